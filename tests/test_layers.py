@@ -83,7 +83,7 @@ def told(imports: list[Import]) -> str:
 
 def test_the_walk_sees_what_there_is():
     assert len(MODULES) > 100
-    assert Import("vivero.tree", "vivero.engine.runtime.consumer.leadership", 0).name in {
+    assert Import("vivero.engine_tasks", "vivero.engine.runtime.consumer.leadership", 0).name in {
         found.name for found in IMPORTS
     }
     assert {layer_of(name) for name in MODULES if not within(name, "benchmarks")} == set(LAYERS)
@@ -202,8 +202,18 @@ def test_appliers_know_neither_elements_nor_commands():
     assert not wrong, told(wrong)
 
 
+SUPERVISION_TREE = (
+    "vivero.tree",
+    "vivero.engine_tasks",
+    "vivero.http_server",
+    "vivero.api_services",
+    "vivero.stopping",
+)
+"""The module that connects the parts, and those that make them for it."""
+
+
 def test_only_the_tree_puts_the_engine_and_the_api_together():
-    """Their parts meet in `vivero/tree.py` and `node_events.py` only; the rest takes settings and errors."""
+    """Their parts meet in the supervision tree and in `node_events.py` only; the rest takes settings and errors."""
     parts = (
         "vivero.engine.runtime.consumer.leadership",
         "vivero.engine.runtime.appender.task",
@@ -216,7 +226,7 @@ def test_only_the_tree_puts_the_engine_and_the_api_together():
         found
         for found in IMPORTS
         if layer_of(found.importer) == "vivero"
-        and found.importer not in ("vivero.tree", "vivero.node_events", "vivero.config")
+        and found.importer not in (*SUPERVISION_TREE, "vivero.node_events", "vivero.config")
         and any(within(found.name, part) for part in parts)
     ]
     assert not wrong, told(wrong)

@@ -17,7 +17,7 @@ def connections(config: Config) -> int:
     pools = 2 * size + max(1, size // 4)
     shared = 3  # appender, notification listener, announcer
     needed = 1  # the registration of the node
-    if config.has_role(Role.API) or config.has_role(Role.ENGINE):
+    if config.has_role(Role.API, Role.ENGINE):
         needed += pools + shared
     if config.has_role(Role.API):
         needed += 1  # completions

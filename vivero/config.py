@@ -140,9 +140,9 @@ class Config:
             raise ValueError(f"it must be from 1 to {MAX_PROCESSES}")
         parse(self.roles)
 
-    def has_role(self, role: Role) -> bool:
-        """Whether this node has the role."""
-        return role in parse(self.roles)
+    def has_role(self, *roles: Role) -> bool:
+        """Whether this node has one of the roles."""
+        return not parse(self.roles).isdisjoint(roles)
 
 
 Values = Mapping[str, Any]

@@ -1,0 +1,61 @@
+"""What the REST API gets from the other parts of a node."""
+
+from __future__ import annotations
+
+from vivero.api.access.rates import rates
+from vivero.api.memory_budget import MemoryBudget
+from vivero.api.redirects import Redirects
+from vivero.api.services import Services
+from vivero.api.waits import Waits
+from vivero.config import Config
+from vivero.connections import Pools
+from vivero.engine.bpmn.xml import XmlLimits
+from vivero.engine.runtime.completions import Completions
+from vivero.engine.runtime.definitions import DefinitionCache
+from vivero.engine.runtime.figures import figures
+from vivero.engine.runtime.supervision.supervisor import Supervisor
+from vivero.engine_tasks import EngineTasks
+from vivero.http_server import HttpServer
+from vivero.node_events import NodeEvents
+
+
+def api_services(
+    config: Config,
+    node: str,
+    limits: XmlLimits,
+    *,
+    pools: Pools,
+    completions: Completions,
+    definitions: DefinitionCache,
+    engine: EngineTasks,
+    http: HttpServer,
+    events: NodeEvents,
+    supervisor: Supervisor,
+) -> Services:
+    """The services of one life of the HTTP server."""
+    return Services(
+        appender=engine.appender,
+        completions=completions,
+        definitions=definitions,
+        pool=pools.reads,
+        leasing=pools.leasing,
+        large_jobs=pools.large_jobs,
+        long_polls=http.long_polls,
+        status=supervisor,
+        settings=config.api,
+        chaos=supervisor.chaos if config.chaos else None,
+        clock_changed=events.clock_changed if config.control_clock else None,
+        node=node,
+        limits=limits,
+        waits=Waits(http.max_waiting),
+        pages=MemoryBudget(max(config.api.pages_bytes, config.api.max_page_bytes)),
+        figures=lambda: figures(supervisor, engine.consumers, definitions),
+        routing=http.routing,
+        redirects=Redirects(node, lambda: engine.cluster.view) if config.api.redirect_to_leader else None,
+        access=http.access,
+        check_password=None if http.access is None else http.access.check_password,
+        readers=pools.readers,
+        rates=rates(config.api),
+        multi_tenancy=config.tenants.enabled,
+        audit=config.audit,
+    )

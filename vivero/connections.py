@@ -1,0 +1,79 @@
+"""The database connections of a node: a dedicated one for each task, and the pools of the API."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from vivero.config import Config
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.plans import BY_INDEX, ONCE
+from vivero.storage.postgres.pool import Pool
+from vivero.storage.postgres.primary import Primary
+
+READ_TIMEOUT = "5s"
+"""The server cancels a query after this time, because its client no longer waits for the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Connections:
+    """Opens connections. PostgreSQL shows their names in `pg_stat_activity`; the settings are those of the session."""
+
+    primary: Primary
+
+    def dedicated(self, name: str, **settings: str) -> Callable[[], Awaitable[Connection]]:
+        """A function that opens the connection of a task."""
+        return lambda: self.primary.connect(f"vivero:{name}", settings)
+
+    def by_deadline(self, name: str, **settings: str) -> Callable[[float], Awaitable[Connection]]:
+        """A function that opens a connection by a deadline (Trio's clock)."""
+        return lambda deadline: self.primary.connect(f"vivero:{name}", settings, deadline)
+
+
+@dataclass(frozen=True, slots=True)
+class Pools:
+    """A pool for each kind of work: reads, job leases, reads of large jobs.
+
+    `readers` has the connections of the second role, which row-level security holds; None without multi-tenancy.
+    """
+
+    reads: Pool
+    leasing: Pool
+    large_jobs: Pool
+    readers: Pool | None
+
+    def abort(self) -> None:
+        """Close all connections, also those in use."""
+        for pool in self._all():
+            pool.abort()
+
+    def close(self) -> None:
+        """Close the idle connections, when the program ends."""
+        for pool in self._all():
+            pool.close()
+
+    def _all(self) -> tuple[Pool, ...]:
+        pools = (self.reads, self.leasing, self.large_jobs)
+        return pools if self.readers is None else (*pools, self.readers)
+
+
+def open_pools(config: Config, connections: Connections) -> Pools:
+    """The pools, which connect when they are used. Raises ValueError if multi-tenancy lacks `database.reader_url`."""
+    size = config.database.pool_size
+    leasing = connections.by_deadline("leasing", statement_timeout=READ_TIMEOUT, **ONCE)
+    large_jobs = connections.by_deadline("large-jobs", statement_timeout=READ_TIMEOUT, **ONCE)
+    return Pools(
+        _reads("api", connections, size), Pool(leasing, size), Pool(large_jobs, max(1, size // 4)), _readers(config)
+    )
+
+
+def _readers(config: Config) -> Pool | None:
+    if not config.tenants.enabled:
+        return None
+    if config.database.reader_url is None:
+        raise ValueError("multi-tenancy needs database.reader_url")
+    return _reads("readers", Connections(Primary(config.database.reader_url)), config.database.pool_size)
+
+
+def _reads(name: str, connections: Connections, size: int) -> Pool:
+    return Pool(connections.by_deadline(name, statement_timeout=READ_TIMEOUT, **BY_INDEX), size)

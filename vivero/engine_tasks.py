@@ -1,0 +1,112 @@
+"""The tasks of the engine: the appender, the cluster task, and a consumer and timers for each partition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from vivero.config import Config
+from vivero.connections import Connections
+from vivero.engine.runtime.appender.task import Appender
+from vivero.engine.runtime.cluster.task import Cluster
+from vivero.engine.runtime.consumer.handovers import Handovers
+from vivero.engine.runtime.consumer.leadership import Consumer
+from vivero.engine.runtime.definitions import DefinitionCache
+from vivero.engine.runtime.partition_names import task_name
+from vivero.engine.runtime.supervision.children import Child
+from vivero.engine.runtime.timers.task import Timers
+from vivero.engine.runtime.warm_up import WarmUp
+from vivero.node_events import NodeEvents, announce_append
+from vivero.roles import Role
+from vivero.storage.nodes import NODES_CHANNEL, Registration
+from vivero.storage.postgres.announcer import Announcer
+from vivero.storage.postgres.migrate import SCHEMA_VERSION
+from vivero.storage.postgres.plans import CHORES
+
+
+class EngineTasks:
+    """Connects the tasks. A failure of one restarts no other.
+
+    Consumers and timers exist by partition. A new partition gets them while the program runs.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        connections: Connections,
+        node: str,
+        definitions: DefinitionCache,
+        announcer: Announcer,
+        events: Callable[[], NodeEvents],
+        add: Callable[..., None],
+    ) -> None:
+        """`events()` is called when a partition is opened. `add(*children)` runs the tasks of a new partition."""
+        self._config, self._connections, self._node = config, connections, node
+        self._definitions, self._events = definitions, events
+        self.consumers: dict[int, Consumer] = {}
+        self.timers: dict[int, Timers] = {}
+        self.handovers = Handovers(changed=lambda: self.cluster.changed())
+        self.warm_up = WarmUp(definitions, lambda: self.cluster.changed())
+        self.appender = Appender(
+            connections.dedicated("appender"),
+            config.appender,
+            appended=partial(announce_append, self.handovers, announcer),
+            handed=self.handovers.take,
+            consumed=self.handovers.consumed,
+            owned=self.handovers.led,
+        )
+        self.cluster = Cluster(
+            connections.dedicated("cluster", **CHORES),
+            _registration(config, node),
+            self.handovers,
+            config.cluster,
+            lambda: announcer.announce(NODES_CHANNEL, node, 1),
+            lambda partition: add(*self._open(partition)),
+            lambda: self.warm_up.done,
+        )
+
+    def children(self) -> Iterator[Child]:
+        """The children of this node's roles."""
+        appender, cluster = self.appender, self.cluster
+        if self._config.has_role(Role.API, Role.ENGINE):
+            yield Child("appender", appender.run, appender.close, appender.drain)
+        yield Child("cluster", cluster.run, cluster.close, cluster.drain)
+        if self._config.has_role(Role.ENGINE):
+            for partition in range(1, self._config.partitions + 1):
+                yield from self._open(partition)
+            yield Child("warm-up", self.warm_up.run)
+
+    def _open(self, partition: int) -> Iterator[Child]:
+        """Make the tasks of a partition."""
+        self.handovers.open(partition)
+        self.timers[partition] = timers = self._make_timers(partition)
+        self.consumers[partition] = consumer = self._make_consumer(partition)
+        yield Child(task_name("consumer", partition), consumer.run, consumer.close)
+        yield Child(task_name("timers", partition), timers.run, timers.close)
+
+    def _make_timers(self, partition: int) -> Timers:
+        return Timers(
+            self._connections.dedicated(task_name("timers", partition)),
+            self.appender,
+            self._config.timers,
+            partition,
+            partial(self.handovers.leads, partition),
+        )
+
+    def _make_consumer(self, partition: int) -> Consumer:
+        return Consumer(
+            self._connections.primary.connect,
+            self._node,
+            self._definitions,
+            self._events(),
+            self._config.consumer,
+            partition,
+            self._config.timers.rules,
+            lambda: self.appender.busy,
+            self.handovers[partition],
+        )
+
+
+def _registration(config: Config, node: str) -> Registration:
+    roles = [role.value for role in Role if config.has_role(role)]
+    return Registration(node, roles, config.api.version, SCHEMA_VERSION, config.api.host, config.api.port)

@@ -1,0 +1,33 @@
+"""How a program stops: the API finishes first, because its requests need the other tasks; the partitions go last."""
+
+from __future__ import annotations
+
+import structlog
+import trio
+
+from vivero.background import NAME as JOBS
+from vivero.engine.runtime.completions import Completions
+from vivero.engine.runtime.supervision.supervisor import Supervisor
+
+log = structlog.get_logger(__name__)
+
+ENDS_TIMEOUT_S = 1.0
+"""When the program stops, requests wait this long for the ends of process instances."""
+
+
+async def stop_in_order(supervisor: Supervisor, completions: Completions, grace_s: float) -> None:
+    """Drain the API, the jobs and the appender, and hand over the partitions. Each gets `grace_s`."""
+    log.info("stopping: finishing open requests", grace_s=grace_s)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_stop_waiting, completions)
+        await supervisor.stop("api", grace_s)
+        nursery.cancel_scope.cancel()
+    for name in (JOBS, "appender", "cluster"):
+        if supervisor.has(name):
+            await supervisor.stop(name, grace_s)
+
+
+async def _stop_waiting(completions: Completions) -> None:
+    """Let requests wait a moment for the ends of instances, then answer them: jobs may take long."""
+    await trio.sleep(ENDS_TIMEOUT_S)
+    completions.give_up_ends()
