@@ -19,6 +19,7 @@ from urllib.parse import quote, urlsplit
 import httpx
 
 DEFAULT_ADDRESS = "http://localhost:8080"
+DEFAULT_ADMIN_ADDRESS = "http://localhost:9600"
 ADDRESS_VARIABLES = ("VIVERO_ADDRESS", "CAMUNDA_REST_ADDRESS")
 
 TIMEOUT_S = 30.0
@@ -109,7 +110,10 @@ def credentials_from(environment: Mapping[str, str] | None = None) -> Credential
 
 
 class Client:
-    """A connection to one server. Open it with `async with`. `credentials` are those of the environment by default."""
+    """A connection to one server. Open it with `async with`.
+
+    `credentials` are those of the environment by default. An empty text sends none.
+    """
 
     def __init__(
         self,
@@ -127,7 +131,7 @@ class Client:
             trust_env=not _is_loopback(self.address),  # the environment's proxy cannot reach our loopback interface
             transport=transport,
             auth=found if isinstance(found, tuple) else None,
-            headers={"authorization": f"Bearer {found}"} if isinstance(found, str) else None,
+            headers={"authorization": f"Bearer {found}"} if isinstance(found, str) and found else None,
         )
 
     async def __aenter__(self) -> Client:
@@ -164,6 +168,15 @@ class Client:
                 return False
             raise
         return True
+
+    async def processes(self) -> Document:
+        """The processes of the program whose admin port is this client's address, healthy or not."""
+        try:
+            return await self._get("/status")
+        except ApiError as error:
+            if error.status == 503 and "processes" in error.members:
+                return error.members
+            raise
 
     async def topology(self) -> Document:
         """The nodes, their partitions and versions."""

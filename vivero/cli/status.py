@@ -2,39 +2,104 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import click
 from rich.table import Table
 
+from vivero.cli.failures import Failure, run
 from vivero.cli.options import address_option, say, talk
-from vivero.client import Client, Document
-from vivero.terminal_tables import console
+from vivero.client import DEFAULT_ADMIN_ADDRESS, Client, ClientError, Document, Unreachable
+from vivero.terminal_tables import Column, console, table
 
 
 @click.command()
 @address_option
+@click.option("--processes", is_flag=True, help="Show each process of `vivero up --processes N` instead.")
+@click.option("--admin", metavar="URL", help=f"The admin port, for --processes.  [{DEFAULT_ADMIN_ADDRESS}]")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
-def status(context: click.Context, address: str | None, as_json: bool) -> None:
-    """Show the server's health, version and partitions. The exit code is 0 if it is healthy, otherwise 1."""
+def status(context: click.Context, address: str | None, processes: bool, admin: str | None, as_json: bool) -> None:
+    """Show the server's health, version and partitions. The exit code is 0 if it is healthy, otherwise 1.
 
-    async def look(client: Client) -> tuple[bool, Document]:
-        return await client.healthy(), await client.topology()
+    With --processes, show the health, connections and requests of each process. Only the admin port knows them.
 
-    healthy, topology = talk(address, look)
-    if as_json:
-        say({"healthy": healthy, **topology})
+    \b
+    Examples:
+      vivero status
+      vivero status --processes
+    """
+    if processes or admin is not None:
+        found = _ask_admin(admin or DEFAULT_ADMIN_ADDRESS)
     else:
-        console().print(_table(healthy, topology))
-    context.exit(0 if healthy else 1)
+        healthy, topology = talk(address, _ask)
+        found = {"healthy": healthy, **topology}
+    if as_json:
+        say(found)
+    elif "processes" in found:
+        console().print(table(found["processes"], PROCESS_COLUMNS))
+        for problem in _problems(found):
+            click.echo(problem, err=True)
+    else:
+        console().print(_table(found))
+    context.exit(0 if found["healthy"] else 1)
 
 
-def _table(healthy: bool, topology: Document) -> Table:
+async def _ask(client: Client) -> tuple[bool, Document]:
+    return await client.healthy(), await client.topology()
+
+
+def _ask_admin(address: str) -> Document:
+    """The processes. Sends no credentials, because the admin port has no authentication. Raises Failure."""
+
+    async def look() -> Document:
+        async with Client(address, credentials="") as client:
+            try:
+                return await client.processes()
+            except Unreachable as error:
+                raise ClientError(f"{error} Only a program with --processes has an admin port.") from error
+
+    return run(look, {ClientError: Failure})
+
+
+def _table(found: Document) -> Table:
     made = Table.grid(padding=(0, 2))
-    made.add_row("health", "[green]healthy[/]" if healthy else "[red]a part of the server makes no progress[/]")
-    made.add_row("REST API", f"Camunda {topology['gatewayVersion']}")
-    made.add_row("cluster", topology["clusterId"] or "")
-    for broker in topology["brokers"]:
+    made.add_row(
+        "health", "[green]healthy[/]" if found["healthy"] else "[red]a part of the server makes no progress[/]"
+    )
+    made.add_row("REST API", f"Camunda {found['gatewayVersion']}")
+    made.add_row("cluster", found["clusterId"] or "")
+    for broker in found["brokers"]:
         made.add_row("node", f"{broker['brokerId']} at {broker['host']}:{broker['port']}, version {broker['version']}")
         for partition in broker["partitions"]:
             made.add_row("partition", f"{partition['partitionId']}: {partition['role']}, {partition['health']}")
     return made
+
+
+def _health(process: Document) -> str:
+    return "[green]healthy[/]" if process["healthy"] else "[red]unhealthy[/]"
+
+
+def _text(name: str) -> Column:
+    """A column of a field that a process without an answer lacks."""
+    return name, lambda process: str(process.get(name) or "-")
+
+
+PROCESS_COLUMNS: tuple[Column, ...] = (
+    ("process", lambda process: process["name"]),
+    ("health", _health),
+    *map(_text, ("pid", "node", "connections", "requests")),
+)
+
+
+def _problems(found: Document) -> Iterator[str]:
+    """What is wrong: processes that do not answer, and tasks that make no progress."""
+    for process in found["processes"]:
+        if "problem" in process:
+            yield process["problem"]
+        for child in process.get("children", ()):
+            if not child["healthy"]:
+                yield f"process {process['name']}: {child['name']} makes no progress"
+    for child in found["children"]:
+        if not child["healthy"]:
+            yield f"{child['name']} makes no progress"

@@ -1,0 +1,110 @@
+"""`vivero status --processes`: what the parent's admin port says, as the command shows it."""
+
+import json
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+import pytest
+import trio
+from click.testing import CliRunner
+
+from vivero.api.request import Request
+from vivero.cli import main
+from vivero.engine.runtime.supervision.children import ChildHealth
+from vivero.processes.admin import Admin
+from vivero.processes.channel import Status
+from vivero.processes.child_process import NoAnswer
+
+
+class Process:
+    """A process that answers as given."""
+
+    def __init__(self, name, answer) -> None:
+        self.name, self.pid, self.answer = name, 40 + int(name), answer
+
+    async def status(self):
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+def child(name, healthy=True):
+    return ChildHealth(name, "running", healthy, 0.0, 0, True, None)
+
+
+def said(name, **changes):
+    values = {"healthy": True, "connections": 3, "requests": 70, "children": [child("api")]} | changes
+    return Status(1, f"node-{name}", accepted=5, **values)
+
+
+@contextmanager
+def admin_port(*answers):
+    """The address of a server that gives the status of processes with these answers, and the headers it received."""
+    processes = [Process(str(number), answer) for number, answer in enumerate(answers, 1)]
+    asked = Request("GET", "/status", [], b"", b"", {})
+    response = trio.run(Admin(processes, lambda: [child("postgresql")], False).status, asked)
+    received = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            received.append((self.path, dict(self.headers)))
+            self.send_response(response.status)
+            self.send_header("content-length", str(len(response.body)))
+            self.end_headers()
+            self.wfile.write(response.body)
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}", received
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def status(*arguments, **environment):
+    return CliRunner().invoke(main, ("status", *arguments), env=environment, catch_exceptions=False)
+
+
+def test_each_process_is_shown():
+    with admin_port(said("1"), said("2", requests=8)) as (address, received):
+        shown = status("--processes", "--admin", address, VIVERO_TOKEN="secret")
+        as_json = status("--admin", address, "--json")
+    assert shown.exit_code == 0, shown.output
+    assert [line.split() for line in shown.stdout.splitlines()] == [
+        ["process", "health", "pid", "node", "connections", "requests"],
+        ["1", "healthy", "41", "node-1", "3", "70"],
+        ["2", "healthy", "42", "node-2", "3", "8"],
+    ]
+    assert json.loads(as_json.stdout)["requests"] == 78
+    assert {path for path, _ in received} == {"/status"}
+    assert not [headers for _, headers in received if "authorization" in map(str.lower, headers)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        (NoAnswer("process 2 does not answer"), "process 2 does not answer"),
+        (said("2", healthy=False, children=[child("timers", False)]), "process 2: timers makes no progress"),
+    ],
+)
+def test_an_unhealthy_process_is_named_and_fails_the_command(answer, problem):
+    with admin_port(said("1"), answer) as (address, _):
+        shown = status("--admin", address)
+    assert shown.exit_code == 1
+    assert shown.stdout.splitlines()[2].split()[:2] == ["2", "unhealthy"]
+    assert shown.stderr.splitlines() == [problem]
+
+
+def test_without_an_admin_port_the_command_says_who_has_one():
+    with admin_port(said("1")) as (address, _):
+        pass
+    shown = status("--admin", address)
+    assert shown.exit_code == 1
+    assert "no server answers" in shown.stderr
+    assert "Only a program with --processes has an admin port." in shown.stderr
