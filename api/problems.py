@@ -20,8 +20,8 @@ from vivero.engine.runtime.appender.admission import (
     Lost,
     NotAppended,
     Overloaded,
-    Refused,
     Unavailable,
+    ValueRejected,
 )
 
 LATER: Header = (b"retry-after", RETRY_AFTER)
@@ -41,7 +41,7 @@ NOT_APPENDED: Mapping[type[NotAppended], tuple[int, str]] = {
     Overloaded: (503, "RESOURCE_EXHAUSTED"),
     Unavailable: (503, "UNAVAILABLE"),
     Draining: (503, "UNAVAILABLE"),
-    Refused: (400, "INVALID_ARGUMENT"),
+    ValueRejected: (400, "INVALID_ARGUMENT"),
     Lost: (503, "UNAVAILABLE"),
     InDoubt: (504, "DEADLINE_EXCEEDED"),
 }

@@ -131,7 +131,7 @@ async def _fill(connection: Connection) -> int:
     session, last = await log.begin(connection, uuid4(), 1), 0
     for first in range(0, len(commands), CALL):
         entries = [
-            LogEntry(DEFAULT_TENANT, command.intent, encode_command(command).decode())
+            LogEntry(DEFAULT_TENANT, command.intent, encode_command(command))
             for command in commands[first : first + CALL]
         ]
         last = (await log.append(connection, session, 1, uuid4(), None, entries))[-1].position

@@ -91,7 +91,7 @@ async def _process(dsn: str, partitions: int, commands: int) -> None:
 async def _process_one(dsn: str, partition: int, commands: int) -> None:
     connection = await driver.connect(dsn, name="benchmark")
     session = await log.begin(connection, uuid4(), 1)
-    entry = LogEntry(DEFAULT_TENANT, CREATE.intent, encode_command(CREATE).decode())
+    entry = LogEntry(DEFAULT_TENANT, CREATE.intent, encode_command(CREATE))
     last = 0
     for _ in range(commands // CALL):
         last = (await log.append(connection, session, partition, uuid4(), None, [entry] * CALL))[-1].position

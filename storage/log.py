@@ -7,6 +7,7 @@ lock until it has committed, and a client that stops in between would keep the l
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import starmap
 from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
@@ -36,13 +37,13 @@ EMPTY_ANSWER = b"null"
 """The response in the event log of a command with an empty answer."""
 
 
-class LogEntry(msgspec.Struct, omit_defaults=True, gc=False):
-    """A command in the form that the append function takes. The appender numbers the entries of a call (`o`)."""
+class LogEntry(msgspec.Struct, frozen=True, gc=False):
+    """A command that is to be appended."""
 
     tenant: str
     intent: str
-    payload: str
-    """The command's JSON object as text."""
+    payload: bytes
+    """The command's JSON object in UTF-8. The log, and the segment that the consumer gets, have the same bytes."""
     subject: int | None = None
     """The key of the command's subject (a job, an instance, …), for display."""
     key: str | None = None
@@ -52,7 +53,20 @@ class LogEntry(msgspec.Struct, omit_defaults=True, gc=False):
     trace: str | None = None
     audit: str | None = None
     """The record for the audit log (`storage.audit_log.encode`), None for none."""
-    o: int = -1
+
+
+class _Numbered(msgspec.Struct, omit_defaults=True, gc=False):
+    """A `LogEntry` in the form that the append function takes, with its number in the call (`o`)."""
+
+    o: int
+    tenant: str
+    intent: str
+    payload: str
+    subject: int | None = None
+    key: str | None = None
+    sha: str | None = None
+    trace: str | None = None
+    audit: str | None = None
 
 
 class Session(NamedTuple):
@@ -191,9 +205,7 @@ async def append_segment(
         Retry: a later session has begun; nothing was written.
         StorageError: `in_doubt` says whether the entries may have been written.
     """
-    for number, entry in enumerate(entries):
-        entry.o = number
-    encoded, asked_at = _encoder.encode(entries), trio.current_time()
+    encoded, asked_at = _encoder.encode(list(starmap(_numbered, enumerate(entries)))), trio.current_time()
     if since is None and all(entry.key is None for entry in entries):
         rows = (await connection.execute(_APPEND_FRESH, (partition, append_id, encoded, flush, *session))).rows
         return _fresh(entries, rows, asked_at)
@@ -206,12 +218,26 @@ async def append_segment(
     return appended, _segment(entries, rows, asked_at)
 
 
+def _numbered(number: int, entry: LogEntry) -> _Numbered:
+    return _Numbered(
+        number,
+        entry.tenant,
+        entry.intent,
+        entry.payload.decode(),
+        entry.subject,
+        entry.key,
+        entry.sha,
+        entry.trace,
+        entry.audit,
+    )
+
+
 def _fresh(
     entries: Sequence[LogEntry], rows: Sequence[tuple[Any, ...]], asked_at: float
 ) -> tuple[list[Appended], AppendedSegment]:
     first, now, clock_revision, definitions = rows[0]
     log_rows = [
-        CommandRow(row[0], entry.tenant, entry.intent, None, entry.payload.encode(), entry.audit)
+        CommandRow(row[0], entry.tenant, entry.intent, None, entry.payload, entry.audit)
         for entry, row in zip(entries, rows, strict=True)
     ]
     segment = AppendedSegment(first - 1, Batch(log_rows, now, clock_revision, definitions, asked_at))
@@ -223,7 +249,7 @@ def _segment(entries: Sequence[LogEntry], rows: Sequence[tuple[Any, ...]], asked
     if behind is None:
         return None
     fresh = [
-        CommandRow(row[1], entry.tenant, entry.intent, None, entry.payload.encode(), entry.audit)
+        CommandRow(row[1], entry.tenant, entry.intent, None, entry.payload, entry.audit)
         for entry, row in zip(entries, rows, strict=True)
         if not row[2]
     ]

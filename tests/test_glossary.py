@@ -33,7 +33,7 @@ EVERYWHERE = frozenset(
 RETIRED: dict[str, frozenset[str]] = {
     "engine/bpmn": frozenset({"refuse"}),
     "engine": frozenset(
-        {"tail", "alike", "slice", "beginning", "concerned", "outside", "placed", "weigh", "piece", "unread"}
+        {"tail", "alike", "slice", "beginning", "concerned", "outside", "placed", "weigh", "piece", "unread", "room"}
     ),
     "storage": frozenset({"tail", "unread", "weigh", "alike", "slice", "piece", "relation", "refuse"}),
     "api": frozenset({"tail", "alike", "wanted", "room", "channel"}),

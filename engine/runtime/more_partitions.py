@@ -81,7 +81,7 @@ async def raise_number(connection: Connection, partitions: int, told: Callable[[
 async def _move(connection: Connection, session: Session, move: Move) -> None:
     """Make a move. It may be in the log already, from an interrupted call: then it has been made, or is under way."""
     command = MoveSlots(move.slots, move.to)
-    entry = LogEntry(DEFAULT_TENANT, command.intent, encode_command(command).decode())
+    entry = LogEntry(DEFAULT_TENANT, command.intent, encode_command(command))
     (appended,) = await log.append(connection, session, move.owner, uuid4(), None, [entry])
     what = f"the move of {len(move.slots)} slots from partition {move.owner} to {move.to}"
     with trio.move_on_after(MOVE_TIMEOUT_S):

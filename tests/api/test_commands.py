@@ -20,7 +20,7 @@ from vivero.engine.core.records.instances import (
     SetVariables,
 )
 from vivero.engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
-from vivero.engine.runtime.appender.admission import Draining, InDoubt, Lost, Overloaded, Refused, Unavailable
+from vivero.engine.runtime.appender.admission import Draining, InDoubt, Lost, Overloaded, Unavailable, ValueRejected
 
 KEY = 2251799813685249
 INSTANCE = InstanceReply(KEY + 1, KEY, "order", 3, "<default>", ("a",), None)
@@ -135,7 +135,7 @@ async def test_a_rejection_is_a_problem(client, engine, code, status, title):
         (Unavailable("away"), 503, "UNAVAILABLE"),
         (Draining("stopping"), 503, "UNAVAILABLE"),
         (Lost("a crash"), 503, "UNAVAILABLE"),
-        (Refused("no"), 400, "INVALID_ARGUMENT"),
+        (ValueRejected("no"), 400, "INVALID_ARGUMENT"),
         (InDoubt("?"), 504, "DEADLINE_EXCEEDED"),
     ],
 )

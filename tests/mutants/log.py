@@ -282,8 +282,8 @@ LOG: tuple[Mutant, ...] = (
         "engine/runtime/appender/calls.py",
         ("if len(call.items) > 1:\n        middle", "if len(call.items) > 1_000:\n        middle"),
         (
-            "    call.items[0].finish(Refused(error.message))",
-            "    for item in call.items:\n        item.finish(Refused(error.message))",
+            "    call.items[0].finish(ValueRejected(error.message))",
+            "    for item in call.items:\n        item.finish(ValueRejected(error.message))",
         ),
     ),
     mutant(
@@ -296,13 +296,13 @@ LOG: tuple[Mutant, ...] = (
         "appender: new does not wait for room in the log",
         "tests/runtime/appender/test_admission.py::test_what_runs_is_appended_before_what_is_new",
         "engine/runtime/appender/new_commands.py",
-        ("            self._room = self.pace.room()\n", "            self._room = 1000\n"),
+        ("            self._capacity = self.pace.capacity()\n", "            self._capacity = 1000\n"),
     ),
     mutant(
         "appender: new is not refused when it finds no room in time",
         "tests/runtime/appender/test_admission.py::test_new_that_finds_no_room_in_time_is_refused_and_not_written",
         "engine/runtime/appender/task.py",
-        ("not self._lacks_room(pending) and trio.current_time() < deadline", "trio.current_time() < deadline"),
+        ("not self._lacks_capacity(pending) and trio.current_time() < deadline", "trio.current_time() < deadline"),
     ),
     mutant(
         "pace: the window shrinks below what running work has in the log",

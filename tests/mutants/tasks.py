@@ -249,8 +249,8 @@ TASKS: tuple[Mutant, ...] = (
         f"{TIMER_TASK_TESTS}::test_no_more_triggers_wait_in_the_log_than_may",
         "engine/runtime/timers/task.py",
         (
-            "        room = min(settings.batch, self._pace.allowed - len(memory.in_flight))\n",
-            "        room = settings.batch\n",
+            "        capacity = min(settings.batch, self._pace.allowed - len(memory.in_flight))\n",
+            "        capacity = settings.batch\n",
         ),
     ),
     mutant(

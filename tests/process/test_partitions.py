@@ -38,7 +38,7 @@ async def appending(dsn):
 
     async def append(partition):
         command = PublishMessage("hello", f"key-{partition}", 0, None, b"{}")
-        entry = LogEntry("<default>", command.intent, encode_command(command).decode(), None)
+        entry = LogEntry("<default>", command.intent, encode_command(command), None)
         (appended,), _ = await log.append_segment(connection, session, partition, uuid4(), None, [entry], True)
 
         async def processed():

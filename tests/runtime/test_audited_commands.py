@@ -74,7 +74,7 @@ async def test_a_command_that_is_read_from_the_log_is_recorded(migrated):
     try:
         session = await log.begin(connection, ANOTHER, 1)
         entry = log.LogEntry(
-            TENANT, CancelInstance.intent, '{"key":5}', 5, audit=record("PROCESS_INSTANCE", "CANCEL", 5)
+            TENANT, CancelInstance.intent, b'{"key":5}', 5, audit=record("PROCESS_INSTANCE", "CANCEL", 5)
         )
         (appended,) = await log.append(connection, session, 1, ANOTHER, None, [entry])
     finally:

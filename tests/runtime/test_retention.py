@@ -113,11 +113,11 @@ async def keys(connection):
 @pytest.mark.parametrize("days", [0, 30])
 async def test_idempotency_keys_go_when_they_have_expired(history, connection, connect, days):
     """Whatever stays besides, and for ever."""
-    before, entry = await counts(connection), log.LogEntry("<default>", "JOB:COMPLETE", "{}")
+    before = await counts(connection)
     session = await log.begin(connection, uuid4(), 1)
     for number in range(3):
         await pin_clock(connection, PINNED_MS + number)
-        entry.key, entry.sha = f"key-{number}", "00" * 32
+        entry = log.LogEntry("<default>", "JOB:COMPLETE", b"{}", key=f"key-{number}", sha="00" * 32)
         await log.append(connection, session, 1, uuid4(), None, [entry])
     retention = Retention(connect, RetentionSettings(ended_days=days, rows=1))
 
@@ -134,8 +134,7 @@ async def test_idempotency_keys_go_when_they_have_expired(history, connection, c
 
 
 async def test_a_key_that_is_being_used_again_is_passed_over(history, connection, connect):
-    entry = log.LogEntry("<default>", "JOB:COMPLETE", "{}")
-    entry.key, entry.sha = "again", "00" * 32
+    entry = log.LogEntry("<default>", "JOB:COMPLETE", b"{}", key="again", sha="00" * 32)
     session = await log.begin(connection, uuid4(), 1)
     await log.append(connection, session, 1, uuid4(), None, [entry])
     await pin_clock(connection, PINNED_MS + 10 * DAY_MS)

@@ -132,7 +132,7 @@ async def test_a_session_that_begins_late_ends_no_later_one(database, proxy, con
         early = await driver.connect(proxy.dsn(database))
         session = await log.begin(early, appender, number + 1)
         assert b"ERROR" not in await proxy.deliver()
-        await log.append(connection, session, 1, uuid4(), None, [LogEntry("t", "X:Y", "{}")])
+        await log.append(connection, session, 1, uuid4(), None, [LogEntry("t", "X:Y", b"{}")])
     early.close()
 
 
@@ -148,8 +148,8 @@ async def test_a_session_ends_with_its_backend_when_another_appender_begins(data
             await log.begin(other, lives.appender, 0)
             other.close()
     with pytest.raises(Retry, match="is over"):
-        await log.append(connection, session, 1, uuid4(), None, [LogEntry("t", "X:Y", "{}")])
-    await log.append(connection, lives, 1, uuid4(), None, [LogEntry("t", "X:Y", "{}")])
+        await log.append(connection, session, 1, uuid4(), None, [LogEntry("t", "X:Y", b"{}")])
+    await log.append(connection, lives, 1, uuid4(), None, [LogEntry("t", "X:Y", b"{}")])
 
 
 async def given_up(connection, proxy, call):

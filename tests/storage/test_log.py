@@ -28,7 +28,7 @@ def at(*numbers, partition=1):
 """The position before the first."""
 
 
-def plain(payload="{}", **more):
+def plain(payload=b"{}", **more):
     return LogEntry("t", "JOB:COMPLETE", payload, **more)
 
 
@@ -84,8 +84,8 @@ async def three_partitions(connection):
 
 
 async def test_commands_get_positions_in_order(connection):
-    first = await append(connection, [plain('{"n":1}'), plain('{"n":2}')])
-    second = await append(connection, [plain('{"n":3}', subject=7, trace="00-1")])
+    first = await append(connection, [plain(b'{"n":1}'), plain(b'{"n":2}')])
+    second = await append(connection, [plain(b'{"n":3}', subject=7, trace="00-1")])
     assert [answer.position for answer in first + second] == at(1, 2, 3)
     stored = await log.command(connection, ZERO + 3)
     assert (stored.partition, stored.tenant, stored.intent, stored.key) == (1, "t", "JOB:COMPLETE", 7)
@@ -104,7 +104,7 @@ NAMES = ["append_commands", "append_fresh"]
 
 
 def anonymous(number):
-    return plain(f'{{"n":{number}}}')
+    return plain(b'{"n":%d}' % number)
 
 
 def unique(number):
@@ -144,7 +144,7 @@ async def test_a_replay_gets_the_first_position(connection):
 
 
 async def test_keys_belong_to_a_tenant(connection):
-    other = LogEntry("u", "JOB:COMPLETE", "{}", key="a", sha=SHA_B)
+    other = LogEntry("u", "JOB:COMPLETE", b"{}", key="a", sha=SHA_B)
     assert await short(connection, [keyed("a"), other]) == [(1, False, True), (2, False, True)]
 
 
@@ -366,7 +366,7 @@ async def test_a_retried_append_that_had_not_happened_happens(connect, connectio
 
 async def test_a_refused_value_writes_nothing(connection):
     with pytest.raises(DataPoison) as refused:
-        await append(connection, [keyed("a"), LogEntry("a\0b", "X:Y", "{}")])
+        await append(connection, [keyed("a"), LogEntry("a\0b", "X:Y", b"{}")])
     assert refused.value.sqlstate == "22P05"
     assert await count(connection) == 0
     ((_, replayed, _),) = await short(connection, [keyed("a")])
@@ -402,11 +402,12 @@ async def test_a_tail_stands_as_it_would_be_read(connection, entry):
     await connection.script("UPDATE clock SET revision = 7; UPDATE definitions_seq SET n = 8")
     first = await append_tail(connection, [entry(1)])
     await connection.script("UPDATE clock SET pinned_at = '2031-02-03 04:05:06.789+00', revision = 9")
-    entries = [entry(2), LogEntry("other", "JOB:FAIL", '{"k":"ü"}', 5, trace="00-1"), entry(3)]
+    entries = [entry(2), LogEntry("other", "JOB:FAIL", '{"k":"ü"}'.encode(), 5, trace="00-1"), entry(3)]
     tail = await append_tail(connection, entries)
     read = await log_batches.read_batch(connection, 1, tail.behind, 10)
     assert 0 < tail.batch.asked_at <= read.asked_at
     assert tail.batch == msgspec.structs.replace(read, asked_at=tail.batch.asked_at)
+    assert [row.payload is given.payload for row, given in zip(tail.batch.rows, entries, strict=True)] == [True] * 3
     assert (tail.batch.now, tail.batch.clock_revision, tail.batch.definitions_seq) == (1927857906789, 9, 8)
     assert (first.behind, first.batch.clock_revision) == (ZERO, 7)
     stored = (

@@ -90,6 +90,15 @@ def encode_command(command: Command) -> bytes:
     return msgspec.json.encode(command)
 
 
+def check_encoding(payload: bytes) -> None:
+    """Raises UnicodeDecodeError for a payload that is not UTF-8: the values in it are kept as they are.
+
+    Most payloads are ASCII, and are not copied.
+    """
+    if not payload.isascii():
+        payload.decode()
+
+
 def decode_command(intent: str, payload: bytes) -> Command:
     """The command of a log row.
 

@@ -17,8 +17,8 @@ class Draining(NotAppended):
     """The program is stopping and takes no more commands; certainly nothing was written (503 UNAVAILABLE)."""
 
 
-class Refused(NotAppended):
-    """PostgreSQL refuses a value of this command; certainly nothing was written (400 INVALID_ARGUMENT)."""
+class ValueRejected(NotAppended):
+    """PostgreSQL rejects a value of this command; certainly nothing was written (400 INVALID_ARGUMENT)."""
 
 
 class Lost(NotAppended):

@@ -11,8 +11,8 @@ import structlog
 import trio
 
 from vivero.engine.core.records.base import Command
-from vivero.engine.core.records.codec import encode_command
-from vivero.engine.runtime.appender.admission import Refused
+from vivero.engine.core.records.codec import check_encoding, encode_command
+from vivero.engine.runtime.appender.admission import ValueRejected
 from vivero.storage.log import Appended, LogEntry
 from vivero.storage.postgres.errors import DataPoison
 
@@ -58,7 +58,7 @@ class PendingCommand:
     queued: bool = False
     """The appender has it."""
     patience_until: float = float("inf")
-    """When a `new` command is refused if the log has no room for it (Trio's clock)."""
+    """When the appender gives a `new` command up if the log has no capacity for it (Trio's clock)."""
     appended_at: float = 0.0
     """When the appender knew the position (Trio's clock)."""
     then: Callable[[Appended | Exception], None] | None = None
@@ -87,18 +87,18 @@ class AppendCall:
 
 
 def pending_command(item: Append, new: bool = False) -> PendingCommand:
-    payload = encode_command(item.command).decode()
-    entry = LogEntry(item.tenant, item.command.intent, payload, item.key, trace=item.trace, audit=item.audit)
-    if item.idempotency is not None:
-        entry.key, entry.sha = item.idempotency[0], item.idempotency[1].hex()
+    payload = encode_command(item.command)
+    check_encoding(payload)  # at the append, a wrong one would fail the whole call
+    key, sha = (None, None) if item.idempotency is None else (item.idempotency[0], item.idempotency[1].hex())
+    entry = LogEntry(item.tenant, item.command.intent, payload, item.key, key, sha, item.trace, item.audit)
     return PendingCommand(entry, item.partition, len(payload) + OVERHEAD_BYTES, item.flush, trio.current_time(), new)
 
 
 def bisect(call: AppendCall, error: DataPoison) -> list[AppendCall]:
-    """Halve a call that PostgreSQL refused. A call with a single command has found the culprit, which fails."""
+    """Halve a call that PostgreSQL rejected. A call with a single command has found the culprit, which fails."""
     if len(call.items) > 1:
         middle = len(call.items) // 2
         return [AppendCall(call.partition, call.items[:middle]), AppendCall(call.partition, call.items[middle:])]
-    _logger.warning("command refused by PostgreSQL", intent=call.items[0].entry.intent, error=str(error))
-    call.items[0].finish(Refused(error.message))
+    _logger.warning("PostgreSQL rejects a value of a command", intent=call.items[0].entry.intent, error=str(error))
+    call.items[0].finish(ValueRejected(error.message))
     return []

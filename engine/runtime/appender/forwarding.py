@@ -30,7 +30,7 @@ class Forwarding:
         self._moves: dict[int, deque[tuple[int, int]]] = {}
         """By partition: the last position of each move, and the number of its commands at most."""
 
-    def room(self, partition: int, consumed: Consumed | None) -> int:
+    def capacity(self, partition: int, consumed: Consumed | None) -> int:
         """How many commands may be moved now. `consumed` is None if no owner of the partition is known here."""
         if consumed is None:
             return self._most

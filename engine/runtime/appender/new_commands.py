@@ -23,7 +23,7 @@ class NewCommands:
         self.pace = Pace(pace)
         self.first: PendingCommand | None = None
         """The first of the commands, if they wait for capacity in the log."""
-        self._room = 0.0
+        self._capacity = 0.0
 
     @property
     def full(self) -> bool:
@@ -40,27 +40,27 @@ class NewCommands:
             raise trio.WouldBlock
         self._waiting.append(pending)
 
-    def measure_room(self, consumed: Consumed | None) -> float:
+    def measure_capacity(self, consumed: Consumed | None) -> float:
         """How many commands the log has capacity for. `consumed` is None without a known owner, who decides."""
         if consumed is None:
             self.pace.forget()
-            self._room = float("inf")
+            self._capacity = float("inf")
         else:
             self.pace.processed(consumed.position, trio.current_time())
-            self._room = self.pace.room()
-        return self._room
+            self._capacity = self.pace.capacity()
+        return self._capacity
 
     def take(self) -> PendingCommand | None:
-        """The next command, if the log had capacity for it when the room was measured; otherwise it is kept."""
+        """The next command, if the log had capacity for it when it was measured; otherwise it is kept."""
         first = self.first
         if first is None or first.withdrawn:
             first = self._next()
-        fits = self._room >= 1
+        fits = self._capacity >= 1
         self.first = None if fits else first
         self.pace.filled = self.first is not None
         if not fits:
             return None
-        self._room -= first is not None
+        self._capacity -= first is not None
         return first
 
     def _next(self) -> PendingCommand | None:

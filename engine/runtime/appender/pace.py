@@ -56,7 +56,7 @@ class Pace:
         self.filled = False
         """Whether new commands wait for capacity."""
 
-    def room(self) -> int:
+    def capacity(self) -> int:
         """How many new commands may be appended now."""
         return max(0, int(self.window) - self._new)
 

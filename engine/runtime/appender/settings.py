@@ -20,7 +20,7 @@ NEW: tuple[type[Command], ...] = (
     BroadcastSignal,
     EvaluateConditionals,
 )
-"""Commands that create work. They are refused first; all others are accepted while there is capacity."""
+"""Commands that create work. All others are admitted before them, while there is capacity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +38,17 @@ class AppenderSettings:
     new_most: int = 1_000
     """… and never more than this. In between, the number follows `work_lag_s` (`engine.runtime.appender.pace`)."""
     new_wait_s: float = 1.0
-    """A `new` command is refused after waiting this long for capacity in the log."""
+    """A `new` command is given up after waiting this long for capacity in the log."""
     work_lag_s: float = 0.025
     lag_commands: int = 1_000
-    """`new` is refused if the owner is behind by more than this, and by more than it processes in `lag_s`."""
+    """`new` is not admitted if the owner is behind by more than this, and by more than it processes in `lag_s`."""
     lag_s: float = 0.5
     backlog: int = 1_000_000
     """Without a live owner, `new` is appended up to this many unprocessed commands."""
     forward_count: int = 500
     poll_s: float = 1.0
     outage_patience_s: float = 2.0
-    """After an outage of this length, appends are refused at once instead of waiting for their deadlines."""
+    """After an outage of this length, appends fail at once instead of waiting for their deadlines."""
 
     @property
     def pace(self) -> PaceSettings:
@@ -66,7 +66,7 @@ class AppenderStats:
     calls: int = 0
     repeated: int = 0
     """Calls that were repeated because their outcome was unknown."""
-    refused: int = 0
-    """Commands with a value that PostgreSQL refuses."""
+    rejected: int = 0
+    """Commands with a value that PostgreSQL rejects."""
     overloaded: int = 0
-    """Commands that were refused because a limit was reached."""
+    """Commands that were not admitted because a limit was reached."""

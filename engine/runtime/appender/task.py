@@ -2,11 +2,11 @@
 
 Requests hand their commands over through two bounded channels, and wait for the position with a deadline of their own.
 `work` (complete, fail, cancel, …) finishes things: it waits while its channel is full, and goes first. `new` (create,
-deploy, …) makes more work: it is refused while its channel is full or the engine is too far behind.
+deploy, …) makes more work: it is not admitted while its channel is full or the engine is too far behind.
 
 The appender owns a command once it is handed over. A cancelled request does not cancel its append. The queue of calls
 outlives the task, and its next life repeats a call of unknown outcome with the same append id. There is one connection
-and one call at a time, and the next call gathers meanwhile. Each connection is a session of its own: PostgreSQL refuses
+and one call at a time, and the next call gathers meanwhile. Each connection is a session of its own: PostgreSQL rejects
 a call that was sent on an earlier one and arrives late (`storage.log.begin`, docs/design/log.md §2).
 """
 
@@ -106,7 +106,7 @@ class Appender:
     # -- for requests ---------------------------------------------------------------------------------------------
 
     def admits_new(self) -> bool:
-        """False if `append` would refuse a new command of any partition at once, because there is too much to do."""
+        """False if `append` would not admit a new command of any partition at once, because there is too much to do."""
         if self._draining or self._out_since is not None:
             return True  # `append` says why it is not possible
         if self._new and all(new.full or self._lags(partition) is not None for partition, new in self._new.items()):
@@ -121,7 +121,7 @@ class Appender:
             Overloaded: a limit was reached; certainly nothing was written.
             Unavailable: PostgreSQL was away; certainly nothing was written.
             Draining: the program is stopping; certainly nothing was written.
-            Refused: PostgreSQL refuses a value; certainly nothing was written.
+            ValueRejected: PostgreSQL rejects a value; certainly nothing was written.
             InDoubt: the outcome is unknown; it may be written.
         """
         pending = self.begin_append(item)
@@ -182,8 +182,8 @@ class Appender:
     def processed(self, partition: int) -> None:
         """The engine made progress: the log may have capacity for `new` commands, and for more of the inbox."""
         new = self._new.get(partition)
-        has_room = new is not None and new.measure_room(self._consumed(partition)) and new.first is not None
-        if has_room or partition in self._filled_inboxes:
+        has_capacity = new is not None and new.measure_capacity(self._consumed(partition)) and new.first is not None
+        if has_capacity or partition in self._filled_inboxes:
             self._wake.set()
 
     def last_position(self, partition: int) -> int:
@@ -198,7 +198,7 @@ class Appender:
         return bool(waiting) or any(new.busy for new in self._new.values())
 
     def drain(self) -> None:
-        """Refuse further commands. `run` returns when all accepted ones are in the log."""
+        """Admit no further commands. `run` returns when all accepted ones are in the log."""
         self._draining = True
         self._wake.set()
 
@@ -259,12 +259,12 @@ class Appender:
         return new
 
     async def _wait_on(self, pending: PendingCommand, deadline: float) -> None:
-        """Keep waiting for a `new` command until `deadline`, unless the log has no room for it."""
-        while pending.result is None and not self._lacks_room(pending) and trio.current_time() < deadline:
+        """Keep waiting for a `new` command until `deadline`, unless the log has no capacity for it."""
+        while pending.result is None and not self._lacks_capacity(pending) and trio.current_time() < deadline:
             with trio.move_on_at(min(deadline, trio.current_time() + self._settings.new_wait_s)):
                 await pending.done.wait()
 
-    def _lacks_room(self, pending: PendingCommand) -> bool:
+    def _lacks_capacity(self, pending: PendingCommand) -> bool:
         return pending.new and pending.call is None and self._new_commands(pending.partition).first is not None
 
     def _give_up(self, pending: PendingCommand) -> NotAppended:
@@ -274,7 +274,7 @@ class Appender:
         pending.withdrawn = True
         if self._out_since is not None:
             return Unavailable(f"PostgreSQL was not available before the deadline: {self._out_because}")
-        if self._lacks_room(pending):
+        if self._lacks_capacity(pending):
             return self._overloaded("the engine has more to do than it finishes in time")
         return self._overloaded("the command was not appended before the deadline")
 
@@ -361,7 +361,7 @@ class Appender:
         count, size = 0, 0
         new = deque(self._new.values())
         for partition, commands in self._new.items():
-            commands.measure_room(self._consumed(partition))
+            commands.measure_capacity(self._consumed(partition))
         while count < self._settings.call_count and size < self._settings.call_bytes:
             pending = received(self._work) or _next_new(new)
             if pending is None:
@@ -430,7 +430,7 @@ class Appender:
             raise error
         self._calls.popleft()
         if isinstance(error, DataPoison):
-            self.stats.refused += len(call.items) == 1
+            self.stats.rejected += len(call.items) == 1
             self._calls.extendleft(reversed(bisect(call, error)))
             return
         why = f"the command was not appended: {error}"
@@ -441,7 +441,7 @@ class Appender:
     async def _forward(self, connection: Connection, beat: Beat) -> bool:
         """Move commands from one inbox to its log, if there are any and there is capacity."""
         for partition in sorted(self._filled_inboxes):
-            count = self._forwarding.room(partition, self._consumed(partition))
+            count = self._forwarding.capacity(partition, self._consumed(partition))
             if count > 0:
                 with beat.waiting(self._settings.call_timeout_s):
                     position = await log.forward(connection, partition, count)

@@ -20,7 +20,7 @@ from vivero.engine.core.needs import Need, NotLoaded
 from vivero.engine.core.outcomes import CommandRecord, Handled, Notices
 from vivero.engine.core.quarantine import JOB_REPORTS
 from vivero.engine.core.records.base import Command
-from vivero.engine.core.records.codec import decode_command
+from vivero.engine.core.records.codec import check_encoding, decode_command
 from vivero.engine.core.records.effects import Rejection, RejectionCode
 from vivero.engine.core.records.instances import ContinueWork
 from vivero.engine.core.records.messages import CompleteThrow, PublishMessage, StartInstance, TriggerSubscription
@@ -111,7 +111,7 @@ def _decode(row: CommandRow, refusals: Refusals) -> Decoded:
     if refused is not None and row.intent not in _WAITED_FOR and row.position not in refusals.slow:
         return Decoded(row, None, refused)
     try:
-        row.payload.decode()  # nothing else checks the encoding, because values are kept as they are
+        check_encoding(row.payload)
         command = decode_command(row.intent, row.payload)
         final = refusals.final(row.position, command)
         return Decoded(row, command, refused) if final is None else Decoded(row, None, final)

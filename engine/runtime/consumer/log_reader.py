@@ -34,7 +34,7 @@ class LogReader:
         self._looked_at = float("-inf")
 
     def take(self, segment: AppendedSegment) -> None:
-        """Keep a segment that this node appended. Without room for it the rows are read from the database."""
+        """Keep a segment that this node appended. Without capacity for it the rows are read from the database."""
         self._handover.look |= not self._segments.add(segment)
 
     @property

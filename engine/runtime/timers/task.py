@@ -135,13 +135,13 @@ class Timers:
             clock = await self._look(connection, memory)
         if memory is not self._memory:
             return 0.0
-        room = min(settings.batch, self._pace.allowed - len(memory.in_flight))
-        due = memory.window.take(clock.now, room)
-        memory.full = len(due) >= room
+        capacity = min(settings.batch, self._pace.allowed - len(memory.in_flight))
+        due = memory.window.take(clock.now, capacity)
+        memory.full = len(due) >= capacity
         if due:
             with beat.waiting(settings.append_timeout_s):
                 return await self._fire(due, memory)
-        return self._idle_s(clock, room, memory)
+        return self._idle_s(clock, capacity, memory)
 
     async def _look(self, connection: Connection, memory: TermMemory) -> Clock:
         """Read the time, and refill the window if it is stale or used up."""
@@ -192,11 +192,11 @@ class Timers:
         self._note_processed(memory)
         return 0.0
 
-    def _idle_s(self, clock: Clock, room: int, memory: TermMemory) -> float:
+    def _idle_s(self, clock: Clock, capacity: int, memory: TermMemory) -> float:
         """Seconds until the nearest due date. With a full flight or a pinned clock, a wake-up comes earlier."""
         nearest = memory.window.nearest()
         memory.asleep_until = NEVER if nearest is None else nearest
-        if room <= 0 or nearest is None or clock.pinned:
+        if capacity <= 0 or nearest is None or clock.pinned:
             return self.settings.check_s
         return min((nearest - clock.now) / 1000 + ROUNDED_S, self.settings.check_s, CLOCK_S)
 

@@ -11,7 +11,7 @@ import trio.testing
 from vivero.engine.core.records.catalogue import Deploy
 from vivero.engine.core.records.instances import CancelInstance, CreateInstance
 from vivero.engine.core.records.jobs import CompleteJob
-from vivero.engine.runtime.appender.admission import Draining, InDoubt, Overloaded, Refused, Unavailable
+from vivero.engine.runtime.appender.admission import Draining, InDoubt, Overloaded, Unavailable, ValueRejected
 from vivero.engine.runtime.appender.forwarding import Consumed
 from vivero.engine.runtime.appender.task import Append, Appended, Appender, AppenderSettings
 from vivero.engine.runtime.supervision.beat import Beat
@@ -229,9 +229,9 @@ async def test_only_the_refused_command_fails(connect, connection, nursery):
             await trio.testing.wait_all_tasks_blocked()
         nursery.start_soon(supervised(appender).run)
     stats = appender.stats
-    assert (stats.commands, stats.replays, stats.refused, stats.repeated) == (62, 0, 2, 0)
+    assert (stats.commands, stats.replays, stats.rejected, stats.repeated) == (62, 0, 2, 0)
     assert stats.calls <= 1 + 2 * 2 * 6  # two culprits among 64 are found by halving
-    refused = [number for number, answer in answers.items() if isinstance(answer, Refused)]
+    refused = [number for number, answer in answers.items() if isinstance(answer, ValueRejected)]
     assert sorted(refused) == [17, 40]
     stored = await rows(connection, "key, position")
     assert [key for key, _ in stored] == [number for number in range(64) if number not in (17, 40)]
@@ -343,7 +343,7 @@ async def test_a_jump_is_made_once_whatever_is_refused(connect, connection, nurs
     appender = Appender(connect)
     nursery.start_soon(supervised(appender).run)
     for _ in range(3):
-        with pytest.raises(Refused):
+        with pytest.raises(ValueRejected):
             await appender.append(complete(1, tenant="a\0b"), deadline_s=SECONDS)
     assert (await appender.append(complete(1), deadline_s=SECONDS)).position < ZERO + 1_000_100
 

@@ -19,34 +19,34 @@ def forwarding():
 
 def test_without_an_owner_here_as_many_go_as_fit_in_one_move(forwarding):
     forwarding.moved(1, 500, 500)
-    assert forwarding.room(1, None) == 500
+    assert forwarding.capacity(1, None) == 500
 
 
 @pytest.mark.parametrize(("per_second", "most"), [(0.0, AT_LEAST), (10.0, AT_LEAST), (300.0, 150), (1e6, 500)])
 def test_as_many_are_under_way_as_the_owner_works_off_soon(forwarding, per_second, most):
-    assert forwarding.room(1, Consumed(0, per_second)) == most
+    assert forwarding.capacity(1, Consumed(0, per_second)) == most
     forwarding.moved(1, most, most)
     if most < 500:
-        assert forwarding.room(1, Consumed(0, per_second)) == 0
+        assert forwarding.capacity(1, Consumed(0, per_second)) == 0
 
 
 def test_what_has_been_processed_makes_room(forwarding):
     forwarding.moved(1, 20, 20)
     forwarding.moved(1, 50, 30)
-    assert forwarding.room(1, Consumed(19, 0.0)) == 0
-    assert forwarding.room(1, Consumed(20, 0.0)) == 20
-    assert forwarding.room(1, Consumed(50, 0.0)) == AT_LEAST
+    assert forwarding.capacity(1, Consumed(19, 0.0)) == 0
+    assert forwarding.capacity(1, Consumed(20, 0.0)) == 20
+    assert forwarding.capacity(1, Consumed(50, 0.0)) == AT_LEAST
 
 
 def test_commands_of_clients_take_no_room(forwarding):
     """However far behind the owner is, what has begun goes on."""
     forwarding.moved(1, 20, 20)
-    assert forwarding.room(1, Consumed(30, 0.0)) == AT_LEAST
+    assert forwarding.capacity(1, Consumed(30, 0.0)) == AT_LEAST
 
 
 def test_partitions_do_not_share_it(forwarding):
     forwarding.moved(1, 50, 50)
-    assert forwarding.room(2, Consumed(0, 0.0)) == AT_LEAST
+    assert forwarding.capacity(2, Consumed(0, 0.0)) == AT_LEAST
 
 
 async def test_the_appender_moves_on_as_the_owner_does(connect, connection):

@@ -15,15 +15,15 @@ def pace():
 
 
 def test_new_commands_have_room_up_to_the_window(pace):
-    assert pace.room() == 64
+    assert pace.capacity() == 64
     pace.appended(60, 60, 0, 0.0, 0.0)
-    assert pace.room() == 4
+    assert pace.capacity() == 4
     pace.appended(70, 10, 0, 0.0, 0.0)
-    assert pace.room() == 0
+    assert pace.capacity() == 0
     pace.processed(59, 0.01)
-    assert pace.room() == 0
+    assert pace.capacity() == 0
     pace.processed(60, 0.01)
-    assert pace.room() == 54
+    assert pace.capacity() == 54
 
 
 def test_the_window_shrinks_when_running_work_waits_and_not_below_its_least(pace):
@@ -31,55 +31,55 @@ def test_the_window_shrinks_when_running_work_waits_and_not_below_its_least(pace
     for position in range(1, 40):
         pace.appended(position, 1, 1, now, now)
         pace.processed(position, now := now + 0.03)
-    assert pace.room() == SETTINGS.least
+    assert pace.capacity() == SETTINGS.least
 
 
 def test_waiting_before_the_log_counts(pace):
     pace.appended(1, 0, 1, 0.0, 0.02)
     pace.processed(1, 0.03)
-    assert pace.room() == 51
+    assert pace.capacity() == 51
 
 
 def test_whatever_was_appended_before_shrinks_it_only_once(pace):
     for position in range(1, 20):
         pace.appended(position, 0, 1, 0.0, 0.0)
     pace.processed(19, 1.0)
-    assert pace.room() == 51
+    assert pace.capacity() == 51
 
 
 def test_the_window_grows_only_if_it_was_filled(pace):
     for position in range(1, 100):
         pace.appended(position, 64, 0, 0.0, 0.0)
         pace.processed(position, 0.01)
-    assert pace.room() == 64
+    assert pace.capacity() == 64
     pace.filled = True
     pace.appended(100, 64, 0, 0.0, 0.0)
     pace.processed(100, 0.01)
-    assert pace.room() == 68
+    assert pace.capacity() == 68
 
 
 def test_new_commands_that_nobody_waits_behind_may_wait_longer(pace):
     pace.filled = True
     pace.appended(1, 64, 0, 0.0, 0.0)
     pace.processed(1, 0.4)
-    assert pace.room() == 68
+    assert pace.capacity() == 68
     pace.appended(2, 64, 0, 1.0, 1.0)
     pace.processed(2, 1.6)
-    assert pace.room() == 54
+    assert pace.capacity() == 54
 
 
 def test_what_a_crash_took_does_not_hold_back_others_for_ever(pace):
     pace.appended(64, 64, 0, 0.0, 0.0)
     pace.processed(10, FORGOTTEN_S)
-    assert pace.room() == 0
+    assert pace.capacity() == 0
     pace.processed(10, FORGOTTEN_S + 0.1)
-    assert pace.room() == 64
+    assert pace.capacity() == 64
 
 
 def test_without_an_engine_nothing_is_held(pace):
     pace.appended(64, 64, 0, 0.0, 0.0)
     pace.forget()
-    assert pace.room() == 64
+    assert pace.capacity() == 64
 
 
 class PlayedEngine:
@@ -97,7 +97,7 @@ class PlayedEngine:
         while self.now < seconds:
             if counted is None and self.now >= seconds / 2:
                 counted = self.created, self.completed
-            work, new = self.workers, min(self.creators, self.pace.room())
+            work, new = self.workers, min(self.creators, self.pace.capacity())
             self.pace.filled = new < self.creators
             self.position += work + new
             self.pace.appended(self.position, new, work, self.now, self.now)
@@ -147,11 +147,11 @@ def test_few_creators_are_never_held(pace):
 def test_slow_commands_make_it_small_and_quick_ones_large_again(pace, cost):
     slow = PlayedEngine(pace, creators=900, workers=8, command_s=cost)
     slow.run(60)
-    assert pace.room() == SETTINGS.least
+    assert pace.capacity() == SETTINGS.least
     quick = PlayedEngine(pace, creators=900, workers=8, command_s=0.00005)
     quick.now, quick.position = slow.now, slow.position
     quick.run(slow.now + 60)
-    assert pace.room() > 150
+    assert pace.capacity() > 150
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -162,7 +162,7 @@ def test_whatever_happens_it_counts_right(seed):
         now += chance.uniform(0, 0.004)
         if chance.random() < 0.5:
             pace.filled = chance.random() < 0.5
-            new = min(pace.room(), chance.randrange(0, 100))
+            new = min(pace.capacity(), chance.randrange(0, 100))
             log.append((len(log) + 1, new))
             pace.appended(len(log), new, chance.randrange(3), now - chance.uniform(0, 0.1), now)
         else:
@@ -170,4 +170,4 @@ def test_whatever_happens_it_counts_right(seed):
             pace.processed(done, now)
         waiting = sum(new for position, new in log if position > done)
         assert SETTINGS.least <= pace.window <= SETTINGS.most
-        assert pace.room() == max(0, int(pace.window) - waiting)
+        assert pace.capacity() == max(0, int(pace.window) - waiting)

@@ -213,7 +213,7 @@ async def append(connection, commands):
 
 def _entry(tenant, command):
     if isinstance(command, Command):
-        return log.LogEntry(tenant, command.intent, encode_command(command).decode())
+        return log.LogEntry(tenant, command.intent, encode_command(command))
     intent, payload = command
     return log.LogEntry(tenant, intent, payload)
 

@@ -19,8 +19,7 @@ PROCESS = model(start(), task("work"), end(), "start > work > end", id="p")
 async def appended(connection, serial, first, last):
     """Append the serial run's commands of that range as one group; its segment."""
     entries = [
-        log.LogEntry(tenant, command.intent, encode_command(command).decode())
-        for tenant, command in serial.commands[first:last]
+        log.LogEntry(tenant, command.intent, encode_command(command)) for tenant, command in serial.commands[first:last]
     ]
     session = await log.begin(connection, uuid4(), 1)
     return (await log.append_segment(connection, session, 1, uuid4(), None, entries))[1]
@@ -113,8 +112,8 @@ async def test_a_consumer_that_does_not_lead_takes_nothing(migrated, connection)
 async def test_a_tail_tells_what_is_new_and_behind_what_it_stands(migrated, connection):
     def create(key=None):
         command = CreateInstance("p")
-        text = encode_command(command).decode()
-        return log.LogEntry("t", command.intent, text, key=key, sha=None if key is None else "00" * 32)
+        payload = encode_command(command)
+        return log.LogEntry("t", command.intent, payload, key=key, sha=None if key is None else "00" * 32)
 
     session = await log.begin(connection, uuid4(), 1)
     _, segment = await log.append_segment(connection, session, 1, uuid4(), None, [create(), create("k")])
