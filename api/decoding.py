@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from itertools import accumulate
 from typing import Annotated, Any, TypeVar
@@ -20,6 +21,9 @@ from vivero.api.settings import ApiSettings
 from vivero.engine.core.records.base import Variables
 
 T = TypeVar("T")
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
 
 Int64 = (
     Annotated[int, msgspec.Meta(ge=INT64_MIN, le=INT64_MAX)] | Annotated[str, msgspec.Meta(pattern=r"^-?[0-9]{1,19}$")]
@@ -206,6 +210,17 @@ def as_int64(value: int | str | None, path: str) -> int | None:
     if number is not None and not INT64_MIN <= number <= INT64_MAX:  # type: ignore[operator]  # int by now
         raise unparsable(path)
     return number  # type: ignore[return-value]
+
+
+def as_epoch_ms(text: str, path: str) -> int:
+    """A date and time with an offset, as epoch ms. Raises Problem 400."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise unparsable(path) from error
+    if moment.tzinfo is None:
+        raise unparsable(path)
+    return (moment - _EPOCH) // _MILLISECOND
 
 
 class Violations:

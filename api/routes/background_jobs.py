@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
 from typing import Annotated, Any
 from uuid import UUID, uuid4
 
 import msgspec
 
 from vivero.api.access.audit import changing
-from vivero.api.decoding import Body, decode, decode_optional, decoder
-from vivero.api.problems import Problem, invalid_argument, not_found, unexpected_value, unparsable
+from vivero.api.decoding import Body, as_epoch_ms, decode, decode_optional, decoder
+from vivero.api.problems import Problem, invalid_argument, not_found, unexpected_value
 from vivero.api.reading import read
 from vivero.api.request import Request
 from vivero.api.response import Response, iso_time, json_response, no_content
@@ -23,7 +22,6 @@ from vivero.storage.postgres.driver import Connection
 
 STATES = ("pending", "running", "failed")
 MAX_LIMIT = 1000
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 Change = Callable[[Connection, ExecutionView], Awaitable[bool]]
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_NAME)]
@@ -58,7 +56,7 @@ async def add(request: Request, services: Services) -> Response:
     """POST /background-jobs {type, payload?, executeAt?}: add an execution; 201 with its id."""
     body = decode(request, _add_decoder, services.settings)
     id, payload = str(uuid4()), bytes(body.payload).decode()
-    due_ms = None if body.execute_at is None else _epoch_ms(body.execute_at)
+    due_ms = None if body.execute_at is None else as_epoch_ms(body.execute_at, "executeAt")
     async with changing(request, services, id) as connection:
         await job_executions.add(
             connection, id, body.type, None if payload == "null" else payload, due_ms, _trace_context(request)
@@ -148,16 +146,6 @@ def _trace_context(request: Request) -> str | None:
     """The W3C trace context of the request, for the execution."""
     parent = request.header(b"traceparent")
     return None if parent is None else msgspec.json.encode({"traceparent": parent[:200]}).decode()
-
-
-def _epoch_ms(text: str) -> int:
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise unparsable("executeAt") from error
-    if moment.tzinfo is None:
-        raise unparsable("executeAt")
-    return (moment - _EPOCH) // (_EPOCH.resolution * 1000)
 
 
 def _execution(each: ExecutionView) -> dict[str, Any]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from vivero.api import commands
-from vivero.api.decoding import Body, decode, decode_optional, decoder
-from vivero.api.problems import invalid_argument, unparsable
+from vivero.api.decoding import Body, as_epoch_ms, decode, decode_optional, decoder
+from vivero.api.problems import invalid_argument
 from vivero.api.request import Request
 from vivero.api.response import Response
 from vivero.api.search import getting, searching
@@ -16,8 +14,6 @@ from vivero.storage.search.timers import TIMERS
 
 get = getting(TIMERS, "timerKey")
 search = searching(TIMERS)
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class TriggerBody(Body, frozen=True):
@@ -45,15 +41,4 @@ async def move(request: Request, services: Services) -> Response:
     body = decode(request, _move_decoder, services.settings)
     if body.due_date is None:
         raise invalid_argument("No dueDate provided")
-    return await commands.command(request, services, MoveTimer(key, _epoch_ms(body.due_date)), key)
-
-
-def _epoch_ms(text: str) -> int:
-    """A date and time with an offset. Raises Problem 400."""
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise unparsable("dueDate") from error
-    if moment.tzinfo is None:
-        raise unparsable("dueDate")
-    return (moment - _EPOCH) // (_EPOCH.resolution * 1000)
+    return await commands.command(request, services, MoveTimer(key, as_epoch_ms(body.due_date, "dueDate")), key)
