@@ -140,6 +140,7 @@ def check_event(node: Node, process: Process) -> None:
         assert node.interrupting
     if isinstance(node.event, LinkEvent) and node.type == "INTERMEDIATE_THROW_EVENT":
         target = process.nodes[node.event.target]
+        assert isinstance(target.event, LinkEvent)
         assert (target.scope, target.type, target.event.name) == (
             node.scope,
             "INTERMEDIATE_CATCH_EVENT",

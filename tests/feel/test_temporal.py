@@ -159,9 +159,15 @@ def test_a_duration_passes_through_an_overlap_by_the_clock_of_instants():
     assert temporal.iso_format(later) == "2021-10-31T02:30:00+01:00[Europe/Berlin]"
 
 
+def date_time(text):
+    value = parse_temporal(text)
+    assert isinstance(value, DateTime)
+    return value
+
+
 def test_months_keep_the_later_offset_in_an_overlap():
     value = temporal.add(parse_temporal("2021-09-30T02:30:00@Europe/Berlin"), parse_temporal("P1M"))
-    in_winter = parse_temporal("2021-11-30T02:30:00@Europe/Berlin")
+    in_winter = date_time("2021-11-30T02:30:00@Europe/Berlin")
     assert temporal.iso_format(value) == "2021-10-30T02:30:00+02:00[Europe/Berlin]"
     assert DateTime.in_zone(Date(2021, 10, 31), value.nanos, "Europe/Berlin", in_winter.offset).offset == 3600
 
@@ -180,9 +186,9 @@ def test_zones_agree_with_zoneinfo(zone_id):
 
 
 def test_years_beyond_datetime_follow_the_zone_s_last_and_first_rules():
-    summer = parse_temporal("999999999-07-01T00:00@Europe/Paris")
-    winter = parse_temporal("10000-01-01T00:00@Europe/Paris")
-    ancient = parse_temporal("-999999999-07-01T00:00@Europe/Paris")
+    summer = date_time("999999999-07-01T00:00@Europe/Paris")
+    winter = date_time("10000-01-01T00:00@Europe/Paris")
+    ancient = date_time("-999999999-07-01T00:00@Europe/Paris")
     assert (summer.offset, winter.offset, ancient.offset) == (7200, 3600, 561)
 
 

@@ -16,6 +16,7 @@ from vivero.storage.activation import AT_ONCE, MAX_TIMEOUT_MS, MAX_VARIABLES, As
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.errors import ConnectionLost
 from vivero.storage.postgres.plans import by_index
+from vivero.storage.postgres.sql_files import Statement
 from vivero.storage.scan_bounds import Bounds
 
 PINNED = "2026-11-21T01:02:03Z"
@@ -182,6 +183,7 @@ async def test_an_activation_uses_the_partial_indexes(sync, connection, plain):
     sync.execute("ANALYZE jobs")
     ask = Ask("work", "<default>", 10, 1000, "w")
     statement, values = (activation.plain_lease_statement if plain else activation.lease_statement)(ask, uuid4())
+    assert isinstance(statement, Statement)
     plan = "\n".join(row[0] for row in (await connection.execute(f"EXPLAIN {statement.text}", values)).rows)
     assert "jobs_ready" in plan
     assert "jobs_leased" in plan

@@ -13,7 +13,7 @@ from vivero.storage import activation
 from vivero.storage.activation import MAX_VARIABLES, Ask, release, take_back
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.plans import by_index
-from vivero.storage.postgres.sql_files import beside
+from vivero.storage.postgres.sql_files import Statement, beside
 from vivero.storage.scan_bounds import EVERYTHING, SLOW_LOOKS, Bounds
 from vivero.storage.state import save
 
@@ -117,10 +117,11 @@ async def pass_through(sync, connection, bounds, first, last):
 async def measure(sync, connection, start, key):
     """Pages that an activation of ten jobs reads, and a look for the next end of a lease."""
     sync.execute(PUT, [0, key, key + 9])
-    leasing = activation.lease_statement(ASK(limit=10), uuid4(), ROOM, MAX_VARIABLES, start)
+    leasing, values = activation.lease_statement(ASK(limit=10), uuid4(), ROOM, MAX_VARIABLES, start)
+    assert isinstance(leasing, Statement)
     next_available = beside(activation.__file__)["next_available"].text
     read = (
-        await buffers(connection, leasing[0].text, leasing[1]),
+        await buffers(connection, leasing.text, values),
         await buffers(connection, next_available, ("work", "<default>", start.due_ms, 2000)),
     )
     sync.execute("DELETE FROM jobs WHERE job_key >= %s", [key])

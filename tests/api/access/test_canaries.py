@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+from typing import Any
 
 import pytest
 import structlog
@@ -75,7 +76,7 @@ async def test_credentials_appear_nowhere(people, rows, secured, provider):
 async def test_secrets_in_bodies_appear_nowhere(people, rows, secured):
     """All routes get bodies with secrets where some have them, with right and with wrong types."""
     root = bearer(people.token("root", "admin"))
-    bodies = [
+    bodies: list[Any] = [
         dict.fromkeys(SECRETS, value)
         for value in (PASSWORD, [PASSWORD], {PASSWORD: PASSWORD}, CANARY * 200)
     ]  # fmt: skip

@@ -1,9 +1,12 @@
 """Process instances of every kind, made in a database by one version of the program and finished by a later one."""
 
+import msgspec
+
 from tests.core import event_models, message_models
 from tests.core.listener_models import listening
 from tests.core.models import end, flow, par, process, start, task, xor
 from tests.runtime.whole_engine import HEAD, START_MS, TENANT, EngineBench, starts, waits
+from vivero.engine.core.records.base import Variables
 from vivero.engine.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
 from vivero.engine.core.records.jobs import CompleteJob, FailJob, UpdateJob
 from vivero.engine.core.records.messages import PublishMessage
@@ -175,8 +178,13 @@ async def make(dsn):
     await _append_unprocessed(dsn)
 
 
+def values(**variables) -> Variables:
+    """The variables of a command."""
+    return {name: msgspec.Raw(msgspec.json.encode(value)) for name, value in variables.items()}
+
+
 def _many():
-    return CreateInstance("many", variables={"items": list(range(MANY_ITEMS))})
+    return CreateInstance("many", variables=values(items=list(range(MANY_ITEMS))))
 
 
 async def _create(bench, process_id, **variables):
@@ -206,7 +214,7 @@ async def _make_jobs(bench):
         await bench.run(FailJob(await _job(bench, instance), **arguments))
     completed, canceled = await _create(bench, "jobs"), await _create(bench, "jobs")
     for type in "first", "second":
-        await bench.run(CompleteJob(await _job(bench, completed, type), {"done": True}))
+        await bench.run(CompleteJob(await _job(bench, completed, type), values(done=True)))
     await bench.run(CancelInstance(canceled))
     joined = await _create(bench, "joined")
     await bench.run(CompleteJob(await _job(bench, joined, "left")))
@@ -225,7 +233,7 @@ async def _make_waits(bench):
         await _create(bench, process_id, k=process_id)
     for key in "guarding", "handling":
         await bench.run(PublishMessage("hello", key))
-    await bench.run(PublishMessage("hello", "buffered", 100 * HOUR_MS, "its id", {"told": [1, 2]}))
+    await bench.run(PublishMessage("hello", "buffered", 100 * HOUR_MS, "its id", values(told=[1, 2])))
     await bench.run(PublishMessage("begin", "locked"))
     await bench.run(PublishMessage("begin", "locked", 100 * HOUR_MS))
     for process_id in "signalled", "watching", "conditional":
@@ -279,7 +287,7 @@ async def finish(bench):
     """Bring all instances to their end, as workers, people and other programs would."""
     await bench.until_value(0, KINDS["a command that is not processed"])
     await bench.until_value(0, KINDS["deferred work"])
-    await bench.run(CreateInstance("waiting", variables={"k": "buffered"}))
+    await bench.run(CreateInstance("waiting", variables=values(k="buffered")))
     for _ in range(ROUNDS):
         await _advance(bench)
         await _resolve(bench)
@@ -303,7 +311,7 @@ async def _resolve(bench):
     for key, job, instance in await bench.rows(
         "SELECT incident_key, job_key, process_instance_key FROM incidents WHERE resolved_at IS NULL"
     ):
-        await _run(bench, SetVariables(instance, {"approved": True}) if job is None else UpdateJob(job, retries=1))
+        await _run(bench, SetVariables(instance, values(approved=True)) if job is None else UpdateJob(job, retries=1))
         await _run(bench, ResolveIncident(key))
 
 
@@ -323,7 +331,7 @@ async def _tell(bench):
         await _run(bench, BroadcastSignal(name))
 
     for (instance,) in await bench.rows("SELECT process_instance_key FROM subscriptions WHERE " + CONDITIONS):
-        await _run(bench, SetVariables(instance, {"ready": True}))
+        await _run(bench, SetVariables(instance, values(ready=True)))
 
 
 CONDITIONS = "kind = 'CONDITION' AND ended_at IS NULL"

@@ -17,7 +17,7 @@ from vivero.engine.core.state.instance_tree import MISSING, TERMINATED, Element,
 from vivero.engine.core.state.slot_moves import SlotMove
 from vivero.engine.core.state.state import State
 from vivero.storage.postgres import driver
-from vivero.storage.postgres.sql_files import beside
+from vivero.storage.postgres.sql_files import Statement, beside
 from vivero.storage.state import message_documents, save, saved_rows, scope_documents, wait_documents
 from vivero.storage.state.bulk_end import BulkEnd
 
@@ -248,6 +248,7 @@ async def test_the_lease_is_written_where_the_engine_says_so(connection):
 
 def test_nothing_changed_is_nothing_to_save():
     (call,) = save.statements_of(State(1), [], [], 0)
+    assert isinstance(call[0], Statement)
     assert call[0].name == "save.event_log"
 
 
