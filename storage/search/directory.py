@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from vivero.storage.search.conditions import MAX_IN
-from vivero.storage.search.fields import KEY, OTHER, TEXT, Field, filtered, plain
+from vivero.storage.search.fields import ENUM, KEY, OTHER, TEXT, Field, filtered, plain
 from vivero.storage.search.parameters import Parameters
 from vivero.storage.search.problems import Unparsable
 from vivero.storage.search.resources import Resource, SpecialFilter
@@ -53,6 +53,16 @@ MAPPING_RULES = _directory(
 )
 
 
+OWNER_TYPES = ("CLIENT", "GROUP", "MAPPING_RULE", "ROLE", "UNSPECIFIED", "USER")
+RESOURCE_TYPES = (
+    *("AUDIT_LOG", "AUTHORIZATION", "BACKUP", "BATCH", "CLUSTER_VARIABLE", "COMPONENT", "DECISION_DEFINITION"),
+    *("DECISION_REQUIREMENTS_DEFINITION", "DOCUMENT", "EXPORTER", "EXPRESSION", "GLOBAL_LISTENER", "GROUP"),
+    *("MAPPING_RULE", "MESSAGE", "PROCESS_DEFINITION", "RESOURCE", "ROLE", "SECRET", "SYSTEM", "TENANT", "USER"),
+    "USER_TASK",
+)
+"""What the API has names for. Grants can be given on those that routes protect."""
+
+
 def _one_of(column: str) -> SpecialFilter:
     def filter(value: Any, path: str, parameters: Parameters) -> str:
         texts = list_of(value, path, MAX_IN)
@@ -69,8 +79,8 @@ AUTHORIZATIONS = _directory(
     "a.authorization_key",
     (
         plain("ownerId", "a.owner_id", TEXT, sort=True),
-        plain("ownerType", "a.owner_type", TEXT, sort=True),
-        plain("resourceType", "a.resource_type", TEXT, sort=True),
+        plain("ownerType", "a.owner_type", ENUM, sort=True, values=OWNER_TYPES),
+        plain("resourceType", "a.resource_type", ENUM, sort=True, values=RESOURCE_TYPES),
         Field("resourceId", "a.resource_id", TEXT, sort=True),
         Field("resourcePropertyName", "a.resource_property_name", TEXT, sort=True),
         Field("permissionTypes", "a.permission_types", OTHER),

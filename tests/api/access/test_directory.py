@@ -246,6 +246,13 @@ class TestGrants:
     async def test_grants_that_are_refused(self, admin, change):
         await admin("POST", "/authorizations", GRANT | change, 400)
 
+    @pytest.mark.parametrize(("name", "known"), [("ownerType", "UNSPECIFIED"), ("resourceType", "DOCUMENT")])
+    async def test_a_search_by_type(self, admin, name, known):
+        await admin("POST", "/authorizations", GRANT, 201)
+        for value, status, count in ((GRANT[name], 200, 1), (known, 200, 0), ("MOON", 400, None)):
+            found = await admin("POST", "/authorizations/search", {"filter": {name: value}}, status)
+            assert count is None or len(found.json["items"]) == count
+
     async def test_a_grant_by_a_property(self, admin, people, secured, authenticator):
         key = (await admin("POST", "/authorizations", GRANT | OF_ASSIGNEE, 201)).json["authorizationKey"]
         found = (await admin("GET", f"/authorizations/{key}", status=200)).json

@@ -14,6 +14,7 @@ from vivero.api.access.caller import Caller
 from vivero.api.access.needs import PUBLIC
 from vivero.api.access.permissions import BUILT_IN, NO_RIGHTS, RESOURCES, Permission, rights
 from vivero.api.routes import ROUTES
+from vivero.storage.search.directory import RESOURCE_TYPES
 
 ALLOWED = """
 *    GET    /v2/status
@@ -275,6 +276,7 @@ def test_permissions_are_of_the_vocabulary():
     given = {permission for role in BUILT_IN.values() for permission in role}
     for permission in needed | given:
         assert permission.action in RESOURCES[permission.resource], permission
+    assert set(RESOURCES) <= set(RESOURCE_TYPES)
 
 
 async def test_without_authentication_everybody_may_do_everything(make_client):
