@@ -215,6 +215,17 @@ async def test_a_restricted_caller_gets_404_for_foreign_keys(make, defence):
 
 
 @pytest.mark.parametrize("defence", DEFENCES)
+async def test_a_grant_on_a_task_of_another_tenant_gives_nothing(make, defence):
+    own, foreign = (key + OFFSETS["userTaskKey"] for key in (KEY, OTHER))
+    grants = [Grant("USER_TASK", str(foreign), ("READ",))]
+    for tenants, statuses, found in (("a", [403, 404], []), ("ab", [403, 200], [str(foreign)])):
+        client = make(As(*tenants, allowed=rights((), grants)), defence)
+        assert [(await client("GET", f"/v2/user-tasks/{key}")).status for key in (own, foreign)] == statuses
+        answer = await client("POST", "/v2/user-tasks/search")
+        assert [item["userTaskKey"] for item in answer.json["items"]] == found
+
+
+@pytest.mark.parametrize("defence", DEFENCES)
 async def test_a_command_by_key_does_not_tell_the_tenants_of_its_sender(make, filled, defence):
     with psycopg.connect(filled, autocommit=True) as connection:
         log_command(Rows(connection), KEY + 20, "a,b", KEY)
