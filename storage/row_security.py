@@ -1,7 +1,7 @@
-"""Row-level security: the second role of multi-tenancy, and what it sees.
+"""Row-level security: the second role of multi-tenancy, and the rows that it sees.
 
-The API reads with this role for callers that have some tenants only. Its sessions name these tenants at the beginning
-of each transaction (`tenants.scope`). All other work is done by the role that owns the tables, which sees all rows.
+The API reads with this role for callers that may see some tenants only. Its sessions set these tenants at the beginning
+of each transaction (`tenants.scope`). The owner of the tables does all other work and sees all rows.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ ADVICE = "`vivero db roles` prints the SQL that makes it; then set database.read
 
 
 class NotSeparated(StartupProblem):
-    """Multi-tenancy is on, and there is no second role that row-level security holds."""
+    """Multi-tenancy is on, but no second role is subject to row-level security."""
 
 
 async def make_reader(connection: Connection) -> None:
-    """Make the role of the reads, unless it exists. For the embedded PostgreSQL, which asks for no passwords."""
+    """Create the role of the reads in the embedded PostgreSQL, which needs no passwords."""
     if not (await connection.execute(_sql["role"], (READER,))).rows:
         await connection.script(f"CREATE ROLE {READER} LOGIN")
 
 
 async def prepare(connection: Connection, reader_url: str) -> None:
-    """Put all tables under row-level security, which the role of `reader_url` is subject to.
+    """Enable row-level security on all tables, for the role of `reader_url`.
 
     Raises:
         StartupProblem: the role cannot connect, is not subject to it, or works on other tables; or a table is in use.
@@ -62,7 +62,7 @@ async def prepare(connection: Connection, reader_url: str) -> None:
 
 
 async def unprotected(connection: Connection, reader: str) -> list[str]:
-    """The tables that are not under row-level security, and those that the role may not read."""
+    """The tables without row-level security, and those that the role may not read."""
     digests = {table: policies.digest(condition) for table, condition in policies.POLICIES.items()}
     digests |= dict.fromkeys((*policies.SHARED, *policies.VIEWS), "")
     found = await connection.execute(_sql["unprotected"], (list(digests), list(digests.values()), reader))
@@ -84,7 +84,7 @@ async def _place(reader_url: str, address: str) -> tuple[str, str, str | None, i
 
 
 async def _check_role(connection: Connection, reader: str) -> None:
-    """Raise NotSeparated for a role that row-level security does not hold."""
+    """Raise NotSeparated for a role that is not subject to row-level security."""
     ((bypasses,),) = (await connection.execute(_sql["role"], (reader,))).rows
     if bypasses:
         raise NotSeparated(
@@ -112,7 +112,7 @@ def reader_of(dsn: str) -> str:
 
 
 async def roles_sql(connection: Connection, role: str, password: str) -> str:
-    """The SQL that makes the second role in a database of the user's."""
+    """The SQL that creates the second role in an external database."""
     _, database, schema, _ = (await connection.execute(_sql["place"])).rows[0]
     quoted = (await connection.execute(_QUOTED, (role, password, database, schema))).rows[0]
     name, secret, database, schema = quoted

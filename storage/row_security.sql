@@ -1,5 +1,5 @@
 -- name: role
--- What row-level security does not hold: superusers, roles that bypass it, and members of the role that owns the tables.
+-- Not subject to row-level security: superusers, roles that bypass it, and members of the role that owns the tables.
 SELECT r.rolsuper OR r.rolbypassrls OR pg_has_role(r.oid, c.relowner, 'MEMBER')
 FROM pg_roles r, pg_class c
 WHERE r.rolname = $1 AND c.oid = 'process_instances'::regclass;
@@ -19,5 +19,5 @@ WHERE NOT has_table_privilege($3, name::regclass, 'SELECT') OR digest <> '' AND 
     WHERE c.oid = name::regclass AND c.relrowsecurity AND c.relforcerowsecurity AND obj_description(p.oid, 'pg_policy') = digest);
 
 -- name: place
--- Where a session is: both roles must see the same tables.
+-- The tables that a session sees: both roles must see the same ones.
 SELECT current_user::text, current_database()::text, current_schema()::text, to_regclass('process_instances')::oid::bigint;

@@ -20,7 +20,7 @@ _OWN = f"tenant_id = ANY ({_TENANTS})"
 _OF_DEFINITION = """(
     SELECT true FROM process_definitions d WHERE d.process_definition_key = {table}.process_definition_key)"""
 _OF_BODY = "(SELECT true FROM element_instances e WHERE e.element_instance_key = {table}.body_key)"
-"""Subqueries see what their own policies let through. A scalar subquery never becomes a hash of the whole table."""
+"""Policies apply to subqueries, too. PostgreSQL never turns a scalar subquery into a hash of the whole table."""
 
 POLICIES: Mapping[str, str] = {
     **dict.fromkeys(
@@ -72,8 +72,9 @@ FUNCTIONS: Mapping[str, tuple[str, str]] = {
         for who in ("groups", "users")
     },
 }
-"""Name → signature and body. They have the rights of the owner. The first one is there because policies of two tables
-must not ask each other. The others use indexes that row-level security bars, and have the condition of the policy."""
+"""Name → signature and body. They have the rights of the owner. The first one exists because the policies of two
+tables must not query each other. The others have the condition of the policy, and use indexes that row-level security
+does not allow."""
 
 _TABLE = """
 ALTER TABLE {table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
@@ -87,12 +88,12 @@ GRANT SELECT ON {table} TO {reader};
 
 
 def digest(condition: str) -> str:
-    """What the comment of a policy says, to tell it, and the functions, from another version's."""
+    """The comment of a policy. It changes when the policy or the functions change."""
     return sha256(f"{condition} {sorted(FUNCTIONS.items())}".encode()).hexdigest()
 
 
 def script(schema: str, owner: str, reader: str) -> str:
-    """The statements that put all tables under row-level security. The names are quoted already."""
+    """The statements that enable row-level security on all tables. The names are quoted already."""
     shared = (f"GRANT SELECT ON {table} TO {reader};" for table in (*SHARED, *VIEWS))
     tables = (
         _TABLE.format(table=table, owner=owner, reader=reader, condition=condition, digest=digest(condition))

@@ -27,7 +27,7 @@ ACTORS: Mapping[str, str] = {"USER": "USER", "CLIENT": "CLIENT", "TOKEN": "CLIEN
 """Kind of a caller → type of the actor. API tokens stand for clients."""
 MAX_TEXT = 300
 REJECTED = (403, 404, 409)
-"""The statuses of rejected attempts that are recorded: what cannot be read (400) attempts nothing in particular."""
+"""The statuses of rejected attempts that are recorded. Requests that cannot be parsed (400) are not attempts."""
 
 
 def record(
@@ -54,7 +54,7 @@ def record(
 
 
 def _shown(text: str) -> str:
-    """A text that PostgreSQL can store and everything can show."""
+    """The beginning of the text, without characters that cannot be printed."""
     return "".join(each if each.isprintable() else "\ufffd" for each in text[:MAX_TEXT])
 
 

@@ -155,7 +155,7 @@ class Authenticator:
         return _Found(caller("TOKEN", token.name, stored), valid_s)
 
     async def _note_use(self, note: Callable[[Connection], Awaitable[None]]) -> None:
-        """Write the last use. A database that takes no writes must not keep clients from reading."""
+        """Record the last use. If that fails, the request continues."""
         try:
             async with self._pool.connection() as connection:
                 await note(connection)
@@ -193,7 +193,7 @@ class Authenticator:
 
 @contextmanager
 def _limited(failures: Buckets, key: object) -> Iterator[None]:
-    """Count the block as a failure if it raises Problem 401. Raises Problem 429 after too many."""
+    """Count a failure if the block raises Problem 401. Raises Problem 429 after too many."""
     wait_s = failures.take(key)
     if wait_s:
         raise _too_many(wait_s)

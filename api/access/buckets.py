@@ -35,7 +35,7 @@ class Buckets:
         return 0.0
 
     def give_back(self, key: object) -> None:
-        """Return a token that was taken for nothing."""
+        """Give back a token that was not needed."""
         found = self._levels.get(key)
         if found is not None:
             found.level = min(self._burst, found.level + 1)

@@ -1,4 +1,4 @@
-"""The caller of a request: who it is, its groups, roles and tenants, and its rights."""
+"""The caller of a request: its identity, groups, roles, tenants and rights."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Caller:
     """The same as the API shows them. Without authentication, only `<default>`."""
     mapping_rules: Sequence[str] = ()
     by_session: bool = False
-    """A browser sends the session by itself, whichever page asks. Therefore its writes are checked."""
+    """A browser sends the session with requests of any page. Therefore writes with a session are checked."""
 
     @property
     def owners(self) -> list[tuple[str, str]]:

@@ -39,7 +39,7 @@ class NotSignedIn(Exception):
 
 
 class Begun(msgspec.Struct, frozen=True):
-    """What the browser keeps during the sign-in. `next` is the page to show then."""
+    """The secrets that the browser keeps during the sign-in. `next` is the page to show after it."""
 
     state: str
     nonce: str

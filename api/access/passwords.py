@@ -13,7 +13,7 @@ from vivero.api.problems import Problem
 AT_A_TIME = 2
 """Hashes at the same time. Each takes 19 MiB and about 20 ms of a core."""
 MAX_WAITING = 64
-"""Password checks that may wait for their turn. Beyond it, a flood of guesses is answered without a check."""
+"""Password checks that may wait for their turn. Further ones get 503, so a flood of guesses is bounded."""
 MIN_LENGTH, MAX_LENGTH = 8, 1024
 
 _hasher = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)

@@ -9,7 +9,7 @@ from vivero.api.settings import listed
 
 MODES = ("none", "required")
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
-"""Signatures by key pairs. With shared secrets, everybody who can check a token could make one."""
+"""Signatures by key pairs. With a shared secret, every verifier could make tokens."""
 
 PUBLIC_URL = re.compile(r"https?://[^/?#\s]+/?")
 
@@ -24,7 +24,7 @@ class TenantSettings:
 
 @dataclass(frozen=True, slots=True)
 class AuthSettings:
-    """`oidc_…` are about bearer tokens of an identity provider; without an issuer there are none."""
+    """`oidc_…` configure bearer tokens of an identity provider. Without an issuer, none are accepted."""
 
     mode: str = "none"
     """`none`: every client may do everything; `required`: every request needs credentials."""
@@ -45,18 +45,18 @@ class AuthSettings:
     oidc_client_claim: str = ""
     """A token with this claim is a client's and not a user's."""
     oidc_client_id: str = ""
-    """This server's name as a client of the provider, where browsers sign in; empty: they do not."""
+    """The client id of this server at the provider where browsers sign in. Empty: they cannot."""
     oidc_client_secret: str | None = field(default=None, repr=False)
     """None: a public client. PKCE protects the code in both cases."""
     oidc_scopes: str = "openid profile email"
     public_url: str = ""
     """The address of this server in browsers, for the provider's redirect; empty: that of each request."""
     session_idle_s: float = 3600.0
-    """A session ends if it is not used for this time."""
+    """A session ends when it has not been used for this time."""
     session_max_s: float = 43_200.0
-    """A session ends after this time in any case."""
+    """A session always ends after this time."""
     oidc_leeway_s: float = 30.0
-    """How far the clocks of issuer and server may differ."""
+    """The maximum difference between the clocks of issuer and server."""
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:

@@ -26,7 +26,7 @@ FRESH_S = 300.0
 USABLE_S = 3600.0
 """Keys are used for this time if the provider cannot be reached."""
 PAUSE_S = 10.0
-"""Seconds between two attempts: tokens with invented keys must not make this server attack the provider."""
+"""Seconds between two attempts: tokens with invented key ids must not make this server flood the provider."""
 TIMEOUT_S = 5.0
 MAX_BYTES = 1024 * 1024
 DISCOVERY = "/.well-known/openid-configuration"

@@ -81,7 +81,7 @@ def _check_form(tenant: str, what: str) -> None:
 
 
 def _check_assigned(caller: Caller, tenant: str, need: Permission) -> None:
-    """Raise Problem 403. It does not tell a tenant of others from one that does not exist."""
+    """Raise Problem 403. It does not reveal whether the tenant exists."""
     allowed = caller.tenants
     if allowed is None and caller is not ANYBODY:
         allowed = frozenset(each.tenant_id for each in caller.listed_tenants)

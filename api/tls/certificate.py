@@ -13,7 +13,7 @@ log = structlog.get_logger(__name__)
 
 ALPN = ("h2", "http/1.1")
 CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20"
-"""Of TLS 1.2: those that HTTP/2 permits (RFC 9113, appendix A)."""
+"""The ciphers of TLS 1.2 that HTTP/2 permits (RFC 9113, appendix A)."""
 
 
 class CertificateProblem(Exception):
@@ -21,7 +21,7 @@ class CertificateProblem(Exception):
 
 
 class Certificate:
-    """`context` is for new connections."""
+    """The certificate in use. New connections use `context`."""
 
     def __init__(self, certificate: Path, key: Path) -> None:
         """Raises CertificateProblem."""
@@ -33,7 +33,7 @@ class Certificate:
         try:
             self.context = _load(*self._files)
         except CertificateProblem as problem:
-            log.error("the new certificate cannot be used: the old one stays", problem=str(problem))
+            log.error("the new certificate cannot be used, so the old one stays", problem=str(problem))
         else:
             log.info("the certificate was read again", file=str(self._files[0]))
 

@@ -1,7 +1,7 @@
-"""One connection with TLS: its bytes with deadlines, and what it waits for.
+"""One connection with TLS, with deadlines for reading and writing.
 
-hypercorn shields what it sends from cancellation. Therefore the deadline is in the stream below TLS, and closing that
-stream ends the connection whatever it does.
+hypercorn shields what it sends from cancellation. Therefore the stream below TLS has the deadlines, and closing that
+stream always ends the connection.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ PIECE_BYTES = 64 * 1024
 
 
 class Connection(trio.abc.HalfCloseableStream):
-    """The stream below TLS. `requests` are those that run; `slow_since`: it waits for its client within one."""
+    """The stream below TLS. `requests`: how many run. `slow_since`: since when one waits for its client."""
 
     def __init__(self, stream: SocketStream, settings: ServerSettings) -> None:
         self.stream = stream
@@ -26,7 +26,7 @@ class Connection(trio.abc.HalfCloseableStream):
         self.slow_since: float | None = None
         self.http1 = True
         self.served = False
-        """It had a request."""
+        """Whether it has had a request."""
         self._quiet_since = trio.current_time()
         self._head_since: float | None = self._quiet_since
         self._has_more = False
@@ -34,7 +34,7 @@ class Connection(trio.abc.HalfCloseableStream):
 
     @property
     def socket(self) -> socket.socket:
-        """hypercorn asks it for the addresses."""
+        """hypercorn reads the addresses from it."""
         return self.stream.socket
 
     @property
@@ -55,16 +55,16 @@ class Connection(trio.abc.HalfCloseableStream):
             self._head_since = self._quiet_since
 
     def body_complete(self) -> None:
-        """What arrives from now on belongs to the next request."""
+        """Note that all further bytes belong to the next request."""
         self._has_more = False
 
     def is_late(self, now: float) -> bool:
-        """Whether its handshake or a header takes too long. An idle connection of HTTP/2 may send frames."""
+        """Whether its handshake or a header takes too long. Frames on an idle HTTP/2 connection do not count."""
         since = self._head_since
         return not self.requests and since is not None and now - since > self._settings.header_timeout_s
 
     def waits_since(self) -> float | None:
-        """Since when it is idle or waits for its client; None while a request is being handled."""
+        """The time since which it is idle or waits for its client; None while a request is being handled."""
         return self.slow_since if self.requests else self._quiet_since
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
@@ -75,7 +75,7 @@ class Connection(trio.abc.HalfCloseableStream):
         return data
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
-        """Raises BrokenResourceError, too, if the client reads too slowly."""
+        """Send all bytes. Also raises BrokenResourceError if the client reads too slowly."""
         view, settings = memoryview(data), self._settings
         left_s = settings.send_timeout_s
         for start in range(0, len(view), PIECE_BYTES):
@@ -101,6 +101,6 @@ class Connection(trio.abc.HalfCloseableStream):
         await trio.lowlevel.checkpoint()
 
     def close(self) -> None:
-        """End the connection at once, also while hypercorn sends in a shield."""
+        """End the connection at once, even while hypercorn sends in a shielded scope."""
         self.closed = True
         self.stream.close()

@@ -60,7 +60,7 @@ class Exchange:
             self._connection.ended()
 
     def _check(self) -> None:
-        """Raise Refusal for a request that our HTTP/1.1 server refuses, too."""
+        """Apply the limits of our HTTP/1.1 server. Raises Refusal."""
         settings, headers = self._state.settings, self._scope["headers"]
         hosts = [value for name, value in headers if name == b"host"]
         if len(hosts) != 1:
@@ -138,7 +138,7 @@ class Exchange:
     # The response.
 
     async def send(self, message: Message) -> None:
-        """ASGI `send`. What belongs to the connection is left to hypercorn."""
+        """ASGI `send`. hypercorn adds the headers of the connection."""
         if self._refused:
             return
         if message["type"] == RELEASE:
@@ -188,7 +188,7 @@ class Exchange:
         await self._send({"type": "http.response.body"})
 
     async def _linger(self) -> None:
-        """Read on for a moment: a client that sends into a closed stream would lose the connection, and the answer."""
+        """Read on for a moment. A client that still sends when the stream closes would lose the answer."""
         size = 0
         with trio.move_on_after(self._state.settings.linger_s):
             while not self._complete and size < LINGER_BYTES:

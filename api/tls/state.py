@@ -1,4 +1,4 @@
-"""The state that all connections with TLS share: settings, the open connections, the memory that clients occupy."""
+"""The shared state of all connections with TLS: settings, open connections, memory of clients."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class TlsState:
             self.emptied = trio.Event()
 
     def has_place(self) -> bool:
-        """True if there is a place for another connection. Closes a waiting one for it if necessary."""
+        """Whether another connection is possible. Closes a waiting connection if necessary."""
         return len(self.connections) < self.settings.max_connections or self.evict()
 
     def evict(self) -> bool:
@@ -93,12 +93,12 @@ class TlsState:
             connection.close()
 
     def close_unused(self) -> None:
-        """End the connections that never had a request: hypercorn does not know them before their handshake."""
+        """End the connections that never had a request: hypercorn does not know them before the handshake."""
         for connection in [each for each in self.connections if not each.served]:
             connection.close()
 
     def close_all(self) -> None:
-        """End all connections, whatever they do."""
+        """End all connections, even those with requests."""
         for connection in tuple(self.connections):
             connection.close()
 
@@ -114,7 +114,7 @@ class TlsState:
 
 
 def _evictable(connection: Connection, now: float) -> float | None:
-    """Since when a connection waits for its client; None if it may not be closed for another one."""
+    """The time since which a connection waits for its client; None if it must not be closed for another one."""
     since = connection.waits_since()
     return None if since is not None and connection.requests and now - since < SLOW_S else since
 

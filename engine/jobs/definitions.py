@@ -28,7 +28,7 @@ from vivero.engine.jobs.retries import RetrySettings
 from vivero.engine.jobs.schedules import Schedule
 
 Handler = Callable[..., Any]
-"""A function of one `Execution`: a Trio function, an asyncio function, or a plain one."""
+"""A function that takes an `Execution`: for Trio, for asyncio, or a plain function."""
 MAX_NAME = 200
 
 
@@ -94,12 +94,12 @@ class JobDefinition:
     handler: Handler
     runs: Runs
     retry: RetrySettings | None = None
-    """None: as the settings say."""
+    """None: the retry settings of the program."""
     schedule: Schedule | None = None
     follows: Events | None = None
     """Present for a consumer of events."""
     timeout_s: float | None = None
-    """An attempt that takes longer is cancelled and has failed. Threads cannot be cancelled."""
+    """An attempt that takes longer is cancelled and counts as failed. Threads cannot be cancelled."""
 
     def __post_init__(self) -> None:
         if not self.type or len(self.type) > MAX_NAME or not self.type.isprintable():
@@ -143,7 +143,7 @@ def consumer(
 ) -> Callable[[Handler], JobDefinition]:
     """Makes a function a consumer of events: it runs in each partition whenever there are new ones, and never gives up.
 
-    Without `events` it gets all. It begins with the oldest event that is kept, or with the next one (`latest`).
+    Without `events` it gets all events. It begins with the oldest event that is kept, or with the next one (`latest`).
     """
     return _decorator(type, runs, retry, timeout, None, Events(frozenset(events), latest))
 
@@ -207,5 +207,5 @@ class JobRegistry:
 
 
 def _endless(each: JobDefinition, retry: RetrySettings) -> RetrySettings:
-    """A consumer never gives up: it must not pass over an event."""
+    """A consumer never gives up, because it must not skip an event."""
     return retry if each.follows is None else replace(retry, max_attempts=0)

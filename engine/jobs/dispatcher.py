@@ -1,8 +1,8 @@
-"""Task: pulls due executions of background jobs, runs them, and writes what becomes of them (docs/background-jobs.md).
+"""Task: pulls due executions of background jobs, runs them, and writes their outcomes (docs/background-jobs.md).
 
 One loop has one connection. In each turn it writes the ends of runs and pulls new ones, in one transaction, so that
-many short jobs cost few commits. At a quarter of the keep-alive interval it makes the heartbeat of all runs at once. A
-run that does not get its heartbeat has been taken from this node: it is cancelled, and what it wrote does not count.
+many short jobs cost few commits. At a quarter of the keep-alive interval it writes the heartbeat of all runs at once.
+If a run gets no heartbeat, another node has it. This node cancels it, and its writes are rolled back.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ MAX_ERROR = 4000
 """Characters of an error that are kept."""
 MAX_DUE_MS = 253_402_300_799_999
 EVENTS_S = 0.05
-"""How long consumers wait for new events at most, on the node that has committed them."""
+"""The longest time that consumers wait for new events on the node that committed them."""
 LOOK_AGAIN_S = 0.02
-"""The pause after a look that found due executions which another node had locked."""
+"""The pause when all due executions that the node found were locked by other nodes."""
 
 
 @dataclass(slots=True)
@@ -96,12 +96,12 @@ class JobDispatcher:
         self._new_events: set[int] = set()
         """The partitions with new events."""
         self._follows = False
-        """Whether there were new events in the last turn. Then commits wake nobody: the next turn is soon."""
+        """True if the last turn had new events. The next turn is then soon, and commits need not wake the task."""
         self._tracker = JobTracker(self._settings.min_concurrent, self._settings.max_concurrent)
         self._running: dict[str, tuple[Run, trio.CancelScope]] = {}
         """By lease."""
         self._threads: set[str] = set()
-        """Leases of runs whose threads have not ended. A thread goes on when its run is cancelled."""
+        """Leases of runs whose threads have not ended. Cancelling a run does not stop its thread."""
         self._outcomes = Outcomes()
         self._wake = trio.Event()
         self._draining = False
@@ -115,11 +115,11 @@ class JobDispatcher:
         return self._tracker.running
 
     def look(self) -> None:
-        """Somebody added an execution, or changed the clock."""
+        """Wake the task: an execution was added, or the clock was changed."""
         self._wake.set()
 
     def committed(self, partition: int) -> None:
-        """A partition has new events. Consumers get them within a moment: one look serves many commits."""
+        """Note that a partition has new events. One turn delivers the events of many commits."""
         if self._consumers:
             self._new_events.add(partition)
             if not self._follows:
@@ -137,7 +137,7 @@ class JobDispatcher:
     async def run(self, beat: Beat) -> None:
         """Dispatch until cancelled or drained. Raises when the connection is lost; the supervisor restarts it.
 
-        Runs are cancelled then. The next start hands them back, without counting an attempt.
+        Its runs are cancelled. The next start hands them back without counting an attempt.
         """
         async with self._connection.opened(beat) as connection, event_loop(self._jobs.values()):
             with beat.waiting(CALL_TIMEOUT_S):
@@ -208,7 +208,7 @@ class JobDispatcher:
         self._clock = (due.now_ms, trio.current_time())
 
     def _now_ms(self) -> int:
-        """The engine's time, as far as this task knows it."""
+        """The engine's time, estimated from the last turn."""
         now_ms, read_at = self._clock
         return now_ms + round((trio.current_time() - read_at) * 1000)
 
@@ -256,7 +256,7 @@ class JobDispatcher:
             self._wake.set()
 
     async def _hand_back(self, connection: Connection, dispatcher: Dispatcher) -> None:
-        """At a stop: what still ran goes back. What is in threads is recovered later, unless they end before."""
+        """At a stop, hand back the runs that have not ended. Runs in threads are recovered later if they do not end."""
         await job_executions.hand_back(connection, dispatcher, sorted(self._threads))
 
     # -- runs
@@ -346,6 +346,6 @@ def _retry(job: JobDefinition) -> RetrySettings:
 
 
 def _told(error: BaseException) -> str:
-    """The error for people, as PostgreSQL can keep it."""
+    """The beginning of the text of the error, without characters that PostgreSQL cannot store."""
     text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     return text[:MAX_ERROR].replace("\0", "\ufffd").encode(errors="replace").decode()

@@ -9,7 +9,7 @@ def seconds(text: str) -> float:
     """The seconds of a duration such as `PT30S` or `P1D`.
 
     Raises:
-        ValueError: it is no duration, it has years or months, whose length varies, or it is negative.
+        ValueError: it is not a duration, it has years or months, whose length varies, or it is negative.
     """
     try:
         parsed = isodate.parse_duration(text)

@@ -48,7 +48,7 @@ class OutboxEvent:
 
     @property
     def after(self) -> Place:
-        """The place behind it."""
+        """The place after this event."""
         return Place(self.position, self.seq, self.ordinal + 1)
 
 
@@ -64,12 +64,12 @@ class EventReader:
     caught_up: bool = False
     """Whether the last poll came to the end of the log."""
     last: Place | None = None
-    """Behind the last event that the function has got."""
+    """The place after the last event that the function received."""
     acknowledged: Place | None = None
 
     @property
     def settled(self) -> Place | None:
-        """Where everything before has been acknowledged or is of other types; None if nothing was read."""
+        """The place up to which all events are acknowledged or of other types; None if nothing was read."""
         return self.place if self.last == self.acknowledged else None
 
     async def poll(self, connection: Connection, limit: int) -> Sequence[OutboxEvent]:
@@ -90,7 +90,7 @@ class EventReader:
                 return found
 
     def _events(self, partition: int, row: EventRow) -> Sequence[OutboxEvent]:
-        """Those that were not read before."""
+        """The events of the row that were not read before."""
         place = self.place
         first = place.ordinal if place and (place.position, place.seq) == (row.position, row.seq) else 0
         return [
@@ -108,7 +108,7 @@ class EventReader:
 
 @dataclass(slots=True)
 class TransactionalEvents(TransactionalExecution):
-    """One run of a consumer that is a Trio function. What it acknowledges commits with what it writes: exactly once."""
+    """One run of a consumer that is a Trio function. Its writes and acknowledgements commit together: exactly once."""
 
     _reader: EventReader = field(kw_only=True)
 
@@ -117,18 +117,18 @@ class TransactionalEvents(TransactionalExecution):
         return await self._reader.poll(await self._opened(), limit)
 
     async def acknowledge(self, event: OutboxEvent) -> None:
-        """This event and all before it are done."""
+        """Mark this event and all before it as processed."""
         await self._reader.acknowledge(await self._opened(), event.after)
 
     async def settle(self) -> None:
-        """Go past events of other types."""
+        """Skip events of other types."""
         if self._reader.settled is not None:
             await self._reader.acknowledge(await self._opened(), self._reader.settled)
 
 
 @dataclass(slots=True)
 class AsyncioEvents(Execution):
-    """One run of a consumer that is an asyncio function. An acknowledgement is kept at once: at least once."""
+    """One run of a consumer that is an asyncio function. Acknowledgements are committed at once: at least once."""
 
     _connections: Connections
     _reader: EventReader
@@ -138,13 +138,13 @@ class AsyncioEvents(Execution):
         return await trio_asyncio.trio_as_aio(_poll)(self._connections, self._reader, limit)  # type: ignore[no-any-return]
 
     async def acknowledge(self, event: OutboxEvent) -> None:
-        """This event and all before it are done."""
+        """Mark this event and all before it as processed."""
         await trio_asyncio.trio_as_aio(_acknowledge)(self._connections, self._reader, event.after)
 
 
 @dataclass(slots=True)
 class ThreadEvents(Execution):
-    """One run of a consumer that is a plain function. An acknowledgement is kept at once: at least once."""
+    """One run of a consumer that is a plain function. Acknowledgements are committed at once: at least once."""
 
     _connections: Connections
     _reader: EventReader
@@ -154,7 +154,7 @@ class ThreadEvents(Execution):
         return trio.from_thread.run(_poll, self._connections, self._reader, limit)
 
     def acknowledge(self, event: OutboxEvent) -> None:
-        """This event and all before it are done."""
+        """Mark this event and all before it as processed."""
         trio.from_thread.run(_acknowledge, self._connections, self._reader, event.after)
 
 
@@ -169,7 +169,7 @@ async def _acknowledge(connections: Connections, reader: EventReader, place: Pla
 
 
 async def settle(connections: Connections, execution: Execution, reader: EventReader) -> None:
-    """At the end of a run: go past events of other types. Raises LeaseLost."""
+    """At the end of a run, skip events of other types. Raises LeaseLost."""
     if isinstance(execution, TransactionalEvents):
         await execution.settle()
     elif reader.settled is not None:
@@ -177,7 +177,7 @@ async def settle(connections: Connections, execution: Execution, reader: EventRe
 
 
 def execution_of(run: Run, runs: Runs, connections: Connections, reader: EventReader) -> Execution:
-    """What a consumer's function gets."""
+    """The execution that a consumer's function gets."""
     if runs is Runs.TRIO:
         return TransactionalEvents(run, connections, _reader=reader)
     made = AsyncioEvents if runs is Runs.ASYNCIO else ThreadEvents

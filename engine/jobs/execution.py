@@ -1,4 +1,4 @@
-"""What a handler gets: the execution that it runs, and for Trio functions the transaction that ends it."""
+"""The argument of a handler: its execution and, for Trio functions, the transaction that ends the run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Connections = Callable[[], AbstractAsyncContextManager[Connection]]
 
 
 class LeaseLost(Exception):
-    """The run was taken from this node, which was silent for too long. What it wrote is rolled back."""
+    """Another node has the run, because this node sent no heartbeat for too long. Its writes are rolled back."""
 
 
 @dataclass(slots=True)
@@ -35,12 +35,12 @@ class Execution:
 
     @property
     def idempotency_key(self) -> str:
-        """For other systems that recognise repeated calls: all attempts of one run share it."""
+        """An idempotency key for calls of other systems. All attempts of one run share it."""
         return f"{self._run.id}-{self._run.occurrence}"
 
     @property
     def lease(self) -> str:
-        """Of this run of this attempt."""
+        """The lease of this attempt."""
         return self._run.lease
 
     @property
@@ -49,12 +49,12 @@ class Execution:
 
     @property
     def attempt(self) -> int:
-        """0 for the first."""
+        """The number of the attempt, from 0."""
         return self._run.attempt
 
     @property
     def occurrence(self) -> int:
-        """How many runs of this execution have ended before: 0 for the first."""
+        """The number of earlier runs of this execution."""
         return self._run.occurrence
 
     @property
@@ -64,7 +64,7 @@ class Execution:
 
     @property
     def trace_context(self) -> dict[str, str]:
-        """The W3C trace context of whoever added the execution."""
+        """The W3C trace context of the request that added the execution."""
         return {} if self._run.trace_context is None else msgspec.json.decode(self._run.trace_context)
 
 

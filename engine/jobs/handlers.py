@@ -1,4 +1,4 @@
-"""Runs a handler where it belongs: in Trio, in asyncio under trio-asyncio, or in a thread."""
+"""Runs a handler in its environment: in Trio, in asyncio under trio-asyncio, or in a thread."""
 
 from __future__ import annotations
 

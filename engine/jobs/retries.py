@@ -1,4 +1,4 @@
-"""When a failed execution is tried again: exponential backoff up to a maximum, and an end."""
+"""The retries of failed executions: exponential backoff up to a maximum, and a maximum number of attempts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class RetrySettings:
     """How often a job is tried, and the seconds between two attempts."""
 
     max_attempts: int = 5
-    """0: without an end."""
+    """0: no limit."""
     initial_interval_s: float = 5.0
     max_interval_s: float = 3600.0
     multiplier: float = 2.0

@@ -17,7 +17,7 @@ CRON_FIELDS_WITHOUT_SECONDS = 5
 
 
 class Schedule(Protocol):
-    """When a job runs. `text` tells one schedule from another: a changed one begins anew."""
+    """When a job runs. `text` tells one schedule from another: a schedule with another text starts again."""
 
     @property
     def text(self) -> str: ...
@@ -75,7 +75,7 @@ def cron(expression: str, zone: str = "UTC") -> CronSchedule:
 
 
 def every(period: str) -> PeriodicSchedule:
-    """A schedule by an ISO 8601 duration. Raises ValueError if it is none, or shorter than a millisecond."""
+    """A schedule by an ISO 8601 duration. Raises ValueError if it is not a duration, or shorter than a millisecond."""
     period_ms = round(durations.seconds(period) * 1000)
     if period_ms < 1:
         raise ValueError(f"the period '{period}' is too short")

@@ -18,15 +18,15 @@ class JobSettings:
     """The node pulls more executions when fewer than this many run."""
     max_concurrent: int = 10
     poll_interval: str = "PT1S"
-    """How often the node looks for executions without a notification."""
+    """How often the node polls for executions, in case a notification was lost."""
     keep_alive_interval: str = "PT5S"
-    """A run's heartbeats come at a quarter of it."""
+    """Runs send heartbeats at a quarter of this interval."""
     stale_threshold: str = "PT30S"
-    """A run without a heartbeat for so long is taken from its node, and tried again."""
+    """A run without a heartbeat for this time is taken from its node and tried again."""
     drain: str = "PT5S"
-    """How long a stop waits for runs to end. The others go back and run elsewhere or later."""
+    """How long a stop waits for runs to end. Runs that do not end are handed back."""
     max_attempts: int = 5
-    """0: without an end."""
+    """0: no limit."""
     initial_interval: str = "PT5S"
     max_interval: str = "PT1H"
     multiplier: float = 2.0
@@ -59,7 +59,7 @@ class JobSettings:
 
     @property
     def retry(self) -> RetrySettings:
-        """For jobs without retry settings of their own."""
+        """The retry settings of jobs that have none of their own."""
         return RetrySettings(
             self.max_attempts, seconds(self.initial_interval), seconds(self.max_interval), self.multiplier
         )

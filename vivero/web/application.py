@@ -1,6 +1,6 @@
 """The Quart application: routes, the check of foreign web pages, headers, errors.
 
-It has no lifespan and no background tasks: all that it needs is handed in. Another task of the program serves it.
+It has no lifespan and no background tasks. Its caller passes all that it needs. Another task of the program serves it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MAX_FORM_BYTES = 16 * 1024
 
 @dataclass(frozen=True, slots=True)
 class WebParts:
-    """What the pages need. `files` is None if the console was not built, `sign_in` without authentication."""
+    """The parts that the pages need. `files` is None if the console was not built, `sign_in` without authentication."""
 
     settings: ApiSettings
     hub: Hub
@@ -48,7 +48,7 @@ class _Application(QuartTrio):
 
 
 def build(parts: WebParts) -> App:
-    """The application with these parts."""
+    """Build the application."""
     application = _Application(__name__, static_folder=None)
     application.config.update(MAX_CONTENT_LENGTH=MAX_FORM_BYTES, RESPONSE_TIMEOUT=None, BODY_TIMEOUT=None)
     gate = Gate(parts.settings)

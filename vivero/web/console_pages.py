@@ -1,4 +1,4 @@
-"""The console's files below `/console/`, the way there from `/`, and a page that says what is missing without them."""
+"""The console's files below `/console/`, the redirect from `/`, and a page that explains how to build the console."""
 
 from __future__ import annotations
 

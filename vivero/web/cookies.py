@@ -18,18 +18,18 @@ AnyResponse = Response | PlainResponse
 
 SECURE_FLOW, PLAIN_FLOW = "__Host-vivero_sign_in", "vivero_sign_in"
 FLOW_S = 600
-"""Seconds that a user may take at the provider."""
+"""Seconds that a sign-in at the identity provider may take."""
 PATH = "/"
-"""Both the pages and `/v2` get the session; the prefix `__Host-` requires this path."""
+"""Browsers send the session to the pages and to `/v2`. The prefix `__Host-` requires this path."""
 
 
 def is_secure() -> bool:
-    """Whether a cookie must be `Secure`: everywhere but on loopback without TLS. A proxy may have ended TLS."""
+    """Whether a cookie must be `Secure`: everywhere except on loopback without TLS. A proxy may terminate TLS."""
     return request.scheme == "https" or not is_loopback(host_name(headers()))
 
 
 def set_session(response: AnyResponse, id: str, max_s: float) -> None:
-    """Give the browser a session. No other site's page or link can make it send the cookie."""
+    """Set the session cookie. `Strict`: the browser does not send it with requests from other sites."""
     secure = is_secure()
     response.set_cookie(
         SECURE if secure else PLAIN, id, max_age=int(max_s), path=PATH, secure=secure, httponly=True, samesite="Strict"
@@ -37,13 +37,13 @@ def set_session(response: AnyResponse, id: str, max_s: float) -> None:
 
 
 def forget_session(response: AnyResponse) -> None:
-    """Take the session away from the browser."""
+    """Delete the session cookie."""
     secure = is_secure()
     response.delete_cookie(SECURE if secure else PLAIN, path=PATH, secure=secure, httponly=True, samesite="Strict")
 
 
 def keep_flow(response: AnyResponse, begun: Begun) -> None:
-    """Let the browser keep a sign-in that has begun. `Lax`, because it comes back from another site."""
+    """Store a pending sign-in in the browser. `Lax`, because the identity provider redirects back to us."""
     secure = is_secure()
     value = base64.urlsafe_b64encode(msgspec.json.encode(begun)).decode()
     response.set_cookie(
@@ -53,7 +53,7 @@ def keep_flow(response: AnyResponse, begun: Begun) -> None:
 
 
 def kept_flow() -> Begun | None:
-    """The sign-in that this browser has begun; None if there is none, or the cookie is not ours."""
+    """The pending sign-in of this browser; None without one, or if the cookie is not ours."""
     value = request.cookies.get(SECURE_FLOW if is_secure() else PLAIN_FLOW, "")
     try:
         return msgspec.json.decode(base64.urlsafe_b64decode(value), type=Begun)
@@ -62,7 +62,7 @@ def kept_flow() -> Begun | None:
 
 
 def forget_flow(response: AnyResponse) -> None:
-    """End a sign-in that has begun."""
+    """Delete the pending sign-in."""
     secure = is_secure()
     name = SECURE_FLOW if secure else PLAIN_FLOW
     response.delete_cookie(name, path=PATH, secure=secure, httponly=True, samesite="Lax")

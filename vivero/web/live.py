@@ -17,11 +17,11 @@ import trio
 from vivero.engine.core.records.base import partition_of
 
 PACE_S = 0.25
-"""The least time between two hints of a stream."""
+"""The minimum time between two hints of a stream."""
 HEARTBEAT_S = 15.0
-"""A silent stream sends a comment after this time, so that proxies keep it and a vanished client is noticed."""
+"""A silent stream sends a comment after this time, so that proxies keep it open and the server notices lost clients."""
 LIFETIME_S = 300.0
-"""A stream ends after this time. The browser opens it anew, and its session is checked."""
+"""A stream ends after this time. The browser opens it again, and the server checks its session again."""
 RETRY_MS = 2000
 MAX_TOPICS = 50
 MAX_TOPIC = 200
@@ -31,7 +31,7 @@ BYE = b"event: bye\ndata: {}\n\n"
 
 
 class TooManyStreams(Exception):
-    """The node, or the client, has as many streams as it may have."""
+    """The node or the client has its maximum number of streams."""
 
 
 class Hub:
@@ -57,7 +57,7 @@ class Hub:
             self._wake()
 
     def close(self) -> None:
-        """End all streams, and open no more: the server stops."""
+        """End all streams and open no more, because the server stops."""
         self._closed.set()
         self._wake()
 
@@ -73,7 +73,7 @@ class Hub:
 
     @contextmanager
     def admitted(self, client: str) -> Iterator[None]:
-        """A block that is a stream of a client. Raises TooManyStreams."""
+        """Count a stream of a client for the block. Raises TooManyStreams."""
         self.check(client)
         self._clients[client] += 1
         try:
@@ -102,7 +102,7 @@ class Hub:
             yield BYE
 
     async def _heard(self, changed: trio.Event) -> bool:
-        """Wait for a change. False after a time without one."""
+        """Wait for a change. Returns False if there is none for some time."""
         with trio.move_on_after(HEARTBEAT_S):
             await changed.wait()
             return True

@@ -1,4 +1,4 @@
-"""Headers of every answer: what a browser may do with it."""
+"""Headers of every answer. They restrict what a browser may do with it."""
 
 from __future__ import annotations
 

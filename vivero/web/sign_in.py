@@ -109,7 +109,7 @@ class _Pages:
     # -- sessions
 
     async def _sign_in(self, new: NewSession) -> str:
-        """A new session for somebody who proved who it is."""
+        """Make a session for a user who has been authenticated."""
         id = await self._begin(new, sign_in_records.signed_in(new, address()))
         log.info("a user signed in", username=new.username, provider=new.provider, address=address())
         return id
@@ -151,7 +151,7 @@ class _Pages:
         return redirect(LOGIN, 303) if username is None else await _page("password", "change", 200, username=username)
 
     async def _username(self) -> str | None:
-        """The user of this session who has a password here; None for everybody else."""
+        """The user of this session if it has a password here, otherwise None."""
         id = session_id(headers())
         if id is None:
             return None
