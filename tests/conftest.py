@@ -34,6 +34,8 @@ from vivero.storage.postgres import driver, migrate
 _MEMORY = Path("/dev/shm")
 _MEMORY_BYTES = 2**31
 """Enough for the servers of a few workers; otherwise directories are made on disk, which is slower."""
+LONGEST = ("test_instance_trees.py", "test_oracle.py", "test_petri_net.py")
+"""Files whose tests run for minutes in one process."""
 _numbers = itertools.count(1)
 _STARTERS = {"vivero", "up", "shared_server", "start_program"}
 """Fixtures of tests/vivero that start programs."""
@@ -46,8 +48,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Whole programs come first: they take long and mostly wait, so that short tests fill the processes in the end."""
-    items.sort(key=lambda item: not _starts_a_program(item))
+    """The longest files and whole programs come first, so that short tests fill the processes in the end."""
+    items.sort(key=lambda item: (item.path.name not in LONGEST, not _starts_a_program(item)))
     if config.getoption("--second-try"):
         for item in items:
             if item.get_closest_marker("process"):

@@ -185,7 +185,7 @@ WHERE c.subscription_key IS NULL OR s.subscription_key IS NULL OR (c.state = 'CO
 OPEN = "SELECT (SELECT count(*) FROM channel_subscriptions) + (SELECT count(*) FROM start_locks)"
 
 
-@few_and_many(1, 20)
+@few_and_many(1, 8)
 @pytest.mark.parametrize("batch_commands", [1, 500])
 async def test_slots_move_under_random_traffic(migrated, seed, count, batch_commands):
     moves = 0
@@ -206,7 +206,7 @@ async def test_slots_move_under_random_traffic(migrated, seed, count, batch_comm
     assert moves
 
 
-@few_and_many(1, 20)
+@few_and_many(1, 8)
 @pytest.mark.parametrize("batch_commands", [1, 500])
 async def test_random_traffic_leaves_nothing_open(migrated, seed, count, batch_commands):
     async with PartitionsBench(migrated, 3, ConsumerSettings(batch_commands=batch_commands)).running() as bench:
