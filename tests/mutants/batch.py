@@ -298,7 +298,7 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "poison: the whole batch is rejected",
         f"{POISON_TESTS}::test_what_cannot_be_saved_is_rejected_alone",
-        "engine/runtime/consumer/refusals.py",
+        "engine/runtime/consumer/rejected_commands.py",
         ("if self.careful_until >= last and suspected.commands == 1:", "if True:"),
     ),
     mutant(

@@ -280,7 +280,7 @@ TASKS: tuple[Mutant, ...] = (
     mutant(
         "timers: what can neither fire nor fail is tried for ever",
         f"{TIMER_TESTS}::test_a_timer_that_can_neither_fire_nor_fail_harms_nobody_else",
-        "engine/runtime/consumer/refusals.py",
+        "engine/runtime/consumer/rejected_commands.py",
         ("        if position in self.positions:\n            self.hopeless.add(position)\n", ""),
     ),
     mutant(
@@ -289,7 +289,7 @@ TASKS: tuple[Mutant, ...] = (
         "::test_a_timer_that_can_neither_fire_nor_fail_is_left_alone_by_later_programs",
         "engine/runtime/consumer/leadership.py",
         (
-            "        self.refusals.know(reversed(await timers.stuck(writer, claim.partition, MAX_TIMERS)))\n",
+            "        self.rejected.know(reversed(await timers.stuck(writer, claim.partition, MAX_TIMERS)))\n",
             "",
         ),
     ),
@@ -395,13 +395,13 @@ TASKS: tuple[Mutant, ...] = (
         "piggyback: a faulty statement runs again, and a command is rejected for it",
         f"{PIGGYBACK_TESTS}::test_no_command_is_rejected_for_a_piggybacked_statement",
         "engine/runtime/consumer/committer.py",
-        ("max(refusals.careful_until, refusals.piggybacked_until)", "refusals.piggybacked_until"),
+        ("max(rejected.careful_until, rejected.piggybacked_until)", "rejected.piggybacked_until"),
     ),
     mutant(
         "piggyback: a batch is lost with its statements again and again",
         f"{PIGGYBACK_TESTS}::test_a_lost_batch_is_repeated_without_piggybacked_statements",
         "engine/runtime/consumer/committer.py",
-        ("max(refusals.careful_until, refusals.piggybacked_until)", "refusals.careful_until"),
+        ("max(rejected.careful_until, rejected.piggybacked_until)", "rejected.careful_until"),
     ),
     mutant(
         "piggyback: nobody is told of a lost batch",

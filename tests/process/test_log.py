@@ -69,7 +69,7 @@ async def test_a_poisoned_command_fails_alone_and_visibly(pair, database):
             assert command["status"] == "REJECTED"
             assert command["rejection"]["code"] == "PROCESSING_ERROR"
             assert command["events"] == []
-    refused = sum(len(each.logged("the database refuses a batch")) for each in pair)
+    refused = sum(len(each.logged("the database rejects a batch")) for each in pair)
     assert refused >= 2, "no batch was refused as a whole: the test did not bite"
 
 

@@ -1,1 +1,1 @@
-"""The log consumer of a partition: leadership, terms, batches, quanta, and what is refused."""
+"""The log consumer of a partition: leadership, terms, batches, quanta, and rejected commands."""

@@ -12,7 +12,7 @@ import structlog
 import trio
 
 from vivero.engine.runtime.consumer.cpu_meter import CpuMeter
-from vivero.engine.runtime.consumer.refusals import Suspected
+from vivero.engine.runtime.consumer.rejected_commands import Suspected
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.failures import describe, leaves
 from vivero.storage import attempts
@@ -24,7 +24,7 @@ log = structlog.get_logger(__name__)
 
 BEAT, TIMEOUT, BUG, DATA, ERROR = "beat", "timeout", "bug", "data", "error"
 """Ends of an attempt that count, in addition to the watchdog: no beat in time; a deadline or the transaction's timeout
-passed; our code raised outside the core, which undoes and rejects by itself; PostgreSQL refused a value; PostgreSQL
+passed; our code raised outside the core, which undoes and rejects by itself; PostgreSQL rejected a value; PostgreSQL
 gave up a statement while it served others."""
 GIVEN_UP = ("57014", "XX000", "XX001", "XX002")
 """SQLSTATEs: a statement timeout or an administrator; an internal error; a damaged row or index."""

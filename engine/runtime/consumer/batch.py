@@ -31,7 +31,7 @@ from vivero.engine.core.state import batches
 from vivero.engine.core.state.batches import Retained
 from vivero.engine.core.state.slot_moves import slot_moves
 from vivero.engine.core.step import Processor
-from vivero.engine.runtime.consumer.refusals import Refusals
+from vivero.engine.runtime.consumer.rejected_commands import RejectedCommands
 from vivero.storage import audit_log
 from vivero.storage.audit_log import AuditedCommand
 from vivero.storage.log import EMPTY_ANSWER, CommandOutcome
@@ -101,20 +101,20 @@ class _Collected:
     commands: int = 0
 
 
-def decode(rows: Iterable[CommandRow], refusals: Refusals) -> list[Decoded]:
+def decode(rows: Iterable[CommandRow], rejected: RejectedCommands) -> list[Decoded]:
     """Decode rows into commands, or into rejections."""
-    return [_decode(row, refusals) for row in rows]
+    return [_decode(row, rejected) for row in rows]
 
 
-def _decode(row: CommandRow, refusals: Refusals) -> Decoded:
-    refused = refusals.positions.get(row.position)
-    if refused is not None and row.intent not in _WAITED_FOR and row.position not in refusals.slow:
-        return Decoded(row, None, refused)
+def _decode(row: CommandRow, rejected: RejectedCommands) -> Decoded:
+    rejection = rejected.positions.get(row.position)
+    if rejection is not None and row.intent not in _WAITED_FOR and row.position not in rejected.slow:
+        return Decoded(row, None, rejection)
     try:
         check_encoding(row.payload)
         command = decode_command(row.intent, row.payload)
-        final = refusals.final(row.position, command)
-        return Decoded(row, command, refused) if final is None else Decoded(row, None, final)
+        final = rejected.final(row.position, command)
+        return Decoded(row, command, rejection) if final is None else Decoded(row, None, final)
     except MemoryError:  # the machine's fault
         raise
     except Exception as error:  # any error: decoding is the only chance to reject the row

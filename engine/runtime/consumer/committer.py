@@ -13,7 +13,7 @@ from vivero.engine.runtime.consumer.owner import Owner
 from vivero.engine.runtime.consumer.piggyback import PiggybackedStatements
 from vivero.engine.runtime.consumer.progress import Progress
 from vivero.engine.runtime.consumer.quanta import Quanta
-from vivero.engine.runtime.consumer.refusals import Suspected
+from vivero.engine.runtime.consumer.rejected_commands import Suspected
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.storage import attempts, partitions, timers
 from vivero.storage.partitions import Claim
@@ -25,7 +25,7 @@ COMMIT_DEADLINE_S = 4.0
 RESERVED_KEYS = 1_000_000
 """Keys that a batch with commands reserves, while work is deferred, for the quanta between commands."""
 MAX_KEYS_PER_QUANTUM = 100_000
-"""More keys than one quantum gives out. The fence refuses a quantum that exceeds the reservation."""
+"""More keys than one quantum gives out. The fence rejects a quantum that exceeds the reservation."""
 
 
 class Committer:
@@ -56,7 +56,7 @@ class Committer:
     @property
     def careful(self) -> bool:
         """Whether the next command runs alone, because one of the commands ahead may end the term."""
-        return self.progress.last < self._owner.refusals.careful_until
+        return self.progress.last < self._owner.rejected.careful_until
 
     @property
     def has_keys_for_quantum(self) -> bool:
@@ -80,7 +80,7 @@ class Committer:
         calls = [self._fence(work, deferred), *work.calls, *piggybacked.calls]
         if self.careful:
             calls.insert(1, attempts.clear(self._claim.partition, work.last))
-            calls += [timers.note_stuck(self._claim.partition, timer) for timer in self._owner.refusals.unrecorded]
+            calls += [timers.note_stuck(self._claim.partition, timer) for timer in self._owner.rejected.unrecorded]
         first, self.progress.last = self.progress.last + 1, work.last
         self._under_way = trio.Event()
         try:
@@ -110,13 +110,13 @@ class Committer:
 
     def _piggybacked(self, work: BatchResult) -> PiggybackedStatements:
         """Statements that run with this batch. A batch that failed before runs alone: they may have been the cause."""
-        refusals = self._owner.refusals
-        alone_until = max(refusals.careful_until, refusals.piggybacked_until)
+        rejected = self._owner.rejected
+        alone_until = max(rejected.careful_until, rejected.piggybacked_until)
         if not (work.commands and work.notices.available) or self.progress.last < alone_until:
             return PiggybackedStatements()
         statements = self._owner.observer.piggybacked(work.notices.available)
         if statements:
-            refusals.piggybacked_until = work.last
+            rejected.piggybacked_until = work.last
         return PiggybackedStatements(statements)
 
     def _fence(self, work: BatchResult, deferred: bool) -> Call:
@@ -154,4 +154,4 @@ class Committer:
         stats.commands += work.commands
         stats.quanta += not work.commands
         stats.statements += statements
-        self._owner.refusals.committed(work.last)
+        self._owner.rejected.committed(work.last)

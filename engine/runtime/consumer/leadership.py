@@ -16,7 +16,7 @@ from vivero.engine.core.rules import TIMER_RULES, TimerRules
 from vivero.engine.runtime.consumer.attempts import DATA, Trials, symptom
 from vivero.engine.runtime.consumer.handover import Handover
 from vivero.engine.runtime.consumer.observers import CommitObserver, Models
-from vivero.engine.runtime.consumer.refusals import MAX_TIMERS, Refusals, Suspected
+from vivero.engine.runtime.consumer.rejected_commands import MAX_TIMERS, RejectedCommands, Suspected
 from vivero.engine.runtime.consumer.settings import ConsumerSettings, ConsumerStats
 from vivero.engine.runtime.consumer.term import Term
 from vivero.engine.runtime.partition_names import task_name
@@ -62,7 +62,7 @@ class Consumer:
         self._connections: list[Connection] = []
         self._begun = (0, 0)
         """The position at which the last term began, and how many did in a row."""
-        self.refusals = Refusals()
+        self.rejected = RejectedCommands()
         self._verdict: tuple[Suspicion, str] | None = None
         """The attempt that ended the last term, with the cause. The next term records it."""
 
@@ -80,7 +80,7 @@ class Consumer:
                 await self._run_term(beat)
             except Suspected as suspected:
                 self.stats.poisoned += 1
-                self.refusals.suspect(suspected)
+                self.rejected.suspect(suspected)
 
     async def _run_term(self, beat: Beat) -> None:
         """One term. There is no beat before the claim: a node that cannot reach the partition's row is not healthy.
@@ -139,12 +139,12 @@ class Consumer:
         verdict, self._verdict = self._verdict, None
         if verdict is not None:
             await attempts.end(writer, *verdict)
-        self.refusals.learn(claim.position, await attempts.known(writer, claim.partition, claim.position))
-        self.refusals.know(reversed(await timers.stuck(writer, claim.partition, MAX_TIMERS)))
-        if claim.stands and self.refusals.careful_until <= claim.position:
+        self.rejected.learn(claim.position, await attempts.known(writer, claim.partition, claim.position))
+        self.rejected.know(reversed(await timers.stuck(writer, claim.partition, MAX_TIMERS)))
+        if claim.stands and self.rejected.careful_until <= claim.position:
             most = self.settings.batch_commands
             last = await attempts.waiting(writer, claim.partition, claim.position, most)
-            self.refusals.doubt(Suspicion(claim.partition, claim.epoch, claim.position + 1, last, False))
+            self.rejected.doubt(Suspicion(claim.partition, claim.epoch, claim.position + 1, last, False))
 
     def _judge(self, term: Term, trials: Trials, error: BaseException | None, beat: Beat) -> None:
         """Decide, after a term ended, whether one of its commands caused that."""
@@ -154,8 +154,8 @@ class Consumer:
         if suspicion.attempt:
             cause = trials.cause(error, beat)
             self._verdict = None if cause is None else (suspicion, cause)
-        elif symptom(error, beat) not in (None, DATA):  # `Refusals.suspect` handles DATA
-            self.refusals.doubt(suspicion)
+        elif symptom(error, beat) not in (None, DATA):  # `RejectedCommands.suspect` handles DATA
+            self.rejected.doubt(suspicion)
 
     async def _lead(self, writer: Connection, reader: Connection, claim: Claim, beat: Beat) -> None:
         self.stats.terms += 1

@@ -8,7 +8,7 @@ from typing import Protocol
 from vivero.engine.core.rules import TimerRules
 from vivero.engine.runtime.consumer.handover import Handover
 from vivero.engine.runtime.consumer.observers import CommitObserver, Models
-from vivero.engine.runtime.consumer.refusals import Refusals
+from vivero.engine.runtime.consumer.rejected_commands import RejectedCommands
 from vivero.engine.runtime.consumer.settings import ConsumerSettings, ConsumerStats
 
 
@@ -20,7 +20,7 @@ class Owner(Protocol):
     stats: ConsumerStats
     definitions: Models
     observer: CommitObserver
-    refusals: Refusals
+    rejected: RejectedCommands
     handover: Handover
     coming: Callable[[], bool]
     """Whether commands are being appended."""

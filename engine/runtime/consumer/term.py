@@ -30,7 +30,7 @@ from vivero.engine.runtime.consumer.loader import Loader
 from vivero.engine.runtime.consumer.log_reader import LogReader
 from vivero.engine.runtime.consumer.owner import Owner
 from vivero.engine.runtime.consumer.quanta import Quanta
-from vivero.engine.runtime.consumer.refusals import CONTINUATION_DISTANCE, Suspected
+from vivero.engine.runtime.consumer.rejected_commands import CONTINUATION_DISTANCE, Suspected
 from vivero.engine.runtime.consumer.settings import ConsumerSettings
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.storage.attempts import Suspicion
@@ -134,7 +134,7 @@ class Term:
         read = await self._read(limit) if 2 * len(self._waiting) < limit else None
         if careful and read is not None and read.rows:
             await self._record_attempt(read.rows[0].position, nursery)
-        fresh = [] if read is None else batch.decode(read.rows, self._owner.refusals)
+        fresh = [] if read is None else batch.decode(read.rows, self._owner.rejected)
         commands = self._waiting + fresh
         if not commands:
             return not careful and await self._run_quantum(nursery, waited=False)

@@ -21,7 +21,7 @@ from vivero.engine.core.records.timers import TriggerTimer
 from vivero.engine.runtime.consumer import batch
 from vivero.engine.runtime.consumer.attempts import GIVEN_UP, Probe, Unworkable, symptom
 from vivero.engine.runtime.consumer.cpu_meter import CpuMeter
-from vivero.engine.runtime.consumer.refusals import MOST_ATTEMPTS
+from vivero.engine.runtime.consumer.rejected_commands import MOST_ATTEMPTS
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.settings import SupervisionSettings
 from vivero.storage import attempts, log, partitions
@@ -421,11 +421,11 @@ async def test_a_bug_around_the_computing_rejects_its_command_alone(migrated, co
             explode()
         return await original(reader, state, needs)
 
-    def decode(rows, refusals):
+    def decode(rows, rejected):
         rows = list(rows)
-        if any(row.position == first and first not in refusals.positions for row in rows):
+        if any(row.position == first and first not in rejected.positions for row in rows):
             explode()
-        return original(rows, refusals)
+        return original(rows, rejected)
 
     def needs_of(processor, decoded):
         if any(one.row.position == first and one.rejection is None for one in decoded):

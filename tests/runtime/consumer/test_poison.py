@@ -12,7 +12,7 @@ from vivero.engine.core.records.codec import decode_command
 from vivero.engine.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
 from vivero.engine.core.records.jobs import CompleteJob, FailJob, JobCompleted, ThrowJobError
 from vivero.engine.runtime.consumer import batch
-from vivero.engine.runtime.consumer.refusals import Refusals
+from vivero.engine.runtime.consumer.rejected_commands import RejectedCommands
 from vivero.engine.runtime.definitions import UnreadableResource
 from vivero.storage import activation, log
 from vivero.storage.activation import Ask
@@ -185,7 +185,7 @@ async def test_what_cannot_be_saved_is_rejected_alone(migrated, connection, seri
     await lead_until(consumer, ears, last)
     rejection = ears.outcomes.pop(position).rejection
     assert rejection.code == "PROCESSING_ERROR"
-    assert rejection.reason.startswith("the database refuses what the command names or would write: ")
+    assert rejection.reason.startswith("the database rejects what the command names or would write: ")
     assert len(ears.outcomes) == last - (1 << 51) - 1
     withheld = intent in (FailJob.intent, ThrowJobError.intent)
     rejected = [position for position, outcome in ears.outcomes.items() if outcome.rejection is not None]
@@ -197,8 +197,8 @@ async def test_what_cannot_be_saved_is_rejected_alone(migrated, connection, seri
     logged = await connection.execute("SELECT count(*), count(rejection), count(DISTINCT position) FROM event_log")
     count = last - (1 << 51)
     assert logged.rows == [(count, 1 + len(rejected), count)]
-    assert consumer.refusals == Refusals(careful_until=consumer.refusals.careful_until)
-    assert consumer.refusals.careful_until >= position
+    assert consumer.rejected == RejectedCommands(careful_until=consumer.rejected.careful_until)
+    assert consumer.rejected.careful_until >= position
 
 
 REFUSES = "ALTER TABLE jobs ADD CONSTRAINT no_bad_type CHECK (type <> 'bad')"
@@ -227,7 +227,7 @@ async def test_deferred_work_that_cannot_be_saved_is_an_incident_and_goes_on_whe
         )
         assert stage == "command"
         assert said.startswith("Command 'PROCESS_INSTANCE:CONTINUE' at position ")
-        assert "the database refuses what the command names or would write: " in said
+        assert "the database rejects what the command names or would write: " in said
         assert await rows_of(connection, HAS_WORK) == [(instance,)]
         await work_off(ResolveIncident(incident))
         ((again,),) = await rows_of(connection, "SELECT incident_key FROM incidents WHERE state = 'ACTIVE'")

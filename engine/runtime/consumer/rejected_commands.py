@@ -1,10 +1,10 @@
 """Commands that are not tried again, remembered beyond the term that they ended (docs/design/log.md §5).
 
-There are two kinds: commands for which the database refuses to load or save rows, and commands that were tried alone
+There are two kinds: commands whose rows the database does not load or save, and commands that were tried alone
 three times, over restarts too, and were too slow each time (docs/adr/0014).
 
 Such a command is rejected. The trigger of a timer gets one more try, which marks the timer as failed and raises an
-incident. If that is refused, too, nothing is left to write: the trigger is rejected, and so is each later trigger of
+incident. If that is rejected, too, nothing is left to write: the trigger is rejected, and so is each later trigger of
 the same due date. Otherwise one of them would end every term, and each new timer task would append one more.
 """
 
@@ -34,13 +34,13 @@ CONTINUATION_DISTANCE = 100
 
 
 @dataclass(slots=True)
-class Refusals:
+class RejectedCommands:
     """What one consumer does not try again, by log position and by timer. Entries beyond the limit are tried again."""
 
     positions: dict[int, Rejection] = field(default_factory=dict)
     """The rejections, until their positions are committed."""
     hopeless: set[int] = field(default_factory=set)
-    """The positions that were refused a second time."""
+    """The positions that were rejected a second time."""
     slow: set[int] = field(default_factory=set)
     """The positions that were tried too often. Their rows can probably be loaded."""
     timers: dict[tuple[int, int], Rejection] = field(default_factory=dict)
@@ -55,9 +55,9 @@ class Refusals:
     def suspect(self, suspected: Suspected) -> None:
         """A batch could not be loaded or saved. Try its commands one by one, and reject one that was alone."""
         last = suspected.last
-        log.error("the database refuses a batch", first=suspected.first, last=last, error=str(suspected.poison))
+        log.error("the database rejects a batch", first=suspected.first, last=last, error=str(suspected.poison))
         if self.careful_until >= last and suspected.commands == 1:
-            reason = f"the database refuses what the command names or would write: {suspected.poison.message}"
+            reason = f"the database rejects what the command names or would write: {suspected.poison.message}"
             self.add(last, Rejection(RejectionCode.PROCESSING_ERROR, reason))
         self.careful_until = max(last, self.careful_until)
 
@@ -125,7 +125,7 @@ def tried_too_often(causes: Sequence[str]) -> Rejection:
 
 
 class Suspected(Exception):
-    """The database refuses to load or save rows of the `commands` commands at positions `first` to `last`."""
+    """The database does not load or save rows of the `commands` commands at positions `first` to `last`."""
 
     def __init__(self, first: int, last: int, commands: int, poison: DataPoison) -> None:
         super().__init__(str(poison))
