@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
+from vivero.cli.lists import MAX_PAGE, print_rows
 from vivero.cli.options import address_option, json_option, say, talk
-from vivero.client import Client, Document
-from vivero.terminal_tables import Column, console, field, state, table, time
+from vivero.client import Client
+from vivero.terminal_tables import Column, field, state, time
 
-MAX_PAGE = 1000
 STATES = ("pending", "running", "failed")
 IDS = click.argument("ids", nargs=-1, required=True, metavar="ID…")
 
@@ -46,7 +46,7 @@ def list_(type_: str | None, state_: str | None, limit: int, address: str | None
         ("id", field("id")), ("type", field("type")), ("state", state), ("attempts", field("attempts")),
         ("due", time("executeAt")), ("node", field("nodeId")), ("error", field("error")),
     ]  # fmt: skip
-    _print(found["items"], columns, as_json)
+    print_rows(found["items"], columns, as_json)
     rest = found["page"]["totalItems"] - len(found["items"])
     if rest > 0 and not as_json:
         click.echo(f"{rest} more; see --limit", err=True)
@@ -61,15 +61,7 @@ def types(address: str | None, as_json: bool) -> None:
         ("type", field("type")), ("pending", field("pending")), ("running", field("running")),
         ("failed", field("failed")), ("schedule", field("schedule")), ("paused", field("paused")),
     ]  # fmt: skip
-    _print(talk(address, lambda client: client.background_job_types())["items"], columns, as_json)
-
-
-def _print(items: list[Document], columns: list[Column], as_json: bool) -> None:
-    if as_json:
-        for each in items:
-            say(each)
-    else:
-        console().print(table(items, columns))
+    print_rows(talk(address, lambda client: client.background_job_types())["items"], columns, as_json)
 
 
 @background.command()

@@ -191,7 +191,7 @@ def list_page(
         while True:
             page = await client.search(resource, chosen, sort=key, descending=not oldest, limit=view.limit, after=after)
             shown += len(page.items)
-            _print(page.items, columns, view)
+            print_rows(page.items, columns, view.as_json)
             after = page.after
             if after is None or not view.everything:
                 break
@@ -200,8 +200,9 @@ def list_page(
     talk(view.address, pages)
 
 
-def _print(items: list[Document], columns: Sequence[Column], view: View) -> None:
-    if view.as_json:
+def print_rows(items: Sequence[Document], columns: Sequence[Column], as_json: bool) -> None:
+    """Print a table, or one line of JSON for each item."""
+    if as_json:
         for item in items:
             say(item)
     elif items:

@@ -1,0 +1,47 @@
+"""`vivero background`: what the lists print."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from vivero.cli import background, main
+
+EXECUTION = {
+    "id": "0198",
+    "type": "send-invoice",
+    "state": "failed",
+    "attempts": 3,
+    "executeAt": "2027-01-31T03:00:00.000Z",
+    "nodeId": None,
+    "error": "ValueError: no such order",
+}
+
+
+@pytest.fixture
+def run(monkeypatch):
+    def run(items, *arguments):
+        answer = {"items": items, "page": {"totalItems": 7}}
+        monkeypatch.setattr(background, "talk", lambda _address, _work: answer)
+        return CliRunner().invoke(main, ("background", *arguments), catch_exceptions=False)
+
+    return run
+
+
+def test_a_list_is_a_table_and_says_what_is_left(run):
+    said = run([EXECUTION], "list")
+    header, row = said.stdout.splitlines()
+    assert header.split() == ["id", "type", "state", "attempts", "due", "node", "error"]
+    assert row.split()[:6] == ["0198", "send-invoice", "failed", "3", "2027-01-31", "03:00:00"]
+    assert row.endswith("ValueError: no such order")
+    assert said.stderr == "6 more; see --limit\n"
+
+
+def test_a_list_is_a_line_of_json_for_each_execution(run):
+    said = run([EXECUTION, EXECUTION], "list", "--json")
+    assert [json.loads(line) for line in said.stdout.splitlines()] == [EXECUTION] * 2
+    assert said.stderr == ""
+
+
+def test_an_empty_list_has_no_header(run):
+    assert run([], "types").stdout == ""
