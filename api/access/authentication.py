@@ -97,6 +97,8 @@ class Authenticator:
     async def check_password(self, username: str, password: str, address: str) -> Caller:
         """The user with this name and password, at sign-in. Raises Problem 401, 429, 503; and StorageError."""
         with _limited(self._of_address, address), _limited(self._of_user, (username, address)):
+            if "\0" in username:  # PostgreSQL has no such text, so nobody has the name
+                raise unauthorized(INVALID)
             return (await self._of_password(Password(username, password), address)).caller
 
     def forget(self) -> None:

@@ -53,7 +53,10 @@ class TestSignIn:
         assert "script-src 'none'" in page.headers["content-security-policy"]
         assert page.headers["cache-control"] == "no-store"
 
-    @pytest.mark.parametrize(("name", "password"), [("ann", "wrong"), ("bob", PASSWORD), ("", ""), ("ann", "x" * 5000)])
+    @pytest.mark.parametrize(
+        ("name", "password"),
+        [("ann", "wrong"), ("bob", PASSWORD), ("", ""), ("ann", "x" * 5000), ("ann\0", PASSWORD), ("ann", "\0")],
+    )
     async def test_others_do_not(self, visitor, name, password):
         page = await visitor.sign_in(name, password)
         assert page.status == 401
