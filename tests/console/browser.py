@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from unittest import mock
 
 import httpx
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
@@ -27,8 +29,8 @@ def chromium() -> str | None:
 
 @contextmanager
 def browsing(path: str) -> Iterator[Browser]:
-    """A running Chromium."""
-    with sync_playwright() as playwright:
+    """A running Chromium. Its driver needs a loop of asyncio's own: trio-asyncio, once imported, makes others."""
+    with mock.patch("asyncio.new_event_loop", asyncio.SelectorEventLoop), sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield browser
         browser.close()
