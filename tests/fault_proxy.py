@@ -36,6 +36,8 @@ class Session:
         self.holds = False
         self.late = False
         self.over = trio.Event()
+        self.sending = trio.Lock()
+        """Of what goes to PostgreSQL: what is late goes before what comes afterwards, and before the end."""
 
     def read_name(self, data):
         """An offer of encryption may come before the packet that has it."""
@@ -139,9 +141,10 @@ class FaultProxy:
         total = 0
         for session in [one for one in self.sessions if one.holds]:
             total += len(session.kept)
-            data, session.kept, session.holds, session.late = session.kept, b"", False, True
             try:
-                await session.server.send_all(data)
+                async with session.sending:
+                    data, session.kept, session.holds, session.late = session.kept, b"", False, True
+                    await session.server.send_all(data)
             except _CUT:
                 self.sessions.discard(session)  # PostgreSQL has ended it meanwhile
         self._note(0)
@@ -190,7 +193,8 @@ class FaultProxy:
                     session.kept += data
                     self._note()
                 elif await self._passes(session):
-                    await session.server.send_all(data)
+                    async with session.sending:
+                        await session.server.send_all(data)
         except _CUT:
             pass
         while session.holds or session.black:
@@ -201,7 +205,8 @@ class FaultProxy:
     async def _end_late(self, session):
         """PostgreSQL reads all that came late before it reads the end."""
         try:
-            await session.server.send_eof()
+            async with session.sending:
+                await session.server.send_eof()
         except _CUT:
             return
         with trio.move_on_after(ENDS_S):
