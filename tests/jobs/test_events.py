@@ -23,7 +23,9 @@ def event(number):
 async def log(connection, connect):
     """Appends rows of events to the log of a partition, on a connection of its own."""
     writer = await connect()
-    await connection.script("SELECT make_partition(2); CREATE TABLE ledger (number bigint, partition_id int)")
+    await connection.script(
+        "SELECT make_partition(2); CREATE TABLE ledger (nth bigserial, number bigint, partition_id int)"
+    )
     lengths = {1: 0, 2: 0}
 
     async def append(partition, *rows):
@@ -43,7 +45,7 @@ async def log(connection, connect):
 @pytest.fixture
 def ledger(connection):
     async def read(partition=1):
-        query = "SELECT number FROM ledger WHERE partition_id = $1 ORDER BY ctid"
+        query = "SELECT number FROM ledger WHERE partition_id = $1 ORDER BY nth"
         return [number for (number,) in (await connection.execute(query, (partition,))).rows]
 
     return read
@@ -58,7 +60,7 @@ async def until(read, expected):
 
 async def write(execution, one):
     values = (one.record.key, one.partition)
-    await execution.execute("INSERT INTO ledger VALUES ($1, $2)", values)
+    await execution.execute("INSERT INTO ledger (number, partition_id) VALUES ($1, $2)", values)
     await execution.acknowledge(one)
 
 

@@ -22,6 +22,7 @@ EXECUTION = {
 def run(monkeypatch):
     def run(items, *arguments):
         answer = {"items": items, "page": {"totalItems": 7}}
+        monkeypatch.setenv("COLUMNS", "200")
         monkeypatch.setattr(background, "talk", lambda _address, _work: answer)
         return CliRunner().invoke(main, ("background", *arguments), catch_exceptions=False)
 
