@@ -149,7 +149,7 @@ async def _authenticate(services: Services, route: Route, headers: Headers, addr
 async def _authorise(
     services: Services, route: Route, caller: Caller, address: str, scope: Scope, parameters: Mapping[str, str]
 ) -> Allowed | None:
-    """What the caller has the route's permission for; None for everything.
+    """The resources for which the caller has the route's permission; None: all.
 
     Raises Problem: 403, which is recorded if the change itself would be.
     """
@@ -165,7 +165,7 @@ async def _authorise(
 async def _allowed_by_any(
     services: Services, route: Route, caller: Caller, parameters: Mapping[str, str]
 ) -> Allowed | None:
-    """What the caller has the route's permission for, or else the permission for a part of the route."""
+    """The resources for which the caller has the route's permission, or else that for a part of the route."""
     try:
         return await _allowed(services, route, route.needs, caller, parameters)
     except Problem as problem:

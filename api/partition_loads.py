@@ -19,7 +19,7 @@ MAX_STEP = 100_000
 
 
 class PartitionLoads:
-    """How many commands a second each partition processes, as far as this node hears of it."""
+    """The commands a second that each partition processes, as far as this node hears of it."""
 
     def __init__(self) -> None:
         self._positions: dict[int, int] = {}

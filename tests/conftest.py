@@ -17,6 +17,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from random import SystemRandom
 from typing import Any
@@ -193,3 +194,26 @@ def replicas(reachable_directory: Callable[[], Path]) -> Iterator[Callable[[str]
     for replica in made:
         replica.end()
         print(f"--- {replica.name}", replica.said(), sep="\n")
+
+
+@pytest.fixture
+async def migrated(database):
+    """The DSN of a database with the schema, of this test alone."""
+    connection = await driver.connect(database, name="vivero migration")
+    await migrate.migrate(connection)
+    connection.close()
+    return database
+
+
+@pytest.fixture
+def connect(migrated):
+    """Opens a connection to the test's database."""
+    return partial(driver.connect, migrated, name="vivero test")
+
+
+@pytest.fixture
+async def connection(connect):
+    """A connection to the test's database."""
+    connection = await connect()
+    yield connection
+    connection.close()

@@ -1,4 +1,4 @@
-"""What the audit log records: entity and operation of each route that changes something, and the callers."""
+"""The records of the audit log: entity and operation of each route that changes something, and the callers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Audited:
 
 @dataclass(frozen=True, slots=True)
 class AuditSettings:
-    """What the audit log records beside administration and interventions."""
+    """The changes that the audit log records beside administration and interventions."""
 
     changes: str = "people"
     """`people`: changes by users; `all`: those of clients, job workers and anonymous callers too; `none`."""

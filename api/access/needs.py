@@ -51,7 +51,7 @@ ON_TASKS: Mapping[Permission, Permission] = {
 
 
 def authorise(caller: Caller, need: Need) -> Allowed | None:
-    """What the caller has a route's permission for; None for everything. Raises Problem 403 for nothing."""
+    """The resources for which the caller has a route's permission; None: all. Raises Problem 403 for none."""
     if not isinstance(need, Permission):
         return None
     ids = caller.rights.ids(need)

@@ -20,7 +20,7 @@ class Permission(NamedTuple):
 
 
 class Allowed(NamedTuple):
-    """What a restricted caller has a permission for: resources with these ids, or these user tasks."""
+    """The resources for which a restricted caller has a permission: those with these ids, or these user tasks."""
 
     need: Permission
     ids: frozenset[str]

@@ -55,7 +55,7 @@ OWNERS: Mapping[str, Sequence[Resource]] = {
 async def restrict(
     services: Services, scope: Scope, allowed: Allowed, parameters: Mapping[str, str], tenants: Tenants = None
 ) -> Allowed:
-    """What a restricted caller may use with this request. Raises Problem 403 for nothing.
+    """The resources that a restricted caller may use with this request. Raises Problem 403 for nothing.
 
     With a key in the path, the result has `tasks` only if they are why the caller may use the key. An unknown key, and
     a key of other tenants, passes: the handler answers it with 404.

@@ -196,11 +196,11 @@ class JobRegistry:
             raise ValueError(f"the module {module.__name__} defines no jobs; use @job or @scheduled of vivero.jobs")
         return cls.of(found.values())
 
-    def with_retry(self, default: RetrySettings, by_type: Mapping[str, RetrySettings]) -> JobRegistry:
+    def with_retry(self, default: RetrySettings) -> JobRegistry:
         """Every definition with retry settings: those of `by_type`, its own, or the default."""
         return JobRegistry(
             {
-                name: replace(each, retry=_endless(each, by_type.get(name) or each.retry or default))
+                name: replace(each, retry=_endless(each, each.retry or default))
                 for name, each in self.definitions.items()
             }
         )

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import structlog
 import trio
 
+from vivero.engine.feel.temporal.timers import LATEST_MS
 from vivero.engine.jobs.definitions import JobDefinition, JobRegistry, RescheduleIn, Runs
 from vivero.engine.jobs.events import EventReader, execution_of, settle
 from vivero.engine.jobs.execution import Connections, Execution, LeaseLost, TransactionalExecution
@@ -30,7 +31,6 @@ log = structlog.get_logger(__name__)
 
 MAX_ERROR = 4000
 """Characters of an error that are kept."""
-MAX_DUE_MS = 253_402_300_799_999
 EVENTS_S = 0.05
 """The longest time that consumers wait for new events on the node that committed them."""
 LOOK_AGAIN_S = 0.02
@@ -91,7 +91,7 @@ class JobDispatcher:
         self._connections = connections
         self._node = node
         self._settings = settings or JobSettings()
-        self._jobs = registry.with_retry(self._settings.retry, {}).definitions
+        self._jobs = registry.with_retry(self._settings.retry).definitions
         self._consumers = [name for name, job in self._jobs.items() if job.follows is not None]
         self._new_events: set[int] = set()
         """The partitions with new events."""
@@ -322,7 +322,7 @@ class JobDispatcher:
         """When the execution runs again after a success; None: it is complete."""
         now_ms = self._now_ms()
         if result is not None:
-            return min(max(result.due_ms(now_ms), 0), MAX_DUE_MS)
+            return min(max(result.due_ms(now_ms), 0), LATEST_MS)
         return None if job.schedule is None else job.schedule.after(max(now_ms, run.due_ms))
 
     def _fail(self, run: Run, job: JobDefinition, error: BaseException) -> None:
@@ -332,7 +332,7 @@ class JobDispatcher:
             "a background job failed", job_type=run.type, execution=run.id, attempt=run.attempt, final=final, error=text
         )
         if not final:
-            due_ms = min(self._now_ms() + round(retry.delay_s(run.attempt) * 1000), MAX_DUE_MS)
+            due_ms = min(self._now_ms() + round(retry.delay_s(run.attempt) * 1000), LATEST_MS)
             self._outcomes.go_on.append(GoesOn(run, due_ms, run.attempt + 1, run.occurrence, text))
         elif job.schedule is None:
             self._outcomes.failed.append(GoesOn(run, 0, error=text))

@@ -1,7 +1,5 @@
 """What tests of background jobs on PostgreSQL share."""
 
-from functools import partial
-
 import pytest
 import trio
 
@@ -10,25 +8,7 @@ from vivero.engine.jobs.dispatcher import JobDispatcher
 from vivero.engine.jobs.settings import JobSettings
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.settings import SupervisionSettings
-from vivero.storage.postgres import driver
-from vivero.storage.postgres.migrate import migrate
 from vivero.storage.postgres.pool import Pool
-
-
-@pytest.fixture
-async def connect(database):
-    """Opens a connection to the test's database, which has the schema."""
-    connection = await driver.connect(database, name="vivero migration")
-    await migrate(connection)
-    connection.close()
-    return partial(driver.connect, database, name="vivero test")
-
-
-@pytest.fixture
-async def connection(connect):
-    connection = await connect()
-    yield connection
-    connection.close()
 
 
 @pytest.fixture

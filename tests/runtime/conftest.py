@@ -3,36 +3,10 @@
 They may import the helper modules beside this file, and those of the core's tests (random models, serial runs).
 """
 
-from functools import partial
-
 import pytest
 from psycopg.conninfo import make_conninfo
 
 from vivero.storage.postgres import driver
-from vivero.storage.postgres.migrate import migrate
-
-
-@pytest.fixture
-async def migrated(database):
-    """The DSN of a database with the schema, of this test alone."""
-    connection = await driver.connect(database, name="vivero migration")
-    await migrate(connection)
-    connection.close()
-    return database
-
-
-@pytest.fixture
-def connect(migrated):
-    """Opens a connection to the test's database."""
-    return partial(driver.connect, migrated, name="vivero test")
-
-
-@pytest.fixture
-async def connection(connect):
-    """A connection to the test's database."""
-    connection = await connect()
-    yield connection
-    connection.close()
 
 
 @pytest.fixture

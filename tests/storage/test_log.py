@@ -12,9 +12,7 @@ import trio
 from vivero.engine.core.records.effects import Rejection, RejectionCode
 from vivero.storage import log, log_batches
 from vivero.storage.log import CommandOutcome, LogEntry
-from vivero.storage.postgres import driver
 from vivero.storage.postgres.errors import Conflict, DataPoison, Retry
-from vivero.storage.postgres.migrate import migrate
 
 SHA_A, SHA_B = "aa" * 32, "bb" * 32
 
@@ -60,22 +58,6 @@ async def until_blocked(connection, number):
     with trio.fail_after(10):
         while (await connection.execute(query)).rows[0][0] < number:
             pass
-
-
-@pytest.fixture
-async def connect(database):
-    """Opens a connection to a database with the schema, of this test alone."""
-    first = await driver.connect(database, name="vivero migration")
-    await migrate(first)
-    first.close()
-    return partial(driver.connect, database, name="vivero test")
-
-
-@pytest.fixture
-async def connection(connect):
-    connection = await connect()
-    yield connection
-    connection.close()
 
 
 @pytest.fixture
