@@ -104,12 +104,15 @@ def _deferred(work: Work, row: Instance, _event: Event) -> None:
 
 
 def _resumed(work: Work, row: Instance, event: WorkResumed) -> None:
-    """Queue the items again. Scopes cost nothing: otherwise a quantum full of them would only defer them again."""
+    """Queue the items again. Scopes cost nothing: otherwise a quantum full of them would only defer them again.
+
+    A scope settles after a deferred token has arrived: the last child that lived in it may have ended meanwhile.
+    """
     _deferred(work, row, event)
     for item in event.items:
-        if item[1] == "settle":
+        if item[1] in ("settle", "arrive"):
             work.settle_queue.add(item[0])
-        elif not _is_dropped(work, item[0], item[1]):
+        if item[1] != "settle" and not _is_dropped(work, item[0], item[1]):
             work.queue.append(item)
 
 

@@ -353,8 +353,8 @@ CORE: tuple[Mutant, ...] = (
         (
             Edit(
                 "engine/core/consequences.py",
-                "        elif not _is_dropped(work, item[0], item[1]):\n",
-                "        else:\n",
+                ' and not _is_dropped(work, item[0], item[1]):\n',
+                ":\n",
             ),
             Edit("engine/core/worklist.py", " and not (state is ACTIVATING and self.ending.covers(element.scope))", ""),
         ),
@@ -364,6 +364,12 @@ CORE: tuple[Mutant, ...] = (
         "tests/core/golden/test_elements.py::test_the_trace_is_the_golden_one",
         "engine/core/worklist.py",
         (" and not (state is ACTIVATING and self.ending.covers(element.scope))", ""),
+    ),
+    mutant(
+        "core: a scope does not settle after a deferred token has arrived in it",
+        "tests/core/worklist/test_between_quanta.py::test_a_token_that_arrives_after_the_last_child_has_ended_is_seen",
+        "engine/core/consequences.py",
+        ('item[1] in ("settle", "arrive")', 'item[1] == "settle"'),
     ),
     mutant(
         "core: a scope that does nothing before its children end is put off",

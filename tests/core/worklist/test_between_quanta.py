@@ -3,9 +3,9 @@
 import pytest
 
 from tests.core.bench import Bench, raw
-from tests.core.event_models import loop
+from tests.core.event_models import inc, loop
 from tests.core.message_models import event_sub, model
-from tests.core.models import par, start, task
+from tests.core.models import end, flow, par, start, task, xor
 from tests.core.quanta import run_rest, run_until, set_quantum
 from tests.core.randomised.blocks import Edge, Fork, Par, Sub, Task
 from tests.core.randomised.blocks_bpmn import to_bpmn
@@ -44,6 +44,32 @@ def only_first_quanta(bench, command, quanta):
         if to_inbox:
             following = to_inbox.pop(0)
             engine.handle(following.command, following.tenant, following.request)
+
+
+@pytest.mark.parametrize("quanta", range(1, 6))
+def test_a_token_that_arrives_after_the_last_child_has_ended_is_seen(quanta):
+    """The token of `a` is on its way to a parallel join when `b` ends; nothing else comes to that join."""
+    bench = between_tasks(par("j"), quanta)
+    assert bench.incidents == [("p", "UNKNOWN", "Deadlock: tokens wait at [j]")]
+
+
+@pytest.mark.parametrize("quanta", range(1, 6))
+def test_an_inclusive_join_runs_when_its_token_arrives_after_the_last_child_has_ended(quanta):
+    assert between_tasks(inc("j"), quanta).jobs == ["after"]
+
+
+def between_tasks(join, quanta):
+    """Two tasks of which only one leads to the join: the other completes while the first one's work is deferred."""
+    bench = Bench(StepLimits(quantum_items=1))
+    parts = (start(), par("f"), task("a"), task("b"), xor("x", default="x-e"), join, task("after"), end("e"), end("e2"))
+    flows = ("start > f > a > j > after > e2", "f > b > x > e", flow("x", "j", "=false"))
+    bench.deploy(model(*parts, *flows))
+    bench.start()
+    jobs = {job.type: job.key for job in bench.state.jobs.values()}
+    only_first_quanta(bench, CompleteJob(jobs["a"], {}), quanta)
+    set_quantum(bench, 500)
+    bench.complete("b")
+    return bench
 
 
 @pytest.mark.parametrize("quanta", range(1, 24))
