@@ -353,7 +353,7 @@ CORE: tuple[Mutant, ...] = (
         (
             Edit(
                 "engine/core/consequences.py",
-                ' and not _is_dropped(work, item[0], item[1]):\n',
+                " and not _is_dropped(work, item[0], item[1]):\n",
                 ":\n",
             ),
             Edit("engine/core/worklist.py", " and not (state is ACTIVATING and self.ending.covers(element.scope))", ""),
