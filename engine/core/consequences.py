@@ -36,6 +36,11 @@ from vivero.engine.core.records.timers import TimerCanceled, TimerFailed, TimerM
 from vivero.engine.core.state.instance_tree import MISSING, TERMINATED, Element, Incident, Instance, Job, Timer
 from vivero.engine.core.work import Work
 
+IN_SCOPES = {"arrive", "enter", "trigger"}
+"""Stages that begin something in their element."""
+OF_ELEMENTS = {*STAGES, "check"} - {"terminate"}
+"""Stages of an element itself."""
+
 
 def _activating(work: Work, row: Element, event: InstanceCreated | ElementActivating) -> None:
     row.node = work.view.model(row.instance.definition_key).nodes[row.element]
@@ -117,10 +122,16 @@ def _resumed(work: Work, row: Instance, event: WorkResumed) -> None:
 
 
 def _is_dropped(work: Work, key: int, stage: str) -> bool:
-    """Whether the element is in a scope that ends early: it takes no further step until it terminates. The database
-    might reject the result of a further step, and the scope could never be cancelled."""
-    element = work.state.elements.get(key) if stage in STAGES and stage != "terminate" else None
-    return element is not None and work.ending.covers(element.scope)
+    """Whether the item would do nothing, as its element has ended, or as it is in a scope that ends early: there, an
+    element takes no further step until it terminates. The database might reject the result of a further step, and the
+    scope could never be cancelled. Thousands of such items may be left of a tree that is cancelled.
+    """
+    element = work.state.elements.get(key)
+    if element is None:
+        return True
+    if stage in IN_SCOPES:
+        return work.ending.covers(element)
+    return stage in OF_ELEMENTS and work.ending.covers(element.scope)
 
 
 def _incident_resolved(work: Work, row: Incident, _event: Event) -> None:

@@ -372,6 +372,12 @@ CORE: tuple[Mutant, ...] = (
         ('item[1] in ("settle", "arrive")', 'item[1] == "settle"'),
     ),
     mutant(
+        "core: a cancelled tree takes up the tokens that were on their way",
+        "tests/core/worklist/test_between_quanta.py::test_a_cancelled_tree_does_not_take_up_what_it_had_deferred",
+        "engine/core/consequences.py",
+        ("        return work.ending.covers(element)\n", "        return False\n"),
+    ),
+    mutant(
         "core: a scope that does nothing before its children end is put off",
         "tests/core/worklist/test_large_instance_trees.py::test_a_deep_tree_ends_in_few_quanta_that_put_little_off",
         "engine/core/worklist.py",

@@ -6,10 +6,10 @@ from tests.core.bench import Bench, raw
 from tests.core.event_models import inc, loop
 from tests.core.message_models import event_sub, model
 from tests.core.models import end, flow, par, start, task, xor
-from tests.core.quanta import run_rest, run_until, set_quantum
+from tests.core.quanta import run_next, run_rest, run_until, set_quantum
 from tests.core.randomised.blocks import Edge, Fork, Par, Sub, Task
 from tests.core.randomised.blocks_bpmn import to_bpmn
-from vivero.engine.core.records.instances import CreateInstance
+from vivero.engine.core.records.instances import CancelInstance, CreateInstance
 from vivero.engine.core.records.jobs import CompleteJob
 from vivero.engine.core.records.messages import PublishMessage
 from vivero.engine.core.records.timers import FireTimer
@@ -85,6 +85,24 @@ def test_what_is_to_end_takes_no_further_step(quanta):
     assert bench.elements == []
     created = [row["element"] for (table, _), row in bench.rows.items() if table == "Job"]
     assert len(created) == len(jobs)
+
+
+def test_a_cancelled_tree_does_not_take_up_what_it_had_deferred(bench):
+    """Tokens on their way and conditions to check are dropped at once, however small the quanta are."""
+    tasks = [task(f"t{number}") for number in range(60)]
+    bench.deploy(model(start(), par("fork"), *tasks, "start > fork", *(f"fork > t{number}" for number in range(60))))
+    set_quantum(bench, 1)
+    run_until(bench, CreateInstance("p", variables=raw({})), lambda: len(arrivals(bench)) > 50)
+    while len(arrivals(bench)) > 30:
+        run_next(bench)
+    (key,) = bench.state.trees
+    bench.engine.handle(CancelInstance(key), "<default>", None)
+    quanta = 0
+    while bench.engine.processor.notices.to_inbox:
+        run_next(bench)
+        quanta += 1
+    assert bench.state_of(key) == "TERMINATED"
+    assert quanta < 20
 
 
 def test_a_token_on_its_way_is_gone_when_its_scope_is_interrupted(bench):
