@@ -157,6 +157,8 @@ class Services:
     """None: no client has a limit."""
     multi_tenancy: bool = False
     """Whether there are tenants other than `<default>`."""
+    connectors: bool = False
+    """Whether connectors are enabled."""
     audit: AuditSettings = field(default_factory=AuditSettings)
     deadlines: Deadlines = field(default_factory=Deadlines)
     """Of the requests that wait for outcomes."""

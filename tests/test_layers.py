@@ -1,6 +1,6 @@
 """Imports point one way (ARCHITECTURE.md):
 
-engine/feel < engine/bpmn < engine/core < storage < engine/runtime < engine/jobs < api < vivero
+engine/feel < engine/bpmn < engine/core < storage < engine/runtime < engine/jobs < engine/connectors < api < vivero
 
 In code all of them are parts of one package: `vivero` links to the folders at the top.
 """
@@ -20,7 +20,7 @@ OURS = ("engine", "storage", "api", "vivero", "benchmarks")
 LINKED = ("engine", "storage", "api")
 LAYERS = (
     *("vivero.engine.feel", "vivero.engine.bpmn", "vivero.engine.core", "vivero.storage"),
-    *("vivero.engine.runtime", "vivero.engine.jobs", "vivero.api", "vivero"),
+    *("vivero.engine.runtime", "vivero.engine.jobs", "vivero.engine.connectors", "vivero.api", "vivero"),
 )
 """From left to right."""
 
@@ -207,6 +207,7 @@ SUPERVISION_TREE = (
     "vivero.engine_tasks",
     "vivero.http_server",
     "vivero.api_services",
+    "vivero.connector_tasks",
     "vivero.stopping",
 )
 """The module that connects the parts, and those that make them for it."""

@@ -57,5 +57,6 @@ def api_services(
         readers=pools.readers,
         rates=rates(config.api),
         multi_tenancy=config.tenants.enabled,
+        connectors=config.connectors.enabled,
         audit=config.audit,
     )

@@ -24,6 +24,9 @@ def connections(config: Config) -> int:
         needed += size if config.tenants.enabled else 0  # reads with the second role
     if config.has_role(Role.ENGINE):
         needed += 3 * config.partitions + 1  # two of each consumer, one of its timers; one for trials
+    if config.works_connectors:
+        needed += 1  # its jobs
+        needed += 0 if config.has_role(Role.API, Role.ENGINE) else size + shared  # models, the commands of its jobs
     if config.has_role(Role.JOBS):
         needed += 4  # the lock, expiry, maintenance, retention
     if config.has_role(Role.JOBS) and config.jobs.module is not None:

@@ -22,6 +22,7 @@ from vivero.api.access.settings import AuthSettings, TenantSettings
 from vivero.api.http1.settings import ServerSettings
 from vivero.api.settings import ApiSettings
 from vivero.api.tls.settings import TlsSettings
+from vivero.engine.connectors.settings import SECRET_PREFIX, ConnectorSettings
 from vivero.engine.feel import DEFAULT_LIMITS, FeelLimits
 from vivero.engine.jobs.settings import JobSettings
 from vivero.engine.runtime.appender.task import AppenderSettings
@@ -111,6 +112,7 @@ class Config:
     feel: FeelSettings = field(default_factory=FeelSettings)
     retention: RetentionSettings = field(default_factory=RetentionSettings)
     jobs: JobSettings = field(default_factory=JobSettings)
+    connectors: ConnectorSettings = field(default_factory=ConnectorSettings)
     cluster: ClusterSettings = field(default_factory=ClusterSettings)
     supervision: SupervisionSettings = field(default_factory=SupervisionSettings)
     admin: AdminSettings = field(default_factory=AdminSettings)
@@ -139,6 +141,11 @@ class Config:
         if not 1 <= self.processes <= MAX_PROCESSES:
             raise ValueError(f"it must be from 1 to {MAX_PROCESSES}")
         parse(self.roles)
+
+    @property
+    def works_connectors(self) -> bool:
+        """Whether this node works the jobs of connectors."""
+        return self.connectors.enabled and self.has_role(Role.JOBS)
 
     def has_role(self, *roles: Role) -> bool:
         """Whether this node has one of the roles."""
@@ -219,6 +226,7 @@ def misspelt(environment: Mapping[str, str] | None = None) -> dict[str, str]:
     environment = os.environ if environment is None else environment
     known = _variables()
     ours = sorted(name for name in environment if name.startswith(PREFIX) and name not in OTHER_VARIABLES)
+    ours = [name for name in ours if not name.startswith(SECRET_PREFIX)]
     meant = {name: _nearest(name, known) for name in ours if name not in known}
     return {name: near for name, near in meant.items() if near is not None}
 

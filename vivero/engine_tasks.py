@@ -68,7 +68,7 @@ class EngineTasks:
     def children(self) -> Iterator[Child]:
         """The children of this node's roles."""
         appender, cluster = self.appender, self.cluster
-        if self._config.has_role(Role.API, Role.ENGINE):
+        if self._config.has_role(Role.API, Role.ENGINE) or self._config.works_connectors:
             yield Child("appender", appender.run, appender.close, appender.drain)
         yield Child("cluster", cluster.run, cluster.close, cluster.drain)
         if self._config.has_role(Role.ENGINE):

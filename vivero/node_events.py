@@ -10,6 +10,7 @@ from vivero.api.access.authentication import Authenticator
 from vivero.api.command_routing import CommandRouting
 from vivero.api.long_polls import LongPolls
 from vivero.background import BackgroundJobs
+from vivero.connector_tasks import ConnectorTasks
 from vivero.engine.core.outcomes import Ended
 from vivero.engine.runtime.appender.task import Appender
 from vivero.engine.runtime.completions import Completions
@@ -67,6 +68,7 @@ class NodeEvents:
         access: Authenticator | None = None,
         routing: CommandRouting | None = None,
         jobs: BackgroundJobs | None = None,
+        connectors: ConnectorTasks | None = None,
     ) -> None:
         """`timers` by partition. `look_at_nodes()`: something changed about nodes or leaders. `access` is None
         without authentication."""
@@ -83,6 +85,7 @@ class NodeEvents:
         self._access = access
         self._routing = CommandRouting() if routing is None else routing
         self._jobs = jobs
+        self._connectors = connectors
         self._unreadable = 0
 
     # -- from the consumers
@@ -97,8 +100,13 @@ class NodeEvents:
         self._timers[partition].committed(watermark)
 
     def available(self, type: str, tenant: str, count: int) -> None:
-        self._long_polls.available(type, tenant, count)
+        self._available(type, tenant, count)
         self._announcer.announce(AVAILABLE, f"{tenant}\n{type}", count)
+
+    def _available(self, type: str, tenant: str, count: int) -> None:
+        self._long_polls.available(type, tenant, count)
+        if self._connectors is not None:
+            self._connectors.available(type, tenant)
 
     def piggybacked(self, available: Mapping[Subject, int]) -> Sequence[PiggybackedStatement]:
         return self._long_polls.piggybacked(available)
@@ -148,6 +156,8 @@ class NodeEvents:
     def _look_for_jobs(self) -> None:
         if self._jobs is not None:
             self._jobs.look()
+        if self._connectors is not None:
+            self._connectors.look()
 
     def _follow(self, partition: int) -> None:
         """Tell the consumers of events that a partition has new ones."""
@@ -184,7 +194,7 @@ class NodeEvents:
                     self._appender.inbox_filled(int(key))
             elif channel == AVAILABLE:
                 tenant, _, type_ = key.partition("\n")
-                self._long_polls.available(type_, tenant, value)
+                self._available(type_, tenant, value)
 
     def _count_unreadable(self, payload: str) -> None:
         self._unreadable += 1

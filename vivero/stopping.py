@@ -6,6 +6,7 @@ import structlog
 import trio
 
 from vivero.background import NAME as JOBS
+from vivero.connector_tasks import NAME as CONNECTORS
 from vivero.engine.runtime.completions import Completions
 from vivero.engine.runtime.supervision.supervisor import Supervisor
 
@@ -16,13 +17,13 @@ ENDS_TIMEOUT_S = 1.0
 
 
 async def stop_in_order(supervisor: Supervisor, completions: Completions, grace_s: float) -> None:
-    """Drain the API, the jobs and the appender, and hand over the partitions. Each gets `grace_s`."""
+    """Drain the API, the jobs, the connectors and the appender, and hand over the partitions. Each gets `grace_s`."""
     log.info("stopping: finishing open requests", grace_s=grace_s)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_stop_waiting, completions)
         await supervisor.stop("api", grace_s)
         nursery.cancel_scope.cancel()
-    for name in (JOBS, "appender", "cluster"):
+    for name in (JOBS, CONNECTORS, "appender", "cluster"):
         if supervisor.has(name):
             await supervisor.stop(name, grace_s)
 

@@ -10,6 +10,7 @@ listener ◄── NOTIFY ◄── announcer ◄───────┘
     http_server, api_services   the REST API, the pages, and what they get from the others
     engine_tasks                appender, cluster, a consumer and timers for each partition
     chores, background          the role `jobs`: tasks that keep tables small, and the user's background jobs
+    connector_tasks             the role `jobs`, if connectors are enabled: the jobs of connectors
     node_events                 who hears of what
     stopping                    the order in which the tasks end
 """
@@ -29,6 +30,7 @@ from vivero.background import BackgroundJobs
 from vivero.chores import chores
 from vivero.config import Config
 from vivero.connections import Connections, Pools, open_pools
+from vivero.connector_tasks import ConnectorTasks
 from vivero.engine.bpmn.parser import parse
 from vivero.engine.bpmn.xml import LIMITS
 from vivero.engine.runtime.completions import Completions
@@ -58,6 +60,7 @@ class Tree:
     completions: Completions
     pools: Pools
     jobs: BackgroundJobs
+    connectors: ConnectorTasks
     probe: LoopProbe = field(default_factory=LoopProbe)
     """Measures the longest time for which the event loop served nobody."""
 
@@ -77,9 +80,10 @@ def build(config: Config, dsn: str, node: str, endpoint: Endpoint, others: Seque
     )
     http = HttpServer(config, pools, engine.handovers)
     jobs = BackgroundJobs(config, connections.primary, node)
+    connectors = ConnectorTasks(config, connections, engine.appender, definitions)
     events = NodeEvents(
         completions, definitions, http.long_polls, announcer, engine.handovers, engine.appender, engine.timers,
-        engine.cluster.look_soon, engine.warm_up, http.hub, http.access, http.routing, jobs,
+        engine.cluster.look_soon, engine.warm_up, http.hub, http.access, http.routing, jobs, connectors,
     )  # fmt: skip
     listener = NotificationListener(connections.by_deadline("listener"), CHANNELS, events.heard, events.connected)
 
@@ -95,16 +99,17 @@ def build(config: Config, dsn: str, node: str, endpoint: Endpoint, others: Seque
         if config.has_role(Role.JOBS):
             yield from chores(config, connections)
             yield from jobs.children()
+        yield from connectors.children()
         if config.has_role(Role.API):
             yield Child("completions", completions.run, completions.close)
-        if config.has_role(Role.API, Role.ENGINE, Role.WEB):
+        if config.has_role(Role.API, Role.ENGINE, Role.WEB) or config.works_connectors:
             yield Child("listener", listener.run, listener.abort)
-        if config.has_role(Role.API, Role.ENGINE):
+        if config.has_role(Role.API, Role.ENGINE) or config.works_connectors:
             yield Child("announcer", announcer.run, announcer.abort)
         yield from others
 
     supervisor = Supervisor(children(), config.supervision)
-    return Tree(supervisor, engine, completions, pools, jobs)
+    return Tree(supervisor, engine, completions, pools, jobs, connectors)
 
 
 async def run(

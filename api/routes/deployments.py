@@ -19,6 +19,7 @@ from vivero.api.services import Services
 from vivero.engine.bpmn.parser import Parsed
 from vivero.engine.bpmn.resources import read_resource
 from vivero.engine.bpmn.xml import XmlLimits
+from vivero.engine.connectors import models as connectors
 from vivero.engine.core.records.catalogue import Deploy, DeployedProcess, DeploymentReply, ResourceReference
 from vivero.engine.core.shared.starts import InvalidStart, metadata_of
 from vivero.storage.state.definitions import store_resources
@@ -47,7 +48,8 @@ async def create(request: Request, services: Services) -> Response:
     if submitted.outcome is None:
         return await commands.accepted(services, submitted.appended)
     reply = submitted.outcome.reply_by(_reply_decoder)
-    return json_response(_document(reply, parsed, submitted.appended.position), submitted.position)
+    document = _document(reply, _warnings(parsed, services), submitted.appended.position)
+    return json_response(document, submitted.position)
 
 
 def _tenant(parts: list[Part]) -> str | None:
@@ -115,13 +117,20 @@ def _content(parts: list[Part]) -> bytes:
     return msgspec.json.encode([(part.name, part.file_name, part.content) for part in parts])
 
 
-def _document(reply: DeploymentReply, parsed: list[Parsed], position: int) -> dict[str, Any]:
+def _warnings(parsed: list[Parsed], services: Services) -> list[str]:
+    found = [str(warning) for resource in parsed for warning in resource.warnings]
+    if not services.connectors:
+        found += [warning for each in parsed for warning in connectors.warnings(each.resource, each.processes)]
+    return found
+
+
+def _document(reply: DeploymentReply, warnings: list[str], position: int) -> dict[str, Any]:
     """The answer. `warnings` and `commandPosition` are additions to Camunda's, which clients ignore."""
     return {
         "deploymentKey": str(reply.deployment_key),
         "tenantId": reply.tenant_id,
         "deployments": [_deployed(process) for process in reply.processes],
-        "warnings": [str(warning) for resource in parsed for warning in resource.warnings],
+        "warnings": warnings,
         "commandPosition": str(position),
     }
 

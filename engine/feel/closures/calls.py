@@ -40,8 +40,13 @@ def compile_call(c: Compiler, node: ast.Call, scope: Scope) -> Closure:
 
 
 def find_overload(node: ast.Call) -> Overload | None:
-    """The first overload of the built-in that takes this number of arguments, or arguments with these names."""
-    for overload in FUNCTIONS.get(node.name, ()):
+    """The overload of the built-in of this name that takes the arguments of the call."""
+    return _fitting(node, FUNCTIONS.get(node.name, ()))
+
+
+def _fitting(node: ast.Call, overloads: Sequence[Overload]) -> Overload | None:
+    """The first overload that takes this number of arguments, or arguments with these names."""
+    for overload in overloads:
         parameters = len(overload.parameters)
         if node.names is not None:
             if set(node.names) <= set(overload.parameters):
@@ -210,7 +215,7 @@ def call_value(
     """Call a function that is a value."""
     if isinstance(function, BuiltinFunction):
         call = ast.Call(None, function.name, tuple(arguments), names)
-        overload = find_overload(call)
+        overload = _fitting(call, function.overloads)
         return no_function(run, call) if overload is None else invoke(run, name, overload, arguments, names)
     if names is not None and set(names) <= set(function.parameters):
         given = dict(zip(names, arguments, strict=True))

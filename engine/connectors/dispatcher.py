@@ -1,0 +1,263 @@
+"""Task: works the jobs of connectors (docs/connectors.md).
+
+It leases jobs as a worker does, but without HTTP, and appends the commands that complete or fail them. Calls run in its
+nursery, bounded in number. A call that is cut off is made again: by this node after a restart of the task, by any node
+after the end of the lease.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID, uuid4
+
+import msgspec
+import structlog
+import trio
+
+from vivero.engine.connectors.http_client import HttpClient
+from vivero.engine.connectors.http_json import HTTP_JSON, ConnectorJob, HttpJson
+from vivero.engine.connectors.inputs import FETCHED
+from vivero.engine.connectors.job_commands import JobCommand, job_command, not_stored
+from vivero.engine.connectors.model_secrets import ModelSecrets
+from vivero.engine.connectors.results import Failure, Outcome
+from vivero.engine.connectors.secrets import UsedSecrets
+from vivero.engine.connectors.settings import ConnectorSettings
+from vivero.engine.core.records.base import DEFAULT_TENANT, Command, partition_of
+from vivero.engine.core.records.jobs import WithholdJob
+from vivero.engine.jobs.tracker import JobTracker
+from vivero.engine.runtime.appender.admission import Draining, NotAppended, ValueRejected
+from vivero.engine.runtime.appender.calls import Append
+from vivero.engine.runtime.appender.task import Appender
+from vivero.engine.runtime.dedicated_connection import DedicatedConnection
+from vivero.engine.runtime.supervision.beat import Beat
+from vivero.storage import activation, connector_jobs
+from vivero.storage.activation import AT_ONCE, SMALL_BYTES, Ask, Lease
+from vivero.storage.postgres.driver import CALL_TIMEOUT_S, Connection
+from vivero.storage.postgres.errors import StorageError
+
+log = structlog.get_logger(__name__)
+
+MAX_JOB_BYTES = 4 * 1024 * 1024
+"""A job whose inputs are larger is withheld, with an incident."""
+MARGIN_S = 20.0
+"""A lease lasts this much longer than a call, for reporting its outcome."""
+APPEND_S = 5.0
+PAUSE_S = 0.5
+"""The pause before an append that failed is tried again."""
+CLOSE_S = 1.0
+
+_decode = msgspec.json.Decoder(ConnectorJob).decode
+
+
+@dataclass(slots=True)
+class Figures:
+    """What the dispatcher has done since the program started."""
+
+    started: int = 0
+    completed: int = 0
+    failed: int = 0
+    """Calls that failed, or threw a BPMN error."""
+
+
+class ConnectorDispatcher:
+    """The handle of the task; `run` is the child."""
+
+    def __init__(
+        self,
+        connect: Callable[[], Awaitable[Connection]],
+        appender: Appender,
+        settings: ConnectorSettings,
+        secrets: Mapping[str, str],
+        model_secrets: ModelSecrets,
+        *,
+        worker: str = "connectors",
+        multi_tenancy: bool = False,
+        make_client: Callable[[ConnectorSettings], HttpClient] = HttpClient,
+    ) -> None:
+        self._connection = DedicatedConnection(connect)
+        self._appender, self._settings = appender, settings
+        self._secrets, self._model_secrets = secrets, model_secrets
+        self._worker, self._multi_tenancy, self._make_client = worker, multi_tenancy, make_client
+        self._tracker = JobTracker(max(1, settings.max_concurrent // 2), settings.max_concurrent)
+        self._lease_s = settings.max_call_s + MARGIN_S
+        self._held: dict[int, Lease] = {}
+        """The jobs whose outcome is not reported."""
+        self._lost: list[tuple[str, UUID]] = []
+        """Tenants and tokens of activations whose answer was lost."""
+        self._woken: set[str] = set()
+        """The tenants that may have jobs."""
+        self._poll_at = float("-inf")
+        self._wake = trio.Event()
+        self._draining = False
+        self.figures = Figures()
+
+    # -- for the node
+
+    def available(self, type: str, tenant: str) -> None:
+        """A job became available. Never waits."""
+        if type == HTTP_JSON:
+            self._woken.add(tenant)
+            self._wake.set()
+
+    def look(self) -> None:
+        """The clock was changed, or notifications may be lost."""
+        self._poll_at = float("-inf")
+        self._wake.set()
+
+    def drain(self) -> None:
+        """Begin no more calls. `run` returns when all have ended or gone back."""
+        self._draining = True
+        self._wake.set()
+
+    def close(self) -> None:
+        """Shut the socket, so that a call that gets no answer ends."""
+        self._connection.close()
+
+    # -- the child
+
+    async def run(self, beat: Beat) -> None:
+        """Work jobs until cancelled or drained. Raises when the connection is lost; the supervisor restarts it."""
+        async with self._connection.opened(beat) as connection:
+            with beat.waiting(CALL_TIMEOUT_S):
+                await self._give_back(connection)
+            client = self._make_client(self._settings)
+            try:
+                async with trio.open_nursery() as nursery:
+                    await self._dispatch(connection, beat, nursery, HttpJson(client))
+                    nursery.cancel_scope.cancel()
+            finally:
+                self._tracker.running = 0
+                with trio.CancelScope(shield=True, deadline=trio.current_time() + CLOSE_S):
+                    await client.aclose()
+            await self._give_back(connection)
+
+    async def _dispatch(self, connection: Connection, beat: Beat, nursery: trio.Nursery, connector: HttpJson) -> None:
+        while not self._draining:
+            self._wake = trio.Event()
+            with beat.waiting(3 * CALL_TIMEOUT_S):
+                more = await self.run_once(connection, nursery, connector)
+            if not more:
+                with trio.move_on_at(self._poll_at):
+                    await beat.idle(self._wake.wait)
+        with trio.move_on_after(self._settings.drain_s):
+            while self._tracker.running:
+                self._wake = trio.Event()
+                await beat.idle(self._wake.wait)
+
+    async def run_once(self, connection: Connection, nursery: trio.Nursery, connector: HttpJson) -> bool:
+        """Begin calls for the jobs that wait. True if there may be more jobs, and there is capacity for them."""
+        if trio.current_time() >= self._poll_at:
+            self._woken |= await self._tenants(connection)
+            self._poll_at = trio.current_time() + self._settings.poll_s
+        for tenant in sorted(self._woken):
+            capacity = self._tracker.next_batch_size()
+            if capacity is None:
+                return False
+            self._woken.discard(tenant)  # before the look: a job that becomes available meanwhile wakes it again
+            limit = min(capacity, AT_ONCE)
+            jobs = await self._lease(connection, tenant, limit)
+            for job in jobs:
+                self._start(job, nursery, connector)
+            if len(jobs) == limit:
+                self._woken.add(tenant)
+        return bool(self._woken) and self._tracker.next_batch_size() is not None
+
+    async def _tenants(self, connection: Connection) -> set[str]:
+        return await connector_jobs.tenants(connection, HTTP_JSON) if self._multi_tenancy else {DEFAULT_TENANT}
+
+    # -- leases
+
+    async def _lease(self, connection: Connection, tenant: str, limit: int) -> list[ConnectorJob]:
+        """Lease jobs of a tenant. Their leases are held from then on."""
+        lease_ms, token = round(self._lease_s * 1000), uuid4()
+        ask = Ask(HTTP_JSON, tenant, limit, lease_ms, self._worker, FETCHED, True)
+        self._lost.append((tenant, token))
+        leases = await self._activate(connection, ask, token)
+        self._lost.pop()
+        self._held |= {lease.job_key: lease for lease in leases}
+        if any(lease.job is None for lease in leases):
+            return list(map(_decode, await activation.activated_jobs(connection, leases, FETCHED, True)))
+        return [_decode(lease.job) for lease in leases if lease.job is not None]
+
+    async def _activate(self, connection: Connection, ask: Ask, token: UUID) -> Sequence[Lease]:
+        looked = await activation.activate_plainly(connection, ask, SMALL_BYTES, token)
+        if not looked.large:
+            return looked.leases
+        measured = await activation.activate(connection, ask, MAX_JOB_BYTES, token)
+        unfit = measured.unfit
+        if unfit is not None and not measured.leases:
+            most = activation.MAX_VARIABLES if unfit.size is None else MAX_JOB_BYTES
+            await self._append(WithholdJob(unfit.job_key, unfit.lease, unfit.size, most), unfit.job_key, ask.tenant)
+        return measured.leases
+
+    async def _give_back(self, connection: Connection) -> None:
+        """Make the jobs available again whose calls were cut off, or whose activation was lost. Then look for jobs."""
+        held, lost = list(self._held.values()), list(self._lost)
+        if held:
+            await activation.release(connection, held)
+        for tenant, token in lost:
+            await activation.take_back(connection, HTTP_JSON, tenant, [token])
+        self._held.clear()
+        self._lost.clear()
+        self._poll_at = float("-inf")
+
+    # -- calls
+
+    def _start(self, job: ConnectorJob, nursery: trio.Nursery, connector: HttpJson) -> None:
+        self._tracker.dispatched()
+        self.figures.started += 1
+        nursery.start_soon(self._work, job, connector, trio.current_time() + self._lease_s)
+
+    async def _work(self, job: ConnectorJob, connector: HttpJson, until: float) -> None:
+        """Make one call and report its outcome, up to the end of the lease."""
+        with trio.move_on_at(until):
+            outcome = await self._outcome(job, connector)
+            await self._report(job, job_command(job, outcome))
+        self._tracker.completed()
+        if self._tracker.next_batch_size() is not None or self._draining:
+            self._wake.set()
+
+    async def _outcome(self, job: ConnectorJob, connector: HttpJson) -> Outcome:
+        used = UsedSecrets(self._secrets)
+        try:
+            named = await self._model_secrets.named(job)
+            used = UsedSecrets(self._secrets, named.__contains__)
+            return await connector.work(job, used)
+        except StorageError as error:
+            return Failure(f"the model of the element cannot be read: {error}")
+        except Exception as error:
+            text = used.mask("".join(traceback.format_exception(error)))
+            log.error("a connector failed unexpectedly", job=job.job_key, element=job.element_id, error=text)
+            return Failure(f"INTERNAL_ERROR: {type(error).__name__}; the log of the server has more")
+
+    async def _report(self, job: ConnectorJob, command: JobCommand) -> None:
+        try:
+            await self._append(command, int(job.job_key), job.tenant_id)
+        except ValueRejected as error:
+            await self._append(not_stored(job, str(error)), int(job.job_key), job.tenant_id)
+        except Draining:
+            return  # the lease goes back
+        self._held.pop(int(job.job_key), None)
+        self._count(job, command)
+
+    async def _append(self, command: Command, key: int, tenant: str) -> None:
+        """Append a command, as often as it takes. Raises Draining, ValueRejected."""
+        item = Append(command, tenant, key, None, partition_of(key))
+        while True:
+            try:
+                await self._appender.append(item, deadline_s=APPEND_S)
+            except (Draining, ValueRejected):
+                raise
+            except NotAppended:
+                await trio.sleep(PAUSE_S)
+            else:
+                return
+
+    def _count(self, job: ConnectorJob, command: JobCommand) -> None:
+        if command.intent == "JOB:COMPLETE":
+            self.figures.completed += 1
+            return
+        self.figures.failed += 1
+        log.info("the call of a connector failed", job=job.job_key, element=job.element_id, outcome=command.intent)

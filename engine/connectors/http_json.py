@@ -1,0 +1,119 @@
+"""The connector `io.camunda:http-json:1`: from the inputs of a job to the document `{status, headers, body}`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+
+from vivero.engine.connectors.authentication import Authentication
+from vivero.engine.connectors.errors import ConnectorError
+from vivero.engine.connectors.http_client import HttpClient, HttpResponse
+from vivero.engine.connectors.inputs import read_request
+from vivero.engine.connectors.results import Completion, Failure, Outcome, completion, examine
+from vivero.engine.connectors.secrets import UnknownSecret, UsedSecrets
+from vivero.engine.feel import EvaluationError, from_json
+
+HTTP_JSON = "io.camunda:http-json:1"
+UNAUTHORIZED, LEAST_ERROR = 401, 400
+
+
+class ConnectorJob(msgspec.Struct, frozen=True, rename="camel"):
+    """The part of an activated job that a connector needs. `variables` is JSON."""
+
+    job_key: str
+    type: str
+    element_id: str
+    process_definition_key: str
+    tenant_id: str
+    retries: int
+    custom_headers: dict[str, str]
+    variables: msgspec.Raw
+    job_lease_token: str
+
+
+class HttpJson:
+    """Works jobs of the type."""
+
+    def __init__(self, client: HttpClient) -> None:
+        self._client = client
+        self._authentication = Authentication(client.post)
+
+    async def work(self, job: ConnectorJob, used: UsedSecrets) -> Outcome:
+        """The outcome of a job. Nothing in it contains a secret."""
+        headers, response, error = job.custom_headers, None, None
+        variables: Mapping[str, Any] = {}
+        try:
+            try:
+                response = await self._respond(job, used)
+                variables = completion(response, headers).variables
+            except ConnectorError as raised:
+                error = used_error(raised, used)
+            decided = examine(headers, response, error, variables, job.retries)
+        except ConnectorError as raised:
+            error, decided = used_error(raised, used), None
+        if decided is not None:
+            return decided
+        return Completion(variables) if error is None else failure(error)
+
+    async def _respond(self, job: ConnectorJob, used: UsedSecrets) -> dict[str, Any]:
+        """The document of the response. Raises ConnectorError, also for a status of 400 or more."""
+        try:
+            inputs = used.resolve(from_json(bytes(job.variables)))
+        except UnknownSecret as error:
+            raise ConnectorError("UNKNOWN_SECRET", str(error), final=True) from error
+        request = read_request(inputs)
+        credentials = await self._authentication.credentials(inputs.get("authentication"), used)
+        response = await self._client.call(request, credentials)
+        document: dict[str, Any] = used.mask(response_document(response))
+        if response.status == UNAUTHORIZED:
+            self._authentication.forget(credentials)
+        if response.status >= LEAST_ERROR:
+            raise ConnectorError(str(response.status), reason(response.status), {"response": document})
+        return document
+
+
+def failure(error: ConnectorError) -> Failure:
+    """A failed job with the variable `error`. A final error leaves no retries."""
+    return Failure(str(error), {"error": error.document}, 0 if error.final else None)
+
+
+def used_error(error: ConnectorError, used: UsedSecrets) -> ConnectorError:
+    """The error without secrets."""
+    return ConnectorError(error.code, used.mask(error.message), used.mask(dict(error.variables)), error.final)
+
+
+def response_document(response: HttpResponse) -> dict[str, Any]:
+    """Status, headers and body. A body that is not JSON is a text; an empty one is null."""
+    headers: dict[str, Any] = {}
+    for name, value in response.headers:
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return {"status": response.status, "headers": headers, "body": _body(response.body)}
+
+
+def _body(content: bytes) -> Any:
+    if not content:
+        return None
+    try:
+        return _without_nul(from_json(content)) if b"\\u0000" in content else from_json(content)
+    except (EvaluationError, ArithmeticError):
+        return content.decode(errors="replace").replace("\0", "\ufffd")
+
+
+def _without_nul(value: Any) -> Any:
+    """The value as PostgreSQL can store it."""
+    if isinstance(value, str):
+        return value.replace("\0", "\ufffd")
+    if isinstance(value, dict):
+        return {_without_nul(name): _without_nul(item) for name, item in value.items()}
+    return [_without_nul(item) for item in value] if isinstance(value, list) else value
+
+
+def reason(status: int) -> str:
+    """The phrase of a status, such as Not Found."""
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return f"HTTP status {status}"

@@ -1,0 +1,61 @@
+"""The commands that report the outcomes of connectors to the engine."""
+
+from __future__ import annotations
+
+from vivero.engine.connectors.errors import ConnectorError, bad_input
+from vivero.engine.connectors.http_json import ConnectorJob, failure
+from vivero.engine.connectors.results import BpmnError, Completion, Failure, Outcome, encoded
+from vivero.engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError
+from vivero.engine.jobs.durations import seconds
+
+JobCommand = CompleteJob | FailJob | ThrowJobError
+
+RETRY_BACKOFF = "retryBackoff"
+MAX_MESSAGE = 4000
+MAX_BACKOFF_MS = 10 * 365 * 24 * 3600 * 1000
+
+
+def job_command(job: ConnectorJob, outcome: Outcome) -> JobCommand:
+    """The command for an outcome. If its result cannot be stored, or a header is wrong, the job fails for good."""
+    try:
+        return _command(job, outcome)
+    except ConnectorError as error:
+        return _fail(job, failure(error), 0)
+
+
+def not_stored(job: ConnectorJob, why: str) -> FailJob:
+    """The failure of a job whose result PostgreSQL rejects."""
+    return FailJob(int(job.job_key), 0, 0, f"BAD_RESPONSE: the result cannot be stored: {why}"[:MAX_MESSAGE])
+
+
+def _command(job: ConnectorJob, outcome: Outcome) -> JobCommand:
+    key, lease = int(job.job_key), job.job_lease_token
+    if isinstance(outcome, Completion):
+        return CompleteJob(key, encoded(outcome.variables), lease)
+    if isinstance(outcome, BpmnError):
+        return ThrowJobError(key, _text(outcome.code), _text(outcome.message), encoded(outcome.variables), lease)
+    return _fail(job, outcome, _backoff_ms(job) if outcome.backoff_ms is None else outcome.backoff_ms)
+
+
+def _fail(job: ConnectorJob, outcome: Failure, backoff_ms: int) -> FailJob:
+    retries = max(job.retries - 1, 0) if outcome.retries is None else outcome.retries
+    return FailJob(
+        int(job.job_key),
+        retries,
+        min(backoff_ms, MAX_BACKOFF_MS),
+        _text(outcome.message),
+        encoded(outcome.variables),
+        job.job_lease_token,
+    )
+
+
+def _backoff_ms(job: ConnectorJob) -> int:
+    text = job.custom_headers.get(RETRY_BACKOFF, "").strip()
+    try:
+        return round(seconds(text) * 1000) if text else 0
+    except ValueError as error:
+        raise bad_input(f"the task header {RETRY_BACKOFF}: {error}") from error
+
+
+def _text(text: str) -> str:
+    return text[:MAX_MESSAGE].replace("\0", "\ufffd")

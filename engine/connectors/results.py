@@ -1,0 +1,186 @@
+"""What a connector makes of an answer: variables, a BPMN error, a failure with retries (docs/connectors.md).
+
+The task headers `resultVariable`, `resultExpression` and `errorExpression` decide, as the connector templates write
+them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from vivero.engine.connectors.errors import ConnectorError
+from vivero.engine.feel import EvaluationError, Expression, FeelError, compile_attribute, to_json
+from vivero.engine.feel.temporal import DayTimeDuration
+from vivero.engine.feel.values import BuiltinFunction, Overload, Run
+
+RESULT_VARIABLE, RESULT_EXPRESSION, ERROR_EXPRESSION = "resultVariable", "resultExpression", "errorExpression"
+KIND = "errorType"
+"""The entry of a context that tells which function of an error expression made it."""
+BPMN, JOB, IGNORE = "bpmnError", "jobError", "ignoreError"
+MAX_NAME_BYTES = 1024
+MAX_VARIABLES = 1000
+MAX_VARIABLES_BYTES = 4 * 1024 * 1024
+_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
+"""The escape of NUL, behind an even number of backslashes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """The job completes with these variables."""
+
+    variables: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class BpmnError:
+    """The job throws a BPMN error."""
+
+    code: str
+    message: str
+    variables: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The job fails. `retries` None: one less than before. `backoff_ms` None: that of the task header."""
+
+    message: str
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    retries: int | None = None
+    backoff_ms: int | None = None
+
+
+Outcome = Completion | BpmnError | Failure
+
+
+def _context(_: Run, *values: Any, kind: str, names: tuple[str, ...]) -> dict[str, Any]:
+    return {KIND: kind} | {name: value for name, value in zip(names, values, strict=False) if value is not None}
+
+
+def _function(kind: str, names: tuple[str, ...], least: int) -> BuiltinFunction:
+    def call(run: Run, *values: Any) -> dict[str, Any]:
+        return _context(run, *values, kind=kind, names=names)
+
+    return BuiltinFunction(kind, tuple(Overload(names[:count], call) for count in range(least, len(names) + 1)))
+
+
+FUNCTIONS: Mapping[str, BuiltinFunction] = {
+    BPMN: _function(BPMN, ("code", "message", "variables"), 2),
+    JOB: _function(JOB, ("message", "variables", "retries", "retryBackoff"), 1),
+    IGNORE: _function(IGNORE, ("variables",), 0),
+}
+"""The functions of error expressions."""
+
+
+def completion(response: Mapping[str, Any], headers: Mapping[str, str]) -> Completion:
+    """The variables of a successful call. Raises ConnectorError if the result expression fails."""
+    variables: dict[str, Any] = {}
+    if name := headers.get(RESULT_VARIABLE):
+        variables[name] = dict(response)
+    if text := headers.get(RESULT_EXPRESSION):
+        value = _evaluate(text, {**response, "response": dict(response)}, RESULT_EXPRESSION)
+        if value is not None and not isinstance(value, dict):
+            raise ConnectorError("RESULT_EXPRESSION", "the result expression must give a context", final=True)
+        variables |= value or {}
+    return Completion(variables)
+
+
+def examine(
+    headers: Mapping[str, str],
+    response: Mapping[str, Any] | None,
+    error: ConnectorError | None,
+    variables: Mapping[str, Any],
+    retries: int,
+) -> Outcome | None:
+    """What the error expression decides about an answer or an error; None: nothing. Raises ConnectorError."""
+    text = headers.get(ERROR_EXPRESSION)
+    if not text:
+        return None
+    values: dict[str, Any] = {**variables, **(response or {}), **FUNCTIONS, "job": {"retries": retries}}
+    if response is not None:
+        values["response"] = dict(response)
+    if error is not None:
+        values["error"] = error.document
+    return _outcome(_evaluate(text, values, ERROR_EXPRESSION))
+
+
+def _outcome(value: Any) -> Outcome | None:
+    if not isinstance(value, dict) or not value:
+        return None
+    kind = value.get(KIND, BPMN)
+    variables = value.get("variables") or {}
+    if not isinstance(variables, dict):
+        raise _wrong("the variables must be a context")
+    message = _text(value.get("message"))
+    if kind == IGNORE:
+        return Completion(variables)
+    if kind == JOB:
+        return Failure(message, variables, _retries(value.get("retries")), _backoff_ms(value.get("retryBackoff")))
+    if not (code := _text(value.get("code"))):
+        return None
+    return BpmnError(code, message, variables)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else "" if value is None else to_json(value)
+
+
+def _retries(value: Any) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**31:
+        raise _wrong("the retries must be a whole number that is not negative")
+    return value
+
+
+def _backoff_ms(value: Any) -> int | None:
+    if value is None:
+        return None
+    if not isinstance(value, DayTimeDuration):
+        raise _wrong('the backoff must be a duration, such as duration("PT30S")')
+    return max(0, value.nanos // 1_000_000)
+
+
+def _wrong(message: str) -> ConnectorError:
+    return ConnectorError("ERROR_EXPRESSION", f"the error expression is wrong: {message}", final=True)
+
+
+def _evaluate(text: str, variables: Mapping[str, Any], what: str) -> Any:
+    try:
+        return compiled(text).evaluate(variables).value
+    except FeelError as error:
+        raise ConnectorError(_CODES[what], f"the {what} fails: {error}", final=True) from error
+
+
+_CODES = {RESULT_EXPRESSION: "RESULT_EXPRESSION", ERROR_EXPRESSION: "ERROR_EXPRESSION"}
+
+
+@lru_cache(maxsize=1000)
+def compiled(text: str) -> Expression:
+    """The expression of a header or a property. Raises ParseError."""
+    return compile_attribute(text.strip())
+
+
+def encoded(variables: Mapping[str, Any]) -> dict[str, msgspec.Raw]:
+    """Variables for a command. Raises ConnectorError if they cannot be stored."""
+    try:
+        texts = {name: to_json(value) for name, value in variables.items()}
+    except (EvaluationError, ArithmeticError) as error:
+        raise _not_stored(str(error)) from error
+    if any(not 0 < len(name.encode()) <= MAX_NAME_BYTES or "\0" in name for name in texts):
+        raise _not_stored(f"the name of a variable must have 1 to {MAX_NAME_BYTES} bytes, without NUL")
+    if len(texts) > MAX_VARIABLES or sum(map(len, texts.values())) > MAX_VARIABLES_BYTES:
+        raise _not_stored(f"it has more than {MAX_VARIABLES} variables or {MAX_VARIABLES_BYTES} characters")
+    if any(_NUL.search(text) for text in texts.values()):
+        raise _not_stored("a text contains a NUL character")
+    return {name: msgspec.Raw(text.encode()) for name, text in texts.items()}
+
+
+def _not_stored(why: str) -> ConnectorError:
+    return ConnectorError("BAD_RESPONSE", f"the result cannot be stored: {why}", final=True)

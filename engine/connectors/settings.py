@@ -1,0 +1,64 @@
+"""Settings of connectors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from vivero.engine.connectors.addresses import AddressPolicy
+from vivero.engine.jobs.durations import seconds
+
+SECRET_PREFIX = "VIVERO_SECRET_"
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectorSettings:
+    """Which connectors the program works, and their limits. Durations are ISO 8601."""
+
+    enabled: bool = False
+    """Nodes with the role `jobs` work the jobs of connectors, and the API answers webhooks."""
+    allowed_targets: str = ""
+    """Networks, addresses and hosts, separated by commas, that connectors may call although they are not public."""
+    secret_prefix: str = SECRET_PREFIX
+    """The secret NAME is the variable of the environment with this prefix and NAME."""
+    secrets_file: Path | None = None
+    """A TOML file of secrets, `NAME = "value"`. It precedes the environment."""
+    max_concurrent: int = 50
+    """Calls that a node makes at once."""
+    max_response_bytes: int = 1024 * 1024
+    max_redirects: int = 5
+    max_call: str = "PT1M"
+    """The limit of a whole call, with its redirects and its token."""
+    poll_interval: str = "PT1S"
+    """How often a node looks for jobs, in case a notification was lost."""
+    drain: str = "PT5S"
+    """How long a stop waits for calls to end. Jobs of calls that do not end are handed back."""
+
+    def __post_init__(self) -> None:
+        if not self.secret_prefix:
+            raise ValueError("secret_prefix must not be empty: models could read every variable of the environment")
+        for name in ("max_concurrent", "max_response_bytes"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1")
+        if self.max_redirects < 0:
+            raise ValueError("max_redirects must not be negative")
+        if self.max_call_s <= 0 or self.poll_s <= 0:
+            raise ValueError("max_call and poll_interval must be longer than zero")
+        _ = self.drain_s, self.addresses
+
+    @property
+    def max_call_s(self) -> float:
+        return seconds(self.max_call)
+
+    @property
+    def poll_s(self) -> float:
+        return seconds(self.poll_interval)
+
+    @property
+    def drain_s(self) -> float:
+        return seconds(self.drain)
+
+    @property
+    def addresses(self) -> AddressPolicy:
+        """The addresses that connectors may call. Raises ValueError."""
+        return AddressPolicy.parse(self.allowed_targets)

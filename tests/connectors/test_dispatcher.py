@@ -1,0 +1,222 @@
+"""The task: from a job of the engine to a call and back, over restarts, stops and lost leases."""
+
+from contextlib import asynccontextmanager
+
+import pytest
+import trio
+
+from tests.runtime.whole_engine import HEAD, EngineBench
+from vivero.engine.connectors.dispatcher import ConnectorDispatcher
+from vivero.engine.connectors.http_json import HTTP_JSON
+from vivero.engine.connectors.model_secrets import ModelSecrets
+from vivero.engine.connectors.settings import ConnectorSettings
+from vivero.engine.runtime.supervision.beat import Beat
+from vivero.engine.runtime.supervision.settings import SupervisionSettings
+
+SECRETS = {"KEY": "canary-secret", "OTHER": "canary-other"}
+
+
+def model(url, headers="", more=""):
+    return (
+        f'{HEAD}<process id="p" isExecutable="true"><startEvent id="start"/><serviceTask id="call"><extensionElements>'
+        f'<zeebe:taskDefinition type="{HTTP_JSON}" retries="2"/><zeebe:ioMapping><zeebe:input source="{url}" '
+        f'target="url"/>{more}</zeebe:ioMapping><zeebe:taskHeaders>{headers}</zeebe:taskHeaders></extensionElements>'
+        '</serviceTask><sequenceFlow id="a" sourceRef="start" targetRef="call"/><endEvent id="end"/>'
+        '<sequenceFlow id="b" sourceRef="call" targetRef="end"/></process></definitions>'
+    ).encode()
+
+
+RESULT = '<zeebe:header key="resultVariable" value="r"/>'
+
+
+class Bench(EngineBench):
+    """An engine that tells a dispatcher of jobs."""
+
+    dispatcher: ConnectorDispatcher | None = None
+
+    def available(self, type, tenant, count):
+        if self.dispatcher is not None:
+            self.dispatcher.available(type, tenant)
+
+
+@pytest.fixture
+async def bench(migrated):
+    async with Bench(migrated).running() as running:
+        yield running
+
+
+@pytest.fixture
+def dispatcher(bench, connect):
+    def make(**settings):
+        given = {"allowed_targets": "127.0.0.1", "poll_interval": "PT10M", **settings}
+        made = ConnectorDispatcher(
+            connect, bench.appender, ConnectorSettings(enabled=True, **given), SECRETS, ModelSecrets(bench.definitions)
+        )
+        bench.dispatcher = made
+        return made
+
+    return make
+
+
+@asynccontextmanager
+async def running(dispatcher):
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(dispatcher.run, Beat(SupervisionSettings()))
+        yield
+        nursery.cancel_scope.cancel()
+
+
+async def ended(bench, count):
+    await bench.until(lambda: len(bench.ended) == count)
+
+
+async def test_jobs_are_worked(bench, dispatcher, server):
+    await bench.deploy(model(f"{server.url}/{{{{secrets.KEY}}}}", RESULT))
+    async with running(dispatcher(max_concurrent=4)):
+        await bench.create(count=30)
+        await ended(bench, 30)
+    assert {request.target for request in server.received} == {"/canary-secret"}
+    assert len(server.received) == 30
+    assert await bench.value("SELECT count(*) FROM variables WHERE name = 'r' AND value LIKE '%ok%'") == 30
+
+
+async def test_jobs_that_wait_at_the_start_are_worked(bench, dispatcher, server):
+    await bench.deploy(model(server.url))
+    await bench.create()
+    async with running(dispatcher()):
+        await ended(bench, 1)
+
+
+async def test_calls_are_bounded(bench, dispatcher, server):
+    now, most, go = [0], [0], trio.Event()
+
+    async def answer(_request):
+        now[0] += 1
+        most[0] = max(most[0], now[0])
+        if most[0] == 3:
+            go.set()
+        await go.wait()
+        now[0] -= 1
+        return 200, {}, {}
+
+    server.answer = answer
+    await bench.deploy(model(server.url))
+    async with running(dispatcher(max_concurrent=3)):
+        await bench.create(count=10)
+        await ended(bench, 10)
+    assert most == [3]
+
+
+async def test_a_failed_call_is_repeated_and_becomes_an_incident(bench, dispatcher, server):
+    server.answer = lambda _: (503, {}, {})
+    await bench.deploy(model(server.url))
+    async with running(dispatcher()):
+        await bench.create()
+        await bench.until_value(1, "SELECT count(*) FROM incidents")
+    assert len(server.received) == 2
+    assert await bench.value("SELECT message FROM incidents") == "503: Service Unavailable"
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("http://169.254.169.254/latest", "FORBIDDEN_ADDRESS: 169.254.169.254 is not a public address"),
+        ("http://127.0.0.1/{{secrets.NONE}}", "UNKNOWN_SECRET: there is no secret 'NONE'"),
+    ],
+)
+async def test_an_error_of_the_model_is_an_incident_at_once(bench, dispatcher, url, said):
+    await bench.deploy(model(url))
+    async with running(dispatcher()):
+        await bench.create()
+        await bench.until_value(1, "SELECT count(*) FROM incidents")
+    assert said in await bench.value("SELECT message FROM incidents")
+
+
+async def test_data_cannot_name_secrets(bench, dispatcher, server):
+    """The model uses KEY. The data asks for another one."""
+    more = '<zeebe:input source="=&#34;{{secrets.&#34; + &#34;OTHER&#34; + &#34;}}&#34;" target="body"/>'
+    await bench.deploy(
+        model(f"{server.url}/{{{{secrets.KEY}}}}", more=more + '<zeebe:input source="post" target="method"/>')
+    )
+    async with running(dispatcher()):
+        await bench.create()
+        await bench.until_value(1, "SELECT count(*) FROM incidents")
+    assert server.received == []
+
+
+async def test_secrets_are_nowhere_in_the_database_and_the_log(bench, dispatcher, server, capfd):
+    """A server that echoes, one that fails, and one that is not there: no table and no row has a secret."""
+    bodies = iter([(200, {}, b"canary-secret"), (500, {}, b"canary-secret"), (404, {}, {"canary-secret": 1})])
+    server.answer = lambda _: next(bodies, (200, {}, {}))
+    await bench.deploy(model(f"{server.url}/{{{{secrets.KEY}}}}", RESULT))
+    async with running(dispatcher(max_concurrent=1)):
+        await bench.create(count=3)
+        await ended(bench, 3)
+    for (table,) in await bench.rows("SELECT tablename FROM pg_tables WHERE schemaname = 'public'"):
+        found = await bench.value(f"SELECT count(*) FROM {table} AS t WHERE t::text LIKE '%canary-secret%'")
+        assert found == 0, table
+    assert "canary-secret" not in "".join(capfd.readouterr())
+    assert len(server.received) == 5
+
+
+async def test_a_stop_hands_unfinished_jobs_back(bench, dispatcher, server):
+    begun = trio.Event()
+
+    async def never(_request):
+        begun.set()
+        await trio.sleep_forever()
+
+    server.answer = never
+    await bench.deploy(model(server.url))
+    async with trio.open_nursery() as nursery:
+        stopping = dispatcher(drain="PT0S")
+        nursery.start_soon(stopping.run, Beat(SupervisionSettings()))
+        await bench.create()
+        await begun.wait()
+        stopping.drain()
+    assert await bench.value("SELECT ready AND returned FROM jobs") is True
+    server.answer = lambda _: (200, {}, {})
+    async with running(dispatcher()):
+        await ended(bench, 1)
+
+
+async def test_a_call_that_was_cut_off_is_made_again(bench, dispatcher, server):
+    begun = trio.Event()
+
+    async def never(_request):
+        begun.set()
+        await trio.sleep_forever()
+
+    server.answer = never
+    await bench.deploy(model(server.url))
+    made = dispatcher()
+    async with running(made):
+        await bench.create()
+        await begun.wait()
+    server.answer = lambda _: (200, {}, {})
+    async with running(made):
+        await ended(bench, 1)
+    assert len(server.received) == 2
+
+
+def post(times, size):
+    """Mappings that make a large body."""
+    source = f"=string join(for i in 1..{times} return &#34;{'x' * size}&#34;)"
+    return f'<zeebe:input source="post" target="method"/><zeebe:input source="{source}" target="body"/>'
+
+
+async def test_a_large_job_is_worked(bench, dispatcher, server):
+    await bench.deploy(model(server.url, more=post(1000, 500)))
+    async with running(dispatcher()):
+        await bench.create()
+        await ended(bench, 1)
+    assert len(server.received[0].body) == 500_000
+
+
+async def test_a_job_that_is_too_large_is_withheld(bench, dispatcher, server, monkeypatch):
+    monkeypatch.setattr("vivero.engine.connectors.dispatcher.MAX_JOB_BYTES", 100_000)
+    await bench.deploy(model(server.url, more=post(1000, 500)))
+    async with running(dispatcher()):
+        await bench.create()
+        await bench.until_value("MESSAGE_SIZE_EXCEEDED", "SELECT coalesce(max(type::text), '') FROM incidents")
+    assert server.received == []
