@@ -1,5 +1,5 @@
 // The table of contents: path → page.
-import type { ComponentChild } from 'preact';
+import type { ComponentChild, ComponentType } from 'preact';
 import { t } from './lib/i18n.ts';
 import { href, match, path } from './lib/router.ts';
 import { About } from './pages/about.tsx';
@@ -11,13 +11,18 @@ import { Instance } from './pages/instance.tsx';
 import { Instances } from './pages/instances.tsx';
 import { Jobs } from './pages/jobs.tsx';
 import { Log } from './pages/log.tsx';
+import { Match } from './pages/match.tsx';
 import { Messages } from './pages/messages.tsx';
 import { Process } from './pages/process.tsx';
 import { Processes } from './pages/processes.tsx';
 import { System } from './pages/system.tsx';
 import { Tasks } from './pages/tasks.tsx';
 import { Timers } from './pages/timers.tsx';
+import { Lazy } from './parts/lazy.tsx';
 import { Head, Shell } from './parts/shell.tsx';
+import type { AccessProps } from './pages/access/access.tsx';
+
+const access = async (): Promise<ComponentType<AccessProps>> => (await import('./pages/access/access.tsx')).Access;
 
 const ROUTES: readonly [pattern: string, page: (values: Record<string, string>) => ComponentChild][] = [
   ['/', () => <Home />],
@@ -29,12 +34,16 @@ const ROUTES: readonly [pattern: string, page: (values: Record<string, string>) 
   ['/tasks', () => <Tasks />],
   ['/tasks/:id', ({ id }) => <Tasks id={id!} />],
   ['/messages', () => <Messages />],
+  ['/messages/match', () => <Match />],
   ['/jobs', () => <Jobs />],
   ['/timers', () => <Timers />],
   ['/log', () => <Log />],
   ['/system', () => <System />],
   ['/deploy', () => <Deploy />],
   ['/feel', () => <Feel />],
+  ['/access', () => <Lazy load={access} title={t('nav.access')} props={{}} />],
+  ['/access/:of', ({ of }) => <Lazy load={access} title={t('nav.access')} props={{ of: of! }} />],
+  ['/access/:of/:id', ({ of, id }) => <Lazy load={access} title={t('nav.access')} props={{ of: of!, id: id! }} />],
   ['/about', () => <About />],
 ];
 

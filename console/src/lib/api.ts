@@ -1,10 +1,12 @@
 // The API client. It speaks the public API only. Errors are problem details (RFC 9457).
+import { lost } from './connection.ts';
+import { signedOut } from './session.ts';
 import type { Page, SearchRequest } from './shapes.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** A request as the console shows it to be copied. */
-export type Request = { method: Method; path: string; body?: unknown };
+/** A request as the console shows it to be copied. `ifMatch`: the version that its subject must have. */
+export type Request = { method: Method; path: string; body?: unknown; ifMatch?: string | null };
 
 /** An answer with the position of its command in the log (null for reads) and its duration. */
 export type Answer<T> = { body: T; position: string | null; ms: number };
@@ -27,24 +29,39 @@ export class Problem extends Error {
 /** The page of sign-in, which returns to where the user is. */
 export const signInUrl = (): string => `/console/login?next=${encodeURIComponent(location.pathname + location.search)}`;
 
-/** Whether an answer was ever good: then the page has something to keep, and only offers to sign in. */
+/** Whether an answer was ever good: then the page has something to keep, and offers to sign in where it is. */
 let wasSignedIn = false;
 
-/** Go to the page of sign-in if the session has ended, unless a dialog or a form has what the user typed. */
+function ended(): void {
+  if (wasSignedIn) signedOut.value = true;
+  else location.assign(signInUrl());
+}
+
+/** See whether the session has ended. */
 export async function checkSession(): Promise<void> {
   const answer = await fetch('/v2/authentication/me', { credentials: 'same-origin' }).catch(() => null);
-  if (answer?.status === 401 && !document.querySelector('dialog[open], main form:not(.filters)')) location.assign(signInUrl());
+  if (answer?.status === 401) ended();
 }
+
+/** Whether a proxy answers for a server that is away, or a server whose database is. */
+const isAway = (status: number, title: string): boolean => status === 502 || (status === 503 && title !== 'RESOURCE_EXHAUSTED');
 
 async function problemOf(answer: Response): Promise<Problem> {
   const position = answer.headers.get('Command-Position');
   const text = await answer.text();
-  if (answer.status === 401 && !wasSignedIn) location.assign(signInUrl());
+  if (answer.status === 401) ended();
+  const found = problemIn(text);
+  const problem = new Problem(answer.status, found?.title ?? answer.statusText, found ? (found.detail ?? '') : text.slice(0, 300), position);
+  if (isAway(problem.status, problem.title)) lost();
+  return problem;
+}
+
+/** The problem details in a body; null if it has none. */
+function problemIn(text: string): { title?: string; detail?: string } | null {
   try {
-    const { title, detail } = JSON.parse(text) as { title?: string; detail?: string };
-    return new Problem(answer.status, title ?? answer.statusText, detail ?? '', position);
+    return JSON.parse(text) as { title?: string; detail?: string };
   } catch {
-    return new Problem(answer.status, answer.statusText, text.slice(0, 300), position);
+    return null;
   }
 }
 
@@ -52,6 +69,7 @@ async function fetched(request: Request, abort?: AbortSignal): Promise<Response>
   const headers: Record<string, string> = { Accept: 'application/json, text/xml' };
   const init: RequestInit = { method: request.method, headers, credentials: 'same-origin' };
   if (abort) init.signal = abort;
+  if (request.ifMatch) headers['If-Match'] = request.ifMatch;
   if (request.body instanceof FormData) init.body = request.body;
   else if (request.method !== 'GET') {
     headers['Content-Type'] = 'application/json';
@@ -61,6 +79,7 @@ async function fetched(request: Request, abort?: AbortSignal): Promise<Response>
     return await fetch(request.path, init);
   } catch (error) {
     if ((error as Error).name === 'AbortError') throw error;
+    lost();
     throw new Problem(0, 'UNREACHABLE', '');
   }
 }

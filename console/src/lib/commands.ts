@@ -21,8 +21,10 @@ export function notify(notice: Omit<Notice, 'id'>): void {
   if (!notice.problem) window.setTimeout(() => dismiss(id), DONE_MS);
 }
 
-/** Send commands one after another, and tell the outcome under `label`. Null if one failed. */
-export async function perform<T = unknown>(label: string, ...commands: Command[]): Promise<Answer<T> | null> {
+export type Outcome<T> = { answer: Answer<T> | null; problem: Problem | null };
+
+/** Send commands one after another, and tell the outcome under `label`. `quietly`: a problem with this status is not told. */
+export async function attempt<T = unknown>(label: string, commands: readonly Command[], quietly?: number): Promise<Outcome<T>> {
   let answer: Answer<T> | null = null, ms = 0;
   try {
     for (const command of commands) {
@@ -30,15 +32,19 @@ export async function perform<T = unknown>(label: string, ...commands: Command[]
       ms += answer.ms;
     }
     notify({ label, position: answer?.position ?? null, ms, problem: null });
-    return answer;
+    return { answer, problem: null };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    notify({ label, position: error.position, ms, problem: error });
-    return null;
+    if (error.status !== quietly) notify({ label, position: error.position, ms, problem: error });
+    return { answer: null, problem: error };
   } finally {
     changed();
   }
 }
+
+/** Send commands one after another, and tell the outcome under `label`. Null if one failed. */
+export const perform = async <T = unknown>(label: string, ...commands: Command[]): Promise<Answer<T> | null> =>
+  (await attempt<T>(label, commands)).answer;
 
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 

@@ -2,6 +2,7 @@
 // Without a stream of hints (a proxy, or too many clients) the views read again every five seconds.
 import { effect, signal } from '@preact/signals';
 import { checkSession } from './api.ts';
+import { onReturn } from './connection.ts';
 
 const POLL_MS = 5000, PACE_MS = 1000, RETRY_MS = 15_000, RESTART_MS = 3000;
 type View = { topics: readonly string[]; read: () => void | Promise<void>; last: number; due: number | null };
@@ -25,8 +26,10 @@ function hinted(message: MessageEvent<string>): void {
   for (const view of views) if (view.topics.some((topic) => topics.includes(topic))) refresh(view);
 }
 
-const all = (): void => { for (const view of views) refresh(view); };
-const wanted = (): string => [...new Set([...views].flatMap((view) => view.topics))].sort().map((topic) => `topic=${encodeURIComponent(topic)}`).join('&');
+/** Topics with an `@` are the console's own: what only people change is read again after a change here, not with every hint. */
+const ofServer = (view: View): string[] => view.topics.filter((topic) => !topic.startsWith('@'));
+const all = (): void => { for (const view of views) if (ofServer(view).length) refresh(view); };
+const wanted = (): string => [...new Set([...views].flatMap(ofServer))].sort().map((topic) => `topic=${encodeURIComponent(topic)}`).join('&');
 
 function close(): void {
   stream?.close();
@@ -66,7 +69,7 @@ function reconnect(): void {
   settle = window.setTimeout(connect, 50);
 }
 
-/** Call `read` when one of the topics changed, until the returned function is called. */
+/** Call `read` when one of the topics changed, until the returned function is called. Without topics: only in `readAgain`. */
 export function subscribe(topics: readonly string[], read: () => void | Promise<void>): () => void {
   const view: View = { topics, read, last: Date.now(), due: null };
   views.add(view);
@@ -76,10 +79,17 @@ export function subscribe(topics: readonly string[], read: () => void | Promise<
 
 /** Read all views again: something was changed here. */
 export function changed(): void {
-  for (const view of views) { view.last = 0; refresh(view); }
+  for (const view of views) if (view.topics.length) { view.last = 0; refresh(view); }
+}
+
+/** Read everything again, also what never changes: the server was away, or somebody signed in. */
+export function readAgain(): void {
+  for (const view of views) void view.read();
+  connect();
 }
 
 export function startLive(): void {
+  onReturn(readAgain);
   document.addEventListener('visibilitychange', () => { connect(); if (!document.hidden) all(); });
   effect(() => { if (following.value) { connect(); all(); } else close(); });
   window.setInterval(() => { if (source.peek() === 'polling') all(); }, POLL_MS);

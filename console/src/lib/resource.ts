@@ -33,7 +33,7 @@ export function useResource<T>(key: string, load: (abort: AbortSignal) => Promis
     };
     again.value = () => void run();
     void run();
-    const leave = topics.length ? subscribe(topics, run) : () => {};
+    const leave = subscribe(topics, run);
     return () => { gone = true; leave(); abort.abort(); };
   }, [key, topics.join()]);
   return { data, problem, loading, reload: () => again.peek()() };

@@ -1,4 +1,4 @@
-// What the user chose for this browser: theme, language, single-key shortcuts, the name under which tasks are claimed.
+// What the user chose for this browser: theme, language, single-key shortcuts, height of rows, sizes of panes.
 import { effect, signal, type Signal } from '@preact/signals';
 
 function stored<T extends string>(name: string, initial: T): Signal<T> {
@@ -12,9 +12,18 @@ export type Theme = 'system' | 'light' | 'dark';
 export const theme = stored<Theme>('theme', 'system');
 export const chosenLanguage = stored<string>('language', '');
 export const shortcuts = stored<'on' | 'off'>('shortcuts', 'on');
+export const density = stored<'dense' | 'comfortable'>('density', 'dense');
+/** The widths and heights of panes in pixels, as text; empty for those of the design. */
+export const panes = { aside: stored<string>('aside', ''), timeline: stored<string>('timeline', ''), list: stored<string>('list', '') };
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const systemDark = signal(dark.matches);
+
+function sized(name: string, size: string): void {
+  const style = document.documentElement.style;
+  if (size) style.setProperty(`--${name}`, `${size}px`);
+  else style.removeProperty(`--${name}`);
+}
 
 export function startTheme(): void {
   dark.addEventListener('change', () => { systemDark.value = dark.matches; });
@@ -22,4 +31,6 @@ export function startTheme(): void {
     const isDark = theme.value === 'dark' || (theme.value === 'system' && systemDark.value);
     document.documentElement.dataset.theme = isDark ? 'dark' : 'light';
   });
+  effect(() => { document.documentElement.dataset.density = density.value; });
+  for (const [name, size] of Object.entries(panes)) effect(() => sized(name, size.value));
 }

@@ -53,7 +53,10 @@ export type Statistics = { elementId: string; active: number; canceled: number; 
 export type Flow = { elementId: string };
 export type CallHierarchy = { processInstanceKey: string; processDefinitionKey: string; processDefinitionName: string };
 export type Form = { formId: string; formKey: string; schema: string; version: number };
-export type User = { username: string; displayName: Nullable<string>; groups: string[]; roles: string[]; canLogout: boolean };
+export type User = {
+  username: string; displayName: Nullable<string>; groups: string[]; roles: string[]; canLogout: boolean; authorizedComponents: string[];
+  tenants: { tenantId: string; name: Nullable<string> }[];
+};
 
 /** An event of the log. Its other fields depend on its type. */
 export type LogEvent = { type: string } & Record<string, unknown>;

@@ -9,15 +9,19 @@ import { processUrl } from '../lib/urls.ts';
 import { Canvas } from '../diagram/canvas.tsx';
 import type { Badges } from '../diagram/diagram.ts';
 import { NOTHING, type Marks } from '../diagram/marks.ts';
+import { DEPLOY } from '../lib/session.ts';
+import { lackOf } from '../parts/act.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { Head } from '../parts/shell.tsx';
+import { firstTenant, TenantChoice, tenantOf } from '../parts/tenant.tsx';
 
 type Deployed = { deployments: { processDefinition: { processDefinitionId: string; processDefinitionVersion: number; resourceName: string } | null }[]; warnings: string[] };
 type Outcome = { files: File[]; texts: Map<string, string>; done: Deployed | null; problem: Problem | null };
 
-async function deploy(files: File[]): Promise<Outcome> {
+async function deploy(files: File[], tenant: { tenantId?: string }): Promise<Outcome> {
   const body = new FormData(), started = performance.now();
   for (const file of files) body.append('resources', file, file.name);
+  if (tenant.tenantId) body.append('tenantId', tenant.tenantId);
   const texts = new Map(await Promise.all(files.map(async (file) => [file.name, await file.text()] as const)));
   try {
     const answer = await send<Deployed>({ method: 'POST', path: '/v2/deployments', body });
@@ -50,11 +54,11 @@ function Done({ done }: { done: Deployed }) {
 }
 
 export function Deploy() {
-  const outcome = useSignal<Outcome | null>(null), over = useSignal(false), busy = useSignal(false);
+  const outcome = useSignal<Outcome | null>(null), over = useSignal(false), busy = useSignal(false), tenant = useSignal(''), lack = lackOf(DEPLOY);
   const take = async (list: FileList | null | undefined) => {
-    if (!list?.length) return;
+    if (!list?.length || lack) return;
     busy.value = true;
-    outcome.value = await deploy([...list]);
+    outcome.value = await deploy([...list], tenantOf(tenant.value || firstTenant()));
     busy.value = false;
   };
   const dropped = (event: DragEvent) => { event.preventDefault(); over.value = false; void take(event.dataTransfer?.files); };
@@ -62,7 +66,9 @@ export function Deploy() {
   return <div class="deploy" onDragOver={(event) => { event.preventDefault(); over.value = true; }} onDragLeave={() => { over.value = false; }} onDrop={dropped}>
     <Head title={t('nav.deploy')} />
     <label class={over.value ? 'drop over' : 'drop'}><b>{busy.value ? t('loading') : t('deploy.drop')}</b><span class="dim">{t('deploy.note')}</span>
-      <input type="file" multiple accept=".bpmn,.xml,.form,.dmn" aria-label={t('deploy.choose')} onChange={(event) => { void take(event.currentTarget.files); event.currentTarget.value = ''; }} /></label>
+      <input type="file" disabled={lack !== null} multiple accept=".bpmn,.xml,.form,.dmn" aria-label={t('deploy.choose')} onChange={(event) => { void take(event.currentTarget.files); event.currentTarget.value = ''; }} /></label>
+    {lack && <p class="problem">{lack}</p>}
+    <div class="filters"><TenantChoice value={tenant.value || firstTenant()} onChange={(tenantId) => { tenant.value = tenantId; }} /></div>
     <div aria-live="polite">
       {found?.done && <Done done={found.done} />}
       {located.length > 0 ? <><p class="total bad">{t('deploy.nothing', { n: located.length })}</p><Problems key={found!.files[0]!.name + located.length} located={located} texts={found!.texts} /></> : found?.problem && <ProblemBox problem={found.problem} />}

@@ -8,6 +8,8 @@ import { href } from '../lib/router.ts';
 import type { Incident, Page } from '../lib/shapes.ts';
 import { curesOf } from '../lib/cures.ts';
 import { processUrl } from '../lib/urls.ts';
+import { UPDATE_INSTANCE } from '../lib/session.ts';
+import { Act } from '../parts/act.tsx';
 import { ActionDialog } from '../parts/action.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { Head } from '../parts/shell.tsx';
@@ -38,7 +40,7 @@ function GroupCard({ group }: { group: Group }) {
       <ul class="keys">{incidents.slice(0, SHOWN).map((incident) => <li key={incident.incidentKey}><a data-row href={href(`/instances/${incident.processInstanceKey}`, { element: incident.elementId })}><code>{incident.processInstanceKey}</code></a></li>)}
         {incidents.length > SHOWN && <li><a href={href('/instances', { process: sample.processDefinitionId, state: 'incidents' })}>{t('andMore', { n: number(incidents.length - SHOWN) })}</a></li>}</ul>
     </div>
-    <div class="cure"><p class="big">{number(incidents.length)}</p><button type="button" onClick={() => { curing.value = true; }}>{incidents.length === 1 ? t('incident.retry') : t('incident.retryAll', { n: number(incidents.length) })}</button></div>
+    <div class="cure"><p class="big">{number(incidents.length)}</p><Act need={UPDATE_INSTANCE} of={sample.processDefinitionId} onClick={() => { curing.value = true; }}>{incidents.length === 1 ? t('incident.retry') : t('incident.retryAll', { n: number(incidents.length) })}</Act></div>
     {curing.value && <ActionDialog title={t('incident.retryAll', { n: number(incidents.length) })} button={t('incident.retry')} commands={incidents.flatMap((incident) => curesOf(incident))} onClose={() => { curing.value = false; }}><p>{t('incident.retryNote')}</p></ActionDialog>}
   </li>;
 }

@@ -7,12 +7,16 @@ import { href } from '../lib/router.ts';
 import type { ElementInstance, Incident, Job, Subscription, Timer, UserTask } from '../lib/shapes.ts';
 import { ago, between } from '../lib/time.ts';
 import type { View } from '../history/fold.ts';
+import { UPDATE_INSTANCE } from '../lib/session.ts';
+import { Act } from '../parts/act.tsx';
 import { State } from '../parts/state.tsx';
 import { Copy, KeyText, Time } from '../parts/time.tsx';
 import { Variables, type Row } from '../parts/variables.tsx';
 import { kindOf } from './incidents.tsx';
 import type { Now } from './instance.tsx';
 import { Retry } from './instance_actions.tsx';
+import { PublishButton } from './message_actions.tsx';
+import { TimerActions } from './timers.tsx';
 
 type Waits = { elements: ElementInstance[]; timers: Timer[]; subscriptions: Subscription[]; tasks: UserTask[] };
 
@@ -34,7 +38,7 @@ function IncidentCard({ now, incident, past }: { now: Now; incident: Incident; p
     <p><b>{kindOf(incident.errorType)}</b> <span class="dim"><Time at={incident.creationTime} /></span></p>
     <p class="message">{incident.errorMessage}</p>
     {elsewhere && <p><a href={href(`/instances/${incident.processInstanceKey}`, { element: incident.elementId })}>{t('incident.inCalled', { id: incident.elementId })}</a></p>}
-    {!past && <div class="row"><button type="button" class="primary" onClick={() => { curing.value = true; }}>{t('incident.retry')} …</button></div>}
+    {!past && <div class="row"><Act need={UPDATE_INSTANCE} of={incident.processDefinitionId} class="primary" onClick={() => { curing.value = true; }}>{t('incident.retry')} …</Act></div>}
     {curing.value && <Retry now={now} incidents={[incident]} onClose={() => { curing.value = false; }} />}
   </div>;
 }
@@ -61,8 +65,8 @@ function JobCard({ job }: { job: Job }) {
 function WaitCards({ waits }: { waits: Waits }) {
   return <>
     {waits.tasks.map((task) => <p key={task.userTaskKey}><a class="button" href={href(`/tasks/${task.userTaskKey}`)}>{t('task.open')}</a> {task.assignee ?? t('task.unassigned')}</p>)}
-    {waits.timers.map((timer) => <p key={timer.timerKey} class="wait">◔ {t('timer.due')} <Time at={timer.dueDate} /></p>)}
-    {waits.subscriptions.map((s) => <p key={s.messageSubscriptionKey} class="wait">✉ {t('message.waits', { name: s.messageName })} {s.correlationKey && <><code>{s.correlationKey}</code><Copy text={s.correlationKey} /></>}</p>)}
+    {waits.timers.map((timer) => <div key={timer.timerKey} class="wait">◔ {t('timer.due')} <Time at={timer.dueDate} /> <TimerActions timer={timer} /></div>)}
+    {waits.subscriptions.map((s) => <div key={s.messageSubscriptionKey} class="wait">✉ {t('message.waits', { name: s.messageName })} {s.correlationKey && <><code>{s.correlationKey}</code><Copy text={s.correlationKey} /></>} <PublishButton name={s.messageName} correlationKey={s.correlationKey ?? ''} /></div>)}
   </>;
 }
 
@@ -85,6 +89,7 @@ export function Inspector({ now, view, selected, onSelect, name }: InspectorProp
   const incidents = now.incidents.filter((incident) => !selected || incident.elementId === selected || scopes.has(incident.elementInstanceKey));
   const jobs = now.jobs.filter((job) => job.elementId === selected).slice(0, 5), all = rowsOf(now, view);
   const local = all.filter((row) => scopes.has(row.scope)), global = all.filter((row) => row.scope === key);
+  const editable = !past && now.instance.state === 'ACTIVE' ? now.instance : null;
   const others = all.length - global.length - local.length;
   return <aside aria-label={t('details')}>
     {past && <p class="past-note">{t('history.readOnly')}</p>}
@@ -93,8 +98,8 @@ export function Inspector({ now, view, selected, onSelect, name }: InspectorProp
     {past ? [...view.incidents.values()].filter((i) => !selected || i.elementId === selected).map((i) => <div key={i.key} class="incident"><p><b>{kindOf(i.type)}</b> {name(i.elementId)}</p><p class="message">{i.message}</p></div>)
       : incidents.map((incident) => <IncidentCard key={incident.incidentKey} now={now} incident={incident} past={past} />)}
     {!past && waits && <WaitCards waits={waits} />}
-    {local.length > 0 && <Variables title={t('variables.local')} rows={local} editable={!past && now.instance.state === 'ACTIVE'} />}
-    <Variables title={t('variables')} rows={global} editable={!past && now.instance.state === 'ACTIVE'} />
+    {local.length > 0 && <Variables title={t('variables.local')} rows={local} editable={editable} />}
+    <Variables title={t('variables')} rows={global} editable={editable} />
     {others > 0 && <p class="dim">{t('variables.others', { n: others })}</p>}
     {!past && jobs.length > 0 && <><h3>{t('jobs')}</h3>{jobs.map((job) => <JobCard key={job.jobKey} job={job} />)}</>}
     {!past && <Runs elements={elements} />}

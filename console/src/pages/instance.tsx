@@ -13,6 +13,7 @@ import { Scrubber } from '../history/scrubber.tsx';
 import { Inspector } from './inspector.tsx';
 import { InstanceActions } from './instance_actions.tsx';
 import { processUrl } from '../lib/urls.ts';
+import { Divider } from '../parts/divider.tsx';
 import { Head } from '../parts/shell.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { State } from '../parts/state.tsx';
@@ -97,7 +98,9 @@ export function Instance({ id }: { id: string }) {
     {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
     <div class="split">
       {xml.data.value ? <Canvas xml={xml.data.value} marks={at === null ? present : view.marks} selected={selected} onSelect={select} heat={counts} travel={taken} names={(found) => { names.value = found; }} /> : <div class="canvas" />}
+      <Divider of="aside" along="x" grows={-1} least={240} most={720} usual={340} />
       <Inspector now={now} view={at === null ? null : view} selected={selected} onSelect={select} name={name} />
+      <Divider of="timeline" along="y" grows={-1} least={90} most={600} usual={240} />
       <Scrubber shown={shown} at={at} view={view} name={name} more={more} onAt={setAt} onSelect={select} />
     </div>
   </div>;

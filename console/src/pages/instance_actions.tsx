@@ -4,7 +4,12 @@ import { argument } from '../lib/commands.ts';
 import { curesOf } from '../lib/cures.ts';
 import { t } from '../lib/i18n.ts';
 import { variablesOf } from '../lib/json.ts';
-import { ActionDialog } from '../parts/action.tsx';
+import { get, search } from '../lib/api.ts';
+import { CANCEL_INSTANCE, UPDATE_INSTANCE } from '../lib/session.ts';
+import type { Instance, Variable } from '../lib/shapes.ts';
+import { Act } from '../parts/act.tsx';
+import { ActionDialog, type Checked } from '../parts/action.tsx';
+import { differences } from '../parts/conflict.tsx';
 import type { Now } from './instance.tsx';
 
 type Props = { now: Now; onClose: () => void };
@@ -16,11 +21,39 @@ function Cancel({ now, onClose }: Props) {
   </ActionDialog>;
 }
 
-/** Set variables in a scope: the instance's, or an element's. */
-export function SetVariables({ scope, initial = '{}', local = false, onClose }: { scope: string; initial?: string; local?: boolean; onClose: () => void }) {
-  const text = useSignal(initial), found = variablesOf(text.value);
+/** The version of the tree that an instance belongs to; null if the user may not read it, or the tree is too large. */
+async function versionOf(instance: Instance): Promise<string | null> {
+  const abort = new AbortController();
+  const answer = await fetch(`/v2/process-instances/${instance.rootProcessInstanceKey ?? instance.processInstanceKey}/snapshot`, { credentials: 'same-origin', signal: abort.signal }).catch(() => null);
+  const version = answer?.ok ? answer.headers.get('ETag') : null;
+  abort.abort();
+  return version;
+}
+
+/** The present values of variables of a scope, as compact JSON. */
+async function valuesOf(scope: string, names: readonly string[]): Promise<Record<string, string>> {
+  const found = await search<Variable>('variables', { filter: { scopeKey: scope, name: { $in: names } }, page: { limit: names.length } });
+  const whole = await Promise.all(found.items.map((one) => (one.isTruncated ? get<Variable>(`/v2/variables/${one.variableKey}`) : one)));
+  return Object.fromEntries(whole.map(({ name, value }) => [name, compact(JSON.parse(value))]));
+}
+
+const compact = (value: unknown): string => JSON.stringify(value);
+const compacted = (values: Record<string, unknown>): Record<string, string> => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, compact(value)]));
+
+type SetVariablesProps = { instance: Instance; scope: string; initial?: string; local?: boolean; onClose: () => void };
+
+/** Set variables in a scope: the instance's, or an element's. `initial`: what is edited; whoever changed it meanwhile is not overwritten unseen. */
+export function SetVariables({ instance, scope, initial = '{}', local = false, onClose }: SetVariablesProps) {
+  const text = useSignal(initial), found = variablesOf(text.value), before = compacted(variablesOf(initial).value ?? {});
   const commands = [{ method: 'PUT' as const, path: `/v2/element-instances/${scope}/variables`, body: { variables: found.value ?? {}, ...(local && { local }) } }];
-  return <ActionDialog title={t('variables.set')} button={t('variables.set')} commands={commands} invalid={found.problem} onClose={onClose}>
+  const check = async (): Promise<Checked> => {
+    const mine = compacted(found.value ?? {}), edited = Object.keys(mine).filter((name) => name in before);
+    if (!edited.length) return { differences: [] };
+    const version = await versionOf(instance);
+    const changed = differences(before, await valuesOf(scope, edited), Object.fromEntries(edited.map((name) => [name, mine[name]!])));
+    return { differences: changed, version };
+  };
+  return <ActionDialog title={t('variables.set')} button={t('variables.set')} commands={commands} invalid={found.problem} check={check} onClose={onClose}>
     <label class="area">{t('variables.json')}<textarea class="json" rows={8} spellcheck={false} value={text.value} onInput={(event) => { text.value = event.currentTarget.value; }} /></label>
   </ActionDialog>;
 }
@@ -37,13 +70,14 @@ export function Retry({ now, incidents, onClose }: Props & { incidents: Now['inc
 
 export function InstanceActions({ now }: { now: Now }) {
   const open = useSignal<'cancel' | 'variables' | 'retry' | null>(null), close = () => { open.value = null; };
+  const process = now.instance.processDefinitionId;
   if (now.instance.state !== 'ACTIVE') return null;
   return <>
-    <button type="button" onClick={() => { open.value = 'variables'; }}>{t('variables.set')} …</button>
-    <button type="button" onClick={() => { open.value = 'cancel'; }}>{t('instance.cancel')} …</button>
-    {now.incidents.length > 0 && <button type="button" class="primary" onClick={() => { open.value = 'retry'; }}>{t('incident.retry')} …</button>}
+    <Act need={UPDATE_INSTANCE} of={process} onClick={() => { open.value = 'variables'; }}>{t('variables.set')} …</Act>
+    <Act need={CANCEL_INSTANCE} of={process} onClick={() => { open.value = 'cancel'; }}>{t('instance.cancel')} …</Act>
+    {now.incidents.length > 0 && <Act need={UPDATE_INSTANCE} of={process} class="primary" onClick={() => { open.value = 'retry'; }}>{t('incident.retry')} …</Act>}
     {open.value === 'cancel' && <Cancel now={now} onClose={close} />}
-    {open.value === 'variables' && <SetVariables scope={now.instance.processInstanceKey} onClose={close} />}
+    {open.value === 'variables' && <SetVariables instance={now.instance} scope={now.instance.processInstanceKey} onClose={close} />}
     {open.value === 'retry' && <Retry now={now} incidents={now.incidents} onClose={close} />}
   </>;
 }

@@ -1,20 +1,29 @@
 // Jobs: what waits for workers, what they have, what failed.
 import { useSignal } from '@preact/signals';
+import { search } from '../lib/api.ts';
 import { t } from '../lib/i18n.ts';
 import { href, withQuery } from '../lib/router.ts';
+import { UPDATE_INSTANCE } from '../lib/session.ts';
 import type { Job } from '../lib/shapes.ts';
+import { Act } from '../parts/act.tsx';
 import { ActionDialog } from '../parts/action.tsx';
+import { differences } from '../parts/conflict.tsx';
 import { SearchPage } from '../parts/search.tsx';
 import { Head } from '../parts/shell.tsx';
 import { State } from '../parts/state.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 
+async function retriesOf(key: string): Promise<string> {
+  return String((await search<Job>('jobs', { filter: { jobKey: key } })).items[0]?.retries ?? '');
+}
+
 function Retries({ job }: { job: Job }) {
-  const open = useSignal(false), retries = useSignal(3);
+  const open = useSignal(false), retries = useSignal(3), before = useSignal('');
   if (job.endTime) return <>{job.retries}</>;
-  return <>{job.retries} <button type="button" class="link" onClick={() => { open.value = true; }}>{t('edit')}</button>
-    {open.value && <ActionDialog title={t('job.setRetries')} button={t('job.setRetries')} onClose={() => { open.value = false; }} commands={[{ method: 'PATCH', path: `/v2/jobs/${job.jobKey}`, body: { changeset: { retries: retries.value } } }]}>
+  const check = async () => ({ differences: differences({ [t('job.retries')]: before.value }, { [t('job.retries')]: await retriesOf(job.jobKey) }, { [t('job.retries')]: String(retries.value) }) });
+  return <>{job.retries} <Act need={UPDATE_INSTANCE} of={job.processDefinitionId} class="link" label={`${t('job.setRetries')}: ${job.type}`} onClick={() => { before.value = String(job.retries); open.value = true; }}>{t('edit')}</Act>
+    {open.value && <ActionDialog title={t('job.setRetries')} button={t('job.setRetries')} check={check} onClose={() => { open.value = false; }} commands={[{ method: 'PATCH', path: `/v2/jobs/${job.jobKey}`, body: { changeset: { retries: retries.value } } }]}>
       <label class="field">{t('job.retries')}<input type="number" min={1} value={retries.value} onInput={(event) => { retries.value = Math.max(1, event.currentTarget.valueAsNumber || 1); }} /></label></ActionDialog>}</>;
 }
 

@@ -10,7 +10,9 @@ import type { Definition, Statistics } from '../lib/shapes.ts';
 import { Canvas } from '../diagram/canvas.tsx';
 import type { Badges } from '../diagram/diagram.ts';
 import { marksOf, NOTHING } from '../diagram/marks.ts';
+import { DeleteButton } from './delete_definition.tsx';
 import { StartButton } from './start.tsx';
+import { Divider } from '../parts/divider.tsx';
 import { Head } from '../parts/shell.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { State } from '../parts/state.tsx';
@@ -60,6 +62,7 @@ function Version({ definition }: { definition: Definition }) {
   const name = (id: string) => names.value.get(id) ?? id;
   return <div class="split">
     {xml ? <Canvas xml={xml} marks={marks} badges={badges} selected={selected} onSelect={(id) => put({ element: id })} heat={heat ? counts : null} names={(found) => { names.value = found; }} /> : <div class="canvas" />}
+    <Divider of="aside" along="x" grows={-1} least={240} most={720} usual={340} />
     <Inspector definition={definition} statistics={statistics ?? []} selected={selected} name={name} />
   </div>;
 }
@@ -76,6 +79,7 @@ export function Process({ id }: { id: string }) {
     <label class="sr" for="version">{t('version')}</label>
     <select id="version" value={String(definition.version)} onChange={(event) => put({ version: event.currentTarget.value, element: null })}>{versions!.map((d) => <option key={d.version} value={d.version}>v{d.version}{d.versionTag ? ` · ${d.versionTag}` : ''}</option>)}</select>
     <button type="button" aria-pressed={heat} onClick={() => put({ heat: heat ? null : 1 })}>{t('heat')}</button>
+    <DeleteButton definition={definition} />
     <StartButton definition={definition} />
     <a class="button" href={href('/instances', { process: id, version: definition.version })}>{t('nav.instances')}</a>
   </>;

@@ -6,28 +6,35 @@ import { t } from '../lib/i18n.ts';
 import { variablesOf } from '../lib/json.ts';
 import { useResource } from '../lib/resource.ts';
 import { go, href } from '../lib/router.ts';
+import { CREATE_INSTANCE } from '../lib/session.ts';
 import type { Definition, Form } from '../lib/shapes.ts';
+import { Act } from '../parts/act.tsx';
 import { ActionDialog } from '../parts/action.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { FormView } from '../parts/form.tsx';
+import { tenantOf } from '../parts/tenant.tsx';
+import { StartBefore } from './start_before.tsx';
 
 type Created = { processInstanceKey: string };
 type StartProps = { definition: Definition; onClose: () => void };
 
 const created = (answer: unknown): void => go(href(`/instances/${(answer as Created).processInstanceKey}`));
 
-function commandOf(definition: Definition, variables: Record<string, unknown>, businessId: string): Command {
+function commandOf(definition: Definition, variables: Record<string, unknown>, businessId: string, before: readonly string[] = []): Command {
   const given = Object.keys(variables).length ? ` --variables ${argument(JSON.stringify(variables))}` : '';
   const named = businessId ? ` --business-id ${argument(businessId)}` : '';
-  const body = { processDefinitionKey: definition.processDefinitionKey, variables, ...(businessId && { businessId }) };
-  return { method: 'POST', path: '/v2/process-instances', body, cli: `start ${argument(definition.processDefinitionId)} --version ${definition.version}${given}${named}` };
+  const instructions = before.length ? { startInstructions: before.map((elementId) => ({ elementId })) } : {};
+  const body = { processDefinitionKey: definition.processDefinitionKey, variables, ...(businessId && { businessId }), ...tenantOf(definition.tenantId), ...instructions };
+  const command: Command = { method: 'POST', path: '/v2/process-instances', body };
+  return before.length ? command : { ...command, cli: `start ${argument(definition.processDefinitionId)} --version ${definition.version}${given}${named}` };
 }
 
 function StartByJson({ definition, onClose }: StartProps) {
-  const text = useSignal(''), businessId = useSignal(''), found = variablesOf(text.value);
-  return <ActionDialog title={t('start')} button={t('start')} commands={[commandOf(definition, found.value ?? {}, businessId.value)]} invalid={found.problem} onClose={onClose} onDone={created}>
+  const text = useSignal(''), businessId = useSignal(''), before = useSignal<string[]>([]), found = variablesOf(text.value);
+  return <ActionDialog title={t('start')} button={t('start')} commands={[commandOf(definition, found.value ?? {}, businessId.value, before.value)]} invalid={found.problem} onClose={onClose} onDone={created}>
     <label class="area">{t('variables.json')}<textarea class="json" rows={8} spellcheck={false} placeholder='{"orderId": "A-17"}' value={text.value} onInput={(event) => { text.value = event.currentTarget.value; }} /></label>
     <label class="field">{t('businessId')}<input value={businessId.value} onInput={(event) => { businessId.value = event.currentTarget.value; }} /></label>
+    <StartBefore definition={definition} chosen={before.value} onChange={(ids) => { before.value = ids; }} />
   </ActionDialog>;
 }
 
@@ -49,6 +56,6 @@ function Start({ definition, onClose }: StartProps) {
 
 export function StartButton({ definition }: { definition: Definition }) {
   const open = useSignal(false);
-  return <><button type="button" class="primary" disabled={definition.state !== 'ACTIVE'} onClick={() => { open.value = true; }}>{t('start')} …</button>
+  return <><Act need={CREATE_INSTANCE} of={definition.processDefinitionId} class="primary" disabled={definition.state !== 'ACTIVE'} onClick={() => { open.value = true; }}>{t('start')} …</Act>
     {open.value && <Start definition={definition} onClose={() => { open.value = false; }} />}</>;
 }

@@ -6,14 +6,17 @@ import { t, total } from '../lib/i18n.ts';
 import { variablesOf } from '../lib/json.ts';
 import { useResource } from '../lib/resource.ts';
 import { go, href, put, query } from '../lib/router.ts';
-import type { Form, Page, User, UserTask, Variable } from '../lib/shapes.ts';
+import { me as whoami } from '../lib/session.ts';
+import type { Form, Page, UserTask, Variable } from '../lib/shapes.ts';
 import { ago } from '../lib/time.ts';
 import { CopyCommands } from '../parts/action.tsx';
+import { Divider } from '../parts/divider.tsx';
 import { FormView } from '../parts/form.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { Head } from '../parts/shell.tsx';
 import { State } from '../parts/state.tsx';
 import { KeyText, Time } from '../parts/time.tsx';
+import { Assignment } from './task_assignment.tsx';
 
 const SIZE = 100;
 const VIEWS = ['open', 'mine', 'unassigned', 'done'] as const;
@@ -23,7 +26,7 @@ function filterOf(view: string, me: string): Record<string, unknown> {
   return { state: 'CREATED', ...(view === 'mine' && { assignee: me }), ...(view === 'unassigned' && { assignee: { $exists: false } }) };
 }
 
-const useMe = (): string => useResource('me', (abort) => get<User>('/v2/authentication/me', abort)).data.value?.username ?? '';
+const useMe = (): string => whoami.value?.username ?? '';
 
 type Opened = { task: UserTask; variables: Record<string, unknown>; form: Form | null };
 
@@ -50,13 +53,6 @@ function JsonCompletion({ path, disabled, onDone }: { path: string; disabled: bo
   </form>;
 }
 
-function Claim({ task, me }: { task: UserTask; me: string }) {
-  const path = `/v2/user-tasks/${task.userTaskKey}`;
-  if (task.state !== 'CREATED') return null;
-  if (task.assignee) return <button type="button" onClick={() => void perform(t('task.release'), { method: 'DELETE', path: `${path}/assignee` })}>{t('task.release')}</button>;
-  return <button type="button" onClick={() => void perform(t('task.claim'), { method: 'POST', path: `${path}/assignment`, body: { assignee: me, allowOverride: false } })}>{t('task.claim')}</button>;
-}
-
 function Task({ id, me, onDone }: { id: string; me: string; onDone: () => void }) {
   const found = useResource(`task ${id}`, (abort) => open(id, abort)), data = found.data.value;
   const state = useResource(`task state ${id}`, (abort) => get<UserTask>(`/v2/user-tasks/${id}`, abort), ['tasks']).data.value;
@@ -64,7 +60,7 @@ function Task({ id, me, onDone }: { id: string; me: string; onDone: () => void }
   const task = state ?? data.task, path = `/v2/user-tasks/${id}/completion`, isOpen = task.state === 'CREATED';
   const complete = async (variables: Record<string, unknown>) => { if (await perform(t('task.complete'), { method: 'POST', path, body: { variables } })) onDone(); };
   return <section class="pane" aria-label={t('task')}>
-    <header class="row spread"><h2>{task.name ?? task.elementId}</h2><div class="row"><State of={task.state} /><Claim task={task} me={me} /></div></header>
+    <header class="row spread"><h2>{task.name ?? task.elementId}</h2><div class="row"><State of={task.state} /><Assignment task={task} me={me} /></div></header>
     <dl><dt>{t('process')}</dt><dd><a href={href(`/instances/${task.processInstanceKey}`, { element: task.elementId })}>{task.processName ?? task.processDefinitionId}{task.businessId && ` · ${task.businessId}`}</a></dd>
       <dt>{t('task.assignee')}</dt><dd>{task.assignee ?? <span class="dim">{t('task.unassigned')}</span>}</dd>
       {task.candidateGroups.length > 0 && <><dt>{t('task.groups')}</dt><dd>{task.candidateGroups.join(', ')}</dd></>}
@@ -92,6 +88,7 @@ export function Tasks({ id }: { id?: string }) {
           <b>{task.name ?? task.elementId}</b><span class="dim">{task.processName ?? task.processDefinitionId}{task.businessId && ` · ${task.businessId}`}</span><span class="dim">{task.assignee ?? t('task.unassigned')} · {ago(task.creationDate)}{task.priority !== 50 && ` · ${t('task.priority')} ${task.priority}`}</span></a></li>)}</ul>
         {page && !page.items.length && <div class="empty"><p>{t('empty.tasks')}</p></div>}
       </section>
+      <Divider of="list" along="x" grows={1} least={200} most={640} usual={340} />
       {id ? <Task key={id} id={id} me={me} onDone={next} /> : <section class="pane"><div class="empty"><p>{t('task.choose')}</p></div></section>}
     </div>
   </div>;

@@ -1,8 +1,10 @@
 // Actions: a form with what will be sent, which can be copied as curl or as a command of the program.
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { asCli, asCurl, perform, type Command } from '../lib/commands.ts';
+import { useRef } from 'preact/hooks';
+import { asCli, asCurl, attempt, type Command } from '../lib/commands.ts';
 import { t } from '../lib/i18n.ts';
+import { Conflict, type Difference } from './conflict.tsx';
 import { Dialog } from './dialog.tsx';
 import { Copy } from './time.tsx';
 
@@ -16,29 +18,53 @@ export function CopyCommands({ commands }: { commands: readonly Command[] }) {
   </details>;
 }
 
+/** What others changed since the dialog opened, and the version that the commands depend on. */
+export type Checked = { differences: readonly Difference[]; version?: string | null };
+
 type ActionProps = {
-  title: string; button: string; danger?: boolean; commands: readonly Command[]; invalid?: string | null;
+  title: string; button: string; danger?: boolean; commands: readonly Command[]; invalid?: string | null; check?: () => Promise<Checked>;
   onClose: () => void; onDone?: (answer: unknown) => void; children?: ComponentChildren;
 };
 
+const CONFLICT = 409, CHANGED = 412, TRIES = 3;
+const NONE: Checked = { differences: [] };
+
 /** A dialog that sends commands. It stays open when they fail, so that nothing typed is lost. */
-export function ActionDialog({ title, button, danger = false, commands, invalid = null, onClose, onDone, children }: ActionProps) {
-  const busy = useSignal(false);
-  const submit = async (event: Event) => {
-    event.preventDefault();
-    busy.value = true;
-    const answer = await perform(title, ...commands);
-    busy.value = false;
+export function ActionDialog({ title, button, danger = false, commands, invalid = null, check = async () => NONE, onClose, onDone, children }: ActionProps) {
+  const busy = useSignal(false), conflict = useSignal<readonly Difference[]>([]), seen = useRef('');
+  /** Whether somebody changed what the user has not seen yet. */
+  const changedMeanwhile = (checked: Checked): boolean => {
+    const now = JSON.stringify(checked.differences.map(({ name, theirs }) => [name, theirs]));
+    if (!checked.differences.length || now === seen.current) return false;
+    seen.current = now;
+    conflict.value = checked.differences;
+    return true;
+  };
+  /** Another change of the same instance (412) is no conflict: with the next version it is tried again. */
+  const tried = async (most: number): Promise<void> => {
+    const checked = await check().catch(() => NONE);
+    if (changedMeanwhile(checked)) return;
+    const [first, ...others] = commands as [Command, ...Command[]];
+    const { answer, problem } = await attempt(title, [{ ...first, ifMatch: checked.version ?? null }, ...others], most > 0 ? CHANGED : undefined);
+    if (problem?.status === CHANGED && most > 0) return tried(most - 1);
+    if (problem?.status === CONFLICT) changedMeanwhile(await check().catch(() => NONE));
     if (!answer) return;
     onDone?.(answer.body);
     onClose();
+  };
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    busy.value = true;
+    await tried(TRIES);
+    busy.value = false;
   };
   return <Dialog title={title} onClose={onClose} wide>
     <form onSubmit={submit}>
       {children}
       {invalid && <p class="invalid" role="alert">{invalid}</p>}
+      {conflict.value.length > 0 && <Conflict of={conflict.value} />}
       <CopyCommands commands={commands} />
-      <footer><button type="button" onClick={onClose}>{t('cancel')}</button><button type="submit" class={danger ? 'danger' : 'primary'} disabled={busy.value || invalid !== null}>{button}</button></footer>
+      <footer><button type="button" onClick={onClose}>{t('cancel')}</button><button type="submit" class={danger ? 'danger' : 'primary'} disabled={busy.value || invalid !== null}>{conflict.value.length ? t('conflict.overwrite') : button}</button></footer>
     </form>
   </Dialog>;
 }

@@ -1,24 +1,19 @@
 // The frame: navigation, what every page has, the search, and the dialogs of the keyboard.
-import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { get, search } from '../lib/api.ts';
+import { search } from '../lib/api.ts';
 import { number, t, total, type Key } from '../lib/i18n.ts';
 import { HELP, helpOpen, paletteOpen } from '../lib/keys.ts';
 import { following, source } from '../lib/live.ts';
 import { useResource } from '../lib/resource.ts';
-import { go, href, path } from '../lib/router.ts';
-import { shortcuts, theme, type Theme } from '../lib/settings.ts';
-import type { User } from '../lib/shapes.ts';
+import { href, path } from '../lib/router.ts';
+import { me } from '../lib/session.ts';
+import { density, shortcuts, theme, type Theme } from '../lib/settings.ts';
+import { Banner } from './banner.tsx';
 import { Dialog } from './dialog.tsx';
 import { Notices } from './notices.tsx';
-
-export const NAVIGATION: readonly [string, Key][] = [
-  ['/', 'nav.home'], ['/processes', 'nav.processes'], ['/instances', 'nav.instances'], ['/incidents', 'nav.incidents'], ['/tasks', 'nav.tasks'],
-  ['/messages', 'nav.messages'], ['/jobs', 'nav.jobs'], ['/timers', 'nav.timers'], ['/log', 'nav.log'], ['/system', 'nav.system'],
-];
-const MINOR: readonly [string, Key][] = [['/deploy', 'nav.deploy'], ['/feel', 'nav.feel'], ['/about', 'nav.about']];
-export const PLACES: readonly [string, Key][] = [...NAVIGATION, ...MINOR];
+import { Palette } from './palette.tsx';
+import { MINOR, NAVIGATION } from './places.ts';
 
 const here = (to: string): boolean => (to === '/' ? path.value === '/' : path.value === to || path.value.startsWith(`${to}/`));
 
@@ -36,9 +31,9 @@ function Badge({ to }: { to: string }) {
 
 /** Who is signed in, with the page of the password and the way out. Nothing without a session. */
 function SignOut() {
-  const me = useResource('me', (abort) => get<User>('/v2/authentication/me', abort)).data.value;
-  return me?.canLogout ? <form class="follow" method="post" action="/console/logout">
-    <a class="minor" href="/console/password" target="_self">{me.displayName ?? me.username}</a>
+  const user = me.value;
+  return user?.canLogout ? <form class="follow" method="post" action="/console/logout">
+    <a class="minor" href="/console/password" target="_self">{user.displayName ?? user.username}</a>
     <button class="quiet">{t('signOut')}</button>
   </form> : null;
 }
@@ -59,26 +54,6 @@ function Navigation() {
   </nav>;
 }
 
-function Palette() {
-  const text = useSignal('');
-  const places = PLACES.filter(([, name]) => t(name).toLowerCase().includes(text.value.toLowerCase()));
-  const close = () => { paletteOpen.value = false; };
-  const open = (to: string) => { close(); go(to); };
-  const submit = (event: Event) => {
-    event.preventDefault();
-    const words = text.value.trim();
-    if (places[0] && words) open(href(places[0][0]));
-    else if (words) open(/^\d{10,}$/.test(words) ? href(`/instances/${words}`) : href('/instances', { state: 'all', q: words }));
-  };
-  return <Dialog title={t('palette.title')} onClose={close}>
-    <form class="palette" onSubmit={submit}>
-      <input type="search" autofocus placeholder={t('palette.hint')} aria-label={t('palette.hint')} value={text.value} onInput={(event) => { text.value = event.currentTarget.value; }} />
-      <ul>{places.map(([to, name]) => <li key={to}><a href={href(to)} onClick={close}>{t(name)}</a></li>)}
-        {text.value.trim() && !places.length && <li><a href={href('/instances', { state: 'all', q: text.value.trim() })} onClick={close}>{t('palette.find', { text: text.value.trim() })}</a></li>}</ul>
-    </form>
-  </Dialog>;
-}
-
 function Help() {
   return <Dialog title={t('help.title')} onClose={() => { helpOpen.value = false; }}>
     <dl class="keys">{HELP.map(([key, text]) => <div key={key}><dt><kbd>{key}</kbd></dt><dd>{t(text)}</dd></div>)}</dl>
@@ -94,12 +69,19 @@ export function ThemeChoice() {
   </select></label>;
 }
 
+export function DensityChoice() {
+  return <label>{t('density')} <select value={density.value} onChange={(event) => { density.value = event.currentTarget.value as typeof density.value; }}>
+    <option value="dense">{t('density.dense')}</option><option value="comfortable">{t('density.comfortable')}</option>
+  </select></label>;
+}
+
 export function Shell({ children }: { children: ComponentChildren }) {
   return <>
     <a class="skip" href="#main">{t('skip')}</a>
     <Navigation />
     <main id="main" tabIndex={-1}>{children}</main>
     <Notices />
+    <Banner />
     {paletteOpen.value && <Palette />}
     {helpOpen.value && <Help />}
   </>;

@@ -4,8 +4,10 @@ import { get } from '../lib/api.ts';
 import { t } from '../lib/i18n.ts';
 import { pretty } from '../lib/json.ts';
 import { href } from '../lib/router.ts';
-import type { Variable } from '../lib/shapes.ts';
+import { UPDATE_INSTANCE } from '../lib/session.ts';
+import type { Instance, Variable } from '../lib/shapes.ts';
 import { SetVariables } from '../pages/instance_actions.tsx';
+import { Act } from './act.tsx';
 import { Dialog } from './dialog.tsx';
 import { Copy } from './time.tsx';
 
@@ -18,7 +20,8 @@ async function whole(row: Row): Promise<string> {
   return row.cut && row.key ? (await get<Variable>(`/v2/variables/${row.key}`)).value : row.value;
 }
 
-function RowView({ row, editable }: { row: Row; editable: boolean }) {
+/** `editable`: the instance, if its variables can be changed now. */
+function RowView({ row, editable }: { row: Row; editable: Instance | null }) {
   const shown = useSignal<string | null>(null), edited = useSignal<string | null>(null);
   const edit = async () => { edited.value = `{${JSON.stringify(row.name)}: ${pretty(await whole(row))}}`; };
   const show = async () => { shown.value = pretty(await whole(row)); };
@@ -27,13 +30,13 @@ function RowView({ row, editable }: { row: Row; editable: boolean }) {
     <th scope="row" title={row.name}>{row.name}</th>
     <td><code>{isLong ? `${row.value.slice(0, LONG)}…` : row.value}</code>
       <span class="tools">{isLong && <button type="button" class="link" onClick={() => void show()}>{t('variables.whole')}</button>}
-        {editable && <button type="button" class="link" onClick={() => void edit()}>{t('edit')}</button>}
+        {editable && <Act need={UPDATE_INSTANCE} of={editable.processDefinitionId} class="link" onClick={() => void edit()}>{t('edit')}</Act>}
         {!isLong && <a href={href('/instances', { state: 'all', variable: row.name, value: row.value })} title={t('variables.find')}>{t('variables.same')}</a>}<Copy text={row.value} label={row.name} /></span>
       {shown.value !== null && <Dialog title={row.name} wide onClose={() => { shown.value = null; }}><pre class="json" tabIndex={0}>{shown.value}</pre></Dialog>}
-      {edited.value !== null && <SetVariables scope={row.scope} initial={edited.value} local onClose={() => { edited.value = null; }} />}
+      {edited.value !== null && editable && <SetVariables instance={editable} scope={row.scope} initial={edited.value} local onClose={() => { edited.value = null; }} />}
     </td></tr>;
 }
 
-export function Variables({ title, rows, editable }: { title: string; rows: Row[]; editable: boolean }) {
+export function Variables({ title, rows, editable }: { title: string; rows: Row[]; editable: Instance | null }) {
   return <><h3>{title}</h3>{rows.length ? <table class="variables"><tbody>{rows.map((row) => <RowView key={`${row.scope}/${row.name}`} row={row} editable={editable} />)}</tbody></table> : <p class="dim">{t('variables.none')}</p>}</>;
 }

@@ -1,0 +1,27 @@
+// What the pages of access share: their head, their tabs, and what somebody without permission sees.
+import type { ComponentChildren } from 'preact';
+import { t, type Key } from '../../lib/i18n.ts';
+import { href, path } from '../../lib/router.ts';
+import type { Need } from '../../lib/session.ts';
+import { lackOf } from '../../parts/act.tsx';
+import { Head } from '../../parts/shell.tsx';
+
+const TABS: readonly [string, Key][] = [
+  ['/access', 'access.overview'], ['/access/users', 'access.users'], ['/access/groups', 'access.groups'], ['/access/roles', 'access.roles'], ['/access/tenants', 'access.tenants'],
+  ['/access/mapping-rules', 'access.mapping-rules'], ['/access/authorizations', 'access.authorizations'], ['/access/audit', 'access.audit'],
+];
+
+const isHere = (to: string): boolean => path.value === to || (to !== '/access' && path.value.startsWith(`${to}/`));
+
+export function Tabs() {
+  return <nav class="tabs" aria-label={t('nav.access')}>{TABS.map(([to, text]) => <a key={to} href={href(to)} aria-current={isHere(to) ? 'page' : undefined}>{t(text)}</a>)}</nav>;
+}
+
+type FrameProps = { title: ComponentChildren; crumbs?: ComponentChildren; note?: ComponentChildren; actions?: ComponentChildren; need: Need | null; children: ComponentChildren };
+
+/** A page that needs a permission. Without it, the page says which. */
+export function Frame({ title, crumbs, note, actions, need, children }: FrameProps) {
+  const lack = lackOf(need);
+  return <><Head title={title} crumbs={crumbs} note={note} actions={lack ? null : actions} /><Tabs />
+    {lack ? <div class="empty"><p>{lack}</p></div> : children}</>;
+}

@@ -1,0 +1,74 @@
+// Members of a group, role or tenant; and what somebody is a member of.
+import { useSignal } from '@preact/signals';
+import { search } from '../../lib/api.ts';
+import { argument, perform, type Command } from '../../lib/commands.ts';
+import { t, total } from '../../lib/i18n.ts';
+import { useResource } from '../../lib/resource.ts';
+import { href } from '../../lib/router.ts';
+import type { Page } from '../../lib/shapes.ts';
+import { Act } from '../../parts/act.tsx';
+import { CopyCommands } from '../../parts/action.tsx';
+import { ProblemBox } from '../../parts/problem.tsx';
+import { entryUrl } from './entries.tsx';
+import { kindOf, pathOf, type Entry, type Kind, type MemberKind } from './kinds.ts';
+
+const MOST = 200, CONTAINERS = 20;
+
+/** The command that adds a member, or removes it. */
+function memberCommand(method: 'PUT' | 'DELETE', container: Kind, id: string, of: MemberKind, member: string): Command {
+  const word = method === 'PUT' ? 'assign' : 'unassign', path = pathOf(container.path, id, of.path, member);
+  if (container.path === 'roles' && of.path === 'users') return { method, path, cli: `role ${word} ${argument(id)} ${argument(member)}` };
+  if (container.path !== 'tenants') return { method, path };
+  return { method, path, cli: `tenant ${word} ${argument(id)} ${argument(member)}${of.path === 'users' ? '' : ` --type ${of.path.slice(0, -1)}`}` };
+}
+
+function Suggestions({ of, list }: { of: MemberKind; list: string }) {
+  const known = useResource(kindOf(of.path) ? `known ${of.path}` : '', (abort) => search<Entry>(of.path, { page: { limit: MOST } }, abort)).data.value;
+  return <datalist id={list}>{known?.items.map((entry) => <option key={entry[of.id]} value={entry[of.id]!}>{entry.name ?? ''}</option>)}</datalist>;
+}
+
+function Add({ container, id, of }: { container: Kind; id: string; of: MemberKind }) {
+  const member = useSignal(''), list = `members-${of.path}`, command = memberCommand('PUT', container, id, of, member.value);
+  const add = async () => { if (member.value && await perform(t('access.add'), command)) member.value = ''; };
+  return <><form class="row" onSubmit={(event) => { event.preventDefault(); void add(); }}>
+    <input list={list} placeholder={t(of.label)} aria-label={`${t('access.add')}: ${t(of.label)}`} value={member.value} onInput={(event) => { member.value = event.currentTarget.value; }} />
+    <Act need={[container.type, 'UPDATE']} disabled={!member.value} onClick={() => void add()}>{t('access.add')}</Act>
+    <Suggestions of={of} list={list} />
+  </form>{member.value && <CopyCommands commands={[command]} />}</>;
+}
+
+export function Members({ container, id, of }: { container: Kind; id: string; of: MemberKind }) {
+  const path = `${container.path}/${encodeURIComponent(id)}/${of.path}`;
+  const found = useResource<Page<Entry>>(path, (abort) => search(path, { page: { limit: MOST } }, abort), ['@access']), page = found.data.value, kind = kindOf(of.path);
+  const remove = (member: string) => void perform(t('access.remove'), memberCommand('DELETE', container, id, of, member));
+  return <section aria-label={t(of.label)}><h2>{t(of.label)} {page && <span class="dim">{total(page.page)}</span>}</h2>
+    {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
+    <ul class="members">{page?.items.map((entry) => entry[of.id]!).map((member) => <li key={member}>{kind ? <a href={entryUrl(kind, member)}>{member}</a> : member}
+      <Act need={[container.type, 'UPDATE']} class="quiet" label={`${t('access.remove')} ${member}`} onClick={() => remove(member)}>×</Act></li>)}</ul>
+    <Add container={container} id={id} of={of} />
+  </section>;
+}
+
+type Membership = { id: string; name: string; isMember: boolean };
+
+async function membershipsOf(container: Kind, of: MemberKind, member: string, abort: AbortSignal): Promise<{ items: Membership[]; more: boolean }> {
+  const page = await search<Entry>(container.path, { sort: [{ field: container.id, order: 'ASC' }], page: { limit: CONTAINERS } }, abort);
+  const items = await Promise.all(page.items.map(async (entry) => {
+    const id = entry[container.id]!, path = `${container.path}/${encodeURIComponent(id)}/${of.path}`;
+    const { page: count } = await search(path, { filter: { [of.id]: member }, page: { limit: 1 } }, abort);
+    return { id, name: entry.name ?? id, isMember: count.totalItems > 0 };
+  }));
+  return { items, more: page.page.totalItems > CONTAINERS };
+}
+
+/** The roles, groups or tenants of somebody, to be ticked. */
+export function Memberships({ container, member, id }: { container: Kind; member: MemberKind; id: string }) {
+  const found = useResource(`memberships ${container.path} ${id}`, (abort) => membershipsOf(container, member, id, abort), ['@access']), data = found.data.value;
+  const change = ({ id: of, isMember }: Membership) => void perform(t(isMember ? 'access.remove' : 'access.add'), memberCommand(isMember ? 'DELETE' : 'PUT', container, of, member, id));
+  return <section aria-label={t(container.title)}><h2>{t(container.title)}</h2>
+    {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
+    {data && !data.items.length && <p class="dim">{t('variables.none')}</p>}
+    <ul class="ticks-list">{data?.items.map((one) => <li key={one.id}><Act need={[container.type, 'UPDATE']} class={one.isMember ? 'tick on' : 'tick'} label={`${one.name}: ${t(one.isMember ? 'access.remove' : 'access.add')}`} onClick={() => change(one)}><i aria-hidden="true">{one.isMember ? '✓' : '+'}</i> {one.name}</Act></li>)}</ul>
+    {data?.more && <p class="dim"><a href={href(`/access/${container.path}`)}>{t('access.more')}</a></p>}
+  </section>;
+}

@@ -1,0 +1,43 @@
+// Start before chosen elements instead of at the start event.
+import { get } from '../lib/api.ts';
+import { t } from '../lib/i18n.ts';
+import { useResource } from '../lib/resource.ts';
+import type { Definition } from '../lib/shapes.ts';
+
+type Place = { id: string; name: string };
+
+const BPMN = 'http://www.omg.org/spec/BPMN/20100524/MODEL';
+const NOT_BEFORE = /^(startEvent|boundaryEvent|sequenceFlow|association)$/;
+const IS_FLOW_NODE = /(Task|task|Event|Gateway|subProcess|transaction|callActivity|adHocSubProcess)$/;
+
+const canBegin = (element: Element): boolean => IS_FLOW_NODE.test(element.localName) && !NOT_BEFORE.test(element.localName) && element.getAttribute('triggeredByEvent') !== 'true' && !isInLoop(element) && !followsEventGateway(element);
+
+/** Whether an activity around the element has several instances. */
+function isInLoop(element: Element): boolean {
+  const around = element.parentElement;
+  if (!around || around.localName === 'process') return false;
+  return [...around.children].some((child) => child.localName === 'multiInstanceLoopCharacteristics') || isInLoop(around);
+}
+
+function followsEventGateway(element: Element): boolean {
+  const incoming = [...element.children].filter((child) => child.localName === 'incoming').map((child) => child.textContent?.trim());
+  const gateways = [...element.ownerDocument.getElementsByTagNameNS(BPMN, 'eventBasedGateway')];
+  return gateways.some((gateway) => [...gateway.children].some((child) => child.localName === 'outgoing' && incoming.includes(child.textContent?.trim())));
+}
+
+/** The elements of a process before which an instance can start. */
+export function elementsOf(xml: string, processId: string): Place[] {
+  const document = new DOMParser().parseFromString(xml, 'text/xml');
+  const process = [...document.getElementsByTagNameNS(BPMN, 'process')].find((one) => one.getAttribute('id') === processId);
+  return [...(process?.getElementsByTagName('*') ?? [])].filter((one) => one.namespaceURI === BPMN && canBegin(one)).map((one) => ({ id: one.getAttribute('id') ?? '', name: one.getAttribute('name') ?? '' })).filter(({ id }) => id !== '');
+}
+
+export function StartBefore({ definition, chosen, onChange }: { definition: Definition; chosen: readonly string[]; onChange: (ids: string[]) => void }) {
+  const key = definition.processDefinitionKey, xml = useResource(`xml ${key}`, (abort) => get<string>(`/v2/process-definitions/${key}/xml`, abort)).data.value;
+  const elements = xml ? elementsOf(xml, definition.processDefinitionId) : [];
+  if (!elements.length) return null;
+  const toggle = (id: string) => onChange(chosen.includes(id) ? chosen.filter((each) => each !== id) : [...chosen, id]);
+  return <details class="commands"><summary>{t('start.before')}{chosen.length > 0 && `: ${chosen.join(', ')}`}</summary>
+    <fieldset class="checks"><legend class="sr">{t('start.before')}</legend>{elements.map(({ id, name }) => <label key={id} class="check"><input type="checkbox" checked={chosen.includes(id)} onChange={() => toggle(id)} /> {name || id} {name && <code class="dim">{id}</code>}</label>)}</fieldset>
+  </details>;
+}

@@ -1,0 +1,17 @@
+// Buttons of actions. One that the user has no permission for stays reachable, and says why it does nothing.
+import type { ComponentChildren } from 'preact';
+import { t } from '../lib/i18n.ts';
+import { may, type Need } from '../lib/session.ts';
+
+type ActProps = { need: Need | null; of?: string | undefined; onClick: () => void; class?: string; disabled?: boolean; label?: string; children: ComponentChildren };
+
+/** Why the user may not do something; null if it is possible. `of`: the id of its process, or another resource. */
+export const lackOf = (need: Need | null, of?: string): string | null =>
+  need === null || may(need, of) ? null : t('rights.lack', { permission: `${need[1]} (${need[0]})` });
+
+export function Act({ need, of, onClick, class: look, disabled = false, label, children }: ActProps) {
+  const lack = lackOf(need, of);
+  return <button type="button" class={look} disabled={disabled && !lack} aria-disabled={lack ? true : undefined} data-why={lack ?? undefined} aria-label={label} onClick={() => { if (!lack) onClick(); }}>
+    {children}{lack && <span class="sr"> {lack}</span>}
+  </button>;
+}

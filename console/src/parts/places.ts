@@ -1,0 +1,12 @@
+// The pages that the navigation shows, in its order.
+import type { Key } from '../lib/i18n.ts';
+
+export const NAVIGATION: readonly [string, Key][] = [
+  ['/', 'nav.home'], ['/processes', 'nav.processes'], ['/instances', 'nav.instances'], ['/incidents', 'nav.incidents'], ['/tasks', 'nav.tasks'],
+  ['/messages', 'nav.messages'], ['/jobs', 'nav.jobs'], ['/timers', 'nav.timers'], ['/log', 'nav.log'], ['/system', 'nav.system'],
+];
+export const MINOR: readonly [string, Key][] = [['/deploy', 'nav.deploy'], ['/feel', 'nav.feel'], ['/access', 'nav.access'], ['/about', 'nav.about']];
+export const PLACES: readonly [string, Key][] = [
+  ...NAVIGATION, ...MINOR, ['/messages/match', 'match.title'], ['/access/users', 'access.users'], ['/access/groups', 'access.groups'], ['/access/roles', 'access.roles'],
+  ['/access/tenants', 'access.tenants'], ['/access/mapping-rules', 'access.mapping-rules'], ['/access/authorizations', 'access.authorizations'], ['/access/audit', 'access.audit'],
+];
