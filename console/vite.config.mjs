@@ -38,10 +38,13 @@ function finish() {
   };
 }
 
+// What all pages share is one chunk, so the first page loads two scripts however the others are cut.
+const codeSplitting = { groups: [{ name: 'base', test: /node_modules\/(preact|@preact)\/|\/src\/locales\/en|\/src\/lib\/(?!matching|problems)|\/src\/parts\/(act|banner|dialog|divider|head|lazy|notices|places|problem|shell|state|table|time)\.|\/src\/parts\/(action|conflict)\./ }] };
+
 export default {
   base: '/console/',
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-  build: { target: 'es2022', assetsInlineLimit: 0, modulePreload: { polyfill: false }, chunkSizeWarningLimit: 700, reportCompressedSize: false },
+  build: { target: 'es2022', assetsInlineLimit: 0, modulePreload: { polyfill: false }, chunkSizeWarningLimit: 700, reportCompressedSize: false, rolldownOptions: { output: { codeSplitting } } },
   plugins: [finish()],
   server: { proxy: { '/v2': server, '/cluster': server, '/console/live': server, '/console/session': server } },
 };

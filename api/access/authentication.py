@@ -21,7 +21,7 @@ import trio
 
 from vivero.api.access.buckets import Buckets
 from vivero.api.access.caller import Caller, caller
-from vivero.api.access.credentials import SESSION, ApiToken, JsonWebToken, Password, parse, presented, unauthorized
+from vivero.api.access.credentials import SESSION, ApiToken, JsonWebToken, Password, parse, presented, session_ended, unauthorized
 from vivero.api.access.json_web_tokens import BadToken, JsonWebTokens
 from vivero.api.access.passwords import Verifier
 from vivero.api.access.sessions import digest as session_digest
@@ -169,7 +169,7 @@ class Authenticator:
         async with self._pool.connection() as connection:
             session = await stored_sessions.read(connection, sha256, self._settings.session_idle_s)
             if session is None:
-                raise unauthorized("The session has ended: sign in again")
+                raise session_ended()
             stored = await identities.rights(connection, [("USER", session.username)], session.claims)
         if session.use_is_old:
             await self._note_use(partial(stored_sessions.seen, sha256=sha256))

@@ -61,6 +61,11 @@ def unauthorized(detail: str) -> Problem:
     return Problem(401, "Unauthorized", detail, *CHALLENGES)
 
 
+def session_ended() -> Problem:
+    """401 for a session. Only browsers send sessions, so the answer has no challenge `Basic` (`SCRIPT_MODES`)."""
+    return Problem(401, "Unauthorized", "The session has ended: sign in again", *CHALLENGES[1:])
+
+
 def presented(headers: Headers) -> bytes:
     """The value of the header; without it `SESSION` and the id in a cookie.
 

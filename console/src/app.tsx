@@ -2,49 +2,51 @@
 import type { ComponentChild, ComponentType } from 'preact';
 import { t } from './lib/i18n.ts';
 import { href, match, path } from './lib/router.ts';
-import { About } from './pages/about.tsx';
-import { Deploy } from './pages/deploy.tsx';
-import { Feel } from './pages/feel.tsx';
 import { Home } from './pages/home.tsx';
 import { Incidents } from './pages/incidents.tsx';
-import { Instance } from './pages/instance.tsx';
 import { Instances } from './pages/instances.tsx';
-import { Jobs } from './pages/jobs.tsx';
-import { Log } from './pages/log.tsx';
-import { Match } from './pages/match.tsx';
-import { Messages } from './pages/messages.tsx';
-import { Process } from './pages/process.tsx';
 import { Processes } from './pages/processes.tsx';
-import { System } from './pages/system.tsx';
-import { Tasks } from './pages/tasks.tsx';
-import { Timers } from './pages/timers.tsx';
 import { Lazy } from './parts/lazy.tsx';
-import { Head, Shell } from './parts/shell.tsx';
+import { Head } from './parts/head.tsx';
+import { Shell } from './parts/shell.tsx';
 import type { AccessProps } from './pages/access/access.tsx';
 
+// Pages in chunks of their own: the first page loads without them.
 const access = async (): Promise<ComponentType<AccessProps>> => (await import('./pages/access/access.tsx')).Access;
+const deploy = async () => (await import('./pages/deploy.tsx')).Deploy;
+const instance = async () => (await import('./pages/instance.tsx')).Instance;
+const process = async () => (await import('./pages/process.tsx')).Process;
+const jobs = async () => (await import('./pages/jobs.tsx')).Jobs;
+const messages = async () => (await import('./pages/messages.tsx')).Messages;
+const tasks = async (): Promise<ComponentType<{ id?: string }>> => (await import('./pages/tasks.tsx')).Tasks;
+const timers = async () => (await import('./pages/timers.tsx')).Timers;
+const feel = async () => (await import('./pages/feel.tsx')).Feel;
+const log = async () => (await import('./pages/log.tsx')).Log;
+const matching = async () => (await import('./pages/match.tsx')).Match;
+const system = async () => (await import('./pages/system.tsx')).System;
+const about = async () => (await import('./pages/about.tsx')).About;
 
 const ROUTES: readonly [pattern: string, page: (values: Record<string, string>) => ComponentChild][] = [
   ['/', () => <Home />],
   ['/processes', () => <Processes />],
-  ['/processes/:id', ({ id }) => <Process key={id} id={id!} />],
+  ['/processes/:id', ({ id }) => <Lazy key={`process ${id}`} load={process} title={id!} props={{ id: id! }} />],
   ['/instances', () => <Instances />],
-  ['/instances/:id', ({ id }) => <Instance key={id} id={id!} />],
+  ['/instances/:id', ({ id }) => <Lazy key={`instance ${id}`} load={instance} title={t('instance')} props={{ id: id! }} />],
   ['/incidents', () => <Incidents />],
-  ['/tasks', () => <Tasks />],
-  ['/tasks/:id', ({ id }) => <Tasks id={id!} />],
-  ['/messages', () => <Messages />],
-  ['/messages/match', () => <Match />],
-  ['/jobs', () => <Jobs />],
-  ['/timers', () => <Timers />],
-  ['/log', () => <Log />],
-  ['/system', () => <System />],
-  ['/deploy', () => <Deploy />],
-  ['/feel', () => <Feel />],
-  ['/access', () => <Lazy load={access} title={t('nav.access')} props={{}} />],
-  ['/access/:of', ({ of }) => <Lazy load={access} title={t('nav.access')} props={{ of: of! }} />],
-  ['/access/:of/:id', ({ of, id }) => <Lazy load={access} title={t('nav.access')} props={{ of: of!, id: id! }} />],
-  ['/about', () => <About />],
+  ['/tasks', () => <Lazy key="tasks" load={tasks} title={t('nav.tasks')} props={{}} />],
+  ['/tasks/:id', ({ id }) => <Lazy key="tasks" load={tasks} title={t('nav.tasks')} props={{ id: id! }} />],
+  ['/messages', () => <Lazy key="messages" load={messages} title={t('nav.messages')} props={{}} />],
+  ['/messages/match', () => <Lazy key="match" load={matching} title={t('match.title')} props={{}} />],
+  ['/jobs', () => <Lazy key="jobs" load={jobs} title={t('nav.jobs')} props={{}} />],
+  ['/timers', () => <Lazy key="timers" load={timers} title={t('nav.timers')} props={{}} />],
+  ['/log', () => <Lazy key="log" load={log} title={t('nav.log')} props={{}} />],
+  ['/system', () => <Lazy key="system" load={system} title={t('nav.system')} props={{}} />],
+  ['/deploy', () => <Lazy key="deploy" load={deploy} title={t('nav.deploy')} props={{}} />],
+  ['/feel', () => <Lazy key="feel" load={feel} title={t('nav.feel')} props={{}} />],
+  ['/access', () => <Lazy key="access" load={access} title={t('nav.access')} props={{}} />],
+  ['/access/:of', ({ of }) => <Lazy key="access" load={access} title={t('nav.access')} props={{ of: of! }} />],
+  ['/access/:of/:id', ({ of, id }) => <Lazy key="access" load={access} title={t('nav.access')} props={{ of: of!, id: id! }} />],
+  ['/about', () => <Lazy key="about" load={about} title={t('nav.about')} props={{}} />],
 ];
 
 function Missing() {

@@ -18,6 +18,9 @@ from tests.console.conftest import CONSOLE
 AXE = CONSOLE / "node_modules" / "axe-core" / "axe.min.js"
 NAME = "e => [e.getAttribute('aria-label') ?? '', e.labels?.[0]?.innerText ?? '', e.innerText ?? ''].join(' ')"
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+PICTURES = CONSOLE.parent / "docs" / "pictures"
+WIDTHS = (1280, 640, 390)
+"""A small screen, the same with a zoom of 200 %, and a phone."""
 UNSETTLED = "main .loading, main [aria-busy=true], .canvas:not([data-ready]), .form:not([data-ready])"
 
 
@@ -38,15 +41,21 @@ def browsing(path: str) -> Iterator[Browser]:
 
 @dataclass
 class Console:
-    """A page of the console in a browser, with all errors that it reported."""
+    """A page of the console in a browser, with all errors that it reported.
+
+    A violation of the content security policy is one of them.
+    """
 
     page: Page
     address: str
     errors: list[str] = field(default_factory=list)
+    urls: list[str] = field(default_factory=list)
+    """Every URL that it asked for."""
 
     def __post_init__(self) -> None:
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("console", self._said)
+        self.page.on("request", lambda request: self.urls.append(request.url))
         self.page.on("dialog", lambda dialog: self.errors.append(f"dialog {dialog.message}"))
 
     def _said(self, message: ConsoleMessage) -> None:
@@ -63,11 +72,35 @@ class Console:
         expect(self.page.locator("main h1")).to_be_visible()
         expect(self.page.locator(UNSETTLED)).to_have_count(0)
 
+    def go(self, path: str) -> None:
+        """Go to another page of the console without loading it anew, and wait until it shows its data."""
+        self.page.evaluate(
+            "to => { history.pushState(null, '', to); dispatchEvent(new PopStateEvent('popstate')); }",
+            f"/console{path}",
+        )
+        self.settle()
+
     def violations(self, rules: Sequence[str] = RULES) -> list[str]:
         """What axe finds on the page by these rules, or those with these tags."""
         self.page.evaluate(AXE.read_text())
         found = self.page.evaluate("rules => axe.run({runOnly: rules})", rules)
         return [f"{v['id']}: {v['help']}: {v['nodes'][0]['html'][:200]}" for v in found["violations"]]
+
+    def check(self, name: str) -> None:
+        """Both themes by all rules, with their pictures if they are wanted; widths; forced colours."""
+        for theme in ("light", "dark"):
+            self.page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+            expect(self.page.locator(f"html[data-theme={theme}]")).to_be_visible()
+            if "VIVERO_PICTURES" in os.environ:
+                PICTURES.mkdir(exist_ok=True)
+                self.page.screenshot(path=PICTURES / f"{name}-{theme}.png")
+            assert self.violations() == []
+        self.page.emulate_media(color_scheme="light", forced_colors="active")
+        for width in WIDTHS:
+            self.page.set_viewport_size({"width": width, "height": 800})
+            assert self.page.evaluate("document.documentElement.scrollWidth") <= width, width
+        self.page.emulate_media(forced_colors="none")
+        self.page.set_viewport_size({"width": WIDTHS[0], "height": 800})
 
     def press(self, *keys: str) -> None:
         """Press keys one after another."""
@@ -87,14 +120,19 @@ class Console:
 class Api:
     """What programs do meanwhile, over the REST API."""
 
-    def __init__(self, address: str) -> None:
-        self.http = httpx.Client(base_url=f"{address}/v2", timeout=30)
+    def __init__(self, address: str, auth: tuple[str, str] | None = None) -> None:
+        self.http = httpx.Client(base_url=f"{address}/v2", timeout=30, auth=auth)
 
     def post(self, path: str, body: object) -> dict:
         """The JSON of an answer, {} if there is none."""
         answer = self.http.post(path, json=body)
         assert answer.is_success, answer.text
         return answer.json() if answer.content else {}
+
+    def put(self, path: str, body: object = None) -> None:
+        """Change something; assign a member."""
+        answer = self.http.put(path, json=body) if body is not None else self.http.put(path)
+        assert answer.is_success, answer.text
 
     def deploy(self, name: str, content: bytes) -> None:
         """Deploy one file."""

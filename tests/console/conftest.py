@@ -1,8 +1,10 @@
 """The built console, and a browser on it. What is lacking skips its tests; with `VIVERO_CONSOLE=required` they fail."""
 
+import functools
 import os
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -48,20 +50,32 @@ def browser(dist) -> Iterator:
         yield running
 
 
+@contextmanager
+def serving(
+    postgres_dsn: str, template: str, directory: Path, name: str, *arguments: str, **environment: str
+) -> Iterator[tuple[str, str]]:
+    """A server on a database of its own: its address, and the database."""
+    from tests.vivero.conftest import programs, serve
+
+    with psycopg.connect(postgres_dsn, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy")  # type: ignore[arg-type]
+        database = psycopg.conninfo.make_conninfo(postgres_dsn, dbname=name)
+        try:
+            with programs(directory) as start:
+                begin = functools.partial(start, **environment)
+                yield serve(begin, wait_until, database, *arguments).address, database
+        finally:
+            connection.execute(f"DROP DATABASE {name} WITH (FORCE)")  # type: ignore[arg-type]
+
+
 @pytest.fixture(scope="module")
 def address(
     browser, postgres_dsn: str, template_database: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[str]:
     """The address of a server for the tests of a module."""
-    from tests.vivero.conftest import programs, serve
-
-    with psycopg.connect(postgres_dsn, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE console TEMPLATE {template_database} STRATEGY file_copy")
-        try:
-            with programs(tmp_path_factory.mktemp("console")) as start:
-                yield serve(start, wait_until, psycopg.conninfo.make_conninfo(postgres_dsn, dbname="console")).address
-        finally:
-            connection.execute("DROP DATABASE console WITH (FORCE)")
+    directory = tmp_path_factory.mktemp("console")
+    with serving(postgres_dsn, template_database, directory, "console") as (address, _):
+        yield address
 
 
 @pytest.fixture(scope="module")
@@ -91,13 +105,27 @@ def stuck(api) -> Callable[[str], str]:
 
 
 @pytest.fixture
-def console(browser, api, address) -> Iterator:
-    """A new tab, light and in English, which must report no error."""
+def tab(browser) -> Iterator[Callable[..., object]]:
+    """Opens tabs, light and in English. Each has cookies of its own, and must report no error."""
     from tests.console.browser import Console
 
-    context = browser.new_context(viewport={"width": 1280, "height": 800}, locale="en-GB", timezone_id="Europe/Madrid")
-    context.set_default_timeout(10_000)
-    opened = Console(context.new_page(), address)
-    yield opened
-    context.close()
-    assert opened.errors == []
+    opened = []
+
+    def open_tab(address: str) -> Console:
+        context = browser.new_context(
+            viewport={"width": 1280, "height": 800}, locale="en-GB", timezone_id="Europe/Madrid"
+        )
+        context.set_default_timeout(10_000)
+        opened.append((context, Console(context.new_page(), address)))
+        return opened[-1][1]
+
+    yield open_tab
+    for context, _ in opened:
+        context.close()
+    assert [errors for _, console in opened if (errors := console.errors)] == []
+
+
+@pytest.fixture
+def console(tab, api, address):
+    """A tab on the server of the module."""
+    return tab(address)

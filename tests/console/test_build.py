@@ -6,12 +6,15 @@ import re
 import pytest
 
 from tests.console.conftest import CONSOLE
+from vivero.api.access.permissions import RESOURCES
 
 KB = 1000
-FIRST_PAGE = {"index.*.js": 45, "index.*.css": 8}
+FIRST_PAGE = {"js": 45, "css": 8}
+FONT_KB = 49
 CHUNKS = {"diagram.*.js": 62, "diagram.*.css": 6, "form.*.js": 160, "form.*.css": 14}
 OTHER_CHUNKS_KB = 15
 ALL_KB = 1500
+SCRIPT_LINES, STYLE_LINES, FILE_LINES, PACKAGES = 6000, 800, 300, 80
 
 
 def gzipped_kb(dist, pattern):
@@ -24,13 +27,30 @@ def gzipped_kb(dist, pattern):
     )
 
 
-@pytest.mark.parametrize(("pattern", "most"), [*FIRST_PAGE.items(), *CHUNKS.items()])
+def first_page(dist, ending):
+    """The names of the files with this ending that a browser loads with the first page."""
+    return re.findall(rf'(?:src|href)="/console/assets/([^"]+\.{ending})"', (dist / "index.html").read_text())
+
+
+@pytest.mark.parametrize(("ending", "most"), FIRST_PAGE.items())
+def test_the_first_page_stays_small(dist, ending, most):
+    names = first_page(dist, ending)
+    assert 0 < sum(gzipped_kb(dist, re.escape(name)) for name in names) <= most
+
+
+def test_the_font_of_latin_letters_stays_small(dist):
+    [font] = (dist / "assets").glob("inter-latin-wght-*.woff2")
+    assert font.stat().st_size / KB <= FONT_KB
+
+
+@pytest.mark.parametrize(("pattern", "most"), CHUNKS.items())
 def test_a_chunk_stays_small(dist, pattern, most):
     assert 0 < gzipped_kb(dist, pattern) <= most
 
 
 def test_no_other_chunk_is_large(dist):
-    known = "|".join([*FIRST_PAGE, *CHUNKS])
+    first = (re.escape(name) for ending in FIRST_PAGE for name in first_page(dist, ending))
+    known = "|".join([*first, *CHUNKS])
     others = [path for path in (dist / "assets").glob("*.gz") if not re.fullmatch(f"({known})\\.gz", path.name)]
     assert {path.name: size for path in others if (size := path.stat().st_size) > OTHER_CHUNKS_KB * KB} == {}
 
@@ -82,7 +102,7 @@ def test_all_languages_have_other_words():
     """The compiler sees missing texts. This sees texts that nobody translated."""
     texts = {name: (CONSOLE / "src" / "locales" / f"{name}.ts").read_text() for name in ("en", "es", "pt")}
     pairs = {
-        name: dict(re.findall(r"(?<=[ {,])'?([\w.]+)'?: '((?:[^'\\]|\\.)*)'", text)) for name, text in texts.items()
+        name: dict(re.findall(r"(?<=[ {,])'?([\w.-]+)'?: '((?:[^'\\]|\\.)*)'", text)) for name, text in texts.items()
     }
     for name in ("es", "pt"):
         assert pairs[name].keys() == pairs["en"].keys()
@@ -90,6 +110,31 @@ def test_all_languages_have_other_words():
         assert [key for key in same if key != "variables.json"] == []
 
 
+def lines(*patterns):
+    """Path → number of lines of the source files with these endings."""
+    paths = (path for pattern in patterns for path in (CONSOLE / "src").rglob(pattern))
+    return {path.relative_to(CONSOLE).as_posix(): len(path.read_text().splitlines()) for path in paths}
+
+
 def test_source_files_stay_readable():
-    lengths = {path.name: len(path.read_text().splitlines()) for path in (CONSOLE / "src").rglob("*.ts*")}
-    assert {name: n for name, n in lengths.items() if n > 300} == {}
+    scripts, styles = lines("*.ts", "*.tsx"), lines("*.css")
+    assert {name: n for name, n in (scripts | styles).items() if n > FILE_LINES} == {}
+    assert sum(scripts.values()) <= SCRIPT_LINES
+    assert sum(styles.values()) <= STYLE_LINES
+
+
+def test_few_packages_are_shipped():
+    lock = json.loads((CONSOLE / "package-lock.json").read_text())
+    assert len([name for name, entry in lock["packages"].items() if name and not entry.get("dev")]) <= PACKAGES
+
+
+def test_the_dialog_of_grants_knows_all_permissions():
+    """The console has the table of the server, because no route tells it."""
+    text = (CONSOLE / "src" / "pages" / "access" / "kinds.ts").read_text()
+    crud = re.findall(r"'(\w+)'", re.search(r"const CRUD = (.+);", text)[1])
+    table = text[text.index("const RESOURCES") :].partition("\n};")[0]
+    listed = {
+        name: set(crud if value == "CRUD" else re.findall(r"'(\w+)'", value))
+        for name, value in re.findall(r"^  (\w+): (CRUD|\[.*?\]),$", table, re.MULTILINE | re.DOTALL)
+    }
+    assert listed == {name: set(actions) for name, actions in RESOURCES.items()}

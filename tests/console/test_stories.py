@@ -142,14 +142,3 @@ def test_problems_of_a_file_are_listed_and_drawn(console):
         console.page.locator(".is-incident, .is-incident-around, [data-element-id=in-stock-yes].is-incident").count()
         == 1
     )
-
-
-def test_a_server_that_is_away_is_told(console):
-    console.open("/instances")
-    console.page.route("**/v2/**", lambda route: route.abort())
-    console.page.get_by_text("All", exact=True).click()
-    expect(console.page.get_by_text("The server cannot be reached")).to_be_visible()
-    console.page.unroute("**/v2/**")
-    console.page.get_by_role("button", name="Try again").click()
-    expect(console.page.get_by_text("The server cannot be reached")).not_to_be_visible()
-    console.errors.clear()

@@ -5,7 +5,8 @@ import { useResource } from '../lib/resource.ts';
 import { BASE } from '../lib/router.ts';
 import { chosenLanguage } from '../lib/settings.ts';
 import { me as whoami } from '../lib/session.ts';
-import { DensityChoice, Head, ThemeChoice } from '../parts/shell.tsx';
+import { Head } from '../parts/head.tsx';
+import { DensityChoice, ThemeChoice } from '../parts/shell.tsx';
 
 type Topology = { gatewayVersion: string; clusterId: string | null; brokers: { version: string }[] };
 

@@ -12,7 +12,7 @@ import { NOTHING, type Marks } from '../diagram/marks.ts';
 import { DEPLOY } from '../lib/session.ts';
 import { lackOf } from '../parts/act.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
-import { Head } from '../parts/shell.tsx';
+import { Head } from '../parts/head.tsx';
 import { firstTenant, TenantChoice, tenantOf } from '../parts/tenant.tsx';
 
 type Deployed = { deployments: { processDefinition: { processDefinitionId: string; processDefinitionVersion: number; resourceName: string } | null }[]; warnings: string[] };

@@ -6,7 +6,7 @@ import { variablesOf } from '../lib/json.ts';
 import { put, query } from '../lib/router.ts';
 import { CopyCommands } from '../parts/action.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
-import { Head } from '../parts/shell.tsx';
+import { Head } from '../parts/head.tsx';
 
 type Evaluated = { result: unknown; warnings: { message?: string }[] | string[] };
 

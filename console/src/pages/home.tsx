@@ -7,7 +7,7 @@ import { href } from '../lib/router.ts';
 import type { Incident, Instance, Job, Page, PageInfo, Timer, UserTask } from '../lib/shapes.ts';
 import { ago } from '../lib/time.ts';
 import { ProblemBox } from '../parts/problem.tsx';
-import { Head } from '../parts/shell.tsx';
+import { Head } from '../parts/head.tsx';
 import { State } from '../parts/state.tsx';
 import { Time } from '../parts/time.tsx';
 import { kindOf } from './incidents.tsx';

@@ -12,7 +12,7 @@ import { UPDATE_INSTANCE } from '../lib/session.ts';
 import { Act } from '../parts/act.tsx';
 import { ActionDialog } from '../parts/action.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
-import { Head } from '../parts/shell.tsx';
+import { Head } from '../parts/head.tsx';
 import { Time } from '../parts/time.tsx';
 
 const MOST = 1000, SHOWN = 8;

@@ -14,7 +14,7 @@ import { Inspector } from './inspector.tsx';
 import { InstanceActions } from './instance_actions.tsx';
 import { processUrl } from '../lib/urls.ts';
 import { Divider } from '../parts/divider.tsx';
-import { Head } from '../parts/shell.tsx';
+import { Head } from '../parts/head.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { State } from '../parts/state.tsx';
 import { KeyText, Time } from '../parts/time.tsx';

@@ -8,7 +8,7 @@ import { href, put, query, withQuery } from '../lib/router.ts';
 import type { Definition, Instance, Page } from '../lib/shapes.ts';
 import { ago, between } from '../lib/time.ts';
 import { processUrl } from '../lib/urls.ts';
-import { Head } from '../parts/shell.tsx';
+import { Head } from '../parts/head.tsx';
 import { State } from '../parts/state.tsx';
 import { List, sortOf, type Column } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';

@@ -8,7 +8,7 @@ import type { CommandStatus } from '../lib/shapes.ts';
 import { between } from '../lib/time.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
-import { Head } from '../parts/shell.tsx';
+import { Head } from '../parts/head.tsx';
 import { State } from '../parts/state.tsx';
 import { Table, type Column } from '../parts/table.tsx';
 import { KeyText, Time } from '../parts/time.tsx';

@@ -6,7 +6,7 @@ import { useResource } from '../lib/resource.ts';
 import { href, put, query } from '../lib/router.ts';
 import type { Subscription } from '../lib/shapes.ts';
 import { ProblemBox } from '../parts/problem.tsx';
-import { Head } from '../parts/shell.tsx';
+import { Head } from '../parts/head.tsx';
 import { Copy, Time } from '../parts/time.tsx';
 import { PublishButton } from './message_actions.tsx';
 

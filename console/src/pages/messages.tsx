@@ -3,7 +3,7 @@ import { t } from '../lib/i18n.ts';
 import { href } from '../lib/router.ts';
 import type { Subscription } from '../lib/shapes.ts';
 import { SearchPage } from '../parts/search.tsx';
-import { Head } from '../parts/shell.tsx';
+import { Head } from '../parts/head.tsx';
 import { State } from '../parts/state.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Copy, Time } from '../parts/time.tsx';

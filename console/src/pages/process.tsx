@@ -13,7 +13,7 @@ import { marksOf, NOTHING } from '../diagram/marks.ts';
 import { DeleteButton } from './delete_definition.tsx';
 import { StartButton } from './start.tsx';
 import { Divider } from '../parts/divider.tsx';
-import { Head } from '../parts/shell.tsx';
+import { Head } from '../parts/head.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { State } from '../parts/state.tsx';
 import { KeyText } from '../parts/time.tsx';

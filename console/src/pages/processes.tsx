@@ -6,7 +6,7 @@ import { href } from '../lib/router.ts';
 import type { Definition, Page } from '../lib/shapes.ts';
 import { runningOf, type Running } from '../lib/counts.ts';
 import { processUrl } from '../lib/urls.ts';
-import { Head } from '../parts/shell.tsx';
+import { Head } from '../parts/head.tsx';
 import { State } from '../parts/state.tsx';
 import { List, type Column } from '../parts/table.tsx';
 

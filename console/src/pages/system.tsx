@@ -5,7 +5,7 @@ import { number, t } from '../lib/i18n.ts';
 import { useResource } from '../lib/resource.ts';
 import { ago } from '../lib/time.ts';
 import { ProblemBox } from '../parts/problem.tsx';
-import { Head } from '../parts/shell.tsx';
+import { Head } from '../parts/head.tsx';
 import { State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
 

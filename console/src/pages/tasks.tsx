@@ -13,7 +13,7 @@ import { CopyCommands } from '../parts/action.tsx';
 import { Divider } from '../parts/divider.tsx';
 import { FormView } from '../parts/form.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
-import { Head } from '../parts/shell.tsx';
+import { Head } from '../parts/head.tsx';
 import { State } from '../parts/state.tsx';
 import { KeyText, Time } from '../parts/time.tsx';
 import { Assignment } from './task_assignment.tsx';
@@ -86,7 +86,7 @@ export function Tasks({ id }: { id?: string }) {
         {page && <p class="total" role="status">{t('total', { n: total(page.page) })}</p>}
         <ul>{page?.items.map((task) => <li key={task.userTaskKey}><a data-row class="task" href={href(`/tasks/${task.userTaskKey}`, { view: query.value.get('view') })} aria-current={task.userTaskKey === id ? 'true' : undefined}>
           <b>{task.name ?? task.elementId}</b><span class="dim">{task.processName ?? task.processDefinitionId}{task.businessId && ` · ${task.businessId}`}</span><span class="dim">{task.assignee ?? t('task.unassigned')} · {ago(task.creationDate)}{task.priority !== 50 && ` · ${t('task.priority')} ${task.priority}`}</span></a></li>)}</ul>
-        {page && !page.items.length && <div class="empty"><p>{t('empty.tasks')}</p></div>}
+        {page && !page.items.length && <div class="empty"><p>{t('empty.tasks')}</p><a class="button" href={href('/processes')}>{t('nav.processes')}</a></div>}
       </section>
       <Divider of="list" along="x" grows={1} least={200} most={640} usual={340} />
       {id ? <Task key={id} id={id} me={me} onDone={next} /> : <section class="pane"><div class="empty"><p>{t('task.choose')}</p></div></section>}

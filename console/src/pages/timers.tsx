@@ -10,7 +10,7 @@ import { Act } from '../parts/act.tsx';
 import { ActionDialog } from '../parts/action.tsx';
 import { differences } from '../parts/conflict.tsx';
 import { SearchPage } from '../parts/search.tsx';
-import { Head } from '../parts/shell.tsx';
+import { Head } from '../parts/head.tsx';
 import { State } from '../parts/state.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';

@@ -1,15 +1,27 @@
-// A page in a chunk of its own, which is loaded when somebody opens it.
-import { useSignal } from '@preact/signals';
+// Pages and dialogs in chunks of their own, which are loaded when somebody opens them.
+import { useSignal, type Signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { t } from '../lib/i18n.ts';
-import { Head } from './shell.tsx';
+import { Head } from './head.tsx';
 
-/** `load` is the same function each time, so the chunk is asked for once. */
-export function Lazy<P extends object>({ load, title, props }: { load: () => Promise<ComponentType<P>>; title: string; props: P }) {
-  const loaded = useSignal<ComponentType<P> | null>(null), failed = useSignal(false);
-  useEffect(() => { load().then((page) => { loaded.value = page; }, () => { failed.value = true; }); }, [load]);
-  const Page = loaded.value;
+type LazyProps<P> = { load: () => Promise<ComponentType<P>>; props: P };
+
+function useLoaded<P>(load: () => Promise<ComponentType<P>>): [Signal<{ page: ComponentType<P> } | null>, Signal<boolean>] {
+  const loaded = useSignal<{ page: ComponentType<P> } | null>(null), failed = useSignal(false);
+  useEffect(() => { load().then((page) => { loaded.value = { page }; }, () => { failed.value = true; }); }, [load]);
+  return [loaded, failed];
+}
+
+/** A page. `load` is the same function each time, so the chunk is asked for once. */
+export function Lazy<P extends object>({ load, title, props }: LazyProps<P> & { title: string }) {
+  const [loaded, failed] = useLoaded(load), Page = loaded.value?.page;
   if (Page) return <Page {...props} />;
   return <><Head title={title} />{failed.value ? <p class="invalid pad" role="alert">{t('lazy.failed')}</p> : <p class="dim loading">{t('loading')}</p>}</>;
+}
+
+/** A dialog. Nothing is shown until it is there. */
+export function Opened<P extends object>({ load, props }: LazyProps<P>) {
+  const [loaded] = useLoaded(load), Part = loaded.value?.page;
+  return Part ? <Part {...props} /> : null;
 }

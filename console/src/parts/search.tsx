@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { search } from '../lib/api.ts';
 import { t } from '../lib/i18n.ts';
 import { useResource } from '../lib/resource.ts';
-import { put, query } from '../lib/router.ts';
+import { href, path, put, query } from '../lib/router.ts';
 import type { Page } from '../lib/shapes.ts';
 import { List, sortOf, type Column } from './table.tsx';
 
@@ -20,12 +20,13 @@ export function SearchPage<T>({ resource, label, columns, id, sort, topics, empt
   const values = Object.fromEntries(query.value), state = values.state ?? states[0]![0], order = sortOf(values.sort ?? null, sort), { after, before } = values;
   const body = { filter: filter(state, values), sort: [order], page: { limit: SIZE, ...(after && { after }), ...(before && { before }) } };
   const found = useResource<Page<T>>(resource + JSON.stringify(body), (abort) => search(resource, body, abort), topics);
+  const isFiltered = Object.keys(values).some((name) => name !== 'sort');
   const set = (name: string, value: string) => put({ [name]: value || null, after: null, before: null });
   return <>
     <form class="filters" role="search" aria-label={t('filters')} onSubmit={(event) => event.preventDefault()}>
       <fieldset class="states"><legend class="sr">{t('state')}</legend>{states.map(([value, text], i) => <label key={value}><input type="radio" name="state" checked={state === value} onChange={() => set('state', i ? value : '')} />{text}</label>)}</fieldset>
       {fields.map(([name, text], i) => <input key={name} type="search" {...(i === 0 && { 'data-search': '' })} placeholder={text} aria-label={text} value={values[name] ?? ''} onChange={(event) => set(name, event.currentTarget.value)} />)}
     </form>
-    <List label={label} found={found} columns={columns} id={id} sort={order} size={SIZE} empty={<p>{empty}</p>} />
+    <List label={label} found={found} columns={columns} id={id} sort={order} size={SIZE} empty={<><p>{empty}</p>{isFiltered ? <a class="button" href={href(path.value)}>{t('filter.clear')}</a> : <a class="button" href={href('/processes')}>{t('nav.processes')}</a>}</>} />
   </>;
 }

@@ -1,8 +1,7 @@
 // The frame: navigation, what every page has, the search, and the dialogs of the keyboard.
 import type { ComponentChildren } from 'preact';
-import { useEffect } from 'preact/hooks';
 import { search } from '../lib/api.ts';
-import { number, t, total, type Key } from '../lib/i18n.ts';
+import { t, total, type Key } from '../lib/i18n.ts';
 import { HELP, helpOpen, paletteOpen } from '../lib/keys.ts';
 import { following, source } from '../lib/live.ts';
 import { useResource } from '../lib/resource.ts';
@@ -12,9 +11,10 @@ import { density, shortcuts, theme, type Theme } from '../lib/settings.ts';
 import { Banner } from './banner.tsx';
 import { Dialog } from './dialog.tsx';
 import { Notices } from './notices.tsx';
-import { Palette } from './palette.tsx';
+import { Opened } from './lazy.tsx';
 import { MINOR, NAVIGATION } from './places.ts';
 
+const palette = async () => (await import('./palette.tsx')).Palette;
 const here = (to: string): boolean => (to === '/' ? path.value === '/' : path.value === to || path.value.startsWith(`${to}/`));
 
 const BADGES: Record<string, { resource: string; state: string; calm: boolean }> = {
@@ -82,19 +82,8 @@ export function Shell({ children }: { children: ComponentChildren }) {
     <main id="main" tabIndex={-1}>{children}</main>
     <Notices />
     <Banner />
-    {paletteOpen.value && <Palette />}
+    {paletteOpen.value && <Opened load={palette} props={{}} />}
     {helpOpen.value && <Help />}
   </>;
 }
 
-/** The head of a page: its one h1, what it is part of, and what one can do. */
-export function Head({ title, crumbs, note, actions }: { title: ComponentChildren; crumbs?: ComponentChildren; note?: ComponentChildren; actions?: ComponentChildren }) {
-  useEffect(() => { document.title = `${document.querySelector('h1')?.textContent ?? ''} · Vivero`; });
-  return <header class="top">
-    {crumbs && <p class="crumbs">{crumbs}</p>}
-    <h1>{title}</h1>{note && <p class="note">{note}</p>}
-    {actions && <div class="row actions">{actions}</div>}
-  </header>;
-}
-
-export const Count = ({ n }: { n: number }) => <>{number(n)}</>;

@@ -276,6 +276,13 @@ class TestEnds:
         rows.execute(f"UPDATE sessions SET {change}")
         assert await visitor.who() == left
 
+    async def test_an_ended_session_makes_no_browser_ask_for_a_password(self, visitor, rows):
+        await visitor.sign_in("ann", PASSWORD)
+        rows.execute("DELETE FROM sessions")
+        page = await visitor("GET", "/v2/topology", [(b"sec-fetch-mode", b"cors")])
+        assert page.status == 401
+        assert [value[:6] for name, value in page.all if name == b"www-authenticate"] == [b"Bearer"]
+
     async def test_use_is_written_once_a_minute(self, visitor, rows, authenticator):
         await visitor.sign_in("ann", PASSWORD)
         rows.execute("UPDATE sessions SET seen_at = clock_timestamp() - interval '2 minutes'")

@@ -4,7 +4,7 @@ import { t, type Key } from '../../lib/i18n.ts';
 import { href, path } from '../../lib/router.ts';
 import type { Need } from '../../lib/session.ts';
 import { lackOf } from '../../parts/act.tsx';
-import { Head } from '../../parts/shell.tsx';
+import { Head } from '../../parts/head.tsx';
 
 const TABS: readonly [string, Key][] = [
   ['/access', 'access.overview'], ['/access/users', 'access.users'], ['/access/groups', 'access.groups'], ['/access/roles', 'access.roles'], ['/access/tenants', 'access.tenants'],

@@ -1,0 +1,165 @@
+"""With authentication: the pages of access, a viewer without permissions, a session that ends while somebody edits."""
+
+import re
+
+import psycopg
+import pytest
+from playwright.sync_api import expect
+
+from tests.console.browser import Api
+from tests.console.conftest import MODELS, serving
+
+pytestmark = pytest.mark.process
+
+ADMIN, PASSWORD = "admin", "correct horse battery"
+PEOPLE = {"vera": "viewer", "olga": "operator"}
+PAGES = {
+    "access": "/access",
+    "users": "/access/users",
+    "user": "/access/users/vera",
+    "group": "/access/groups/sales",
+    "role": "/access/roles/clerk",
+    "grants": "/access/authorizations",
+    "audit": "/access/audit",
+}
+
+
+@pytest.fixture(scope="module")
+def guarded(browser, postgres_dsn, template_database, tmp_path_factory):
+    """The address of a server with authentication, its database, and its API for the administrator."""
+    directory, environment = tmp_path_factory.mktemp("guarded"), {"VIVERO_AUTH_ADMIN_PASSWORD": PASSWORD}
+    found = serving(postgres_dsn, template_database, directory, "guarded", "--auth", "required", **environment)
+    with found as (address, database):
+        api = Api(address, (ADMIN, PASSWORD))
+        api.deploy("claim_review.bpmn", (MODELS / "claim_review.bpmn").read_bytes())
+        for name, role in PEOPLE.items():
+            api.post("/users", {"username": name, "name": name.title(), "password": PASSWORD})
+            api.put(f"/roles/{role}/users/{name}")
+        api.post("/groups", {"groupId": "sales", "name": "Sales"})
+        api.post("/roles", {"roleId": "clerk", "name": "Clerk"})
+        api.put("/groups/sales/users/vera")
+        yield address, database, api
+        api.http.close()
+
+
+@pytest.fixture
+def signed_in(tab, guarded):
+    """A tab in which somebody has signed in."""
+
+    def sign_in(name, path="/"):
+        console = tab(guarded[0])
+        console.page.goto(f"{console.address}/console/login?next=/console{path}")
+        console.page.get_by_label("User").fill(name)
+        console.page.get_by_label("Password").fill(PASSWORD)
+        console.page.get_by_role("button", name="Sign in").first.click()
+        console.settle()
+        return console
+
+    return sign_in
+
+
+def end_sessions(database, name):
+    """What `vivero user sign-out` does."""
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("DELETE FROM sessions WHERE username = %s", [name])
+        connection.execute("SELECT pg_notify('vivero_identities', '')")
+
+
+def test_a_session_that_ends_while_somebody_edits(signed_in, guarded):
+    """The dialog stays with what was typed; after the sign-in on the page it is sent. No secret was ever in a URL."""
+    _, database, api = guarded
+    key = api.start("claim-review", "CLM-1", claim="CLM-1")
+    console = signed_in("olga", f"/instances/{key}")
+    console.page.get_by_role("button", name="Set variables …").click()
+    console.page.get_by_label("Variables (JSON)").fill('{"note": "TYPED-SECRET"}')
+    end_sessions(database, "olga")
+    console.page.get_by_role("dialog").get_by_role("button", name="Set variables").click()
+    again = console.page.get_by_role("dialog", name="Sign in again")
+    expect(again.get_by_label("User")).to_have_value("olga")
+    again.get_by_label("Password").fill("wrong")
+    again.get_by_role("button", name="Sign in", exact=True).click()
+    expect(again.get_by_text("The user or the password is wrong.")).to_be_visible()
+    assert console.violations() == []
+    again.get_by_label("Password").fill(PASSWORD)
+    console.press("Enter")
+    expect(again).to_have_count(0)
+    expect(console.page.get_by_label("Variables (JSON)")).to_have_value('{"note": "TYPED-SECRET"}')
+    console.page.get_by_role("dialog").get_by_role("button", name="Set variables").click()
+    expect(console.page.get_by_text("Done at position")).to_be_visible()
+    cookies = [cookie["value"] for cookie in console.page.context.cookies()]
+    secrets = [*cookies, PASSWORD, PASSWORD.replace(" ", "%20"), PASSWORD.replace(" ", "+"), "TYPED-SECRET"]
+    assert [url for url in console.urls for secret in secrets if secret in url] == []
+    assert cookies
+    assert all("401" in error for error in console.errors)
+    console.errors.clear()
+
+
+def test_a_viewer_sees_what_is_not_allowed_and_why(signed_in, guarded):
+    key = guarded[2].start("claim-review", "CLM-2", claim="CLM-2")
+    console = signed_in("vera", f"/instances/{key}")
+    cancel = console.page.get_by_role("button", name=re.compile("^Cancel instance"))
+    expect(cancel).to_have_attribute("aria-disabled", "true")
+    expect(cancel).to_have_accessible_name(re.compile("CANCEL_PROCESS_INSTANCE .PROCESS_DEFINITION."))
+    cancel.focus()
+    console.press("Enter")
+    expect(console.page.get_by_role("dialog")).to_have_count(0)
+    assert console.violations() == []
+    for path, word in (("/tasks", None), ("/deploy", "CREATE"), ("/access/users", "READ"), ("/access/audit", "READ")):
+        console.go(path)
+        if word:
+            expect(console.page.get_by_text(f"You have no permission for this: {word}").first).to_be_visible()
+    console.go("/processes/claim-review")
+    for name in ("Start", "Delete"):
+        expect(console.page.get_by_role("button", name=re.compile(f"^{name} …"))).to_have_attribute(
+            "aria-disabled", "true"
+        )
+    writes = [url for url in console.urls if url.endswith(("/cancellation", "/deletion", "/deployments"))]
+    assert writes == []
+
+
+def test_access_is_administered(signed_in, guarded):
+    """A group with a member and a grant, and what the audit log says of it; then all of it is deleted."""
+    api = guarded[2]
+    console = signed_in(ADMIN, "/access/groups")
+    page, dialog = console.page, console.page.get_by_role("dialog")
+    page.get_by_role("button", name="New Group …").first.click()
+    dialog.get_by_label("Id").fill("ops")
+    dialog.get_by_label("Name").fill("Operations")
+    dialog.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("heading", name="ops")).to_be_visible()
+    page.get_by_label("Add: Users").fill("olga")
+    page.get_by_role("region", name="Users").get_by_role("button", name="Add", exact=True).click()
+    expect(page.get_by_role("link", name="olga")).to_be_visible()
+    page.get_by_role("button", name="New grant …").click()
+    dialog.get_by_label("Resource (* for all)").fill("claim-review")
+    dialog.get_by_label("create process instance").check()
+    dialog.get_by_role("button", name="Create").click()
+    expect(
+        page.get_by_role("row", name=re.compile("process definition claim-review create process instance"))
+    ).to_be_visible()
+    [grant] = api.post("/authorizations/search", {"filter": {"ownerId": "ops"}})["items"]
+    assert (grant["ownerType"], grant["resourceId"], grant["permissionTypes"]) == (
+        "GROUP",
+        "claim-review",
+        ["CREATE_PROCESS_INSTANCE"],
+    )
+    page.get_by_role("button", name="Change …").first.click()
+    dialog.get_by_label("Name").fill("Mine")
+    api.http.put("/groups/ops", json={"name": "Theirs"})
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog.get_by_role("row", name="name Operations Theirs Mine")).to_be_visible()
+    dialog.get_by_role("button", name="Overwrite").click()
+    expect(dialog).to_have_count(0)
+    assert api.http.get("/groups/ops").json()["name"] == "Mine"
+    page.get_by_role("button", name="Delete …").first.click()
+    dialog.get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("heading", name="Groups")).to_be_visible()
+    assert api.http.get("/groups/ops").status_code == 404
+    console.go("/access/audit")
+    expect(page.get_by_role("row", name=re.compile("admin .* delete group ops"))).to_be_visible()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_of_access_is_accessible(signed_in, name):
+    console = signed_in(ADMIN, PAGES[name])
+    console.check(f"access-{name}" if name != "access" else name)

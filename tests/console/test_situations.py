@@ -1,0 +1,149 @@
+"""Situations: the server goes away, the stream of hints ends or is refused, two people edit one thing, empty lists."""
+
+import json
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.process
+
+NOTHING = {"items": [], "page": {"totalItems": 0, "hasMoreTotalItems": False, "startCursor": None, "endCursor": None}}
+LISTS = {
+    "/": "Home",
+    "/processes": "Processes",
+    "/instances": "Instances",
+    "/incidents": "Incidents",
+    "/tasks": "Tasks",
+    "/messages": "Messages",
+    "/jobs": "Jobs",
+    "/timers": "Timers",
+}
+
+
+def test_a_server_that_is_away_is_told_and_comes_back(console, api):
+    console.page.clock.install()
+    console.open("/instances?state=all")
+    console.page.route(re.compile("/v2/|/console/live"), lambda route: route.abort())
+    console.page.get_by_text("Completed", exact=True).click()
+    expect(console.page.locator(".banner")).to_have_text(re.compile("The server cannot be reached"))
+    console.page.clock.run_for(2000)
+    expect(console.page.locator(".banner")).to_be_visible()
+    api.start("order", "ORD-AWAY")
+    console.page.get_by_text("All", exact=True).click()
+    console.page.unroute(re.compile("/v2/|/console/live"))
+    console.page.clock.run_for(15_000)
+    expect(console.page.get_by_text("ORD-AWAY")).to_be_visible()
+    expect(console.page.locator(".banner")).to_have_count(0)
+    assert all("ERR_FAILED" in error for error in console.errors)
+    console.errors.clear()
+
+
+def test_a_refused_stream_makes_the_page_poll(console, api):
+    console.page.clock.install()
+    console.page.route("**/console/live*", lambda route: route.fulfill(status=503, body="too many"))
+    console.open("/instances?state=all")
+    expect(console.page.get_by_role("button", name="Live", exact=True)).to_have_attribute(
+        "title", "The page reads again every five seconds"
+    )
+    api.start("order", "ORD-POLLED")
+    console.page.clock.run_for(7000)
+    expect(console.page.get_by_text("ORD-POLLED")).to_be_visible()
+    assert all("503" in error for error in console.errors)
+    console.errors.clear()
+
+
+def test_after_bye_the_page_polls_and_then_has_a_stream_again(console, api):
+    console.page.clock.install()
+    bye = {"status": 200, "content_type": "text/event-stream", "body": "event: bye\ndata: {}\n\n"}
+    console.page.route("**/console/live*", lambda route: route.fulfill(**bye))
+    console.open("/instances?state=all")
+    live = console.page.get_by_role("button", name="Live", exact=True)
+    console.page.clock.run_for(100)
+    expect(live).to_have_attribute("title", "The page reads again every five seconds")
+    console.page.unroute("**/console/live*")
+    console.page.clock.run_for(7000)
+    expect(live).to_have_attribute("title", "The page follows the server")
+
+
+def test_two_people_edit_one_variable(console, api):
+    key = api.start("claim-review", "CLM-BOTH", claim="CLM-BOTH", amount=1)
+    console.open(f"/instances/{key}")
+    row = console.page.get_by_role("row", name=re.compile("^amount"))
+    row.hover()
+    row.get_by_role("button", name="Edit").click()
+    editor = console.page.get_by_label("Variables (JSON)")
+    expect(editor).to_have_value('{"amount": 1}')
+    editor.fill('{"amount": 2}')
+    api.put(f"/element-instances/{key}/variables", {"variables": {"amount": 3}})
+    console.page.get_by_role("dialog").get_by_role("button", name="Set variables").click()
+    conflict = console.page.get_by_role("dialog").get_by_role("alert")
+    expect(conflict.get_by_role("row", name="amount 1 3 2")).to_be_visible()
+    assert value_of(api, key, "amount") == 3
+    assert console.violations() == []
+    with console.page.expect_request("**/variables") as sent:
+        console.page.get_by_role("button", name="Overwrite").click()
+    assert re.fullmatch('"[0-9]+"', sent.value.headers["if-match"])
+    expect(console.page.get_by_text("Done at position")).to_be_visible()
+    assert value_of(api, key, "amount") == 2
+
+
+def test_another_change_of_the_instance_is_no_conflict(console, api):
+    """The version of the instance has changed between the check and the command (412): it is checked again."""
+    key = api.start("claim-review", "CLM-412", claim="CLM-412", amount=1)
+    sent = []
+
+    def meanwhile(route):
+        sent.append(route.request.headers["if-match"])
+        if len(sent) == 1:
+            api.put(f"/element-instances/{key}/variables", {"variables": {"other": 5}})
+        route.continue_()
+
+    console.page.route("**/element-instances/*/variables", meanwhile)
+    console.open(f"/instances/{key}")
+    row = console.page.get_by_role("row", name=re.compile("^amount"))
+    row.hover()
+    row.get_by_role("button", name="Edit").click()
+    console.page.get_by_label("Variables (JSON)").fill('{"amount": 2}')
+    console.page.get_by_role("dialog").get_by_role("button", name="Set variables").click()
+    expect(console.page.get_by_text("Done at position")).to_be_visible()
+    assert len(sent) == len(set(sent)) == 2
+    assert (value_of(api, key, "amount"), value_of(api, key, "other")) == (2, 5)
+    assert all("412" in error for error in console.errors)
+    console.errors.clear()
+
+
+def value_of(api, key, name):
+    """The value of a variable of an instance."""
+    [found] = api.post("/variables/search", {"filter": {"processInstanceKey": key, "name": name}})["items"]
+    return json.loads(found["value"])
+
+
+def test_a_task_that_somebody_else_claimed(console, api):
+    key = api.start("claim-review", "CLM-TAKEN", claim="CLM-TAKEN")
+    [task] = api.post("/user-tasks/search", {"filter": {"processInstanceKey": key}})["items"]
+    path = f"/user-tasks/{task['userTaskKey']}"
+    console.page.route("**/console/live*", lambda route: route.abort())
+    console.open(f"/tasks/{task['userTaskKey']}")
+    console.page.get_by_role("button", name="Assign …").click()
+    console.page.get_by_label("Assignee").fill("grace")
+    api.post(f"{path}/assignment", {"assignee": "ada"})
+    console.page.get_by_role("dialog").get_by_role("button", name="Assign").click()
+    conflict = console.page.get_by_role("dialog").get_by_role("alert")
+    expect(conflict.get_by_role("row", name="Assignee – ada grace")).to_be_visible()
+    assert api.http.get(path).json()["assignee"] == "ada"
+    console.errors.clear()
+
+
+def test_an_empty_list_says_what_to_do(console):
+    """Each has a text, and either a link or a command to go on with, or says that all is well."""
+    console.page.route("**/v2/**/search", lambda route: route.fulfill(json=NOTHING))
+    console.open("/")
+    for path, name in LISTS.items():
+        console.go(path)
+        expect(console.page.get_by_role("heading", name=name, exact=True)).to_be_visible()
+        empty = console.page.locator(".empty, .home").first
+        expect(empty).to_be_visible()
+        words = empty.inner_text()
+        ways = empty.locator("a, button, pre").count()
+        assert ways or "No incidents" in words, path
