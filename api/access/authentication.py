@@ -21,7 +21,16 @@ import trio
 
 from vivero.api.access.buckets import Buckets
 from vivero.api.access.caller import Caller, caller
-from vivero.api.access.credentials import SESSION, ApiToken, JsonWebToken, Password, parse, presented, session_ended, unauthorized
+from vivero.api.access.credentials import (
+    SESSION,
+    ApiToken,
+    JsonWebToken,
+    Password,
+    parse,
+    presented,
+    session_ended,
+    unauthorized,
+)
 from vivero.api.access.json_web_tokens import BadToken, JsonWebTokens
 from vivero.api.access.passwords import Verifier
 from vivero.api.access.sessions import digest as session_digest
