@@ -58,14 +58,14 @@ def serving(
     from tests.vivero.conftest import programs, serve
 
     with psycopg.connect(postgres_dsn, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy")  # type: ignore[arg-type]
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy")
         database = psycopg.conninfo.make_conninfo(postgres_dsn, dbname=name)
         try:
             with programs(directory) as start:
                 begin = functools.partial(start, **environment)
                 yield serve(begin, wait_until, database, *arguments).address, database
         finally:
-            connection.execute(f"DROP DATABASE {name} WITH (FORCE)")  # type: ignore[arg-type]
+            connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @pytest.fixture(scope="module")
