@@ -19,7 +19,6 @@ from urllib.parse import quote, urlsplit
 import httpx
 
 DEFAULT_ADDRESS = "http://localhost:8080"
-DEFAULT_ADMIN_ADDRESS = "http://localhost:9600"
 ADDRESS_VARIABLES = ("VIVERO_ADDRESS", "CAMUNDA_REST_ADDRESS")
 
 TIMEOUT_S = 30.0

@@ -16,6 +16,9 @@ from vivero.client import Client, ClientError, address_from
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
+PATH = click.Path(path_type=Path)
+CONFIG = click.option("--config", "file", type=PATH, envvar="VIVERO_CONFIG", help="A TOML file with settings.")
+
 
 def address_option(command: F) -> F:
     """Add --address, the server's address."""
@@ -72,4 +75,4 @@ def say(document: Any) -> None:
     click.echo(json.dumps(document, ensure_ascii=False))
 
 
-__all__ = ["JSON_OBJECT", "Failure", "address_option", "json_option", "say", "talk"]
+__all__ = ["CONFIG", "JSON_OBJECT", "PATH", "Failure", "address_option", "json_option", "say", "talk"]

@@ -16,6 +16,7 @@ from vivero.api.access.settings import MODES
 from vivero.api.http1.listeners import ListenError
 from vivero.api.tls.certificate import CertificateProblem
 from vivero.cli.failures import Failure, GaveUp, run
+from vivero.cli.options import CONFIG, PATH
 from vivero.config import Config, ConfigError
 from vivero.engine.runtime.cluster.versions import IncompatibleVersion
 from vivero.engine.runtime.supervision.failures import Escalated
@@ -45,8 +46,6 @@ EXPECTED: Mapping[type[Exception], type[Failure]] = {
 """The expected exceptions of a server, and the failure of the command for each."""
 
 
-PATH = click.Path(path_type=Path)
-CONFIG = click.option("--config", "file", type=PATH, envvar="VIVERO_CONFIG", help="A TOML file with settings.")
 DATABASE_URL = click.option("--database-url", metavar="URL", help="Your own PostgreSQL, 15 or later.")
 DATA_DIR = click.option("--data-dir", type=PATH, metavar="DIR", help="Data directory of the embedded PostgreSQL.")
 

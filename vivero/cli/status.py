@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 from rich.table import Table
 
+from vivero import config
 from vivero.cli.failures import Failure, run
-from vivero.cli.options import address_option, say, talk
-from vivero.client import DEFAULT_ADMIN_ADDRESS, Client, ClientError, Document, Unreachable
+from vivero.cli.options import CONFIG, address_option, say, talk
+from vivero.client import Client, ClientError, Document, Unreachable
+from vivero.config import ConfigError
 from vivero.terminal_tables import Column, console, table
+
+ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "": "127.0.0.1"}
+"""An address to listen on that stands for all → one to connect to."""
 
 
 @click.command()
 @address_option
 @click.option("--processes", is_flag=True, help="Show each process of `vivero up --processes N` instead.")
-@click.option("--admin", metavar="URL", help=f"The admin port, for --processes.  [{DEFAULT_ADMIN_ADDRESS}]")
+@click.option("--admin", metavar="URL", help="The admin port, for --processes.  [admin.host and admin.port]")
+@CONFIG
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
-def status(context: click.Context, address: str | None, processes: bool, admin: str | None, as_json: bool) -> None:
+def status(
+    context: click.Context, address: str | None, processes: bool, admin: str | None, file: Path | None, as_json: bool
+) -> None:
     """Show the server's health, version and partitions. The exit code is 0 if it is healthy, otherwise 1.
 
-    With --processes, show the health, connections and requests of each process. Only the admin port knows them.
+    With --processes, show the health, connections and requests of each process. Only the admin port knows them. Its
+    address is that of the settings `admin.host` and `admin.port`: give the same --config as to the server.
 
     \b
     Examples:
@@ -30,7 +40,7 @@ def status(context: click.Context, address: str | None, processes: bool, admin: 
       vivero status --processes
     """
     if processes or admin is not None:
-        found = _ask_admin(admin or DEFAULT_ADMIN_ADDRESS)
+        found = _ask_admin(admin or admin_address(file))
     else:
         healthy, topology = talk(address, _ask)
         found = {"healthy": healthy, **topology}
@@ -47,6 +57,18 @@ def status(context: click.Context, address: str | None, processes: bool, admin: 
 
 async def _ask(client: Client) -> tuple[bool, Document]:
     return await client.healthy(), await client.topology()
+
+
+def admin_address(file: Path | None) -> str:
+    """The address of the admin port by the settings. Raises Failure."""
+    try:
+        chosen = config.load(file).admin
+    except ConfigError as error:
+        raise Failure(str(error)) from error
+    if not chosen.port:
+        raise Failure("admin.port is 0, so the server has chosen a port: name it with --admin")
+    host = f"[{chosen.host}]" if ":" in chosen.host else chosen.host
+    return f"http://{ANY_ADDRESS.get(chosen.host, host)}:{chosen.port}"
 
 
 def _ask_admin(address: str) -> Document:

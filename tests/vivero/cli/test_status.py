@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from vivero.api.request import Request
 from vivero.cli import main
+from vivero.cli.status import admin_address
 from vivero.engine.runtime.supervision.children import ChildHealth
 from vivero.processes.admin import Admin
 from vivero.processes.channel import Status
@@ -99,6 +100,40 @@ def test_an_unhealthy_process_is_named_and_fails_the_command(answer, problem):
     assert shown.exit_code == 1
     assert shown.stdout.splitlines()[2].split()[:2] == ["2", "unhealthy"]
     assert shown.stderr.splitlines() == [problem]
+
+
+@pytest.mark.parametrize("source", ["environment", "file"])
+def test_the_settings_name_the_admin_port(tmp_path, source):
+    """Without a server at the default port, and with one at the setting's."""
+    with admin_port(said("1")) as (address, received):
+        port = address.rpartition(":")[2]
+        if source == "file":
+            (tmp_path / "vivero.toml").write_text(f"[admin]\nport = {port}\n")
+            shown = status("--processes", "--config", str(tmp_path / "vivero.toml"))
+        else:
+            shown = status("--processes", VIVERO_ADMIN_PORT=port)
+    assert shown.exit_code == 0, shown.output
+    assert [path for path, _ in received] == ["/status"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "address"),
+    [
+        ({}, "http://127.0.0.1:9600"),
+        ({"VIVERO_ADMIN_HOST": "0.0.0.0", "VIVERO_ADMIN_PORT": "7"}, "http://127.0.0.1:7"),
+        ({"VIVERO_ADMIN_HOST": "::1"}, "http://[::1]:9600"),
+    ],
+)
+def test_the_address_to_connect_to(monkeypatch, settings, address):
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    assert admin_address(None) == address
+
+
+def test_a_port_that_the_server_chose_must_be_named():
+    shown = status("--processes", VIVERO_ADMIN_PORT="0")
+    assert shown.exit_code == 1
+    assert "name it with --admin" in shown.stderr
 
 
 def test_without_an_admin_port_the_command_says_who_has_one():
