@@ -16,7 +16,7 @@ import trio
 from vivero.api.access import audit
 from vivero.api.access.caller import ANYBODY, Caller
 from vivero.api.access.credentials import PRIVATE
-from vivero.api.access.needs import PUBLIC, Need, authorise
+from vivero.api.access.needs import PUBLIC, Need, authorise, check_all_tenants
 from vivero.api.access.permissions import Allowed
 from vivero.api.access.rates import only_tenant
 from vivero.api.access.scopes import restrict
@@ -121,7 +121,7 @@ async def _respond(
         allowed,
         redirected,
         scope.get("raw_path"),
-        caller.tenants if services.multi_tenancy else None,
+        _tenants(services, caller),
         route.audited if _is_audited(services, route, caller) else None,
     )
     del body  # the request holds the only reference and may release it
@@ -154,10 +154,14 @@ async def _authorise(
     Raises Problem: 403, which is recorded if the change itself would be.
     """
     try:
-        return await _allowed_by_any(services, route, caller, parameters)
+        allowed = await _allowed_by_any(services, route, caller, parameters)
+        if route.of_no_tenant:
+            check_all_tenants(_tenants(services, caller), route.needs)
+        return allowed
     except Problem:
         if _is_audited(services, route, caller) and route.audited is not None:
-            denied = audit.record(route.audited, caller, address, scope["method"], scope["path"], parameters)
+            tenants = _tenants(services, caller)
+            denied = audit.record(route.audited, caller, address, scope["method"], scope["path"], parameters, tenants)
             await audit.note_failure(services, denied)
         raise
 
@@ -183,8 +187,12 @@ async def _allowed(
     allowed = authorise(caller, need)
     if allowed is None:
         return None
-    tenants = caller.tenants if services.multi_tenancy else None
-    return await restrict(services, route.scope, allowed, parameters, tenants)
+    return await restrict(services, route.scope, allowed, parameters, _tenants(services, caller))
+
+
+def _tenants(services: Services, caller: Caller) -> frozenset[str] | None:
+    """The tenants that the caller may use; None: all."""
+    return caller.tenants if services.multi_tenancy else None
 
 
 def _is_audited(services: Services, route: Route, caller: Caller) -> bool:

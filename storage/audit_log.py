@@ -26,7 +26,8 @@ class AuditRecord(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """What is known of a change before it is made. It has no variables, bodies, passwords or tokens.
 
     `actor_type` is USER, CLIENT, ANONYMOUS or UNKNOWN. `key` is the engine's key of the subject. Without an
-    `entity_key` it is shown as the entity's, and so is the key in the answer to a creation.
+    `entity_key` it is shown as the entity's, and so is the key in the answer to a creation. `tenants` are those that
+    the actor may use (`engine.core.tenants`), None: all. A key of another tenant is recorded like an unknown one.
     """
 
     actor_type: str
@@ -41,6 +42,7 @@ class AuditRecord(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     related_type: str | None = None
     related_key: str | None = None
     tenant_id: str | None = None
+    tenants: str | None = None
 
 
 class AuditedCommand(NamedTuple):
@@ -62,7 +64,13 @@ def encode(record: AuditRecord) -> str:
 
 async def add(connection: Connection, record: AuditRecord, result: str = SUCCESS) -> None:
     """Add a record. It belongs to the transaction of the connection."""
-    await connection.execute(_sql["add"], ([encode(record)], [None], [result], [None]))
+    await add_all(connection, [record], result)
+
+
+async def add_all(connection: Connection, records: Sequence[AuditRecord], result: str) -> None:
+    """Add records with the same result, by one statement."""
+    nothing = [None] * len(records)
+    await connection.execute(_sql["add"], (list(map(encode, records)), nothing, [result] * len(records), nothing))
 
 
 def of_commands(commands: Sequence[AuditedCommand]) -> Call:

@@ -1,7 +1,8 @@
 -- name: add
 -- One statement for a change over the API, and for all audited commands of a batch, behind the rows that they change. The keys of a
 -- record's subject are looked up once and kept, because the rows are deleted before their records. Each key has at most one row in one
--- of the tables, and each look-up is one of a primary key. Of a creation only the answer has the key.
+-- of the tables, and each look-up is one of a primary key. Of a creation only the answer has the key. An attempt with a key of another
+-- tenant is recorded like one with an unknown key: it is no matter of that tenant.
 INSERT INTO audit_log (actor_type, actor_id, address, category, entity_type, entity_key, operation, result, description, related_type,
     related_key, tenant_id, position, root_key, process_instance_key, process_definition_key, process_id, element_instance_key, job_key,
     user_task_key, deployment_key, resource_key)
@@ -11,7 +12,7 @@ SELECT a.actor_type, a.actor_id, a.address, a.category, a.entity_type, coalesce(
     (x.response::json ->> 'deploymentKey')::bigint, CASE WHEN a.entity_type = 'RESOURCE' THEN a.key END
 FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[]) AS x(record, position, result, response)
 CROSS JOIN LATERAL json_to_record(x.record::json) AS a(actor_type text, actor_id text, address text, category text, entity_type text,
-    entity_key text, key bigint, operation text, description text, related_type text, related_key text, tenant_id text)
+    entity_key text, key bigint, operation text, description text, related_type text, related_key text, tenant_id text, tenants text)
 CROSS JOIN LATERAL (
     SELECT coalesce(a.key, (r.document ->> 'processInstanceKey')::bigint, (r.document ->> 'messageKey')::bigint,
         (r.document ->> 'signalKey')::bigint, (r.document ->> 'conditionalEvaluationKey')::bigint,
@@ -39,7 +40,7 @@ LEFT JOIN LATERAL (
     UNION ALL
     SELECT NULL, NULL, process_definition_key, process_id, NULL, NULL, NULL, tenant_id
     FROM process_definitions WHERE process_definition_key = k.key
-    LIMIT 1) AS s ON true;
+    LIMIT 1) AS s ON a.tenants IS NULL OR s.tenant_id = ANY (string_to_array(a.tenants, ','));
 
 -- name: purge
 -- A limited number, the oldest first, by the database's time: the engine's can be set.

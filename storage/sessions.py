@@ -9,6 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.results import QueryResult
 from vivero.storage.postgres.sql_files import beside
 
 _sql = beside(__file__)
@@ -73,14 +74,18 @@ async def create(connection: Connection, sha256: bytes, new: NewSession, max_s: 
     await connection.execute(_sql["create_session"], values)
 
 
-async def end(connection: Connection, sha256: bytes) -> None:
-    """End a session."""
-    await connection.execute(_sql["end_session"], (sha256,))
+async def end(connection: Connection, sha256: bytes) -> str | None:
+    """End a session. Returns the name of its user; None if the session is gone."""
+    return _first(await connection.execute(_sql["end_session"], (sha256,)))
 
 
-async def end_all(connection: Connection, sha256: bytes) -> None:
-    """End all sessions of the user of this one."""
-    await connection.execute(_sql["end_sessions_of"], (sha256,))
+async def end_all(connection: Connection, sha256: bytes) -> str | None:
+    """End all sessions of the user of this one. Returns the same."""
+    return _first(await connection.execute(_sql["end_sessions_of"], (sha256,)))
+
+
+def _first(found: QueryResult) -> str | None:
+    return str(found.rows[0][0]) if found.rows else None
 
 
 async def listed(connection: Connection, username: str | None) -> list[ListedSession]:

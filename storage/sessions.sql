@@ -22,11 +22,12 @@ ON CONFLICT (sha256) DO NOTHING;
 
 -- name: end_session
 -- A session that is gone already is no error.
-DELETE FROM sessions WHERE sha256 = $1;
+DELETE FROM sessions WHERE sha256 = $1 RETURNING username;
 
 -- name: end_sessions_of
 -- All sessions of the user of this session, itself included: they have one password, or one account at the provider.
-DELETE FROM sessions WHERE (username, provider) IN (SELECT username, provider FROM sessions WHERE sha256 = $1);
+DELETE FROM sessions WHERE (username, provider) IN (SELECT username, provider FROM sessions WHERE sha256 = $1)
+RETURNING username;
 
 -- name: sessions
 -- For `vivero user sessions`; never the hash. Without a name, those of all users.

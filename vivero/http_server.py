@@ -59,6 +59,8 @@ class HttpServer:
             served = self._served(built)
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(built.deadlines.run)
+                if self.access is not None:
+                    nursery.start_soon(self.access.failed_sign_ins.run)
                 await serve_http(served, endpoint, settings=self._config.http, drain=drain, beat=beat.beat)
                 nursery.cancel_scope.cancel()
 

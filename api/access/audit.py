@@ -14,10 +14,12 @@ from vivero.api.problems import Problem
 from vivero.api.request import Request, parse_key
 from vivero.api.response import Response
 from vivero.api.services import Services
+from vivero.engine.core.tenants import joined
 from vivero.storage import audit_log
 from vivero.storage.audit_log import FAIL, AuditRecord
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import StorageError
+from vivero.storage.tenants import Tenants
 
 log = structlog.get_logger(__name__)
 
@@ -31,9 +33,10 @@ REJECTED = (403, 404, 409)
 
 
 def record(
-    audited: Audited, caller: Caller, address: str, method: str, path: str, ids: Mapping[str, str]
+    audited: Audited, caller: Caller, address: str, method: str, path: str, ids: Mapping[str, str], tenants: Tenants
 ) -> AuditRecord:
     """The record of an attempt. `ids`: the parameters of the path: the entity, and the member of a role or group.
+    `tenants`: those that the caller may use.
 
     The description has method and path: these have no secrets, in contrast to bodies.
     """
@@ -50,6 +53,7 @@ def record(
         _shown(f"{method} {path}"),
         audited.related,
         member,
+        tenants=None if tenants is None else joined(tenants),
     )
 
 
@@ -63,7 +67,7 @@ def record_of(request: Request, entity_key: str | None = None) -> AuditRecord | 
     if request.audited is None:
         return None
     ids = request.params if entity_key is None else {"": entity_key}
-    return record(request.audited, request.caller, request.owner, request.method, request.path, ids)
+    return record(request.audited, request.caller, request.owner, request.method, request.path, ids, request.tenants)
 
 
 def of_command(request: Request) -> str | None:

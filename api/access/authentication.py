@@ -31,6 +31,7 @@ from vivero.api.access.credentials import (
     session_ended,
     unauthorized,
 )
+from vivero.api.access.failed_sign_ins import FailedSignIns
 from vivero.api.access.json_web_tokens import BadToken, JsonWebTokens
 from vivero.api.access.passwords import Verifier
 from vivero.api.access.sessions import digest as session_digest
@@ -84,6 +85,7 @@ class Authenticator:
         self._flights: SingleFlight[bytes, _Found] = SingleFlight()
         self._of_user = Buckets(*FAILURES_OF_USER)
         self._of_address = Buckets(*FAILURES_OF_ADDRESS)
+        self.failed_sign_ins = FailedSignIns(pool)
 
     async def authenticate(self, headers: Headers, address: str) -> Caller:
         """The caller of a request with these headers from an address.
@@ -107,6 +109,7 @@ class Authenticator:
         """The user with this name and password, at sign-in. Raises Problem 401, 429, 503; and StorageError."""
         with _limited(self._of_address, address), _limited(self._of_user, (username, address)):
             if "\0" in username:  # PostgreSQL has no such text, so nobody has the name
+                self.failed_sign_ins.count(None, address)
                 raise unauthorized(INVALID)
             return (await self._of_password(Password(username, password), address)).caller
 
@@ -147,6 +150,7 @@ class Authenticator:
             user = await identities.user(connection, given.username)
         if not await self._verifier.verify(None if user is None else user.password_hash, given.password):
             log.info("a password was rejected", address=address)
+            self.failed_sign_ins.count(None if user is None else given.username, address)
             raise unauthorized(INVALID)
         async with self._pool.connection() as connection:
             stored = await identities.rights(connection, [("USER", given.username)])

@@ -10,6 +10,7 @@ from vivero.api.access.permissions import Allowed, Permission
 from vivero.api.problems import Problem
 from vivero.api.request import parse_key
 from vivero.storage.search.user_tasks import GrantedTasks
+from vivero.storage.tenants import Tenants
 
 
 class Open(Enum):
@@ -80,6 +81,12 @@ def _on_tasks(caller: Caller, need: Permission, processes: frozenset[str], on_ta
         frozenset(caller.groups) if "candidateGroups" in properties else frozenset(),
     )
     return Allowed(need, processes, tasks)
+
+
+def check_all_tenants(tenants: Tenants, need: Need) -> None:
+    """Raise Problem 403 for a caller with some tenants: what the route shows or changes belongs to none of them."""
+    if tenants is not None and isinstance(need, Permission):
+        raise Problem(403, "FORBIDDEN", f"{denied(need).detail}: it belongs to no tenant, so it needs all tenants")
 
 
 def denied(need: Permission) -> Problem:

@@ -99,6 +99,8 @@ class Route:
     """A permission that is enough for some requests. The handler checks which (`require_by_key`)."""
     audited: Audited | None = None
     """How the audit log shows what the route changes; None for a route that only reads, and for job activation."""
+    of_no_tenant: bool = False
+    """Whether it is for callers with all tenants only, because it shows or changes what concerns every tenant."""
 
 
 def _entries(entries: Entries) -> Iterator[Route]:
@@ -118,6 +120,16 @@ def _entries(entries: Entries) -> Iterator[Route]:
         assigned, unassigned = (administration(kind, each, members.type) for each in ("ASSIGN", "UNASSIGN"))
         yield Route("PUT", member, directory.assigning(entries, members), update, audited=assigned)
         yield Route("DELETE", member, directory.unassigning(entries, members), update, audited=unassigned)
+
+
+def _reads_jobs(method: str, path: str, handler: Handler) -> Route:
+    """A route that shows background jobs."""
+    return Route(method, path, handler, READ_SYSTEM, of_no_tenant=True)
+
+
+def _changes_jobs(method: str, path: str, handler: Handler) -> Route:
+    """A route that changes background jobs."""
+    return Route(method, path, handler, UPDATE_SYSTEM, audited=SYSTEM, of_no_tenant=True)
 
 
 ROUTES = (
@@ -151,15 +163,15 @@ ROUTES = (
     Route("PUT", "/cluster/nodes/{nodeId}/draining", cluster.drain, UPDATE_SYSTEM, audited=SYSTEM),
     Route("DELETE", "/cluster/nodes/{nodeId}/draining", cluster.undo_drain, UPDATE_SYSTEM, audited=SYSTEM),
     # background jobs
-    Route("POST", "/background-jobs", background_jobs.add, UPDATE_SYSTEM, audited=SYSTEM),
-    Route("POST", "/background-jobs/search", background_jobs.search, READ_SYSTEM),
-    Route("GET", "/background-jobs/{id}", background_jobs.get, READ_SYSTEM),
-    Route("DELETE", "/background-jobs/{id}", background_jobs.delete, UPDATE_SYSTEM, audited=SYSTEM),
-    Route("POST", "/background-jobs/{id}/run", background_jobs.run_now, UPDATE_SYSTEM, audited=SYSTEM),
-    Route("POST", "/background-jobs/{id}/retry", background_jobs.retry, UPDATE_SYSTEM, audited=SYSTEM),
-    Route("GET", "/background-job-types", background_jobs.list_types, READ_SYSTEM),
-    Route("PUT", "/background-job-types/{type}/pause", background_jobs.pause, UPDATE_SYSTEM, audited=SYSTEM),
-    Route("DELETE", "/background-job-types/{type}/pause", background_jobs.resume, UPDATE_SYSTEM, audited=SYSTEM),
+    _reads_jobs("POST", "/background-jobs/search", background_jobs.search),
+    _reads_jobs("GET", "/background-jobs/{id}", background_jobs.get),
+    _reads_jobs("GET", "/background-job-types", background_jobs.list_types),
+    _changes_jobs("POST", "/background-jobs", background_jobs.add),
+    _changes_jobs("DELETE", "/background-jobs/{id}", background_jobs.delete),
+    _changes_jobs("POST", "/background-jobs/{id}/run", background_jobs.run_now),
+    _changes_jobs("POST", "/background-jobs/{id}/retry", background_jobs.retry),
+    _changes_jobs("PUT", "/background-job-types/{type}/pause", background_jobs.pause),
+    _changes_jobs("DELETE", "/background-job-types/{type}/pause", background_jobs.resume),
     # deployments
     Route(
         "POST",

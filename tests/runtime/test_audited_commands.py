@@ -104,3 +104,21 @@ async def test_records_are_deleted_when_they_are_old(bench):
     assert await audit_log.purge(bench.connection, 86_400_000, 10) == 1
     assert await audit_log.purge(bench.connection, 86_400_000, 10) == 0
     assert len(await recorded(bench)) == 1
+
+
+@pytest.mark.parametrize(("tenants", "own"), [("b", False), ("b,c", False), ("", False), (f"b,{TENANT}", True)])
+async def test_an_attempt_with_a_key_of_another_tenant_is_recorded_like_one_with_an_unknown_key(bench, tenants, own):
+    """It is no matter of the tenant that has the key, and must not tell it of the sender."""
+    await bench.deploy(ONE_TASK)
+    created = await bench.run(CreateInstance("p"))
+    key = created.reply.process_instance_key
+    made = AuditRecord("USER", "ann", "ADMIN", "PROCESS_INSTANCE", "CANCEL", str(key), key, tenants=tenants)
+    item = Append(CancelInstance(key), tenants, audit=audit_log.encode(made))
+    appended = await bench.appender.append(item, deadline_s=10)
+    await bench.until(lambda: appended.position in bench.answers)
+    await audit_log.add(bench.connection, made, audit_log.FAIL)  # as for a forbidden attempt, which is no command
+    of_tenant = (key, "p", TENANT) if own else (None, None, None)
+    assert [row[3:5] + row[6:] for row in await recorded(bench)] == [
+        (str(key), "SUCCESS" if own else "FAIL", *of_tenant),
+        (str(key), "FAIL", *of_tenant),
+    ]

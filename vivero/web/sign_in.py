@@ -93,8 +93,6 @@ class _Pages:
             id = await self._sign_in(NewSession(username, sessions.PASSWORD))
         except (Problem, StorageError) as error:
             status, message = _explained(error)
-            if status == 401:
-                await sign_in_records.add_failure(self._parts.pool, username, address())
             return await self._login_page(status, next, username, message)
         response = redirect(next, 303)
         cookies.set_session(response, id, self._settings.session_max_s)
@@ -130,15 +128,21 @@ class _Pages:
         try:
             self._check_origin()
             if id is not None:
-                end = sessions.end_all if form.get("everywhere") else sessions.end
-                async with self._parts.pool.connection() as connection:
-                    await end(connection, digest(id))
+                await self._end(digest(id), everywhere=bool(form.get("everywhere")))
         except (Problem, StorageError) as error:
             status, message = _explained(error)
             return await self._login_page(status, HOME, message=message)
         response = redirect(LOGIN, 303)
         cookies.forget_session(response)
         return response
+
+    async def _end(self, sha256: bytes, *, everywhere: bool) -> None:
+        """End a session, or all of its user, with its record in the audit log."""
+        end = sessions.end_all if everywhere else sessions.end
+        async with self._parts.pool.connection() as connection, connection.transaction():
+            username = await end(connection, sha256)
+            if username is not None:
+                await audit_log.add(connection, sign_in_records.signed_out(username, address(), everywhere))
 
     def _check_origin(self) -> None:
         """Raise Problem 403 unless the form is one of our pages."""

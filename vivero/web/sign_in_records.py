@@ -1,39 +1,32 @@
-"""Sign-ins in the audit log. The API has no operation for them: it is UNKNOWN, and the description names the kind."""
+"""Sign-ins in the audit log. The API has no operation for them: it is UNKNOWN, and the description names the kind.
+
+Failed ones are recorded together (`api.access.failed_sign_ins`).
+"""
 
 from __future__ import annotations
 
-import structlog
-
-from vivero.storage import audit_log, identities
-from vivero.storage.audit_log import ADMIN, FAIL, AuditRecord
-from vivero.storage.postgres.errors import StorageError
-from vivero.storage.postgres.pool import Pool
+from vivero.storage.audit_log import ADMIN, AuditRecord
 from vivero.storage.sessions import NewSession
-
-log = structlog.get_logger(__name__)
 
 
 def signed_in(new: NewSession, address: str) -> AuditRecord:
     """The record of a sign-in."""
-    return _record("USER", new.username, "UNKNOWN", new.username, address, f"sign-in, {new.provider}")
+    return _record(new.username, "UNKNOWN", address, f"sign-in, {new.provider}")
+
+
+def signed_out(username: str, address: str, everywhere: bool) -> AuditRecord:
+    """The record of a sign-out by the user, in one browser or in all."""
+    return _record(username, "UNKNOWN", address, "sign-out everywhere" if everywhere else "sign-out")
 
 
 def password_changed(username: str, address: str) -> AuditRecord:
     """The record of a user's change of the own password."""
-    return _record("USER", username, "UPDATE", username, address, "change of the own password")
+    return _record(username, "UPDATE", address, "change of the own password")
 
 
-async def add_failure(pool: Pool, username: str, address: str) -> None:
-    """Record a wrong user name or password. Of unknown names nothing is stored: people type passwords there."""
-    try:
-        async with pool.connection() as connection:
-            known = await identities.user(connection, username)
-            entity = None if known is None else username
-            made = _record("ANONYMOUS", "anonymous", "UNKNOWN", entity, address, "failed sign-in")
-            await audit_log.add(connection, made, FAIL)
-    except StorageError as error:
-        log.warning("cannot record a failed sign-in", error=str(error))
-
-
-def _record(kind: str, actor: str, operation: str, entity: str | None, address: str, description: str) -> AuditRecord:
-    return AuditRecord(kind, actor, ADMIN, "USER", operation, entity, address=address or None, description=description)
+def _record(username: str, operation: str, address: str, description: str) -> AuditRecord:
+    return AuditRecord(
+        *("USER", username, ADMIN, "USER", operation, username),
+        address=address or None,
+        description=description,
+    )

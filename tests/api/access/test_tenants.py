@@ -10,6 +10,7 @@ from vivero.api import app as api_app
 from vivero.api.access.caller import Caller, caller
 from vivero.api.access.permissions import ALL_RIGHTS
 from vivero.api.command_routing import CommandRouting
+from vivero.api.routes import ROUTES
 from vivero.engine.core.records.catalogue import DeploymentReply
 from vivero.engine.core.records.conditionals import ConditionalsReply
 from vivero.engine.core.records.instances import InstanceReply
@@ -105,6 +106,27 @@ async def test_a_request_is_of_the_tenant_that_it_names(client_of, engine, path)
     answer = await ask(client_of(ann("a", "b"), pool=AnyPool()), path, "a")
     assert answer.status == 200, answer.body
     assert [item.tenant for item in engine.appended] == ["a"]
+
+
+OF_NO_TENANT = [route for route in ROUTES if route.of_no_tenant]
+
+
+def test_background_jobs_belong_to_no_tenant():
+    assert {route.path.split("/")[1] for route in OF_NO_TENANT} == {"background-jobs", "background-job-types"}
+    assert [route for route in ROUTES if route.path.startswith("/background-job")] == OF_NO_TENANT
+
+
+@pytest.mark.parametrize("route", OF_NO_TENANT, ids=lambda route: f"{route.method} {route.path}")
+async def test_what_belongs_to_no_tenant_is_for_callers_with_all_tenants(client_of, services, route):
+    """Whatever its permissions, a caller with some tenants gets nothing. Payloads may be of any tenant."""
+    path = route.path.replace("{id}", "00000000-0000-4000-8000-000000000001").replace("{type}", "mail")
+    for who, refused in ((ann("a"), True), (ann("a", "<default>"), True), (ann(), False)):
+        answer = await client_of(who)(route.method, path, {"type": "mail"} if route.method == "POST" else b"")
+        assert (answer.status == 403) == refused
+        if refused:
+            assert answer.problem["detail"].endswith("it belongs to no tenant, so it needs all tenants")
+    without = Client(api_app.build(replace(services, access=As(ann("<default>")), pool=NoDatabase())))
+    assert (await without(route.method, path, b"")).status != 403, "without multi-tenancy nothing changes"
 
 
 async def test_another_tenant_is_403_whether_it_exists_or_not(client_of, engine, path):
