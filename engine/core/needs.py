@@ -8,6 +8,8 @@ from typing import Any
 
 import msgspec
 
+from vivero.engine.core.tenants import EVERY_TENANT
+
 
 class NeedKind(Enum):
     __hash__ = object.__hash__  # by identity: an Enum hashes the name, in Python
@@ -67,6 +69,9 @@ class NeedKind(Enum):
 class Need(msgspec.Struct, frozen=True, gc=False):
     kind: NeedKind
     key: Any
+    tenants: str = EVERY_TENANT
+    """The tenants that the sender of the command may use (`engine.core.tenants`). A row of another tenant is looked up
+    and not loaded, so that its key costs what an unknown one does."""
 
 
 Needs = Iterator[Need]

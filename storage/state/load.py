@@ -17,6 +17,7 @@ from vivero.engine.core.needs import Need, NeedKind
 from vivero.engine.core.rules import HELD_AT_ONCE
 from vivero.engine.core.state.instance_tree import Element, Instance, LoopItem, Variable
 from vivero.engine.core.state.state import State
+from vivero.engine.core.tenants import covers
 from vivero.storage.postgres.driver import Call, Connection
 from vivero.storage.postgres.sql_files import beside
 from vivero.storage.postgres.values import whole_numbers
@@ -79,7 +80,7 @@ async def _load_references(
 
 
 def _in_order(needs: list[Need], rows: Rows, signals: message_channels.SignalPages) -> list[Reference]:
-    """What needs name in trees, in the order of the needs."""
+    """What needs name in trees of their tenants, in the order of the needs."""
     if not rows and not signals:
         return []
     named = {row[0]: row for row in rows}
@@ -88,7 +89,9 @@ def _in_order(needs: list[Need], rows: Rows, signals: message_channels.SignalPag
         if need.kind is NeedKind.SIGNAL:
             references += (Reference(need, *row) for row in signals.get(need.key, ()))
         elif need.kind in OF_TREES and need.key in named:
-            references.append(Reference(need, *named[need.key]))
+            *place, tenant = named[need.key]
+            if covers(need.tenants, tenant):
+                references.append(Reference(need, *place))
     return references
 
 
@@ -97,7 +100,7 @@ async def _load_work(reader: Connection, state: State, roots: set[int]) -> None:
     keys = pages.work_of(state, roots)
     if keys:
         found = (await reader.execute(_sql["roots"], ([], [], sorted(keys), [], []))).rows
-        place = {row[0]: row for row in found}
+        place = {row[0]: row[:-1] for row in found}
         references = [Reference(Need(NeedKind.ELEMENT, key), *place[key]) for key in keys if key in place]
         beyond = await row_bound.beyond(reader, state, references)
         await load_parts(reader, state, lacking(state, {one.place for one in references} - beyond))
@@ -110,7 +113,7 @@ async def _load_work(reader: Connection, state: State, roots: set[int]) -> None:
 
 
 async def _references(reader: Connection, state: State, plan: LoadPlan) -> tuple[Rows, dict[int, str | None]]:
-    """Rows (key, root, part) of what the plan names in trees, and lease tokens."""
+    """Rows (key, root, part, tenant) of what the plan names in trees, and lease tokens."""
     calls: list[Call] = []
     keys = [sorted(plan.jobs), sorted(plan.incidents), sorted(plan.elements), sorted(plan.timers)]
     keys.append(sorted(plan.subscriptions))

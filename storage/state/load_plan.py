@@ -8,6 +8,7 @@ from typing import Any
 from vivero.engine.core.needs import Need, NeedKind
 from vivero.engine.core.records.base import keys_of
 from vivero.engine.core.state.state import State
+from vivero.engine.core.tenants import EVERY_TENANT, covers
 from vivero.storage.state import pages
 
 OF_TREES = frozenset(
@@ -17,6 +18,25 @@ OF_TREES = frozenset(
     )
 )
 """Needs of these kinds name rows of an instance tree."""
+
+
+BY_KEY = OF_TREES | {NeedKind.DEFINITION}
+ELEMENTS = frozenset((NeedKind.ELEMENT, NeedKind.INSTANCE))
+WITH_TENANT = frozenset((NeedKind.TIMER, NeedKind.DEFINITION))
+"""The rows of other kinds have the tenant of their instance."""
+
+
+def is_foreign(need: Need, row: Any) -> bool:
+    """Whether a row in memory belongs to a tenant that the sender of the command may not use.
+
+    It is looked up all the same. Otherwise the time of an answer would tell such a key from an unknown one.
+    """
+    if need.tenants == EVERY_TENANT or need.kind not in BY_KEY:
+        return False
+    if need.kind in WITH_TENANT:
+        return not covers(need.tenants, row.tenant)
+    element = row if need.kind in ELEMENTS else row.element
+    return not covers(need.tenants, element.instance.tenant)
 
 
 class LoadPlan:
@@ -60,7 +80,7 @@ class LoadPlan:
         for need in needs:
             if need.kind in known:
                 asked, present = known[need.kind]
-                if need.key not in present:
+                if need.key not in present or is_foreign(need, present[need.key]):
                     if need.kind not in OF_TREES or lowest < need.key < beyond:  # others have their own trees
                         asked.add(need.key)
                 elif need.kind in OF_TREES and (part := pages.part_with_lazy_variables(present[need.key])) is not None:

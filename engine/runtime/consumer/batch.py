@@ -16,6 +16,7 @@ import structlog
 import trio
 
 from vivero.engine.core.dispatch import COMMANDS
+from vivero.engine.core.homes import FROM_CLIENTS
 from vivero.engine.core.needs import Need, NotLoaded
 from vivero.engine.core.outcomes import CommandRecord, Handled, Notices
 from vivero.engine.core.quarantine import JOB_REPORTS
@@ -129,9 +130,15 @@ def needs_of(processor: Processor, decoded: Iterable[Decoded]) -> list[Need]:
         need
         for one in decoded
         if one.command is not None
-        for need in COMMANDS[type(one.command)].needs(one.command, one.row.tenant)
+        for need in _declared(one.command, one.row.tenant)
         if not several or need.kind in OF_TREES or not processor.is_elsewhere(one.command, one.row.tenant)
     ]
+
+
+def _declared(command: Command, tenants: str) -> Iterable[Need]:
+    """The needs of a command. Those of a client are limited to the tenants of the client."""
+    needs = COMMANDS[type(command)].needs(command, tenants)
+    return (Need(need.kind, need.key, tenants) for need in needs) if type(command) in FROM_CLIENTS else needs
 
 
 def loaded_commands(processor: Processor, decoded: list[Decoded], left_out: Set[Need]) -> list[Decoded]:

@@ -9,14 +9,18 @@ from dataclasses import replace
 import psycopg
 import pytest
 
+from tests.api.access import test_foreign_keys
 from tests.api.conftest import KEY, Client, Rows
+from tests.sent_statements import record_statements
 from tests.two_tenants import ENDED, OFFSETS, OTHER, fill, log_command
 from vivero.api import app as api_app
 from vivero.api import reading
 from vivero.api import search as api_search
 from vivero.api.access.caller import Caller
 from vivero.api.access.permissions import ALL_RIGHTS, RESOURCES, rights
+from vivero.api.access.scopes import Scope
 from vivero.api.routes import ROUTES, directory
+from vivero.engine.core.records.effects import Rejection, RejectionCode
 from vivero.storage import row_security
 from vivero.storage.identities import Grant
 from vivero.storage.postgres import driver
@@ -113,6 +117,33 @@ def masked(answer, key):
     for offset in range(100):
         body = body.replace(str(key + offset), f"+{offset}")
     return body
+
+
+COMMANDS = [route for route in ROUTES if f"{route.method} {route.path}" in test_foreign_keys.BODIES]
+SOME_PROCESS = rights((), [Grant(resource, "no-process", tuple(RESOURCES[resource])) for resource in RESOURCES])
+
+
+@pytest.mark.parametrize("allowed", [ALL_RIGHTS, SOME_PROCESS], ids=["unrestricted", "restricted"])
+@every([*BY_KEY, *COMMANDS])
+async def test_a_foreign_key_costs_the_statements_of_an_unknown_one(make, engine, monkeypatch, route, allowed):
+    """Otherwise the time of the answer would tell that the key exists. (`tests/runtime/test_foreign_keys_cost.py` tries
+    what the engine does with commands.)"""
+    client, sent = make(As("a", allowed=allowed)), record_statements(monkeypatch)
+    engine.rejection = Rejection(RejectionCode.NOT_FOUND, "none")
+    costs = []
+    for key in (OTHER, UNKNOWN):
+        sent.clear()
+        engine.appended.clear()
+        body = test_foreign_keys.BODIES.get(f"{route.method} {route.path}", b"")
+        answer = await client(route.method, path(route, key), body)
+        assert answer.status == 404 or answer.json.get("items") == [] or route in OF_EVERYTHING
+        costs.append((answer.status, list(sent), [type(item.command) for item in engine.appended]))
+    assert costs[0] == costs[1]
+    assert any(costs[0][1:]) or costs[0][0] == 403, "this test would find nothing"
+
+
+OF_EVERYTHING = [route for route in ROUTES if route.scope is Scope.EVERYTHING]
+"""Closed to restricted callers, whatever the key."""
 
 
 @pytest.mark.parametrize("defence", DEFENCES)
