@@ -25,6 +25,7 @@ from vivero.engine.core.records.messages import (
     AcknowledgeCorrelation,
     CloseSubscription,
     CompleteThrow,
+    ConfirmStart,
     CorrelateMessage,
     DeliverEvent,
     OpenSubscription,
@@ -61,7 +62,9 @@ def _of_published(command: PublishMessage | CorrelateMessage, tenant: str, route
     return routes.of_channel(tenant, command.correlation_key)
 
 
-def _of_channel(command: OpenSubscription | CloseSubscription | ReleaseStart, _tenant: str, routes: Routes) -> int:
+def _of_channel(
+    command: OpenSubscription | CloseSubscription | ConfirmStart | ReleaseStart, _tenant: str, routes: Routes
+) -> int:
     return routes.of_channel(command.tenant, command.correlation_key)
 
 
@@ -123,6 +126,7 @@ HOMES: dict[type[Command], Home] = FROM_CLIENTS | {
     CompleteThrow: _of_key,
     OpenSubscription: _of_channel,
     CloseSubscription: _of_channel,
+    ConfirmStart: _of_channel,
     ReleaseStart: _of_channel,
     AcknowledgeCorrelation: _of_offer,
     RejectCorrelation: _of_offer,

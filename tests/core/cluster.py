@@ -19,6 +19,7 @@ from vivero.engine.core.records.base import PARTITION_SHIFT
 from vivero.engine.core.records.messages import (
     AcknowledgeCorrelation,
     CloseSubscription,
+    ConfirmStart,
     OpenSubscription,
     PublishMessage,
     RejectCorrelation,
@@ -32,7 +33,7 @@ from vivero.engine.core.step import DEFAULT_LIMITS
 MOST_DELIVERIES = 200_000
 TO_CHANNELS = (
     *(PublishMessage, OpenSubscription, CloseSubscription),
-    *(AcknowledgeCorrelation, RejectCorrelation, ReleaseStart),
+    *(AcknowledgeCorrelation, RejectCorrelation, ConfirmStart, ReleaseStart),
 )
 
 

@@ -21,6 +21,7 @@ from vivero.engine.core.records.messages import (
     ChannelUnsubscribed,
     CloseSubscription,
     CompleteThrow,
+    ConfirmStart,
     CorrelateMessage,
     CorrelationAnswered,
     MessageCorrelated,
@@ -139,7 +140,7 @@ def _send_to_all(
     starts: list[StartInstance] = []
     for receiver in receivers:
         if isinstance(receiver, Start):
-            starts.append((yield from _correlate_to_start(offer, receiver, view.key())))
+            starts.append((yield from _correlate_to_start(offer, receiver, view)))
         else:
             triggers.append((yield from _correlate_to_subscription(offer, receiver)))
         offer = msgspec.structs.replace(offer, request=None)
@@ -160,19 +161,24 @@ def _correlate_to_subscription(
     return TriggerSubscription(subscription.key, msgspec.structs.replace(offer, process_id=subscription.process_id))
 
 
-def _send_to_start(offer: Offer, start: Start, instance: int) -> Effects:
-    yield Send((yield from _correlate_to_start(offer, start, instance)))
+def _send_to_start(offer: Offer, start: Start, view: View) -> Effects:
+    yield Send((yield from _correlate_to_start(offer, start, view)))
 
 
-def _correlate_to_start(offer: Offer, start: Start, instance: int) -> Generator[Event, None, StartInstance]:
-    """Start an instance. With a correlation key it locks its process until it ends: no other one starts meanwhile."""
+def _correlate_to_start(offer: Offer, start: Start, view: View) -> Generator[Event, None, StartInstance]:
+    """Start an instance. With a correlation key it locks its process until it ends: no other one starts meanwhile.
+
+    If the tenant is pinned to other partitions, the instance gets another key there, and names it (`ConfirmStart`).
+    """
     assert offer.message is not None
-    lock = offer.correlation_key or None
+    lock, key = offer.correlation_key or None, view.key()
     yield MessageCorrelated(offer.message, start.tenant, offer.correlation_key, start.process_id)
     if lock is not None:
-        yield StartLocked(instance, start.tenant, offer.correlation_key, start.process_id)
-    key, variables = start.key, offer.variables
-    return StartInstance(instance, start.definition, start.element, variables, lock, key, offer, start.process_id)
+        yield StartLocked(key, start.tenant, offer.correlation_key, start.process_id)
+    return StartInstance(
+        *(key, start.definition, start.element, offer.variables, lock, start.key, offer, start.process_id),
+        partition=view.partition_for_start(start.tenant, key) or 0,
+    )
 
 
 def correlate(command: CorrelateMessage, view: View) -> Effects:
@@ -202,7 +208,8 @@ def no_subscription(name: str, correlation_key: str) -> Rejection:
 
 
 def needs_channel(
-    command: OpenSubscription | CloseSubscription | AcknowledgeCorrelation | RejectCorrelation, tenant: str
+    command: OpenSubscription | CloseSubscription | AcknowledgeCorrelation | RejectCorrelation | ConfirmStart,
+    tenant: str,
 ) -> Needs:
     key = command.offer.correlation_key if hasattr(command, "offer") else command.correlation_key
     yield Need(NeedKind.CHANNEL, (command.tenant, key))
@@ -270,7 +277,7 @@ def reject(command: RejectCorrelation, view: View) -> Effects:
     receivers = _receivers(offer.name, channel, view, stored=stored, without=command.key)
     following = None if process_id is None else receivers.get(process_id)
     if isinstance(following, Start):
-        yield from _send_to_start(offer, following, view.key())
+        yield from _send_to_start(offer, following, view)
     elif following is not None:
         yield from _send_to_subscription(offer, following)
     elif offer.request is not None:
@@ -298,6 +305,27 @@ def _offer_of(message: Message) -> Offer:
 # ---- the one-instance lock
 
 
+def confirm(command: ConfirmStart, view: View) -> Effects:
+    """Let the lock have the key of its instance, which began in another partition."""
+    lock = view.channel(command.tenant, command.correlation_key).locks.get(command.process_id)
+    if lock is not None and lock.key == command.key:
+        yield from _rename(command)
+
+
+def confirm_rejected(command: ConfirmStart, _rejection: Rejection, view: View) -> Effects:
+    """The same. Otherwise the lock would outlive its instance."""
+    channel = view.state.channels.get((command.tenant, command.correlation_key))
+    lock = None if channel is None else channel.locks.get(command.process_id)
+    if lock is not None and lock.key == command.key:
+        yield from _rename(command)
+
+
+def _rename(command: ConfirmStart) -> Effects:
+    where = command.tenant, command.correlation_key, command.process_id
+    yield StartReleased(command.key, *where)
+    yield StartLocked(command.instance, *where)
+
+
 def needs_release(command: ReleaseStart, tenant: str) -> Needs:
     yield Need(NeedKind.CHANNEL, (command.tenant, command.correlation_key))
     yield Need(NeedKind.STARTS, None)
@@ -315,7 +343,7 @@ def release(command: ReleaseStart, view: View) -> Effects:
     stored = [channel.oldest(name, command.process_id, view.now) for name in by_name]
     message = min((one for one in stored if one is not None), key=lambda one: one.key, default=None)
     if message is not None:
-        yield from _send_to_start(_offer_of(message), by_name[message.name], view.key())
+        yield from _send_to_start(_offer_of(message), by_name[message.name], view)
 
 
 def release_rejected(command: ReleaseStart, _rejection: Rejection, view: View) -> Effects:

@@ -9,6 +9,7 @@ from vivero.engine.core.records.instances import InstanceCreated, VariableSet
 from vivero.engine.core.records.messages import (
     AcknowledgeCorrelation,
     CompleteThrow,
+    ConfirmStart,
     DeliverEvent,
     MessageReceived,
     MessageReply,
@@ -108,7 +109,7 @@ def start(command: StartInstance, view: View) -> Effects:
         yield from start_rejected(command, no_subscription(name, key), view)
         return
     maps = bool(view.model(definition.key).nodes[command.element].outputs)
-    instance = command.key or view.key()
+    instance = view.key() if command.partition else command.key
     yield InstanceCreated(
         instance,
         definition.key,
@@ -126,10 +127,12 @@ def start(command: StartInstance, view: View) -> Effects:
     for name, value in () if maps else command.variables.items():
         yield VariableSet(view.key(), instance, name, value)
     if offer is not None:
-        yield from _received(command, offer, view)
+        yield from _received(command, offer, instance, view)
+    if command.start_lock is not None and instance != command.key:
+        yield Send(ConfirmStart(command.key, instance, view.tenant, command.process_id, command.start_lock))
 
 
-def _received(command: StartInstance, offer: Offer, view: View) -> Effects:
+def _received(command: StartInstance, offer: Offer, instance: int, view: View) -> Effects:
     """Record that the instance got the message that started it."""
     assert offer.message is not None, "signals are not offered to start events"
     assert command.subscription is not None, "a message starts an instance through a subscription"
@@ -139,11 +142,11 @@ def _received(command: StartInstance, offer: Offer, view: View) -> Effects:
         command.subscription,
         offer.name,
         offer.correlation_key,
-        command.key,
+        instance,
         command.element,
     )
     if offer.request is not None:
-        yield Reply(MessageReply(view.tenant, offer.message, command.key), to=offer.request)
+        yield Reply(MessageReply(view.tenant, offer.message, instance), to=offer.request)
 
 
 def start_rejected(command: StartInstance, rejection: Rejection, view: View) -> Effects:

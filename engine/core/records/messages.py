@@ -104,9 +104,9 @@ class RejectCorrelation(Command, frozen=True):
 class StartInstance(Command, frozen=True):
     """Internal: start a process at its start event `element`. `key` is the key of the new instance.
 
-    With `partition` the instance begins there, and its key is assigned there. `start_lock`: the correlation key that is
-    locked for the process while the instance runs. `variables` are JSON text. `offer`: the message that starts it.
-    `process_id`: the process id of the definition.
+    With `partition` the instance begins there, its key is assigned there, and `key` is that of its lock only.
+    `start_lock`: the correlation key that is locked for the process while the instance runs. `variables` are JSON text.
+    `offer`: the message that starts it. `process_id`: the process id of the definition.
     """
 
     intent: ClassVar[str] = "PROCESS_INSTANCE:START"
@@ -133,6 +133,17 @@ class DeliverEvent(Command, frozen=True):
     triggers: tuple[TriggerSubscription, ...] = ()
     starts: tuple[StartInstance, ...] = ()
     thrower: int | None = None
+
+
+class ConfirmStart(Command, frozen=True):
+    """Internal, to a message channel: the instance of the lock `key` began in another partition, as `instance`."""
+
+    intent: ClassVar[str] = "MESSAGE_START_EVENT_SUBSCRIPTION:CONFIRM"
+    key: int
+    instance: int
+    tenant: str
+    process_id: str
+    correlation_key: str
 
 
 class ReleaseStart(Command, frozen=True):

@@ -10,6 +10,7 @@ from vivero.engine.core.records.catalogue import DeleteResource
 from vivero.engine.core.records.effects import Rejection, RejectionCode
 from vivero.engine.core.records.instances import InstanceCreated
 from vivero.engine.core.records.messages import (
+    ConfirmStart,
     CorrelateMessage,
     CorrelationAnswered,
     MessageCorrelated,
@@ -225,6 +226,7 @@ def test_a_rejection_that_raises_ends_the_subscription_and_tells_the_client(benc
 def test_refused_commands_about_channels_that_nobody_knows_do_nothing(bench):
     rejection = Rejection(RejectionCode.PROCESSING_ERROR, "no")
     unknown = Offer("hello", {}, 7, "nowhere")
-    for command in (RejectCorrelation(5, "t", unknown), ReleaseStart(5, "t", "p", "nowhere")):
+    of_lock = ReleaseStart(5, "t", "p", "nowhere"), ConfirmStart(5, 6, "t", "p", "nowhere")
+    for command in (RejectCorrelation(5, "t", unknown), *of_lock):
         rows = bench.engine.processor.reject(CommandRecord(1_000, "t", command), 1_000, rejection)
         assert [(row.events, row.rejection) for row in rows] == [([], rejection)]

@@ -9,12 +9,20 @@ from tests.core.cluster import ClusterBench
 from tests.core.message_models import catch, message, model, receive, signal, starts, throw
 from tests.core.models import ONE_TASK, end, start, task
 from vivero.engine.core.commands.signal import SUBSCRIPTIONS_PER_PAGE
+from vivero.engine.core.memory import Logged
+from vivero.engine.core.outcomes import CommandRecord
 from vivero.engine.core.records.base import partition_of
 from vivero.engine.core.records.catalogue import DeleteResource
-from vivero.engine.core.records.effects import RejectionCode
+from vivero.engine.core.records.effects import Rejection, RejectionCode
 from vivero.engine.core.records.instances import CancelInstance, CreateInstance
 from vivero.engine.core.records.jobs import CompleteJob
-from vivero.engine.core.records.messages import CorrelateMessage, OpenSubscription, PublishMessage
+from vivero.engine.core.records.messages import (
+    ConfirmStart,
+    CorrelateMessage,
+    MessageReceived,
+    OpenSubscription,
+    PublishMessage,
+)
 from vivero.engine.core.records.signals import BroadcastSignal, DeliverSignal
 from vivero.engine.core.records.slots import MoveSlots, ReleaseSlots, SwitchSlots
 from vivero.engine.core.records.timers import FireTimer
@@ -290,11 +298,19 @@ DATE = "<timerEventDefinition><timeDate>2099-01-01T00:00:00Z</timeDate></timerEv
 TIMED = model(f'<startEvent id="start">{DATE}</startEvent>', task("work"), end(), "start > work > end")
 
 
-@pytest.mark.parametrize(("pinned", "where"), [({}, 1), ({TENANT: (1, 2)}, 1), ({TENANT: (3,)}, 3), ({"x": (3,)}, 1)])
-def test_a_timer_starts_an_instance_in_a_partition_of_its_tenant(bench, cluster, pinned, where):
-    cluster.routes = replace(cluster.routes, pins=pinned)
+PINS = [({}, 1), ({TENANT: (1, 2)}, 1), ({TENANT: (3,)}, 3), ({"x": (3,)}, 1)]
+STARTED = model(starts(), task("work"), end(), "start > work > end")
+
+
+def pin(cluster, pins):
+    cluster.routes = replace(cluster.routes, pins=pins)
     for engine in cluster.engines:
         engine.refresh()
+
+
+@pytest.mark.parametrize(("pinned", "where"), PINS)
+def test_a_timer_starts_an_instance_in_a_partition_of_its_tenant(bench, cluster, pinned, where):
+    pin(cluster, pinned)
     bench.deploy(TIMED)
     (timer,) = cluster[1].state.timers
     assert cluster.run(FireTimer(timer)).rejection is None
@@ -304,3 +320,82 @@ def test_a_timer_starts_an_instance_in_a_partition_of_its_tenant(bench, cluster,
     (job,) = cluster[where].state.jobs
     assert partition_of(job) == where
     assert cluster.run(CompleteJob(job)).rejection is None
+
+
+@pytest.mark.parametrize(("pinned", "where"), PINS)
+@pytest.mark.parametrize("begin", [CorrelateMessage, PublishMessage])
+def test_a_message_starts_an_instance_in_a_partition_of_its_tenant(bench, cluster, pinned, where, begin):
+    """The channel belongs to partition 1. The answer, the history and the lock have the key of the instance."""
+    pin(cluster, pinned)
+    bench.deploy(STARTED)
+    key = key_of(cluster, 1)
+    done = cluster.run(begin("hello", key), at=2)
+    assert done.rejection is None
+    (instance,) = cluster[where].state.trees
+    assert [bool(engine.state.trees) for engine in cluster.engines] == [number == where for number in (1, 2, 3)]
+    assert partition_of(instance) == where
+    if begin is CorrelateMessage:
+        assert done.response.process_instance_key == instance
+    (received,) = events(cluster[where], MessageReceived)
+    assert (received.instance, received.message) == (instance, done.response.message_key)
+    assert lock_of(cluster, key) == instance
+
+
+def events(engine, kind):
+    handled = [row for logged in engine.log for row in logged.handled]
+    return [event for row in handled for event in row.events if isinstance(event, kind)]
+
+
+def lock_of(cluster, key):
+    """The instance that has the lock of the process `p`; None without one."""
+    lock = cluster[1].state.channels[TENANT, key].locks.get("p")
+    return None if lock is None else lock.key
+
+
+def test_a_stored_message_starts_the_next_instance_when_one_has_ended_elsewhere(bench, cluster):
+    pin(cluster, {TENANT: (2, 3)})
+    bench.deploy(STARTED)
+    key, keys = key_of(cluster, 1), []
+    for _ in range(3):
+        assert cluster.run(PublishMessage("hello", key, 60_000)).rejection is None
+    for _ in range(3):
+        (job,) = [job for engine in cluster.engines for job in engine.state.jobs]
+        keys.append(lock_of(cluster, key))
+        assert partition_of(job) == partition_of(keys[-1]) in (2, 3)
+        assert cluster.run(CompleteJob(job)).rejection is None
+    assert len(set(keys)) == 3
+    assert lock_of(cluster, key) is None
+    assert not bench.open()
+
+
+def test_a_deleted_definition_starts_nothing_elsewhere_and_leaves_no_lock(bench, cluster):
+    pin(cluster, {TENANT: (3,)})
+    (definition,) = bench.deploy(STARTED)
+    key = key_of(cluster, 1)
+    cluster.send(CorrelateMessage("hello", key))
+    cluster[3].state.catalogue.definitions[definition].state = "DELETED"
+    cluster.settle()
+    assert lock_of(cluster, key) is None
+    assert not cluster[3].state.trees
+
+
+def test_a_lock_ends_with_its_instance_even_if_the_confirmation_is_rejected(bench, cluster):
+    pin(cluster, {TENANT: (3,)})
+    bench.deploy(STARTED)
+    key = key_of(cluster, 1)
+    handle = cluster[1].handle
+
+    def rejecting(command, tenant, request):
+        if not isinstance(command, ConfirmStart):
+            return handle(command, tenant, request)
+        record = CommandRecord(cluster[1].log[-1].position + 1, tenant, command, request)
+        rows = cluster[1].processor.reject(record, 0, Rejection(RejectionCode.PROCESSING_ERROR, "a bug"))
+        cluster[1].log.append(Logged(record.position, 0, command, rows))
+        return rows
+
+    cluster[1].handle = rejecting
+    assert cluster.run(PublishMessage("hello", key)).rejection is None
+    (job,), (instance,) = cluster[3].state.jobs, cluster[3].state.trees
+    assert lock_of(cluster, key) == instance
+    assert cluster.run(CompleteJob(job)).rejection is None
+    assert lock_of(cluster, key) is None
