@@ -21,6 +21,7 @@ from vivero.storage.postgres.driver import Connection
 from vivero.storage.search import statements as storage_search
 from vivero.storage.search import statistics as storage_statistics
 from vivero.storage.search.filters import OF_PROCESSES
+from vivero.storage.search.groups import Groups, prepare_groups
 from vivero.storage.search.problems import BadQuery, UnexpectedValue, Unparsable
 from vivero.storage.search.queries import MAX_SORT, Page, Query, Sort, check_page
 from vivero.storage.search.resources import Resource
@@ -103,6 +104,21 @@ def prepare(request: Request, resource: Resource, settings: ApiSettings, *extra:
         return storage_search.prepare(resource, query, *extra, tenants=conditions(request.tenants))
     except BadQuery as error:
         raise _problem_of(error) from error
+
+
+def counting(groups: Groups) -> Handler:
+    """A handler that counts the rows of a resource by group."""
+
+    async def count(request: Request, services: Services) -> Response:
+        settings, allowed = services.settings, _allowed(request, groups.rows)
+        try:
+            query = read_query(request, groups.items, settings)
+            prepared = prepare_groups(groups, query, *allowed, tenants=conditions(request.tenants))
+        except BadQuery as error:
+            raise _problem_of(error) from error
+        return await run(request, services, prepared)
+
+    return count
 
 
 def _allowed(request: Request, resource: Resource) -> Iterator[tuple[str, Any]]:

@@ -24,6 +24,14 @@ class StoredAnswer(msgspec.Struct, frozen=True, gc=False):
     variables: bytes
 
 
+class ElementDurations(msgspec.Struct, frozen=True, gc=False):
+    """The histogram of an element: (bucket, number) pairs (`storage.durations`), and the sum of its durations in ms."""
+
+    element: str
+    histogram: list[tuple[int, int]]
+    total_ms: float
+
+
 async def cluster_id(connection: Connection) -> str:
     """The identity of the installation."""
     id: str = (await connection.execute(_sql["cluster_id"])).rows[0][0]
@@ -91,6 +99,14 @@ async def instance_statistics(connection: Connection, instance_key: int, tenants
 async def definition_statistics(connection: Connection, definition_key: int, tenants: Tenants = None) -> bytes:
     """The number of instances of each element in each state, for all instances of a definition: a JSON array."""
     return await _json(connection, "definition_statistics", tenants, definition_key)
+
+
+async def element_durations(
+    connection: Connection, definition_key: int, tenants: Tenants = None
+) -> list[ElementDurations]:
+    """How long the elements of a definition took that completed; '' is the process. Without unknown durations."""
+    rows = (await _of_tenants.execute(connection, "element_durations", tenants, definition_key)).rows
+    return [ElementDurations(id, list(zip(*histogram, strict=True)), total) for id, *histogram, total in rows]
 
 
 async def _json(connection: Connection, name: str, tenants: Tenants, key: int) -> bytes:

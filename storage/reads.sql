@@ -100,3 +100,16 @@ SELECT coalesce(json_agg(s ORDER BY s."elementId"), '[]') FROM (
         /* tenants: AND EXISTS (SELECT FROM process_definitions d WHERE d.process_definition_key = $1 AND d.tenant_id = ANY ($2::text[])) */
     GROUP BY c.element_id, i.n
 ) s;
+
+-- name: element_durations
+-- From the histograms that the batches keep: for each element its buckets, the number in each, and the sum of all durations.
+SELECT element_id, array_agg(bucket::int ORDER BY bucket), array_agg(completed ORDER BY bucket), sum(duration_ms)::float8
+FROM (
+    SELECT element_id, bucket, sum(completed)::bigint AS completed, sum(duration_ms) AS duration_ms
+    FROM counted_durations
+    WHERE process_definition_key = $1
+        /* tenants: AND EXISTS (SELECT FROM process_definitions d WHERE d.process_definition_key = $1 AND d.tenant_id = ANY ($2::text[])) */
+    GROUP BY element_id, bucket
+) c
+GROUP BY element_id
+ORDER BY element_id;

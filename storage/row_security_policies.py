@@ -10,7 +10,7 @@ from hashlib import sha256
 
 SHARED = ("clock", "cluster", "element_count_totals", "partitions")
 """Tables without rows of tenants."""
-VIEWS = ("counted_elements", "message_subscriptions")
+VIEWS = ("counted_durations", "counted_elements", "message_subscriptions")
 """Views whose tables have policies."""
 
 _TENANTS = "(SELECT nullif(current_setting('vivero.tenants', true), '')::text[])::text[]"
@@ -19,6 +19,7 @@ _TENANTS = "(SELECT nullif(current_setting('vivero.tenants', true), '')::text[])
 _OWN = f"tenant_id = ANY ({_TENANTS})"
 _OF_DEFINITION = """(
     SELECT true FROM process_definitions d WHERE d.process_definition_key = {table}.process_definition_key)"""
+_COUNTS = ("element_counts", "element_count_changes", "element_durations")
 _OF_BODY = "(SELECT true FROM element_instances e WHERE e.element_instance_key = {table}.body_key)"
 """Policies apply to subqueries, too. PostgreSQL never turns a scalar subquery into a hash of the whole table."""
 
@@ -31,7 +32,7 @@ POLICIES: Mapping[str, str] = {
         ),
         _OWN,
     ),
-    **{table: _OF_DEFINITION.format(table=table) for table in ("element_counts", "element_count_changes")},
+    **{table: _OF_DEFINITION.format(table=table) for table in _COUNTS},
     **{table: _OF_BODY.format(table=table) for table in ("loop_items", "paged_loop_items")},
     "resources": "EXISTS (SELECT FROM process_definitions d WHERE d.sha256 = resources.sha256)",
     "command_log": f"""string_to_array(tenant_id, ',') <@ {_TENANTS} OR EXISTS (

@@ -1,5 +1,7 @@
 """Rows of a tenant in every table that a caller of the API can ask."""
 
+from hashlib import md5
+
 from tests.api.conftest import KEY, NOW
 from vivero.engine.core.records.codec import encode_command, encode_events
 from vivero.engine.core.records.instances import InstanceCreated
@@ -8,6 +10,8 @@ from vivero.engine.core.records.jobs import CompleteJob
 OTHER = KEY + 1000
 ENDED = 30
 """The distance of the key of an instance that has ended."""
+ERROR = int.from_bytes(md5(b"No more retries left.").digest()[:4], signed=True)
+"""The number of the error that the incidents of tests have."""
 OFFSETS = {
     "processDefinitionKey": 0,
     "resourceKey": 0,
@@ -56,6 +60,25 @@ def fill(rows, key, tenant):
     counts = {"process_definition_key": key, "element_id": "task", "active": 1, "completed": 0, "canceled": 0}
     rows.put("element_counts", partition_id=1, **counts)
     rows.put("element_count_changes", partition_id=1, **counts)
+    rows.put("element_counts", partition_id=1, **counts | {"element_id": ""})
+    durations = {"process_definition_key": key, "element_id": "task", "bucket": 9, "completed": 1, "duration_ms": 9}
+    rows.put("element_durations", partition_id=1, **durations)
+
+
+def counting_requests(route):
+    """The requests (target, body) of a route of statistics that together count the rows of all processes."""
+    if route.path.endswith("-by-version"):
+        processes = ("order", "secret", "process-of-a", "process-of-b")
+        return [(route.path, {"filter": {"processDefinitionId": id}}) for id in processes]
+    if route.path.endswith("-by-definition"):
+        return [(route.path, {"filter": {"errorHashCode": ERROR}})]
+    return [(route.path, {})]
+
+
+def counted(document):
+    """The number of rows in all groups of an answer."""
+    fields = ("activeInstancesWithoutIncidentCount", "activeInstancesWithErrorCount", "activeSubscriptions")
+    return sum(item[field] for item in document["items"] for field in fields if field in item)
 
 
 def _messages(rows, key, own, element):

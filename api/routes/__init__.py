@@ -221,6 +221,34 @@ ROUTES = (
         READ_INSTANCE,
         scope=Scope.KEY,
     ),
+    Route(
+        "GET",
+        "/v2/process-definitions/{processDefinitionKey}/statistics/element-durations",
+        statistics.durations_of_definition,
+        READ_INSTANCE,
+        scope=Scope.KEY,
+    ),
+    Route(
+        "POST",
+        "/v2/process-definitions/statistics/process-instances",
+        statistics.instances_by_process,
+        READ_INSTANCE,
+        scope=Scope.RESULTS,
+    ),
+    Route(
+        "POST",
+        "/v2/process-definitions/statistics/process-instances-by-version",
+        statistics.instances_by_version,
+        READ_INSTANCE,
+        scope=Scope.RESULTS,
+    ),
+    Route(
+        "POST",
+        "/v2/process-definitions/statistics/message-subscriptions",
+        statistics.message_subscriptions_by_definition,
+        READ_INSTANCE,
+        scope=Scope.RESULTS,
+    ),
     # process instances
     Route(
         "POST",
@@ -382,6 +410,20 @@ ROUTES = (
         UPDATE_INSTANCE,
         scope=Scope.KEY,
         audited=audited.RESOLVE_INCIDENT,
+    ),
+    Route(
+        "POST",
+        "/v2/incidents/statistics/process-instances-by-error",
+        statistics.instances_by_error,
+        READ_INSTANCE,
+        scope=Scope.RESULTS,
+    ),
+    Route(
+        "POST",
+        "/v2/incidents/statistics/process-instances-by-definition",
+        statistics.instances_by_definition,
+        READ_INSTANCE,
+        scope=Scope.RESULTS,
     ),
     # timers
     Route("POST", "/v2/timers/search", timers.search, READ_INSTANCE, scope=Scope.RESULTS),

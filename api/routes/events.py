@@ -17,10 +17,10 @@ from vivero.storage.log import HistoryRow
 async def get(request: Request, services: Services) -> Response:
     """GET /v2/process-instances/{key}/events: for the whole instance tree, oldest first. `after`: a page's `next`."""
     rows, next_after = await history_page(request, services)
-    return json_response({"items": _items(rows), "next": next_after})
+    return json_response({"items": items_of(rows), "next": next_after})
 
 
-def _items(rows: list[HistoryRow]) -> list[dict[str, Any]]:
+def items_of(rows: list[HistoryRow]) -> list[dict[str, Any]]:
     """One item per command, with its events and those of its follow-ups. `intent`: null once the command is deleted."""
     items = []
     for position, of_command in groupby(rows, key=lambda row: row.position):

@@ -1,4 +1,4 @@
-"""Statistics of elements, taken sequence flows and the call hierarchy."""
+"""Statistics of definitions, incidents and elements, taken sequence flows, and the call hierarchy."""
 
 from __future__ import annotations
 
@@ -6,11 +6,24 @@ from vivero.api.problems import not_found
 from vivero.api.reading import read_of
 from vivero.api.request import Request
 from vivero.api.response import Response, json_response
-from vivero.api.search import prepare_statistics
+from vivero.api.search import counting, prepare_statistics
 from vivero.api.services import Services
 from vivero.storage import reads
+from vivero.storage.durations import percentiles
+from vivero.storage.search.definition_statistics import (
+    INSTANCES_BY_PROCESS,
+    INSTANCES_BY_VERSION,
+    MESSAGE_SUBSCRIPTIONS_BY_DEFINITION,
+)
+from vivero.storage.search.incident_statistics import INSTANCES_BY_DEFINITION, INSTANCES_BY_ERROR
 from vivero.storage.search.process_instances import PROCESS_INSTANCES
 from vivero.storage.search.statistics import run_statistics
+
+instances_by_process = counting(INSTANCES_BY_PROCESS)
+instances_by_version = counting(INSTANCES_BY_VERSION)
+message_subscriptions_by_definition = counting(MESSAGE_SUBSCRIPTIONS_BY_DEFINITION)
+instances_by_error = counting(INSTANCES_BY_ERROR)
+instances_by_definition = counting(INSTANCES_BY_DEFINITION)
 
 
 async def of_instance(request: Request, services: Services) -> Response:
@@ -39,6 +52,24 @@ async def of_definition(request: Request, services: Services) -> Response:
     return _items(
         await read_of(services, request.tenants, lambda connection, _tenants: run_statistics(connection, prepared))
     )
+
+
+async def durations_of_definition(request: Request, services: Services) -> Response:
+    """GET /v2/process-definitions/{key}/statistics/element-durations: how long the process and its elements took."""
+    key = request.key("processDefinitionKey")
+    found = await read_of(
+        services, request.tenants, lambda connection, tenants: reads.element_durations(connection, key, tenants)
+    )
+    of_process = next((_durations(one) for one in found if one.element == ""), None)
+    items = [{"elementId": one.element, **_durations(one)} for one in found if one.element != ""]
+    return json_response({"processInstances": of_process, "items": items})
+
+
+def _durations(found: reads.ElementDurations) -> dict[str, int]:
+    completed = sum(number for _, number in found.histogram)
+    median, most = percentiles(found.histogram, (0.5, 0.95))
+    mean = round(found.total_ms / completed)
+    return {"completed": completed, "meanMs": mean, "medianMs": median, "percentile95Ms": most}
 
 
 async def sequence_flows(request: Request, services: Services) -> Response:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from vivero.storage.search.conditions import condition, conditions
@@ -32,6 +32,20 @@ def condition_of_path(resource: Resource, name: str, value: Any, parameters: Par
         return f"{resource.process} = ANY ({parameters.add(value, 'text[]')})"
     within = resource.within.get(name)
     return within(value, name, parameters) if within else condition(resource.by_name[name], value, name, parameters)
+
+
+def matching(
+    resource: Resource,
+    filter: Mapping[str, Any],
+    extra: Iterable[tuple[str, Any]],
+    tenants: Tenants,
+    parameters: Parameters,
+) -> str:
+    """The rows of these tenants that fit a filter and the conditions beside it: FROM … WHERE …, without FROM."""
+    conditions = [resource.visible, *of_tenants(resource, tenants, parameters)]
+    conditions += [condition_of_path(resource, name, value, parameters) for name, value in extra]
+    conditions += conditions_of(resource, filter, "filter", parameters)
+    return f"{resource.source} WHERE {join(conditions)}"
 
 
 def conditions_of(resource: Resource, filter: Mapping[str, Any], path: str, parameters: Parameters) -> list[str]:

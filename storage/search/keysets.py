@@ -31,7 +31,8 @@ def past_cursor(order: Sequence[Sort], query: Query, parameters: Parameters) -> 
         alternatives.append(" AND ".join([*equal, _past(sql, place, sort.descending != backwards)]))
         equal.append(f"{sql} IS NULL" if place is None else f"{sql} = {place}")
     sign = "<" if backwards else ">"  # the key is never null: without IS NULL this can be an index condition
-    alternatives.append(" AND ".join([*equal, f"{order[-1].field.sql} {sign} {parameters.add(values[-1], 'bigint')}"]))
+    key = order[-1].field
+    alternatives.append(" AND ".join([*equal, f"{key.sql} {sign} {parameters.add(values[-1], key.type.cast)}"]))
     return " OR ".join(f"({alternative})" for alternative in alternatives)
 
 

@@ -8,7 +8,7 @@ from vivero.storage.search import implied
 from vivero.storage.search.element_instances import ELEMENT_CASES, ELEMENT_STATES, element_state
 from vivero.storage.search.fields import FLAG, KEY, NUMBER, OTHER, TEXT, TIME, Field, enumeration, filtered, plain
 from vivero.storage.search.parameters import Parameters
-from vivero.storage.search.problems import Invalid, Unparsable
+from vivero.storage.search.problems import Unparsable
 from vivero.storage.search.resources import KeysFunction, Nested, Resource
 from vivero.storage.search.shared_filters import has_tags, has_variables
 
@@ -23,10 +23,6 @@ def _has_retries_left(value: Any, path: str, _parameters: Parameters) -> str:
         " AND j.state = 'FAILED' AND j.retries > 0)"
     )
     return failed if value else f"NOT {failed}"
-
-
-def _not_supported(_value: Any, path: str, _parameters: Parameters) -> str:
-    raise Invalid(f"Searching by {path} is not supported")
 
 
 PROCESS_INSTANCES = Resource(
@@ -76,7 +72,6 @@ PROCESS_INSTANCES = Resource(
         "variables": has_variables("v.process_instance_key = p.process_instance_key"),
         "tags": has_tags("p.tags"),
         "hasRetriesLeft": _has_retries_left,
-        "incidentErrorHashCode": _not_supported,
     },
     nested=(
         Nested(
@@ -90,7 +85,7 @@ PROCESS_INSTANCES = Resource(
         Nested(
             "EXISTS (SELECT FROM incidents i WHERE i.process_instance_key = p.process_instance_key"
             " AND i.resolved_at IS NULL AND {})",
-            (filtered("errorMessage", "i.message", TEXT),),
+            (filtered("errorMessage", "i.message", TEXT), filtered("incidentErrorHashCode", "i.error_hash", NUMBER)),
         ),
     ),
     alternatives=True,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from vivero.storage.search.fields import Field
+from vivero.storage.search.fields import KEY, Field, Type
 from vivero.storage.search.parameters import Parameters
 
 SpecialFilter = Callable[[Any, str, Parameters], str]
@@ -52,6 +52,7 @@ class Resource:
     """The SQL of the process id of a row, where no field has it."""
     key_functions: Mapping[str, KeysFunction] = field(default_factory=dict)
     """Name of a special filter → function with the keys that it finds."""
+    key_type: Type = KEY
     of_tenants: bool = True
     """Whether each row belongs to a tenant, which the field `tenantId` has."""
 

@@ -8,6 +8,7 @@ Nulls sort as in PostgreSQL: they are larger than all values.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from functools import cache
 from typing import Any, NamedTuple
@@ -18,8 +19,8 @@ from vivero.storage.postgres import sql_files
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.sql_files import Statement
 from vivero.storage.search.cursors import encode_cursor
-from vivero.storage.search.fields import KEY, Field
-from vivero.storage.search.filters import condition_of_path, conditions_of, join, of_tenants
+from vivero.storage.search.fields import Field
+from vivero.storage.search.filters import condition_of_path, join, matching, of_tenants
 from vivero.storage.search.keysets import past_cursor
 from vivero.storage.search.parameters import Parameters
 from vivero.storage.search.problems import Invalid
@@ -159,13 +160,15 @@ def statement(
     the documents are too large together, they are NULL.
     """
     parameters = Parameters(tenants is not None)
-    conditions = [resource.visible, *of_tenants(resource, tenants, parameters)]
-    conditions += [condition_of_path(resource, name, value, parameters) for name, value in extra]
-    conditions += conditions_of(resource, query.filter, "filter", parameters)
-    matching = f"{resource.source} WHERE {join(conditions)}"
-    order = (*query.sort, Sort(Field("", resource.key, KEY)))
+    rows = matching(resource, query.filter, extra, tenants, parameters)
+    return page_of(resource, rows, query, query.sort, parameters), parameters.values
+
+
+def page_of(resource: Resource, rows: str, query: Query, sort: Sequence[Sort], parameters: Parameters) -> str:
+    """The statement of a page of `rows` (FROM … WHERE …, without FROM). Its last parameter is the byte limit."""
+    order = (*sort, Sort(Field("", resource.key, resource.key_type)))
     beyond = past_cursor(order, query, parameters)
-    paged = matching if beyond is None else f"{matching} AND ({beyond})"
+    paged = rows if beyond is None else f"{rows} AND ({beyond})"
     backwards = query.before is not None
     order_by = ", ".join(f"{sort.field.order_sql} {_direction(sort, backwards)}" for sort in order)
     cursor = ", ".join(sort.field.order_sql for sort in order)
@@ -175,8 +178,7 @@ def statement(
         f" FROM {paged} ORDER BY {order_by}"
         f" LIMIT {parameters.add(query.limit, 'int')} OFFSET {parameters.add(query.offset, 'int')}"
     )
-    text = _bounded(matching, page, parameters.add(query.max_bytes, "bigint"))
-    return text, parameters.values
+    return _bounded(rows, page, parameters.add(query.max_bytes, "bigint"))
 
 
 def _bounded(matching: str, page: str, max_bytes: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from vivero.storage.postgres.driver import Connection
-from vivero.storage.search.filters import condition_of_path, conditions_of, join, of_tenants
+from vivero.storage.search.filters import matching
 from vivero.storage.search.parameters import Parameters
 from vivero.storage.search.resources import Resource
 from vivero.storage.search.statements import SearchStatement
@@ -18,10 +18,8 @@ def prepare_statistics(
 ) -> SearchStatement:
     """The statement for the counts of these tenants' process instances that fit the filter. Raises BadQuery."""
     parameters = Parameters(tenants is not None)
-    conditions = of_tenants(resource, tenants, parameters)
-    conditions += [condition_of_path(resource, name, value, parameters) for name, value in extra]
-    conditions += conditions_of(resource, filter, "filter", parameters)
-    text = _STATISTICS.format(f"SELECT {resource.key} FROM {resource.source} WHERE {join(conditions)}")
+    rows = matching(resource, filter, extra, tenants, parameters)
+    text = _STATISTICS.format(f"SELECT {resource.key} FROM {rows}")
     return SearchStatement(text, parameters.values, False)
 
 

@@ -22,6 +22,7 @@ from vivero.engine.core.state.instance_tree import (
 )
 from vivero.engine.core.state.slot_moves import slot_moves
 from vivero.engine.core.state.state import State
+from vivero.storage.durations import NO_DURATION, bucket_of
 from vivero.storage.postgres.driver import Call
 from vivero.storage.postgres.sql_files import beside
 from vivero.storage.postgres.values import Texts
@@ -124,37 +125,45 @@ def _slot_moves(state: State) -> Iterator[Call]:
 
 
 def _counts(partition: int, rows: RowsByType) -> Iterator[Call]:
-    """The changes of the numbers of instances, by element and state. Those of the process have the element ''."""
-    counts: dict[tuple[int, str], list[int]] = {}
+    """The changes of the numbers of instances, by element and state. Those of the process have the element ''.
+
+    Completed ones are counted by the bucket of their duration.
+    """
+    counts: dict[_Counted, list[int]] = {}
     for kind in _ELEMENTS:
         for row in rows.new.get(kind, ()):
-            if (count := _count_of(row, counts)) is not None:
-                count[_COUNTED.get(row.state, _ACTIVE)] += 1
+            _count(row, counts)
         for row in rows.changed.get(kind, ()):
-            if row.ended_at is not None and (count := _count_of(row, counts)) is not None:
-                count[_COUNTED.get(row.state, _ACTIVE)] += 1
+            if row.ended_at is not None and (count := _count(row, counts)) is not None:
                 count[_ACTIVE] -= 1
     if counts:
         keys = sorted(counts)
-        columns = ([counts[key][column] for key in keys] for column in range(3))
-        yield (
-            _sql["element_count_changes"],
-            (partition, [key for key, _ in keys], [id for _, id in keys], *columns),
-        )
+        columns = ([counts[key][column] for key in keys] for column in range(4))
+        yield _sql["element_count_changes"], (partition, *map(list, zip(*keys, strict=True)), *columns)
 
 
-def _count_of(row: Element, counts: dict[tuple[int, str], list[int]]) -> list[int] | None:
-    """The numbers of the row's element, by state. Inner instances of a loop count; its body does not."""
+_Counted = tuple[int, str, int]
+"""(definition, element, bucket)"""
+
+
+def _count(row: Element, counts: dict[_Counted, list[int]]) -> list[int] | None:
+    """Count a row in its state; returns the numbers. Inner instances of a loop count; its body does not."""
     if row.type == "MULTI_INSTANCE_BODY":
         return None
-    instance = row.instance
-    key = instance.definition_key, "" if row is instance else row.element
+    instance, state = row.instance, _COUNTED.get(row.state, _ACTIVE)
+    duration, bucket = 0, NO_DURATION
+    if state == _COMPLETED and row.ended_at is not None:
+        duration = max(row.ended_at - row.started_at, 0)
+        bucket = bucket_of(duration) if duration else 0
+    key = instance.definition_key, "" if row is instance else row.element, bucket
     count = counts.get(key)
     if count is None:
-        count = counts[key] = [0, 0, 0]
+        count = counts[key] = [0, 0, 0, 0]
+    count[state] += 1
+    count[_DURATION] += duration
     return count
 
 
 _ELEMENTS = (Instance, Element)
-_ACTIVE = 0
-_COUNTED = {COMPLETED: 1, TERMINATED: 2}
+_ACTIVE, _COMPLETED, _CANCELED, _DURATION = range(4)
+_COUNTED = {COMPLETED: _COMPLETED, TERMINATED: _CANCELED}

@@ -87,8 +87,8 @@ WHERE element_instance_key = ANY ($1::bigint[]);
 
 -- name: element_count_changes
 -- Insert-only: a row that every batch updates gets slower with each version while any old snapshot is open.
-INSERT INTO element_count_changes (partition_id, process_definition_key, element_id, active, completed, canceled)
-SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[]);
+INSERT INTO element_count_changes (partition_id, process_definition_key, element_id, bucket, active, completed, canceled, duration_ms)
+SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::smallint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[]);
 
 -- name: new_loop_items
 -- Written by the batch that begins the loop. A result may already exist.

@@ -20,7 +20,11 @@ export function stepsOf(history: History): Step[] {
   ]);
 }
 
-type Draft = { instance: string; flows: Set<string>; elements: Map<string, Element>; variables: Map<string, FoldedVariable>; incidents: Map<string, FoldedIncident> };
+type Draft = {
+  instance: string; flows: Set<string>; elements: Map<string, Element>; variables: Map<string, FoldedVariable>; incidents: Map<string, FoldedIncident>;
+  /** The results of loops by the key of their body, as JSON texts. */
+  results: Map<string, string[]>;
+};
 const text = (value: unknown): string => String(value);
 
 /** Change the number of open incidents of an element and of all above it. */
@@ -40,6 +44,18 @@ function leave(draft: Draft, key: string, state: State): void {
   if (element.open) for (const incident of [...draft.incidents.values()]) if (incident.element === key) drop(draft, incident);
 }
 
+function setVariable(draft: Draft, event: LogEvent, value: string): void {
+  const scope = text(event.scope), name = text(event.name);
+  draft.variables.set(`${scope}/${name}`, { name, value, scope, fresh: false });
+}
+
+/** The number of items of a loop that starts. The event has them, or says which variable has them. */
+function sizeOf(draft: Draft, event: LogEvent): number {
+  if (event.variable == null) return (event.items as unknown[]).length;
+  const [scope, name] = event.variable as [string, string];
+  return (JSON.parse(draft.variables.get(`${scope}/${name}`)?.value ?? '[]') as unknown[]).length;
+}
+
 const APPLY: Record<string, (draft: Draft, event: LogEvent) => void> = {
   InstanceCreated(draft, event) {
     const key = text(event.key), above = event.parent == null ? null : text(event.parent);
@@ -55,10 +71,13 @@ const APPLY: Record<string, (draft: Draft, event: LogEvent) => void> = {
     leave(draft, key, 'completed');
   },
   ElementTerminated(draft, event) { leave(draft, text(event.key), 'canceled'); },
-  VariableSet(draft, event) {
-    const scope = text(event.scope), name = text(event.name);
-    draft.variables.set(`${scope}/${name}`, { name, value: text(event.value), scope, fresh: false });
+  VariableSet(draft, event) { setVariable(draft, event, text(event.value)); },
+  LoopStarted(draft, event) { draft.results.set(text(event.body), new Array<string>(sizeOf(draft, event)).fill('null')); },
+  ItemCollected(draft, event) {
+    const results = draft.results.get(text(event.body));
+    if (results) results[Number(event.index)] = text(event.value);
   },
+  LoopResultSet(draft, event) { setVariable(draft, event, `[${(draft.results.get(text(event.body)) ?? []).join(',')}]`); },
   IncidentRaised(draft, event) {
     const key = text(event.key), element = text(event.element);
     draft.incidents.set(key, { key, element, elementId: draft.elements.get(element)?.id ?? '', type: text(event.subjectType), message: text(event.message) });
@@ -88,19 +107,19 @@ function only<T>(all: Map<string, T>, test: (item: T) => boolean): Map<string, T
 
 /** The state of `instance` after the first `upto` steps of its tree. */
 export function fold(steps: readonly Step[], instance: string, upto = steps.length): View {
-  const draft: Draft = { instance, flows: new Set(), elements: new Map(), variables: new Map(), incidents: new Map() };
+  const draft: Draft = { instance, flows: new Set(), elements: new Map(), variables: new Map(), incidents: new Map(), results: new Map() };
   for (let i = 0; i < upto; i++) {
     const { event } = steps[i]!;
     APPLY[event.type]?.(draft, event);
   }
   const last = steps[upto - 1]?.event, mine = (key: string): boolean => draft.elements.get(key)?.instance === instance;
-  const fresh = last?.type === 'VariableSet' ? draft.variables.get(`${text(last.scope)}/${text(last.name)}`) : undefined;
+  const fresh = last?.type === 'VariableSet' || last?.type === 'LoopResultSet' ? draft.variables.get(`${text(last.scope)}/${text(last.name)}`) : undefined;
   if (fresh) fresh.fresh = true;
   return { marks: marked(draft), elements: draft.elements, variables: only(draft.variables, ({ scope }) => mine(scope)), incidents: only(draft.incidents, ({ element }) => mine(element)) };
 }
 
 const SHOWN = new Set([
-  'Command', 'InstanceCreated', 'ElementActivating', 'ElementCompleted', 'ElementTerminated', 'VariableSet', 'IncidentRaised', 'IncidentResolved',
+  'Command', 'InstanceCreated', 'ElementActivating', 'ElementCompleted', 'ElementTerminated', 'VariableSet', 'LoopResultSet', 'IncidentRaised', 'IncidentResolved',
   'JobCreated', 'JobCompleted', 'JobFailed', 'JobErrorThrown', 'TimerScheduled', 'TimerTriggered', 'SubscriptionOpened', 'SubscriptionTriggered',
   'UserTaskCreated', 'UserTaskChanged', 'UserTaskEnded', 'EventTriggered',
 ]);

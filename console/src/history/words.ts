@@ -12,6 +12,7 @@ const LOOKS: Record<string, Look> = {
   ElementCompleted: { icon: '✓', word: 'event.completed', tone: 'ok' },
   ElementTerminated: { icon: '×', word: 'event.terminated', tone: '' },
   VariableSet: { icon: '=', word: 'event.variable', tone: '' },
+  LoopResultSet: { icon: '=', word: 'event.variable', tone: '' },
   IncidentRaised: { icon: '!', word: 'event.incident', tone: 'bad' },
   IncidentResolved: { icon: '✓', word: 'event.resolved', tone: 'ok' },
   JobCreated: { icon: '○', word: 'event.jobCreated', tone: '' },
@@ -48,6 +49,7 @@ export function elementOf(event: LogEvent, view: View): string | null {
 export function subjectOf(event: LogEvent, view: View, name: (id: string) => string): string {
   if (event.type === 'Command') return text(event.intent).toLowerCase().replaceAll('_', ' ').replace(':', ' · ');
   if (event.type === 'InstanceCreated') return `${text(event.name) || text(event.processId)} v${text(event.version)}`;
+  if (event.type === 'LoopResultSet') return text(event.name);
   if (event.type === 'VariableSet') return cut(`${text(event.name)} = ${text(event.value)}`);
   const element = elementOf(event, view), place = element ? name(element) : '';
   const more = event.type === 'IncidentRaised' ? text(event.message) : event.type === 'JobCreated' ? text(event.subjectType) : text(event.errorMessage ?? event.message ?? '');

@@ -44,6 +44,10 @@ dovw GET    /v2/process-definitions/{processDefinitionKey}
 dovw GET    /v2/process-definitions/{processDefinitionKey}/xml
 dovw GET    /v2/process-definitions/{processDefinitionKey}/form
 dovw POST   /v2/process-definitions/{processDefinitionKey}/statistics/element-instances
+dovw GET    /v2/process-definitions/{processDefinitionKey}/statistics/element-durations
+dovw POST   /v2/process-definitions/statistics/process-instances
+dovw POST   /v2/process-definitions/statistics/process-instances-by-version
+dovw POST   /v2/process-definitions/statistics/message-subscriptions
 do   POST   /v2/process-instances
 dovw POST   /v2/process-instances/search
 dovw GET    /v2/process-instances/{processInstanceKey}
@@ -80,6 +84,8 @@ dovw POST   /v2/element-instances/{elementInstanceKey}/incidents/search
 dovw POST   /v2/incidents/search
 dovw GET    /v2/incidents/{incidentKey}
 dow  POST   /v2/incidents/{incidentKey}/resolution
+dovw POST   /v2/incidents/statistics/process-instances-by-error
+dovw POST   /v2/incidents/statistics/process-instances-by-definition
 dovw POST   /v2/timers/search
 dovw GET    /v2/timers/{timerKey}
 dow  PATCH  /v2/timers/{timerKey}
@@ -254,6 +260,7 @@ OTHER_TENANT = {
     "a foreign key is an unknown key": {*test_foreign_keys.BODIES, *test_foreign_keys.IN_BODIES},
     "a foreign key is an unknown key for reads": named(test_tenant_reads.BY_KEY),
     "a search finds own rows": named(test_tenant_reads.SEARCHES),
+    "groups count own rows": named(test_tenant_reads.COUNTING),
     "another tenant's name is 403": {f"POST {path}" for path in test_tenants.NAMING} | {"POST /v2/jobs/activation"},
     "own tests": {"POST /v2/expression/evaluation", "GET /v2/commands"},
 }

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.api.conftest import KEY, NOW, Client
+from tests.two_tenants import counted, counting_requests
 from vivero.api import app as api_app
 from vivero.api.access.caller import Caller
 from vivero.api.access.permissions import RESOURCES, rights
@@ -53,6 +54,12 @@ def fill(rows, key, process):
     timer = own | shared | {"element_instance_key": key + 7, "target_element_id": "wait", "tenant_id": "<default>"}
     more = {"partition_id": 1, "type": "INTERMEDIATE", "due_at_ms": 1, "repetitions": 1, "state": "PENDING"}
     rows.put("timers", timer_key=key + 6, created_at=NOW, **timer, **more)
+    counts = {"active": 1, "completed": 0, "canceled": 0}
+    rows.put("element_counts", partition_id=1, process_definition_key=key, element_id="", **counts)
+    keys = {"subscription_key": key + 8, "element_instance_key": key + 1, "tenant_id": "<default>"}
+    more = {"process_version": 1, "interrupting": True, "target_element_id": "wait", "type": "INTERMEDIATE"}
+    more |= {"kind": "MESSAGE", "name": "paid", "correlation_key": "1", "state": "CREATED", "updated_at": NOW}
+    rows.put("subscriptions", created_at=NOW, **own, **shared, **keys, **more)
 
 
 @pytest.fixture
@@ -109,7 +116,24 @@ def test_routes_by_key_have_a_key():
             assert names[0] in OWNERS, route
 
 
-@of(Scope.RESULTS)
+COUNTING = [route for route in ROUTES if route.scope is Scope.RESULTS and "/statistics/" in route.path]
+
+
+@pytest.mark.parametrize("route", COUNTING, ids=lambda route: route.path)
+async def test_groups_count_own_processes_only(data, restricted, reader, route):
+    counts = []
+    for client in (restricted, reader):
+        answers = [(await client(route.method, *request)).json for request in counting_requests(route)]
+        assert client is reader or "secret" not in str(answers)
+        counts.append(sum(map(counted, answers)))
+    assert counts == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "route",
+    [route for route in ROUTES if route.scope is Scope.RESULTS and route not in COUNTING],
+    ids=lambda route: f"{route.method} {route.path}",
+)
 async def test_searches_find_own_processes_only(data, restricted, reader, route):
     everything = (await reader(route.method, route.path)).json
     found = (await restricted(route.method, route.path)).json
@@ -117,7 +141,7 @@ async def test_searches_find_own_processes_only(data, restricted, reader, route)
     assert str(OTHER)[:-1] not in keys
     assert "secret" not in keys
     assert found["page"]["totalItems"] == len(found["items"])
-    if "subscriptions" not in route.path:  # of which there are no rows; the code is the same
+    if "correlated" not in route.path:  # of which there are no rows; the code is the same
         assert (everything["page"]["totalItems"], found["page"]["totalItems"]) == (2, 1)
 
 

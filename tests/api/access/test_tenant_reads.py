@@ -12,7 +12,7 @@ import pytest
 from tests.api.access import test_foreign_keys
 from tests.api.conftest import KEY, Client, Rows
 from tests.sent_statements import record_statements
-from tests.two_tenants import ENDED, OFFSETS, OTHER, fill, log_command
+from tests.two_tenants import ENDED, OFFSETS, OTHER, counted, counting_requests, fill, log_command
 from vivero.api import app as api_app
 from vivero.api import reading
 from vivero.api import search as api_search
@@ -40,6 +40,7 @@ READING = [
 ]
 BY_KEY = [route for route in READING if "{" in route.path]
 SEARCHES = [route for route in READING if route.path.endswith("/search") and "{" not in route.path]
+COUNTING = [route for route in ROUTES if "/statistics/" in route.path and "{" not in route.path]
 DEFENCES = ("both", "conditions", "row-level security")
 
 
@@ -220,6 +221,18 @@ async def test_statistics(make, defence, tenants, counts):
             targets = [f"/v2/{path}/{key}/statistics/element-instances" for key in (KEY, OTHER)]
             answers = [await client(method, target, body) for target in targets]
             assert [len(answer.json["items"]) for answer in answers] == counts
+
+
+@pytest.mark.parametrize("defence", DEFENCES)
+@every(COUNTING)
+async def test_groups_count_own_rows_only(make, route, defence):
+    for tenants, count in (("a", 1), ("ab", 2), ("c", 0)):
+        client = make(As(*tenants), defence)
+        answers = [await client(route.method, *request) for request in counting_requests(route)]
+        assert [answer.status for answer in answers] == [200] * len(answers), answers[0].body
+        assert sum(counted(answer.json) for answer in answers) == count
+        if tenants == "a":
+            assert "process-of-b" not in str([answer.body for answer in answers])
 
 
 @pytest.mark.parametrize("defence", DEFENCES)

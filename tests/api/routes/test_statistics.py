@@ -134,3 +134,24 @@ async def test_the_hierarchy_of_calls(rows, reader):
     assert only["processInstanceKey"] == str(KEY)
     problem = (await reader("GET", f"/v2/process-instances/{KEY + 77}/call-hierarchy")).problem
     assert (problem["status"], problem["detail"]) == (404, f"Process Instance with key '{KEY + 77}' not found")
+
+
+async def test_durations(rows, reader):
+    """Totals and changes that are not added up yet, of all partitions; the process itself has the element ''."""
+    put = "INSERT INTO element_durations VALUES (%s, %s, %s, %s, %s, %s)"
+    for element, bucket, partition, completed, total in [
+        *[("task", 3, 1, 60, 180), ("task", 3, 2, 30, 90), ("task", 44, 1, 8, 36_864)],
+        ("", 64, 1, 1, 140_000),
+    ]:
+        rows.execute(put, (KEY, element, bucket, partition, completed, total))
+    rows.execute(put, (KEY + 1, "task", 1, 1, 1, 1))
+    changes = "(partition_id, process_definition_key, element_id, active, completed, canceled, bucket, duration_ms)"
+    rows.execute(f"INSERT INTO element_count_changes {changes} VALUES (1, {KEY}, 'task', -2, 2, 0, 3, 6)")
+    rows.execute(f"INSERT INTO element_count_changes {changes} VALUES (1, {KEY}, 'task', 1, 0, 0, -1, 0)")
+    answer = await reader("GET", f"/v2/process-definitions/{KEY}/statistics/element-durations")
+    assert answer.json == {
+        "processInstances": {"completed": 1, "meanMs": 140_000, "medianMs": 147_455, "percentile95Ms": 162_200},
+        "items": [{"elementId": "task", "completed": 100, "meanMs": 371, "medianMs": 3, "percentile95Ms": 4_479}],
+    }
+    unknown = await reader("GET", f"/v2/process-definitions/{KEY + 9}/statistics/element-durations")
+    assert unknown.json == {"processInstances": None, "items": []}

@@ -40,8 +40,11 @@ class NeverEnds(BaseException):
     """No `Exception`: the engine takes those for a bug of the command, and goes on."""
 
 
-def play(random, size, limits, steps=20, keeps_rows=True):
-    """A run of a random model, cancelled in the end; the bench, and whether the model spins. Raises AssertionError."""
+def play(random, size, limits, steps=20, keeps_rows=True, meanwhile=lambda bench: None):
+    """A run of a random model, cancelled in the end; the bench, and whether the model spins. Raises AssertionError.
+
+    `meanwhile` is called after each command.
+    """
     bench = Bench(limits, keeps_rows)
     bench.deploy(random_model(random, size))
     run = Run(bench)
@@ -49,11 +52,13 @@ def play(random, size, limits, steps=20, keeps_rows=True):
     variables |= {f"v{number}": random.randrange(2) for number in range(3)}
     try:
         run.command(CreateInstance("p", variables=raw(variables)))
+        meanwhile(bench)
         for _ in range(steps):
             if not bench.state.elements:
                 break
             bench.engine.now += 10
             run.command(_next(random, bench))
+            meanwhile(bench)
     except Spins:
         run.spins = True
     run.cancel()

@@ -481,7 +481,6 @@ def test_filters_that_ask_too_much():
     with pytest.raises(UnexpectedValue):
         statement(PROCESS_INSTANCES, Query({"state": "DONE"}))
     for filter in (
-        {"incidentErrorHashCode": 1},
         {"businessId": {"$like": "*" * 1001}},
         {"$or": [{"businessId": {"$in": ["x"] * 1000}}] * 11},
         {"businessId": {"$in": ["x"] * 1001}},
