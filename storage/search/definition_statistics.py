@@ -1,6 +1,6 @@
 """Numbers of running process instances and open message subscriptions, by process and by process definition.
 
-The engine counts running instances (`element_counts`, element ''). Instances with incidents are few: they have an index.
+The engine counts running instances (`element_counts`, element ''). Few have incidents: an index has those.
 """
 
 from __future__ import annotations
