@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx
-import psycopg
 import trio
 
 from benchmarks.server import fresh_database, program
+from vivero.storage.postgres import driver
 
 INSTANCES = 100_000
 ROUNDS = 5
@@ -144,11 +144,9 @@ def _pages(definition: str, instance: str, element: str) -> Mapping[str, tuple[R
     }  # fmt: skip
 
 
-def fill(dsn: str, instances: int) -> None:
-    """Puts instances of the deployed process `order` into a database."""
-    with psycopg.connect(dsn, autocommit=True) as connection:
-        connection.execute("SELECT set_config('vivero.instances', %s, false)", [str(instances)])
-        connection.execute(FILLING.read_bytes())
+def filling(instances: int) -> str:
+    """SQL that puts instances of the deployed process `order` into a database."""
+    return f"SET vivero.instances = {instances};\n" + FILLING.read_text(encoding="utf-8")
 
 
 def run() -> tuple[dict[str, float], dict[str, str]]:
@@ -158,13 +156,15 @@ def run() -> tuple[dict[str, float], dict[str, str]]:
 
 async def _run() -> tuple[dict[str, float], dict[str, str]]:
     async with fresh_database() as (dsn, notes):
-        return await trio.to_thread.run_sync(_measure, dsn), notes | {"instances": f"{INSTANCES:,}"}
+        with program(dsn, {"order.bpmn": ORDER.read_bytes()}) as (port, _):
+            connection = await driver.connect(dsn, name="benchmark", call_timeout_s=120.0)
+            await connection.script(filling(INSTANCES))
+            connection.close()
+            return await trio.to_thread.run_sync(_measure, port), notes | {"instances": f"{INSTANCES:,}"}
 
 
-def _measure(dsn: str) -> dict[str, float]:
-    with program(dsn, {"order.bpmn": ORDER.read_bytes()}) as (port, _), httpx.Client(timeout=60) as client:
-        client.base_url = httpx.URL(f"http://127.0.0.1:{port}")
-        fill(dsn, INSTANCES)
+def _measure(port: int) -> dict[str, float]:
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
         newest = _ask(client, _search("process-instances", STATES["incidents"], "-startDate", 1)).json()["items"][0]
         pages = _pages(newest["processDefinitionKey"], newest["processInstanceKey"], "charge-card")
         requests = {**{name: (request,) for name, request in _lists()}, **pages}
