@@ -22,7 +22,7 @@ ACCESS: tuple[Mutant, ...] = (
     mutant(
         "a search has no condition on the tenant",
         f"{READS}::test_searches_and_totals_have_own_rows_only",
-        "storage/search/statements.py",
+        "storage/search/filters.py",
         ("[resource.visible, *of_tenants(resource, tenants, parameters)]", "[resource.visible]"),
     ),
     mutant(
