@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 from vivero.api.access import audited
-from vivero.api.access.audited import SYSTEM, Audited, administration
+from vivero.api.access.audited import SYSTEM, administration
 from vivero.api.access.needs import (
     ANY_CALLER,
     CANCEL_INSTANCE,
@@ -26,12 +25,9 @@ from vivero.api.access.needs import (
     UPDATE_INSTANCE,
     UPDATE_SYSTEM,
     UPDATE_TASK,
-    Need,
 )
 from vivero.api.access.permissions import Permission
 from vivero.api.access.scopes import Scope
-from vivero.api.request import Request
-from vivero.api.response import Response
 from vivero.api.routes import (
     audit_logs,
     authorizations,
@@ -64,43 +60,11 @@ from vivero.api.routes import (
     variables,
 )
 from vivero.api.routes.directory import Entries
+from vivero.api.routes.route import Handler, Route, deployment_limit
+from vivero.api.routes.statistics_routes import STATISTICS_ROUTES
 from vivero.api.search import searching
-from vivero.api.services import Services
-from vivero.api.settings import ApiSettings
 
-Handler = Callable[[Request, Services], Awaitable[Response]]
-
-
-def _json_limit(settings: ApiSettings) -> int:
-    return settings.max_body_bytes
-
-
-def _deployment_limit(settings: ApiSettings) -> int:
-    return settings.max_deployment_bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Route:
-    """One route. `{name}` in the path matches one segment. `needs` has no default: every route says who may use it."""
-
-    method: str
-    path: str
-    handler: Handler
-    needs: Need
-    max_body_bytes: Callable[[ApiSettings], int] = _json_limit
-    takes_json: bool = True
-    is_new: bool = False
-    """Whether its command creates work, and is refused while the engine has too much to do."""
-    is_limited: bool = True
-    """Whether it counts for the rate limit of its client. Work that ends makes room for other work."""
-    scope: Scope = Scope.EVERYTHING
-    """The behaviour for a caller that has the permission for some resources only."""
-    needs_for_part: Permission | None = None
-    """A permission that is enough for some requests. The handler checks which (`require_by_key`)."""
-    audited: Audited | None = None
-    """How the audit log shows what the route changes; None for a route that only reads, and for job activation."""
-    of_no_tenant: bool = False
-    """Whether it is for callers with all tenants only, because it shows or changes what concerns every tenant."""
+__all__ = ["ROUTES", "Handler", "Route"]
 
 
 def _entries(entries: Entries) -> Iterator[Route]:
@@ -178,7 +142,7 @@ ROUTES = (
         "/v2/deployments",
         deployments.create,
         DEPLOY,
-        _deployment_limit,
+        deployment_limit,
         takes_json=False,
         is_new=True,
         audited=audited.DEPLOY,
@@ -213,41 +177,6 @@ ROUTES = (
         process_definitions.form,
         READ_DEFINITION,
         scope=Scope.KEY,
-    ),
-    Route(
-        "POST",
-        "/v2/process-definitions/{processDefinitionKey}/statistics/element-instances",
-        statistics.of_definition,
-        READ_INSTANCE,
-        scope=Scope.KEY,
-    ),
-    Route(
-        "GET",
-        "/v2/process-definitions/{processDefinitionKey}/statistics/element-durations",
-        statistics.durations_of_definition,
-        READ_INSTANCE,
-        scope=Scope.KEY,
-    ),
-    Route(
-        "POST",
-        "/v2/process-definitions/statistics/process-instances",
-        statistics.instances_by_process,
-        READ_INSTANCE,
-        scope=Scope.RESULTS,
-    ),
-    Route(
-        "POST",
-        "/v2/process-definitions/statistics/process-instances-by-version",
-        statistics.instances_by_version,
-        READ_INSTANCE,
-        scope=Scope.RESULTS,
-    ),
-    Route(
-        "POST",
-        "/v2/process-definitions/statistics/message-subscriptions",
-        statistics.message_subscriptions_by_definition,
-        READ_INSTANCE,
-        scope=Scope.RESULTS,
     ),
     # process instances
     Route(
@@ -288,13 +217,8 @@ ROUTES = (
         READ_INSTANCE,
         scope=Scope.KEY,
     ),
-    Route(
-        "GET",
-        "/v2/process-instances/{processInstanceKey}/statistics/element-instances",
-        statistics.of_instance,
-        READ_INSTANCE,
-        scope=Scope.KEY,
-    ),
+    # statistics
+    *STATISTICS_ROUTES,
     # user tasks
     Route("POST", "/v2/user-tasks/search", user_tasks.search, READ_TASK, scope=Scope.RESULTS),
     Route("GET", "/v2/user-tasks/{userTaskKey}", user_tasks.get, READ_TASK, scope=Scope.KEY),
@@ -410,20 +334,6 @@ ROUTES = (
         UPDATE_INSTANCE,
         scope=Scope.KEY,
         audited=audited.RESOLVE_INCIDENT,
-    ),
-    Route(
-        "POST",
-        "/v2/incidents/statistics/process-instances-by-error",
-        statistics.instances_by_error,
-        READ_INSTANCE,
-        scope=Scope.RESULTS,
-    ),
-    Route(
-        "POST",
-        "/v2/incidents/statistics/process-instances-by-definition",
-        statistics.instances_by_definition,
-        READ_INSTANCE,
-        scope=Scope.RESULTS,
     ),
     # timers
     Route("POST", "/v2/timers/search", timers.search, READ_INSTANCE, scope=Scope.RESULTS),

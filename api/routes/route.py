@@ -1,0 +1,50 @@
+"""A route of the REST API: its handler, who may use it, and how it is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from vivero.api.access.audited import Audited
+from vivero.api.access.needs import Need
+from vivero.api.access.permissions import Permission
+from vivero.api.access.scopes import Scope
+from vivero.api.request import Request
+from vivero.api.response import Response
+from vivero.api.services import Services
+from vivero.api.settings import ApiSettings
+
+Handler = Callable[[Request, Services], Awaitable[Response]]
+
+
+def _json_limit(settings: ApiSettings) -> int:
+    return settings.max_body_bytes
+
+
+def deployment_limit(settings: ApiSettings) -> int:
+    """Bytes of a body with files."""
+    return settings.max_deployment_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One route. `{name}` in the path matches one segment. `needs` has no default: every route says who may use it."""
+
+    method: str
+    path: str
+    handler: Handler
+    needs: Need
+    max_body_bytes: Callable[[ApiSettings], int] = _json_limit
+    takes_json: bool = True
+    is_new: bool = False
+    """Whether its command creates work, and is refused while the engine has too much to do."""
+    is_limited: bool = True
+    """Whether it counts for the rate limit of its client. Work that ends makes room for other work."""
+    scope: Scope = Scope.EVERYTHING
+    """The behaviour for a caller that has the permission for some resources only."""
+    needs_for_part: Permission | None = None
+    """A permission that is enough for some requests. The handler checks which (`require_by_key`)."""
+    audited: Audited | None = None
+    """How the audit log shows what the route changes; None for a route that only reads, and for job activation."""
+    of_no_tenant: bool = False
+    """Whether it is for callers with all tenants only, because it shows or changes what concerns every tenant."""

@@ -1,0 +1,32 @@
+"""The routes of statistics, as a part of the table of contents."""
+
+from __future__ import annotations
+
+from vivero.api.access.needs import READ_INSTANCE
+from vivero.api.access.scopes import Scope
+from vivero.api.routes import statistics
+from vivero.api.routes.route import Route
+
+GROUPS = (
+    ("process-definitions/statistics/process-instances", statistics.instances_by_process),
+    ("process-definitions/statistics/process-instances-by-version", statistics.instances_by_version),
+    ("process-definitions/statistics/message-subscriptions", statistics.message_subscriptions_by_definition),
+    ("incidents/statistics/process-instances-by-error", statistics.instances_by_error),
+    ("incidents/statistics/process-instances-by-definition", statistics.instances_by_definition),
+)
+"""Path below /v2 and handler of what is counted by group, among the processes of the caller."""
+
+BY_KEY = (
+    ("POST", "process-definitions/{processDefinitionKey}/statistics/element-instances", statistics.of_definition),
+    (
+        "GET",
+        "process-definitions/{processDefinitionKey}/statistics/element-durations",
+        statistics.durations_of_definition,
+    ),
+    ("GET", "process-instances/{processInstanceKey}/statistics/element-instances", statistics.of_instance),
+)
+
+STATISTICS_ROUTES = (
+    *(Route("POST", f"/v2/{path}", handler, READ_INSTANCE, scope=Scope.RESULTS) for path, handler in GROUPS),
+    *(Route(method, f"/v2/{path}", handler, READ_INSTANCE, scope=Scope.KEY) for method, path, handler in BY_KEY),
+)
