@@ -94,7 +94,7 @@ async def submit(
     """
     settings = services.settings
     deadline = trio.current_time() + settings.response_timeout_s if deadline is None else deadline
-    idempotency = _idempotency(request, services, content)
+    idempotency = idempotency_of(request, services, content)
     tenant = tenants.of_key(request, services) if tenant is None else tenant
     waits = not responds_async(request, settings.respond_async and not needs_outcome)
     repetitions = 0
@@ -133,7 +133,7 @@ async def _attempt(
         return submitted
     appended = await _appended(services, pending, deadline)
     if not appended.same_body:
-        raise _key_was_used(appended.position)
+        raise key_was_used(appended.position)
     if not waits:
         return Submitted(appended, None)
     durable_at = 0.0 if flush or idempotency else pending.appended_at + WAL_WRITER_S
@@ -250,7 +250,7 @@ def _is_old_bug(appended: Appended, rejection: Rejection) -> bool:
 # ------------------------------------------------------------------------------------------------ idempotency keys
 
 
-def _idempotency(request: Request, services: Services, content: bytes | None) -> tuple[str, bytes] | None:
+def idempotency_of(request: Request, services: Services, content: bytes | None) -> tuple[str, bytes] | None:
     """The request's idempotency key and the fingerprint of its content; None without a key. Raises Problem 400.
 
     With authentication the key is the caller's own. The log keeps keys by tenant, too.
@@ -286,8 +286,8 @@ def _canonical(body: bytes) -> bytes:
     return _encode_sorted(any_decoder.decode(body))
 
 
-def _key_was_used(position: int) -> Problem:
-    """422. `position` is that of the first command with the key."""
+def key_was_used(position: int | None) -> Problem:
+    """422. `position` is that of the first command with the key; None if the first request was not a command."""
     return Problem(
         422,
         "IDEMPOTENCY_KEY_REUSED",

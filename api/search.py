@@ -103,7 +103,7 @@ def prepare(request: Request, resource: Resource, settings: ApiSettings, *extra:
         query = read_query(request, resource, settings)
         return storage_search.prepare(resource, query, *extra, tenants=conditions(request.tenants))
     except BadQuery as error:
-        raise _problem_of(error) from error
+        raise problem_of(error) from error
 
 
 def counting(groups: Groups) -> Handler:
@@ -137,7 +137,7 @@ async def run(request: Request, services: Services, prepared: SearchStatement) -
         with services.pages.share() as share:
             return json_response(_document(await _page(request, services, prepared, share)))
     except BadQuery as error:
-        raise _problem_of(error) from error
+        raise problem_of(error) from error
 
 
 async def _page(request: Request, services: Services, prepared: SearchStatement, share: Share) -> Page:
@@ -174,7 +174,7 @@ def prepare_statistics(
         tenants = conditions(request.tenants)
         return storage_statistics.prepare_statistics(resource, body.filter, *extra, tenants=tenants)
     except BadQuery as error:
-        raise _problem_of(error) from error
+        raise problem_of(error) from error
 
 
 def read_query(request: Request, resource: Resource, settings: ApiSettings) -> Query:
@@ -206,7 +206,8 @@ def _sort(criterion: SortBody, place: int, resource: Resource) -> Sort:
     return Sort(field, order == "DESC")
 
 
-def _problem_of(error: BadQuery) -> Problem:
+def problem_of(error: BadQuery) -> Problem:
+    """400 for a filter, sort or page that cannot be understood."""
     if isinstance(error, Unparsable):
         return unparsable(error.path)
     if isinstance(error, UnexpectedValue):

@@ -27,7 +27,8 @@ class AuditRecord(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
     `actor_type` is USER, CLIENT, ANONYMOUS or UNKNOWN. `key` is the engine's key of the subject. Without an
     `entity_key` it is shown as the entity's, and so is the key in the answer to a creation. `tenants` are those that
-    the actor may use (`engine.core.tenants`), None: all. A key of another tenant is recorded like an unknown one.
+    the actor may use (`engine.core.tenants`), None: all. A key of another tenant is recorded like an unknown one. A
+    change that a batch operation made names it.
     """
 
     actor_type: str
@@ -43,6 +44,8 @@ class AuditRecord(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     related_key: str | None = None
     tenant_id: str | None = None
     tenants: str | None = None
+    batch_operation_key: int | None = None
+    batch_operation_type: str | None = None
 
 
 class AuditedCommand(NamedTuple):

@@ -28,12 +28,13 @@ POLICIES: Mapping[str, str] = {
         (
             *("process_definitions", "process_instances", "element_instances", "variables", "incidents", "jobs"),
             *("timers", "user_tasks", "subscriptions", "start_subscriptions", "message_correlations"),
-            "audit_log",
+            *("audit_log", "batch_operation_items"),
         ),
         _OWN,
     ),
     **{table: _OF_DEFINITION.format(table=table) for table in _COUNTS},
     **{table: _OF_BODY.format(table=table) for table in ("loop_items", "paged_loop_items")},
+    "batch_operations": f"tenants <@ {_TENANTS}",
     "resources": "EXISTS (SELECT FROM process_definitions d WHERE d.sha256 = resources.sha256)",
     "command_log": f"""string_to_array(tenant_id, ',') <@ {_TENANTS} OR EXISTS (
     SELECT FROM event_log e JOIN process_instances p ON p.process_instance_key = e.root_key

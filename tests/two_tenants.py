@@ -24,6 +24,7 @@ OFFSETS = {
     "timerKey": 6,
     "position": 8,
     "auditLogKey": 14,
+    "batchOperationKey": 15,
 }
 """Parameter of a path → the distance of its key from the key of the instance."""
 
@@ -55,6 +56,21 @@ def fill(rows, key, tenant):
         " 'USER_TASK', %s, 'CREATE', 'SUCCESS', %s, %s)",
         [key + 14, NOW, str(key + 5), tenant, key + 5],
     )
+    kind = "CANCEL_PROCESS_INSTANCE"
+    rows.put(
+        "batch_operations",
+        batch_operation_key=key + 15,
+        type=kind,
+        resource="process-instances",
+        filter="{}",
+        actor_kind="USER",
+        actor_id="ann",
+        tenants=[tenant],
+        request_key=str(key),
+        body_sha=b"",
+    )
+    item = {"batch_operation_key": key + 15, "item_key": key, "type": kind, "process_id": process, "tenant_id": tenant}
+    rows.put("batch_operation_items", **item, **tree)
     rows.put("loop_items", body_key=key + 1, index=0, item="1")
     rows.put("paged_loop_items", body_key=key + 1, first=0, items="[1]")
     counts = {"process_definition_key": key, "element_id": "task", "active": 1, "completed": 0, "canceled": 0}

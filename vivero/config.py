@@ -26,6 +26,7 @@ from vivero.engine.connectors.settings import SECRET_PREFIX, ConnectorSettings
 from vivero.engine.feel import DEFAULT_LIMITS, FeelLimits
 from vivero.engine.jobs.settings import JobSettings
 from vivero.engine.runtime.appender.task import AppenderSettings
+from vivero.engine.runtime.batch_operations.settings import BatchOperationSettings
 from vivero.engine.runtime.cluster.settings import ClusterSettings
 from vivero.engine.runtime.consumer.settings import ConsumerSettings
 from vivero.engine.runtime.expiry import ExpirySettings
@@ -111,6 +112,7 @@ class Config:
     maintenance: MaintenanceSettings = field(default_factory=MaintenanceSettings)
     feel: FeelSettings = field(default_factory=FeelSettings)
     retention: RetentionSettings = field(default_factory=RetentionSettings)
+    batch_operations: BatchOperationSettings = field(default_factory=BatchOperationSettings)
     jobs: JobSettings = field(default_factory=JobSettings)
     connectors: ConnectorSettings = field(default_factory=ConnectorSettings)
     cluster: ClusterSettings = field(default_factory=ClusterSettings)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from vivero.api.access.creators import PresentRights
 from vivero.config import Config
 from vivero.connections import Connections
 from vivero.engine.runtime.appender.task import Appender
+from vivero.engine.runtime.batch_operations.settings import BATCH_OPERATIONS_PARTITION
+from vivero.engine.runtime.batch_operations.task import BatchOperations
 from vivero.engine.runtime.cluster.task import Cluster
 from vivero.engine.runtime.consumer.handovers import Handovers
 from vivero.engine.runtime.consumer.leadership import Consumer
@@ -21,7 +24,7 @@ from vivero.roles import Role
 from vivero.storage.nodes import NODES_CHANNEL, Registration
 from vivero.storage.postgres.announcer import Announcer
 from vivero.storage.postgres.migrate import SCHEMA_VERSION
-from vivero.storage.postgres.plans import CHORES
+from vivero.storage.postgres.plans import BY_INDEX, CHORES
 
 
 class EngineTasks:
@@ -55,6 +58,15 @@ class EngineTasks:
             consumed=self.handovers.consumed,
             owned=self.handovers.led,
         )
+        self.batch_operations = BatchOperations(
+            connections.dedicated(
+                "batch-operations", **BY_INDEX, statement_timeout=_ms(config.batch_operations.scan_timeout_s)
+            ),
+            self.appender,
+            PresentRights(authentication=config.auth.mode != "none", multi_tenancy=config.tenants.enabled),
+            partial(self.handovers.leads, BATCH_OPERATIONS_PARTITION),
+            config.batch_operations,
+        )
         self.cluster = Cluster(
             connections.dedicated("cluster", **CHORES),
             _registration(config, node),
@@ -75,6 +87,7 @@ class EngineTasks:
             for partition in range(1, self._config.partitions + 1):
                 yield from self._open(partition)
             yield Child("warm-up", self.warm_up.run)
+            yield Child("batch-operations", self.batch_operations.run, self.batch_operations.close)
 
     def _open(self, partition: int) -> Iterator[Child]:
         """Make the tasks of a partition."""
@@ -105,6 +118,10 @@ class EngineTasks:
             lambda: self.appender.busy,
             self.handovers[partition],
         )
+
+
+def _ms(seconds: float) -> str:
+    return str(int(seconds * 1000))
 
 
 def _registration(config: Config, node: str) -> Registration:

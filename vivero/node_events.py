@@ -13,12 +13,15 @@ from vivero.background import BackgroundJobs
 from vivero.connector_tasks import ConnectorTasks
 from vivero.engine.core.outcomes import Ended
 from vivero.engine.runtime.appender.task import Appender
+from vivero.engine.runtime.batch_operations.settings import BATCH_OPERATIONS_PARTITION
+from vivero.engine.runtime.batch_operations.task import BatchOperations
 from vivero.engine.runtime.completions import Completions
 from vivero.engine.runtime.consumer.handovers import Handovers
 from vivero.engine.runtime.consumer.piggyback import PiggybackedStatement, Subject
 from vivero.engine.runtime.definitions import DefinitionCache
 from vivero.engine.runtime.timers.task import Changes, Timers
 from vivero.engine.runtime.warm_up import WarmUp
+from vivero.storage.batch_operations import BATCHES_CHANNEL as BATCHES
 from vivero.storage.clock import CLOCK_CHANNEL as CLOCK
 from vivero.storage.identities import CHANNEL as IDENTITIES
 from vivero.storage.identities import SESSIONS_ENDED
@@ -37,7 +40,7 @@ APPENDED, PROCESSED, AVAILABLE = "vivero_appended", "vivero_processed", "vivero_
 INBOX = "vivero_inbox"
 CHANNELS = (
     *(APPENDED, PROCESSED, AVAILABLE, INBOX, NODES_CHANNEL, DEFINITIONS, CLOCK, IDENTITIES),
-    *(JOBS_CHANNEL, ROUTES),
+    *(JOBS_CHANNEL, ROUTES, BATCHES),
 )
 """The channels of NOTIFY between nodes."""
 
@@ -69,6 +72,7 @@ class NodeEvents:
         routing: CommandRouting | None = None,
         jobs: BackgroundJobs | None = None,
         connectors: ConnectorTasks | None = None,
+        batch_operations: BatchOperations | None = None,
     ) -> None:
         """`timers` by partition. `look_at_nodes()`: something changed about nodes or leaders. `access` is None
         without authentication."""
@@ -86,6 +90,7 @@ class NodeEvents:
         self._routing = CommandRouting() if routing is None else routing
         self._jobs = jobs
         self._connectors = connectors
+        self._batch_operations = batch_operations
         self._unreadable = 0
 
     # -- from the consumers
@@ -124,6 +129,8 @@ class NodeEvents:
         self._completions.term_began()
         self._definitions.forget()
         self._timers[partition].term(epoch)
+        if self._batch_operations is not None and partition == BATCH_OPERATIONS_PARTITION:
+            self._batch_operations.term(epoch)
 
     # -- from the API of this or another node
 
@@ -146,6 +153,8 @@ class NodeEvents:
             self.clock_changed()
         elif channel == JOBS_CHANNEL:
             self._look_for_jobs()
+        elif channel == BATCHES:
+            self._look_for_batch_operations()
         elif channel == IDENTITIES:
             self._identities_changed(payload)
         elif channel == ROUTES:
@@ -158,6 +167,10 @@ class NodeEvents:
             self._jobs.look()
         if self._connectors is not None:
             self._connectors.look()
+
+    def _look_for_batch_operations(self) -> None:
+        if self._batch_operations is not None:
+            self._batch_operations.look()
 
     def _follow(self, partition: int) -> None:
         """Tell the consumers of events that a partition has new ones."""
@@ -210,5 +223,6 @@ class NodeEvents:
             self._routing.outdated()
             self._completions.sweep_soon()
             self.clock_changed()
+            self._look_for_batch_operations()
             self._handovers.wake_all()
             self._look_at_nodes()

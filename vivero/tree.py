@@ -84,6 +84,7 @@ def build(config: Config, dsn: str, node: str, endpoint: Endpoint, others: Seque
     events = NodeEvents(
         completions, definitions, http.long_polls, announcer, engine.handovers, engine.appender, engine.timers,
         engine.cluster.look_soon, engine.warm_up, http.hub, http.access, http.routing, jobs, connectors,
+        engine.batch_operations,
     )  # fmt: skip
     listener = NotificationListener(connections.by_deadline("listener"), CHANNELS, events.heard, events.connected)
 

@@ -38,6 +38,10 @@ COMPLETE_TASK = Permission("PROCESS_DEFINITION", "COMPLETE_USER_TASK")
 SEND_MESSAGE = Permission("MESSAGE", "CREATE")
 EVALUATE = Permission("EXPRESSION", "EVALUATE")
 READ_AUDIT_LOG = Permission("AUDIT_LOG", "READ")
+READ_BATCH = Permission("BATCH", "READ")
+UPDATE_BATCH = Permission("BATCH", "UPDATE")
+CREATE_BATCH = Permission("BATCH", "CREATE")
+"""Enough for batch operations of every type."""
 READ_SYSTEM = Permission("SYSTEM", "READ")
 UPDATE_SYSTEM = Permission("SYSTEM", "UPDATE")
 

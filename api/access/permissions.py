@@ -60,6 +60,11 @@ def _of(resource: str, *actions: str) -> frozenset[Permission]:
     return frozenset(Permission(resource, action) for action in actions)
 
 
+BATCH_TYPES = (
+    *("CANCEL_PROCESS_INSTANCE", "DELETE_PROCESS_INSTANCE", "MIGRATE_PROCESS_INSTANCE", "MODIFY_PROCESS_INSTANCE"),
+    *("RESOLVE_INCIDENT", "SUSPEND_PROCESS_INSTANCE"),
+)
+"""The types of batch operations that have a permission of their own."""
 _CRUD = ("CREATE", "READ", "UPDATE", "DELETE")
 _WATCHING = (
     _of("PROCESS_DEFINITION", "READ_PROCESS_DEFINITION", "READ_PROCESS_INSTANCE", "READ_USER_TASK")
@@ -68,12 +73,17 @@ _WATCHING = (
     | _of("SYSTEM", "READ")
     | _of("EXPRESSION", "EVALUATE")
     | _of("COMPONENT", "ACCESS")
+    | _of("BATCH", "READ")
 )
-_RUNNING = _of(
-    "PROCESS_DEFINITION",
-    *("CREATE_PROCESS_INSTANCE", "UPDATE_PROCESS_INSTANCE", "MODIFY_PROCESS_INSTANCE", "CANCEL_PROCESS_INSTANCE"),
-    *("DELETE_PROCESS_INSTANCE", "UPDATE_USER_TASK", "CLAIM_USER_TASK", "COMPLETE_USER_TASK"),
-) | _of("MESSAGE", "CREATE")
+_RUNNING = (
+    _of(
+        "PROCESS_DEFINITION",
+        *("CREATE_PROCESS_INSTANCE", "UPDATE_PROCESS_INSTANCE", "MODIFY_PROCESS_INSTANCE", "CANCEL_PROCESS_INSTANCE"),
+        *("DELETE_PROCESS_INSTANCE", "UPDATE_USER_TASK", "CLAIM_USER_TASK", "COMPLETE_USER_TASK"),
+    )
+    | _of("MESSAGE", "CREATE")
+    | _of("BATCH", "CREATE", "UPDATE")
+)
 
 BUILT_IN: Mapping[str, frozenset[Permission]] = {
     ADMIN: frozenset(),
@@ -90,6 +100,7 @@ BUILT_IN: Mapping[str, frozenset[Permission]] = {
 RESOURCES: Mapping[str, frozenset[str]] = {
     "AUDIT_LOG": frozenset({"READ"}),
     "AUTHORIZATION": frozenset(_CRUD),
+    "BATCH": frozenset({"CREATE", "READ", "UPDATE", *(f"CREATE_BATCH_OPERATION_{type}" for type in BATCH_TYPES)}),
     "COMPONENT": frozenset({"ACCESS"}),
     "EXPRESSION": frozenset({"EVALUATE"}),
     "GROUP": frozenset(_CRUD),

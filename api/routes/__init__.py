@@ -59,6 +59,7 @@ from vivero.api.routes import (
     user_tasks,
     variables,
 )
+from vivero.api.routes.batch_routes import BATCH_ROUTES
 from vivero.api.routes.directory import Entries
 from vivero.api.routes.route import Handler, Route, deployment_limit
 from vivero.api.routes.statistics_routes import STATISTICS_ROUTES
@@ -219,6 +220,8 @@ ROUTES = (
     ),
     # statistics
     *STATISTICS_ROUTES,
+    # batch operations
+    *BATCH_ROUTES,
     # user tasks
     Route("POST", "/v2/user-tasks/search", user_tasks.search, READ_TASK, scope=Scope.RESULTS),
     Route("GET", "/v2/user-tasks/{userTaskKey}", user_tasks.get, READ_TASK, scope=Scope.KEY),

@@ -41,8 +41,8 @@ AUDIT_LOG = Resource(
         _sorted("entityKey", "a.entity_key", TEXT),
         _sorted("entityType", "a.entity_type", ENUM, values=ENTITY_TYPES),
         _sorted("operationType", "a.operation", ENUM, values=OPERATIONS),
-        _sorted("batchOperationKey", _NO_KEY, KEY),
-        _sorted("batchOperationType", _NO_TEXT, ENUM, values=BATCH_OPERATIONS),
+        _sorted("batchOperationKey", "a.batch_operation_key", KEY),
+        _sorted("batchOperationType", "a.batch_operation_type", ENUM, values=BATCH_OPERATIONS),
         _sorted("timestamp", "a.at", TIME),
         _sorted("actorId", "a.actor_id", TEXT),
         _sorted("actorType", "a.actor_type", ENUM, values=ACTOR_TYPES),
@@ -75,7 +75,7 @@ AUDIT_LOG = Resource(
     ),
     within={"user task": _of_user_task},
 )
-"""What the API has fields for and Vivero does not have yet (batches, decisions, agents) is null."""
+"""What the API has fields for and Vivero does not have yet (decisions, agents) is null."""
 
 OF_USER_TASK = Resource(
     AUDIT_LOG.name,

@@ -17,9 +17,11 @@ OF_PROCESSES = "of processes"
 
 
 def of_tenants(resource: Resource, tenants: Tenants, parameters: Parameters) -> list[str]:
-    """The condition that rows belong to one of these tenants; none for all tenants, and for rows of no tenant."""
+    """The condition that rows belong to these tenants; none for all tenants, and for rows of no tenant."""
     if tenants is None or resource.tenant is None:
         return []
+    if resource.tenants_sql is not None:
+        return [f"{resource.tenants_sql} <@ {parameters.add(sorted(tenants), 'text[]')}"]
     if len(tenants) == 1:  # a comparison with an array costs a scan twice as much
         (tenant,) = tenants
         return [f"{resource.tenant} = {parameters.add(tenant, 'text')}"]

@@ -55,6 +55,8 @@ class Resource:
     key_type: Type = KEY
     of_tenants: bool = True
     """Whether each row belongs to a tenant, which the field `tenantId` has."""
+    tenants_sql: str | None = None
+    """The SQL of the tenants (text[]) of a row that may belong to several. Its reader must have them all."""
 
     @property
     def by_name(self) -> Mapping[str, Field]:

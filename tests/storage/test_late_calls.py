@@ -21,6 +21,7 @@ from vivero.storage import (
     activation,
     attempts,
     audit_log,
+    batch_operations,
     clock,
     directory,
     event_consumers,
@@ -399,6 +400,48 @@ ASSIGNED = IDENTITIES + "INSERT INTO members VALUES ('ROLE', 'admin', 'USER', 'a
 ROLE, ANN, BOB = ("ROLE", "admin"), ("USER", "ann"), ("USER", "bob")
 
 
+BATCHES = """
+    DELETE FROM batch_operations; DELETE FROM batch_operation_items; UPDATE partitions SET epoch = 7 WHERE id = 1;
+    INSERT INTO batch_operations (batch_operation_key, type, state, resource, filter, actor_kind, actor_id, request_key,
+        body_sha, total, scanned)
+    VALUES (1, 'CANCEL_PROCESS_INSTANCE', 'CREATED', 'process-instances', '{}', 'USER', 'ann', 'a', '', 0, false),
+        (2, 'CANCEL_PROCESS_INSTANCE', 'ACTIVE', 'process-instances', '{}', 'USER', 'ann', 'b', '', 4, true),
+        (3, 'CANCEL_PROCESS_INSTANCE', 'ACTIVE', 'process-instances', '{}', 'USER', 'ann', 'c', '', 0, true);
+    INSERT INTO batch_operation_items (batch_operation_key, type, item_key, process_instance_key, root_key, process_id,
+        tenant_id, position)
+    SELECT 2, 'CANCEL_PROCESS_INSTANCE', n, n, n, 'p', 't', CASE WHEN n > 2 THEN 0 END FROM generate_series(1, 4) n;
+"""
+NO_BATCHES = "DELETE FROM batch_operations;"
+OLD_BATCHES = f"""{PIN}
+    DELETE FROM batch_operations; DELETE FROM batch_operation_items;
+    INSERT INTO batch_operations (batch_operation_key, type, state, open, ended_at, resource, filter, actor_kind,
+        actor_id, request_key, body_sha)
+    SELECT n, 'CANCEL_PROCESS_INSTANCE', 'COMPLETED', false, now() + n * interval '1 day', 'process-instances', '{{}}',
+        'USER', 'ann', n, ''
+    FROM generate_series(1, 3) n;
+    INSERT INTO batch_operation_items (batch_operation_key, type, item_key, process_instance_key, root_key, process_id,
+        tenant_id)
+    SELECT 1, 'CANCEL_PROCESS_INSTANCE', n, n, n, 'p', 't' FROM generate_series(1, 2) n;
+"""
+BATCH = batch_operations.Operation(
+    1, "CANCEL_PROCESS_INSTANCE", "CREATED", "process-instances", 0, batch_operations.Creator("USER", "ann"),
+    batch_operations.Bounds(), None,
+)  # fmt: skip
+NEW_BATCH = batch_operations.NewOperation(
+    BATCH.type, BATCH.resource, "{}", BATCH.creator, BATCH.bounds, "of this request", b""
+)
+ITEMS = [batch_operations.Item(key, "p", "t") for key in (1, 2)]
+ITEM_ENDS = [batch_operations.ItemEnd(3, "COMPLETED"), batch_operations.ItemEnd(1, "CANCELED")]
+
+
+def batch_status(changes):
+    return batch_operations.Status("ACTIVE", changes, True)
+
+
+async def purge_batches(connection):
+    await batch_operations.purge(connection, DAY_MS, 10)
+
+
 TOKEN = uuid4()
 LEASED = (
     JOB
@@ -548,6 +591,28 @@ CASES = [
         JOBS + "INSERT INTO paused_job_types VALUES ('waits');",
     ),
     Case("audit_log.purge", lambda c: audit_log.purge(c, DAY_MS, 10), again, RECORDS),
+    Case("batch_operations.create", lambda c: batch_operations.create(c, NEW_BATCH), again, NO_BATCHES),
+    Case(
+        "batch_operations.change",
+        lambda c: batch_operations.change(c, 2, batch_status(0), "SUSPENDED"),
+        lambda case, c: batch_operations.change(c, 2, batch_status(0), "CANCELED"),
+        BATCHES,
+    ),
+    Case(
+        "batch_operations.add_items",
+        lambda c: batch_operations.add_items(c, 7, BATCH, [batch_operations.Candidate(9, 9, 9, "p", "t")], False),
+        again,
+        BATCHES,
+    ),
+    Case(
+        "batch_operations.reject_filter", lambda c: batch_operations.reject_filter(c, 7, 1, "too slow"), again, BATCHES
+    ),
+    Case("batch_operations.take", lambda c: batch_operations.take(c, 7, 2, ITEMS), again, BATCHES),
+    Case("batch_operations.mark", lambda c: batch_operations.mark(c, 7, 2, [(3, 33), (4, 34)]), again, BATCHES),
+    Case("batch_operations.settle", lambda c: batch_operations.settle(c, 7, 2, ITEM_ENDS), again, BATCHES),
+    Case("batch_operations.finish", lambda c: batch_operations.finish(c, 7, 3), again, BATCHES),
+    Case("batch_operations.purge_items", purge_batches, purged_and_set_back, OLD_BATCHES),
+    Case("batch_operations.purge_operations", purge_batches, purged_and_set_back, OLD_BATCHES),
     Case("announce", notified, again),
     Case("ping", pinged, again),
 ]

@@ -6,7 +6,7 @@ from vivero.engine.core.needs import Need, NeedKind, Needs
 from vivero.engine.core.records.codec import decode_command
 from vivero.engine.core.records.effects import Effects, Reject, RejectionCode, Send, reject_not_found
 from vivero.engine.core.records.instances import COMMAND_STAGE, IncidentResolved, ResolveIncident
-from vivero.engine.core.records.jobs import JobReleased
+from vivero.engine.core.records.jobs import JobReleased, JobUpdated
 from vivero.engine.core.view import View
 
 
@@ -20,12 +20,15 @@ def resolve(command: ResolveIncident, view: View) -> Effects:
     if incident is None or not view.enter(incident.element.instance.tenant):
         raise reject_not_found("incident", "resolve", command.key)
     job = None if incident.job is None else view.job(incident.job)
-    if job is not None and job.state == "FAILED" and job.retries <= 0:
+    lacks_retries = job is not None and job.state == "FAILED" and job.retries <= 0
+    if job is not None and lacks_retries and not command.retries:
         raise Reject(
             RejectionCode.INVALID_STATE,
             f"Expected to resolve incident with key '{command.key}', but job with key '{job.key}' has no retries "
             "left: update its retries first",
         )
+    if job is not None and lacks_retries:
+        yield JobUpdated(job.key, command.retries, None)
     yield IncidentResolved(incident.key)
     if job is not None:
         yield JobReleased(job.key)

@@ -42,8 +42,11 @@ class ContinueWork(Command, frozen=True):
 
 
 class ResolveIncident(Command, frozen=True):
+    """Run the failed step again. `retries`: what a job without retries gets; 0: such an incident is not resolved."""
+
     intent: ClassVar[str] = "INCIDENT:RESOLVE"
     key: int
+    retries: int = 0
 
 
 class SetVariables(Command, frozen=True):

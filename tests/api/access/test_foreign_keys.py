@@ -64,6 +64,8 @@ IN_BODIES: dict[str, Any] = {
     "POST /v2/conditionals/evaluation": {"processDefinitionKey": "{resourceKey}", "variables": {"a": 1}},
 }
 """Routes that name keys in their bodies, with a tenant of the caller."""
+BATCHES = {"POST /v2/process-instances/{processInstanceKey}/incident-resolution"}
+"""They append no command: tests/api/access/test_batches.py."""
 READING = re.compile(r"/(search|statistics/[a-z-]+)$")
 
 
@@ -173,7 +175,7 @@ def test_every_route_with_a_key_has_a_body():
         for route in ROUTES
         if route.method != "GET" and any(f"{{{name}}}" in route.path for name in OWNERS)
     }
-    assert {route for route in writing if not READING.search(route)} == set(BODIES)
+    assert {route for route in writing if not READING.search(route)} - BATCHES == set(BODIES)
 
 
 @pytest.mark.parametrize("tenants", OTHERS, ids=str)

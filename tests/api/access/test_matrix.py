@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.api.access import test_foreign_keys, test_tenant_reads, test_tenants
+from tests.api.access import test_batches, test_foreign_keys, test_tenant_reads, test_tenants
 from tests.api.access.conftest import basic, bearer
 from tests.api.conftest import Client, NoDatabase
 from vivero.api import app as api_app
@@ -52,6 +52,21 @@ do   POST   /v2/process-instances
 dovw POST   /v2/process-instances/search
 dovw GET    /v2/process-instances/{processInstanceKey}
 do   POST   /v2/process-instances/{processInstanceKey}/cancellation
+do   POST   /v2/process-instances/cancellation
+do   POST   /v2/process-instances/deletion
+do   POST   /v2/process-instances/incident-resolution
+do   POST   /v2/process-instances/migration
+do   POST   /v2/process-instances/modification
+do   POST   /v2/process-instances/resumption
+do   POST   /v2/process-instances/suspension
+do   POST   /v2/process-instances/{processInstanceKey}/incident-resolution
+do   POST   /v2/incidents/resolution
+do   POST   /v2/batch-operations/{batchOperationKey}/cancellation
+do   POST   /v2/batch-operations/{batchOperationKey}/resumption
+do   POST   /v2/batch-operations/{batchOperationKey}/suspension
+dov  GET    /v2/batch-operations/{batchOperationKey}
+dov  POST   /v2/batch-operations/search
+dov  POST   /v2/batch-operation-items/search
 dovw POST   /v2/process-instances/{processInstanceKey}/incidents/search
 dovw GET    /v2/process-instances/{processInstanceKey}/snapshot
 dovw GET    /v2/process-instances/{processInstanceKey}/events
@@ -263,6 +278,7 @@ OTHER_TENANT = {
     "groups count own rows": named(test_tenant_reads.COUNTING),
     "another tenant's name is 403": {f"POST {path}" for path in test_tenants.NAMING} | {"POST /v2/jobs/activation"},
     "own tests": {"POST /v2/expression/evaluation", "GET /v2/commands"},
+    "own tests of batches": test_batches.ROUTES,
 }
 """How routes answer callers of another tenant. The tests of that name are in the modules of the routes' lists."""
 WITHOUT_TENANTS = re.compile(

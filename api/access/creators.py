@@ -1,0 +1,66 @@
+"""The creators of batch operations: what they may change, at the creation and when each item is sent.
+
+A batch outlives the request and the session of its creator. Therefore the rights are read again: those of a user or
+client by its name and mapping rules, those of an API token by its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from vivero.api.access.caller import Caller, caller
+from vivero.api.access.needs import READ_INSTANCE
+from vivero.api.access.permissions import Permission, Rights
+from vivero.engine.runtime.batch_operations.items import ACTIONS
+from vivero.storage import identities
+from vivero.storage.batch_operations import Bounds, Creator
+from vivero.storage.postgres.driver import Connection
+
+
+def needed(type: str) -> Permission:
+    """The permission for each item of a batch."""
+    return Permission("PROCESS_DEFINITION", ACTIONS[type])
+
+
+def creator_of(caller: Caller) -> Creator:
+    """What a batch keeps of its creator."""
+    return Creator(caller.kind, caller.id, tuple(caller.mapping_rules))
+
+
+def processes(rights: Rights, type: str) -> tuple[str, ...] | None:
+    """The processes whose instances a caller may see and change; None: all."""
+    found = [ids for each in (READ_INSTANCE, needed(type)) if (ids := rights.ids(each)) is not None]
+    return tuple(sorted(frozenset.intersection(*found))) if found else None
+
+
+def sorted_ids(ids: Iterable[str] | None) -> tuple[str, ...] | None:
+    return None if ids is None else tuple(sorted(ids))
+
+
+class PresentRights:
+    """What creators of batches may change now. Without authentication, everything."""
+
+    def __init__(self, *, authentication: bool, multi_tenancy: bool) -> None:
+        self._authentication, self._multi_tenancy = authentication, multi_tenancy
+
+    async def __call__(self, connection: Connection, creator: Creator, type: str) -> Bounds:
+        if not self._authentication:
+            return Bounds()
+        found = await _caller(connection, creator)
+        if found is None:
+            return Bounds((), ())
+        return Bounds(sorted_ids(found.tenants) if self._multi_tenancy else None, processes(found.rights, type))
+
+
+async def _caller(connection: Connection, creator: Creator) -> Caller | None:
+    """The creator with its present rights; None if it has none: its token was revoked, or it never had a name."""
+    if creator.kind == "TOKEN":
+        tokens = [token for token in await identities.tokens(connection) if token.name == creator.id]
+        if not tokens or tokens[0].expired:
+            return None
+        stored = await identities.rights(connection, roles=tokens[0].roles, tenants=tokens[0].tenants)
+        return caller(creator.kind, creator.id, stored)
+    if creator.kind == "ANONYMOUS":
+        return None
+    rules = [("MAPPING_RULE", rule) for rule in creator.mapping_rules]
+    return caller(creator.kind, creator.id, await identities.rights(connection, [(creator.kind, creator.id), *rules]))

@@ -1,0 +1,187 @@
+"""Batch operations: one change of everything that matches a filter; their progress, suspension and cancellation."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+import msgspec
+
+from vivero.api import commands
+from vivero.api.access import audit
+from vivero.api.access.creators import creator_of, needed, processes, sorted_ids
+from vivero.api.access.needs import READ_INSTANCE, authorise
+from vivero.api.decoding import Body, Int64, check_reference, decode_optional, decoder
+from vivero.api.problems import Problem, invalid_argument, not_found
+from vivero.api.reading import read_of
+from vivero.api.request import Request
+from vivero.api.response import Response, json_response, no_content
+from vivero.api.search import getting, problem_of, searching
+from vivero.api.services import Services
+from vivero.storage import audit_log, batch_operations, reads
+from vivero.storage.batch_operations import (
+    CANCEL_PROCESS_INSTANCE,
+    OPEN_STATES,
+    RESOLVE_INCIDENT,
+    Bounds,
+    Created,
+    NewOperation,
+)
+from vivero.storage.search import candidates
+from vivero.storage.search.batch_operations import BATCHES, ITEMS
+from vivero.storage.search.candidates import INCIDENTS_PATH, INSTANCES_PATH
+from vivero.storage.search.problems import BadQuery
+from vivero.storage.search.process_instances import PROCESS_INSTANCES
+
+Handler = Callable[[Request, Services], Awaitable[Response]]
+
+search, search_items = searching(BATCHES), searching(ITEMS)
+get = getting(BATCHES, "batchOperationKey")
+
+TRIES = 5
+"""Of a change while other clients change the same batch."""
+
+
+class CreationBody(Body, frozen=True):
+    filter: dict[str, Any] | None = None
+    operation_reference: Int64 | None = None
+
+
+class EmptyBody(Body, frozen=True):
+    """The body, which has no properties."""
+
+
+_creation_decoder, _empty_decoder = decoder(CreationBody), decoder(EmptyBody)
+_encode_filter = msgspec.json.Encoder(decimal_format="number").encode
+
+
+def creating(type: str, resource: str) -> Handler:
+    """A handler that creates a batch of a type, for what a filter of this resource selects."""
+
+    async def create(request: Request, services: Services) -> Response:
+        body = decode_optional(request, _creation_decoder, services.settings)
+        check_reference(body.operation_reference)
+        return await _create(request, services, type, resource, body.filter or {})
+
+    return create
+
+
+cancel_instances = creating(CANCEL_PROCESS_INSTANCE, INSTANCES_PATH)
+resolve_incidents_of_instances = creating(RESOLVE_INCIDENT, INSTANCES_PATH)
+resolve_incidents = creating(RESOLVE_INCIDENT, INCIDENTS_PATH)
+
+
+async def resolve_incidents_of_instance(request: Request, services: Services) -> Response:
+    """POST /v2/process-instances/{key}/incident-resolution: a batch for the incidents of one instance."""
+    key = request.key("processInstanceKey")
+    decode_optional(request, _empty_decoder, services.settings)
+    root = await read_of(
+        services, request.tenants, lambda connection, tenants: reads.root_of_instance(connection, key, tenants)
+    )
+    if root is None:
+        raise not_found(PROCESS_INSTANCES.name, key)
+    return await _create(request, services, RESOLVE_INCIDENT, INCIDENTS_PATH, {"processInstanceKey": str(key)})
+
+
+def refusing(type: str, why: str) -> Handler:
+    """A handler for a type of batch that does not exist yet."""
+
+    async def refuse(_request: Request, _services: Services) -> Response:
+        raise invalid_argument(f"Batch operations of the type {type} are not supported yet: {why}")
+
+    return refuse
+
+
+async def _create(
+    request: Request, services: Services, type: str, resource: str, filter: Mapping[str, Any]
+) -> Response:
+    if not filter:
+        raise invalid_argument('No filter provided. To select everything, say so: {"state": "ACTIVE"}')
+    try:
+        candidates.check(type, resource, filter)
+    except BadQuery as error:
+        raise problem_of(error) from error
+    key, sha = commands.idempotency_of(request, services, None) or (f" {uuid4()}", b"")
+    text = _encode_filter(filter).decode()
+    new = NewOperation(type, resource, text, creator_of(request.caller), _bounds(request, type), key, sha)
+    created = await _insert(request, services, new)
+    if not created.same_body:
+        raise commands.key_was_used(None)
+    return json_response({"batchOperationKey": str(created.key), "batchOperationType": type})
+
+
+async def _insert(request: Request, services: Services, new: NewOperation) -> Created:
+    async with services.pool.connection() as connection, connection.transaction():
+        created = await batch_operations.create(connection, new)
+        record = audit.record_of(request, str(created.key))
+        if record is not None and created.is_new:
+            kind = {"batch_operation_key": created.key, "batch_operation_type": new.type}
+            await audit_log.add(connection, msgspec.structs.replace(record, **kind))
+        return created
+
+
+def _bounds(request: Request, type: str) -> Bounds:
+    """What the caller may see and change. Raises Problem 403 for nothing."""
+    for permission in (READ_INSTANCE, needed(type)):
+        authorise(request.caller, permission)
+    return Bounds(sorted_ids(request.tenants), processes(request.caller.rights, type))
+
+
+# -- changes of a batch
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A change of a batch in one of the states `before`, to the state `after`. A resumed scan gives CREATED."""
+
+    verb: str
+    before: tuple[str, ...]
+    after: str
+
+
+SUSPEND = _Change("suspend", ("CREATED", "ACTIVE"), "SUSPENDED")
+RESUME = _Change("resume", ("SUSPENDED",), "ACTIVE")
+CANCEL = _Change("cancel", OPEN_STATES, "CANCELED")
+
+
+def changing(change: _Change) -> Handler:
+    """A handler that changes a batch. A repeated request, whose change is there already, changes nothing: 204."""
+
+    async def handle(request: Request, services: Services) -> Response:
+        key = request.key("batchOperationKey")
+        decode_optional(request, _empty_decoder, services.settings)
+        for _ in range(TRIES):
+            if await _changed(request, services, key, change):
+                return no_content()
+        raise Problem(503, "RESOURCE_EXHAUSTED", "Other requests change this batch operation; try again later")
+
+    return handle
+
+
+suspend, resume, cancel = changing(SUSPEND), changing(RESUME), changing(CANCEL)
+
+
+async def _changed(request: Request, services: Services, key: int, change: _Change) -> bool:
+    """Change a batch. False if another request changed it meanwhile. Raises Problem 404, 409."""
+    found = await read_of(
+        services, request.tenants, lambda connection, tenants: batch_operations.status(connection, key, tenants)
+    )
+    if found is None:
+        raise not_found(BATCHES.name, key)
+    after = change.after if found.scanned or change is not RESUME else "CREATED"
+    if found.state == after or (change is RESUME and found.state in ("CREATED", "ACTIVE")):
+        return True
+    if found.state not in change.before:
+        raise Problem(
+            409,
+            "INVALID_STATE",
+            f"Expected to {change.verb} batch operation with key '{key}', but it is in state '{found.state}'",
+        )
+    async with services.pool.connection() as connection, connection.transaction():
+        changed = await batch_operations.change(connection, key, found, after)
+        record = audit.record_of(request)
+        if changed and record is not None:
+            await audit_log.add(connection, msgspec.structs.replace(record, batch_operation_key=key))
+    return changed

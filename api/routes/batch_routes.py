@@ -1,0 +1,60 @@
+"""The routes of batch operations, as a part of the table of contents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from vivero.api.access import audited
+from vivero.api.access.needs import CREATE_BATCH, READ_BATCH, UPDATE_BATCH
+from vivero.api.access.permissions import Permission
+from vivero.api.routes import batch_operations
+from vivero.api.routes.route import Route
+
+LATER = "the engine cannot do that with a single instance yet"
+CREATIONS = (
+    ("process-instances/cancellation", "CANCEL_PROCESS_INSTANCE", batch_operations.cancel_instances),
+    ("process-instances/incident-resolution", "RESOLVE_INCIDENT", batch_operations.resolve_incidents_of_instances),
+    ("incidents/resolution", "RESOLVE_INCIDENT", batch_operations.resolve_incidents),
+    (
+        "process-instances/{processInstanceKey}/incident-resolution",
+        "RESOLVE_INCIDENT",
+        batch_operations.resolve_incidents_of_instance,
+    ),
+    *(
+        (f"process-instances/{path}", type, batch_operations.refusing(type, LATER))
+        for path, type in (
+            ("deletion", "DELETE_PROCESS_INSTANCE"),
+            ("migration", "MIGRATE_PROCESS_INSTANCE"),
+            ("modification", "MODIFY_PROCESS_INSTANCE"),
+            ("suspension", "SUSPEND_PROCESS_INSTANCE"),
+            ("resumption", "SUSPEND_PROCESS_INSTANCE"),
+        )
+    ),
+)
+"""Path below /v2, type, and handler of each route that creates batch operations."""
+
+
+def _creations() -> Iterator[Route]:
+    """Each needs the permission for its type, or that for all types. The handlers check the rights on processes."""
+    for path, type, handler in CREATIONS:
+        need = Permission("BATCH", f"CREATE_BATCH_OPERATION_{type}")
+        yield Route("POST", f"/v2/{path}", handler, need, needs_for_part=CREATE_BATCH, audited=audited.CREATE_BATCH)
+
+
+def _changes() -> Iterator[Route]:
+    for name, handler, record in (
+        ("suspension", batch_operations.suspend, audited.SUSPEND_BATCH),
+        ("resumption", batch_operations.resume, audited.RESUME_BATCH),
+        ("cancellation", batch_operations.cancel, audited.CANCEL_BATCH),
+    ):
+        path = f"/v2/batch-operations/{{batchOperationKey}}/{name}"
+        yield Route("POST", path, handler, UPDATE_BATCH, is_limited=False, audited=record)
+
+
+BATCH_ROUTES = (
+    *_creations(),
+    *_changes(),
+    Route("GET", "/v2/batch-operations/{batchOperationKey}", batch_operations.get, READ_BATCH),
+    Route("POST", "/v2/batch-operations/search", batch_operations.search, READ_BATCH),
+    Route("POST", "/v2/batch-operation-items/search", batch_operations.search_items, READ_BATCH),
+)

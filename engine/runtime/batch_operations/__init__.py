@@ -1,0 +1,1 @@
+"""Batch operations: the task that scans filters and sends the commands of items (docs/batch-operations.md)."""

@@ -1,0 +1,101 @@
+"""The rows that the filter of a batch operation selects, in the order of their keys, portion by portion.
+
+A filter is that of a search. The type of the batch adds conditions: only what it can change, and nothing newer than
+the batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from vivero.storage.batch_operations import CANCEL_PROCESS_INSTANCE, RESOLVE_INCIDENT, Bounds, Candidate, Operation
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.search.filters import conditions_of, join
+from vivero.storage.search.incidents import INCIDENTS
+from vivero.storage.search.parameters import Parameters
+from vivero.storage.search.process_instances import PROCESS_INSTANCES
+from vivero.storage.search.resources import Resource
+
+INSTANCES_PATH, INCIDENTS_PATH = "process-instances", "incidents"
+
+
+@dataclass(frozen=True, slots=True)
+class _Selection:
+    """Rows of a table `t`, whose key becomes the item's. `own` is a condition; `filtered` makes one of the filter's."""
+
+    resource: Resource
+    key: str
+    table: str
+    own: str
+    created: str
+    filtered: Callable[[str], str] = str
+
+
+class Limits(NamedTuple):
+    """What a portion may contain: rows of these tenants and processes that are not newer, so many behind a key."""
+
+    bounds: Bounds
+    created_at: datetime
+    after: int = 0
+    rows: int = 1
+
+
+_INCIDENTS = ("i.incident_key", "incidents i", "i.resolved_at IS NULL", "i.created_at")
+_SELECTIONS: Mapping[tuple[str, str], _Selection] = {
+    (CANCEL_PROCESS_INSTANCE, INSTANCES_PATH): _Selection(
+        PROCESS_INSTANCES,
+        "p.process_instance_key",
+        "process_instances p",
+        "p.ended_at IS NULL AND p.parent_process_instance_key IS NULL",
+        "p.started_at",
+    ),
+    (RESOLVE_INCIDENT, INSTANCES_PATH): _Selection(
+        PROCESS_INSTANCES,
+        *_INCIDENTS,
+        "EXISTS (SELECT FROM process_instances p WHERE p.process_instance_key = i.process_instance_key AND {})".format,
+    ),
+    (RESOLVE_INCIDENT, INCIDENTS_PATH): _Selection(INCIDENTS, *_INCIDENTS),
+}
+"""Type of the batch and resource of its filter → what it selects. A called instance is canceled with its root."""
+
+
+def statement(type: str, resource: str, filter: Mapping[str, Any], limits: Limits) -> tuple[str, list[Any]]:
+    """The statement for the next portion, and its parameters.
+
+    Raises:
+        BadQuery: the filter's problem.
+    """
+    selection, parameters = _SELECTIONS[type, resource], Parameters()
+    alias = selection.key[0]
+    conditions = [
+        selection.own,
+        f"{selection.created} <= {parameters.add(limits.created_at, 'timestamptz')}",
+        f"{selection.key} > {parameters.add(limits.after, 'bigint')}",
+    ]
+    for column, ids in (("tenant_id", limits.bounds.tenants), ("process_id", limits.bounds.processes)):
+        if ids is not None:
+            conditions.append(f"{alias}.{column} = ANY ({parameters.add(list(ids), 'text[]')})")
+    conditions.append(selection.filtered(join(conditions_of(selection.resource, filter, "filter", parameters))))
+    text = (
+        f"SELECT {selection.key}, {alias}.process_instance_key, {alias}.root_key, {alias}.process_id,"
+        f" {alias}.tenant_id FROM {selection.table} WHERE {join(conditions)}"
+        f" ORDER BY {selection.key} LIMIT {parameters.add(limits.rows, 'int')}"
+    )
+    return text, parameters.values
+
+
+def check(type: str, resource: str, filter: Mapping[str, Any]) -> None:
+    """Raises BadQuery for a filter that cannot be evaluated."""
+    statement(type, resource, filter, Limits(Bounds(), datetime.fromtimestamp(0, UTC)))
+
+
+async def find(
+    connection: Connection, operation: Operation, filter: Mapping[str, Any], count: int, deadline: float | None = None
+) -> list[Candidate]:
+    """The next rows for a batch, up to `count`. Raises BadQuery."""
+    limits = Limits(operation.bounds, operation.created_at, operation.scan_cursor, count)
+    text, values = statement(operation.type, operation.resource, filter, limits)
+    return [Candidate(*row) for row in (await connection.execute(text, values, deadline=deadline)).rows]

@@ -1,0 +1,202 @@
+"""Who may create, see and change batch operations, and what their items may touch."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.api.access.conftest import basic, bearer
+from tests.api.conftest import KEY, Client
+from tests.two_tenants import OFFSETS, OTHER, fill
+from vivero.api import app as api_app
+from vivero.api.access.caller import Caller
+from vivero.api.access.creators import PresentRights
+from vivero.api.access.permissions import ALL_RIGHTS, rights
+from vivero.engine.runtime.batch_operations.items import ACTIONS
+from vivero.storage import row_security
+from vivero.storage.batch_operations import CANCEL_PROCESS_INSTANCE, RESOLVE_INCIDENT, Bounds, Creator
+from vivero.storage.identities import Grant
+from vivero.storage.postgres import driver
+from vivero.storage.postgres.pool import Pool
+
+NOT_YET = [f"/v2/process-instances/{each}" for each in ("deletion", "migration", "modification", "suspension")]
+CREATING = (
+    "/v2/process-instances/cancellation",
+    "/v2/process-instances/incident-resolution",
+    "/v2/incidents/resolution",
+)
+CHANGES = ("suspension", "resumption", "cancellation")
+ROUTES = {
+    *(f"POST {path}" for path in (*CREATING, *NOT_YET, "/v2/process-instances/resumption")),
+    *(f"POST /v2/batch-operations/{{batchOperationKey}}/{change}" for change in CHANGES),
+    "POST /v2/process-instances/{processInstanceKey}/incident-resolution",
+}
+"""The routes whose callers with other tenants are tried here."""
+FILTER = {"filter": {"state": "ACTIVE"}}
+
+
+class As:
+    def __init__(self, tenants, allowed=ALL_RIGHTS) -> None:
+        self.caller = Caller("USER", "ann", allowed, tenants=None if tenants is None else frozenset(tenants))
+
+    async def authenticate(self, headers, address):
+        return self.caller
+
+
+@pytest.fixture
+async def client_of(rows, stored, database):
+    """A client of an application with multi-tenancy and its second role; there are batches of tenants `a` and `b`."""
+    for key, tenant in ((KEY, "a"), (OTHER, "b")):
+        fill(rows, key, tenant)
+    connection = await driver.connect(database, name="vivero test")
+    await row_security.make_reader(connection)
+    await row_security.prepare(connection, row_security.reader_of(database))
+    connection.close()
+    reader = row_security.reader_of(database)
+    pool = Pool(lambda deadline: driver.connect(reader, name="vivero test", deadline=deadline), 2)
+
+    def make(tenants, allowed=ALL_RIGHTS):
+        services = replace(stored, readers=pool, multi_tenancy=True, access=As(tenants, allowed))
+        return Client(api_app.build(services))
+
+    yield make
+    pool.close()
+
+
+async def test_a_batch_is_bounded_by_the_tenants_of_its_creator(client_of, rows):
+    for tenants in ("a", "ab", None):
+        for path in CREATING:
+            assert (await client_of(tenants)("POST", path, FILTER)).status == 200
+    found = rows.execute(
+        "SELECT DISTINCT tenants, processes FROM batch_operations WHERE filter::text <> '{}'"
+    ).fetchall()
+    assert sorted(found, key=str) == [(None, None), (["a", "b"], None), (["a"], None)]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+async def test_only_readers_of_all_tenants_of_a_batch_change_it(client_of, change):
+    own, foreign, unknown = (key + OFFSETS["batchOperationKey"] for key in (KEY, OTHER, KEY + 5000))
+    client = client_of("a")
+    answers = [await client("POST", f"/v2/batch-operations/{key}/{change}") for key in (own, foreign, unknown)]
+    assert [answer.status for answer in answers] == [204, 404, 404]
+    assert answers[1].problem["detail"].replace(str(foreign), "") == answers[2].problem["detail"].replace(
+        str(unknown), ""
+    )
+    assert (await client_of(None)("POST", f"/v2/batch-operations/{foreign}/{change}")).status == 204
+
+
+async def test_a_batch_of_several_tenants_is_seen_by_those_who_have_them_all(client_of):
+    made = (await client_of("ab")("POST", CREATING[0], FILTER)).json["batchOperationKey"]
+    for tenants, status in (("a", 404), ("ab", 200), ("abc", 200), (None, 200)):
+        client = client_of(tenants)
+        assert (await client("GET", f"/v2/batch-operations/{made}")).status == status
+        found = (await client("POST", "/v2/batch-operations/search")).json["items"]
+        assert (made in [item["batchOperationKey"] for item in found]) == (status == 200)
+
+
+async def test_the_incidents_of_a_foreign_instance_are_those_of_an_unknown_one(client_of):
+    statuses = [
+        (await client_of("a")("POST", f"/v2/process-instances/{key}/incident-resolution")).status
+        for key in (KEY, OTHER, KEY + 5000)
+    ]
+    assert statuses == [200, 404, 404]
+
+
+@pytest.mark.parametrize(
+    ("grants", "statuses"),
+    [
+        ([("BATCH", "*", "CREATE")], [403, 403, 403]),
+        ([("BATCH", "*", "CREATE"), ("PROCESS_DEFINITION", "*", "READ_PROCESS_INSTANCE")], [403, 403, 403]),
+        (
+            [("BATCH", "*", "CREATE"), ("PROCESS_DEFINITION", "p", "READ_PROCESS_INSTANCE", "CANCEL_PROCESS_INSTANCE")],
+            [200, 403, 403],
+        ),
+        (
+            [
+                ("BATCH", "*", "CREATE_BATCH_OPERATION_RESOLVE_INCIDENT"),
+                ("PROCESS_DEFINITION", "*", "READ_PROCESS_INSTANCE", "CANCEL_PROCESS_INSTANCE"),
+                ("PROCESS_DEFINITION", "p", "UPDATE_PROCESS_INSTANCE"),
+            ],
+            [403, 200, 200],
+        ),
+        (
+            [("BATCH", "7", "CREATE"), ("PROCESS_DEFINITION", "*", *ACTIONS.values(), "READ_PROCESS_INSTANCE")],
+            [403] * 3,
+        ),
+    ],
+)
+async def test_a_creator_needs_the_type_and_the_processes(client_of, grants, statuses):
+    allowed = rights((), [Grant(resource, id, tuple(actions)) for resource, id, *actions in grants])
+    client = client_of("a", allowed)
+    assert [(await client("POST", path, FILTER)).status for path in CREATING] == statuses
+
+
+async def test_a_batch_is_bounded_by_the_processes_that_its_creator_sees_and_changes(client_of, rows):
+    grants = [
+        Grant("BATCH", "*", ("CREATE",)),
+        Grant("PROCESS_DEFINITION", "p", ("READ_PROCESS_INSTANCE", "CANCEL_PROCESS_INSTANCE")),
+        Grant("PROCESS_DEFINITION", "seen", ("READ_PROCESS_INSTANCE",)),
+        Grant("PROCESS_DEFINITION", "blind", ("CANCEL_PROCESS_INSTANCE",)),
+    ]
+    assert (await client_of("a", rights((), grants))("POST", CREATING[0], FILTER)).status == 200
+    assert rows.execute("SELECT processes FROM batch_operations WHERE processes IS NOT NULL").fetchall() == [(["p"],)]
+
+
+# -- the rights that a creator has when an item is sent
+
+
+@pytest.fixture
+async def present(stored):
+    """The present rights of a creator."""
+    present = PresentRights(authentication=True, multi_tenancy=True)
+
+    async def ask(kind, id, *rules, type=CANCEL_PROCESS_INSTANCE):
+        async with stored.pool.connection() as connection:
+            return await present(connection, Creator(kind, id, rules), type)
+
+    return ask
+
+
+NOTHING = Bounds((), ())
+
+
+async def test_rights_are_those_of_now(present, people, rows):
+    people.user("ann", "operator")
+    assert await present("USER", "ann") == Bounds((), None), "without tenants"
+    people.member("TENANT", "<default>", "USER", "ann")
+    assert await present("USER", "ann") == Bounds(("<default>",), None)
+    rows.execute("DELETE FROM members WHERE container_id = 'operator'")
+    assert await present("USER", "ann") == Bounds(("<default>",), ())
+    people.grant("USER", "ann", "PROCESS_DEFINITION", "p", "READ_PROCESS_INSTANCE", "UPDATE_PROCESS_INSTANCE")
+    assert await present("USER", "ann", type=RESOLVE_INCIDENT) == Bounds(("<default>",), ("p",))
+    assert await present("USER", "ann") == Bounds(("<default>",), ())
+
+
+async def test_a_token_has_rights_until_it_is_revoked(present, people, rows):
+    people.token("nightly", "operator")
+    assert await present("TOKEN", "nightly") == Bounds(("<default>",), None)
+    rows.execute("UPDATE api_tokens SET expires_at = now() - interval '1 second'")
+    assert await present("TOKEN", "nightly") == NOTHING
+    rows.execute("DELETE FROM api_tokens")
+    assert await present("TOKEN", "nightly") == NOTHING
+
+
+async def test_a_client_of_an_identity_provider_has_what_its_mapping_rules_give(present, people):
+    people.member("ROLE", "operator", "MAPPING_RULE", "staff")
+    assert await present("CLIENT", "shop", "staff") == Bounds((), None)
+    assert await present("CLIENT", "shop") == Bounds((), ())
+
+
+async def test_nobody_has_rights_once_authentication_is_required(present, stored):
+    assert await present("ANONYMOUS", "anonymous") == NOTHING
+    open_server = PresentRights(authentication=False, multi_tenancy=False)
+    async with stored.pool.connection() as connection:
+        assert await open_server(connection, Creator("ANONYMOUS", "anonymous"), CANCEL_PROCESS_INSTANCE) == Bounds()
+
+
+async def test_the_creator_of_a_batch_is_kept_with_its_mapping_rules(people, secured, rows):
+    people.user("root", "admin")
+    token = people.token("nightly", "admin")
+    for headers in (basic("root"), bearer(token)):
+        assert (await secured("POST", CREATING[0], FILTER, headers)).status == 200
+    found = rows.execute("SELECT actor_kind, actor_id, mapping_rules FROM batch_operations ORDER BY 2").fetchall()
+    assert found == [("TOKEN", "nightly", []), ("USER", "root", [])]

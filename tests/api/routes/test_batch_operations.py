@@ -1,0 +1,166 @@
+"""Batch operations over HTTP: creation, progress, items, suspension, resumption, cancellation; bad input."""
+
+import pytest
+
+from tests.api.conftest import KEY, NOW
+from tests.api.test_client_models import decode
+
+CANCELLATION, RESOLUTION = "/v2/process-instances/cancellation", "/v2/process-instances/incident-resolution"
+FILTER = {"filter": {"processDefinitionId": "order", "state": "ACTIVE"}}
+
+
+async def create(reader, path=CANCELLATION, body=FILTER, headers=()):
+    answer = await reader("POST", path, body, headers)
+    assert answer.status == 200, answer.body
+    return answer.json["batchOperationKey"]
+
+
+async def test_a_batch_is_created_found_and_read(reader, rows):
+    key = await create(reader)
+    other = await create(reader, RESOLUTION)
+    found = await reader("GET", f"/v2/batch-operations/{key}")
+    decode("BatchOperationResponse", found.json)
+    assert found.json == {
+        "batchOperationKey": key,
+        "state": "CREATED",
+        "batchOperationType": "CANCEL_PROCESS_INSTANCE",
+        "startDate": None,
+        "endDate": None,
+        "actorType": "ANONYMOUS",
+        "actorId": "anonymous",
+        "tenantId": None,
+        **{f"operations{each}Count": 0 for each in ("Total", "Completed", "Failed", "Skipped", "Canceled")},
+        "errors": [],
+    }
+    body = {"filter": {"operationType": "RESOLVE_INCIDENT"}, "sort": [{"field": "startDate", "order": "DESC"}]}
+    (item,) = (await reader("POST", "/v2/batch-operations/search", body)).json["items"]
+    assert item["batchOperationKey"] == other
+    stored = rows.execute("SELECT filter, tenants, processes FROM batch_operations ORDER BY 1::text").fetchall()
+    assert stored[0] == (FILTER["filter"], None, None)
+
+
+async def test_items_show_how_they_ended(reader, rows):
+    key = int(await create(reader))
+    tree = {"process_instance_key": KEY, "root_key": KEY, "process_id": "order", "tenant_id": "<default>"}
+    kind = {"batch_operation_key": key, "type": "CANCEL_PROCESS_INSTANCE"}
+    rows.put("batch_operation_items", **kind, item_key=KEY, **tree)
+    failed = {"state": "FAILED", "error": "NOT_FOUND: gone", "processed_at": NOW}
+    rows.put("batch_operation_items", **kind, item_key=KEY + 1, **tree, **failed)
+    rows.execute("UPDATE batch_operations SET error = 'too slow', total = 2, failed = 1")
+    search = {"filter": {"batchOperationKey": str(key), "state": "FAILED"}}
+    answer = await reader("POST", "/v2/batch-operation-items/search", search)
+    assert answer.json["items"] == [
+        {
+            "operationType": "CANCEL_PROCESS_INSTANCE",
+            "batchOperationKey": str(key),
+            "itemKey": str(KEY + 1),
+            "processInstanceKey": str(KEY),
+            "rootProcessInstanceKey": str(KEY),
+            "state": "FAILED",
+            "processedDate": NOW,
+            "errorMessage": "NOT_FOUND: gone",
+            "tenantId": "<default>",
+        }
+    ]
+    everything = await reader("POST", "/v2/batch-operation-items/search", {"page": {"limit": 1}})
+    assert everything.json["page"]["totalItems"] == 2
+    after = {"page": {"after": everything.json["page"]["endCursor"]}}
+    assert len((await reader("POST", "/v2/batch-operation-items/search", after)).json["items"]) == 1
+    decode("BatchOperationItemSearchQueryResult", everything.json)
+    batch = (await reader("GET", f"/v2/batch-operations/{key}")).json
+    assert batch["errors"] == [{"partitionId": 1, "type": "QUERY_FAILED", "message": "too slow"}]
+    assert (batch["operationsTotalCount"], batch["operationsFailedCount"]) == (2, 1)
+
+
+async def test_a_batch_is_suspended_resumed_and_cancelled(reader, rows):
+    key = await create(reader)
+    path = f"/v2/batch-operations/{key}"
+
+    async def change(verb):
+        answer = await reader("POST", f"{path}/{verb}", {})
+        return answer.status, (await reader("GET", path)).json["state"]
+
+    assert await change("suspension") == (204, "SUSPENDED")
+    assert await change("suspension") == (204, "SUSPENDED"), "a repeated request changes nothing"
+    assert await change("resumption") == (204, "CREATED"), "its items do not exist yet"
+    rows.execute("UPDATE batch_operations SET state = 'ACTIVE', scanned = true")
+    assert await change("suspension") == (204, "SUSPENDED")
+    assert await change("resumption") == (204, "ACTIVE")
+    assert await change("resumption") == (204, "ACTIVE")
+    assert await change("cancellation") == (204, "CANCELED")
+    assert await change("cancellation") == (204, "CANCELED")
+    assert await change("suspension") == (409, "CANCELED")
+    assert await change("resumption") == (409, "CANCELED")
+    assert (await reader("GET", path)).json["endDate"] is not None
+    columns = "entity_type, operation, entity_key, result, batch_operation_key"
+    records = rows.execute(f"SELECT {columns} FROM audit_log ORDER BY audit_log_key").fetchall()
+    changed = ["CREATE", "SUSPEND", "RESUME", "SUSPEND", "RESUME", "CANCEL"]
+    assert records[:6] == [("BATCH", operation, key, "SUCCESS", int(key)) for operation in changed]
+    assert [record[3] for record in records[6:]] == ["FAIL", "FAIL"]
+
+
+async def test_a_change_wakes_the_owner(reader, rows):
+    rows.execute("LISTEN vivero_batches")
+    key = await create(reader)
+    await reader("POST", f"/v2/batch-operations/{key}/suspension")
+    assert [each.channel for each in rows.notifies(timeout=5, stop_after=2)] == ["vivero_batches"] * 2
+
+
+async def test_a_repeated_creation_with_a_key_creates_one_batch(reader, rows):
+    headers = [(b"idempotency-key", b"once")]
+    first = await create(reader, headers=headers)
+    assert await create(reader, headers=headers) == first
+    other = await reader("POST", CANCELLATION, {"filter": {"state": "ACTIVE"}}, headers)
+    assert (other.status, other.problem["title"]) == (422, "IDEMPOTENCY_KEY_REUSED")
+    assert await create(reader) != await create(reader), "without a key, each request is another one"
+    assert rows.execute("SELECT count(*) FROM audit_log").fetchone() == (3,)
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        (b"", "No filter provided"),
+        ({"filter": {}}, "No filter provided"),
+        ({"filter": {"nothing": 1}}, "filter.nothing"),
+        ({"filter": {"state": "GONE"}}, "Unexpected value 'GONE'"),
+        ({"filter": {"processInstanceKey": 5}}, "filter.processInstanceKey"),
+        ({"filter": {"state": "ACTIVE"}, "operationReference": 0}, "operationReference"),
+        ({"filter": {"state": "ACTIVE"}, "more": 1}, "more"),
+        ({"filter": [1]}, "filter"),
+    ],
+)
+async def test_bad_filters_create_no_batch(reader, rows, body, says):
+    for path in (CANCELLATION, RESOLUTION):
+        answer = await reader("POST", path, body)
+        assert answer.status == 400
+        assert says in answer.problem["detail"]
+    assert rows.execute("SELECT count(*) FROM batch_operations").fetchone() == (0,)
+
+
+async def test_the_filter_of_incidents_is_that_of_their_search(reader, rows):
+    key = await create(reader, "/v2/incidents/resolution", {"filter": {"errorType": "JOB_NO_RETRIES"}})
+    assert (await reader("POST", "/v2/incidents/resolution", {"filter": {"tags": ["a"]}})).status == 400
+    rows.instance()
+    other = await reader("POST", f"/v2/process-instances/{KEY}/incident-resolution")
+    assert (await reader("POST", f"/v2/process-instances/{KEY + 1}/incident-resolution")).status == 404
+    stored = rows.execute(
+        "SELECT batch_operation_key::text, resource, filter FROM batch_operations ORDER BY 1"
+    ).fetchall()
+    assert stored == [
+        (key, "incidents", {"errorType": "JOB_NO_RETRIES"}),
+        (other.json["batchOperationKey"], "incidents", {"processInstanceKey": str(KEY)}),
+    ]
+
+
+@pytest.mark.parametrize("what", ["deletion", "migration", "modification", "suspension", "resumption"])
+async def test_what_the_engine_cannot_do_yet_is_refused(reader, rows, what):
+    answer = await reader("POST", f"/v2/process-instances/{what}", FILTER)
+    assert (answer.status, answer.problem["title"]) == (400, "INVALID_ARGUMENT")
+    assert "not supported yet" in answer.problem["detail"]
+    assert rows.execute("SELECT count(*) FROM batch_operations").fetchone() == (0,)
+
+
+async def test_unknown_keys_are_404(reader):
+    for method, path in (("GET", ""), ("POST", "/suspension"), ("POST", "/resumption"), ("POST", "/cancellation")):
+        answer = await reader(method, f"/v2/batch-operations/77{path}")
+        assert (answer.status, answer.problem["title"]) == (404, "NOT_FOUND")
