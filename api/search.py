@@ -115,7 +115,7 @@ def counting(groups: Groups) -> Handler:
             query = read_query(request, groups.items, settings)
             prepared = prepare_groups(groups, query, *allowed, tenants=conditions(request.tenants))
         except BadQuery as error:
-            raise _problem_of(error) from error
+            raise problem_of(error) from error
         return await run(request, services, prepared)
 
     return count
