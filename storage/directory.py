@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from vivero.storage import routes
 from vivero.storage.identities import LastAdmin, count_admins
 from vivero.storage.postgres.driver import Connection
 
@@ -90,6 +91,8 @@ async def delete(connection: Connection, kind: Kind, id: str) -> str:
         async with connection.transaction():
             return await delete(connection, kind, id)
     before = await count_admins(connection)
+    if kind is TENANT and await routes.is_pinned(connection, id):
+        await routes.note_change(connection)  # the pins end with the tenant
     text = f"DELETE FROM {kind.table} WHERE {kind.id} = $1 AND NOT {kind.kept} AND NOT {kind.used} RETURNING 1"
     if not (await connection.execute(text, (id,))).rows:
         return await _why_not(connection, kind, id)

@@ -52,11 +52,24 @@ async def moves(connection: Connection) -> bool:
     return bool((await connection.execute(_sql["moves_under_way"])).rows[0][0])
 
 
+async def note_change(connection: Connection) -> None:
+    """Make all nodes read the routes again after this transaction.
+
+    Call it before the change: its lock lets no change overtake one that is in doubt.
+    """
+    await connection.execute(_sql["changed"])
+    await connection.execute(_sql["tell"], (ROUTES_CHANNEL,))
+
+
+async def is_pinned(connection: Connection, tenant: str) -> bool:
+    """Whether new work of a tenant begins in some partitions only."""
+    return bool((await connection.execute(_sql["pins"], (tenant,))).rows)
+
+
 async def pin(connection: Connection, tenant: str, partitions: Sequence[int]) -> None:
-    """Let new work of a tenant begin in these partitions; none: in all."""
+    """Let new work of an existing tenant begin in these partitions; none: in all. Its pins end with the tenant."""
     async with connection.transaction():
-        await connection.execute(_sql["changed"])  # first: its lock lets no pin overtake one that is in doubt
+        await note_change(connection)
         await connection.execute(_sql["unpin"], (tenant,))
         if partitions:
             await connection.execute(_sql["pin"], (tenant, list(partitions)))
-        await connection.execute(_sql["tell"], (ROUTES_CHANNEL,))

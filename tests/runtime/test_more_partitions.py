@@ -13,7 +13,7 @@ from vivero.engine.core.records.instances import CancelInstance, CreateInstance
 from vivero.engine.core.records.messages import PublishMessage
 from vivero.engine.core.routes import SLOTS, Routes, spread
 from vivero.engine.runtime.more_partitions import NotRaised, plan, raise_number
-from vivero.storage import routes
+from vivero.storage import directory, routes
 from vivero.storage.postgres import driver
 
 
@@ -101,6 +101,7 @@ async def test_new_partitions_own_their_share(migrated):
 async def test_tenants_are_pinned(migrated):
     connection = await driver.connect(migrated, name="vivero test")
     await routes.add_partitions(connection, 2, 3, trio.current_time() + 60)
+    await directory.create(connection, directory.TENANT, "acme", ("Acme", None))
     await routes.pin(connection, "acme", [3, 2])
     assert (await routes.read(connection)).of_tenant("acme") == (2, 3)
     await routes.pin(connection, "acme", [])

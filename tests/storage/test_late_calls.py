@@ -325,7 +325,7 @@ async def add_one_more(connection):
 
 
 async def pin_tenant(connection):
-    await routes.pin(connection, "t", [1])
+    await routes.pin(connection, "<default>", [1])
 
 
 async def update_group(connection, name):
@@ -683,7 +683,7 @@ CHANGES = [
     Case(
         "routes.pin",
         pin_tenant,
-        lambda c: routes.pin(c, "t", [2]),
+        lambda c: routes.pin(c, "<default>", [2]),
         "DELETE FROM tenant_partitions; UPDATE definitions_seq SET n = 0;",
     ),
 ]

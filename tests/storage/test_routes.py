@@ -8,8 +8,9 @@ import pytest
 import trio
 
 from vivero.engine.core.routes import Routes, slot_of
-from vivero.storage import partitions, routes, state
+from vivero.storage import directory, partitions, routes, state
 from vivero.storage.postgres import driver
+from vivero.storage.postgres.errors import DataPoison
 from vivero.storage.postgres.migrate import migrate
 from vivero.storage.postgres.sql_files import load
 
@@ -72,7 +73,7 @@ MOVED = SAVE["tell_routes"], (routes.ROUTES_CHANNEL,)
 @pytest.mark.parametrize(
     "change",
     [
-        lambda c: routes.pin(c, "t", [1]),
+        lambda c: routes.pin(c, "<default>", [1]),
         lambda c: routes.add_partitions(c, 2, 2, trio.current_time() + 60),
         lambda c: c.execute(*MOVED),
     ],
@@ -83,6 +84,26 @@ async def test_a_change_is_told_to_all_nodes(connection, database, change):
         node.execute("LISTEN vivero_routes")
         await change(connection)
         assert [told.channel for told in node.notifies(timeout=10, stop_after=1)] == ["vivero_routes"]
+
+
+async def test_pins_end_with_their_tenant(connection, database):
+    """A later tenant with the same id begins in all partitions, and all nodes hear of it."""
+    await partitions.create(connection, 2)
+    await directory.create(connection, directory.TENANT, "acme", ("Acme", None))
+    await routes.pin(connection, "acme", [2])
+    pinned = await routes.read(connection)
+    with psycopg.connect(database, autocommit=True) as node:
+        node.execute("LISTEN vivero_routes")
+        assert await directory.delete(connection, directory.TENANT, "acme") == "done"
+        assert [told.channel for told in node.notifies(timeout=10, stop_after=1)] == ["vivero_routes"]
+    left = await routes.read(connection)
+    assert (pinned.pins, left.pins) == ({"acme": (2,)}, {})
+    assert left.revision > pinned.revision
+
+
+async def test_an_unknown_tenant_has_no_pins(connection):
+    with pytest.raises(DataPoison):
+        await routes.pin(connection, "acme", [1])
 
 
 async def test_held_commands_come_after_those_that_were_sent_on(connection):

@@ -202,6 +202,8 @@ class TestCommandLine:
         command("user", "delete", "ann", fails=True)
         command("role", "assign", "operator", "ann")
         token = command("token", "create", "billing", "--role", "worker").strip()
+        assert "there is no tenant 'blue'" in command("partitions", "pin", "blue", "1", fails=True)
+        command("tenant", "create", "blue")
         command("partitions", "pin", "blue", "1")
         columns = "entity_type, operation, entity_key, related_key, result, description"
         query = f"SELECT {columns} FROM audit_log ORDER BY audit_log_key"
@@ -215,6 +217,8 @@ class TestCommandLine:
             ("USER", "DELETE", "ann", None, "FAIL", "vivero user delete ann"),
             ("ROLE", "ASSIGN", "operator", "ann", "SUCCESS", "vivero role assign operator"),
             ("CLIENT", "CREATE", "billing", None, "SUCCESS", "vivero token create billing"),
+            ("TENANT", "UPDATE", "blue", None, "FAIL", "vivero partitions pin blue"),
+            ("TENANT", "CREATE", "blue", None, "SUCCESS", "vivero tenant create blue"),
             ("TENANT", "UPDATE", "blue", None, "SUCCESS", "vivero partitions pin blue"),
         ]
         assert (actor, kind, address) == (getpass.getuser(), "UNKNOWN", socket.gethostname())

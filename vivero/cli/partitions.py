@@ -14,7 +14,7 @@ from vivero.cli.recorded import record, recorded
 from vivero.cli.server import database_options
 from vivero.engine.core.routes import SLOTS
 from vivero.engine.runtime.more_partitions import Move, NotRaised, raise_number
-from vivero.storage import audit_log, routes
+from vivero.storage import audit_log, identities, routes
 from vivero.storage.postgres.driver import Connection
 
 T = TypeVar("T")
@@ -53,7 +53,8 @@ def pin(
 ) -> None:
     """Let new instances of TENANT begin in these partitions only; without any, in all.
 
-    Instances that exist stay where they are. Messages go by their correlation keys, whatever the tenant.
+    Instances that exist stay where they are. Messages go by their correlation keys, whatever the tenant, but the
+    instances that they start begin here. The pins of a tenant end with it.
     """
 
     async def work(connection: Connection) -> None:
@@ -61,6 +62,8 @@ def pin(
         for number in numbers:
             if number not in known.all:
                 raise NotRaised(f"there is no partition {number}: the database has {known.partitions}")
+        if await identities.missing_tenants(connection, [tenant]):
+            raise NotRaised(f"there is no tenant {tenant!r}: create it with 'vivero tenant create'")
         await routes.pin(connection, tenant, sorted(set(numbers)))
 
     made = record("partitions pin", "TENANT", "UPDATE", tenant)
