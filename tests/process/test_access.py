@@ -74,9 +74,7 @@ class Someone:
     """A user with the password of all."""
 
     def __init__(self, program, name) -> None:
-        self._client = httpx.AsyncClient(
-            base_url=f"http://localhost:{program.port}", auth=(name, PASSWORD), timeout=30
-        )
+        self._client = httpx.AsyncClient(base_url=f"http://localhost:{program.port}", auth=(name, PASSWORD), timeout=30)
         self.aclose = self._client.aclose
 
     async def __call__(self, method, path, document=None, **more):
