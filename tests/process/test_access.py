@@ -3,6 +3,7 @@
 import signal
 import ssl
 from contextlib import asynccontextmanager
+from typing import Any
 
 import httpx
 import pytest
@@ -77,7 +78,7 @@ class Someone:
         self._client = httpx.AsyncClient(base_url=f"http://localhost:{program.port}", auth=(name, PASSWORD), timeout=30)
         self.aclose = self._client.aclose
 
-    async def __call__(self, method, path, document=None, **more):
+    async def __call__(self, method, path, document=None, **more) -> tuple[int, Any]:
         """The status, and the answer's document."""
         answer = await self._client.request(method, f"/v2/{path}", json=document, **more)
         return answer.status_code, answer.json() if answer.content else None
