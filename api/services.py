@@ -22,6 +22,7 @@ from vivero.api.refusals import Refusals
 from vivero.api.request import Headers
 from vivero.api.settings import ApiSettings
 from vivero.api.waits import Waits
+from vivero.api.webhooks import Webhooks
 from vivero.engine.bpmn.parser import Parsed
 from vivero.engine.bpmn.xml import LIMITS, XmlLimits
 from vivero.engine.runtime.appender.calls import Append, PendingCommand
@@ -157,8 +158,8 @@ class Services:
     """None: no client has a limit."""
     multi_tenancy: bool = False
     """Whether there are tenants other than `<default>`."""
-    connectors: bool = False
-    """Whether connectors are enabled."""
+    webhooks: Webhooks | None = None
+    """None: connectors are disabled."""
     audit: AuditSettings = field(default_factory=AuditSettings)
     deadlines: Deadlines = field(default_factory=Deadlines)
     """Of the requests that wait for outcomes."""

@@ -9,6 +9,7 @@ from vivero.api.services import Services
 from vivero.api.waits import Waits
 from vivero.config import Config
 from vivero.connections import Pools
+from vivero.connector_tasks import ConnectorTasks
 from vivero.engine.bpmn.xml import XmlLimits
 from vivero.engine.runtime.completions import Completions
 from vivero.engine.runtime.definitions import DefinitionCache
@@ -29,6 +30,7 @@ def api_services(
     definitions: DefinitionCache,
     engine: EngineTasks,
     http: HttpServer,
+    connectors: ConnectorTasks,
     events: NodeEvents,
     supervisor: Supervisor,
 ) -> Services:
@@ -57,6 +59,6 @@ def api_services(
         readers=pools.readers,
         rates=rates(config.api),
         multi_tenancy=config.tenants.enabled,
-        connectors=config.connectors.enabled,
+        webhooks=connectors.webhooks,
         audit=config.audit,
     )

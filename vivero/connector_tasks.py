@@ -2,40 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from vivero.api.webhooks import Webhooks
 from vivero.config import Config
 from vivero.connections import Connections
 from vivero.engine.connectors import secrets
 from vivero.engine.connectors.dispatcher import ConnectorDispatcher
 from vivero.engine.connectors.model_secrets import ModelSecrets
 from vivero.engine.connectors.secrets import BadSecrets
+from vivero.engine.connectors.webhook_registry import WebhookRegistry
 from vivero.engine.runtime.appender.task import Appender
 from vivero.engine.runtime.definitions import DefinitionCache
 from vivero.engine.runtime.supervision.children import Child
 from vivero.storage.postgres.plans import ONCE
+from vivero.storage.postgres.pool import Pool
 from vivero.storage.postgres.startup_problems import StartupProblem
 
 NAME = "connectors"
 
 
 class ConnectorTasks:
-    """The dispatcher of jobs, on nodes with the role `jobs` if connectors are enabled. Otherwise there is none.
+    """The dispatcher of jobs, on nodes with the role `jobs`, and the webhooks. Neither if connectors are disabled.
 
     Raises:
         StartupProblem: the secrets cannot be read.
     """
 
     def __init__(
-        self, config: Config, connections: Connections, appender: Appender, definitions: DefinitionCache
+        self,
+        config: Config,
+        connections: Connections,
+        reads: Pool,
+        appender: Appender,
+        definitions: DefinitionCache,
     ) -> None:
         self.dispatcher: ConnectorDispatcher | None = None
+        self.webhooks: Webhooks | None = None
+        if not config.connectors.enabled:
+            return
+        settings, values = config.connectors, _secrets(config)
+        self.webhooks = Webhooks(WebhookRegistry(reads.connection, definitions), settings, values)
         if config.works_connectors:
-            settings = config.connectors
-            try:
-                values = secrets.load(settings.secrets_file, settings.secret_prefix)
-            except BadSecrets as error:
-                raise StartupProblem(str(error)) from error
             self.dispatcher = ConnectorDispatcher(
                 connections.dedicated(NAME, **ONCE),
                 appender,
@@ -44,6 +52,11 @@ class ConnectorTasks:
                 ModelSecrets(definitions),
                 multi_tenancy=config.tenants.enabled,
             )
+
+    def deployed(self) -> None:
+        """A process was deployed or deleted."""
+        if self.webhooks is not None:
+            self.webhooks.registry.outdated()
 
     def children(self) -> Iterator[Child]:
         """The dispatcher's child, if there is one."""
@@ -59,3 +72,10 @@ class ConnectorTasks:
         """The clock was changed, or notifications may be lost."""
         if self.dispatcher is not None:
             self.dispatcher.look()
+
+
+def _secrets(config: Config) -> Mapping[str, str]:
+    try:
+        return secrets.load(config.connectors.secrets_file, config.connectors.secret_prefix)
+    except BadSecrets as error:
+        raise StartupProblem(str(error)) from error

@@ -146,6 +146,7 @@ class NodeEvents:
         """Pass on a notification of another node."""
         if channel == DEFINITIONS:
             self._definitions.changed(payload)
+            self._webhooks_outdated()
             self._warm_up.deployed()
         elif channel == NODES_CHANNEL:
             self._look_at_nodes()
@@ -161,6 +162,10 @@ class NodeEvents:
             self._routing.outdated()
         else:
             self._announced(channel, payload)
+
+    def _webhooks_outdated(self) -> None:
+        if self._connectors is not None:
+            self._connectors.deployed()
 
     def _look_for_jobs(self) -> None:
         if self._jobs is not None:
@@ -218,6 +223,7 @@ class NodeEvents:
         """After each connection of the notification listener, every part looks once: notifications may be lost."""
         if connected:
             self._definitions.forget()
+            self._webhooks_outdated()
             self._warm_up.deployed()
             self._forget_callers()
             self._routing.outdated()

@@ -80,7 +80,7 @@ def build(config: Config, dsn: str, node: str, endpoint: Endpoint, others: Seque
     )
     http = HttpServer(config, pools, engine.handovers)
     jobs = BackgroundJobs(config, connections.primary, node)
-    connectors = ConnectorTasks(config, connections, engine.appender, definitions)
+    connectors = ConnectorTasks(config, connections, pools.reads, engine.appender, definitions)
     events = NodeEvents(
         completions, definitions, http.long_polls, announcer, engine.handovers, engine.appender, engine.timers,
         engine.cluster.look_soon, engine.warm_up, http.hub, http.access, http.routing, jobs, connectors,
@@ -91,7 +91,7 @@ def build(config: Config, dsn: str, node: str, endpoint: Endpoint, others: Seque
     def services() -> Services:
         return api_services(
             config, node, limits, pools=pools, completions=completions, definitions=definitions, engine=engine,
-            http=http, events=events, supervisor=supervisor,
+            http=http, connectors=connectors, events=events, supervisor=supervisor,
         )  # fmt: skip
 
     def children() -> Iterator[Child]:

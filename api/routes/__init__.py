@@ -63,6 +63,7 @@ from vivero.api.routes.batch_routes import BATCH_ROUTES
 from vivero.api.routes.directory import Entries
 from vivero.api.routes.route import Handler, Route, deployment_limit
 from vivero.api.routes.statistics_routes import STATISTICS_ROUTES
+from vivero.api.routes.webhook_routes import WEBHOOK_ROUTES
 from vivero.api.search import searching
 
 __all__ = ["ROUTES", "Handler", "Route"]
@@ -137,6 +138,7 @@ ROUTES = (
     _changes_jobs("POST", "/background-jobs/{id}/retry", background_jobs.retry),
     _changes_jobs("PUT", "/background-job-types/{type}/pause", background_jobs.pause),
     _changes_jobs("DELETE", "/background-job-types/{type}/pause", background_jobs.resume),
+    *WEBHOOK_ROUTES,
     # deployments
     Route(
         "POST",

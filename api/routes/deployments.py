@@ -20,6 +20,7 @@ from vivero.engine.bpmn.parser import Parsed
 from vivero.engine.bpmn.resources import read_resource
 from vivero.engine.bpmn.xml import XmlLimits
 from vivero.engine.connectors import models as connectors
+from vivero.engine.connectors import webhooks
 from vivero.engine.core.records.catalogue import Deploy, DeployedProcess, DeploymentReply, ResourceReference
 from vivero.engine.core.shared.starts import InvalidStart, metadata_of
 from vivero.storage.state.definitions import store_resources
@@ -37,6 +38,7 @@ async def create(request: Request, services: Services) -> Response:
     files = _files(parts)
     parsed = await trio.to_thread.run_sync(_read_all, files, services.limits)
     _check(files, parsed)
+    await _check_webhooks(services, tenant, parsed)
     digests = [hashlib.sha256(file.content).hexdigest() for file in files]
     async with services.pool.connection() as connection:
         stored = [(digest, file.content) for digest, file in zip(digests, files, strict=True)]
@@ -47,6 +49,8 @@ async def create(request: Request, services: Services) -> Response:
     submitted = await commands.submit(request, services, command, content=_content(parts), tenant=tenant)
     if submitted.outcome is None:
         return await commands.accepted(services, submitted.appended)
+    if services.webhooks is not None:
+        services.webhooks.registry.outdated()  # the notification may come after the client's next call
     reply = submitted.outcome.reply_by(_reply_decoder)
     document = _document(reply, _warnings(parsed, services), submitted.appended.position)
     return json_response(document, submitted.position)
@@ -98,6 +102,30 @@ def _check(files: list[Part], parsed: list[Parsed]) -> None:
     problems += [
         f"'{name}': there is more than one file with this name" for name in {n for n in names if names.count(n) > 1}
     ]
+    _reject(problems)
+
+
+async def _check_webhooks(services: Services, tenant: str, parsed: list[Parsed]) -> None:
+    """Raise Problem 400 for webhooks that are wrong, or whose path belongs to another process."""
+    if services.webhooks is None:
+        return
+    problems: list[str] = []
+    owners: dict[str, str] = {}
+    for resource in parsed:
+        for process in resource.processes:
+            problems += webhooks.problems(resource.resource, process)
+            paths = {webhook.path for webhook in webhooks.webhooks_of(process)}
+            taken = await services.webhooks.registry.taken(tenant, process.id, paths) | (paths & owners.keys())
+            problems += [
+                f"'{resource.resource}': process '{process.id}' has the webhook path '{path}' of another process"
+                for path in sorted(taken)
+            ]
+            owners |= dict.fromkeys(paths, process.id)
+    _reject(problems)
+
+
+def _reject(problems: list[str]) -> None:
+    """Raise Problem 400 with the problems, if there are any."""
     if problems:
         listed = "\n".join(problems)
         raise Problem(
@@ -119,7 +147,7 @@ def _content(parts: list[Part]) -> bytes:
 
 def _warnings(parsed: list[Parsed], services: Services) -> list[str]:
     found = [str(warning) for resource in parsed for warning in resource.warnings]
-    if not services.connectors:
+    if services.webhooks is None:
         found += [warning for each in parsed for warning in connectors.warnings(each.resource, each.processes)]
     return found
 

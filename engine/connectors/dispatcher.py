@@ -32,7 +32,7 @@ from vivero.engine.runtime.appender.calls import Append
 from vivero.engine.runtime.appender.task import Appender
 from vivero.engine.runtime.dedicated_connection import DedicatedConnection
 from vivero.engine.runtime.supervision.beat import Beat
-from vivero.storage import activation, connector_jobs
+from vivero.storage import activation, connectors
 from vivero.storage.activation import AT_ONCE, SMALL_BYTES, Ask, Lease
 from vivero.storage.postgres.driver import CALL_TIMEOUT_S, Connection
 from vivero.storage.postgres.errors import StorageError
@@ -165,7 +165,7 @@ class ConnectorDispatcher:
         return bool(self._woken) and self._tracker.next_batch_size() is not None
 
     async def _tenants(self, connection: Connection) -> set[str]:
-        return await connector_jobs.tenants(connection, HTTP_JSON) if self._multi_tenancy else {DEFAULT_TENANT}
+        return await connectors.tenants(connection, HTTP_JSON) if self._multi_tenancy else {DEFAULT_TENANT}
 
     # -- leases
 

@@ -33,11 +33,16 @@ class ConnectorSettings:
     """How often a node looks for jobs, in case a notification was lost."""
     drain: str = "PT5S"
     """How long a stop waits for calls to end. Jobs of calls that do not end are handed back."""
+    inbound_requests_per_s: float = 100.0
+    """Calls a second of one webhook from one address that a node serves."""
+    inbound_burst: int = 200
 
     def __post_init__(self) -> None:
         if not self.secret_prefix:
             raise ValueError("secret_prefix must not be empty: models could read every variable of the environment")
-        for name in ("max_concurrent", "max_response_bytes"):
+        if self.inbound_requests_per_s <= 0:
+            raise ValueError("inbound_requests_per_s must be greater than 0")
+        for name in ("max_concurrent", "max_response_bytes", "inbound_burst"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1")
         if self.max_redirects < 0:

@@ -3,20 +3,13 @@
 import http.server
 import importlib.util
 import threading
-from dataclasses import replace
 from pathlib import Path
 
-import httpx
 import pytest
-import trio
 
-from vivero import tree
-from vivero.api.http1.listeners import open_listeners
-from vivero.api.server import Endpoint
-from vivero.config import Config
+from tests.connectors.programs import deploy, program
 from vivero.engine.bpmn.parser import parse
 from vivero.engine.connectors import models
-from vivero.engine.connectors.settings import ConnectorSettings
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "connectors"
 
@@ -36,40 +29,21 @@ def weather():
         thread.join()
 
 
-async def serve(database, config, node, stop, task_status):
-    listeners = await open_listeners("127.0.0.1", 0)
-    port = listeners[0].socket.getsockname()[1]
-    try:
-        await tree.run(
-            config, database, node, Endpoint(listeners), stop, lambda built: task_status.started((port, built))
-        )
-    finally:
-        for listener in listeners:
-            listener.socket.close()
-
-
-async def test_a_node_with_the_role_jobs_works_what_others_create(migrated, weather, nursery, monkeypatch):
+async def test_a_node_with_the_role_jobs_works_what_others_create(migrated, weather, monkeypatch):
     monkeypatch.setenv("VIVERO_SECRET_WEATHER_TOKEN", "sunshine")
-    settings = ConnectorSettings(enabled=True, allowed_targets="127.0.0.1", poll_interval="PT10M")
-    stop, config = trio.Event(), replace(Config(), connectors=settings, drain_s=2.0)
-    port, _ = await nursery.start(serve, migrated, replace(config, roles="api,engine"), "a", stop)
-    _, worker = await nursery.start(serve, migrated, replace(config, roles="jobs"), "b", stop)
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}/v2", timeout=30) as client:
-        with trio.fail_after(20):
-            while not (await client.get("/topology")).json()["brokers"]:  # noqa: ASYNC110
-                await trio.sleep(0.01)
-        files = {"resources": ("weather.bpmn", (EXAMPLE / "weather.bpmn").read_bytes())}
-        deployed = await client.post("/deployments", files=files)
+    others = ({"roles": "api,engine"}, {"roles": "jobs"})
+    async with program(migrated, others=others) as (client, trees, _):
+        deployed = await deploy(client, (EXAMPLE / "weather.bpmn").read_bytes())
         assert deployed.json()["warnings"] == []
         variables = {"service": weather, "city": "Oslo"}
         body = {"processDefinitionId": "weather", "variables": variables, "awaitCompletion": True}
-        oslo = (await client.post("/process-instances", json=body)).json()
+        oslo = (await client.post("/v2/process-instances", json=body)).json()
         assert oslo["variables"] == {**variables, "temperature": -4}
         variables["city"] = "Atlantis"
-        atlantis = (await client.post("/process-instances", json=body)).json()
+        atlantis = (await client.post("/v2/process-instances", json=body)).json()
         assert "temperature" not in atlantis["variables"]
-    assert worker.connectors.dispatcher.figures.started == 2
-    stop.set()
+        assert trees[0].connectors.dispatcher is None
+        assert trees[1].connectors.dispatcher.figures.started == 2
 
 
 def test_a_deployment_without_connectors_is_warned():

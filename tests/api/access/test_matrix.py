@@ -37,6 +37,11 @@ dov  GET    /background-jobs/{id}
 dov  GET    /background-job-types
      PUT    /background-job-types/{type}/pause
      DELETE /background-job-types/{type}/pause
+dov  GET    /webhooks
+*    POST   /inbound/{path}
+*    GET    /inbound/{path}
+*    PUT    /inbound/{path}
+*    DELETE /inbound/{path}
 d    POST   /v2/deployments
 d    POST   /v2/resources/{resourceKey}/deletion
 dovw POST   /v2/process-definitions/search
@@ -282,10 +287,11 @@ OTHER_TENANT = {
 }
 """How routes answer callers of another tenant. The tests of that name are in the modules of the routes' lists."""
 WITHOUT_TENANTS = re.compile(
-    r"\w+ (/cluster/|/background-job|/chaos/|/v2/(topology|status|license|authentication|setup|clock|authorizations)\b"
+    r"\w+ (/cluster/|/background-job|/webhooks|/inbound/|/chaos/"
+    r"|/v2/(topology|status|license|authentication|setup|clock|authorizations)\b"
     r"|/v2/(users|groups|roles|tenants|mapping-rules)\b)"
 )
-"""Nodes, background jobs, the clock and the directory belong to no tenant."""
+"""Nodes, background jobs, the paths of webhooks, the clock and the directory belong to no tenant."""
 
 
 @pytest.mark.parametrize("route", sorted(named(ROUTES)))

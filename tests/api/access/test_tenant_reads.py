@@ -31,6 +31,8 @@ OF_NO_TENANT = {entries.path for entries in directory.KINDS} | {
     "authorizations",
     "background-jobs",
     "background-job-types",
+    "webhooks",
+    "inbound",
 }
 ENDINGS = ("/search", "/statistics/element-instances")
 READING = [

@@ -15,3 +15,13 @@ WITH RECURSIVE waiting AS (
 SELECT tenant_id FROM waiting WHERE tenant_id IS NOT NULL
 UNION
 SELECT tenant_id FROM leased WHERE tenant_id IS NOT NULL;
+
+-- name: latest_definitions
+-- The latest active version of each process, for the webhooks of models. The index has the highest version first.
+SELECT DISTINCT ON (tenant_id, process_id) process_definition_key, tenant_id, process_id, sha256
+FROM process_definitions WHERE state = 'ACTIVE'
+ORDER BY tenant_id, process_id, version DESC;
+
+-- name: resources_with
+-- Which of these files contain a text: only they are parsed. A file never changes, so each is asked for once.
+SELECT sha256 FROM resources WHERE sha256 = ANY ($1::text[]) AND position(convert_to($2, 'UTF8') IN bytes) > 0;

@@ -1,0 +1,241 @@
+"""Webhooks: calls of other systems that start process instances, or continue them (docs/connectors.md)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qsl
+
+import msgspec
+import structlog
+
+from vivero.api import commands
+from vivero.api.decoding import any_decoder
+from vivero.api.large_bodies import body_of
+from vivero.api.problems import Problem, bad_request
+from vivero.api.request import MAX_QUERY_FIELDS, Request
+from vivero.api.response import JSON, Response, json_response
+from vivero.api.routes.messages import MAX_TEXT, MAX_TIME_TO_LIVE_MS
+from vivero.api.services import Services
+from vivero.engine.connectors.errors import ConnectorError
+from vivero.engine.connectors.inputs import FORM, check_header, text_of
+from vivero.engine.connectors.results import encoded
+from vivero.engine.connectors.secrets import UnknownSecret, UsedSecrets
+from vivero.engine.connectors.webhook_access import NotAuthenticated, check_content, check_raw
+from vivero.engine.connectors.webhook_registry import Claim
+from vivero.engine.connectors.webhooks import ANY, Webhook
+from vivero.engine.core.records.instances import CreateInstance, InstanceReply
+from vivero.engine.core.records.messages import MessageReply, PublishMessage
+
+log = structlog.get_logger(__name__)
+
+SENSITIVE = ("authorization", "cookie", "proxy-authorization")
+"""Headers that expressions see, but variables do not get."""
+OWN_HEADERS = frozenset(
+    ("connection", "content-length", "content-security-policy", "set-cookie", "transfer-encoding", "upgrade")
+)
+SANDBOX = ((b"content-security-policy", b"sandbox; default-src 'none'"), (b"x-content-type-options", b"nosniff"))
+"""Answers come from models, on the same origin as the console: a browser must not run them there."""
+
+Document = dict[str, Any]
+
+_instance_decoder = msgspec.json.Decoder(InstanceReply)
+_message_decoder = msgspec.json.Decoder(MessageReply)
+
+
+async def receive(request: Request, services: Services) -> Response:
+    """POST /inbound/{path} (GET, PUT, DELETE): call the webhook of the path."""
+    path = request.params["path"]
+    claim = None if services.webhooks is None else await services.webhooks.registry.find(path)
+    if claim is None or services.webhooks is None:
+        raise Problem(404, "NOT_FOUND", f"There is no webhook with the path '{path[:200]}'")
+    services.webhooks.limit(path, request.owner)
+    webhook, used = claim.webhook, services.webhooks.used_secrets()
+    if webhook.method not in (ANY, request.method.lower()):
+        raise Problem(
+            405, "Method Not Allowed", f"Use {webhook.method.upper()}", (b"allow", webhook.method.upper().encode())
+        )
+    try:
+        return await _serve(request, services, claim, used)
+    except NotAuthenticated as error:
+        log.info("a webhook rejected a call", path=path, reason=used.mask(str(error)))
+        raise Problem(401, "Unauthorized", "The credentials of the call are missing or wrong") from None
+    except (UnknownSecret, ConnectorError) as error:
+        log.warning("a webhook cannot handle a call", path=path, error=used.mask(str(error)))
+        raise Problem(
+            422, "WEBHOOK_FAILED", "The webhook cannot handle this call; the log of the server says why"
+        ) from None
+
+
+async def search(_request: Request, services: Services) -> Response:
+    """GET /webhooks: the webhooks of the latest versions of all processes."""
+    claims = [] if services.webhooks is None else await services.webhooks.registry.all()
+    return json_response({"items": list(map(_claim, claims)), "page": {"totalItems": len(claims)}})
+
+
+def _claim(claim: Claim) -> Document:
+    return {
+        "path": claim.webhook.path,
+        "method": claim.webhook.method.upper(),
+        "processDefinitionId": claim.process_id,
+        "processDefinitionKey": str(claim.definition_key),
+        "elementId": claim.webhook.element_id,
+        "tenantId": claim.tenant,
+        "state": "CONFLICT" if claim.conflict else "ACTIVE",
+    }
+
+
+async def _serve(request: Request, services: Services, claim: Claim, used: UsedSecrets) -> Response:
+    webhooks, webhook = services.webhooks, claim.webhook
+    assert webhooks is not None
+    headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in request.headers}
+    check_raw(webhook, headers, request.body, used)
+    body = await _body(request, services, headers.get("content-type", ""))
+    content = {"body": body, "headers": headers, "params": dict(request.query)}
+    await check_content(webhook, headers, _values(content), used, webhooks.find_key)
+    shown = {name: value for name, value in headers.items() if name not in SENSITIVE}
+    content = used.mask({**content, "headers": shown})
+    values = _values(content)
+    if (verified := webhook.evaluate("inbound.verificationExpression", values)) is not None:
+        return _answer(verified)
+    if webhook.get("activationCondition") and webhook.evaluate("activationCondition", values) is not True:
+        return _ignored(webhook)
+    correlation = await _submit(request, services, claim, content)
+    return _respond(webhook, values | {"correlation": correlation})
+
+
+def _values(content: Document) -> Document:
+    return {**content, "request": content}
+
+
+async def _body(request: Request, services: Services, content_type: str) -> Any:
+    """The body: a value for JSON, a context for a form, otherwise a text. Raises Problem 400."""
+    type = content_type.partition(";")[0].strip().lower()
+    if not request.body:
+        return None
+    if type == "application/json" or type.endswith("+json"):
+        return await body_of(request, services, any_decoder)
+    text = request.body.decode(errors="replace").replace("\0", "\ufffd")
+    if type != FORM:
+        return text
+    try:
+        return dict(parse_qsl(text, keep_blank_values=True, max_num_fields=MAX_QUERY_FIELDS))
+    except ValueError as error:
+        raise bad_request("The form has too many fields") from error
+
+
+def _ignored(webhook: Webhook) -> Response:
+    """The answer to a call that does not meet the activation condition."""
+    if webhook.get("consumeUnmatchedEvents") == "true":
+        return Response(200)
+    raise Problem(422, "NOT_ACTIVATED", "The call does not meet the activation condition of the webhook")
+
+
+# ---------------------------------------------------------------------------------------------------------- commands
+
+
+async def _submit(request: Request, services: Services, claim: Claim, content: Document) -> Document:
+    """Start or continue an instance. The result is what response expressions see as `correlation`."""
+    webhook, values = claim.webhook, _values(content)
+    variables = encoded(_variables(webhook, content))
+    id = _text(webhook, "messageIdExpression", values)
+    if webhook.message is None:
+        command = CreateInstance(definition_key=claim.definition_key, variables=variables)
+        made = await commands.submit(
+            _inner(request, webhook, id), services, command, content=b"", tenant=claim.tenant, needs_outcome=True
+        )
+        if made.outcome is None:
+            return {}
+        key = made.outcome.reply_by(_instance_decoder).process_instance_key
+        return {"processInstanceKey": str(key), "tenantId": claim.tenant}
+    correlation_key = _text(webhook, "correlationKeyExpression", values) or ""
+    ttl_ms = min(webhook.ttl_ms, MAX_TIME_TO_LIVE_MS)
+    return await _publish(
+        request, services, claim, PublishMessage(webhook.message, correlation_key, ttl_ms, id, variables)
+    )
+
+
+async def _publish(request: Request, services: Services, claim: Claim, message: PublishMessage) -> Document:
+    """Publish a message. One with a known id was published before, which is not an error."""
+    inner = _inner(request, claim.webhook, None)
+    try:
+        made = await commands.submit(inner, services, message, tenant=claim.tenant, needs_outcome=True)
+    except Problem as problem:
+        if message.message_id is None or problem.title != "ALREADY_EXISTS":
+            raise
+        return {}
+    if made.outcome is None:
+        return {}
+    return {"messageKey": str(made.outcome.reply_by(_message_decoder).message_key), "tenantId": claim.tenant}
+
+
+def _inner(request: Request, webhook: Webhook, id: str | None) -> Request:
+    """The request for the command: with the id of the call as its idempotency key, and nothing else of the caller."""
+    key = hashlib.blake2b(f"{webhook.path}\0{id}".encode(errors="surrogatepass"), digest_size=20).hexdigest()
+    headers = [] if id is None else [(b"idempotency-key", f"webhook-{key}".encode())]
+    address = request.owner
+    return Request(
+        "POST", request.path, headers, params=request.params, owner=lambda _: address, caller=request.caller,
+        audited=request.audited,
+    )  # fmt: skip
+
+
+def _variables(webhook: Webhook, content: Document) -> Document:
+    """The variables of the instance or the message. Raises ConnectorError."""
+    variables: Document = {}
+    if name := webhook.get("resultVariable"):
+        variables[name] = {"request": content}
+    mapped = webhook.evaluate("resultExpression", _values(content))
+    if mapped is not None and not isinstance(mapped, dict):
+        raise ConnectorError("WEBHOOK", "the property resultExpression must give a context")
+    return variables | (mapped or {})
+
+
+def _text(webhook: Webhook, name: str, values: Document) -> str | None:
+    """The text that a property gives; None if the webhook does not have the property. Raises ConnectorError."""
+    if not webhook.get(name):
+        return None
+    value = webhook.evaluate(name, values)
+    text = "" if value is None else text_of(value)
+    if not 0 < len(text) <= MAX_TEXT or "\0" in text:
+        raise ConnectorError("WEBHOOK", f"the property {name} must give a text of 1 to {MAX_TEXT} characters")
+    return text
+
+
+# ----------------------------------------------------------------------------------------------------------- answers
+
+
+def _respond(webhook: Webhook, values: Mapping[str, Any]) -> Response:
+    if webhook.get("inbound.responseExpression"):
+        return _answer(webhook.evaluate("inbound.responseExpression", values))
+    if webhook.get("inbound.responseBodyExpression"):
+        return _answer({"body": webhook.evaluate("inbound.responseBodyExpression", values)})
+    return Response(200)
+
+
+def _answer(value: Any) -> Response:
+    """The response that an expression describes: `statusCode`, `headers`, `body`. Raises ConnectorError."""
+    answer = value if isinstance(value, dict) else {}
+    status, body, headers = answer.get("statusCode", 200), answer.get("body"), answer.get("headers") or {}
+    if type(status) is not int or not 200 <= status <= 599 or not isinstance(headers, dict):
+        raise ConnectorError("WEBHOOK", "a response needs a statusCode from 200 to 599, and a context of headers")
+    given = []
+    for name, item in headers.items():
+        check_header(name, text_of(item))
+        if name.lower() not in OWN_HEADERS:
+            given.append((name.lower().encode(), text_of(item).encode()))
+    content = b"" if body is None else body.encode() if isinstance(body, str) else bytes(_json(body))
+    typed = any(name == b"content-type" for name, _ in given)
+    default = (
+        ()
+        if typed or body is None
+        else ((b"content-type", b"text/plain; charset=utf-8"),)
+        if isinstance(body, str)
+        else (JSON,)
+    )
+    return Response(status, content, (*default, *given, *SANDBOX))
+
+
+def _json(value: Any) -> bytes:
+    return bytes(encoded({"body": value})["body"])

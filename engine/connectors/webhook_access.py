@@ -1,0 +1,96 @@
+"""Who may call a webhook: HMAC of the body, basic authentication, API keys, JSON Web Tokens."""
+
+from __future__ import annotations
+
+import base64
+import hmac
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import jwt
+
+from vivero.engine.connectors.authentication import basic
+from vivero.engine.connectors.secrets import UsedSecrets
+from vivero.engine.connectors.webhooks import ALGORITHMS, API_KEY, BASIC, JWT, Webhook
+
+JWT_ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
+"""Asymmetric ones only."""
+
+FindKey = Callable[[str, str | None], Awaitable[jwt.PyJWK | None]]
+"""The key with an id in the key set at a URL; None if there is none."""
+
+
+class NotAuthenticated(Exception):
+    """The caller of a webhook did not prove who it is. The message is for the log."""
+
+
+def check_raw(webhook: Webhook, headers: Mapping[str, str], body: bytes, used: UsedSecrets) -> None:
+    """Check what needs no knowledge of the content. Raises NotAuthenticated, UnknownSecret.
+
+    `headers`: by their names in small letters.
+    """
+    if webhook.signed:
+        _check_hmac(webhook, headers, body, used)
+    if webhook.authentication == BASIC:
+        username, password = (_value(webhook, f"inbound.auth.{name}", used) for name in ("username", "password"))
+        if not _equal(headers.get("authorization", ""), basic(username, password)):
+            raise NotAuthenticated("wrong username or password")
+
+
+async def check_content(
+    webhook: Webhook, headers: Mapping[str, str], content: Mapping[str, Any], used: UsedSecrets, find_key: FindKey
+) -> None:
+    """Check the API key or the token. Raises NotAuthenticated, UnknownSecret, ConnectorError."""
+    if webhook.authentication == API_KEY:
+        found = webhook.evaluate("inbound.auth.apiKeyLocator", content)
+        if not isinstance(found, str) or not _equal(found, _value(webhook, "inbound.auth.apiKey", used)):
+            raise NotAuthenticated("wrong API key")
+    if webhook.authentication == JWT:
+        await _check_token(webhook, headers, used, find_key)
+
+
+def _check_hmac(webhook: Webhook, headers: Mapping[str, str], body: bytes, used: UsedSecrets) -> None:
+    name = ALGORITHMS[webhook.get("inbound.hmacAlgorithm")]
+    digest = hmac.digest(_value(webhook, "inbound.hmacSecret", used).encode(), body, name)
+    given = headers.get(webhook.get("inbound.hmacHeader").lower(), "").strip().removeprefix(f"{name}=")
+    if not (_equal(given.lower(), digest.hex()) or _equal(given, base64.b64encode(digest).decode())):
+        raise NotAuthenticated("wrong HMAC")
+
+
+async def _check_token(webhook: Webhook, headers: Mapping[str, str], used: UsedSecrets, find_key: FindKey) -> None:
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer":
+        raise NotAuthenticated("no bearer token")
+    try:
+        header = jwt.get_unverified_header(token)
+        algorithm = str(header.get("alg"))
+        key = await find_key(_value(webhook, "inbound.auth.jwt.jwkUrl", used), header.get("kid"))
+        if key is None or algorithm not in JWT_ALGORITHMS or "crit" in header:
+            raise NotAuthenticated("no key for the token, or an algorithm that is not allowed")
+        options: Any = {"verify_aud": False, "require": ["exp"]}
+        claims = jwt.decode(token, key, algorithms=[algorithm], options=options)
+    except (jwt.PyJWTError, ValueError, TypeError) as error:
+        raise NotAuthenticated(f"the token is not valid: {type(error).__name__}") from error
+    _check_roles(webhook, claims)
+
+
+def _check_roles(webhook: Webhook, claims: Mapping[str, Any]) -> None:
+    required = webhook.evaluate("inbound.auth.jwt.requiredPermissions", {})
+    if not required:
+        return
+    found = webhook.evaluate("inbound.auth.jwt.permissionsExpression", claims)
+    if not isinstance(required, list) or not isinstance(found, list) or any(role not in found for role in required):
+        raise NotAuthenticated("the token lacks a required role")
+
+
+def _value(webhook: Webhook, name: str, used: UsedSecrets) -> str:
+    """A property with its secrets. It may be an expression."""
+    text = webhook.get(name)
+    value = webhook.evaluate(name, {}) if text.startswith("=") else text
+    resolved: str = used.resolve(str(value))
+    used.hide(resolved)
+    return resolved
+
+
+def _equal(given: str, expected: str) -> bool:
+    return hmac.compare_digest(given.encode(), expected.encode())

@@ -1,0 +1,156 @@
+"""Webhooks in models: events with the properties that the templates of `io.camunda:webhook:1` write."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from vivero.engine.bpmn.model import MessageEvent, Node, Process
+from vivero.engine.connectors.errors import ConnectorError
+from vivero.engine.connectors.models import INBOUND_TYPE, WEBHOOK
+from vivero.engine.connectors.results import compiled
+from vivero.engine.feel import FeelError
+from vivero.engine.jobs.durations import seconds
+
+ANY = "any"
+METHODS = (ANY, "get", "post", "put", "delete")
+ALGORITHMS: Mapping[str, str] = {"sha_1": "sha1", "sha_256": "sha256", "sha_512": "sha512"}
+NONE, BASIC, API_KEY, JWT = "NONE", "BASIC", "APIKEY", "JWT"
+NEEDED: Mapping[str, tuple[str, ...]] = {
+    NONE: (),
+    BASIC: ("inbound.auth.username", "inbound.auth.password"),
+    API_KEY: ("inbound.auth.apiKey", "inbound.auth.apiKeyLocator"),
+    JWT: ("inbound.auth.jwt.jwkUrl",),
+}
+"""The properties that each kind of authentication needs."""
+EXPRESSIONS = (
+    *("activationCondition", "correlationKeyExpression", "messageIdExpression", "resultExpression"),
+    *("inbound.responseExpression", "inbound.responseBodyExpression", "inbound.verificationExpression"),
+    *("inbound.auth.apiKeyLocator", "inbound.auth.jwt.permissionsExpression", "inbound.auth.jwt.requiredPermissions"),
+    "inbound.hmacScopes",
+)
+ENABLED, NOT_ENABLED = "enabled", ("", "disabled")
+DEFAULT_TTL_S = 3600.0
+_PATH = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,199}")
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """An element that waits for calls of a path."""
+
+    element_id: str
+    message: str | None
+    """The name of the message that a call publishes. None: a call starts the process."""
+    properties: Mapping[str, str]
+
+    @property
+    def path(self) -> str:
+        return self.get("inbound.context")
+
+    @property
+    def method(self) -> str:
+        return self.get("inbound.method").lower() or ANY
+
+    @property
+    def authentication(self) -> str:
+        return self.get("inbound.auth.type") or NONE
+
+    @property
+    def signed(self) -> bool:
+        """Whether calls need an HMAC."""
+        return self.get("inbound.shouldValidateHmac") == ENABLED
+
+    @property
+    def ttl_ms(self) -> int:
+        text = self.get("messageTtl")
+        return round((seconds(text) if text else DEFAULT_TTL_S) * 1000)
+
+    def get(self, name: str) -> str:
+        """A property; empty if there is none."""
+        return self.properties.get(name, "").strip()
+
+    def evaluate(self, name: str, variables: Mapping[str, Any]) -> Any:
+        """The value of a property that is an expression; null if there is none. Raises ConnectorError."""
+        text = self.get(name)
+        try:
+            return compiled(text).evaluate(variables).value if text else None
+        except FeelError as error:
+            raise ConnectorError("WEBHOOK", f"the property {name} fails: {error}") from error
+
+
+def webhooks_of(process: Process) -> Iterator[Webhook]:
+    """The webhooks of a process. Those with problems are left out."""
+    for node in _elements(process):
+        if not list(_problems(node)):
+            yield _webhook(node)
+
+
+def problems(resource: str, process: Process) -> Iterator[str]:
+    """What is wrong with the webhooks of a process."""
+    paths: dict[str, str] = {}
+    for node in _elements(process):
+        for problem in _problems(node):
+            yield f"'{resource}' element '{node.id}': {problem}"
+        path = node.properties.get("inbound.context", "").strip()
+        if path in paths:
+            yield f"'{resource}' element '{node.id}': the element '{paths[path]}' has the same webhook path '{path}'"
+        paths[path] = node.id
+
+
+def _elements(process: Process) -> list[Node]:
+    return [node for node in process.nodes.values() if node.properties.get(INBOUND_TYPE) == WEBHOOK]
+
+
+def _webhook(node: Node) -> Webhook:
+    message = str(node.event.name.static_value) if isinstance(node.event, MessageEvent) else None
+    return Webhook(node.id, message, node.properties)
+
+
+def _problems(node: Node) -> Iterator[str]:
+    yield from _problems_of_place(node)
+    webhook = Webhook(node.id, None, node.properties)
+    if not _PATH.fullmatch(webhook.path):
+        yield "inbound.context, the path of the webhook, needs 1 to 200 letters, digits, - and _"
+    if webhook.method not in METHODS:
+        yield f"inbound.method must be one of {', '.join(METHODS)}"
+    yield from _problems_of_access(webhook)
+    for name in EXPRESSIONS:
+        try:
+            compiled(webhook.get(name) or "=null")
+        except FeelError as error:
+            yield f"the property {name} is not a valid expression: {error}"
+    try:
+        _ = webhook.ttl_ms
+    except ValueError as error:
+        yield f"messageTtl: {error}"
+
+
+def _problems_of_place(node: Node) -> Iterator[str]:
+    if isinstance(node.event, MessageEvent):
+        if not node.event.name.is_static:
+            yield "the name of the message of a webhook must not be an expression"
+        if node.event.correlation_key is not None and not node.properties.get("correlationKeyExpression"):
+            yield "a webhook that continues instances needs correlationKeyExpression"
+    elif node.type != "START_EVENT" or node.event is not None:
+        yield "only none start events and events with a message can have a webhook"
+
+
+def _problems_of_access(webhook: Webhook) -> Iterator[str]:
+    if webhook.authentication not in NEEDED:
+        yield f"inbound.auth.type must be one of {', '.join(NEEDED)}"
+    for name in NEEDED.get(webhook.authentication, ()):
+        if not webhook.get(name):
+            yield f"the property {name} is missing"
+    if not webhook.signed:
+        if webhook.get("inbound.shouldValidateHmac") not in NOT_ENABLED:
+            yield "inbound.shouldValidateHmac must be enabled or disabled"
+        return
+    for name in ("inbound.hmacSecret", "inbound.hmacHeader"):
+        if not webhook.get(name):
+            yield f"the property {name} is missing"
+    if webhook.get("inbound.hmacAlgorithm") not in ALGORITHMS:
+        yield f"inbound.hmacAlgorithm must be one of {', '.join(ALGORITHMS)}"
+    if webhook.get("inbound.hmacScopes").replace(" ", "") not in ("", '=["BODY"]'):
+        yield 'inbound.hmacScopes can only be =["BODY"]: other scopes are not supported'

@@ -1,0 +1,38 @@
+"""What connectors read: the tenants with jobs, and the definitions with webhooks. `activation` leases the jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import msgspec
+
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.sql_files import beside
+
+_sql = beside(__file__)
+
+
+async def tenants(connection: Connection, type: str) -> set[str]:
+    """The tenants with open jobs of a type."""
+    return {tenant for (tenant,) in (await connection.execute(_sql["tenants"], (type,))).rows}
+
+
+class LatestDefinition(msgspec.Struct, frozen=True, gc=False):
+    """The latest active version of a process. `sha256`: of its file."""
+
+    key: int
+    tenant: str
+    process_id: str
+    sha256: str
+
+
+async def latest_definitions(connection: Connection) -> list[LatestDefinition]:
+    """The latest active version of each process of each tenant."""
+    return [LatestDefinition(*row) for row in (await connection.execute(_sql["latest_definitions"])).rows]
+
+
+async def resources_with(connection: Connection, sha256s: Collection[str], text: str) -> set[str]:
+    """Those of the deployed files that contain a text."""
+    if not sha256s:
+        return set()
+    return {sha for (sha,) in (await connection.execute(_sql["resources_with"], (list(sha256s), text))).rows}
