@@ -26,11 +26,12 @@ from vivero.engine.core.records.instances import CreateInstance
 from vivero.engine.core.records.messages import PublishMessage
 from vivero.engine.core.records.signals import BroadcastSignal
 from vivero.engine.core.shared.starts import metadata_of
+from vivero.engine.jobs.chores import ChoreSettings, dispatcher_settings, of_partitions
+from vivero.engine.jobs.dispatcher import JobDispatcher
 from vivero.engine.runtime.appender.task import Append, Appender
 from vivero.engine.runtime.consumer.leadership import Consumer
 from vivero.engine.runtime.consumer.piggyback import PiggybackedStatement, Subject
 from vivero.engine.runtime.definitions import DefinitionCache
-from vivero.engine.runtime.expiry import Expiry
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.settings import SupervisionSettings
 from vivero.program import tune_collector
@@ -71,9 +72,11 @@ SELECT (1::bigint << 51) + 100000000 + i, 1, '<default>', 'paid', CASE WHEN i <=
 FROM generate_series($1::bigint, $2::bigint) i
 """
 
+_EXPIRED = "SELECT EXISTS (SELECT FROM messages WHERE partition_id = 1 AND deadline_ms <= $1)"
+
 
 class _Engine:
-    """Appender, consumer and expiry; hears of commits."""
+    """Appender, consumer and the chore that deletes expired messages; hears of commits."""
 
     def __init__(self, dsn: str) -> None:
         self.watermark = 0
@@ -85,9 +88,13 @@ class _Engine:
         self.appender = Appender(
             lambda: driver.connect(dsn, name="appender"), appended=lambda *_: self.consumer.handover.wake()
         )
-        self.expiry = Expiry(
-            lambda: driver.connect(dsn, name="expiry", settings=CHORES),
-            partitions=lambda: (1,) if self.consumer.handover.leads else (),
+        self.chores = JobDispatcher(
+            lambda: driver.connect(dsn, name="chores", settings=CHORES),
+            self.pool.connection,
+            "benchmark",
+            of_partitions(ChoreSettings(), self.pool.connection),
+            dispatcher_settings({}),
+            chores=True,
         )
 
     def committed(self, partition: int, watermark: int, outcomes: list[CommandOutcome], ended: list[Ended]) -> None:
@@ -136,7 +143,7 @@ class _Engine:
 async def _running(dsn: str) -> AsyncGenerator[_Engine]:
     engine = _Engine(dsn)
     async with trio.open_nursery() as nursery:
-        for part in (engine.appender, engine.consumer, engine.expiry):
+        for part in (engine.appender, engine.consumer, engine.chores):
             nursery.start_soon(part.run, Beat(SupervisionSettings()))
         yield engine
         nursery.cancel_scope.cancel()
@@ -220,10 +227,8 @@ async def _expire(engine: _Engine, connection: Connection) -> dict[str, float]:
         began = time.perf_counter()
         await clock.pin(connection, EXPIRE_MS)
         with trio.fail_after(600):
-            while True:
+            while (await connection.execute(_EXPIRED, (EXPIRE_MS,))).rows[0][0]:  # noqa: ASYNC110
                 await trio.sleep(0.1)
-                if engine.expiry.deleted >= EXPIRING:
-                    break
         seconds = time.perf_counter() - began
         nursery.cancel_scope.cancel()
     return {

@@ -30,6 +30,8 @@ class Run(msgspec.Struct, frozen=True, gc=False):
     occurrence: int
     due_ms: int
     created_ms: int
+    epoch: int | None = None
+    """The term of the partition, for chores that only its owner does."""
 
 
 class GoesOn(msgspec.Struct, frozen=True, gc=False):
@@ -66,7 +68,7 @@ class Outcomes(msgspec.Struct, gc=False):
 
 
 class Due(msgspec.Struct, frozen=True, gc=False):
-    """The engine's time, and when the next execution is due; both in epoch ms."""
+    """The time, and when the next execution is due, in epoch ms. Chores have the real time, others the engine's."""
 
     now_ms: int
     next_ms: int | None
@@ -82,21 +84,49 @@ class Consumers(msgspec.Struct, frozen=True):
 NO_CONSUMERS = Consumers((), ())
 
 
+class Batch(msgspec.Struct, frozen=True):
+    """What to pull: up to `most` executions, and up to so many of each type."""
+
+    types: Mapping[str, int]
+    most: int
+    in_cluster: Mapping[str, int] = {}
+    """The types that have a limit over all nodes."""
+
+    @property
+    def limits(self) -> list[int | None]:
+        return [self.in_cluster.get(type) for type in self.types]
+
+
+NOTHING = Batch({}, 0)
+
+
 class Dispatcher(msgspec.Struct, frozen=True):
     """The connection of a node's dispatcher. Only the last one of a node may pull."""
 
     node: str
     session: int
+    chores_of: str | None = None
+    """Present for chores: the node whose partitions they belong to. They run by real time."""
 
 
-async def register(connection: Connection, node: str, leases: Sequence[str]) -> Dispatcher:
-    """Begins a session of the node, which still runs what has these leases. Raises SteppedDown."""
+async def register(
+    connection: Connection,
+    node: str,
+    leases: Sequence[str],
+    types: Sequence[str] = (),
+    chores_of: str | None = None,
+) -> Dispatcher:
+    """Begins a session of the node, which runs these types, and still runs what has these leases.
+
+    Raises:
+        SteppedDown: another connection of the node has begun one.
+    """
     known = (await connection.execute(_sql["session"], (node,))).rows
-    values = (node, known[0][0] if known else None, list(leases))
+    values = (node, known[0][0] if known else None, list(leases), list(types))
     rows = (await connection.execute(_sql["register"], values)).rows
     if not rows:
         raise SteppedDown(f"another connection of node {node} began to dispatch jobs")
-    return Dispatcher(node, rows[0][0])
+    return Dispatcher(node, rows[0][0], chores_of)
 
 
 def _ends(outcomes: Outcomes) -> list[Call]:
@@ -129,15 +159,14 @@ async def exchange(
     connection: Connection,
     dispatcher: Dispatcher,
     outcomes: Outcomes,
-    types: Sequence[str],
-    most: int,
+    batch: Batch = NOTHING,
     consumers: Consumers = NO_CONSUMERS,
 ) -> tuple[list[Run], set[str], Due]:
-    """Writes ends and pulls up to `most` due executions of these types, in one round trip and one transaction.
+    """Writes ends and pulls due executions, in one round trip and one transaction.
 
     It also makes waiting consumers of partitions with new events due.
 
-    Returns the runs, the leases of the ends that counted, and what is due next.
+    Returns the runs, the leases of the ends that counted, and when the next execution of the batch's types is due.
 
     Raises:
         SteppedDown: a later connection of this node dispatches.
@@ -146,16 +175,27 @@ async def exchange(
     ends = len(calls)
     if consumers.partitions:
         calls.append((_sql["nudge"], (list(consumers.types), list(consumers.partitions))))
-    if most:
-        calls.append((_sql["pull"], (dispatcher.node, dispatcher.session, list(types), most)))
-    calls.append((_sql["next_due"], (list(types), dispatcher.node, dispatcher.session)))
+    calls += _pull(dispatcher, batch)
+    asked = list(batch.types), dispatcher.node, dispatcher.session, dispatcher.chores_of, batch.limits
+    calls.append((_sql["next_due"], asked))
     results = await connection.pipeline(calls)
     counted = {lease for result in results[:ends] for (lease,) in result.rows}
     now_ms, valid, next_ms = results[-1].rows[0]
     if not valid:
         raise SteppedDown(f"another connection of node {dispatcher.node} dispatches jobs")
-    runs = [Run(*row) for row in results[-2].rows] if most else []
+    runs = [Run(*row) for row in results[-2].rows] if batch.most else []
     return runs, counted, Due(now_ms, next_ms)
+
+
+def _pull(dispatcher: Dispatcher, batch: Batch) -> list[Call]:
+    if not batch.most:
+        return []
+    values = (
+        dispatcher.node, dispatcher.session, list(batch.types), batch.most, list(batch.types.values()), batch.limits,
+        dispatcher.chores_of,
+    )  # fmt: skip
+    pull: list[Call] = [(_sql["pull"], values)]
+    return [(_sql["one_at_a_time"], ()), *pull] if batch.in_cluster else pull
 
 
 async def hand_back(connection: Connection, dispatcher: Dispatcher, leases: Sequence[str]) -> None:
@@ -168,22 +208,33 @@ async def keep_alive(connection: Connection, leases: Sequence[str]) -> set[str]:
     return {lease for (lease,) in (await connection.execute(_sql["keep_alive"], (list(leases),))).rows}
 
 
-async def recover(connection: Connection, most: Mapping[str, int], stale_s: float) -> list[tuple[str, str, str]]:
-    """Takes runs without a heartbeat for `stale_s` from their nodes. `most`: the attempts by type, 0 without an end.
+async def recover(connection: Connection, types: Mapping[str, tuple[int, int]]) -> list[tuple[str, str, str]]:
+    """Takes runs without a heartbeat for too long from their nodes. Returns id, type and new state of each.
 
-    Returns id, type and new state of each.
+    `types`: by type the attempts, 0 without an end, and the milliseconds without a heartbeat.
     """
-    values = (list(most), list(most.values()), stale_s)
+    values = (list(types), [most for most, _ in types.values()], [stale_ms for _, stale_ms in types.values()])
     return [(id, type, state) for id, type, state in (await connection.execute(_sql["recover"], values)).rows]
 
 
-async def ensure_scheduled(
-    connection: Connection, dispatcher: Dispatcher, schedules: Mapping[str, tuple[str, int]]
-) -> None:
-    """Makes the one execution of each scheduled job. `schedules`: by type the schedule's text and its next time."""
-    texts, dues = [text for text, _ in schedules.values()], [due for _, due in schedules.values()]
-    values = (list(schedules), texts, dues, dispatcher.node, dispatcher.session)
-    await connection.execute(_sql["ensure_scheduled"], values)
+class Scheduled(msgspec.Struct, frozen=True):
+    """A scheduled job: the text of its schedule, its next time, and whether it has an execution in each partition."""
+
+    type: str
+    schedule: str
+    due_ms: int
+    by_partition: bool = False
+
+
+async def ensure_scheduled(connection: Connection, dispatcher: Dispatcher, jobs: Sequence[Scheduled]) -> None:
+    """Makes the executions of scheduled jobs that are absent."""
+    columns = (
+        [job.type for job in jobs],
+        [job.schedule for job in jobs],
+        [job.due_ms for job in jobs],
+        [int(job.by_partition) for job in jobs],
+    )
+    await connection.execute(_sql["ensure_scheduled"], (*columns, dispatcher.node, dispatcher.session))
 
 
 async def ensure_consumers(connection: Connection, types: Sequence[str]) -> None:
@@ -202,10 +253,22 @@ async def go_on_one(connection: Connection, run: Run, due_ms: int) -> bool:
 
 
 async def add(
-    connection: Connection, id: str, type: str, payload: str | None, due_ms: int | None, trace: str | None = None
-) -> None:
-    """Adds an execution, due now without `due_ms`. A second call with the same id does nothing while it waits."""
-    await connection.execute(_sql["add"], (id, type, payload, due_ms, trace, JOBS_CHANNEL))
+    connection: Connection,
+    id: str,
+    type: str,
+    payload: str | None,
+    due_ms: int | None,
+    trace: str | None = None,
+    unique_key: str | None = None,
+) -> str:
+    """Adds an execution, due now without `due_ms`; its id. While one with this id waits, nothing is added.
+
+    While another of this type with this unique key waits or runs, nothing is added either; the other's id.
+    """
+    while True:
+        values = (id, type, payload, due_ms, trace, JOBS_CHANNEL, unique_key)
+        if rows := (await connection.execute(_sql["add"], values)).rows:
+            return str(rows[0][0])
 
 
 # -- for people
@@ -228,6 +291,7 @@ class ExecutionView(msgspec.Struct, frozen=True, gc=False):
     schedule: str | None
     partition: int | None
     occurrence: int
+    unique_key: str | None = None
 
 
 class TypeView(msgspec.Struct, frozen=True, gc=False):
@@ -239,6 +303,8 @@ class TypeView(msgspec.Struct, frozen=True, gc=False):
     failed: int
     schedule: str | None
     paused: bool
+    nodes: int
+    """How many nodes run the type."""
 
 
 async def search(
@@ -255,7 +321,7 @@ async def search(
 
 
 async def types(connection: Connection) -> list[TypeView]:
-    """All types that have executions or are paused, by name."""
+    """All types that have executions, are paused, or are known to a node, by name."""
     return [TypeView(*row) for row in (await connection.execute(_sql["types"])).rows]
 
 
@@ -266,8 +332,16 @@ async def run_now(connection: Connection, found: ExecutionView) -> bool:
 
 
 async def retry(connection: Connection, found: ExecutionView) -> bool:
-    """Gives a failed execution all of its attempts again. False if it has not failed, or not as it was read."""
+    """Gives a failed execution all of its attempts again.
+
+    False if it has not failed, or not as it was read, or if another with its unique key waits or runs.
+    """
     return bool((await connection.execute(_sql["retry"], (found.id, found.failed_ms, JOBS_CHANNEL))).rows)
+
+
+async def cancel(connection: Connection, found: ExecutionView) -> bool:
+    """Ends a run for good. False if it does not run, as it was read, or has a schedule or follows events."""
+    return bool((await connection.execute(_sql["cancel"], (found.id, found.attempt, found.occurrence))).rows)
 
 
 async def delete(connection: Connection, found: ExecutionView) -> bool:

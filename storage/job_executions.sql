@@ -8,10 +8,12 @@ SELECT session FROM job_dispatchers WHERE node = $1;
 -- nodes that are gone are forgotten here, because it is rare.
 WITH gone AS (
     DELETE FROM job_dispatchers d
-    WHERE d.seen_at < clock_timestamp() - interval '1 day' AND NOT EXISTS (SELECT FROM nodes n WHERE n.id = d.node)
+    WHERE d.seen_at < clock_timestamp() - interval '1 day'
+        AND NOT EXISTS (SELECT FROM nodes n WHERE n.id = regexp_replace(d.node, '/chores$', ''))
 ), registered AS (
-    INSERT INTO job_dispatchers AS d (node) SELECT $1 WHERE $2::bigint IS NULL OR EXISTS (SELECT FROM job_dispatchers WHERE node = $1)
-    ON CONFLICT (node) DO UPDATE SET session = d.session + 1, seen_at = clock_timestamp() WHERE d.session = $2
+    INSERT INTO job_dispatchers AS d (node, types)
+    SELECT $1, $4::text[] WHERE $2::bigint IS NULL OR EXISTS (SELECT FROM job_dispatchers WHERE node = $1)
+    ON CONFLICT (node) DO UPDATE SET session = d.session + 1, seen_at = clock_timestamp(), types = excluded.types WHERE d.session = $2
     RETURNING session
 ), back AS (
     UPDATE job_executions SET state = 'pending', alive_at = NULL, node = NULL, lease = NULL
@@ -27,17 +29,28 @@ WITH stopped AS (
 UPDATE job_executions SET state = 'pending', alive_at = NULL, node = NULL, lease = NULL
 WHERE state = 'running' AND node = (SELECT node FROM stopped) AND lease <> ALL ($3::uuid[]);
 
+-- name: one_at_a_time
+-- Before a pull of types that have a limit over all nodes: the statement behind it then sees what the others have pulled.
+SELECT pg_advisory_xact_lock(4713, 0);
+
 -- name: pull
 -- The oldest due executions of these types. Each type's candidates come from the index, so that many executions of a paused or unknown
--- type cost nothing. Two nodes may look at the same candidates; SKIP LOCKED lets each have some.
+-- type cost nothing. Two nodes may look at the same candidates; SKIP LOCKED lets each have some. $5: up to so many of each type; $6: of
+-- those with a limit over all nodes, as many as are missing. $7 is the node of a dispatcher of chores: those of its own partitions are
+-- due, by real time, because the engine's clock may stand still.
 WITH dispatcher AS MATERIALIZED (
     SELECT FROM job_dispatchers WHERE node = $1 AND session = $2
 ), candidates AS MATERIALIZED (
-    SELECT due.id FROM unnest($3::text[]) AS types (type)
+    SELECT due.id FROM unnest($3::text[], $5::int[], $6::int[]) AS types (type, most, in_cluster)
     CROSS JOIN LATERAL (
         SELECT e.id, e.execute_at FROM job_executions e
-        WHERE e.job_type = types.type AND e.state = 'pending' AND e.execute_at <= (SELECT clock_now())
-        ORDER BY e.execute_at LIMIT $4
+        WHERE e.job_type = types.type AND e.state = 'pending'
+            AND e.execute_at <= (SELECT CASE WHEN $7::text IS NULL THEN clock_now() ELSE clock_timestamp() END)
+            AND ($7::text IS NULL OR e.partition_id IS NULL OR EXISTS (
+                SELECT FROM partitions p
+                WHERE p.id = e.partition_id AND p.owner_node = $7 AND p.lease_until > clock_timestamp()))
+        ORDER BY e.execute_at LIMIT CASE WHEN types.in_cluster IS NULL THEN types.most ELSE greatest(0, least(types.most, types.in_cluster
+            - (SELECT count(*) FROM job_executions r WHERE r.job_type = types.type AND r.state = 'running'))) END
     ) due
     WHERE EXISTS (SELECT FROM dispatcher) AND NOT EXISTS (SELECT FROM paused_job_types p WHERE p.job_type = types.type)
     ORDER BY due.execute_at LIMIT $4
@@ -47,16 +60,23 @@ WITH dispatcher AS MATERIALIZED (
 UPDATE job_executions e SET state = 'running', alive_at = clock_timestamp(), node = $1, lease = gen_random_uuid()
 FROM locked WHERE e.id = locked.id
 RETURNING e.id::text, e.job_type, e.attempt_index, e.payload::text, e.trace_context::text, e.partition_id, e.lease::text, e.occurrence,
-    to_epoch_ms(e.execute_at), to_epoch_ms(e.created_at);
+    to_epoch_ms(e.execute_at), to_epoch_ms(e.created_at),
+    (SELECT p.epoch FROM partitions p WHERE $7::text IS NOT NULL AND p.id = e.partition_id AND p.owner_node = $7);
 
 -- name: next_due
--- The engine's time, when the next execution of these types is due (NULL while there is none), and whether the session may still pull.
-SELECT to_epoch_ms(clock_now()), EXISTS (SELECT FROM job_dispatchers WHERE node = $2 AND session = $3), (SELECT to_epoch_ms(min(due.execute_at)) FROM unnest($1::text[]) AS types (type)
+-- The time, when the next execution of these types is due (NULL while there is none), and whether the session may still pull. Only those
+-- count that this node may pull, as above ($4, $5). The time is the engine's, or the real one.
+SELECT to_epoch_ms(CASE WHEN $4::text IS NULL THEN clock_now() ELSE clock_timestamp() END),
+    EXISTS (SELECT FROM job_dispatchers WHERE node = $2 AND session = $3),
+    (SELECT to_epoch_ms(min(due.execute_at)) FROM unnest($1::text[], $5::int[]) AS types (type, in_cluster)
     CROSS JOIN LATERAL (
-        SELECT e.execute_at FROM job_executions e WHERE e.job_type = types.type AND e.state = 'pending'
+        SELECT e.execute_at FROM job_executions e
+        WHERE e.job_type = types.type AND e.state = 'pending' AND ($4::text IS NULL OR e.partition_id IS NULL OR EXISTS (
+            SELECT FROM partitions p WHERE p.id = e.partition_id AND p.owner_node = $4 AND p.lease_until > clock_timestamp()))
         ORDER BY e.execute_at LIMIT 1
     ) due
-    WHERE NOT EXISTS (SELECT FROM paused_job_types p WHERE p.job_type = types.type));
+    WHERE NOT EXISTS (SELECT FROM paused_job_types p WHERE p.job_type = types.type) AND (types.in_cluster IS NULL OR types.in_cluster > (
+        SELECT count(*) FROM job_executions r WHERE r.job_type = types.type AND r.state = 'running')));
 
 -- name: keep_alive
 -- The heartbeat of all runs of a node at once. A run whose lease does not come back has been taken from the node.
@@ -75,14 +95,14 @@ UPDATE job_executions e SET state = 'pending', alive_at = NULL, node = NULL, lea
     error = coalesce(held.error, CASE WHEN held.attempt > 0 THEN e.error END)
 FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::int[], $5::bigint[], $6::text[])
     AS held (id, lease, due_ms, attempt, occurrence, error)
-WHERE e.id = held.id AND e.lease = held.lease RETURNING e.lease::text;
+WHERE e.id = held.id AND e.lease = held.lease RETURNING held.lease::text;
 
 -- name: fail
 -- Its last attempt failed. It stays, for people to see and to retry.
 UPDATE job_executions e SET state = 'failed', alive_at = NULL, node = NULL, lease = NULL, attempt_index = attempt_index + 1,
     error = held.error, failed_at = clock_now()
 FROM unnest($1::uuid[], $2::uuid[], $3::text[]) AS held (id, lease, error)
-WHERE e.id = held.id AND e.lease = held.lease RETURNING e.lease::text;
+WHERE e.id = held.id AND e.lease = held.lease RETURNING held.lease::text;
 
 -- name: fail_scheduled
 -- The last attempt of a scheduled run failed: a row of its own keeps that, and the schedule goes on.
@@ -106,19 +126,22 @@ UPDATE job_executions e SET lease = NULL, alive_at = NULL, node = NULL, attempt_
     error = format('no heartbeat from node %s since %s', e.node, e.alive_at)
 FROM (
     SELECT s.id, s.lease, s.schedule IS NULL AND s.partition_id IS NULL AND types.most BETWEEN 1 AND s.attempt_index + 1 AS last
-    FROM job_executions s JOIN unnest($1::text[], $2::int[]) AS types (type, most) ON types.type = s.job_type
-    WHERE s.state = 'running' AND s.alive_at < clock_timestamp() - make_interval(secs => $3)
+    FROM job_executions s JOIN unnest($1::text[], $2::int[], $3::bigint[]) AS types (type, most, stale_ms) ON types.type = s.job_type
+    WHERE s.state = 'running' AND s.alive_at < clock_timestamp() - types.stale_ms * interval '1 ms'
     FOR UPDATE OF s SKIP LOCKED
 ) stale
 WHERE e.id = stale.id AND e.lease = stale.lease
 RETURNING e.id::text, e.job_type, e.state;
 
 -- name: ensure_scheduled
--- Each scheduled job has one execution. A changed schedule begins with its next time; a running one goes on by itself.
-INSERT INTO job_executions (job_type, schedule, execute_at)
-SELECT type, schedule, from_epoch_ms(due_ms) FROM unnest($1::text[], $2::text[], $3::bigint[]) AS wanted (type, schedule, due_ms)
-WHERE EXISTS (SELECT FROM job_dispatchers WHERE node = $4 AND session = $5)
-ON CONFLICT (job_type) WHERE schedule IS NOT NULL AND state <> 'failed' DO UPDATE
+-- Each scheduled job has one execution, or one in each partition. A changed schedule begins with its next time; a running one goes on
+-- by itself.
+INSERT INTO job_executions (job_type, schedule, execute_at, partition_id)
+SELECT type, schedule, from_epoch_ms(due_ms), p.id
+FROM unnest($1::text[], $2::text[], $3::bigint[], $4::int[]) AS wanted (type, schedule, due_ms, by_partition)
+LEFT JOIN partitions p ON wanted.by_partition = 1
+WHERE EXISTS (SELECT FROM job_dispatchers WHERE node = $5 AND session = $6)
+ON CONFLICT (job_type, coalesce(partition_id, 0)) WHERE schedule IS NOT NULL AND state <> 'failed' DO UPDATE
 SET schedule = excluded.schedule,
     execute_at = CASE WHEN job_executions.state = 'pending' THEN excluded.execute_at ELSE job_executions.execute_at END
 WHERE job_executions.schedule <> excluded.schedule;
@@ -127,8 +150,8 @@ WHERE job_executions.schedule <> excluded.schedule;
 -- Each consumer has one execution in each partition.
 INSERT INTO job_executions (job_type, partition_id)
 SELECT type, p.id FROM unnest($1::text[]) AS wanted (type) CROSS JOIN partitions p
-WHERE NOT EXISTS (SELECT FROM job_executions e WHERE e.job_type = wanted.type AND e.partition_id = p.id)
-ON CONFLICT (job_type, partition_id) WHERE partition_id IS NOT NULL DO NOTHING;
+WHERE NOT EXISTS (SELECT FROM job_executions e WHERE e.job_type = wanted.type AND e.partition_id = p.id AND e.schedule IS NULL)
+ON CONFLICT (job_type, partition_id) WHERE partition_id IS NOT NULL AND schedule IS NULL DO NOTHING;
 
 -- name: nudge
 -- There are new events in these partitions. A consumer that waits for its next attempt is left alone.
@@ -147,43 +170,68 @@ UPDATE job_executions SET state = 'pending', alive_at = NULL, node = NULL, lease
 WHERE id = $1 AND lease = $2 RETURNING id;
 
 -- name: add
--- A new execution. Its key makes it one effect, however often the call is repeated.
-WITH added AS (
-    INSERT INTO job_executions (id, job_type, payload, execute_at, trace_context)
-    VALUES ($1, $2, $3::jsonb, coalesce(from_epoch_ms($4), clock_now()), $5::jsonb)
-    ON CONFLICT (id) DO NOTHING RETURNING id
+-- A new execution, or the one that is there: with this id, because a repeated call is one effect, or with the unique key of this type.
+-- No row: one was added meanwhile, and is visible to the next attempt.
+WITH present AS (
+    SELECT id FROM job_executions WHERE id = $1 OR (job_type = $2 AND unique_key = $7 AND state <> 'failed') LIMIT 1
+), added AS (
+    INSERT INTO job_executions (id, job_type, payload, execute_at, trace_context, unique_key)
+    SELECT $1, $2, $3::jsonb, coalesce(from_epoch_ms($4), clock_now()), $5::jsonb, $7 WHERE NOT EXISTS (SELECT FROM present)
+    ON CONFLICT DO NOTHING RETURNING id
 )
-SELECT pg_notify($6, '') FROM added;
+SELECT id::text, pg_notify($6, '')::text FROM added UNION ALL SELECT id::text, NULL FROM present;
 
 -- name: search
 -- For people: the newest first.
 SELECT e.id::text, e.job_type, e.state, e.attempt_index, to_epoch_ms(e.execute_at), to_epoch_ms(e.alive_at), to_epoch_ms(e.created_at),
-    to_epoch_ms(e.failed_at), e.payload::text, e.error, e.node, e.schedule, e.partition_id, e.occurrence,
-    count(*) OVER ()
+    to_epoch_ms(e.failed_at), e.payload::text, e.error, regexp_replace(e.node, '/chores$', ''), e.schedule, e.partition_id, e.occurrence,
+    e.unique_key, count(*) OVER ()
 FROM job_executions e
 WHERE ($1::text IS NULL OR e.id::text = $1) AND ($2::text IS NULL OR e.job_type = $2) AND ($3::text IS NULL OR e.state = $3)
 ORDER BY e.execute_at DESC, e.id OFFSET $4 LIMIT $5;
 
 -- name: types
--- Each type with executions, or paused: counts by state.
-SELECT coalesce(e.job_type, p.job_type), count(e.id) FILTER (WHERE e.state = 'pending'), count(e.id) FILTER (WHERE e.state = 'running'),
-    count(e.id) FILTER (WHERE e.state = 'failed'), max(e.schedule), p.job_type IS NOT NULL
-FROM job_executions e FULL JOIN paused_job_types p ON p.job_type = e.job_type
-GROUP BY coalesce(e.job_type, p.job_type), p.job_type ORDER BY 1;
+-- Each type that has executions, is paused, or is known to a node that lives: counts by state, and how many nodes run it.
+WITH known AS (
+    SELECT types.type, count(*) AS nodes FROM job_dispatchers d CROSS JOIN LATERAL unnest(d.types) AS types (type)
+    WHERE EXISTS (
+        SELECT FROM nodes n WHERE n.id = regexp_replace(d.node, '/chores$', '') AND n.heartbeat_at > clock_timestamp() - interval '1 min')
+    GROUP BY types.type
+), counted AS (
+    SELECT job_type, count(*) FILTER (WHERE state = 'pending') AS pending, count(*) FILTER (WHERE state = 'running') AS running,
+        count(*) FILTER (WHERE state = 'failed') AS failed, max(schedule) AS schedule
+    FROM job_executions GROUP BY job_type
+), names AS (
+    SELECT type FROM known UNION SELECT job_type FROM counted UNION SELECT job_type FROM paused_job_types
+)
+SELECT names.type, coalesce(c.pending, 0), coalesce(c.running, 0), coalesce(c.failed, 0), c.schedule, p.job_type IS NOT NULL,
+    coalesce(k.nodes, 0)
+FROM names LEFT JOIN counted c ON c.job_type = names.type LEFT JOIN known k ON k.type = names.type
+LEFT JOIN paused_job_types p ON p.job_type = names.type ORDER BY 1;
 
 -- name: run_now
--- As it was read before ($2, $3): a late call changes nothing that has run meanwhile.
+-- As it was read before ($2, $3): a late call changes nothing that has run meanwhile. Chores run by real time, the others by the engine's.
 WITH changed AS (
-    UPDATE job_executions SET execute_at = clock_now()
-    WHERE id = $1 AND state = 'pending' AND occurrence = $2 AND attempt_index = $3 AND execute_at > clock_now() RETURNING id)
+    UPDATE job_executions SET execute_at = least(clock_now(), clock_timestamp())
+    WHERE id = $1 AND state = 'pending' AND occurrence = $2 AND attempt_index = $3 AND execute_at > least(clock_now(), clock_timestamp())
+    RETURNING id)
 SELECT pg_notify($4, '') FROM changed;
 
 -- name: retry
--- A failed one gets all of its attempts again. Likewise.
+-- A failed one gets all of its attempts again, unless another has its unique key. Likewise.
 WITH changed AS (
-    UPDATE job_executions SET state = 'pending', execute_at = clock_now(), attempt_index = 0, failed_at = NULL
-    WHERE id = $1 AND state = 'failed' AND to_epoch_ms(failed_at) = $2 RETURNING id)
+    UPDATE job_executions e SET state = 'pending', execute_at = clock_now(), attempt_index = 0, failed_at = NULL
+    WHERE id = $1 AND state = 'failed' AND to_epoch_ms(failed_at) = $2 AND NOT EXISTS (
+        SELECT FROM job_executions o WHERE o.job_type = e.job_type AND o.unique_key = e.unique_key AND o.state <> 'failed')
+    RETURNING id)
 SELECT pg_notify($3, '') FROM changed;
+
+-- name: cancel
+-- One that runs, as it was read before. It has failed and lost its lease: its node ends it at the next heartbeat. A run that never ends,
+-- because it has a schedule or follows events, cannot be cancelled: it would be lost, or begin again.
+UPDATE job_executions SET state = 'failed', alive_at = NULL, node = NULL, lease = NULL, error = 'cancelled', failed_at = clock_now()
+WHERE id = $1 AND state = 'running' AND attempt_index = $2 AND occurrence = $3 AND schedule IS NULL AND partition_id IS NULL
+RETURNING id;
 
 -- name: delete
 -- Neither one that runs, nor the one of a schedule or a consumer. Likewise.

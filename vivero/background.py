@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator
 
 from vivero import job_modules
+from vivero.chores import Chores, no_connections, registries
 from vivero.config import Config
+from vivero.connections import Connections
+from vivero.engine.jobs.configured import check_types, configured
 from vivero.engine.jobs.dispatcher import JobDispatcher
 from vivero.engine.runtime.supervision.children import Child
 from vivero.roles import Role
@@ -17,8 +20,22 @@ from vivero.storage.postgres.primary import Primary
 NAME = "jobs"
 
 
+def check(config: Config) -> None:
+    """Raises BadJobs if the module of jobs cannot be used, or if settings of jobs do not fit the jobs."""
+    registry = job_modules.load(config.jobs.module)
+    ours = list(registries(config, no_connections).values())
+    try:
+        check_types(config.jobs, [name for each in (registry, *ours) for name in each.definitions])
+        for each in (registry, *ours):
+            configured(each, config.jobs)
+    except ValueError as error:
+        raise job_modules.BadJobs(str(error)) from error
+
+
 class BackgroundJobs:
     """The dispatcher, and the pool for the transactions of its runs. Without jobs there is neither.
+
+    The program's own chores have a dispatcher of their own.
 
     Raises:
         BadJobs: the module of jobs cannot be used.
@@ -26,6 +43,7 @@ class BackgroundJobs:
 
     def __init__(self, config: Config, primary: Primary, node: str) -> None:
         self.registry = job_modules.load(config.jobs.module)
+        self._chores = Chores(config, Connections(primary), node)
         self._pool: Pool | None = None
         self.dispatcher: JobDispatcher | None = None
         if self.registry.definitions and config.has_role(Role.JOBS):
@@ -42,7 +60,8 @@ class BackgroundJobs:
         return lambda: primary.connect("vivero:jobs", CHORES)
 
     def children(self) -> Iterator[Child]:
-        """The dispatcher's child, if there is one."""
+        """The dispatchers that the node has."""
+        yield from self._chores.children()
         if (dispatcher := self.dispatcher) is not None:
             yield Child(NAME, dispatcher.run, self._shut, dispatcher.drain)
 
@@ -52,7 +71,8 @@ class BackgroundJobs:
             self._pool.abort()
 
     def look(self) -> None:
-        """Executions were added, or the clock changed."""
+        """Executions were added or changed, or the clock changed."""
+        self._chores.look()
         if self.dispatcher is not None:
             self.dispatcher.look()
 
@@ -63,5 +83,6 @@ class BackgroundJobs:
 
     def close(self) -> None:
         """Close the idle connections, when the program ends."""
+        self._chores.close()
         if self._pool is not None:
             self._pool.close()

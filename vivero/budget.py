@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from vivero.chores import CONNECTIONS as CHORES
 from vivero.config import Config
 from vivero.roles import Role
 
@@ -27,8 +28,8 @@ def connections(config: Config) -> int:
     if config.works_connectors:
         needed += 1  # its jobs
         needed += 0 if config.has_role(Role.API, Role.ENGINE) else size + shared  # models, the commands of its jobs
-    if config.has_role(Role.JOBS):
-        needed += 4  # the lock, expiry, maintenance, retention
+    if config.has_role(Role.ENGINE, Role.JOBS):
+        needed += 1 + CHORES  # the dispatcher of the chores, and their statements
     if config.has_role(Role.JOBS) and config.jobs.module is not None:
         needed += 1 + config.jobs.max_concurrent  # the dispatcher, the transactions of its runs
     return needed

@@ -191,9 +191,11 @@ class Client:
 
     # -------------------------------------------------------------------------------------------- background jobs
 
-    async def add_background_job(self, type: str, payload: Any = None, execute_at: str | None = None) -> Document:
+    async def add_background_job(
+        self, type: str, payload: Any = None, execute_at: str | None = None, unique_key: str | None = None
+    ) -> Document:
         """Add an execution of a type of background job; its id."""
-        body = {"type": type, "payload": payload, "executeAt": execute_at}
+        body = {"type": type, "payload": payload, "executeAt": execute_at, "uniqueKey": unique_key}
         document: Document = (await self.request("POST", "/background-jobs", body)).body
         return document
 
@@ -208,13 +210,17 @@ class Client:
         return await self._get(f"/background-jobs/{quote(id, safe='')}")
 
     async def change_background_job(self, id: str, action: str) -> None:
-        """`run`, `retry` or `delete` an execution."""
+        """`run`, `retry`, `cancel` or `delete` an execution."""
         path = f"/background-jobs/{quote(id, safe='')}"
         await (self.request("DELETE", path) if action == "delete" else self.request("POST", f"{path}/{action}"))
 
     async def background_job_types(self) -> Document:
-        """The types that have executions or are paused."""
+        """The types that have executions, are paused, or are known to a node."""
         return await self._get("/background-job-types")
+
+    async def background_job_consumers(self) -> Document:
+        """How far each consumer of events is in each partition."""
+        return await self._get("/background-job-consumers")
 
     async def pause_background_jobs(self, type: str, paused: bool) -> None:
         """Begin no runs of a type on any node, or do so again."""

@@ -6,11 +6,12 @@ settings also have short names: `VIVERO_DATABASE_URL` and `VIVERO_DATA_DIR`.
 
 from __future__ import annotations
 
+import json
 import os
 import tomllib
 import types
 import typing
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from difflib import get_close_matches
@@ -24,17 +25,18 @@ from vivero.api.settings import ApiSettings
 from vivero.api.tls.settings import TlsSettings
 from vivero.engine.connectors.settings import SECRET_PREFIX, ConnectorSettings
 from vivero.engine.feel import DEFAULT_LIMITS, FeelLimits
+from vivero.engine.jobs.chore_settings import ExpirySettings, MaintenanceSettings, RetentionSettings
 from vivero.engine.jobs.settings import JobSettings
+from vivero.engine.jobs.type_settings import NAMES as OF_JOB_TYPES
+from vivero.engine.jobs.type_settings import JobTypeSettings
 from vivero.engine.runtime.appender.task import AppenderSettings
 from vivero.engine.runtime.batch_operations.settings import BatchOperationSettings
 from vivero.engine.runtime.cluster.settings import ClusterSettings
 from vivero.engine.runtime.consumer.settings import ConsumerSettings
-from vivero.engine.runtime.expiry import ExpirySettings
-from vivero.engine.runtime.maintenance import MaintenanceSettings
-from vivero.engine.runtime.retention import RetentionSettings
 from vivero.engine.runtime.supervision.settings import SupervisionSettings
 from vivero.engine.runtime.timers.settings import TimerSettings
 from vivero.roles import ALL, Role, parse
+from vivero.settings_lines import lines_of, quoted
 from vivero.storage.partitions import MAX_PARTITIONS
 from vivero.web.settings import WebSettings
 
@@ -157,6 +159,9 @@ class Config:
 Values = Mapping[str, Any]
 """Settings by their full name (`api.port`)."""
 
+Origin = Callable[[str], str]
+"""Where the setting with a name comes from, for messages."""
+
 PREFIX = "VIVERO_"
 OTHER_VARIABLES = (
     *("VIVERO_ADDRESS", "VIVERO_CONFIG", "VIVERO_POSTGRES_BIN", "VIVERO_CASES"),
@@ -176,14 +181,14 @@ def load(file: Path | None = None, environment: Mapping[str, str] | None = None,
     """
     config = Config()
     if file is not None:
-        config = _apply(config, _from_file(file), f"file {file}")
+        config = _apply(config, *_from_file(file))
     environment = os.environ if environment is None else environment
-    config = _apply(config, _from_environment(environment), "the environment")
+    config = _apply(config, _from_environment(environment), lambda _name: "the environment")
     given = {name: value for name, value in (flags or {}).items() if value is not None}
     if "database.data_dir" in given:
         # This flag selects the embedded server, even if the environment names another server.
         given.setdefault("database.url", None)
-    return _apply(config, given, "the command line")
+    return _apply(config, given, lambda _name: "the command line")
 
 
 def names() -> list[str]:
@@ -196,9 +201,10 @@ def names() -> list[str]:
     ]
 
 
-def _from_file(file: Path) -> dict[str, Any]:
+def _from_file(file: Path) -> tuple[dict[str, Any], Origin]:
     try:
-        content = tomllib.loads(file.read_text(encoding="utf-8"))
+        text = file.read_text(encoding="utf-8")
+        content = tomllib.loads(text)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"cannot read the settings file {file}: {error}") from error
     values: dict[str, Any] = {}
@@ -207,7 +213,8 @@ def _from_file(file: Path) -> dict[str, Any]:
             values |= {f"{section}.{name}": inner for name, inner in value.items()}
         else:
             values[section] = value
-    return values
+    lines = lines_of(text)
+    return values, lambda name: f"file {file}, line {lines[name]}" if name in lines else f"file {file}"
 
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
@@ -241,14 +248,14 @@ def _nearest(name: str, known: Iterable[str]) -> str | None:
     return next((sections[each] for each in endings or get_close_matches(bare, sections, 1, MIN_SIMILARITY)), None)
 
 
-def _apply(config: Config, values: Values, origin: str) -> Config:
+def _apply(config: Config, values: Values, origin: Origin) -> Config:
     """The settings with these values. Those of a section change together, as they may depend on each other."""
     sections: dict[str, dict[str, Any]] = {}
     known = set(names())
     for name, value in values.items():
         if name not in known:
             hint = "".join(f": did you mean '{near}'?" for near in get_close_matches(name, known, 1))
-            raise ConfigError(f"there is no setting '{name}' ({origin}){hint}")
+            raise ConfigError(f"there is no setting '{name}' ({origin(name)}){hint}")
         section, _, item = name.rpartition(".")
         sections.setdefault(section, {})[item] = value
     for section, items in sections.items():
@@ -258,18 +265,38 @@ def _apply(config: Config, values: Values, origin: str) -> Config:
     return config
 
 
-def _changed(target: Any, section: str, items: Mapping[str, Any], origin: str) -> Any:
+def _changed(target: Any, section: str, items: Mapping[str, Any], origin: Origin) -> Any:
     kinds = typing.get_type_hints(type(target))
     typed: dict[str, Any] = {}
     for item, value in items.items():
         with _naming(section, item, value, origin):
-            typed[item] = _typed(kinds[item], value)
+            if (section, item) == ("jobs", "types"):
+                typed[item] = _job_types(f"{section}.{item}", value, origin)
+            else:
+                typed[item] = _typed(kinds[item], value)
     try:
         return replace(target, **typed)
     except (TypeError, ValueError):
         item = next((name for name in items if _is_valid(target, typed, name)), next(iter(items)))
         with _naming(section, item, items[item], origin):
             return replace(target, **typed)
+
+
+def _job_types(section: str, value: Any, origin: Origin) -> dict[str, JobTypeSettings]:
+    """The settings of single types of jobs: a table in the file, a JSON object in the environment."""
+    given = json.loads(value) if isinstance(value, str) else value
+    if not isinstance(given, dict) or not all(isinstance(items, dict) for items in given.values()):
+        raise TypeError("it must be a table with a table for each type of job")
+    return {name: _job_type(f"{section}.{quoted(name)}", items, origin) for name, items in given.items()}
+
+
+def _job_type(name: str, items: Mapping[str, Any], origin: Origin) -> JobTypeSettings:
+    for item in items:
+        if item not in OF_JOB_TYPES:
+            hint = "".join(f": did you mean '{near}'?" for near in get_close_matches(item, OF_JOB_TYPES, 1))
+            raise ConfigError(f"there is no setting '{name}.{item}' ({origin(f'{name}.{item}')}){hint}")
+    changed: JobTypeSettings = _changed(JobTypeSettings(), name, items, origin) if items else JobTypeSettings()
+    return replace(changed, origin=f"{name} ({origin(name)})")
 
 
 def _is_valid(target: Any, typed: Mapping[str, Any], without: str) -> bool:
@@ -281,14 +308,14 @@ def _is_valid(target: Any, typed: Mapping[str, Any], without: str) -> bool:
 
 
 @contextmanager
-def _naming(section: str, item: str, value: Any, origin: str) -> Iterator[None]:
+def _naming(section: str, item: str, value: Any, origin: Origin) -> Iterator[None]:
     """Errors of the block become a ConfigError that names the setting and its source."""
     name = f"{section}.{item}" if section else item
     try:
         yield
     except (TypeError, ValueError) as error:
         shown = "this value" if name.endswith(("password", "secret")) else repr(value)
-        raise ConfigError(f"the setting '{name}' ({origin}) cannot be {shown}: {error}") from error
+        raise ConfigError(f"the setting '{name}' ({origin(name)}) cannot be {shown}: {error}") from error
 
 
 def _typed(kind: Any, value: Any) -> Any:

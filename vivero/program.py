@@ -16,7 +16,7 @@ from pathlib import Path
 import structlog
 import trio
 
-from vivero import access, budget, embedded, job_modules, tree
+from vivero import access, background, budget, embedded, tree
 from vivero.api.http1.listeners import open_listeners
 from vivero.api.server import Endpoint
 from vivero.api.tls.certificate import certificate_of
@@ -135,7 +135,7 @@ async def up(
     """
     access.check(config)
     certificate_of(config.tls)
-    job_modules.load(config.jobs.module)
+    background.check(config)
     stop = trio.Event() if stop is None else stop
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_stop_on_signal, stop, nursery.cancel_scope)

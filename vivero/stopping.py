@@ -6,6 +6,7 @@ import structlog
 import trio
 
 from vivero.background import NAME as JOBS
+from vivero.chores import NAME as CHORES
 from vivero.connector_tasks import NAME as CONNECTORS
 from vivero.engine.runtime.completions import Completions
 from vivero.engine.runtime.supervision.supervisor import Supervisor
@@ -23,7 +24,7 @@ async def stop_in_order(supervisor: Supervisor, completions: Completions, grace_
         nursery.start_soon(_stop_waiting, completions)
         await supervisor.stop("api", grace_s)
         nursery.cancel_scope.cancel()
-    for name in (JOBS, CONNECTORS, "appender", "cluster"):
+    for name in (JOBS, CONNECTORS, CHORES, "appender", "cluster"):
         if supervisor.has(name):
             await supervisor.stop(name, grace_s)
 

@@ -9,7 +9,7 @@ listener ◄── NOTIFY ◄── announcer ◄───────┘
 
     http_server, api_services   the REST API, the pages, and what they get from the others
     engine_tasks                appender, cluster, a consumer and timers for each partition
-    chores, background          the role `jobs`: tasks that keep tables small, and the user's background jobs
+    background, chores          the dispatchers of background jobs: the user's, and those that keep tables small
     connector_tasks             the role `jobs`, if connectors are enabled: the jobs of connectors
     node_events                 who hears of what
     stopping                    the order in which the tasks end
@@ -27,7 +27,6 @@ from vivero.api.server import Endpoint
 from vivero.api.services import Services
 from vivero.api_services import api_services
 from vivero.background import BackgroundJobs
-from vivero.chores import chores
 from vivero.config import Config
 from vivero.connections import Connections, Pools, open_pools
 from vivero.connector_tasks import ConnectorTasks
@@ -97,9 +96,7 @@ def build(config: Config, dsn: str, node: str, endpoint: Endpoint, others: Seque
     def children() -> Iterator[Child]:
         yield http.child(endpoint, services)
         yield from engine.children()
-        if config.has_role(Role.JOBS):
-            yield from chores(config, connections)
-            yield from jobs.children()
+        yield from jobs.children()
         yield from connectors.children()
         if config.has_role(Role.API):
             yield Child("completions", completions.run, completions.close)

@@ -131,11 +131,13 @@ ROUTES = (
     # background jobs
     _reads_jobs("POST", "/background-jobs/search", background_jobs.search),
     _reads_jobs("GET", "/background-jobs/{id}", background_jobs.get),
+    _reads_jobs("GET", "/background-job-consumers", background_jobs.list_consumers),
     _reads_jobs("GET", "/background-job-types", background_jobs.list_types),
     _changes_jobs("POST", "/background-jobs", background_jobs.add),
     _changes_jobs("DELETE", "/background-jobs/{id}", background_jobs.delete),
     _changes_jobs("POST", "/background-jobs/{id}/run", background_jobs.run_now),
     _changes_jobs("POST", "/background-jobs/{id}/retry", background_jobs.retry),
+    _changes_jobs("POST", "/background-jobs/{id}/cancel", background_jobs.cancel),
     _changes_jobs("PUT", "/background-job-types/{type}/pause", background_jobs.pause),
     _changes_jobs("DELETE", "/background-job-types/{type}/pause", background_jobs.resume),
     *WEBHOOK_ROUTES,

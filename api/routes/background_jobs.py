@@ -15,8 +15,9 @@ from vivero.api.reading import read
 from vivero.api.request import Request
 from vivero.api.response import Response, iso_time, json_response, no_content
 from vivero.api.services import Services
-from vivero.engine.jobs.definitions import MAX_NAME
-from vivero.storage import job_executions
+from vivero.engine.jobs.definitions import CHORES, MAX_NAME
+from vivero.storage import event_consumers, job_executions
+from vivero.storage.event_consumers import ConsumerPlace
 from vivero.storage.job_executions import ExecutionView, TypeView
 from vivero.storage.postgres.driver import Connection
 
@@ -31,6 +32,7 @@ class AddBody(Body, frozen=True):
     type: Name
     payload: msgspec.Raw = msgspec.Raw(b"null")
     execute_at: str | None = None
+    unique_key: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_NAME)] | None = None
 
 
 class Filter(Body, frozen=True):
@@ -53,15 +55,26 @@ _search_decoder = decoder(SearchBody)
 
 
 async def add(request: Request, services: Services) -> Response:
-    """POST /background-jobs {type, payload?, executeAt?}: add an execution; 201 with its id."""
+    """POST /background-jobs {type, payload?, executeAt?, uniqueKey?}: add an execution; 201 with its id.
+
+    200 with the id of the other if an execution with the type and the unique key waits or runs.
+    """
     body = decode(request, _add_decoder, services.settings)
+    if body.type.startswith(CHORES):
+        raise invalid_argument(f"Names that begin with '{CHORES}' belong to the program's own chores")
     id, payload = str(uuid4()), bytes(body.payload).decode()
     due_ms = None if body.execute_at is None else as_epoch_ms(body.execute_at, "executeAt")
     async with changing(request, services, id) as connection:
-        await job_executions.add(
-            connection, id, body.type, None if payload == "null" else payload, due_ms, _trace_context(request)
+        made = await job_executions.add(
+            connection,
+            id,
+            body.type,
+            None if payload == "null" else payload,
+            due_ms,
+            _trace_context(request),
+            body.unique_key,
         )
-    return json_response({"id": id}, status=201)
+    return json_response({"id": made}, status=201 if made == id else 200)
 
 
 async def search(request: Request, services: Services) -> Response:
@@ -89,8 +102,18 @@ async def run_now(request: Request, services: Services) -> Response:
 
 
 async def retry(request: Request, services: Services) -> Response:
-    """POST /background-jobs/{id}/retry: a failed execution gets all of its attempts again. 409 if it has not failed."""
-    return await _change(request, services, job_executions.retry, "has not failed")
+    """POST /background-jobs/{id}/retry: a failed execution gets all of its attempts again. 409 if it has not failed.
+
+    409 also if another execution of its type has its unique key.
+    """
+    return await _change(request, services, job_executions.retry, "has not failed, or another one has its unique key")
+
+
+async def cancel(request: Request, services: Services) -> Response:
+    """POST /background-jobs/{id}/cancel: a run ends as failed, without another attempt. 409 if it does not run."""
+    return await _change(
+        request, services, job_executions.cancel, "does not run, or belongs to a schedule or a consumer"
+    )
 
 
 async def delete(request: Request, services: Services) -> Response:
@@ -99,8 +122,13 @@ async def delete(request: Request, services: Services) -> Response:
 
 
 async def list_types(_request: Request, services: Services) -> Response:
-    """GET /background-job-types: the types that have executions or are paused, with counts by state."""
+    """GET /background-job-types: the types that have executions, are paused, or are known to a node; with counts."""
     return json_response({"items": [_type(each) for each in await read(services, job_executions.types)]})
+
+
+async def list_consumers(_request: Request, services: Services) -> Response:
+    """GET /background-job-consumers: how far each consumer of events is in each partition."""
+    return json_response({"items": [_consumer(each) for each in await read(services, event_consumers.places)]})
 
 
 async def pause(request: Request, services: Services) -> Response:
@@ -163,9 +191,20 @@ def _execution(each: ExecutionView) -> dict[str, Any]:
         "nodeId": each.node,
         "schedule": each.schedule,
         "partitionId": each.partition,
+        "uniqueKey": each.unique_key,
+    }
+
+
+def _consumer(each: ConsumerPlace) -> dict[str, Any]:
+    return {
+        "type": each.consumer,
+        "partitionId": each.partition,
+        "position": str(each.position),
+        "behind": each.behind,
+        "acknowledged": iso_time(each.acknowledged_ms),
     }
 
 
 def _type(each: TypeView) -> dict[str, Any]:
     counts = {"pending": each.pending, "running": each.running, "failed": each.failed}
-    return {"type": each.type, **counts, "schedule": each.schedule, "paused": each.paused}
+    return {"type": each.type, **counts, "schedule": each.schedule, "paused": each.paused, "nodes": each.nodes}

@@ -12,9 +12,10 @@ def report(execution): ...
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from enum import StrEnum
@@ -26,10 +27,13 @@ from vivero.engine.jobs import schedules
 from vivero.engine.jobs.durations import seconds
 from vivero.engine.jobs.retries import RetrySettings
 from vivero.engine.jobs.schedules import Schedule
+from vivero.engine.jobs.tracker import Limits
 
 Handler = Callable[..., Any]
 """A function that takes an `Execution`: for Trio, for asyncio, or a plain function."""
 MAX_NAME = 200
+CHORES = "vivero."
+"""The beginning of the names of the program's own jobs."""
 
 
 class Runs(StrEnum):
@@ -88,7 +92,10 @@ class Events:
 
 @dataclass(frozen=True, slots=True)
 class JobDefinition:
-    """A type of job: its handler, and how it runs. With a schedule, it always has exactly one execution."""
+    """A type of job: its handler, and how it runs.
+
+    With a schedule, it always has exactly one execution, or one in each partition (`by_partition`).
+    """
 
     type: str
     handler: Handler
@@ -100,6 +107,14 @@ class JobDefinition:
     """Present for a consumer of events."""
     timeout_s: float | None = None
     """An attempt that takes longer is cancelled and counts as failed. Threads cannot be cancelled."""
+    by_partition: bool = False
+    limits: Limits | None = None
+    """How many run at once on a node, beside the limits of all types together."""
+    max_in_cluster: int | None = None
+    """How many run at once on all nodes together."""
+    stale_s: float | None = None
+    paused: bool = False
+    """This node begins no runs of the type."""
 
     def __post_init__(self) -> None:
         if not self.type or len(self.type) > MAX_NAME or not self.type.isprintable():
@@ -169,6 +184,8 @@ def _where(handler: Handler, runs: Runs | str | None) -> Runs:
     place = Runs(runs) if runs is not None else Runs.TRIO if is_async else Runs.THREAD
     if (place is Runs.THREAD) == is_async:
         raise ValueError(f"{handler.__qualname__} cannot run in {place}: only `async` functions run in trio or asyncio")
+    if place is Runs.ASYNCIO:
+        importlib.import_module("vivero.engine.jobs.asyncio_handlers")  # before asyncio libraries begin to work
     return place
 
 
@@ -192,20 +209,9 @@ class JobRegistry:
     def of_module(cls, module: ModuleType) -> JobRegistry:
         """The definitions at the top of a module. Raises ValueError if there are none."""
         found = {id(value): value for value in vars(module).values() if isinstance(value, JobDefinition)}
+        for each in found.values():
+            if each.type.startswith(CHORES):
+                raise ValueError(f"the name '{each.type}' is reserved: names of your jobs must not begin with {CHORES}")
         if not found:
             raise ValueError(f"the module {module.__name__} defines no jobs; use @job or @scheduled of vivero.jobs")
         return cls.of(found.values())
-
-    def with_retry(self, default: RetrySettings) -> JobRegistry:
-        """Every definition with retry settings: those of `by_type`, its own, or the default."""
-        return JobRegistry(
-            {
-                name: replace(each, retry=_endless(each, each.retry or default))
-                for name, each in self.definitions.items()
-            }
-        )
-
-
-def _endless(each: JobDefinition, retry: RetrySettings) -> RetrySettings:
-    """A consumer never gives up, because it must not skip an event."""
-    return retry if each.follows is None else replace(retry, max_attempts=0)

@@ -1,5 +1,7 @@
 """Task: pulls due executions of background jobs, runs them, and writes their outcomes (docs/background-jobs.md).
 
+The program's own chores have a dispatcher of their own, so that jobs of the user never delay them.
+
 One loop has one connection. In each turn it writes the ends of runs and pulls new ones, in one transaction, so that
 many short jobs cost few commits. At a quarter of the keep-alive interval it writes the heartbeat of all runs at once.
 If a run gets no heartbeat, another node has it. This node cancels it, and its writes are rolled back.
@@ -7,24 +9,28 @@ If a run gets no heartbeat, another node has it. This node cancels it, and its w
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import structlog
 import trio
 
 from vivero.engine.feel.temporal.timers import LATEST_MS
+from vivero.engine.jobs import spans as span
+from vivero.engine.jobs.configured import configured
 from vivero.engine.jobs.definitions import JobDefinition, JobRegistry, RescheduleIn, Runs
 from vivero.engine.jobs.events import EventReader, execution_of, settle
 from vivero.engine.jobs.execution import Connections, Execution, LeaseLost, TransactionalExecution
 from vivero.engine.jobs.handlers import Result, call, event_loop
 from vivero.engine.jobs.retries import RetrySettings
 from vivero.engine.jobs.settings import JobSettings
+from vivero.engine.jobs.spans import Spans, no_spans
 from vivero.engine.jobs.tracker import JobTracker
 from vivero.engine.runtime.dedicated_connection import DedicatedConnection
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.storage import job_executions
-from vivero.storage.job_executions import Consumers, Dispatcher, Due, GoesOn, Outcomes, Run
+from vivero.storage.job_executions import Batch, Consumers, Dispatcher, Due, GoesOn, Outcomes, Run, Scheduled
 from vivero.storage.postgres.driver import CALL_TIMEOUT_S, Connection
 
 log = structlog.get_logger(__name__)
@@ -85,28 +91,35 @@ class JobDispatcher:
         node: str,
         registry: JobRegistry,
         settings: JobSettings | None = None,
+        chores: bool = False,
+        spans: Spans = no_spans,
     ) -> None:
-        """`connections()` lends connections for the transactions of handlers. `node` is unique to this process."""
+        """`connections()` lends connections for the transactions of handlers. `node` is unique to this process.
+
+        With `chores`, the jobs are the program's own: they run by real time, and those of a partition at its owner.
+        """
         self._connection = DedicatedConnection(connect)
         self._connections = connections
-        self._node = node
+        self._node = f"{node}/chores" if chores else node
+        self._chores_of = node if chores else None
         self._settings = settings or JobSettings()
-        self._jobs = registry.with_retry(self._settings.retry).definitions
+        self._span = spans
+        self._jobs = configured(registry, self._settings).definitions
+        self._types = [name for name, job in self._jobs.items() if not job.paused]
         self._consumers = [name for name, job in self._jobs.items() if job.follows is not None]
         self._new_events: set[int] = set()
         """The partitions with new events."""
         self._follows = False
         """True if the last turn had new events. The next turn is then soon, and commits need not wake the task."""
-        self._tracker = JobTracker(self._settings.min_concurrent, self._settings.max_concurrent)
-        self._running: dict[str, tuple[Run, trio.CancelScope]] = {}
-        """By lease."""
+        limits = {name: job.limits for name, job in self._jobs.items() if job.limits is not None}
+        self._tracker = JobTracker(self._settings.limits, limits)
         self._threads: set[str] = set()
         """Leases of runs whose threads have not ended. Cancelling a run does not stop its thread."""
         self._outcomes = Outcomes()
         self._wake = trio.Event()
         self._draining = False
         self._clock = (0, 0.0)
-        """The engine's time in ms, and Trio's time when it was read."""
+        """The time of the jobs in ms (`Due`), and Trio's time when it was read."""
         self.figures = Figures()
 
     @property
@@ -147,54 +160,67 @@ class JobDispatcher:
                     await self._dispatch(connection, dispatcher, beat, nursery)
                     nursery.cancel_scope.cancel()
             finally:
-                self._forget_runs()
+                self._tracker.forget()
             await self._hand_back(connection, dispatcher)
 
     async def _register(self, connection: Connection) -> Dispatcher:
         unwritten = self._outcomes
         ends = (*unwritten.go_on, *unwritten.failed, *unwritten.failed_scheduled)
         leases = {*self._threads, *(run.lease for run in unwritten.completed), *(end.run.lease for end in ends)}
-        dispatcher = await job_executions.register(connection, self._node, sorted(leases))
-        _, _, due = await job_executions.exchange(connection, dispatcher, Outcomes(), (), 0)
+        dispatcher = await job_executions.register(
+            connection, self._node, sorted(leases), list(self._jobs), self._chores_of
+        )
+        _, _, due = await job_executions.exchange(connection, dispatcher, Outcomes())
         self._note_time(due)
-        schedules = {
-            name: (job.schedule.text, job.schedule.after(due.now_ms))
-            for name, job in self._jobs.items()
-            if job.schedule is not None
-        }
-        await self._ensure_consumers(connection)
-        if schedules:
-            await job_executions.ensure_scheduled(connection, dispatcher, schedules)
+        await self._ensure_executions(connection, dispatcher, [job for job in self._jobs.values() if job.schedule])
         return dispatcher
 
-    async def _ensure_consumers(self, connection: Connection) -> None:
+    async def _ensure_executions(
+        self, connection: Connection, dispatcher: Dispatcher, scheduled: Sequence[JobDefinition]
+    ) -> None:
+        """Make the executions of consumers and schedules that are absent."""
         if self._consumers:
             await job_executions.ensure_consumers(connection, self._consumers)
+        jobs = [
+            Scheduled(job.type, job.schedule.text, job.schedule.after(self._now_ms()), job.by_partition)
+            for job in scheduled
+            if job.schedule is not None
+        ]
+        if jobs:
+            await job_executions.ensure_scheduled(connection, dispatcher, jobs)
 
     async def _dispatch(
         self, connection: Connection, dispatcher: Dispatcher, beat: Beat, nursery: trio.Nursery
     ) -> None:
         """The loop. Returns when the drain is over."""
-        chores = _Chores(self._keep_alive, self._settings.beat_s, self._recover, self._settings.stale_s / 4)
-        types, give_up_at = list(self._jobs), float("inf")
+        recover = partial(self._recover, dispatcher)
+        chores = _Chores(self._keep_alive, self._settings.beat_s, recover, self._settings.stale_s / 4)
+        give_up_at = float("inf")
         while True:
             self._wake = trio.Event()
             if self._draining:
                 give_up_at = min(give_up_at, trio.current_time() + self._settings.drain_s)
-                if trio.current_time() >= give_up_at or not (self._running or self._outcomes):
+                if trio.current_time() >= give_up_at or not (self._tracker.running or self._outcomes):
                     return
-            most = 0 if self._draining else self._tracker.next_batch_size() or 0
+            batch = self._next_batch()
             with beat.waiting(CALL_TIMEOUT_S):
-                runs, due = await self._exchange(connection, dispatcher, types, most)
+                runs, due = await self._exchange(connection, dispatcher, batch)
                 for run in runs:
                     self._start(run, nursery)
                 await chores.run_due(connection)
             until = min(chores.next_at, give_up_at)
-            pause_s = min(until - trio.current_time(), self._pause_s(due, most, len(runs)))
+            pause_s = min(until - trio.current_time(), self._pause_s(due, batch.most, len(runs)))
             if self._follows:
                 pause_s = min(pause_s, EVENTS_S)
             with trio.move_on_after(max(pause_s, 0)):
                 await beat.idle(self._wake.wait)
+
+    def _next_batch(self) -> Batch:
+        if self._draining:
+            return job_executions.NOTHING
+        sizes = self._tracker.next_batch(self._types)
+        limits = {name: limit for name in sizes if (limit := self._jobs[name].max_in_cluster) is not None}
+        return Batch(sizes, self._tracker.next_batch_size() or 0, limits) if sizes else job_executions.NOTHING
 
     def _pause_s(self, due: Due, most: int, pulled: int) -> float:
         """How long to wait if nothing wakes the loop."""
@@ -208,21 +234,19 @@ class JobDispatcher:
         self._clock = (due.now_ms, trio.current_time())
 
     def _now_ms(self) -> int:
-        """The engine's time, estimated from the last turn."""
+        """The time of the jobs, estimated from the last turn."""
         now_ms, read_at = self._clock
         return now_ms + round((trio.current_time() - read_at) * 1000)
 
     # -- calls
 
-    async def _exchange(
-        self, connection: Connection, dispatcher: Dispatcher, types: list[str], most: int
-    ) -> tuple[list[Run], Due]:
+    async def _exchange(self, connection: Connection, dispatcher: Dispatcher, batch: Batch) -> tuple[list[Run], Due]:
         outcomes, self._outcomes = self._outcomes, Outcomes()
         consumers = Consumers(self._consumers, sorted(self._new_events))
         self._new_events.clear()
         self._follows = bool(consumers.partitions)
         try:
-            runs, counted, due = await job_executions.exchange(connection, dispatcher, outcomes, types, most, consumers)
+            runs, counted, due = await job_executions.exchange(connection, dispatcher, outcomes, batch, consumers)
         except BaseException:
             self._outcomes = outcomes.and_then(self._outcomes)  # the next start writes them; a repetition does nothing
             raise
@@ -232,25 +256,29 @@ class JobDispatcher:
     def _count(self, outcomes: Outcomes, counted: set[str]) -> None:
         figures = self.figures
         figures.completed += sum(run.lease in counted for run in outcomes.completed)
+        figures.completed += sum(end.error is None and end.run.lease in counted for end in outcomes.go_on)
         figures.retried += sum(end.error is not None and end.run.lease in counted for end in outcomes.go_on)
         figures.failed += sum(end.run.lease in counted for end in (*outcomes.failed, *outcomes.failed_scheduled))
         figures.lost += len(outcomes) - len(counted)
 
     async def _keep_alive(self, connection: Connection) -> None:
-        if not self._running:
+        if not self._tracker.running:
             return
-        held = dict(self._running)
-        alive = await job_executions.keep_alive(connection, list(held))
-        for lease, (run, scope) in held.items():
-            if lease not in alive and lease in self._running:
+        held = list(self._tracker)
+        alive = await job_executions.keep_alive(connection, held)
+        for lease in held:
+            if lease not in alive and (run := self._tracker.cancel(lease)) is not None:
                 log.warning("a background job was taken from this node", job_type=run.type, execution=run.id)
                 self.figures.lost += 1
-                scope.cancel()
 
-    async def _recover(self, connection: Connection) -> None:
-        await self._ensure_consumers(connection)  # there may be new partitions
-        most = {name: _retry(job).max_attempts for name, job in self._jobs.items()}
-        for id, type, state in await job_executions.recover(connection, most, self._settings.stale_s):
+    async def _recover(self, dispatcher: Dispatcher, connection: Connection) -> None:
+        by_partition = [job for job in self._jobs.values() if job.by_partition]
+        await self._ensure_executions(connection, dispatcher, by_partition)  # there may be new partitions
+        types = {
+            name: (_retry(job).max_attempts, round(1000 * (job.stale_s or self._settings.stale_s)))
+            for name, job in self._jobs.items()
+        }
+        for id, type, state in await job_executions.recover(connection, types):
             log.warning("recovered a background job without heartbeat", job_type=type, execution=id, state=state)
             self.figures.recovered += 1
             self._wake.set()
@@ -262,21 +290,13 @@ class JobDispatcher:
     # -- runs
 
     def _start(self, run: Run, nursery: trio.Nursery) -> None:
-        scope = trio.CancelScope()
-        self._running[run.lease] = (run, scope)
-        self._tracker.dispatched()
         self.figures.started += 1
-        nursery.start_soon(self._run_within, run, scope)
-
-    def _forget_runs(self) -> None:
-        self._running.clear()
-        self._tracker.running = 0
+        nursery.start_soon(self._run_within, run, self._tracker.dispatched(run))
 
     async def _run_within(self, run: Run, scope: trio.CancelScope) -> None:
-        with scope:
+        with scope, self._span(span.DISPATCH, run):
             await self._run(run, self._jobs[run.type])
-        if self._running.pop(run.lease, None) is not None:
-            self._tracker.completed()
+        self._tracker.completed(run)
         self._wake.set()
 
     async def _run(self, run: Run, job: JobDefinition) -> None:
@@ -284,11 +304,10 @@ class JobDispatcher:
         execution = self._execution(run, job, reader)
         try:
             try:
-                result = await call(job, execution, self._threads)
-                if reader is not None:
-                    await settle(self._connections, execution, reader)
-                    result = result or RescheduleIn(self._settings.poll_interval if reader.caught_up else 0.0)
-                await self._succeed(run, execution, self._next_due_ms(run, job, result))
+                with self._span(span.EXECUTE, run):
+                    result = await self._execute(run, job, execution, reader)
+                with self._span(span.COMPLETE, run):
+                    await self._succeed(run, execution, self._next_due_ms(run, job, result))
             finally:
                 if isinstance(execution, TransactionalExecution):
                     await execution.close()
@@ -296,7 +315,15 @@ class JobDispatcher:
             log.warning("a background job had been taken from this node", job_type=run.type, execution=run.id)
             self.figures.lost += 1
         except (Exception, SystemExit) as error:
-            self._fail(run, job, error)
+            with self._span(span.FAIL if _retry(job).is_last(run.attempt) else span.RETRY, run):
+                self._fail(run, job, error)
+
+    async def _execute(self, run: Run, job: JobDefinition, execution: Execution, reader: EventReader | None) -> Result:
+        result = await call(job, execution, self._threads)
+        if reader is None:
+            return result
+        await settle(self._connections, execution, reader)
+        return result or RescheduleIn(self._settings.poll_interval if reader.caught_up else 0.0)
 
     def _execution(self, run: Run, job: JobDefinition, reader: EventReader | None) -> Execution:
         if reader is not None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 import trio
-import trio_asyncio
 
 from vivero.engine.core.records.base import Event
 from vivero.engine.core.records.codec import decode_events
@@ -135,11 +134,18 @@ class AsyncioEvents(Execution):
 
     async def poll(self, limit: int = PAGE_ROWS) -> Sequence[OutboxEvent]:
         """The next events, in the order of the log; none at its end."""
-        return await trio_asyncio.trio_as_aio(_poll)(self._connections, self._reader, limit)  # type: ignore[no-any-return]
+        found: Sequence[OutboxEvent] = await _call_trio(_poll, self._connections, self._reader, limit)
+        return found
 
     async def acknowledge(self, event: OutboxEvent) -> None:
         """Mark this event and all before it as processed."""
-        await trio_asyncio.trio_as_aio(_acknowledge)(self._connections, self._reader, event.after)
+        await _call_trio(_acknowledge, self._connections, self._reader, event.after)
+
+
+async def _call_trio(function: Callable[..., Awaitable[Any]], *args: Any) -> Any:
+    from vivero.engine.jobs import asyncio_handlers  # it patches asyncio: only with a function that runs in asyncio
+
+    return await asyncio_handlers.call_trio(function, *args)
 
 
 @dataclass(slots=True)

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
+from uuid import uuid4
 
 import msgspec
 
+from vivero.engine.jobs.definitions import RescheduleAt
+from vivero.storage import job_executions
 from vivero.storage.job_executions import Run
 from vivero.storage.postgres.driver import Connection, Params
 
@@ -53,6 +57,16 @@ class Execution:
         return self._run.attempt
 
     @property
+    def partition(self) -> int | None:
+        """The partition that a consumer follows, or that a chore belongs to."""
+        return self._run.partition
+
+    @property
+    def epoch(self) -> int:
+        """The term of the partition. A chore does nothing when another term has begun."""
+        return self._run.epoch or 0
+
+    @property
     def occurrence(self) -> int:
         """The number of earlier runs of this execution."""
         return self._run.occurrence
@@ -83,6 +97,20 @@ class TransactionalExecution(Execution):
     async def execute(self, sql: str, params: Params = ()) -> Sequence[tuple[Any, ...]]:
         """Run one SQL statement with parameters `$1`, `$2`, … in the run's transaction; the rows of its result."""
         return (await (await self._opened()).execute(sql, params, prepare=False)).rows
+
+    async def add(
+        self, type: str, payload: Any = None, *, at: datetime | None = None, unique_key: str | None = None
+    ) -> str:
+        """Add an execution of a type, in the run's transaction; its id.
+
+        `at` is a time with a zone, by default now. While another of this type with this key waits or runs, nothing is
+        added, and the other's id is returned.
+        """
+        document = None if payload is None else msgspec.json.encode(payload).decode()
+        due_ms = None if at is None else RescheduleAt(at).due_ms(0)
+        return await job_executions.add(
+            await self._opened(), str(uuid4()), type, document, due_ms, self._run.trace_context, unique_key
+        )
 
     async def _opened(self) -> Connection:
         if self._connection is None:

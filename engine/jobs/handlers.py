@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 import trio
-import trio_asyncio
 
 from vivero.engine.jobs.definitions import Handler, JobDefinition, RescheduleAt, RescheduleIn, Runs
 from vivero.engine.jobs.execution import Execution
@@ -24,7 +23,9 @@ class BadResult(TypeError):
 async def event_loop(definitions: Iterable[JobDefinition]) -> AsyncGenerator[None]:
     """An asyncio event loop for the block, if one of the handlers needs it."""
     if any(each.runs is Runs.ASYNCIO for each in definitions):
-        async with trio_asyncio.open_loop():
+        from vivero.engine.jobs import asyncio_handlers
+
+        async with asyncio_handlers.event_loop():
             yield
     else:
         yield
@@ -44,7 +45,9 @@ async def call(definition: JobDefinition, execution: Execution, threads: set[str
 
 async def _call(definition: JobDefinition, execution: Execution, threads: set[str]) -> Any:
     if definition.runs is Runs.ASYNCIO:
-        return await trio_asyncio.aio_as_trio(definition.handler)(execution)
+        from vivero.engine.jobs import asyncio_handlers
+
+        return await asyncio_handlers.call(definition.handler, execution)
     if definition.runs is Runs.THREAD:
         # A thread cannot be cancelled. Abandoned, it goes on, and the execution is recovered when its lease is stale.
         work = partial(_in_thread, definition.handler, execution, threads)

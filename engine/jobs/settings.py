@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from vivero.engine.jobs.durations import seconds
 from vivero.engine.jobs.retries import RetrySettings
+from vivero.engine.jobs.tracker import Limits
+from vivero.engine.jobs.type_settings import JobTypeSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +33,31 @@ class JobSettings:
     initial_interval: str = "PT5S"
     max_interval: str = "PT1H"
     multiplier: float = 2.0
+    types: Mapping[str, JobTypeSettings] = field(default_factory=dict)
+    """Settings of single types, by their names."""
 
     def __post_init__(self) -> None:
-        if not 1 <= self.min_concurrent <= self.max_concurrent:
-            raise ValueError("min_concurrent must be at least 1, and at most max_concurrent")
+        _ = self.limits
         if self.poll_s <= 0 or self.beat_s <= 0:
             raise ValueError("poll_interval and keep_alive_interval must be longer than zero")
         if self.stale_s < seconds(self.keep_alive_interval):
             raise ValueError("stale_threshold must not be shorter than keep_alive_interval")
         _ = self.drain_s, self.retry
+        for name, each in self.types.items():
+            self._check(name, each)
+
+    def _check(self, name: str, each: JobTypeSettings) -> None:
+        try:
+            _ = each.limits(self.limits), each.retry(self.retry)
+            if each.stale_threshold is not None and seconds(each.stale_threshold) < seconds(self.keep_alive_interval):
+                raise ValueError("stale_threshold must not be shorter than jobs.keep_alive_interval")
+        except ValueError as error:
+            raise ValueError(f"'{name}': {error}") from error
+
+    @property
+    def limits(self) -> Limits:
+        """How many executions of all types together run at once on a node."""
+        return Limits(self.min_concurrent, self.max_concurrent)
 
     @property
     def poll_s(self) -> float:

@@ -274,6 +274,6 @@ async def purge_correlations(connection: Connection, age_ms: int, limit: int) ->
     return (await connection.execute(_sql["purge_correlations"], (age_ms, limit))).count
 
 
-async def expire(connection: Connection, partition: int, limit: int) -> int:
-    """Deletes up to `limit` expired messages of a partition; returns their number."""
-    return (await connection.execute(_sql["expire"], (partition, limit))).count
+async def expire(connection: Connection, partition: int, epoch: int, limit: int) -> int:
+    """Deletes up to `limit` expired messages of a partition in its term; returns their number, 0 in another term."""
+    return (await connection.execute(_sql["expire"], (partition, limit, epoch))).count

@@ -92,10 +92,12 @@ FROM unnest($1::text[], $2::text[], $3::bigint[]) k(tenant, name, after), LATERA
 ORDER BY c.subscription_key;
 
 -- name: expire
--- Deletes the earliest expired messages. SKIP LOCKED: it does not wait for a row that a batch is changing. The keys are an array,
--- here and below: a plan that was made for an empty table would join, and later read the whole table.
+-- Deletes the earliest expired messages, if the term ($3) of the partition has not ended. SKIP LOCKED: it does not wait for a row that a
+-- batch is changing. The keys are an array, here and below: a plan that was made for an empty table would join, and later read the whole
+-- table.
 DELETE FROM messages WHERE message_key = ANY (ARRAY(
-    SELECT message_key FROM messages WHERE partition_id = $1 AND deadline_ms <= to_epoch_ms(clock_now())
+    SELECT message_key FROM messages
+    WHERE partition_id = (SELECT id FROM partitions WHERE id = $1 AND epoch = $3) AND deadline_ms <= to_epoch_ms(clock_now())
     ORDER BY deadline_ms LIMIT $2 FOR UPDATE SKIP LOCKED));
 
 -- name: purge_subscriptions

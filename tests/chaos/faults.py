@@ -306,7 +306,7 @@ async def _logged(program, begin, event, child):
 
 
 CHILDREN = (
-    *("api", "appender", "consumer", "timers", "expiry", "maintenance", "retention", "completions", "listener"),
+    *("api", "appender", "consumer", "timers", "chores", "completions", "listener"),
     "announcer",
 )
 CHILD_PACE_S = 1.05

@@ -3,11 +3,16 @@
 import pytest
 import trio
 
+from vivero.chores import SESSION
+from vivero.engine.jobs.chores import ChoreSettings, of_database, of_partitions
 from vivero.engine.jobs.definitions import JobRegistry
 from vivero.engine.jobs.dispatcher import JobDispatcher
+from vivero.engine.jobs.execution import Execution
 from vivero.engine.jobs.settings import JobSettings
+from vivero.engine.jobs.spans import no_spans
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.settings import SupervisionSettings
+from vivero.storage.job_executions import Run
 from vivero.storage.postgres.pool import Pool
 
 
@@ -22,10 +27,27 @@ def pool(connect):
 def dispatcher(connect, pool):
     """Makes the dispatcher of a node."""
 
-    def make(*jobs, node="a", **settings):
-        return JobDispatcher(connect, pool.connection, node, JobRegistry.of(jobs), JobSettings(**settings))
+    def make(*jobs, node="a", chores=False, spans=no_spans, **settings):
+        registry = JobRegistry.of(jobs)
+        return JobDispatcher(connect, pool.connection, node, registry, JobSettings(**settings), chores, spans)
 
     return make
+
+
+@pytest.fixture
+def do_chore(connection, connect):
+    """Does a chore of a partition until nothing is left, as the partition's owner in its term."""
+    pool = Pool(lambda deadline: connect(deadline=deadline, settings=SESSION), 1)
+
+    async def do(name, partition=1, epoch=None, lends=pool.connection, **settings):
+        made = ChoreSettings(**settings)
+        known = {**of_partitions(made, lends).definitions, **of_database(made, lends).definitions}
+        term = (await connection.execute("SELECT epoch FROM partitions WHERE id = $1", (partition,))).rows
+        run = Run("id", name, 0, None, None, partition, "lease", 0, 0, 0, term[0][0] if epoch is None else epoch)
+        await known[f"vivero.{name}"].handler(Execution(run))
+
+    yield do
+    pool.close()
 
 
 @pytest.fixture
@@ -48,6 +70,18 @@ def until(rows):
             while await rows(columns) != expected:  # noqa: ASYNC110
                 await trio.sleep(0.01)
         assert await rows(columns) == expected
+
+    return wait
+
+
+@pytest.fixture
+def eventually():
+    """Waits until a condition of this process holds."""
+
+    async def wait(condition):
+        with trio.fail_after(20):
+            while not condition():  # noqa: ASYNC110
+                await trio.sleep(0.005)
 
     return wait
 

@@ -15,7 +15,8 @@ from vivero.engine.jobs.definitions import (
 )
 from vivero.engine.jobs.retries import RetrySettings
 from vivero.engine.jobs.settings import JobSettings
-from vivero.engine.jobs.tracker import JobTracker
+from vivero.engine.jobs.tracker import JobTracker, Limits
+from vivero.storage.job_executions import Run
 
 
 def ms(text):
@@ -37,17 +38,41 @@ def test_impossible_retries_are_rejected(bad):
 
 
 def test_the_tracker_asks_for_more_only_below_the_minimum():
-    tracker = JobTracker(2, 10)
+    tracker = JobTracker(Limits(2, 10))
     asked = []
-    for _ in range(3):
+    for number in range(3):
         asked.append(tracker.next_batch_size())
-        tracker.dispatched()
+        tracker.dispatched(run("work", number))
     assert asked == [10, 9, None]
-    for _ in range(2):
-        tracker.completed()
+    for number in range(2):
+        tracker.completed(run("work", number))
     assert tracker.next_batch_size() == 9
+    assert tracker.next_batch(["work", "other"]) == {"work": 9, "other": 9}
     with pytest.raises(ValueError, match="min_concurrent"):
-        JobTracker(5, 4)
+        Limits(5, 4)
+    with pytest.raises(ValueError, match="batch_size"):
+        Limits(1, 4, 0)
+
+
+def run(type, number):
+    return Run(f"{number}", type, 0, None, None, None, f"{type}-{number}", 0, 0, 0)
+
+
+def test_a_type_has_limits_of_its_own():
+    tracker = JobTracker(Limits(10, 10), {"slow": Limits(1, 3), "bulk": Limits(4, 8, batch_size=2)})
+    types = ["slow", "bulk", "other"]
+    assert tracker.next_batch(types) == {"slow": 3, "bulk": 2, "other": 10}
+    for number in range(3):
+        tracker.dispatched(run("slow", number))
+    assert tracker.next_batch(types) == {"bulk": 2, "other": 7}
+    for number in range(2):
+        tracker.completed(run("slow", number))
+    assert "slow" not in tracker.next_batch(types), "one still runs"
+    tracker.completed(run("slow", 2))
+    assert tracker.next_batch(types)["slow"] == 3
+    for number in range(9):
+        tracker.dispatched(run("other", number))
+    assert tracker.next_batch(types) == {"slow": 1, "bulk": 1, "other": 1}
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("PT30S", 30), ("P1D", 86_400), ("PT0.25S", 0.25), ("P1W", 604_800)])

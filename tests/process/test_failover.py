@@ -99,7 +99,7 @@ async def test_nobody_is_primary_for_a_while(replicated, make_program):
         await program.ready()
         answer = await caller.call("POST", "/v2/process-instances", body)
         assert answer.status == 200, answer
-    for child in ("appender", "consumer", "expiry"):
+    for child in ("appender", "consumer", "chores"):
         assert 1 <= len(program.ends_of(child)) <= 4, program.said()
     assert len(program.logged("read failed")) <= 4
 

@@ -90,7 +90,7 @@ async def test_a_worker_and_an_awaited_instance_at_different_nodes(with_roles):
 
 
 async def test_a_node_without_api_answers_health_checks_only(with_roles, database):
-    engine, jobs = with_roles("engine"), with_roles("jobs")
+    engine, jobs = with_roles("engine"), with_roles("jobs", VIVERO_RETENTION_EVERY_S="0.2")
     for program in (engine, jobs):
         await program.restart()
         async with Caller(program.port) as caller:
@@ -98,17 +98,18 @@ async def test_a_node_without_api_answers_health_checks_only(with_roles, databas
             assert (answer.status, answer.title) == (503, "UNAVAILABLE")
             assert "its roles are" in answer.json["detail"]
             assert (await caller.call("POST", "/chaos/children/consumer")).status == (204 if program is engine else 404)
-            assert (await caller.call("POST", "/chaos/children/maintenance")).status == (
-                204 if program is jobs else 404
-            )
-    tasks = """
-        SELECT array_agg(DISTINCT application_name ORDER BY application_name) FROM pg_stat_activity
-        WHERE datname = current_database() AND application_name IN ('vivero:maintenance', 'vivero:consumer-writer')"""
+            assert (await caller.call("POST", "/chaos/children/chores")).status == 204
+    knowing = "SELECT count(*) FROM job_dispatchers WHERE $$vivero.{}$$ = ANY (types)"
+    done = """
+        SELECT array_agg(DISTINCT job_type ORDER BY job_type) FROM job_executions
+        WHERE job_type IN ('vivero.audit-log', 'vivero.log-partitions') AND occurrence > 0"""
+    for chore in ("audit-log", "log-partitions"):
+        assert count(database, knowing.format(chore)) == 1
 
     async def divided():
-        return count(database, tasks) == ["vivero:consumer-writer", "vivero:maintenance"]
+        return count(database, done) == ["vivero.audit-log", "vivero.log-partitions"]
 
-    await eventually(divided, "one leads and the other does the chores")
+    await eventually(divided, "the engine did the chores of its partition, the other those of the database")
 
 
 @pytest.mark.long

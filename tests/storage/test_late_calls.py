@@ -103,6 +103,7 @@ HISTORY = f"""{PIN}
     SELECT n, 1, 1, 'm', 'k', 1, 1, 9, 'p', 'e', 2, 't', now() + interval '1 day' FROM generate_series(1, 3) n;
 """
 MESSAGES = """
+    UPDATE partitions SET epoch = 7 WHERE id = 1;
     DELETE FROM messages;
     INSERT INTO messages (message_key, partition_id, tenant_id, name, correlation_key, message_id, deadline_ms,
         variables, given)
@@ -114,6 +115,7 @@ INBOX = """
     VALUES (1, 't', 'X:Y', '{}'), (1, 't', 'X:Y', '{}');
 """
 COUNTS = """
+    UPDATE partitions SET epoch = 7 WHERE id = 1;
     INSERT INTO element_count_changes (partition_id, process_definition_key, element_id, active, completed, canceled)
     SELECT 1, 9, 'e', 1, 0, 0 FROM generate_series(1, 5);
 """
@@ -122,7 +124,7 @@ COUNTS = """
 JOBS = """
     DELETE FROM job_executions; DELETE FROM job_dispatchers; DELETE FROM paused_job_types;
     UPDATE job_pauses SET pauses = 0;
-    INSERT INTO job_dispatchers VALUES ('a', 1);
+    INSERT INTO job_dispatchers (node) VALUES ('a');
     INSERT INTO job_executions (id, job_type, execute_at)
     VALUES ('00000000-0000-0000-0000-00000000000a', 'waits', 'epoch');
     INSERT INTO job_executions (id, job_type, state, attempt_index, failed_at)
@@ -138,6 +140,8 @@ RUN = job_executions.Run(f"{_ID}0c", "runs", 0, None, None, None, f"{_ID}cc", 0,
 FOLLOWER = job_executions.Run(f"{_ID}0c", "runs", 0, None, None, 1, f"{_ID}cc", 0, 0, 0)
 DISPATCHER = job_executions.Dispatcher("a", 1)
 ENDS = job_executions.Outcomes
+FIVE = job_executions.Batch({"waits": 5}, 5)
+OFTEN = job_executions.Scheduled("often", "PT1S", 5)
 
 
 def execution(id, type, state, attempt, failed_ms=None):
@@ -147,7 +151,7 @@ def execution(id, type, state, attempt, failed_ms=None):
 
 
 def ended(**outcome):
-    return lambda c: job_executions.exchange(c, DISPATCHER, ENDS(**outcome), (), 0)
+    return lambda c: job_executions.exchange(c, DISPATCHER, ENDS(**outcome))
 
 
 def goes_on(error=None):
@@ -155,17 +159,23 @@ def goes_on(error=None):
 
 
 async def dispatched(connection):
-    await job_executions.exchange(connection, DISPATCHER, ENDS(), ["waits"], 5)
+    await job_executions.exchange(connection, DISPATCHER, ENDS(), FIVE)
 
 
 async def dispatches_again(case, connection):
     """The dispatcher connects again, and then pulls."""
     after = await job_executions.register(connection, "a", [])
-    await job_executions.exchange(connection, after, ENDS(), ["waits"], 5)
+    await job_executions.exchange(connection, after, ENDS(), FIVE)
 
 
 async def taken_by_another(case, connection):
     await connection.script("UPDATE job_executions SET node = 'b', lease = gen_random_uuid() WHERE state = 'running'")
+
+
+async def cancelled_and_runs_again(case, connection):
+    await case.call(connection)
+    [found], _ = await job_executions.search(connection, RUN.id)
+    await job_executions.retry(connection, found)
 
 
 async def registered_again(case, connection):
@@ -290,7 +300,7 @@ async def made(connection):
 
 
 async def trimmed(connection):
-    await maintenance.trim_cursor(connection, 1, None)
+    await maintenance.trim_cursor(connection, 1, 7, None)
 
 
 async def notified(connection):
@@ -468,7 +478,7 @@ CASES = [
         purged_and_set_back,
         HISTORY,
     ),
-    Case("message_channels.expire", lambda c: message_channels.expire(c, 1, 10), again, MESSAGES),
+    Case("message_channels.expire", lambda c: message_channels.expire(c, 1, 7, 10), again, MESSAGES),
     Case("partitions.claim", lambda c: partitions.claim(c, 1, "a"), claimed),
     Case("partitions.skip_lost", lambda c: partitions.claim(c, 1, "a"), claimed, "TRUNCATE since_recovery;"),
     Case("partitions.renew", renew, claimed),
@@ -480,7 +490,7 @@ CASES = [
     Case("save.fence_between", partial(_batch, fenced=between), gone_on_again),
     Case("maintenance.make_log_partitions", made, again),
     Case("maintenance.trim", trimmed, again),
-    Case("maintenance.total_element_counts", lambda c: maintenance.total_element_counts(c, 1, 100), again, COUNTS),
+    Case("maintenance.total_element_counts", lambda c: maintenance.total_element_counts(c, 1, 7, 100), again, COUNTS),
     Case("definitions.store_resources", lambda c: definitions.store_resources(c, [("aa", b"x")]), again),
     Case("clock.pin", lambda c: clock.pin(c, 1_900_000_000_000), reset),
     Case("clock.shift", lambda c: clock.shift(c, 3_600_000), pinned),
@@ -536,10 +546,10 @@ CASES = [
     Case("job_executions.go_on", ended(go_on=[goes_on()]), again, JOBS),
     Case("job_executions.fail", ended(failed=[goes_on("e")]), again, JOBS),
     Case("job_executions.fail_scheduled", ended(failed_scheduled=[goes_on("e")]), again, JOBS),
-    Case("job_executions.recover", lambda c: job_executions.recover(c, {"runs": 5}, 30), again, JOBS),
+    Case("job_executions.recover", lambda c: job_executions.recover(c, {"runs": (5, 30_000)}), again, JOBS),
     Case(
         "job_executions.ensure_scheduled",
-        lambda c: job_executions.ensure_scheduled(c, DISPATCHER, {"often": ("PT1S", 5)}),
+        lambda c: job_executions.ensure_scheduled(c, DISPATCHER, [OFTEN]),
         registered_again,
         JOBS + "INSERT INTO job_executions (job_type, schedule) VALUES ('often', 'PT2S');",
     ),
@@ -548,7 +558,7 @@ CASES = [
     Case("job_executions.go_on_one", lambda c: job_executions.go_on_one(c, RUN, 1_900_000_000_000), again, JOBS),
     Case(
         "job_executions.nudge",
-        lambda c: job_executions.exchange(c, DISPATCHER, ENDS(), (), 0, job_executions.Consumers(["mirror"], [1])),
+        lambda c: job_executions.exchange(c, DISPATCHER, ENDS(), consumers=job_executions.Consumers(["mirror"], [1])),
         again,
         JOBS + "INSERT INTO job_executions (job_type, partition_id, execute_at) VALUES ('mirror', 1, '2200-01-01');",
     ),
@@ -575,6 +585,12 @@ CASES = [
         "job_executions.retry",
         lambda c: job_executions.retry(c, execution("0b", "failed", "failed", 5, 0)),
         again,
+        JOBS,
+    ),
+    Case(
+        "job_executions.cancel",
+        lambda c: job_executions.cancel(c, execution("0c", "runs", "running", 0)),
+        cancelled_and_runs_again,
         JOBS,
     ),
     Case(

@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 import trio
 
-from vivero import job_modules, tree
+from vivero import background, job_modules, tree
 from vivero.api.http1.listeners import open_listeners
 from vivero.api.server import Endpoint
-from vivero.config import Config
+from vivero.chores import no_connections, registries
+from vivero.config import Config, load
+from vivero.engine.jobs.configured import configured
 from vivero.engine.jobs.definitions import Runs
 from vivero.engine.jobs.settings import JobSettings
 from vivero.job_modules import BadJobs
@@ -57,6 +59,9 @@ async def test_the_example_works_also_after_its_dispatcher_has_failed(connection
             with trio.fail_after(20):
                 while not running.supervisor.chaos("jobs", kind):  # noqa: ASYNC110
                     await trio.sleep(0.01)
+    own = "SELECT DISTINCT job_type FROM job_executions WHERE job_type LIKE 'vivero.%' AND attempt_index = 0"
+    chores = {each for registry in registries(Config(), no_connections).values() for each in registry.definitions}
+    assert {type for (type,) in (await connection.execute(own)).rows} == chores, "each is there, and none has failed"
     stop.set()
     rows = (await connection.execute("SELECT invoice, amount::text FROM sent_invoices ORDER BY 1")).rows
     assert list(map(tuple, rows)) == [("None", "1.5"), ("cancel", "1.5"), ("raise", "1.5")]
@@ -69,9 +74,41 @@ def test_the_example_has_each_kind_of_function():
 
 
 @pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        (
+            "[jobs.types.send-invoce]\npaused = true",
+            "line 1.*there is no job 'send-invoce': did you mean 'send-invoice'",
+        ),
+        ('[jobs.types."vivero.x"]', "line 1.*there is no job 'vivero.x'"),
+        ("[jobs.types.send-invoice]\nevery = 'PT1S'", "line 1.*'send-invoice' has no schedule"),
+        ("[jobs.types.nightly-report]\ntimeout = 'PT1S'", "line 1.*thread"),
+    ],
+)
+def test_settings_of_types_must_fit_the_jobs(tmp_path, settings, reason):
+    file = tmp_path / "vivero.toml"
+    file.write_text(settings)
+    config = load(file, {}, {"jobs.module": str(EXAMPLE)})
+    with pytest.raises(BadJobs, match=reason):
+        background.check(config)
+
+
+def test_settings_of_types_change_jobs_and_chores(tmp_path):
+    file = tmp_path / "vivero.toml"
+    file.write_text(
+        "[jobs.types.nightly-report]\nevery = 'PT2H'\nmax_attempts = 9\n[jobs.types.'vivero.audit-log']\npaused = true"
+    )
+    config = load(file, {}, {"jobs.module": str(EXAMPLE)})
+    background.check(config)
+    made = configured(job_modules.load(str(EXAMPLE)), config.jobs).definitions["nightly-report"]
+    assert (made.schedule.text, made.retry.max_attempts, made.retry.initial_interval_s) == ("PT2H", 9, 5)
+
+
+@pytest.mark.parametrize(
     ("text", "reason"),
     [
         ("", "defines no jobs"),
+        ("from vivero.jobs import job\na = job('vivero.x')(print)", "the name 'vivero.x' is reserved"),
         ("x = 1\nraise ValueError('no')", "line 2: ValueError: no"),
         ("import sys\n\nsys.exit(4)", "line 3: SystemExit: 4"),
         ("from vivero.jobs import job\na = job('x')(print)\nb = job('x')(repr)", "two jobs with the name 'x'"),

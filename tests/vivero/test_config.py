@@ -6,7 +6,9 @@ import pytest
 
 from vivero import config
 from vivero.config import Config, ConfigError, load
+from vivero.engine.jobs.type_settings import JobTypeSettings
 from vivero.roles import Role
+from vivero.settings_lines import lines_of
 
 
 @pytest.fixture
@@ -156,3 +158,44 @@ def test_settings_of_a_section_change_together():
         load(environment={"VIVERO_JOBS_STALE_THRESHOLD": "PT2S"})
     with pytest.raises(ConfigError, match=r"jobs\.drain.*'soon' is not an ISO 8601 duration"):
         load(environment={**both, "VIVERO_JOBS_DRAIN": "soon"})
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("# a comment\n\n[api]\nprot = 1", r"there is no setting 'api.prot' \(file .*, line 4\)"),
+        ("[api]\nport = 'x'", r"'api.port' \(file .*, line 2\)"),
+        (
+            "[jobs.types.mail]\nmax_atempts = 1",
+            r"'jobs.types.mail.max_atempts' \(file .*, line 2\): did you mean 'max_a",
+        ),
+        (
+            "jobs.types.mail.timeout = 'soon'",
+            r"'jobs.types.mail.timeout' \(file .*, line 1\).*not an ISO 8601 duration",
+        ),
+        ('[jobs.types."a b"]\ncron = "61 * * * *"', r"""'jobs.types."a b".cron' \(file .*, line 2\).*minute"""),
+        (
+            "[jobs]\nmax_concurrent = 2\n[jobs.types.mail]\nmin_concurrent = 3",
+            r"'jobs.max_concurrent' \(file .*line 2.*'mail': min_c",
+        ),
+        ("[jobs.types.mail]\nmax_attempts = '3 times'", r"'jobs.types.mail.max_attempts' \(file .*, line 2\)"),
+        ("[jobs]\ntypes = 1", r"'jobs.types' \(file .*, line 2\).*a table for each type"),
+    ],
+)
+def test_the_line_of_a_wrong_setting_is_told(file, text, reason):
+    with pytest.raises(ConfigError, match=reason):
+        load(file(text), {})
+
+
+def test_settings_of_single_types_of_jobs(file):
+    loaded = load(file('[jobs.types."vivero.x"]\nevery = "PT1H"\npaused = true\n'), {}).jobs.types
+    assert loaded == {"vivero.x": JobTypeSettings(every="PT1H", paused=True)}
+    assert loaded["vivero.x"].origin.startswith('jobs.types."vivero.x" (file ')
+    assert loaded["vivero.x"].origin.endswith("line 1)")
+    found = load(environment={"VIVERO_JOBS_TYPES": '{"mail": {"max_in_cluster": 2}}'})
+    assert found.jobs.types == {"mail": JobTypeSettings(max_in_cluster=2)}
+
+
+def test_lines_of_settings():
+    text = 'a = 1\n[b]\n  c.d = """\nx = 1\n"""\n[b."e f"] # g\nh = 2\nh = 3 = 4\n'
+    assert lines_of(text) == {"a": 1, "b": 2, "b.c.d": 3, "b.x": 4, 'b."e f"': 6, 'b."e f".h': 7}

@@ -19,7 +19,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "partitions": ("partitions:partitions", "List partitions, pin tenants to them, and raise their number."),
         "drain": ("nodes:drain", "Hand a node's partitions over to other nodes, for maintenance."),
         "db": ("db:db", "Print the SQL of the second database role, for multi-tenancy."),
-        "background": ("background:background", "List, run, pause and retry background jobs."),
+        "background": ("background:background", "List, run, pause, cancel and retry background jobs."),
         "database-url": ("server:database_url", "Print the URL of a running embedded PostgreSQL, for psql."),
     },
     "Processes": {

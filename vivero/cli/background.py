@@ -18,10 +18,10 @@ IDS = click.argument("ids", nargs=-1, required=True, metavar="ID…")
 
 @click.group()
 def background() -> None:
-    """List, run, pause and retry background jobs.
+    """List, run, pause, cancel and retry background jobs.
 
-    A background job is code of yours that the server runs: `vivero up --jobs my_jobs.py`. The jobs of process instances
-    are another thing: see `vivero jobs`.
+    A background job is code of yours that the server runs: `vivero up --jobs my_jobs.py`, or one of the program's own
+    chores, whose names begin with `vivero.`. The jobs of process instances are another thing: see `vivero jobs`.
 
     \b
     Examples:
@@ -60,8 +60,21 @@ def types(address: str | None, as_json: bool) -> None:
     columns: list[Column] = [
         ("type", field("type")), ("pending", field("pending")), ("running", field("running")),
         ("failed", field("failed")), ("schedule", field("schedule")), ("paused", field("paused")),
+        ("nodes", field("nodes")),
     ]  # fmt: skip
     print_rows(talk(address, lambda client: client.background_job_types())["items"], columns, as_json)
+
+
+@background.command()
+@address_option
+@json_option
+def consumers(address: str | None, as_json: bool) -> None:
+    """List consumers of events, and how far behind they are in each partition."""
+    columns: list[Column] = [
+        ("type", field("type")), ("partition", field("partitionId")), ("position", field("position")),
+        ("behind", field("behind")), ("acknowledged", time("acknowledged")),
+    ]  # fmt: skip
+    print_rows(talk(address, lambda client: client.background_job_consumers())["items"], columns, as_json)
 
 
 @background.command()
@@ -83,14 +96,15 @@ def show(id: str, address: str | None, as_json: bool) -> None:
 @click.argument("type_", metavar="TYPE")
 @click.option("--payload", default="null", metavar="JSON", help="A JSON document for the handler.")
 @click.option("--at", metavar="TIME", help="Run at this time, such as 2027-01-31T03:00:00Z.  [now]")
+@click.option("--key", metavar="KEY", help="Add nothing while an execution with this key waits or runs.")
 @address_option
-def add(type_: str, payload: str, at: str | None, address: str | None) -> None:
+def add(type_: str, payload: str, at: str | None, key: str | None, address: str | None) -> None:
     """Add an execution of a type, and print its id."""
     try:
         document: Any = json.loads(payload)
     except ValueError as error:
         raise click.UsageError(f"--payload is not valid JSON: {error}") from error
-    click.echo(talk(address, lambda client: client.add_background_job(type_, document, at))["id"])
+    click.echo(talk(address, lambda client: client.add_background_job(type_, document, at, key))["id"])
 
 
 def _change(ids: tuple[str, ...], address: str | None, action: str, done: str) -> None:
@@ -116,6 +130,14 @@ def run(ids: tuple[str, ...], address: str | None) -> None:
 def retry(ids: tuple[str, ...], address: str | None) -> None:
     """Give failed executions all of their attempts again."""
     _change(ids, address, "retry", "is tried again")
+
+
+@background.command()
+@IDS
+@address_option
+def cancel(ids: tuple[str, ...], address: str | None) -> None:
+    """Cancel executions that run. They have failed, without another attempt."""
+    _change(ids, address, "cancel", "is cancelled")
 
 
 @background.command()

@@ -34,6 +34,8 @@ dov  GET    /background-jobs/{id}
      DELETE /background-jobs/{id}
      POST   /background-jobs/{id}/run
      POST   /background-jobs/{id}/retry
+     POST   /background-jobs/{id}/cancel
+dov  GET    /background-job-consumers
 dov  GET    /background-job-types
      PUT    /background-job-types/{type}/pause
      DELETE /background-job-types/{type}/pause

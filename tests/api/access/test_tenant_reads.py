@@ -33,6 +33,7 @@ OF_NO_TENANT = {entries.path for entries in directory.KINDS} | {
     "background-job-types",
     "webhooks",
     "inbound",
+    "background-job-consumers",
 }
 ENDINGS = ("/search", "/statistics/element-instances")
 READING = [

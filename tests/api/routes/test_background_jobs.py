@@ -43,15 +43,74 @@ async def test_types_are_counted_paused_and_resumed(failed, reader):
     assert (await reader("PUT", "/background-job-types/mail/pause")).status == 204
     listed = (await reader("GET", "/background-job-types")).json["items"]
     counts = {"pending": 0, "running": 0, "failed": 1}
-    assert listed == [{"type": "mail", **counts, "schedule": None, "paused": True}]
+    assert listed == [{"type": "mail", **counts, "schedule": None, "paused": True, "nodes": 0}]
     assert (await reader("DELETE", "/background-job-types/mail/pause")).status == 204
     assert not (await reader("GET", "/background-job-types")).json["items"][0]["paused"]
 
 
-async def test_what_runs_cannot_be_deleted(rows, reader):
+async def test_types_without_executions_are_listed_while_a_node_knows_them(rows, reader):
+    rows.execute(
+        "INSERT INTO job_dispatchers (node, types)"
+        " VALUES ('a', '{mail}'), ('a/chores', '{vivero.x}'), ('gone', '{old}')"
+    )
+    rows.execute(
+        "INSERT INTO nodes (id, roles, version, schema, host, port, pid, backend_start)"
+        " VALUES ('a', '{jobs}', '1', 1, 'h', 1, 1, now())"
+    )
+    listed = (await reader("GET", "/background-job-types")).json["items"]
+    assert [(each["type"], each["nodes"], each["pending"]) for each in listed] == [("mail", 1, 0), ("vivero.x", 1, 0)]
+
+
+async def test_a_unique_key_admits_one_execution_that_waits_or_runs(rows, reader):
+    async def add(type, key):
+        answer = await reader("POST", "/background-jobs", {"type": type, "uniqueKey": key})
+        return answer.status, answer.json["id"]
+
+    status, first = await add("mail", "ann")
+    assert status == 201
+    assert await add("mail", "ann") == (200, first)
+    for other in (("mail", "bob"), ("call", "ann")):
+        assert (await add(*other))[0] == 201
+    assert (await reader("GET", f"/background-jobs/{first}")).json["uniqueKey"] == "ann"
+    rows.execute("UPDATE job_executions SET state = 'failed', failed_at = now() WHERE id = %s", (first,))
+    status, second = await add("mail", "ann")
+    assert (status, second != first) == (201, True)
+    assert (await reader("POST", f"/background-jobs/{first}/retry")).status == 409, "the key is another's by now"
+    assert (await reader("DELETE", f"/background-jobs/{second}")).status == 204
+    assert (await reader("POST", f"/background-jobs/{first}/retry")).status == 204
+
+
+@pytest.fixture
+def running(rows):
     rows.execute(
         f"INSERT INTO job_executions (id, job_type, state, lease) VALUES ('{ID}', 'mail', 'running', gen_random_uuid())"
     )
+
+
+async def test_a_run_is_cancelled_for_good(running, reader):
+    assert (await reader("POST", f"/background-jobs/{ID}/cancel")).status == 204
+    found = (await reader("GET", f"/background-jobs/{ID}")).json
+    assert (found["state"], found["error"]) == ("failed", "cancelled")
+    assert (await reader("POST", f"/background-jobs/{ID}/cancel")).status == 409
+
+
+async def test_the_run_of_a_schedule_cannot_be_cancelled(running, rows, reader):
+    rows.execute("UPDATE job_executions SET schedule = 'PT1S'")
+    assert (await reader("POST", f"/background-jobs/{ID}/cancel")).status == 409
+
+
+async def test_the_places_of_consumers_are_listed(rows, reader):
+    rows.execute("INSERT INTO event_consumers VALUES ('mirror', 1, 1::bigint << 51, 0, 0, 'epoch')")
+    rows.execute(
+        "INSERT INTO event_log (partition_id, position, seq, events, version, processed_at)"
+        " VALUES (1, 1::bigint << 51 | 7, 0, '[]', 1, now())"
+    )
+    listed = (await reader("GET", "/background-job-consumers")).json["items"]
+    place = {"partitionId": 1, "position": str(1 << 51), "behind": 7, "acknowledged": "1970-01-01T00:00:00.000Z"}
+    assert listed == [{"type": "mirror", **place}]
+
+
+async def test_what_runs_cannot_be_deleted(running, reader):
     for method, path in (("DELETE", ""), ("POST", "/run"), ("POST", "/retry")):
         answer = await reader(method, f"/background-jobs/{ID}{path}")
         assert (answer.status, answer.problem["title"]) == (409, "INVALID_STATE")
@@ -60,7 +119,8 @@ async def test_what_runs_cannot_be_deleted(rows, reader):
 @pytest.mark.parametrize(
     "body",
     [{}, {"type": ""}, {"type": "x" * 201}, {"type": "m", "executeAt": "soon"}, {"type": "m", "more": 1},
-     {"type": "m", "executeAt": "2026-01-01T00:00:00"}, {"type": "a\0b"}],
+     {"type": "m", "executeAt": "2026-01-01T00:00:00"}, {"type": "a\0b"}, {"type": "vivero.timers"},
+     {"type": "m", "uniqueKey": ""}, {"type": "m", "uniqueKey": "a\0b"}],
 )  # fmt: skip
 async def test_bad_executions_are_refused(reader, body):
     assert (await reader("POST", "/background-jobs", body)).status == 400

@@ -127,7 +127,7 @@ def test_a_setting_that_does_not_exist(run, tmp_path):
     file.write_text("[api]\nprot = 1\n")
     result = run("up", "--config", str(file))
     assert result.exit_code == 1
-    assert result.stderr == f"Error: there is no setting 'api.prot' (file {file}): did you mean 'api.port'?\n"
+    assert result.stderr == f"Error: there is no setting 'api.prot' (file {file}, line 2): did you mean 'api.port'?\n"
 
 
 def test_no_embedded_server_runs_there(run, tmp_path):

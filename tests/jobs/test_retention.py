@@ -3,17 +3,23 @@
 from uuid import uuid4
 
 import pytest
-import trio
 
 from tests.core.bench import raw
 from tests.core.message_models import model, receive
 from tests.core.models import end, start
-from tests.runtime.consumer.bench import PINNED_MS, Serial, beat, dump, pin_clock, save_serially
+from tests.runtime.consumer.bench import PINNED_MS, Serial, dump, pin_clock, save_serially
 from vivero.engine.core.records.messages import PublishMessage
-from vivero.engine.runtime.retention import AUDIT, DAY_MS, KEYS, KEYS_MARGIN_MS, PURGES, Retention, RetentionSettings
-from vivero.storage import log
-from vivero.storage.postgres.errors import ConnectionLost
+from vivero.engine.jobs.chore_settings import RetentionSettings
+from vivero.engine.jobs.chores import DAY_MS, KEYS_MARGIN_MS
+from vivero.storage import audit_log, log, timers
 from vivero.storage.state import message_channels
+
+PURGES = {
+    "subscriptions": message_channels.purge_subscriptions,
+    "message_correlations": message_channels.purge_correlations,
+    "timers": timers.purge,
+}
+CHORES = ("ended-subscriptions", "message-correlations", "ended-timers")
 
 LATE = (
     '<boundaryEvent id="late" attachedToRef="receive"><timerEventDefinition><timeDuration>P9D</timeDuration>'
@@ -45,16 +51,31 @@ def of_each(count, open=1):
     return {"subscriptions": count + open, "message_correlations": count, "timers": count + open}
 
 
-async def test_a_piece_at_a_time_the_oldest_first(history, connection, connect):
-    before = await dump(connection)
-    retention = Retention(connect, RetentionSettings(ended_days=2.5, rows=2))
+@pytest.fixture
+def retain(do_chore):
+    """Does all chores that delete ended rows."""
+
+    async def do(days):
+        for name in CHORES:
+            await do_chore(name, retention=RetentionSettings(ended_days=days, rows=1, pause_s=0))
+
+    return do
+
+
+async def test_each_statement_deletes_a_bounded_number_the_oldest_first(history, connection):
     assert await counts(connection) == of_each(5)
-    assert await retention.run_once(connection, beat()), "there may be more"
-    assert await counts(connection) == of_each(3)
-    assert not await retention.run_once(connection, beat())
+    for deleted, left in ((2, 3), (1, 2), (0, 2)):
+        for purge in PURGES.values():
+            assert await purge(connection, int(2.5 * DAY_MS), 2) == deleted
+        assert await counts(connection) == of_each(left)
+    kept = await connection.execute("SELECT correlation_key FROM message_correlations ORDER BY 1")
+    assert [key for (key,) in kept.rows] == ["3", "4"]
+
+
+async def test_what_ended_long_ago_is_deleted_and_nothing_else_changes(history, connection, retain):
+    before = await dump(connection)
+    await retain(2.5)
     assert await counts(connection) == of_each(2)
-    assert not await retention.run_once(connection, beat())
-    assert retention.deleted == of_each(3, open=0) | {AUDIT: 0, KEYS: 0}
     after = await dump(connection)
     for table in PURGES:
         assert set(after[table]) < set(before[table]), "nothing was changed"
@@ -65,13 +86,18 @@ async def test_a_piece_at_a_time_the_oldest_first(history, connection, connect):
     assert [key for (key,) in kept.rows] == ["3", "4"]
 
 
-async def test_what_ended_stays_to_the_millisecond(history, connection, connect):
-    retention = Retention(connect, RetentionSettings(ended_days=5))
-    await retention.run_once(connection, beat())
+async def test_what_ended_stays_to_the_millisecond(history, connection, retain):
+    await retain(5)
     assert await counts(connection) == of_each(5)
     await pin_clock(connection, PINNED_MS + 5 * DAY_MS + 1)
-    await retention.run_once(connection, beat())
+    await retain(5)
     assert await counts(connection) == of_each(4)
+
+
+async def test_zero_days_keep_everything(history, connection, retain):
+    await pin_clock(connection, PINNED_MS + 50_000 * DAY_MS)
+    await retain(0)
+    assert await counts(connection) == of_each(5)
 
 
 @pytest.mark.parametrize("purge", [message_channels.purge_subscriptions, message_channels.purge_correlations])
@@ -86,51 +112,38 @@ async def test_nobody_is_waited_for(history, connection, connect, purge):
     assert await purge(connection, -DAY_MS, 10) == 2
 
 
-async def test_the_task_deletes_all_there_is_and_then_needs_no_connection(history, connection, connect):
-    opened, again = [], trio.Event()
-
-    async def connecting():
-        if opened:
-            again.set()
-        opened.append(await connect())
-        return opened[-1]
-
-    retention = Retention(connecting, RetentionSettings(ended_days=1, rows=1, every_s=0.01, pause_s=0))
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(retention.run, beat())
-        with trio.fail_after(20):
-            await again.wait()
-        nursery.cancel_scope.cancel()
-    assert await counts(connection) == of_each(1)
-    with pytest.raises(ConnectionLost):
-        await opened[0].execute("SELECT 1")
-
-
 async def keys(connection):
     return [key for (key,) in (await connection.execute("SELECT key FROM idempotency_keys ORDER BY key")).rows]
 
 
-@pytest.mark.parametrize("days", [0, 30])
-async def test_idempotency_keys_go_when_they_have_expired(history, connection, connect, days):
-    """Whatever stays besides, and for ever."""
+async def test_idempotency_keys_go_when_they_have_expired(history, connection, do_chore):
+    """With a margin, and whatever stays for ever besides."""
     before = await counts(connection)
     session = await log.begin(connection, uuid4(), 1)
     for number in range(3):
         await pin_clock(connection, PINNED_MS + number)
         entry = log.LogEntry("<default>", "JOB:COMPLETE", b"{}", key=f"key-{number}", sha="00" * 32)
         await log.append(connection, session, 1, uuid4(), None, [entry])
-    retention = Retention(connect, RetentionSettings(ended_days=days, rows=1))
+    settings = RetentionSettings(ended_days=0, rows=1, pause_s=0)
 
     await pin_clock(connection, PINNED_MS + DAY_MS + KEYS_MARGIN_MS)
-    assert not await retention.run_once(connection, beat())
+    await do_chore("idempotency-keys", retention=settings)
     assert await keys(connection) == ["key-0", "key-1", "key-2"]
     await pin_clock(connection, PINNED_MS + DAY_MS + KEYS_MARGIN_MS + 2)
-    assert await retention.run_once(connection, beat()), "there may be more"
-    assert await keys(connection) == ["key-1", "key-2"]
-    await retention.run_once(connection, beat())
-    assert not await retention.run_once(connection, beat())
-    assert (await keys(connection), retention.deleted[KEYS]) == (["key-2"], 2)
+    await do_chore("idempotency-keys", retention=settings)
+    assert await keys(connection) == ["key-2"]
     assert await counts(connection) == before
+
+
+async def test_records_of_the_audit_log_go_by_the_databases_time(connection, do_chore):
+    await connection.script(
+        "INSERT INTO audit_log (at, actor_type, actor_id, category, entity_type, entity_key, operation, result)"
+        " SELECT now() - age * interval '1 day', 'USER', 'ann', 'ADMIN', 'USER', 'bob', 'DELETE', 'SUCCESS'"
+        " FROM unnest(ARRAY[12, 11, 9]) AS age"
+    )
+    await pin_clock(connection, 0)
+    await do_chore("audit-log", retention=RetentionSettings(audit_days=10, rows=1, pause_s=0))
+    assert await audit_log.purge(connection, -DAY_MS, 10) == 1, "the new one was left"
 
 
 async def test_a_key_that_is_being_used_again_is_passed_over(history, connection, connect):
@@ -146,17 +159,7 @@ async def test_a_key_that_is_being_used_again_is_passed_over(history, connection
     assert await log.purge_keys(connection, DAY_MS, 10) == 1
 
 
-async def test_on_a_node_without_the_lock_of_the_chores_nothing_is_looked_for(autojump_clock):
-    async def connect():
-        raise AssertionError("nobody needs a connection")
-
-    retention = Retention(connect, RetentionSettings(ended_days=1), lambda: False)
-    with trio.move_on_after(1_000) as ended:
-        await retention.run(beat())
-    assert ended.cancelled_caught
-
-
-@pytest.mark.parametrize("wrong", [{"ended_days": -1.0}, {"audit_days": -1.0}, {"rows": 0}])
+@pytest.mark.parametrize("wrong", [{"ended_days": -1.0}, {"audit_days": -1.0}, {"rows": 0}, {"every_s": 0}])
 def test_what_cannot_be_set(wrong):
     with pytest.raises(ValueError, match="ended_days and audit_days must not be negative"):
         RetentionSettings(**wrong)

@@ -1,19 +1,13 @@
-"""Maintenance: partitions of the logs ahead, a short cursor, counts added up; and whatever fails is only an alarm."""
+"""Maintenance: partitions of the logs ahead, a short cursor, counts added up."""
 
 from contextlib import contextmanager
 
 import psycopg
 import pytest
 
-from tests.runtime.consumer.bench import beat
-from vivero.engine.runtime.maintenance import Maintenance, MaintenanceSettings
+from vivero.engine.jobs.chore_settings import MaintenanceSettings
 from vivero.storage import maintenance
-from vivero.storage.postgres.errors import Outage
-
-
-@pytest.fixture
-def make(connect):
-    return lambda **settings: Maintenance(connect, MaintenanceSettings(**settings))
+from vivero.storage.postgres.errors import Outage, StorageError
 
 
 @contextmanager
@@ -35,38 +29,38 @@ async def advance(connection, position):
     await connection.execute("SELECT setval('log_position_1', $1::bigint)", ((1 << 51) + position,))
 
 
-async def test_partitions_are_made_two_ahead(connection, make):
+async def test_partitions_are_made_two_ahead(connection, do_chore):
     before = await pieces(connection)
     assert before == ["command_log_1_0", "command_log_1_1", "command_log_1_2"]
-    await make().run_once(connection, beat())
+    await do_chore("log-partitions")
     assert await pieces(connection) == before
     await advance(connection, 10_000_001)
-    await make().run_once(connection, beat())
+    await do_chore("log-partitions", epoch=-1)
+    assert await pieces(connection) == before, "another term has begun"
+    await do_chore("log-partitions")
     assert await pieces(connection) == [*before, "command_log_1_3"]
     assert await pieces(connection, "event_log") == [f"event_log_1_{number}" for number in range(4)]
-    await make().run_once(connection, beat())
+    await do_chore("log-partitions")
     assert len(await pieces(connection)) == 4
 
 
-async def test_partitions_are_made_while_somebody_reads_the_logs(connection, make, migrated):
+async def test_partitions_are_made_while_somebody_reads_the_logs(connection, do_chore, migrated):
     await advance(connection, 25_000_000)
     with reader_of(migrated, "command_log", "event_log"):
-        chores = make()
-        await chores.run_once(connection, beat())
-        assert set(chores.failures.values()) == {0}
+        await do_chore("log-partitions")
         assert (await pieces(connection))[-1] == "command_log_1_4"
 
 
-async def test_a_partition_that_was_left_unattached_is_attached(connection, make):
+async def test_a_partition_that_was_left_unattached_is_attached(connection, do_chore):
     await connection.execute("CREATE TABLE command_log_1_3 (LIKE command_log INCLUDING ALL)")
     await advance(connection, 10_000_001)
-    await make().run_once(connection, beat())
+    await do_chore("log-partitions")
     assert (await pieces(connection))[-1] == "command_log_1_3"
 
 
-async def test_a_partition_has_the_indexes_and_columns_of_the_log(connection, make):
+async def test_a_partition_has_the_indexes_and_columns_of_the_log(connection, do_chore):
     await advance(connection, 10_000_001)
-    await make().run_once(connection, beat())
+    await do_chore("log-partitions")
     query = """
         SELECT replace(indexdef, $1, 'piece') FROM pg_indexes WHERE tablename = $1 ORDER BY 1"""
 
@@ -83,21 +77,14 @@ async def test_a_partition_has_the_indexes_and_columns_of_the_log(connection, ma
     assert (await connection.execute(attached)).rows[0][0] == 1 + len(await indexes("event_log_1_3"))
 
 
-async def test_a_chore_that_fails_is_an_alarm_and_the_others_are_done(connection, make, migrated):
+async def test_nobody_is_waited_for_who_holds_the_log(connection, do_chore, migrated):
+    """Others would queue behind a chore that waits. It fails, and is tried again."""
     await advance(connection, 15_000_000)
-    await connection.execute(
-        "INSERT INTO batches SELECT 1, base + n, base + n + 1, 1, 1"
-        " FROM generate_series(0, 2999) n, (VALUES (1::bigint << 51)) v(base)"
-    )
-    await maintenance.prepare(connection)
-    chores = make()
     with psycopg.connect(migrated) as other:
         other.execute("LOCK TABLE command_log IN SHARE MODE")  # as CREATE INDEX takes it
-        await chores.run_once(connection, beat())
-        assert chores.failures["create log partitions"] == 1
-        assert (await connection.execute("SELECT count(*) FROM batches WHERE partition_id = 1")).rows == [(1_001,)]
-    await chores.run_once(connection, beat())
-    assert chores.failures["create log partitions"] == 1
+        with pytest.raises(StorageError, match="lock timeout"):
+            await do_chore("log-partitions")
+    await do_chore("log-partitions")
     assert (await pieces(connection))[-1] == "command_log_1_3"
 
 
@@ -110,14 +97,15 @@ async def test_a_position_without_a_partition_is_an_outage_not_the_fault_of_the_
         )
 
 
-async def test_old_cursor_rows_are_trimmed_but_the_last_thousand(connection, make):
-    chores = make()
+async def test_old_cursor_rows_are_trimmed_but_the_last_thousand(connection, do_chore):
     for first in (1 << 51, (1 << 51) + 3_000):
         await connection.execute(
             "INSERT INTO batches SELECT 1, n, n + 1, 1, 1 FROM generate_series($1::bigint, $1::bigint + 2999) n",
             (first,),
         )
-        await chores.run_once(connection, beat())
+        await do_chore("log-cursor", epoch=-1)
+        assert (await connection.execute("SELECT count(*) FROM batches")).rows[0][0] > 3_000, "another term has begun"
+        await do_chore("log-cursor")
         rows = (await connection.execute("SELECT from_pos, to_pos FROM batches ORDER BY from_pos")).rows
         assert len(rows) == 1_001
         assert rows[-1] == (first + 2_999, first + 3_000)
@@ -140,21 +128,21 @@ SUMMED = """
     FROM counted_elements GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"""
 
 
-async def test_counts_are_the_same_before_and_after_they_are_added_up(connection, make):
+async def test_counts_are_the_same_before_and_after_they_are_added_up(connection, do_chore):
     await changes(connection, (1, 5, "a", 1, 0, 0), (1, 5, "a", -1, 1, 0), (1, 5, "", 1, 0, 0), (1, 6, "a", 1, 0, 0))
     before = (await connection.execute(SUMMED)).rows
     assert before == [(1, 5, "", 1, 0, 0), (1, 5, "a", 0, 1, 0), (1, 6, "a", 1, 0, 0)]
-    chores = make(changes=3)
-    assert await chores.run_once(connection, beat())
+    assert await maintenance.total_element_counts(connection, 1, await epoch(connection), 3) == 3
     assert (await connection.execute(SUMMED)).rows == before
-    assert not await chores.run_once(connection, beat())
+    await do_chore("element-counts", maintenance=MaintenanceSettings(changes=3))
     assert (await connection.execute(SUMMED)).rows == (await connection.execute(TOTAL)).rows == before
     await changes(connection, (1, 5, "a", 7, 7, 7))
-    await chores.run_once(connection, beat())
+    await do_chore("element-counts")
     assert (1, 5, "a", 7, 8, 7) in (await connection.execute(TOTAL)).rows
     assert (await connection.execute("SELECT count(*) FROM element_count_changes")).rows == [(0,)]
 
 
+<<<<<<< HEAD:tests/runtime/test_maintenance.py
 DURATIONS = "SELECT element_id, bucket, completed::int, duration_ms::int FROM element_durations ORDER BY 1, 2"
 COUNTED_DURATIONS = """
     SELECT element_id, bucket, sum(completed)::int, sum(duration_ms)::int FROM counted_durations
@@ -176,8 +164,16 @@ async def test_durations_are_the_same_before_and_after_they_are_added_up(connect
 
 
 async def test_counts_of_a_partition_that_another_node_leads_are_left_to_it(connection, make):
+=======
+async def epoch(connection):
+    return (await connection.execute("SELECT epoch FROM partitions WHERE id = 1")).rows[0][0]
+
+
+async def test_counts_of_another_partition_or_term_are_left_alone(connection, do_chore):
+>>>>>>> 381bb6b0 (Run the program's own chores as scheduled jobs: those of a partition at its owner, in its term):tests/jobs/test_maintenance.py
     await connection.execute("INSERT INTO partitions (id) VALUES (2)")
     await changes(connection, (2, 5, "a", 1, 0, 0))
-    await make().run_once(connection, beat())
+    await do_chore("element-counts")
+    await do_chore("element-counts", partition=2, epoch=-1)
     assert (await connection.execute("SELECT count(*) FROM element_count_changes")).rows == [(1,)]
     assert (await connection.execute(SUMMED)).rows == [(2, 5, "a", 1, 0, 0)]
