@@ -26,7 +26,7 @@ from vivero.engine.connectors.secrets import UsedSecrets
 from vivero.engine.connectors.settings import ConnectorSettings
 from vivero.engine.core.records.base import DEFAULT_TENANT, Command, partition_of
 from vivero.engine.core.records.jobs import WithholdJob
-from vivero.engine.jobs.tracker import JobTracker
+from vivero.engine.jobs.tracker import Limits
 from vivero.engine.runtime.appender.admission import Draining, NotAppended, ValueRejected
 from vivero.engine.runtime.appender.calls import Append
 from vivero.engine.runtime.appender.task import Appender
@@ -80,7 +80,8 @@ class ConnectorDispatcher:
         self._appender, self._settings = appender, settings
         self._secrets, self._model_secrets = secrets, model_secrets
         self._worker, self._multi_tenancy, self._make_client = worker, multi_tenancy, make_client
-        self._tracker = JobTracker(max(1, settings.max_concurrent // 2), settings.max_concurrent)
+        self._limits = Limits(max(1, settings.max_concurrent // 2), settings.max_concurrent)
+        self._running = 0
         self._lease_s = settings.max_call_s + MARGIN_S
         self._held: dict[int, Lease] = {}
         """The jobs whose outcome is not reported."""
@@ -128,7 +129,7 @@ class ConnectorDispatcher:
                     await self._dispatch(connection, beat, nursery, HttpJson(client))
                     nursery.cancel_scope.cancel()
             finally:
-                self._tracker.running = 0
+                self._running = 0
                 with trio.CancelScope(shield=True, deadline=trio.current_time() + CLOSE_S):
                     await client.aclose()
             await self._give_back(connection)
@@ -142,7 +143,7 @@ class ConnectorDispatcher:
                 with trio.move_on_at(self._poll_at):
                     await beat.idle(self._wake.wait)
         with trio.move_on_after(self._settings.drain_s):
-            while self._tracker.running:
+            while self._running:
                 self._wake = trio.Event()
                 await beat.idle(self._wake.wait)
 
@@ -152,7 +153,7 @@ class ConnectorDispatcher:
             self._woken |= await self._tenants(connection)
             self._poll_at = trio.current_time() + self._settings.poll_s
         for tenant in sorted(self._woken):
-            capacity = self._tracker.next_batch_size()
+            capacity = self._limits.next_batch_size(self._running)
             if capacity is None:
                 return False
             self._woken.discard(tenant)  # before the look: a job that becomes available meanwhile wakes it again
@@ -162,7 +163,7 @@ class ConnectorDispatcher:
                 self._start(job, nursery, connector)
             if len(jobs) == limit:
                 self._woken.add(tenant)
-        return bool(self._woken) and self._tracker.next_batch_size() is not None
+        return bool(self._woken) and self._limits.next_batch_size(self._running) is not None
 
     async def _tenants(self, connection: Connection) -> set[str]:
         return await connectors.tenants(connection, HTTP_JSON) if self._multi_tenancy else {DEFAULT_TENANT}
@@ -206,7 +207,7 @@ class ConnectorDispatcher:
     # -- calls
 
     def _start(self, job: ConnectorJob, nursery: trio.Nursery, connector: HttpJson) -> None:
-        self._tracker.dispatched()
+        self._running += 1
         self.figures.started += 1
         nursery.start_soon(self._work, job, connector, trio.current_time() + self._lease_s)
 
@@ -215,8 +216,8 @@ class ConnectorDispatcher:
         with trio.move_on_at(until):
             outcome = await self._outcome(job, connector)
             await self._report(job, job_command(job, outcome))
-        self._tracker.completed()
-        if self._tracker.next_batch_size() is not None or self._draining:
+        self._running -= 1
+        if self._limits.next_batch_size(self._running) is not None or self._draining:
             self._wake.set()
 
     async def _outcome(self, job: ConnectorJob, connector: HttpJson) -> Outcome:

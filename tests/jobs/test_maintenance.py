@@ -142,35 +142,30 @@ async def test_counts_are_the_same_before_and_after_they_are_added_up(connection
     assert (await connection.execute("SELECT count(*) FROM element_count_changes")).rows == [(0,)]
 
 
-<<<<<<< HEAD:tests/runtime/test_maintenance.py
 DURATIONS = "SELECT element_id, bucket, completed::int, duration_ms::int FROM element_durations ORDER BY 1, 2"
 COUNTED_DURATIONS = """
     SELECT element_id, bucket, sum(completed)::int, sum(duration_ms)::int FROM counted_durations
     GROUP BY 1, 2 ORDER BY 1, 2"""
 
 
-async def test_durations_are_the_same_before_and_after_they_are_added_up(connection, make):
+async def test_durations_are_the_same_before_and_after_they_are_added_up(connection, do_chore):
     put = """INSERT INTO element_count_changes (partition_id, process_definition_key, element_id, active, completed,
         canceled, bucket, duration_ms) VALUES (1, 5, $1, 0, $2, 0, $3, $4)"""
     for row in (("a", 2, 8, 17), ("a", 1, 9, 9), ("a", 0, -1, 0), ("", 1, 8, 8), ("a", 3, 8, 26)):
         await connection.execute(put, row)
     before = (await connection.execute(COUNTED_DURATIONS)).rows
     assert before == [("", 8, 1, 8), ("a", 8, 5, 43), ("a", 9, 1, 9)]
-    chores = make(changes=4)
-    assert await chores.run_once(connection, beat())
+    assert await maintenance.total_element_counts(connection, 1, await epoch(connection), 4) == 4
     assert (await connection.execute(COUNTED_DURATIONS)).rows == before
-    await chores.run_once(connection, beat())
+    await do_chore("element-counts")
     assert (await connection.execute(DURATIONS)).rows == (await connection.execute(COUNTED_DURATIONS)).rows == before
 
 
-async def test_counts_of_a_partition_that_another_node_leads_are_left_to_it(connection, make):
-=======
 async def epoch(connection):
     return (await connection.execute("SELECT epoch FROM partitions WHERE id = 1")).rows[0][0]
 
 
 async def test_counts_of_another_partition_or_term_are_left_alone(connection, do_chore):
->>>>>>> 381bb6b0 (Run the program's own chores as scheduled jobs: those of a partition at its owner, in its term):tests/jobs/test_maintenance.py
     await connection.execute("INSERT INTO partitions (id) VALUES (2)")
     await changes(connection, (2, 5, "a", 1, 0, 0))
     await do_chore("element-counts")
