@@ -358,20 +358,35 @@ TASKS: tuple[Mutant, ...] = (
     ),
     mutant(
         "messages: expiry waits for what a batch holds",
-        "tests/runtime/test_expiry.py::test_a_batch_that_holds_a_message_is_not_waited_for",
+        "tests/jobs/test_expired_messages.py::test_a_batch_that_holds_a_message_is_not_waited_for",
         "storage/state/message_channels.sql",
         ("ORDER BY deadline_ms LIMIT $2 FOR UPDATE SKIP LOCKED", "ORDER BY deadline_ms LIMIT $2 FOR UPDATE"),
     ),
     mutant(
         "messages: what expires first is deleted last",
-        "tests/runtime/test_expiry.py::test_what_has_expired_is_deleted_piece_by_piece_the_first_first",
+        "tests/jobs/test_expired_messages.py::test_each_statement_deletes_a_bounded_number_the_first_first",
         "storage/state/message_channels.sql",
         ("ORDER BY deadline_ms LIMIT $2 FOR", "ORDER BY deadline_ms DESC LIMIT $2 FOR"),
     ),
     mutant(
+        "chores: an earlier term goes on",
+        "tests/jobs/test_expired_messages.py::test_another_partition_and_an_earlier_term_delete_nothing",
+        "storage/state/message_channels.sql",
+        ("WHERE id = $1 AND epoch = $3)", "WHERE id = $1 AND epoch >= $3)"),
+    ),
+    mutant(
+        "chores: any node does those of a partition",
+        "tests/jobs/test_chores.py::test_a_chore_of_a_partition_runs_at_its_owner_in_its_term",
+        "storage/job_executions.sql",
+        (
+            "WHERE p.id = e.partition_id AND p.owner_node = $7 AND p.lease_until > clock_timestamp()))\n        ORDER",
+            "WHERE p.id = e.partition_id))\n        ORDER",
+        ),
+    ),
+    mutant(
         "messages: a correlation is deleted as soon as it is there",
-        "tests/runtime/test_retention.py::test_what_ended_stays_to_the_millisecond",
-        "engine/runtime/retention.py",
+        "tests/jobs/test_retention.py::test_what_ended_stays_to_the_millisecond",
+        "engine/jobs/chores.py",
         ("int(min(days, FOR_EVER_DAYS) * DAY_MS)", "0"),
     ),
     mutant(
