@@ -39,7 +39,8 @@ function finish() {
 }
 
 // What all pages share is one chunk, so the first page loads two scripts however the others are cut.
-const codeSplitting = { groups: [{ name: 'base', test: /node_modules\/(preact|@preact)\/|\/src\/locales\/en|\/src\/lib\/(?!matching|problems)|\/src\/parts\/(act|banner|dialog|divider|head|lazy|notices|places|problem|shell|state|table|time)\.|\/src\/parts\/(action|conflict)\./ }] };
+const BASE = /node_modules\/(preact|@preact)\/|\/src\/locales\/en|\/src\/lib\/(?!matching|problems)|\/src\/parts\/(act|banner|dialog|divider|head|lazy|notices|places|problem|shell|state|table|time)\.|\/src\/parts\/(action|conflict)\./;
+const codeSplitting = { groups: [{ name: 'base', test: BASE }, { name: 'moddle', test: /node_modules\/(bpmn-moddle|moddle|moddle-xml|min-dash|saxen)\// }, { name: 'layout', test: /node_modules\/bpmn-auto-layout\// }] };
 
 export default {
   base: '/console/',

@@ -94,7 +94,8 @@ class Console:
             if "VIVERO_PICTURES" in os.environ:
                 PICTURES.mkdir(exist_ok=True)
                 self.page.screenshot(path=PICTURES / f"{name}-{theme}.png")
-            assert self.violations() == []
+            found = self.violations()
+            assert not found, (theme, found)
         self.page.emulate_media(color_scheme="light", forced_colors="active")
         for width in WIDTHS:
             self.page.set_viewport_size({"width": width, "height": 800})

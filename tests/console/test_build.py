@@ -11,7 +11,7 @@ from vivero.api.access.permissions import RESOURCES
 KB = 1000
 FIRST_PAGE = {"js": 45, "css": 8}
 FONT_KB = 49
-CHUNKS = {"diagram.*.js": 62, "diagram.*.css": 6, "form.*.js": 160, "form.*.css": 14}
+CHUNKS = {"(diagram|moddle).*.js": 62, "diagram.*.css": 6, "form.*.js": 160, "form.*.css": 14, "layout.*.js": 21}
 OTHER_CHUNKS_KB = 15
 ALL_KB = 1500
 SCRIPT_LINES, STYLE_LINES, FILE_LINES, PACKAGES = 6000, 800, 300, 80

@@ -3,6 +3,7 @@ import { useSignal, type ReadonlySignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { t } from '../lib/i18n.ts';
 import type { Badges, Diagram } from './diagram.ts';
+import { withDiagram } from './layout.ts';
 import type { Marks } from './marks.ts';
 
 export type CanvasProps = {
@@ -19,7 +20,9 @@ export function Canvas({ xml, marks, badges, selected, onSelect, heat = null, tr
     failed.value = null;
     import('./diagram.ts').then(async (loaded) => {
       if (gone) return;
-      made = await loaded.createDiagram(host.current!, xml, words, onSelect);
+      const shown = await withDiagram(xml);
+      if (gone) return;
+      made = await loaded.createDiagram(host.current!, shown, words, onSelect);
       if (gone) return made.destroy();
       made.fit();
       names?.(made.names());
@@ -35,7 +38,7 @@ export function Canvas({ xml, marks, badges, selected, onSelect, heat = null, tr
   useEffect(() => { diagram.value?.select(selected); }, [diagram.value, selected]);
   useEffect(() => { if (travel) diagram.value?.travel(travel); }, [travel]);
   const on = diagram.value;
-  return <div class={past?.value ? 'canvas past' : 'canvas'} data-ready={on ? '' : undefined}>
+  return <div class={past?.value ? 'canvas past' : 'canvas'} data-ready={on || failed.value !== null ? '' : undefined}>
     <div class="surface" ref={host} />
     {on && <div class="zoom"><button type="button" onClick={() => on.zoom(1.25)} aria-label={t('zoom.in')}>+</button><button type="button" onClick={() => on.zoom(0.8)} aria-label={t('zoom.out')}>−</button><button type="button" onClick={() => on.fit()}>{t('zoom.fit')}</button></div>}
     {failed.value !== null && <div class="empty"><p>{t('diagram.failed')}</p><p class="dim">{failed.value}</p></div>}

@@ -22,7 +22,7 @@ function Retries({ job }: { job: Job }) {
   const open = useSignal(false), retries = useSignal(3), before = useSignal('');
   if (job.endTime) return <>{job.retries}</>;
   const check = async () => ({ differences: differences({ [t('job.retries')]: before.value }, { [t('job.retries')]: await retriesOf(job.jobKey) }, { [t('job.retries')]: String(retries.value) }) });
-  return <>{job.retries} <Act need={UPDATE_INSTANCE} of={job.processDefinitionId} class="link" label={`${t('job.setRetries')}: ${job.type}`} onClick={() => { before.value = String(job.retries); open.value = true; }}>{t('edit')}</Act>
+  return <>{job.retries} <Act need={UPDATE_INSTANCE} of={job.processDefinitionId} class="link" label={`${t('edit')}: ${job.type}`} onClick={() => { before.value = String(job.retries); open.value = true; }}>{t('edit')}</Act>
     {open.value && <ActionDialog title={t('job.setRetries')} button={t('job.setRetries')} check={check} onClose={() => { open.value = false; }} commands={[{ method: 'PATCH', path: `/v2/jobs/${job.jobKey}`, body: { changeset: { retries: retries.value } } }]}>
       <label class="field">{t('job.retries')}<input type="number" min={1} value={retries.value} onInput={(event) => { retries.value = Math.max(1, event.currentTarget.valueAsNumber || 1); }} /></label></ActionDialog>}</>;
 }

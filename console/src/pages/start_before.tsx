@@ -20,9 +20,9 @@ function isInLoop(element: Element): boolean {
 }
 
 function followsEventGateway(element: Element): boolean {
-  const incoming = [...element.children].filter((child) => child.localName === 'incoming').map((child) => child.textContent?.trim());
-  const gateways = [...element.ownerDocument.getElementsByTagNameNS(BPMN, 'eventBasedGateway')];
-  return gateways.some((gateway) => [...gateway.children].some((child) => child.localName === 'outgoing' && incoming.includes(child.textContent?.trim())));
+  const { ownerDocument: document } = element, all = (name: string) => [...document.getElementsByTagNameNS(BPMN, name)];
+  const gateways = all('eventBasedGateway').map((gateway) => gateway.getAttribute('id')), id = element.getAttribute('id');
+  return all('sequenceFlow').some((flow) => flow.getAttribute('targetRef') === id && gateways.includes(flow.getAttribute('sourceRef')));
 }
 
 /** The elements of a process before which an instance can start. */

@@ -1,5 +1,6 @@
 // The frame: navigation, what every page has, the search, and the dialogs of the keyboard.
 import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { search } from '../lib/api.ts';
 import { t, total, type Key } from '../lib/i18n.ts';
 import { HELP, helpOpen, paletteOpen } from '../lib/keys.ts';
@@ -75,7 +76,11 @@ export function DensityChoice() {
   </select></label>;
 }
 
+const SOON_MS = 1500;
+
 export function Shell({ children }: { children: ComponentChildren }) {
+  // The palette is there before anybody wants it: what one types after Ctrl K must not get lost.
+  useEffect(() => { window.setTimeout(() => void palette(), SOON_MS); }, []);
   return <>
     <a class="skip" href="#main">{t('skip')}</a>
     <Navigation />

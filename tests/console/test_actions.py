@@ -1,0 +1,146 @@
+"""What one can do beside the stories: go anywhere, send signals, evaluate conditions, start elsewhere, delete."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.console.conftest import MODELS
+
+pytestmark = pytest.mark.process
+
+
+def test_the_palette_goes_to_a_page_a_process_and_an_instance(console, api):
+    key = api.start("claim-review", "CLM-PALETTE", claim="CLM-PALETTE")
+    console.open("/")
+    for text, steps, to in (
+        ("aud", 0, "/access/audit"),
+        ("claim rev", 0, "/processes/claim-review"),
+        ("CLM-PALETTE", 0, key),
+    ):
+        console.press("Control+k")
+        palette = console.page.get_by_role("dialog")
+        palette.get_by_role("combobox").fill(text)
+        expect(palette.get_by_role("option", selected=True)).to_contain_text(re.compile(text, re.IGNORECASE))
+        if text == "CLM-PALETTE":
+            expect(palette.get_by_role("option", name="CLM-PALETTE Claim review")).to_be_visible()
+        assert console.violations() == []
+        console.press(*["ArrowDown"] * steps, "Enter")
+        expect(console.page).to_have_url(re.compile(re.escape(to)))
+
+
+def test_arrows_choose_in_the_palette(console):
+    console.open("/about")
+    console.press("Control+k", "ArrowDown", "ArrowDown", "ArrowUp")
+    expect(console.page.get_by_role("dialog").get_by_role("option", selected=True)).to_have_text("Processes")
+    console.press("Enter")
+    expect(console.page.get_by_role("heading", name="Processes")).to_be_visible()
+
+
+def test_single_keys_can_be_switched_off(console):
+    console.open("/")
+    console.press("?")
+    help = console.page.get_by_role("dialog", name="Keyboard")
+    help.get_by_label("Single-key shortcuts").focus()
+    console.press("Space", "Escape")
+    expect(help).to_have_count(0)
+    console.press("g", "i", "?")
+    expect(console.page.get_by_role("heading", name="Home")).to_be_visible()
+    expect(help).to_have_count(0)
+    console.press("Control+k")
+    expect(console.page.get_by_role("dialog").get_by_role("combobox")).to_be_focused()
+
+
+def test_rows_and_panes_stay_as_they_were_arranged(console, stuck):
+    console.open("/about")
+    console.page.get_by_label("Rows").select_option("comfortable")
+    console.open("/instances?state=all")
+    key = stuck("ORD-PANES")
+    console.open("/instances?state=all")
+    row = console.page.get_by_role("row").nth(1)
+    assert row.bounding_box()["height"] >= 36
+    console.open(f"/instances/{key}")
+    aside = console.page.get_by_role("complementary")
+    width = aside.bounding_box()["width"]
+    console.page.get_by_role("separator", name="Width of the details").focus()
+    console.press("ArrowLeft", "ArrowLeft")
+    assert aside.bounding_box()["width"] == width + 48
+    console.page.reload()
+    console.settle()
+    assert aside.bounding_box()["width"] == width + 48
+    divider = console.page.get_by_role("separator", name="Height of the history").bounding_box()
+    history = console.page.get_by_role("region", name="History")
+    height = history.bounding_box()["height"]
+    console.page.mouse.move(divider["x"] + 50, divider["y"] + 4)
+    console.page.mouse.down()
+    console.page.mouse.move(divider["x"] + 50, divider["y"] - 36)
+    console.page.mouse.up()
+    assert history.bounding_box()["height"] == height + 40
+
+
+def test_why_a_message_matches_nobody(console, api):
+    key = api.start("claim-review", "CLM-MATCH", claim="CLM-Match")
+    [task] = api.post("/user-tasks/search", {"filter": {"processInstanceKey": key}})["items"]
+    api.post(f"/user-tasks/{task['userTaskKey']}/completion", {})
+    console.open("/messages/match?name=payment received&key=clm-match")
+    answer = console.page.get_by_role("listitem").filter(has_text="waits for this name with another key")
+    expect(answer.first).to_contain_text("CLM-Match The keys differ only in case, spaces or quotes.")
+    assert console.violations() == []
+    console.page.get_by_label("Correlation key").fill("CLM-Match")
+    console.press("Enter")
+    expect(console.page.get_by_text("waits for exactly this message.")).to_be_visible()
+    console.page.get_by_label("Name").fill("no such name")
+    console.page.get_by_label("Correlation key").fill("no such key")
+    console.press("Enter")
+    expect(console.page.get_by_text("Nothing waits for this name or this key")).to_be_visible()
+
+
+def test_a_signal_is_broadcast_and_conditions_are_evaluated(console, api):
+    api.deploy("messages.bpmn", (MODELS / "messages.bpmn").read_bytes())
+    api.deploy("conditional.bpmn", (MODELS / "conditional.bpmn").read_bytes())
+    console.open("/messages")
+    dialog = console.page.get_by_role("dialog")
+    console.page.get_by_role("button", name="Broadcast signal …").click()
+    dialog.get_by_label("Name").fill("news")
+    with console.page.expect_request("**/v2/signals/broadcast") as sent:
+        dialog.get_by_role("button", name="Broadcast signal").click()
+    assert sent.value.post_data_json == {"signalName": "news", "variables": {}}
+    expect(console.page.get_by_text("Done at position")).to_be_visible()
+    console.page.get_by_role("button", name="Evaluate conditions …").click()
+    dialog.get_by_label("Variables (JSON)").fill('{"temperature": 41}')
+    dialog.get_by_role("button", name="Evaluate conditions").click()
+    expect(console.page.get_by_role("heading", name="by-condition Completed")).to_be_visible()
+
+
+def test_an_instance_starts_before_a_chosen_element_of_a_model_without_a_diagram(console, api, invoice):
+    console.open("/processes/invoice")
+    expect(console.page.get_by_role("button", name=re.compile("^Send a reminder, service task"))).to_be_visible()
+    console.page.get_by_role("button", name="Start …").click()
+    dialog = console.page.get_by_role("dialog")
+    dialog.locator("summary", has_text="Start before elements").click()
+    assert dialog.get_by_label("paid").count() == 0, "an element after an event-based gateway cannot be the first"
+    dialog.get_by_label("Send a reminder").check()
+    dialog.get_by_role("button", name="Start").click()
+    expect(console.page.get_by_label("Send a reminder, service task, 1 Active")).to_be_visible()
+    assert [job["type"] for job in jobs_of(api, console.page.url.split("/")[-1])] == ["remind"]
+
+
+def jobs_of(api, key):
+    return api.post("/jobs/search", {"filter": {"processInstanceKey": key}})["items"]
+
+
+def test_a_version_is_deleted(console, api, invoice):
+    console.open("/processes/invoice")
+    console.page.get_by_role("button", name="Delete …").click()
+    console.page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(console.page.get_by_text("Done at position")).to_be_visible()
+    [found] = api.post("/process-definitions/search", {"filter": {"processDefinitionId": "invoice"}})["items"] or [None]
+    assert found is None or found["state"] != "ACTIVE"
+
+
+@pytest.fixture
+def invoice(api):
+    """A process whose file has no diagram."""
+    model = (MODELS.parents[1] / "examples" / "invoice" / "invoice.bpmn").read_bytes()
+    assert b"BPMNDiagram" not in model
+    api.deploy("invoice.bpmn", model)
