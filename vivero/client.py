@@ -287,6 +287,21 @@ class Client:
         path = f"/v2/element-instances/{scope_key}/variables"
         return await self.request("PUT", path, {"variables": dict(variables)})
 
+    # ------------------------------------------------------------------------------------------- batch operations
+
+    async def create_batch_operation(self, path: str, filter: Mapping[str, Any]) -> str:
+        """Change everything that matches: process-instances/cancellation, incidents/resolution, … Returns the key."""
+        key: str = (await self.request("POST", f"/v2/{path}", {"filter": dict(filter)})).body["batchOperationKey"]
+        return key
+
+    async def batch_operation(self, key: str) -> Document:
+        """The state and the counts of a batch operation."""
+        return await self._get(f"/v2/batch-operations/{quote(key, safe='')}")
+
+    async def change_batch_operation(self, key: str, action: str) -> None:
+        """The `suspension`, `resumption` or `cancellation` of a batch operation."""
+        await self.request("POST", f"/v2/batch-operations/{quote(key, safe='')}/{action}", {})
+
     # -------------------------------------------------------------------------------------------------- searches
 
     async def search(

@@ -25,8 +25,9 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Processes": {
         "deploy": ("processes:deploy", "Deploy BPMN files, all or none."),
         "start": ("processes:start", "Start a process; with --await, wait for its result."),
-        "cancel": ("processes:cancel", "Cancel a process instance and everything in it."),
-        "resolve": ("processes:resolve", "Resolve an incident: retry the failed step."),
+        "cancel": ("processes:cancel", "Cancel process instances: by key, or all that match."),
+        "resolve": ("processes:resolve", "Resolve incidents: by key, or all that match."),
+        "batches": ("batches:batches", "List, show, suspend, resume and cancel batch operations."),
         "fire": ("timers:fire", "Fire timers now."),
         "move": ("timers:move", "Move the due date of a timer."),
         "worker": ("worker:worker", "Run a shell command for each job of a type."),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
+from vivero.cli.batches import change_all, everything_options
 from vivero.cli.options import JSON_OBJECT, address_option, json_option, say, talk
 from vivero.client import ApiError, Client, ClientError, Document
 
@@ -115,11 +117,61 @@ def without_result(error: ApiError, timeout_s: float) -> ClientError:
             return error
 
 
+def _check_target(keys: tuple[str, ...], everything: bool, only_for_all: Mapping[str, Any]) -> None:
+    """Raise UsageError unless there are either keys or --all."""
+    if everything == bool(keys):
+        raise click.UsageError("name keys, or use --all with options that say what to change")
+    for option, value in only_for_all.items():
+        if value and not everything:
+            raise click.UsageError(f"{option} needs --all")
+
+
 @click.command()
-@click.argument("keys", nargs=-1, required=True, metavar="KEY...")
+@click.argument("keys", nargs=-1, metavar="[KEY...]")
+@everything_options
+@click.option("--process", metavar="ID", help="With --all: only instances of this process.")
+@click.option("--version", type=click.IntRange(1), help="With --all: only instances of this version.")
+@click.option("--business-id", metavar="ID", help="With --all: only instances with this business id.")
+@click.option("--tag", "tags", multiple=True, help="With --all: only instances with this tag; may be repeated.")
+@click.option("--incident", "with_incident", is_flag=True, help="With --all: only instances with incidents.")
 @address_option
-def cancel(keys: tuple[str, ...], address: str | None) -> None:
-    """Cancel process instances and everything in them."""
+def cancel(
+    keys: tuple[str, ...],
+    everything: bool,
+    process: str | None,
+    version: int | None,
+    business_id: str | None,
+    tags: tuple[str, ...],
+    with_incident: bool,
+    filter: dict[str, Any] | None,
+    detach: bool,
+    yes: bool,
+    address: str | None,
+) -> None:
+    """Cancel process instances and everything in them.
+
+    With --all the server cancels everything that matches, as a batch operation. A progress bar shows it; without a
+    terminal, only the counts at the end. The exit code is 1 unless all items succeed or are gone already.
+
+    \b
+    Examples:
+      vivero cancel 2251799813685251 2251799813685263
+      vivero cancel --all --process order --version 3
+      vivero cancel --all --filter '{"startDate": {"$lt": "2026-01-01T00:00:00Z"}}' --detach
+    """
+    fields = {"--process": process, "--version": version, "--business-id": business_id, "--tag": tags}
+    _check_target(keys, everything, fields | {"--incident": with_incident, "--filter": filter, "--detach": detach})
+    if everything:
+        chosen = {
+            "processDefinitionId": process,
+            "processDefinitionVersion": version,
+            "businessId": business_id,
+            "tags": list(tags),
+            "hasIncident": True if with_incident else None,
+        } | (filter or {})
+        path = "process-instances/cancellation"
+        change_all(address, path, "process-instances", chosen, detach=detach, yes=yes, what="cancel")
+        return
 
     async def each(client: Client) -> None:
         for key in keys:
@@ -130,21 +182,54 @@ def cancel(keys: tuple[str, ...], address: str | None) -> None:
 
 
 @click.command()
-@click.argument("keys", nargs=-1, required=True, metavar="KEY...")
+@click.argument("keys", nargs=-1, metavar="[KEY...]")
 @click.option(
     "--retries", type=click.IntRange(1), default=1, show_default=True, help="New retries of a job that has none."
 )
 @click.option("--variables", type=JSON_OBJECT, help="Variables to set first, in the scope of the incident.")
+@everything_options
+@click.option("--process", metavar="ID", help="With --all: only incidents of this process.")
+@click.option("--element", metavar="ID", help="With --all: only incidents of this element.")
+@click.option("--type", "type_", metavar="TYPE", help="With --all: only incidents of this type: JOB_NO_RETRIES, …")
+@click.option("--error", metavar="PATTERN", help="With --all: only messages like this; * stands for any text.")
 @address_option
-def resolve(keys: tuple[str, ...], retries: int, variables: dict[str, Any] | None, address: str | None) -> None:
+def resolve(
+    keys: tuple[str, ...],
+    retries: int,
+    variables: dict[str, Any] | None,
+    everything: bool,
+    process: str | None,
+    element: str | None,
+    type_: str | None,
+    error: str | None,
+    filter: dict[str, Any] | None,
+    detach: bool,
+    yes: bool,
+    address: str | None,
+) -> None:
     """Resolve incidents: the server retries exactly the failed step.
 
-    A job without retries first gets new ones. Correct wrong data with --variables.
+    A job without retries first gets new ones. Correct wrong data with --variables. With --all the server resolves
+    everything that matches, as a batch operation, and each job without retries gets one.
 
     \b
-    Example:
+    Examples:
       vivero resolve 2251799813685312 --variables '{"card": "4711"}'
+      vivero resolve --all --process order --error '*no paper*'
     """
+    fields = {"--process": process, "--element": element, "--type": type_, "--error": error}
+    _check_target(keys, everything, fields | {"--filter": filter, "--detach": detach})
+    if everything and (variables or retries != 1):
+        raise click.UsageError("--variables and --retries need keys: with --all each job gets one retry")
+    if everything:
+        chosen = {
+            "processDefinitionId": process,
+            "elementId": element,
+            "errorType": None if type_ is None else type_.upper(),
+            "errorMessage": None if error is None else {"$like": error},
+        } | (filter or {})
+        change_all(address, "incidents/resolution", "incidents", chosen, detach=detach, yes=yes, what="resolve")
+        return
 
     async def each(client: Client) -> None:
         for key in keys:

@@ -190,3 +190,15 @@ def test_status(run):
     assert "healthy" in said
     assert "leader" in said
     assert json.loads(good(run("status", "--json")))["healthy"] is True
+
+
+def test_everything_that_matches_is_cancelled(run):
+    good(run("deploy", str(ORDER)))
+    for _ in range(3):
+        good(run("start", "order", "--variables", ITEMS, "--tag", "by-filter"))
+    assert good(run("cancel", "--all", "--tag", "by-filter")).endswith("COMPLETED, 3 items: 3 completed\n")
+    states = {item["state"] for item in lines(good(run("instances", "--tag", "by-filter", "--json")))}
+    assert states == {"TERMINATED"}
+    (batch,) = lines(good(run("batches", "list", "--json")))
+    items = lines(good(run("batches", "show", batch["batchOperationKey"], "--items", "completed", "--json")))
+    assert len(items) == batch["operationsCompletedCount"] == 3

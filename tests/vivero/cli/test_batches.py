@@ -1,0 +1,185 @@
+"""`vivero cancel --all`, `vivero resolve --all` and `vivero batches`: what they ask the server, and what they print."""
+
+import json
+from functools import partial
+
+import httpx
+import pytest
+from click.testing import CliRunner
+
+from vivero.cli import batches, main, options
+from vivero.client import Client
+
+
+def operation(state, total=0, **counts):
+    return {
+        "batchOperationKey": "7",
+        "state": state,
+        "batchOperationType": "CANCEL_PROCESS_INSTANCE",
+        "actorId": "ann",
+        "startDate": "2026-11-22T20:00:00.000Z",
+        "endDate": None,
+        "operationsTotalCount": total,
+        **{f"operations{name}Count": counts.get(name, 0) for name in ("Completed", "Failed", "Skipped", "Canceled")},
+        "errors": [],
+    }
+
+
+ITEM = {
+    "itemKey": "9",
+    "processInstanceKey": "9",
+    "state": "FAILED",
+    "processedDate": None,
+    "errorMessage": "INVALID_STATE: no",
+}
+
+
+class Server:
+    """Answers with the states of a batch operation, one after the other."""
+
+    def __init__(self) -> None:
+        self.states = [operation("COMPLETED", 2, Completed=2)]
+        self.asked = []
+
+    def __call__(self, request) -> httpx.Response:
+        path = request.url.path
+        body = json.loads(request.content) if request.content else None
+        self.asked.append((request.method, path, body))
+        if path.endswith(("/suspension", "/resumption", "operations/7/cancellation")):
+            return httpx.Response(204)
+        if path.endswith("/batch-operation-items/search"):
+            return httpx.Response(200, json=page([ITEM]))
+        if path.endswith("/search"):
+            return httpx.Response(200, json=page([self.states[0]]))
+        if request.method == "POST":
+            return httpx.Response(200, json={"batchOperationKey": "7", "batchOperationType": "X"})
+        return httpx.Response(200, json=self.states.pop(0) if len(self.states) > 1 else self.states[0])
+
+
+def page(items):
+    return {"items": items, "page": {"totalItems": len(items), "endCursor": None}}
+
+
+@pytest.fixture
+def server(monkeypatch):
+    server = Server()
+    monkeypatch.setattr(options, "Client", partial(Client, transport=httpx.MockTransport(server)))
+    monkeypatch.setattr(batches, "POLL_S", 0)
+    return server
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, arguments, env={"COLUMNS": "200"}, catch_exceptions=False)
+
+
+def test_everything_that_matches_is_cancelled_and_the_counts_are_printed(server):
+    server.states = [
+        operation("CREATED", 1),
+        operation("ACTIVE", 3, Completed=1),
+        operation("COMPLETED", 3, Completed=2, Skipped=1),
+    ]
+    said = run(
+        "cancel", "--all", "--process", "order", "--version", "3", "--tag", "a", "--filter", '{"hasIncident": true}'
+    )
+    assert said.exit_code == 0, said.stderr
+    assert said.stdout == "batch operation 7 COMPLETED, 3 items: 2 completed, 1 skipped\n"
+    filter = {
+        "processDefinitionId": "order",
+        "processDefinitionVersion": 3,
+        "tags": ["a"],
+        "hasIncident": True,
+    }
+    assert server.asked[0] == ("POST", "/v2/process-instances/cancellation", {"filter": filter})
+
+
+def test_incidents_are_selected_by_their_own_fields(server):
+    said = run("resolve", "--all", "--process", "order", "--type", "job_no_retries", "--error", "*paper*")
+    assert said.exit_code == 0, said.stderr
+    filter = {
+        "processDefinitionId": "order",
+        "errorType": "JOB_NO_RETRIES",
+        "errorMessage": {"$like": "*paper*"},
+    }
+    assert server.asked[0] == ("POST", "/v2/incidents/resolution", {"filter": filter})
+
+
+def test_failed_items_are_an_error(server):
+    server.states = [operation("PARTIALLY_COMPLETED", 2, Completed=1, Failed=1)]
+    said = run("cancel", "--all", "--process", "order")
+    assert said.exit_code == 1
+    assert said.stdout == "batch operation 7 PARTIALLY_COMPLETED, 2 items: 1 completed, 1 failed\n"
+    assert "see `vivero batches show 7`" in said.stderr
+
+
+def test_detached_it_only_prints_the_key(server):
+    said = run("cancel", "--all", "--process", "order", "--detach")
+    assert (said.exit_code, said.stdout) == (0, "7\n")
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["cancel"], "name keys, or use --all"),
+        (["cancel", "--all", "5"], "name keys, or use --all"),
+        (["cancel", "--all"], "name what to change"),
+        (["cancel", "5", "--process", "p"], "--process needs --all"),
+        (["resolve", "5", "--error", "x"], "--error needs --all"),
+        (["resolve", "--all", "--process", "p", "--retries", "3"], "--variables and --retries need keys"),
+    ],
+)
+def test_keys_and_filters_do_not_mix(server, arguments, says):
+    said = run(*arguments)
+    assert said.exit_code == 2
+    assert says in said.stderr
+    assert server.asked == []
+
+
+def test_a_person_is_asked_first(server, monkeypatch):
+    asked: list[str] = []
+    monkeypatch.setattr("sys.stdin", type("Terminal", (), {"isatty": lambda _self: True})())
+    monkeypatch.setattr("click.confirm", lambda text, abort: asked.append(text))
+    change = partial(batches.change_all, None, "process-instances/cancellation", "process-instances", {"tags": ["a"]})
+    change(detach=True, yes=False, what="cancel")
+    assert asked == ["cancel 1 of process instances?"]
+    assert server.asked[0][2]["filter"] == {"state": "ACTIVE", "tags": ["a"]}
+    change(detach=True, yes=True, what="cancel")
+    assert len(asked) == 1
+
+
+def test_lists_show_counts_and_items_their_errors(server):
+    header, row = run("batches", "list", "--state", "completed").stdout.splitlines()
+    assert header.split()[:5] == ["key", "type", "state", "items", "completed"]
+    assert row.split()[:5] == ["7", "CANCEL_PROCESS_INSTANCE", "COMPLETED", "2", "2"]
+    assert server.asked[-1][2]["filter"] == {"state": "COMPLETED"}
+    shown = run("batches", "show", "7", "--items", "FAILED").stdout
+    assert "INVALID_STATE: no" in shown
+    assert server.asked[-1][2]["filter"] == {"batchOperationKey": "7", "state": "FAILED"}
+
+
+def test_a_batch_operation_is_shown_with_its_errors(server):
+    server.states = [operation("FAILED") | {"errors": [{"message": "the filter took too long"}]}]
+    assert run("batches", "show", "7").stdout.splitlines() == [
+        "CANCEL_PROCESS_INSTANCE by ann, FAILED",
+        "batch operation 7 FAILED, 0 items",
+        "the filter took too long",
+    ]
+    assert json.loads(run("batches", "show", "7", "--json").stdout)["state"] == "FAILED"
+
+
+@pytest.mark.parametrize(
+    ("verb", "path", "says"),
+    [
+        ("suspend", "suspension", "is suspended"),
+        ("resume", "resumption", "goes on"),
+        ("cancel", "cancellation", "is cancelled"),
+    ],
+)
+def test_it_is_changed_by_key(server, verb, path, says):
+    assert run("batches", verb, "7").stdout == f"7 {says}\n"
+    assert server.asked == [("POST", f"/v2/batch-operations/7/{path}", {})]
+
+
+def test_progress_is_watched_until_it_is_suspended(server):
+    server.states = [operation("ACTIVE", 3, Completed=1), operation("SUSPENDED", 3, Completed=1)]
+    assert run("batches", "watch", "7").stdout == "batch operation 7 SUSPENDED, 3 items: 1 completed\n"

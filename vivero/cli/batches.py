@@ -1,0 +1,211 @@
+"""The commands `batches …`, and what `cancel --all` and `resolve --all` share: a batch operation and its progress."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import click
+import trio
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+from vivero.cli.lists import View, list_page, oldest_or_newest, paged
+from vivero.cli.options import JSON_OBJECT, Failure, address_option, say, talk
+from vivero.client import Client, Document
+from vivero.terminal_tables import Column, coloured, console, field, state, time
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+OPEN = ("CREATED", "ACTIVE")
+STATES = ("CREATED", "ACTIVE", "SUSPENDED", "COMPLETED", "PARTIALLY_COMPLETED", "CANCELED", "FAILED")
+ITEM_STATES = ("ACTIVE", "COMPLETED", "SKIPPED", "FAILED", "CANCELED")
+POLL_S = 0.25
+KEY = click.argument("key", metavar="KEY")
+
+
+def everything_options(command: F) -> F:
+    """Add the options of commands that change everything that matches."""
+    for option in (
+        click.option("--yes", is_flag=True, help="Do not ask before it begins."),
+        click.option(
+            "--detach", is_flag=True, help="Print the key of the batch operation, and do not wait for its end."
+        ),
+        click.option("--filter", "filter", type=JSON_OBJECT, help="Further fields of the search's filter, as JSON."),
+        click.option("--all", "everything", is_flag=True, help="Change everything that matches, on the server."),
+    ):
+        command = option(command)
+    return command
+
+
+def change_all(
+    address: str | None, path: str, searched: str, filter: Mapping[str, Any], *, detach: bool, yes: bool, what: str
+) -> None:
+    """Create a batch operation for what a filter selects, and show its progress. Raises Failure if items failed."""
+    chosen = {name: value for name, value in filter.items() if value not in (None, [])}
+    if not chosen:
+        raise click.UsageError('name what to change, such as --process; everything: --filter \'{"state": "ACTIVE"}\'')
+
+    async def work(client: Client) -> Document:
+        if not yes and sys.stdin.isatty():
+            found = await client.search(searched, {"state": "ACTIVE"} | chosen, limit=1)
+            click.confirm(f"{what} {found.total:,} of {searched.replace('-', ' ')}?", abort=True)
+        key = await client.create_batch_operation(path, chosen)
+        if detach:
+            click.echo(key)
+            return {}
+        return await follow(client, key)
+
+    ended = talk(address, work)
+    if ended and ended["state"] != "COMPLETED":
+        key = ended["batchOperationKey"]
+        raise Failure(f"batch operation {key} is {ended['state']}: see `vivero batches show {key}`")
+
+
+async def follow(client: Client, key: str) -> Document:
+    """Show a progress bar until the batch operation ends or is suspended, then a line of counts."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console(stderr=True), transient=True) as progress:
+        bar = progress.add_task("selecting", total=None)
+        while True:
+            found = await client.batch_operation(key)
+            _show(progress, bar, found)
+            if found["state"] not in OPEN:
+                break
+            await trio.sleep(POLL_S)
+    click.echo(summary(found))
+    return found
+
+
+def _show(progress: Progress, bar: TaskID, found: Document) -> None:
+    total = found["operationsTotalCount"]
+    if found["state"] == "CREATED":
+        progress.update(bar, description="selecting", completed=total)
+    else:
+        progress.update(bar, description=found["state"].lower(), total=total, completed=done(found))
+
+
+def done(found: Document) -> int:
+    """The items that have ended."""
+    return sum(found[f"operations{each}Count"] for each in ("Completed", "Failed", "Skipped", "Canceled"))
+
+
+def summary(found: Document) -> str:
+    """The counts of a batch operation, as a line."""
+    counts = [
+        f"{found[f'operations{name}Count']} {name.lower()}"
+        for name in ("Completed", "Failed", "Skipped", "Canceled")
+        if found[f"operations{name}Count"]
+    ]
+    items = f"{found['operationsTotalCount']} items" + (f": {', '.join(counts)}" if counts else "")
+    return f"batch operation {found['batchOperationKey']} {found['state']}, {items}"
+
+
+# -- vivero batches
+
+
+@click.group()
+def batches() -> None:
+    """List batch operations, show their items, suspend, resume and cancel them.
+
+    `vivero cancel --all` and `vivero resolve --all` create them. They run on the server, so they go on when this
+    program ends.
+
+    \b
+    Examples:
+      vivero batches list --state ACTIVE
+      vivero batches show 7 --items FAILED
+      vivero batches suspend 7
+    """
+
+
+_COLUMNS: tuple[Column, ...] = (
+    ("key", field("batchOperationKey")),
+    ("type", field("batchOperationType")),
+    ("state", state),
+    ("items", field("operationsTotalCount")),
+    ("completed", field("operationsCompletedCount")),
+    ("failed", field("operationsFailedCount")),
+    ("skipped", field("operationsSkippedCount")),
+    ("by", field("actorId")),
+    ("started", time("startDate")),
+    ("ended", time("endDate")),
+)
+_ITEM_COLUMNS: tuple[Column, ...] = (
+    ("item", field("itemKey")),
+    ("instance", field("processInstanceKey")),
+    ("state", state),
+    ("at", time("processedDate")),
+    ("error", field("errorMessage")),
+)
+
+
+@batches.command("list")
+@click.option(
+    "--state", "state_", type=click.Choice(STATES, case_sensitive=False), help="Only those in this state.  [any]"
+)
+@oldest_or_newest
+@paged
+def list_(state_: str | None, oldest: bool, **page: Any) -> None:
+    """List batch operations with their counts."""
+    list_page("batch-operations", {"state": state_}, "batchOperationKey", _COLUMNS, oldest, View(**page))
+
+
+@batches.command()
+@KEY
+@click.option(
+    "--items", "items", type=click.Choice((*ITEM_STATES, "ANY"), case_sensitive=False), help="List items in this state."
+)
+@oldest_or_newest
+@paged
+def show(key: str, items: str | None, oldest: bool, **page: Any) -> None:
+    """Show a batch operation, its errors, and its items."""
+    view = View(**page)
+    found = talk(view.address, lambda client: client.batch_operation(key))
+    if items is None and view.as_json:
+        say(found)
+    elif items is None:
+        console().print(f"{found['batchOperationType']} by {found['actorId']}, {coloured(found['state'])}", markup=True)
+        click.echo(summary(found))
+        for error in found["errors"]:
+            click.echo(error["message"])
+    else:
+        filter = {"batchOperationKey": key, "state": None if items == "ANY" else items}
+        list_page("batch-operation-items", filter, "itemKey", _ITEM_COLUMNS, oldest, view)
+
+
+@batches.command()
+@KEY
+@address_option
+def watch(key: str, address: str | None) -> None:
+    """Show the progress of a batch operation until it ends or is suspended."""
+    talk(address, lambda client: follow(client, key))
+
+
+def _change(address: str | None, key: str, action: str, said: str) -> None:
+    talk(address, lambda client: client.change_batch_operation(key, action))
+    click.echo(f"{key} {said}")
+
+
+@batches.command()
+@KEY
+@address_option
+def suspend(key: str, address: str | None) -> None:
+    """Send no more items. What was sent is finished."""
+    _change(address, key, "suspension", "is suspended")
+
+
+@batches.command()
+@KEY
+@address_option
+def resume(key: str, address: str | None) -> None:
+    """Continue a suspended batch operation."""
+    _change(address, key, "resumption", "goes on")
+
+
+@batches.command()
+@KEY
+@address_option
+def cancel(key: str, address: str | None) -> None:
+    """Leave the rest of the items alone. What was done is not undone."""
+    _change(address, key, "cancellation", "is cancelled")
