@@ -15,7 +15,10 @@ from vivero import logs
 
 USUAL = ("core", "append", "engine", "http", "feel", "http_server", "authentication")
 """What runs when nothing is named: under three minutes."""
-LARGE = ("jobs", "timers", "messages", "loops", "capacity", "partitions", "row_security", "console")
+LARGE = (
+    *("jobs", "timers", "messages", "loops", "capacity", "partitions", "processes", "overload"),
+    *("row_security", "console"),
+)
 """A minute or more each, on up to a million rows: only by name."""
 NAMES = USUAL + LARGE
 DESCRIPTION = "Run the named benchmarks, by default the usual: one JSON line each on stdout, a table each on stderr."

@@ -1,8 +1,8 @@
 """A cheap HTTP client for load: raw keep-alive sockets in one loop, prepared requests, answers cut by length.
 
-It runs in a process of its own (`python -m benchmarks.http_client PORT MODE SECONDS RATE [CREATORS]`) and prints its
-figures as one JSON line, its own CPU time among them: if that is not small beside the server's, it is the client that
-is measured. With CREATORS given, creations do not wait for open instances to be completed.
+It runs in a process of its own (`python -m benchmarks.http_client PORT MODE SECONDS RATE [CREATORS [WORKERS]]`) and
+prints its figures as one JSON line, its own CPU time among them: if that is not small beside the server's, it is the
+client that is measured. With CREATORS given, creations do not wait for open instances to be completed.
 """
 
 from __future__ import annotations
@@ -103,8 +103,10 @@ def post(path: str, body: bytes) -> bytes:
 class Loop:
     """Everything that happens in the client."""
 
-    def __init__(self, port: int, mode: str, seconds: float, rate: float, creators: int | None = None) -> None:
-        self._creators = creators or CREATORS
+    def __init__(
+        self, port: int, mode: str, seconds: float, rate: float, creators: int | None = None, workers: int = WORKERS
+    ) -> None:
+        self._creators, self._workers = creators or CREATORS, workers
         self._most_open = MAX_OPEN if creators is None else sys.maxsize
         self.selector = selectors.DefaultSelector()
         self._port, self._mode, self._rate = port, mode, rate
@@ -126,9 +128,9 @@ class Loop:
         for _ in range(creators):
             self._idle.append(Channel(self.selector, self._port))
         if self._mode == "service":
-            for _ in range(WORKERS):
+            for _ in range(self._workers):
                 self._activate(Channel(self.selector, self._port))
-            self._free.extend(Channel(self.selector, self._port) for _ in range(WORKERS * COMPLETERS))
+            self._free.extend(Channel(self.selector, self._port) for _ in range(self._workers * COMPLETERS))
         while (now := perf_counter()) < self._until:
             self._create_some(now)
             for key, _ in self.selector.select(0.001 if self._rate else 0.05):
@@ -203,8 +205,10 @@ def quantiles(name: str, seconds: list[float]) -> dict[str, float]:
     }
 
 
-def main(port: int, mode: str, seconds: float, rate: float, creators: int | None = None) -> None:
-    loop = Loop(port, mode, seconds, rate, creators)
+def main(
+    port: int, mode: str, seconds: float, rate: float, creators: int | None = None, workers: int = WORKERS
+) -> None:
+    loop = Loop(port, mode, seconds, rate, creators, workers)
     loop.run()
     usage = resource.getrusage(resource.RUSAGE_SELF)
     finished = loop.done if mode == "service" else len(loop.answered)

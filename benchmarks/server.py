@@ -5,6 +5,7 @@ And the whole program on it, in a process of its own.
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import subprocess
@@ -12,7 +13,9 @@ import sys
 import tempfile
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import IO
 
 import httpx
 import psutil
@@ -26,12 +29,15 @@ SETTINGS = ("server_version", "fsync", "synchronous_commit", "shared_buffers", "
 
 
 @asynccontextmanager
-async def fresh_database() -> AsyncGenerator[tuple[str, dict[str, str]]]:
-    """The DSN of a migrated database that is gone afterwards, with the server's settings."""
+async def fresh_database(connections: int = 50) -> AsyncGenerator[tuple[str, dict[str, str]]]:
+    """The DSN of a migrated database that is gone afterwards, with the server's settings. It permits so many
+    connections."""
     directory = _reachable_directory()
     root = directory / "root"
     try:
-        lease = await trio.to_thread.run_sync(embedded.acquire, root)
+        parameters = {**embedded.DEVELOPMENT.parameters, "max_connections": str(connections)}
+        settings = replace(embedded.DEVELOPMENT, parameters=parameters)
+        lease = await trio.to_thread.run_sync(embedded.acquire, root, settings)
         try:
             connection = await driver.connect(lease.dsn, name="benchmark")
             await migrate.migrate(connection)
@@ -58,12 +64,17 @@ async def _setting(connection: Connection, name: str) -> str:
 
 @contextmanager
 def program(
-    dsn: str, files: Mapping[str, bytes], *options: str, authorization: str = ""
+    dsn: str,
+    files: Mapping[str, bytes],
+    *options: str,
+    authorization: str = "",
+    environment: Mapping[str, str] | None = None,
 ) -> Iterator[tuple[int, psutil.Process]]:
     """`vivero up` on a free port, with these options and, if there are any, these files deployed."""
     with tempfile.TemporaryFile("w+") as output:
         command = [sys.executable, "-m", "vivero", "up", "--port", "0", "--database-url", dsn, *options]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=output, text=True)
+        variables = os.environ | (environment or {})
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=output, text=True, env=variables)
         try:
             port = _port(process, output)
             if files:
@@ -74,12 +85,13 @@ def program(
             process.wait(30)
 
 
-def _port(process: subprocess.Popen[str], output: object) -> int:
+def _port(process: subprocess.Popen[str], output: IO[str]) -> int:
     assert process.stdout is not None
     for line in process.stdout:
         if "http://" in line:
             return int(line.rsplit(":", 1)[1].split("/")[0].split()[0])
-    raise RuntimeError(f"the server did not start: {output}")
+    output.seek(0)
+    raise RuntimeError(f"the server did not start: {output.read()}")
 
 
 def _deploy(port: int, files: Mapping[str, bytes], authorization: str) -> None:

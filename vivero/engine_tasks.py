@@ -8,6 +8,7 @@ from functools import partial
 from vivero.api.access.creators import PresentRights
 from vivero.config import Config
 from vivero.connections import Connections
+from vivero.engine.runtime.appender.calls import PendingCommand
 from vivero.engine.runtime.appender.task import Appender
 from vivero.engine.runtime.batch_operations.settings import BATCH_OPERATIONS_PARTITION
 from vivero.engine.runtime.batch_operations.task import BatchOperations
@@ -42,8 +43,10 @@ class EngineTasks:
         announcer: Announcer,
         events: Callable[[], NodeEvents],
         add: Callable[..., None],
+        elsewhere: Callable[[PendingCommand], bool] | None = None,
     ) -> None:
-        """`events()` is called when a partition is opened. `add(*children)` runs the tasks of a new partition."""
+        """`events()` is called when a partition is opened. `add(*children)` runs the tasks of a new partition.
+        `elsewhere(pending)` may let a sibling process append a command."""
         self._config, self._connections, self._node = config, connections, node
         self._definitions, self._events = definitions, events
         self.consumers: dict[int, Consumer] = {}
@@ -57,6 +60,7 @@ class EngineTasks:
             handed=self.handovers.take,
             consumed=self.handovers.consumed,
             owned=self.handovers.led,
+            elsewhere=elsewhere,
         )
         self.batch_operations = BatchOperations(
             connections.dedicated(

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 
 import trio
 
@@ -34,6 +35,7 @@ from vivero.engine.bpmn.parser import parse
 from vivero.engine.bpmn.xml import LIMITS
 from vivero.engine.runtime.completions import Completions
 from vivero.engine.runtime.definitions import DefinitionCache
+from vivero.engine.runtime.siblings.task import Siblings
 from vivero.engine.runtime.supervision.children import Child
 from vivero.engine.runtime.supervision.loop_probe import LoopProbe
 from vivero.engine.runtime.supervision.supervisor import Supervisor
@@ -64,8 +66,18 @@ class Tree:
     """Measures the longest time for which the event loop served nobody."""
 
 
-def build(config: Config, dsn: str, node: str, endpoint: Endpoint, others: Sequence[Child] = ()) -> Tree:
-    """All parts, connected. `node` is unique to this process; `others` are children that supervise PostgreSQL."""
+def build(
+    config: Config,
+    dsn: str,
+    node: str,
+    endpoint: Endpoint,
+    others: Sequence[Child] = (),
+    siblings_directory: Path | None = None,
+) -> Tree:
+    """All parts, connected. `node` is unique to this process; `others` are children that supervise PostgreSQL.
+
+    `siblings_directory` has the sockets of the processes of one program, if there are several.
+    """
     connections = Connections(Primary(dsn))
     pools = open_pools(config, connections)
     limits = replace(LIMITS, feel=config.feel.limits)
@@ -74,9 +86,13 @@ def build(config: Config, dsn: str, node: str, endpoint: Endpoint, others: Seque
         pools.reads.connection, read=partial(parse, limits=limits), consumers=config.partitions
     )
     announcer = Announcer(connections.by_deadline("announcer"), needed=lambda: not listener.alone)
+    siblings = None
+    if siblings_directory is not None:
+        siblings = Siblings(siblings_directory, node, completions, lambda: engine.appender, lambda: engine.cluster.view)
     engine = EngineTasks(
-        config, connections, node, definitions, announcer, lambda: events, lambda *new: supervisor.add(*new)
-    )
+        config, connections, node, definitions, announcer, lambda: events, lambda *new: supervisor.add(*new),
+        None if siblings is None else siblings.take,
+    )  # fmt: skip
     http = HttpServer(config, pools, engine.handovers)
     jobs = BackgroundJobs(config, connections.primary, node)
     connectors = ConnectorTasks(config, connections, pools.reads, engine.appender, definitions)
@@ -104,6 +120,8 @@ def build(config: Config, dsn: str, node: str, endpoint: Endpoint, others: Seque
             yield Child("listener", listener.run, listener.abort)
         if config.has_role(Role.API, Role.ENGINE) or config.works_connectors:
             yield Child("announcer", announcer.run, announcer.abort)
+        if siblings is not None and config.has_role(Role.API, Role.ENGINE):
+            yield Child("siblings", siblings.run)
         yield from others
 
     supervisor = Supervisor(children(), config.supervision)
@@ -118,13 +136,14 @@ async def run(
     stop: trio.Event,
     started: Callable[[Tree], None] = lambda _tree: None,
     others: Sequence[Child] = (),
+    siblings_directory: Path | None = None,
 ) -> None:
     """Run until `stop` is set. Then the API and the appender finish their work, and all other tasks are cancelled.
 
     Raises:
         Escalated: too many failures; the process should exit with a status other than 0.
     """
-    tree = build(config, dsn, node, endpoint, others)
+    tree = build(config, dsn, node, endpoint, others, siblings_directory)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_stop, tree, stop, config.drain_s, nursery.cancel_scope)
         note = partial(tree.engine.handovers.accuse, partial(attempts.leave_notes, dsn))

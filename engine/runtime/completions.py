@@ -22,7 +22,7 @@ from vivero.engine.core.state.instance_tree import Variable
 from vivero.engine.runtime.appender.admission import Lost, Overloaded
 from vivero.engine.runtime.dedicated_connection import DedicatedConnection
 from vivero.engine.runtime.supervision.beat import Beat
-from vivero.engine.runtime.waiters import End, NotToldHere, Waiter, WaiterTable
+from vivero.engine.runtime.waiters import Done, End, NotToldHere, Waiter, WaiterTable
 from vivero.storage import log
 from vivero.storage.log import CommandOutcome
 from vivero.storage.postgres.driver import CALL_TIMEOUT_S, Connection
@@ -61,7 +61,7 @@ class Completions:
 
     # -- for requests; none of these has a checkpoint ---------------------------------------------------------------
 
-    def register(self, partition: int, position: int, done: trio.Event | None = None) -> Waiter[CommandOutcome]:
+    def register(self, partition: int, position: int, done: Done | None = None) -> Waiter[CommandOutcome]:
         """Wait for the answer to the command at `position`. `done` is set when it comes.
 
         Raises:
@@ -120,12 +120,16 @@ class Completions:
         """A batch of this node was committed, and everything up to `watermark` is known. Serve the waiters."""
         self._watermarks[partition] = watermark
         for outcome in outcomes:
-            if not self._outcomes.serve(outcome.position, outcome) and self._small(outcome):
-                self._outcomes.remember(outcome.position, outcome)
+            self.told(outcome)
         for key, state, variables in ended:
             end = End(state, self._small_texts(variables))
             if not self._ends.serve(key, end):
                 self._ends.remember(key, end)
+
+    def told(self, outcome: CommandOutcome) -> None:
+        """The outcome of a command, from a batch that is committed. Serve its waiters, or remember it for late ones."""
+        if not self._outcomes.serve(outcome.position, outcome) and self._small(outcome):
+            self._outcomes.remember(outcome.position, outcome)
 
     def _small_texts(self, variables: Mapping[str, Variable]) -> dict[str, str] | None:
         texts = {name: variable.value for name, variable in variables.items()}

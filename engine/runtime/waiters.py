@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import Generic, Self, TypeVar
+from typing import Generic, Protocol, Self, TypeVar
 
 import msgspec
 import trio
@@ -24,17 +24,23 @@ class NotToldHere(Exception):
     """The program stops. The end may well come, but this node will not report it."""
 
 
+class Done(Protocol):
+    """Hears that a value has come. `trio.Event` is one."""
+
+    def set(self) -> None: ...
+
+
 class Waiter(Generic[V]):
     """Waits for one value. It is a context manager, which unregisters the waiter."""
 
     __slots__ = ("_done", "_error", "_forget", "_value", "key")
 
-    def __init__(self, key: int, forget: Callable[[Waiter[V]], None], done: trio.Event | None = None) -> None:
+    def __init__(self, key: int, forget: Callable[[Waiter[V]], None], done: Done | None = None) -> None:
         """`done` is set with the value. By default the waiter has an event of its own."""
         self.key = key
         """The position of the command, or the key of the instance."""
         self._forget = forget
-        self._done = trio.Event() if done is None else done
+        self._done: Done = trio.Event() if done is None else done
         self._value: V | None = None
         self._error: Exception | None = None
 
@@ -44,13 +50,14 @@ class Waiter(Generic[V]):
         return self._value
 
     async def wait(self) -> V:
-        """Wait for the value. A value that has come is returned even after a deadline, which the caller sets.
+        """Wait for the value, if `done` is an event. A value that has come is returned even after a deadline, which the
+        caller sets.
 
         Raises:
             NotToldHere: the program stops (only for the end of an instance).
             Lost: PostgreSQL crashed before the command was durable (only for the outcome of a command).
         """
-        if self._value is None and self._error is None:
+        if self._value is None and self._error is None and isinstance(self._done, trio.Event):
             await self._done.wait()
         value = self.result()
         if value is None:

@@ -28,6 +28,8 @@ class Begin(msgspec.Struct, tag=True, frozen=True):
     """The descriptor of the file with the connections of each process (`connection_counts`)."""
     index: int
     """The place of this process in it."""
+    siblings: Path
+    """The directory with the sockets on which the processes reach each other."""
 
 
 class Stop(msgspec.Struct, tag=True, frozen=True):

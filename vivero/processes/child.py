@@ -83,7 +83,7 @@ async def _serve(begin: Begin, channel: Channel[ToChild], messages: AsyncIterato
             )
 
         nursery.start_soon(_stop_on_signal, stop)
-        await tree.run(config, begin.dsn, node, endpoint, stop, started)
+        await tree.run(config, begin.dsn, node, endpoint, stop, started, siblings_directory=begin.siblings)
         nursery.cancel_scope.cancel()
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import structlog
 import trio
@@ -45,8 +47,11 @@ async def serve(prepared: Prepared, ready: Callable[[Ready], None], stop: trio.E
     """
     listeners = await _open_admin(prepared.config)
     try:
-        with connection_counts.create(prepared.config.processes) as counts:
-            await _serve(prepared, listeners, counts.fileno(), ready, stop)
+        with (
+            connection_counts.create(prepared.config.processes) as counts,
+            TemporaryDirectory(prefix="vivero-", ignore_cleanup_errors=True) as siblings,
+        ):
+            await _serve(prepared, listeners, counts.fileno(), Path(siblings), ready, stop)
     finally:
         for listener in listeners:
             listener.socket.close()
@@ -68,12 +73,14 @@ async def _serve(
     prepared: Prepared,
     admin_listeners: Sequence[trio.SocketListener],
     counts: int,
+    siblings: Path,
     ready: Callable[[Ready], None],
     stop: trio.Event,
 ) -> None:
+    """`siblings`: a directory that only this user can enter, for the sockets of the processes."""
     config = prepared.config
     all_serve = _AllServe(config.processes, partial(ready, prepared.ready(_url(config, admin_listeners))))
-    processes = _processes(prepared, counts, all_serve)
+    processes = _processes(prepared, counts, siblings, all_serve)
     drain = trio.Event()
 
     application = admin.build(
@@ -121,13 +128,14 @@ class _AllServe:
                 self._then()
 
 
-def _processes(prepared: Prepared, counts: int, all_serve: _AllServe) -> list[ChildProcess]:
+def _processes(prepared: Prepared, counts: int, siblings: Path, all_serve: _AllServe) -> list[ChildProcess]:
     """The processes, named by numbers from 1."""
     config, counter = prepared.config, deaths(prepared.config.supervision)
     shown = ConnectionCounts(counts, config.processes, 0)
     descriptors = [listener.socket.fileno() for listener in prepared.listeners]
     begins = [
-        Begin(str(index + 1), config, prepared.dsn, descriptors, counts, index) for index in range(config.processes)
+        Begin(str(index + 1), config, prepared.dsn, descriptors, counts, index, siblings)
+        for index in range(config.processes)
     ]
     return [ChildProcess(begin, shown, counter, partial(all_serve.serves, begin.name)) for begin in begins]
 

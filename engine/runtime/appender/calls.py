@@ -56,7 +56,9 @@ class PendingCommand:
     call: AppendCall | None = None
     withdrawn: bool = False
     queued: bool = False
-    """The appender has it."""
+    """The appender has it, or a sibling process."""
+    sent: bool = False
+    """A sibling process has it, and may append it."""
     patience_until: float = float("inf")
     """When the appender gives a `new` command up if the log has no capacity for it (Trio's clock)."""
     appended_at: float = 0.0
@@ -91,7 +93,13 @@ def pending_command(item: Append, new: bool = False) -> PendingCommand:
     check_encoding(payload)  # at the append, a wrong one would fail the whole call
     key, sha = (None, None) if item.idempotency is None else (item.idempotency[0], item.idempotency[1].hex())
     entry = LogEntry(item.tenant, item.command.intent, payload, item.key, key, sha, item.trace, item.audit)
-    return PendingCommand(entry, item.partition, len(payload) + OVERHEAD_BYTES, item.flush, trio.current_time(), new)
+    return pending_entry(entry, item.partition, item.flush, new)
+
+
+def pending_entry(entry: LogEntry, partition: int, flush: bool, new: bool = False) -> PendingCommand:
+    """A command that is encoded."""
+    size = len(entry.payload) + OVERHEAD_BYTES
+    return PendingCommand(entry, partition, size, flush, trio.current_time(), new)
 
 
 def bisect(call: AppendCall, error: DataPoison) -> list[AppendCall]:

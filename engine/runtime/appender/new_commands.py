@@ -81,3 +81,14 @@ def received(channel: trio.MemoryReceiveChannel[PendingCommand]) -> PendingComma
             return None
         if not pending.withdrawn:
             return pending
+
+
+def next_new(queues: deque[NewCommands]) -> PendingCommand | None:
+    """The next command of the queues in turn. Drops a queue that has none, or no capacity."""
+    while queues:
+        pending = queues[0].take()
+        if pending is not None:
+            queues.rotate(-1)
+            return pending
+        queues.popleft()
+    return None

@@ -22,7 +22,7 @@ import trio
 from vivero.engine.runtime.appender.admission import Draining, InDoubt, NotAppended, Overloaded, Unavailable
 from vivero.engine.runtime.appender.calls import Append, AppendCall, PendingCommand, bisect, pending_command
 from vivero.engine.runtime.appender.forwarding import Consumed, Forwarding
-from vivero.engine.runtime.appender.new_commands import NewCommands, received
+from vivero.engine.runtime.appender.new_commands import NewCommands, next_new, received
 from vivero.engine.runtime.appender.settings import NEW, AppenderSettings, AppenderStats
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.storage import log
@@ -76,17 +76,20 @@ class Appender:
         handed: Callable[[int, AppendedSegment], bool] = _not_taken,
         consumed: Callable[[int], Consumed | None] = _nobody,
         owned: Callable[[], Collection[int]] = tuple,
+        elsewhere: Callable[[PendingCommand], bool] | None = None,
     ) -> None:
         """`appended(partition, last_position)` wakes the readers of that log. It may not wait.
 
         `handed(partition, segment)` may take over what was appended, so that nobody reads it back. `appended` is not
         called for it then. `consumed(partition)` tells how far its live owner is; None without one. `owned()` names the
-        partitions that this node leads. The appender moves their inboxes to their logs.
+        partitions that this node leads. The appender moves their inboxes to their logs. `elsewhere(pending)` may let a
+        sibling process append a command of running work.
         """
         self.stats = AppenderStats()
         self._connect = connect
         self._settings = settings = settings or AppenderSettings()
         self._appended, self._handed, self._consumed, self._owned = appended, handed, consumed, owned
+        self._elsewhere = elsewhere
         self._send_work, self._work = trio.open_memory_channel[PendingCommand](settings.work_channel)
         self._new: dict[int, NewCommands] = {}
         """By partition."""
@@ -142,6 +145,25 @@ class Appender:
             pending.patience_until = pending.since + self._settings.new_wait_s
         self._queue(pending)
         return pending
+
+    def begin_pending(self, pending: PendingCommand) -> None:
+        """Begin to append a command of a sibling process. `pending.then` hears of the result. Never waits.
+
+        Raises:
+            Overloaded, Unavailable, Draining: as `append` does.
+        """
+        self._check_open()
+        self._queue_here(pending)
+        if not pending.queued:
+            raise self._overloaded(f"{self._settings.work_channel} commands wait for being appended")
+
+    def append_here(self, pending: PendingCommand) -> None:
+        """Append a command that was meant for a sibling process, which certainly does not append it. Never waits."""
+        pending.queued = False
+        try:
+            self.begin_pending(pending)
+        except NotAppended as error:
+            pending.finish(error)
 
     async def finish_append(self, pending: PendingCommand, deadline: float) -> Appended:
         """Wait for the position of a command up to `deadline` (Trio's clock). Raises as `append` does."""
@@ -231,7 +253,19 @@ class Appender:
             return f"the engine is {lag} commands behind"
         return None
 
+    @property
+    def draining(self) -> bool:
+        """Whether the program is stopping."""
+        return self._draining
+
     def _queue(self, pending: PendingCommand) -> None:
+        """Queue a command, here or at a sibling process."""
+        if self._elsewhere is not None and not pending.new and self._out_since is None and self._elsewhere(pending):
+            pending.queued = True
+        else:
+            self._queue_here(pending)
+
+    def _queue_here(self, pending: PendingCommand) -> None:
         """Queue a command. Running work that finds its queue full is queued by `_hand_over`."""
         try:
             if pending.new:
@@ -271,6 +305,8 @@ class Appender:
         """The deadline passed: withdraw the command, unless it may have been written."""
         if pending.call is not None and pending.call.in_doubt:
             return InDoubt("no answer from PostgreSQL before the deadline")
+        if pending.sent:
+            return InDoubt("no answer from the process that leads the partition before the deadline")
         pending.withdrawn = True
         if self._out_since is not None:
             return Unavailable(f"PostgreSQL was not available before the deadline: {self._out_because}")
@@ -363,7 +399,7 @@ class Appender:
         for partition, commands in self._new.items():
             commands.measure_capacity(self._consumed(partition))
         while count < self._settings.call_count and size < self._settings.call_bytes:
-            pending = received(self._work) or _next_new(new)
+            pending = received(self._work) or next_new(new)
             if pending is None:
                 break
             groups.setdefault(pending.partition, []).append(pending)
@@ -452,14 +488,3 @@ class Appender:
                     self._note_appended(partition, position)
                 return True
         return False
-
-
-def _next_new(queues: deque[NewCommands]) -> PendingCommand | None:
-    """The next command of the queues in turn. Drops a queue that has none, or no capacity."""
-    while queues:
-        pending = queues[0].take()
-        if pending is not None:
-            queues.rotate(-1)
-            return pending
-        queues.popleft()
-    return None

@@ -23,7 +23,7 @@ async def ends():
 async def test_settings_arrive_as_they_were(ends):
     parent, child = ends
     flags = {"database.data_dir": Path("/tmp/x"), "api.node_name": "blue", "roles": "api,jobs", "http.max_in_flight": 5}
-    begin = Begin("2", load(environment={}, flags=flags), "host=/x dbname=y", [7, 8], 9, 1)
+    begin = Begin("2", load(environment={}, flags=flags), "host=/x dbname=y", [7, 8], 9, 1, Path("/tmp/siblings"))
     async with aclosing(child.messages()) as messages:
         for message in (begin, AskStatus(1), Inflict(2, "api", "hang"), Stop()):
             await parent.send(message)
