@@ -290,7 +290,7 @@ LOG: tuple[Mutant, ...] = (
         "appender: new goes before work",
         f"{APPENDER_TESTS}::test_work_goes_before_new",
         "engine/runtime/appender/task.py",
-        ("received(self._work) or _next_new(new)", "_next_new(new) or received(self._work)"),
+        ("received(self._work) or next_new(new)", "next_new(new) or received(self._work)"),
     ),
     mutant(
         "appender: new does not wait for room in the log",
