@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import msgspec
 
 from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.results import QueryResult
 from vivero.storage.postgres.sql_files import beside
 from vivero.storage.tenants import Tenants, TenantStatements
 
@@ -32,6 +33,16 @@ class ElementDurations(msgspec.Struct, frozen=True, gc=False):
     total_ms: float
 
 
+class StoredForm(msgspec.Struct, frozen=True, gc=False):
+    """A version of a form, with its file."""
+
+    key: int
+    form_id: str
+    version: int
+    tenant: str
+    content: bytes
+
+
 async def cluster_id(connection: Connection) -> str:
     """The identity of the installation."""
     id: str = (await connection.execute(_sql["cluster_id"])).rows[0][0]
@@ -42,6 +53,38 @@ async def definition_xml(connection: Connection, key: int, tenants: Tenants = No
     """The deployed file of a process definition, None if the definition does not exist."""
     rows = (await _of_tenants.execute(connection, "definition_xml", tenants, key)).rows
     return bytes(rows[0][0]) if rows else None
+
+
+async def form(connection: Connection, key: int, tenants: Tenants = None) -> StoredForm | None:
+    """The form with this key, None if it does not exist."""
+    return _form(await _of_tenants.execute(connection, "form", tenants, key))
+
+
+class NoSuchOwner(Exception):
+    """There is no user task or process definition with the key."""
+
+
+async def form_of_user_task(connection: Connection, key: int, tenants: Tenants = None) -> StoredForm | None:
+    """The form that a user task was created with, None without one. Raises NoSuchOwner for an unknown task."""
+    return _form_of(await _of_tenants.execute(connection, "form_of_user_task", tenants, key))
+
+
+async def start_form(connection: Connection, key: int, tenants: Tenants = None) -> StoredForm | None:
+    """The form for the start of a process, None without one. Raises NoSuchOwner for an unknown definition."""
+    return _form_of(await _of_tenants.execute(connection, "start_form", tenants, key))
+
+
+def _form_of(found: QueryResult) -> StoredForm | None:
+    if not found.rows:
+        raise NoSuchOwner
+    return _form(found)
+
+
+def _form(found: QueryResult) -> StoredForm | None:
+    if not found.rows or found.rows[0][0] is None:
+        return None
+    key, form_id, version, tenant, content = found.rows[0]
+    return StoredForm(key, form_id, version, tenant, bytes(content))
 
 
 async def result(

@@ -8,6 +8,34 @@ SELECT r.bytes
 FROM process_definitions d JOIN resources r ON r.sha256 = d.sha256
 WHERE d.process_definition_key = $1 AND d.state <> 'DELETED' /* tenants: AND d.tenant_id = ANY ($2::text[]) */;
 
+-- name: form
+-- By primary key, with the deployed file.
+SELECT f.form_key, f.form_id, f.version, f.tenant_id, r.bytes
+FROM forms f JOIN resources r USING (sha256)
+WHERE f.form_key = $1 AND f.state <> 'DELETED' /* tenants: AND f.tenant_id = ANY ($2::text[]) */;
+
+-- name: form_of_user_task
+-- One row for a task, with nulls if it has no form. The form may have been deleted since.
+SELECT f.form_key, f.form_id, f.version, f.tenant_id, r.bytes
+FROM user_tasks t
+LEFT JOIN forms f ON f.form_key = t.form_key
+LEFT JOIN resources r ON r.sha256 = f.sha256
+WHERE t.user_task_key = $1 /* tenants: AND t.tenant_id = ANY ($2::text[]) */;
+
+-- name: start_form
+-- One row for a definition, with nulls if it has no start form now: which version it is depends on the deployments since.
+SELECT f.form_key, f.form_id, f.version, f.tenant_id, r.bytes
+FROM process_definitions d
+LEFT JOIN LATERAL (
+    SELECT * FROM forms f
+    WHERE f.tenant_id = d.tenant_id AND f.form_id = d.start_form_id AND f.state = 'ACTIVE'
+        AND (d.start_form_binding <> 'deployment' OR f.deployment_key = d.deployment_key)
+        AND (d.start_form_binding <> 'versionTag' OR f.version_tag = d.start_form_version_tag)
+    ORDER BY f.version DESC LIMIT 1
+) f ON true
+LEFT JOIN resources r ON r.sha256 = f.sha256
+WHERE d.process_definition_key = $1 AND d.state <> 'DELETED' /* tenants: AND d.tenant_id = ANY ($2::text[]) */;
+
 -- name: result
 -- The state of an ended instance, and the variables of its outermost scope, in one snapshot.
 SELECT p.state, (

@@ -26,7 +26,15 @@ _OF_BODY = "(SELECT true FROM element_instances e WHERE e.element_instance_key =
 POLICIES: Mapping[str, str] = {
     **dict.fromkeys(
         (
-            *("process_definitions", "process_instances", "element_instances", "variables", "incidents", "jobs"),
+            *(
+                "process_definitions",
+                "forms",
+                "process_instances",
+                "element_instances",
+                "variables",
+                "incidents",
+                "jobs",
+            ),
             *("timers", "user_tasks", "subscriptions", "start_subscriptions", "message_correlations"),
             *("audit_log", "batch_operation_items"),
         ),
@@ -35,7 +43,8 @@ POLICIES: Mapping[str, str] = {
     **{table: _OF_DEFINITION.format(table=table) for table in _COUNTS},
     **{table: _OF_BODY.format(table=table) for table in ("loop_items", "paged_loop_items")},
     "batch_operations": f"tenants <@ {_TENANTS}",
-    "resources": "EXISTS (SELECT FROM process_definitions d WHERE d.sha256 = resources.sha256)",
+    "resources": """EXISTS (SELECT FROM process_definitions d WHERE d.sha256 = resources.sha256)
+    OR EXISTS (SELECT FROM forms f WHERE f.sha256 = resources.sha256)""",
     "command_log": f"""string_to_array(tenant_id, ',') <@ {_TENANTS} OR EXISTS (
     SELECT FROM event_log e JOIN process_instances p ON p.process_instance_key = e.root_key
     WHERE e.partition_id = command_log.partition_id AND e.position = command_log.position)""",

@@ -14,7 +14,8 @@ ERROR = int.from_bytes(md5(b"No more retries left.").digest()[:4], signed=True)
 """The number of the error that the incidents of tests have."""
 OFFSETS = {
     "processDefinitionKey": 0,
-    "resourceKey": 0,
+    "resourceKey": 15,
+    "formKey": 15,
     "processInstanceKey": 0,
     "elementInstanceKey": 1,
     "variableKey": 2,
@@ -37,6 +38,8 @@ def fill(rows, key, tenant):
     element = tree | {"element_instance_key": key + 1}
     rows.execute("INSERT INTO resources (sha256, bytes) VALUES (%s, '<xml/>')", [process])
     rows.definition(key, process_id=process, sha256=process, tenant_id=tenant)
+    rows.execute("INSERT INTO resources (sha256, bytes) VALUES (%s, '{}')", [f"form {process}"])
+    rows.form(key + 15, form_id=process, sha256=f"form {process}", tenant_id=tenant)
     rows.instance(key, **own)
     rows.instance(key + ENDED, **own, state="COMPLETED", ended_at=NOW)
     rows.element(key + 1, **own, **tree, scope_key=key, path=[key + 1, key], flows=["in"])

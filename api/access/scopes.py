@@ -16,6 +16,7 @@ from vivero.api.reading import read_of
 from vivero.api.request import Request, parse_key
 from vivero.api.services import Services
 from vivero.storage.postgres.driver import Connection
+from vivero.storage.search.deployed_resources import DEPLOYED_RESOURCES
 from vivero.storage.search.element_instances import ELEMENT_INSTANCES
 from vivero.storage.search.incidents import INCIDENTS
 from vivero.storage.search.jobs import JOBS
@@ -40,7 +41,8 @@ class Scope(Enum):
 
 OWNERS: Mapping[str, Sequence[Resource]] = {
     "processDefinitionKey": (PROCESS_DEFINITIONS,),
-    "resourceKey": (PROCESS_DEFINITIONS,),
+    "resourceKey": (PROCESS_DEFINITIONS, DEPLOYED_RESOURCES),
+    "formKey": (DEPLOYED_RESOURCES,),
     "processInstanceKey": (PROCESS_INSTANCES,),
     "elementInstanceKey": (ELEMENT_INSTANCES, PROCESS_INSTANCES),
     "userTaskKey": (USER_TASKS,),

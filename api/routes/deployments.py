@@ -11,8 +11,9 @@ import trio
 from vivero.api import commands
 from vivero.api.access import tenants
 from vivero.api.access.needs import DEPLOY
+from vivero.api.deployment_checks import check, check_webhooks
 from vivero.api.multipart import Part, read_parts
-from vivero.api.problems import Problem, bad_request, invalid_argument
+from vivero.api.problems import bad_request, invalid_argument
 from vivero.api.request import Request
 from vivero.api.response import Response, json_response
 from vivero.api.services import Services
@@ -20,9 +21,8 @@ from vivero.engine.bpmn.parser import Parsed
 from vivero.engine.bpmn.resources import read_resource
 from vivero.engine.bpmn.xml import XmlLimits
 from vivero.engine.connectors import models as connectors
-from vivero.engine.connectors import webhooks
-from vivero.engine.core.records.catalogue import Deploy, DeployedProcess, DeploymentReply, ResourceReference
-from vivero.engine.core.shared.starts import InvalidStart, metadata_of
+from vivero.engine.core.records.catalogue import Deploy, DeployedForm, DeployedProcess, DeploymentReply
+from vivero.engine.core.shared.deployments import reference_of
 from vivero.storage.state.definitions import store_resources
 
 MAX_NAME = 500
@@ -37,15 +37,16 @@ async def create(request: Request, services: Services) -> Response:
     tenant = tenants.named(request, services, _tenant(parts), "Deploy Resources", DEPLOY)
     files = _files(parts)
     parsed = await trio.to_thread.run_sync(_read_all, files, services.limits)
-    _check(files, parsed)
-    await _check_webhooks(services, tenant, parsed)
+    check(parsed)
+    await check_webhooks(services, tenant, parsed)
     digests = [hashlib.sha256(file.content).hexdigest() for file in files]
     async with services.pool.connection() as connection:
         stored = [(digest, file.content) for digest, file in zip(digests, files, strict=True)]
         await store_resources(connection, stored)
     for digest, resource, file in zip(digests, parsed, files, strict=True):
-        services.definitions.put(digest, resource, len(file.content))
-    command = Deploy(tuple(_reference(resource, digest) for resource, digest in zip(parsed, digests, strict=True)))
+        if resource.processes:
+            services.definitions.put(digest, resource, len(file.content))
+    command = Deploy(tuple(reference_of(resource, digest) for resource, digest in zip(parsed, digests, strict=True)))
     submitted = await commands.submit(request, services, command, content=_content(parts), tenant=tenant)
     if submitted.outcome is None:
         return await commands.accepted(services, submitted.appended)
@@ -82,64 +83,6 @@ def _read_all(files: list[Part], limits: XmlLimits) -> list[Parsed]:
     return [read_resource(file.file_name or "", file.content, limits) for file in files]
 
 
-def _check(files: list[Part], parsed: list[Parsed]) -> None:
-    """Raise Problem 400 with all problems of the files."""
-    problems = [str(problem) for resource in parsed for problem in resource.problems]
-    places: dict[str, str] = {}
-    for resource in parsed:
-        for process in resource.processes:
-            if process.id in places:
-                problems.append(
-                    f"'{resource.resource}': process '{process.id}' is also in '{places[process.id]}';"
-                    " a deployment can contain a process id only once"
-                )
-            places[process.id] = resource.resource
-            try:
-                metadata_of(process)
-            except InvalidStart as error:
-                problems.append(f"'{resource.resource}': {error}")
-    names = [file.file_name for file in files]
-    problems += [
-        f"'{name}': there is more than one file with this name" for name in {n for n in names if names.count(n) > 1}
-    ]
-    _reject(problems)
-
-
-async def _check_webhooks(services: Services, tenant: str, parsed: list[Parsed]) -> None:
-    """Raise Problem 400 for webhooks that are wrong, or whose path belongs to another process."""
-    if services.webhooks is None:
-        return
-    problems: list[str] = []
-    owners: dict[str, str] = {}
-    for resource in parsed:
-        for process in resource.processes:
-            problems += webhooks.problems(resource.resource, process)
-            paths = {webhook.path for webhook in webhooks.webhooks_of(process)}
-            taken = await services.webhooks.registry.taken(tenant, process.id, paths) | (paths & owners.keys())
-            problems += [
-                f"'{resource.resource}': process '{process.id}' has the webhook path '{path}' of another process"
-                for path in sorted(taken)
-            ]
-            owners |= dict.fromkeys(paths, process.id)
-    _reject(problems)
-
-
-def _reject(problems: list[str]) -> None:
-    """Raise Problem 400 with the problems, if there are any."""
-    if problems:
-        listed = "\n".join(problems)
-        raise Problem(
-            400,
-            "INVALID_ARGUMENT",
-            "Command 'CREATE' rejected with code 'INVALID_ARGUMENT':"
-            f" Expected to deploy new resources, but encountered the following errors:\n{listed}",
-        )
-
-
-def _reference(resource: Parsed, digest: str) -> ResourceReference:
-    return ResourceReference(resource.resource, digest, tuple(map(metadata_of, resource.processes)))
-
-
 def _content(parts: list[Part]) -> bytes:
     """The content for the fingerprint of an idempotent request, without the random boundaries."""
     return msgspec.json.encode([(part.name, part.file_name, part.content) for part in parts])
@@ -157,24 +100,32 @@ def _document(reply: DeploymentReply, warnings: list[str], position: int) -> dic
     return {
         "deploymentKey": str(reply.deployment_key),
         "tenantId": reply.tenant_id,
-        "deployments": [_deployed(process) for process in reply.processes],
+        "deployments": [*map(_process, reply.processes), *map(_form, reply.forms)],
         "warnings": warnings,
         "commandPosition": str(position),
     }
 
 
-def _deployed(process: DeployedProcess) -> dict[str, Any]:
-    definition = {
+def _process(process: DeployedProcess) -> dict[str, Any]:
+    document = {
         "processDefinitionId": process.process_definition_id,
         "processDefinitionVersion": process.process_definition_version,
         "resourceName": process.resource_name,
         "tenantId": process.tenant_id,
         "processDefinitionKey": str(process.process_definition_key),
     }
-    return {
-        "processDefinition": definition,
-        "decisionDefinition": None,
-        "decisionRequirements": None,
-        "form": None,
-        "resource": None,
+    return _NOTHING | {"processDefinition": document}
+
+
+def _form(form: DeployedForm) -> dict[str, Any]:
+    document = {
+        "formId": form.form_id,
+        "version": form.version,
+        "resourceName": form.resource_name,
+        "tenantId": form.tenant_id,
+        "formKey": str(form.form_key),
     }
+    return _NOTHING | {"form": document}
+
+
+_NOTHING = dict.fromkeys(("processDefinition", "decisionDefinition", "decisionRequirements", "form", "resource"))

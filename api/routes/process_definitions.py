@@ -5,12 +5,11 @@ from __future__ import annotations
 from vivero.api.problems import not_found
 from vivero.api.reading import read_of
 from vivero.api.request import Request
-from vivero.api.response import Response, no_content
+from vivero.api.response import Response
 from vivero.api.search import getting, searching
 from vivero.api.services import Services
 from vivero.storage import reads
 from vivero.storage.search.process_definitions import PROCESS_DEFINITIONS
-from vivero.storage.search.statements import get as get_one
 
 get = getting(PROCESS_DEFINITIONS, "processDefinitionKey")
 search = searching(PROCESS_DEFINITIONS)
@@ -25,14 +24,3 @@ async def xml(request: Request, services: Services) -> Response:
     if content is None:
         raise not_found(PROCESS_DEFINITIONS.name, key)
     return Response(200, content, ((b"content-type", b"text/xml"),))
-
-
-async def form(request: Request, services: Services) -> Response:
-    """GET /v2/process-definitions/{key}/form: 204, because forms cannot be deployed yet."""
-    key = request.key("processDefinitionKey")
-    found = await read_of(
-        services, request.tenants, lambda connection, tenants: get_one(connection, PROCESS_DEFINITIONS, key, tenants)
-    )
-    if found is None:
-        raise not_found(PROCESS_DEFINITIONS.name, key)
-    return no_content()

@@ -1,14 +1,25 @@
-"""Deployed resources: delete."""
+"""Deployed resources: read and search forms, delete forms and process definitions."""
 
 from __future__ import annotations
 
+from functools import partial
+
 from vivero.api import commands
+from vivero.api.access.needs import DELETE_FORM, DELETE_PROCESS
+from vivero.api.access.scopes import require_by_key
 from vivero.api.decoding import Body, Int64, check_reference, decode_optional, decoder
-from vivero.api.problems import invalid_argument
+from vivero.api.problems import invalid_argument, not_found
+from vivero.api.reading import read_of
 from vivero.api.request import Request
 from vivero.api.response import Response, json_response
+from vivero.api.search import getting, searching
 from vivero.api.services import Services
 from vivero.engine.core.records.catalogue import DeleteResource
+from vivero.storage import reads
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.search.deployed_resources import DEPLOYED_RESOURCES
+from vivero.storage.search.statements import process_of
+from vivero.storage.tenants import Tenants
 
 
 class DeletionBody(Body, frozen=True):
@@ -18,10 +29,36 @@ class DeletionBody(Body, frozen=True):
 
 _deletion_decoder = decoder(DeletionBody)
 
+get = getting(DEPLOYED_RESOURCES, "resourceKey")
+search = searching(DEPLOYED_RESOURCES)
+
+
+async def content(request: Request, services: Services) -> Response:
+    """GET /v2/resources/{key}/content: the deployed file, which is JSON."""
+    return Response(200, await _content(request, services), ((b"content-type", b"application/json"),))
+
+
+async def binary(request: Request, services: Services) -> Response:
+    """GET /v2/resources/{key}/content/binary: the deployed file."""
+    return Response(200, await _content(request, services), ((b"content-type", b"application/octet-stream"),))
+
+
+async def _content(request: Request, services: Services) -> bytes:
+    key = request.key("resourceKey")
+    form = await read_of(services, request.tenants, lambda connection, tenants: reads.form(connection, key, tenants))
+    if form is None:
+        raise not_found(DEPLOYED_RESOURCES.name, key)
+    return form.content
+
 
 async def delete(request: Request, services: Services) -> Response:
-    """POST /v2/resources/{key}/deletion: no new instances start. The definition is removed after its last instance."""
+    """POST /v2/resources/{key}/deletion.
+
+    No new instances of a process start, and the definition is removed after its last instance. New tasks do not get a
+    form. The permission depends on what the key belongs to.
+    """
     key = request.key("resourceKey")
+    await _check_permission(request, services, key)
     body = decode_optional(request, _deletion_decoder, services.settings)
     check_reference(body.operation_reference)
     if body.delete_history:
@@ -35,3 +72,16 @@ async def delete(request: Request, services: Services) -> Response:
         "commandPosition": str(submitted.appended.position),
     }
     return json_response(document, submitted.position)
+
+
+async def _check_permission(request: Request, services: Services, key: int) -> None:
+    """Raise Problem 403 unless the caller may delete this form, or this definition."""
+    if all(request.caller.rights.ids(need) is None for need in (DELETE_PROCESS, DELETE_FORM)):
+        return
+    form = await read_of(services, request.tenants, partial(_form_id, key))
+    await require_by_key(request, services, DELETE_PROCESS if form is None else DELETE_FORM)
+
+
+async def _form_id(key: int, connection: Connection, tenants: Tenants) -> str | None:
+    """The id of the form with this key, None if there is none."""
+    return await process_of(connection, DEPLOYED_RESOURCES, key, tenants)

@@ -13,7 +13,7 @@ from vivero.api.large_bodies import optional_body_of, variables_of
 from vivero.api.problems import not_found
 from vivero.api.reading import read_of
 from vivero.api.request import Request
-from vivero.api.response import Response, no_content
+from vivero.api.response import Response
 from vivero.api.search import getting, prepare, run, searching
 from vivero.api.services import Services
 from vivero.engine.core.events.schedules import LATEST_MS
@@ -163,12 +163,6 @@ async def complete(request: Request, services: Services) -> Response:
     variables = await variables_of(request, services, body.variables)
     command = CompleteUserTask(key, variables, body.action or "complete")
     return await commands.command(request, services, command, key)
-
-
-async def form(request: Request, services: Services) -> Response:
-    """GET /v2/user-tasks/{key}/form: 204, because forms cannot be deployed yet."""
-    await _must_exist(request, services, request.key("userTaskKey"))
-    return no_content()
 
 
 async def variables(request: Request, services: Services) -> Response:

@@ -9,10 +9,11 @@ from vivero.engine.bpmn.draft import Draft, Member, Place
 from vivero.engine.bpmn.event_definitions import message
 from vivero.engine.bpmn.events import event_of, is_interrupting, reading_of_task
 from vivero.engine.bpmn.extensions import Extensions, job_definition, mappings, properties
+from vivero.engine.bpmn.form_references import start_form
 from vivero.engine.bpmn.joins import join
 from vivero.engine.bpmn.listeners import execution_listeners
 from vivero.engine.bpmn.model import JobDefinition, Node
-from vivero.engine.bpmn.user_tasks import user_task, user_task_job
+from vivero.engine.bpmn.user_tasks import user_task, user_task_job, warn_of_embedded_form
 from vivero.engine.bpmn.xml import line_of
 
 
@@ -92,6 +93,7 @@ def user_task_node(member: Member, extensions: Extensions, draft: Draft) -> Node
     if "userTask" not in extensions:
         return plain(member, extensions, draft, job=user_task_job(task, member.element, extensions, draft))
     draft.report.needs("userTask", member.element)
+    warn_of_embedded_form(member.element, extensions, draft.report)
     if "jobPriorityDefinition" in extensions:
         text = "zeebe:jobPriorityDefinition has no effect with zeebe:userTask"
         draft.report.add_problem(member.element, text, at=extensions["jobPriorityDefinition"])
@@ -151,4 +153,5 @@ def event(member: Member, extensions: Extensions, draft: Draft) -> Node:
         job=_job_if_any(member, extensions, draft),
         interrupting=is_interrupting(member, draft),
         host=draft.hosts.get(member.id),
+        start_form=start_form(member, extensions, draft),
     )

@@ -17,6 +17,7 @@ from vivero.engine.bpmn.activities import LOOP_CHILDREN
 from vivero.engine.bpmn.draft import Build, Kind, Place
 from vivero.engine.bpmn.events import EVENTS
 from vivero.engine.bpmn.extensions import CALL, JOB, LISTENERS, MAPPINGS, PEOPLE, PUBLISH
+from vivero.engine.bpmn.form_references import START_FORM
 from vivero.engine.bpmn.user_tasks import EXTENSIONS as USER_TASK
 
 _LOOP = frozenset({"multiInstanceLoopCharacteristics"})
@@ -35,7 +36,7 @@ def _one_of_several(type_: str, build: Build, extensions: frozenset[str] = froze
     """An activity that is executed by its extension elements. A modeler that changed the kind of an activity may leave
     extension elements of the former kind, which are ignored, because this kind cannot be without its own."""
     kind = _activity(type_, build, extensions)
-    return replace(kind, remnants=(JOB | CALL | PEOPLE) - kind.extensions)
+    return replace(kind, remnants=(JOB | CALL | PEOPLE | START_FORM) - kind.extensions)
 
 
 ELEMENTS: Mapping[str, Kind] = {

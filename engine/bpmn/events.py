@@ -11,6 +11,7 @@ from vivero.engine.bpmn.draft import Draft, Member, Place, definition_of
 from vivero.engine.bpmn.event_definitions import conditional, error, escalation, link, message, signal, terminate, timer
 from vivero.engine.bpmn.event_definitions.kind import THROWN, EventKind
 from vivero.engine.bpmn.extensions import Extensions, read_extensions
+from vivero.engine.bpmn.form_references import START_FORM, takes_start_form
 from vivero.engine.bpmn.model import EventDefinition
 from vivero.engine.bpmn.references import Reading
 from vivero.engine.bpmn.values import flag
@@ -49,7 +50,8 @@ def allowed_extensions(member: Member, draft: Draft) -> frozenset[str]:
     """The executed `zeebe:` elements of an element: those of its kind and of the event that it throws."""
     assert member.kind is not None
     kind = _thrown_kind(member, draft)
-    return member.kind.extensions | (frozenset() if kind is None else kind.throwing_extensions)
+    thrown = frozenset() if kind is None else kind.throwing_extensions
+    return member.kind.extensions | thrown | (START_FORM if takes_start_form(member, draft) else frozenset())
 
 
 def _in_definition(member: Member, kind: EventKind, draft: Draft) -> frozenset[str]:

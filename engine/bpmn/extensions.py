@@ -26,8 +26,12 @@ CONDITIONAL = frozenset({"conditionalFilter"})
 CALL = frozenset({"calledElement"})
 PEOPLE = frozenset({"userTask", "assignmentDefinition", "taskSchedule", "priorityDefinition"})
 
-ACCEPTED = frozenset({"properties", "userTaskForm", "formDefinition"})
-"""Data for people and tools, accepted everywhere. Clients show a form when a process starts or a task is done."""
+ACCEPTED = frozenset({"properties", "userTaskForm"})
+"""Data for people and tools, accepted everywhere."""
+
+WITHOUT_EFFECT = frozenset({"formDefinition"})
+"""Executed elements that are no problem where they have no effect: nothing waits for a form there, and a process that
+was deployed with one must stay readable. They are warnings."""
 
 NOT_YET: MappingOf[str, str] = {
     "taskListeners": "task listeners are",
@@ -72,7 +76,9 @@ def read_extensions(
     for extension in _all_extensions(element if of is None else of):
         name = split(extension)[1]
         problem = None if name in remnants else _objection(extension, name, allowed, found)
-        if problem is not None:
+        if problem is not None and name in WITHOUT_EFFECT and name not in allowed:
+            report.warn(element, problem, at=extension)
+        elif problem is not None:
             report.add_problem(element, problem, at=extension)
         elif name in allowed:
             found[name] = extension

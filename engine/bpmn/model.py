@@ -43,6 +43,23 @@ class Mapping:
 
 
 @dataclass(frozen=True, slots=True)
+class Form:
+    """A form of a `.form` file."""
+
+    id: str
+    version_tag: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FormReference:
+    """`formId` of `zeebe:formDefinition`: a deployed form. `binding` and `version_tag` as in `CalledElement`."""
+
+    form_id: Expression
+    binding: str = "latest"
+    version_tag: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class JobDefinition:
     """`zeebe:taskDefinition` with `zeebe:taskHeaders` and `zeebe:jobPriorityDefinition`."""
 
@@ -52,7 +69,7 @@ class JobDefinition:
     headers: MappingOf[str, str] = field(default_factory=dict)
     computed: MappingOf[str, Expression] = field(default_factory=dict)
     """Headers that are evaluated when the job is created. A header that gives null is left out."""
-    form_id: Expression | None = None
+    form: FormReference | None = None
     """The deployed form of a user task that is a job, which its worker shows."""
 
 
@@ -187,10 +204,7 @@ class UserTask:
     follow_up_date: Expression | None = None
     priority: Expression | None = None
     form_key: Expression | None = None
-    form_id: Expression | None = None
-    form_binding: str = "latest"
-    """The version of `form_id`, as in `CalledElement`."""
-    form_version_tag: str | None = None
+    form: FormReference | None = None
     external_form: Expression | None = None
     headers: MappingOf[str, str] = field(default_factory=dict)
 
@@ -240,6 +254,8 @@ class Node:
     script: Script | None = None
     decision: CalledDecision | None = None
     user_task: UserTask | None = None
+    start_form: FormReference | None = None
+    """The form that clients show before they start the process; only of a none start event of a process."""
     listeners: MappingOf[str, tuple[JobDefinition, ...]] = field(default_factory=dict)
     """The jobs of its execution listeners in document order, by event as the REST API names it: START, END."""
     joins: tuple[NodeId, ...] = ()

@@ -18,7 +18,7 @@ from vivero.engine.bpmn.extensions import Extensions, job_priority, properties, 
 from vivero.engine.bpmn.flows import link_flows
 from vivero.engine.bpmn.joins import takes_joins
 from vivero.engine.bpmn.listeners import execution_listeners
-from vivero.engine.bpmn.model import Node, NodeId, Problem, Process
+from vivero.engine.bpmn.model import Form, Node, NodeId, Problem, Process
 from vivero.engine.bpmn.outline import Ids, check_children, outline, take_id
 from vivero.engine.bpmn.references import Roots, read_roots
 from vivero.engine.bpmn.report import Report, quote
@@ -55,6 +55,8 @@ class Parsed:
     """The ids of processes that are not marked executable. They were not checked."""
     warnings: tuple[Problem, ...] = ()
     """Oddities of processes that are executable all the same."""
+    form: Form | None = None
+    """The form, if the resource is one and has no problems."""
 
 
 def parse(

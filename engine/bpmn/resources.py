@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from vivero.engine.bpmn.forms import read_form
 from vivero.engine.bpmn.model import Problem
 from vivero.engine.bpmn.parser import Parsed, parse
 from vivero.engine.bpmn.xml import LIMITS, XmlLimits
@@ -28,8 +29,5 @@ def _unknown_kind(extension: str) -> str:
     return NOT_YET.get(extension) or f"{found} cannot be deployed; known are {known}"
 
 
-READERS: Mapping[str, Callable[..., Parsed]] = {"bpmn": parse, "xml": parse}
-NOT_YET: Mapping[str, str] = {
-    "dmn": "decisions (.dmn) are not supported yet",
-    "form": "forms (.form) are not supported yet",
-}
+READERS: Mapping[str, Callable[..., Parsed]] = {"bpmn": parse, "xml": parse, "form": read_form}
+NOT_YET: Mapping[str, str] = {"dmn": "decisions (.dmn) are not supported yet"}

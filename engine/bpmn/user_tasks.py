@@ -11,7 +11,8 @@ from dataclasses import replace
 from vivero.engine.bpmn.activities import binding_of
 from vivero.engine.bpmn.draft import Draft
 from vivero.engine.bpmn.extensions import JOB, PEOPLE, Extensions, job_priority, task_headers
-from vivero.engine.bpmn.model import JobDefinition, UserTask
+from vivero.engine.bpmn.form_references import EMBEDDED
+from vivero.engine.bpmn.model import FormReference, JobDefinition, UserTask
 from vivero.engine.bpmn.report import Report, quote
 from vivero.engine.bpmn.values import is_expression, text_or_expression, whole_number
 from vivero.engine.bpmn.xml import Element
@@ -63,7 +64,7 @@ def user_task_job(task: UserTask, element: Element, extensions: Extensions, draf
     }
     computed = {HEADER + name: value for name, value in found.items() if value is not None}
     priority = job_priority(element, extensions, draft.report) or draft.job_priority
-    return JobDefinition(_JOB_TYPE, _RETRIES, priority, task.headers, computed, task.form_id)
+    return JobDefinition(_JOB_TYPE, _RETRIES, priority, task.headers, computed, task.form)
 
 
 def _text(element: Element, holder: Element | None, name: str, report: Report) -> Expression | None:
@@ -109,11 +110,18 @@ def _with_form(task: UserTask, element: Element, form: Element, report: Report) 
         text = f"zeebe:formDefinition needs one of formKey, formId and externalReference, and has {len(given)}"
         report.add_problem(element, text, at=form)
     binding, version_tag = binding_of(element, form, report)
+    form_id = _text(element, form, "formId", report)
     return replace(
         task,
         form_key=_text(element, form, "formKey", report),
-        form_id=_text(element, form, "formId", report),
-        form_binding=binding,
-        form_version_tag=version_tag,
+        form=None if form_id is None else FormReference(form_id, binding, version_tag),
         external_form=_text(element, form, "externalReference", report),
     )
+
+
+def warn_of_embedded_form(element: Element, extensions: Extensions, report: Report) -> None:
+    """Warn of a form in the BPMN file itself, which the engine gives to no client of a task that it manages."""
+    form = extensions.get("formDefinition")
+    if form is not None and form.get("formKey", "").strip().startswith(EMBEDDED):
+        text = "an embedded form (zeebe:userTaskForm) is not served: deploy it as a .form file, and name it by formId"
+        report.warn(element, text, at=form)

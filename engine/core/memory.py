@@ -15,9 +15,9 @@ from vivero.engine.bpmn.resources import read_resource
 from vivero.engine.core.needs import Need, NeedKind, NotLoaded
 from vivero.engine.core.outcomes import CommandRecord, Handled
 from vivero.engine.core.records.base import DEFAULT_TENANT, Command
-from vivero.engine.core.records.catalogue import Deploy, DeploymentReply, ResourceReference
+from vivero.engine.core.records.catalogue import Deploy, DeploymentReply
 from vivero.engine.core.rules import FOLLOW_UP_ROUNDS
-from vivero.engine.core.shared.starts import metadata_of
+from vivero.engine.core.shared.deployments import reference_of
 from vivero.engine.core.state import batches
 from vivero.engine.core.state.catalogue import Definition
 from vivero.engine.core.state.message_channels import MessageChannel, Starts
@@ -76,8 +76,7 @@ class MemoryEngine:
             raise InvalidDeployment(tuple(parsed.problems))
         digest = sha256(content).hexdigest()
         self._resources[digest] = {process.id: process for process in parsed.processes}
-        metadata = tuple(metadata_of(process) for process in parsed.processes)
-        handled = self.run(Deploy((ResourceReference(name, digest, metadata),)), tenant)
+        handled = self.run(Deploy((reference_of(parsed, digest),)), tenant)
         assert isinstance(handled.response, DeploymentReply)
         return handled.response
 
@@ -128,6 +127,8 @@ class MemoryEngine:
         state = self.state
         if need.kind is NeedKind.FAMILY:
             state.catalogue.families.setdefault(need.key, {})
+        elif need.kind is NeedKind.FORMS:
+            state.catalogue.form_versions.setdefault(need.key, {})
         elif need.kind is NeedKind.CHANNEL:
             if need.key not in state.channels:  # another follow-up of a full batch may have created it
                 state.channels[need.key] = MessageChannel(*need.key)
@@ -137,7 +138,7 @@ class MemoryEngine:
             state.values[need.key] = decode_large(need.key)
         elif need.kind is NeedKind.SIGNAL:
             state.signal_pages[need.key] = None
-        elif need.kind not in (NeedKind.ELEMENT, NeedKind.SUBSCRIPTION, NeedKind.DEFINITION):
+        elif need.kind not in (NeedKind.ELEMENT, NeedKind.SUBSCRIPTION, NeedKind.DEFINITION, NeedKind.FORM):
             raise NotLoaded(need)
 
     def find_model(self, definition: Definition) -> Process | None:

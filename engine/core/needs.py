@@ -62,6 +62,10 @@ class NeedKind(Enum):
     """The decoded value of a very large variable; key: its JSON text."""
     DEFINITION = auto()
     """The family of one definition; key: its key."""
+    FORMS = auto()
+    """All versions of a form; key: (tenant, form id)."""
+    FORM = auto()
+    """All versions of the form of which one has this key; key: its key."""
     MODEL = auto()
     """The executable model of a definition; key: its key."""
 

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from vivero.engine.core.records.base import PARTITION_SHIFT, Command, Event
-from vivero.engine.core.records.catalogue import DefinitionAdded, DeploymentCreated
+from vivero.engine.core.records.catalogue import DefinitionAdded, DeploymentCreated, FormAdded
 from vivero.engine.core.records.conditionals import ConditionalsEvaluated
 from vivero.engine.core.records.effects import Rejection
 from vivero.engine.core.records.instances import (
@@ -31,7 +31,7 @@ from vivero.engine.core.records.signals import SignalBroadcast
 from vivero.engine.core.records.user_tasks import UserTaskCreated
 
 KEY_FIELDS = frozenset(
-    {"key", "scope", "element", "body", "root", "job", "parent", "deployment", "definition_key"}
+    {"key", "scope", "element", "body", "root", "job", "parent", "deployment", "definition_key", "form_key"}
     | {"message", "subscription", "instance"}
 )
 """Fields whose numbers are keys."""
@@ -136,6 +136,7 @@ _NAMES: dict[type[Event], Callable[[Trace, Any], tuple[int, str]]] = {
     SubscriptionOpened: lambda trace, e: (e.key, f"wait({e.target})"),
     DeploymentCreated: lambda _, _e: (_e.key, "deployment"),
     DefinitionAdded: lambda _, e: (e.key, f"{e.process_id}:v{e.version}"),
+    FormAdded: lambda _, e: (e.key, f"form({e.form_id}):v{e.version}"),
 }
 
 

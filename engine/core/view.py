@@ -21,7 +21,7 @@ from vivero.engine.core.rules import (
     TimerRules,
     TreeRules,
 )
-from vivero.engine.core.state.catalogue import Definition, Family
+from vivero.engine.core.state.catalogue import Definition, Family, FormVersion, FormVersions
 from vivero.engine.core.state.instance_tree import (
     MISSING,
     Element,
@@ -264,6 +264,17 @@ class View:
 
     def definition(self, key: int) -> Definition | None:
         return self.state.catalogue.definitions.get(key)
+
+    def form_versions(self, form_id: str, tenant: str | None = None) -> FormVersions:
+        """All versions of a form of the tenant, by default the command's. It may be empty."""
+        key = (self.tenant if tenant is None else tenant, form_id)
+        try:
+            return self.state.catalogue.form_versions[key]
+        except KeyError:
+            raise NotLoaded(Need(NeedKind.FORMS, key)) from None
+
+    def form(self, key: int) -> FormVersion | None:
+        return self.state.catalogue.forms.get(key)
 
     def running(self, definition_key: int) -> int:
         """The number of running instances of a definition in this partition."""

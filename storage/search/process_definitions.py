@@ -35,7 +35,7 @@ PROCESS_DEFINITIONS = Resource(
         filtered("processDefinitionId", "d.process_id", TEXT, sort=True),
         plain("tenantId", "d.tenant_id", TEXT, sort=True),
         plain("processDefinitionKey", "d.process_definition_key", KEY, sort=True),
-        plain("hasStartForm", "false", FLAG),
+        plain("hasStartForm", "d.start_form_id IS NOT NULL", FLAG),
         plain("state", "d.state", ENUM, values=DEFINITION_STATES),
     ),
     visible="d.state <> 'DELETED'",

@@ -21,7 +21,7 @@ from vivero.engine.core.tenants import covers
 from vivero.storage.postgres.driver import Call, Connection
 from vivero.storage.postgres.sql_files import beside
 from vivero.storage.postgres.values import whole_numbers
-from vivero.storage.state import families, message_channels, pages, row_bound, stored_waits
+from vivero.storage.state import families, forms, message_channels, pages, row_bound, stored_waits
 from vivero.storage.state.load_plan import OF_TREES, LoadPlan
 from vivero.storage.state.row_bound import Reference, lacking
 from vivero.storage.state.stored_rows import ElementRow, InstanceRow
@@ -125,11 +125,14 @@ async def _references(reader: Connection, state: State, plan: LoadPlan) -> tuple
         calls.append((_sql["leases"], (sorted(plan.leases),)))
     if plan.families or plan.definitions or plan.timers:
         calls += families.calls_for(state, plan.families, plan.definitions, plan.timers)
+    if plan.forms or plan.form_keys:
+        calls.append(forms.call_for(plan.forms, plan.form_keys))
     if not calls:
         return [], {}
     results = await reader.pipeline(calls)
     answers = {call[0]: result.rows for call, result in zip(calls, results, strict=True)}
     families.add(state, plan.families, answers.get(families.FAMILIES, []), answers.get(families.START_TIMERS, []))
+    forms.add(state, plan.forms, answers.get(forms.FORMS, []))
     rows = answers.get(_sql["roots"], []) + answers.get(_sql["user_task_roots"], [])
     return rows, dict(answers.get(_sql["leases"], []))
 

@@ -145,7 +145,8 @@ SELECT count(*) FROM (SELECT FROM inbox WHERE target_partition = -$1::int LIMIT 
 -- name: families
 -- All versions of the processes that are named, or whose definitions or start timers are named. A deleted version keeps its number.
 SELECT d.process_definition_key, d.deployment_key, d.tenant_id, d.process_id, d.version, d.name, d.version_tag,
-       d.resource_name, d.sha256, d.state, to_epoch_ms(d.deployed_at), u.running
+       d.resource_name, d.sha256, d.state, to_epoch_ms(d.deployed_at), d.start_form_id, d.start_form_binding,
+       d.start_form_version_tag, u.running
 FROM process_definitions d
 LEFT JOIN LATERAL (
     SELECT sum(c.active)::bigint AS running FROM counted_elements c
@@ -155,3 +156,11 @@ WHERE (d.tenant_id, d.process_id) IN (
     SELECT * FROM unnest($1::text[], $2::text[])
     UNION SELECT tenant_id, process_id FROM process_definitions WHERE process_definition_key = ANY ($3::bigint[])
     UNION SELECT tenant_id, process_id FROM timers WHERE timer_key = ANY ($5::bigint[]) AND root_key IS NULL);
+
+-- name: forms
+-- All versions of the forms that are named, or of which a version is named. A deleted version keeps its number.
+SELECT form_key, deployment_key, tenant_id, form_id, version, version_tag, resource_name, sha256, state, to_epoch_ms(deployed_at)
+FROM forms
+WHERE (tenant_id, form_id) IN (
+    SELECT * FROM unnest($1::text[], $2::text[])
+    UNION SELECT tenant_id, form_id FROM forms WHERE form_key = ANY ($3::bigint[]));

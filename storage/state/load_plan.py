@@ -54,6 +54,8 @@ class LoadPlan:
         self.usages: set[int] = set()
         self.held: set[None] = set()
         self.definitions: set[int] = set()
+        self.forms: set[tuple[str, str]] = set()
+        self.form_keys: set[int] = set()
         self.work: set[int] = set()
         self.items: set[tuple[int, int]] = set()
         self.results: set[int] = set()
@@ -71,6 +73,8 @@ class LoadPlan:
             NeedKind.HELD: (self.held, ()),
             NeedKind.FAMILY: (self.families, state.catalogue.families),
             NeedKind.DEFINITION: (self.definitions, state.catalogue.definitions),
+            NeedKind.FORMS: (self.forms, state.catalogue.form_versions),
+            NeedKind.FORM: (self.form_keys, state.catalogue.forms),
             NeedKind.WORK: (self.work, ()),
             NeedKind.LOOP_ITEM: (self.items, ()),
             NeedKind.RESULTS: (self.results, ()),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vivero.engine.core.state.catalogue import Definition, Deployment
+from vivero.engine.core.state.catalogue import Definition, Deployment, FormVersion
 from vivero.engine.core.state.message_channels import ChannelSubscription, Message, Start, StartLock
 from vivero.engine.core.state.rows import Row
 from vivero.storage.state.scope_documents import Document
@@ -49,5 +49,5 @@ def deployment(row: Deployment) -> Document:
     return {"key": row.key, "tenant": row.tenant, "deployed_at": row.deployed_at}
 
 
-def changed_definition(row: Definition) -> Document:
+def changed_definition(row: Definition | FormVersion) -> Document:
     return {"key": row.key, "state": row.state}

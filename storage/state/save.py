@@ -13,7 +13,7 @@ import msgspec
 
 from vivero.engine.core.outcomes import Handled, InboxCommand
 from vivero.engine.core.records.codec import EVENT_FORMAT, encode_command, encode_events
-from vivero.engine.core.state.catalogue import Definition
+from vivero.engine.core.state.catalogue import Definition, FormVersion
 from vivero.engine.core.state.instance_tree import (
     COMPLETED,
     TERMINATED,
@@ -67,15 +67,16 @@ def statements_of(
     yield from _counts(state.partition, rows)
     if state.routes.several:
         yield from _slot_moves(state)
+    if moves_definitions(state):
+        yield _sql["definitions_moved"], ()
     if definitions := [*rows.new.get(Definition, ()), *rows.changed.get(Definition, ())]:
         told = [{"tenant": row.tenant, "processId": row.process_id, "key": row.key} for row in definitions]
-        yield _sql["definitions_moved"], ()
         yield _sql["tell_definitions"], (_encode(told), DEFINITIONS_CHANNEL)
 
 
 def moves_definitions(state: State) -> bool:
-    """Whether the batch adds or changes a definition."""
-    return Definition in set(map(type, state.dirty))
+    """Whether the batch changes the catalogue, so that other partitions must read it anew."""
+    return not {Definition, FormVersion}.isdisjoint(map(type, state.dirty))
 
 
 def fence(partition: int, epoch: int, old_position: int, new_position: int, next_key: int) -> Call:

@@ -226,17 +226,31 @@ FROM json_to_recordset($1) AS x(key bigint, tenant text, deployed_at bigint);
 -- name: new_definitions
 -- The catalogue has a single owner. UNIQUE (tenant, process, version) is a second guard.
 INSERT INTO process_definitions (process_definition_key, deployment_key, tenant_id, process_id, version, name, version_tag,
-    resource_name, sha256, state, deployed_at)
+    resource_name, sha256, state, deployed_at, start_form_id, start_form_binding, start_form_version_tag)
 SELECT x.key, x.deployment, x.tenant, x.process_id, x.version, x.name, x.version_tag, x.resource, x.sha256, x.state,
-    from_epoch_ms(x.deployed_at)
+    from_epoch_ms(x.deployed_at), x.start_form_id, x.start_form_binding, x.start_form_version_tag
 FROM json_to_recordset($1) AS x(key bigint, deployment bigint, tenant text, process_id text, version int, name text,
-    version_tag text, resource text, sha256 text, state text, deployed_at bigint);
+    version_tag text, resource text, sha256 text, state text, deployed_at bigint, start_form_id text, start_form_binding text,
+    start_form_version_tag text);
 
 -- name: definitions
 -- Only the state changes.
 UPDATE process_definitions t SET state = x.state
 FROM json_to_recordset($1) AS x(key bigint, state text)
 WHERE t.process_definition_key = x.key;
+
+-- name: new_forms
+-- As definitions.
+INSERT INTO forms (form_key, deployment_key, tenant_id, form_id, version, version_tag, resource_name, sha256, state, deployed_at)
+SELECT x.key, x.deployment, x.tenant, x.form_id, x.version, x.version_tag, x.resource, x.sha256, x.state, from_epoch_ms(x.deployed_at)
+FROM json_to_recordset($1) AS x(key bigint, deployment bigint, tenant text, form_id text, version int, version_tag text,
+    resource text, sha256 text, state text, deployed_at bigint);
+
+-- name: forms
+-- Only the state changes.
+UPDATE forms t SET state = x.state
+FROM json_to_recordset($1) AS x(key bigint, state text)
+WHERE t.form_key = x.key;
 
 -- name: definitions_moved
 -- Every batch of every partition reads this number: "latest" is never older than an answered deployment.

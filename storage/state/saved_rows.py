@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from vivero.engine.core.state.catalogue import Definition, Deployment, Usage
+from vivero.engine.core.state.catalogue import Definition, Deployment, FormVersion, Usage
 from vivero.engine.core.state.instance_tree import (
     Element,
     Incident,
@@ -125,6 +125,7 @@ _TABLES: dict[type[Row], _Table] = {
     UserTask: _Table(_sql["new_user_tasks"], waits.new_user_task, _sql["user_tasks"], waits.changed_user_task),
     Incident: _Table(_sql["new_incidents"], waits.new_incident, _sql["incidents"], waits.changed_incident),
     Definition: _Table(_sql["new_definitions"], messages.columns, _sql["definitions"], messages.changed_definition),
+    FormVersion: _Table(_sql["new_forms"], messages.columns, _sql["forms"], messages.changed_definition),
     Subscription: _Table(
         _sql["new_subscriptions"], waits.new_subscription, _sql["subscriptions"], waits.changed_subscription
     ),

@@ -172,4 +172,7 @@ class FamilyRow(NamedTuple):
     sha256: str
     state: str
     deployed_at: int
+    start_form_id: str | None
+    start_form_binding: str | None
+    start_form_version_tag: str | None
     running: int | None

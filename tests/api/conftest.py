@@ -266,6 +266,20 @@ class Rows:
         }
         self.put("process_definitions", **(defaults | row))
 
+    def form(self, key=KEY + 15, **row):
+        defaults = {
+            "form_key": key,
+            "deployment_key": KEY,
+            "tenant_id": "<default>",
+            "form_id": "ask",
+            "version": 1,
+            "resource_name": "ask.form",
+            "sha256": "ff",
+            "state": "ACTIVE",
+            "deployed_at": NOW,
+        }
+        self.put("forms", **(defaults | row))
+
     def instance(self, key=KEY, **row):
         defaults = {
             "process_instance_key": key,

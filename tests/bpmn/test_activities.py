@@ -149,7 +149,7 @@ def test_a_user_task(activities):
     assert value(task.candidate_users, clerks=["a"]) == ["a"]
     assert (value(task.due_date), value(task.follow_up_date, tomorrow="t")) == ("2030-01-31T12:00:00Z", "t")
     assert (value(task.priority), task.headers) == (70, {"room": "7"})
-    assert (value(task.form_id), task.form_binding, task.form_version_tag) == ("ask-form", "versionTag", "v2")
+    assert (value(task.form.form_id), task.form.binding, task.form.version_tag) == ("ask-form", "versionTag", "v2")
 
 
 def test_a_user_task_without_the_marker_is_a_job(activities):
@@ -165,7 +165,7 @@ def test_a_user_task_without_the_marker_is_a_job(activities):
 
 def test_a_user_task_needs_nothing(process):
     found = nodes(process(activity("userTask", "<zeebe:userTask />")))["x"].user_task
-    assert (found.assignee, found.candidate_groups, found.priority, found.form_id, found.headers) == (
+    assert (found.assignee, found.candidate_groups, found.priority, found.form, found.headers) == (
         None,
         None,
         None,

@@ -19,12 +19,11 @@ def test_bpmn_files_are_parsed(models, name):
     [
         ("rules.dmn", "decisions (.dmn) are not supported yet"),
         ("Rules.DMN", "decisions (.dmn) are not supported yet"),
-        ("address.form", "forms (.form) are not supported yet"),
-        ("robot.rpa", "files of type .rpa cannot be deployed; known are .bpmn, .xml"),
-        ("bpmn", "files without an extension cannot be deployed; known are .bpmn, .xml"),
-        ("", "files without an extension cannot be deployed; known are .bpmn, .xml"),
-        ("name.", "files without an extension cannot be deployed; known are .bpmn, .xml"),
-        ("x." + "y" * 1000, f"files of type .{'y' * 20} cannot be deployed; known are .bpmn, .xml"),
+        ("robot.rpa", "files of type .rpa cannot be deployed; known are .bpmn, .xml, .form"),
+        ("bpmn", "files without an extension cannot be deployed; known are .bpmn, .xml, .form"),
+        ("", "files without an extension cannot be deployed; known are .bpmn, .xml, .form"),
+        ("name.", "files without an extension cannot be deployed; known are .bpmn, .xml, .form"),
+        ("x." + "y" * 1000, f"files of type .{'y' * 20} cannot be deployed; known are .bpmn, .xml, .form"),
     ],
 )
 def test_other_files_are_refused(models, name, message):

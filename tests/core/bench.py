@@ -321,7 +321,8 @@ def snapshot(state):
         "trees": sorted(state.trees),
         "ended": sorted(state.ended),
         "catalogue": [whole(row) for row in state.catalogue.definitions.values()]
-        + [whole(row) for row in state.catalogue.usage.values()],
+        + [whole(row) for row in state.catalogue.usage.values()]
+        + [whole(row) for row in state.catalogue.forms.values()],
         "families": {key: list(family) for key, family in state.catalogue.families.items() if family},
         "dirty": len(state.dirty),
         "fresh": len(state.fresh),

@@ -73,6 +73,11 @@ class Partition(MemoryEngine):
             name: {version: mine.definitions[row.key] for version, row in family.items()}
             for name, family in theirs.families.items()
         }
+        mine.forms = {key: _copy(row) for key, row in theirs.forms.items()}
+        mine.form_versions = {
+            name: {version: mine.forms[row.key] for version, row in versions.items()}
+            for name, versions in theirs.form_versions.items()
+        }
         mine.starts = Starts()
         for row in theirs.starts.rows.values() if theirs.starts else ():
             mine.starts.add(_copy(row))

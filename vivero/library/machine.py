@@ -64,6 +64,9 @@ class Machine:
             family = self.state.catalogue.families.setdefault((tenant, definition.process_id), {})
             family[definition.version] = definition
             self.state.catalogue.definitions[definition.key] = definition
+        for form in models.forms(tenant):
+            self.state.catalogue.form_versions.setdefault((tenant, form.form_id), {})[form.version] = form
+            self.state.catalogue.forms[form.key] = form
         self.version = 0
         self.root: parts.ElementPart | None = None
         self.places: dict[int, Place] = {}

@@ -1,4 +1,4 @@
-"""The BPMN models that instances run, by the hash of their content."""
+"""The BPMN models that instances run, by the hash of their content, and the forms of their tasks."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 
-from vivero.engine.bpmn.model import Problem, Process
+from vivero.engine.bpmn.model import Form, Problem, Process
 from vivero.engine.bpmn.resources import read_resource
 from vivero.engine.core.snapshots.document import DefinitionPart
-from vivero.engine.core.state.catalogue import Definition
+from vivero.engine.core.state.catalogue import Definition, FormVersion
 
 KEY_BYTES = 6
 """Bytes of a hash in the key of a definition: it is below all keys that an engine gives out."""
@@ -26,13 +26,13 @@ class InvalidModel(Exception):
 
 
 class Models:
-    """BPMN files, parsed once. Of two files with the same process, the later one is its newer version.
+    """BPMN files and forms, parsed once. Of two files with the same process or form, the later is its newer version.
 
     A running instance needs the file with which it began. Keep old versions as long as snapshots refer to them.
     """
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
-        """`files`: name → content; the name ends with `.bpmn`.
+        """`files`: name → content; the name ends with `.bpmn` or `.form`.
 
         Raises:
             InvalidModel: a file has problems.
@@ -41,11 +41,14 @@ class Models:
         self.resources: dict[str, dict[str, Process]] = {}
         """SHA-256 of a file → its processes by id."""
         self._names: dict[str, str] = {}
+        self._forms: dict[str, Form] = {}
         for name, content in self.files.items():
             parsed = read_resource(name, content)
             if parsed.problems:
                 raise InvalidModel(parsed.problems)
             digest = sha256(content).hexdigest()
+            if parsed.form is not None:
+                self._forms[digest] = parsed.form
             self.resources[digest] = {process.id: process for process in parsed.processes}
             self._names[digest] = name
 
@@ -82,6 +85,14 @@ class Models:
                 version = _next_version(version, taken) if part is None else part.version
                 yield self._definition(processes[process_id], digest, version, tenant, part)
 
+    def forms(self, tenant: str) -> Iterator[FormVersion]:
+        """A version of a form for each file."""
+        versions: dict[str, int] = {}
+        for digest, form in self._forms.items():
+            version = versions[form.id] = versions.get(form.id, 0) + 1
+            key, name = _key_of(form.id, digest), self._names[digest]
+            yield FormVersion(key, DEPLOYMENT, tenant, form.id, version, form.version_tag, name, digest, "ACTIVE", 0)
+
     def _definition(
         self, process: Process, digest: str, version: int, tenant: str, part: DefinitionPart | None
     ) -> Definition:
@@ -100,5 +111,5 @@ def _next_version(before: int, taken: set[int]) -> int:
 
 
 def _key_of(process_id: str, digest: str) -> int:
-    """The key of a definition: the same wherever the file is used."""
+    """The key of a definition or a form: the same wherever the file is used."""
     return int.from_bytes(sha256(f"{digest}:{process_id}".encode()).digest()[:KEY_BYTES]) + 1

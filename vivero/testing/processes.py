@@ -56,7 +56,7 @@ class Processes:
         self.now = BEGIN
 
     def use(self, *paths: str | Path) -> Processes:
-        """Use the models of BPMN files. Relative paths begin at the folder of the test, or at pytest's root."""
+        """Use BPMN files and forms. Relative paths begin at the folder of the test, or at pytest's root."""
         for path in paths:
             self._files[str(path)] = self._find(Path(path)).read_bytes()
         return self

@@ -14,10 +14,14 @@ function withoutSubmit(components: Component[] = []): Component[] {
 }
 
 /** Raises an error if the schema is not one of a form. */
-export async function createForm(host: HTMLElement, schema: string, data: Record<string, unknown>, disabled: boolean, onSubmit: (data: Record<string, unknown>) => void) {
+export async function createForm(host: HTMLElement, schema: string, data: Record<string, unknown>, onSubmit: (data: Record<string, unknown>) => void) {
   const parsed = JSON.parse(schema) as Component;
-  const form = new Form({ container: host, properties: { readOnly: disabled } } as object);
+  const form = new Form({ container: host });
   await form.importSchema({ ...parsed, components: withoutSubmit(parsed.components) } as never, data);
   form.on('submit', ((event: Submitted) => { if (!Object.keys(event.errors).length) onSubmit(event.data); }) as never);
-  return { submit: () => { form.submit(); }, destroy: () => form.destroy() };
+  const submit = (): void => {
+    form.submit();
+    requestAnimationFrame(() => host.querySelector<HTMLElement>('[aria-invalid=true]')?.focus());
+  };
+  return { submit, lock: (locked: boolean) => form.setProperty('readOnly', locked), destroy: () => form.destroy() };
 }

@@ -15,7 +15,7 @@ import { ProblemBox } from '../parts/problem.tsx';
 import { Head } from '../parts/head.tsx';
 import { firstTenant, TenantChoice, tenantOf } from '../parts/tenant.tsx';
 
-type Deployed = { deployments: { processDefinition: { processDefinitionId: string; processDefinitionVersion: number; resourceName: string } | null }[]; warnings: string[] };
+type Deployed = { deployments: { processDefinition: { processDefinitionId: string; processDefinitionVersion: number; resourceName: string } | null; form: { formId: string; version: number; resourceName: string } | null }[]; warnings: string[] };
 type Outcome = { files: File[]; texts: Map<string, string>; done: Deployed | null; problem: Problem | null };
 
 async function deploy(files: File[], tenant: { tenantId?: string }): Promise<Outcome> {
@@ -37,18 +37,18 @@ async function deploy(files: File[], tenant: { tenantId?: string }): Promise<Out
 const badges: Badges = (mark) => ({ left: null, right: mark.incidents ? { text: '!', tone: 'bad' } : null });
 
 function Problems({ located, texts }: { located: Located[]; texts: Map<string, string> }) {
-  const selected = useSignal<string | null>(null), first = located.find((one) => one.element) ?? located[0]!;
+  const selected = useSignal<string | null>(null), first = located.find((one) => one.element) ?? located.find((one) => !one.file.endsWith('.form')) ?? located[0]!;
   const of = located.filter((one) => one.file === first.file), xml = texts.get(first.file);
   const marks = useComputed<Marks>(() => ({ ...NOTHING, elements: new Map(of.filter((one) => one.element).map((one) => [one.element!, { active: 0, incidents: 1, completed: 0, canceled: 0 }])) })).value;
   return <div class="problems">
     <ol class="groups" aria-label={t('deploy.problems')}>{located.map((one, i) => <li key={i} class="group"><div class="about"><p class="kind"><b>{one.file}</b>{one.line && <> · {t('deploy.line', { n: one.line })}</>}{one.element && <> · <button type="button" class="link" onClick={() => { selected.value = one.element; }}>{one.element}</button></>}</p><p class="message">{one.text}</p></div></li>)}</ol>
-    {xml && <Canvas xml={xml} marks={marks} badges={badges} selected={selected.value} onSelect={(id) => { selected.value = id; }} />}
+    {xml && !first.file.endsWith('.form') && <Canvas xml={xml} marks={marks} badges={badges} selected={selected.value} onSelect={(id) => { selected.value = id; }} />}
   </div>;
 }
 
 function Done({ done }: { done: Deployed }) {
   return <div class="done"><h2>{t('deploy.done')}</h2>
-    <ul>{done.deployments.map(({ processDefinition: d }) => d && <li key={d.processDefinitionId}><a href={processUrl(d.processDefinitionId)}>{d.processDefinitionId}</a> <span class="dim">v{d.processDefinitionVersion} · {d.resourceName}</span></li>)}</ul>
+    <ul>{done.deployments.map(({ processDefinition: d, form: f }) => f ? <li key={`form ${f.formId}`}>{t('deploy.form')} {f.formId} <span class="dim">v{f.version} · {f.resourceName}</span></li> : d && <li key={d.processDefinitionId}><a href={processUrl(d.processDefinitionId)}>{d.processDefinitionId}</a> <span class="dim">v{d.processDefinitionVersion} · {d.resourceName}</span></li>)}</ul>
     {done.warnings.length > 0 && <><h3>{t('deploy.warnings')}</h3><ul class="messages">{done.warnings.map((warning) => <li key={warning}>{warning}</li>)}</ul></>}
   </div>;
 }

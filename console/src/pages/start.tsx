@@ -39,11 +39,14 @@ function StartByJson({ definition, onClose }: StartProps) {
 }
 
 function StartByForm({ definition, form, onClose }: StartProps & { form: Form }) {
+  const businessId = useSignal('');
   const submit = async (variables: Record<string, unknown>) => {
-    const answer = await perform<Created>(t('start'), commandOf(definition, variables, ''));
+    const answer = await perform<Created>(t('start'), commandOf(definition, variables, businessId.value));
     if (answer) created(answer.body);
   };
-  return <Dialog title={t('start')} wide onClose={onClose}><FormView schema={form.schema} data={{}} submit={t('start')} onSubmit={(variables) => void submit(variables)} /></Dialog>;
+  return <Dialog title={t('start')} wide onClose={onClose}><FormView schema={form.schema} data={{}} submit={t('start')} onSubmit={(variables) => void submit(variables)}>
+    <label class="field">{t('businessId')}<input value={businessId.value} onInput={(event) => { businessId.value = event.currentTarget.value; }} /></label>
+  </FormView></Dialog>;
 }
 
 function Start({ definition, onClose }: StartProps) {

@@ -27,6 +27,9 @@ from vivero.engine.core.records.catalogue import (
     DefinitionDeleted,
     DefinitionDraining,
     DeploymentCreated,
+    FormAdded,
+    FormDeleted,
+    StartFormSet,
 )
 from vivero.engine.core.records.conditionals import ConditionalsEvaluated
 from vivero.engine.core.records.instances import (
@@ -135,6 +138,9 @@ APPLY: dict[type[Event], Callable[[State, Any], Row]] = {
     DefinitionAdded: catalogue.definition_added,
     DefinitionDraining: catalogue.definition_draining,
     DefinitionDeleted: catalogue.definition_deleted,
+    StartFormSet: catalogue.start_form_set,
+    FormAdded: catalogue.form_added,
+    FormDeleted: catalogue.form_deleted,
     SlotsMoved: slots.slots_moved,
     SlotsHeld: slots.slots_held,
     HeldCommandsSent: slots.held_commands_sent,

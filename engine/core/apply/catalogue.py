@@ -1,4 +1,4 @@
-"""Deployments and process definitions."""
+"""Deployments, process definitions and forms."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from vivero.engine.core.records.catalogue import (
     DefinitionDeleted,
     DefinitionDraining,
     DeploymentCreated,
+    FormAdded,
+    FormDeleted,
+    StartFormSet,
 )
-from vivero.engine.core.state.catalogue import Definition, Deployment
+from vivero.engine.core.state.catalogue import Definition, Deployment, FormVersion
 from vivero.engine.core.state.state import State
 
 
@@ -41,6 +44,14 @@ def definition_added(state: State, event: DefinitionAdded) -> Definition:
     return definition
 
 
+def start_form_set(state: State, event: StartFormSet) -> Definition:
+    definition = state.catalogue.definitions[event.key]
+    state.edit(definition)
+    definition.start_form_id, definition.start_form_binding = event.form_id, event.binding
+    definition.start_form_version_tag = event.version_tag
+    return definition
+
+
 def definition_draining(state: State, event: DefinitionDraining) -> Definition:
     return _move(state, event.key, "DRAINING")
 
@@ -54,3 +65,32 @@ def _move(state: State, key: int, to: str) -> Definition:
     state.edit(definition)
     definition.state = to
     return definition
+
+
+def form_added(state: State, event: FormAdded) -> FormVersion:
+    form = FormVersion(
+        event.key,
+        event.deployment,
+        event.tenant,
+        event.form_id,
+        event.version,
+        event.version_tag,
+        event.resource,
+        event.sha256,
+        "ACTIVE",
+        state.now,
+    )
+    versions_key = (event.tenant, event.form_id)
+    if versions_key not in state.catalogue.form_versions:
+        state.link(state.catalogue.form_versions, versions_key, {})
+    state.link(state.catalogue.form_versions[versions_key], event.version, form)
+    state.link(state.catalogue.forms, event.key, form)
+    state.add(form)
+    return form
+
+
+def form_deleted(state: State, event: FormDeleted) -> FormVersion:
+    form = state.catalogue.forms[event.key]
+    state.edit(form)
+    form.state = "DELETED"
+    return form

@@ -1,9 +1,10 @@
-"""Deployments and the deletion of definitions. The API parses and validates models before it appends the command."""
+"""Deployments, and the deletion of definitions and forms. The API checks files before it appends the command."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from vivero.engine.core.commands import forms
 from vivero.engine.core.commands.instance import latest
 from vivero.engine.core.events import start_timers
 from vivero.engine.core.events.behaviour import Start
@@ -18,9 +19,12 @@ from vivero.engine.core.records.catalogue import (
     DeployedProcess,
     DeploymentCreated,
     DeploymentReply,
+    FormDeleted,
+    FormMetadata,
     ProcessMetadata,
     ResourceReference,
     RetireDefinition,
+    StartFormSet,
     StartMetadata,
 )
 from vivero.engine.core.records.effects import Effects, Reject, RejectionCode, Reply, Send
@@ -35,17 +39,20 @@ def needs_deploy(command: Deploy, tenant: str) -> Needs:
     yield Need(NeedKind.STARTS, None)
     for _, process in _processes(command):
         yield Need(NeedKind.FAMILY, (tenant, process.id))
+    for _, form in _forms(command):
+        yield Need(NeedKind.FORMS, (tenant, form.id))
 
 
 def deploy(command: Deploy, view: View) -> Effects:
     """Deploy all resources or none. If all equal their latest versions, answer these; else all get new versions."""
-    processes = list(_processes(command))
     deployment = view.key()
-    existing = [_unchanged(resource, process, view) for resource, process in processes]
+    processes = [(*one, _unchanged(*one, view)) for one in _processes(command)]
+    of_forms = [(*one, forms.unchanged(*one, view)) for one in _forms(command)]
+    nothing_new = all(same for *_, same in processes) and all(same for *_, same in of_forms)
     yield DeploymentCreated(deployment, view.tenant)
     deployed = []
-    for (resource, process), same in zip(processes, existing, strict=True):
-        if same is not None and all(existing):
+    for resource, process, same in processes:
+        if same is not None and nothing_new:
             deployed.append(_answer(same.key, same.version, resource, process, view))
             continue
         version = max(view.family(process.id), default=0) + 1
@@ -61,9 +68,18 @@ def deploy(command: Deploy, view: View) -> Effects:
             resource.name,
             resource.sha256,
         )
+        if (shown := process.start_form) is not None:
+            yield StartFormSet(key, shown.form_id, shown.binding, shown.version_tag)
         yield from _move_starts(key, process.id, process.starts, view)
         deployed.append(_answer(key, version, resource, process, view))
-    yield Reply(DeploymentReply(deployment, view.tenant, tuple(deployed)))
+    answers = []
+    for resource, form, known in of_forms:
+        if known is None or not nothing_new:
+            yield (event := forms.added(resource, form, deployment, view))
+            answers.append(forms.answer(event, resource, view))
+        else:
+            answers.append(forms.answer(known, resource, view))
+    yield Reply(DeploymentReply(deployment, view.tenant, tuple(deployed), tuple(answers)))
 
 
 def _move_starts(
@@ -85,9 +101,18 @@ def _processes(command: Deploy) -> Iterator[tuple[ResourceReference, ProcessMeta
             yield resource, process
 
 
+def _forms(command: Deploy) -> Iterator[tuple[ResourceReference, FormMetadata]]:
+    return ((resource, resource.form) for resource in command.resources if resource.form is not None)
+
+
 def _unchanged(resource: ResourceReference, process: ProcessMetadata, view: View) -> Definition | None:
     newest = latest(process.id, view)
-    same = newest is not None and (newest.sha256, newest.resource) == (resource.sha256, resource.name)
+    form_id = None if process.start_form is None else process.start_form.form_id
+    same = newest is not None and (newest.sha256, newest.resource, newest.start_form_id) == (
+        resource.sha256,
+        resource.name,
+        form_id,  # which earlier versions of the program did not store
+    )
     return newest if same else None
 
 
@@ -100,14 +125,19 @@ def _answer(
 def needs_delete(command: DeleteResource, tenant: str) -> Needs:
     yield Need(NeedKind.STARTS, None)
     yield Need(NeedKind.DEFINITION, command.key)
+    yield Need(NeedKind.FORM, command.key)
 
 
 def delete(command: DeleteResource, view: View) -> Effects:
     """Delete the definition, or let it drain while instances run. The version before it becomes the latest at once.
 
     Every other partition is asked to report when it runs no instance any more: the numbers that were read are as old as
-    its last commit.
+    its last commit. A form is deleted at once: tasks that have it keep it.
     """
+    form = view.form(command.key)
+    if form is not None and form.state == "ACTIVE" and view.enter(form.tenant):
+        yield FormDeleted(form.key)
+        return
     definition = view.definition(command.key)
     if definition is None or not view.enter(definition.tenant) or definition.state == "DELETED":
         raise Reject(

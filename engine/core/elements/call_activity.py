@@ -12,6 +12,7 @@ from vivero.engine.core.records.effects import Effects, Fail, IncidentType
 from vivero.engine.core.records.instances import InstanceCreated, VariableSet
 from vivero.engine.core.rules import MAX_STAGE_CHARACTERS
 from vivero.engine.core.shared import row_limits
+from vivero.engine.core.shared.bindings import bound
 from vivero.engine.core.shared.variables import merge_texts, set_texts, visible
 from vivero.engine.core.state.catalogue import Definition
 from vivero.engine.core.state.instance_tree import Element
@@ -76,15 +77,14 @@ def _called(call: Element, view: View) -> CalledElement:
 
 
 def _definition(call: Element, called: CalledElement, process_id: str, view: View) -> Definition:
-    candidates = [d for d in view.family(process_id, call.instance.tenant).values() if d.state == "ACTIVE"]
-    description = f"process with BPMN process id '{process_id}'"
-    if called.binding == "deployment":
-        caller = view.definition(call.instance.definition_key)
-        candidates = [d for d in candidates if caller is not None and d.deployment == caller.deployment]
-        description += " in the deployment of the caller"
-    elif called.binding == "versionTag":
-        candidates = [d for d in candidates if d.version_tag == called.version_tag]
-        description += f" and version tag '{called.version_tag}'"
-    if not candidates:
+    versions = view.family(process_id, call.instance.tenant).values()
+    caller = view.definition(call.instance.definition_key)
+    definition = bound(versions, called.binding, called.version_tag, caller)
+    if definition is None:
+        description = f"process with BPMN process id '{process_id}'"
+        if called.binding == "deployment":
+            description += " in the deployment of the caller"
+        elif called.binding == "versionTag":
+            description += f" and version tag '{called.version_tag}'"
         raise Fail(IncidentType.CALLED_ELEMENT_ERROR, f"Expected {description} to be deployed, but not found.")
-    return max(candidates, key=lambda definition: definition.version)
+    return definition

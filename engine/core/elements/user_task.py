@@ -1,7 +1,7 @@
 """User task. BPMN 2.0.2 §13.3.3: activation offers the task to people. When they complete it, the element completes.
 
 With `zeebe:userTask` the engine manages the task: assignee, candidates, dates, form. Without, the element creates a job
-of a well-known type with the same data in its headers. Not here: deployed forms (`formId`), task listeners.
+of a well-known type with the same data in its headers. Not here: task listeners.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from vivero.engine.core.events.schedules import LATEST_MS
 from vivero.engine.core.expression_results import column_text, json_of
 from vivero.engine.core.records.effects import Effects, Fail, IncidentType
 from vivero.engine.core.records.user_tasks import UserTaskCreated
+from vivero.engine.core.shared.forms import form_key
 from vivero.engine.core.shared.jobs import create_job, int32_of
 from vivero.engine.core.state.instance_tree import Element
 from vivero.engine.core.view import View
@@ -27,6 +28,8 @@ MAX_NAME_BYTES = 1024
 MAX_CANDIDATES = 1000
 MAX_CANDIDATE_CHARACTERS = 100_000
 """For all names of a list together. Each name is an index entry."""
+FORM_HEADER = "io.camunda.zeebe:formKey"
+"""The header with the key of a deployed form, for the workers of tasks that are jobs."""
 FAILURE = IncidentType.EXTRACT_VALUE_ERROR
 
 
@@ -36,8 +39,11 @@ def activate(task: Element, view: View) -> Effects:
         yield from _native(task, node.user_task, view)
         return
     assert node.job is not None, f"the parser gives job-based user tasks a job: {task.element}"
-    _find_form(node.job.form_id, task, view)
-    yield from create_job(task, node.job, view, dict(_headers(node.job.computed, task, view)))
+    form = form_key(node.job.form, task, view)
+    headers = dict(_headers(node.job.computed, task, view))
+    if form is not None:
+        headers[FORM_HEADER] = str(form)
+    yield from create_job(task, node.job, view, headers)
 
 
 def _headers(computed: Mapping[str, Expression], task: Element, view: View) -> Iterator[tuple[str, str]]:
@@ -58,7 +64,7 @@ def _date_as_text(expression: Expression, task: Element, view: View) -> str | No
 
 
 def _native(task: Element, model: UserTask, view: View) -> Effects:
-    _find_form(model.form_id, task, view)
+    found = form_key(model.form, task, view)
     form = model.external_form or model.form_key
     yield UserTaskCreated(
         view.key(),
@@ -71,14 +77,8 @@ def _native(task: Element, model: UserTask, view: View) -> Effects:
         _priority(model.priority, task, view),
         dict(model.headers),
         _text(form, task, view),
+        found,
     )
-
-
-def _find_form(form_id: Expression | None, task: Element, view: View) -> None:
-    """Fail if the model names a form: forms cannot be deployed."""
-    if form_id is not None:
-        form_name = view.text(form_id, task)
-        raise Fail(IncidentType.FORM_NOT_FOUND, f"Expected to find a form with id '{form_name}', but none is found.")
 
 
 def _text(expression: Expression | None, task: Element, view: View) -> str | None:

@@ -1,4 +1,4 @@
-"""Deployments and process definitions: commands and events."""
+"""Deployments, process definitions and forms: commands and events."""
 
 from __future__ import annotations
 
@@ -20,6 +20,14 @@ class StartMetadata(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     name: str
 
 
+class StartFormMetadata(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """The form that clients show before they start a process. `binding` as in `bpmn.model.CalledElement`."""
+
+    form_id: str
+    binding: str = "latest"
+    version_tag: str | None = None
+
+
 class ProcessMetadata(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """An executable process of a resource, for the catalogue."""
 
@@ -27,6 +35,14 @@ class ProcessMetadata(msgspec.Struct, frozen=True, omit_defaults=True, gc=False)
     name: str | None = None
     version_tag: str | None = None
     starts: tuple[StartMetadata, ...] = ()
+    start_form: StartFormMetadata | None = None
+
+
+class FormMetadata(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """The form of a resource, for the catalogue."""
+
+    id: str
+    version_tag: str | None = None
 
 
 class ResourceReference(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -34,7 +50,8 @@ class ResourceReference(msgspec.Struct, frozen=True, omit_defaults=True, gc=Fals
 
     name: str
     sha256: str
-    processes: tuple[ProcessMetadata, ...]
+    processes: tuple[ProcessMetadata, ...] = ()
+    form: FormMetadata | None = None
 
 
 class Deploy(Command, frozen=True):
@@ -75,6 +92,15 @@ class DefinitionAdded(Event, frozen=True):
     sha256: str
 
 
+class StartFormSet(Event, frozen=True):
+    """A new definition has a start form."""
+
+    key: int
+    form_id: str
+    binding: str
+    version_tag: str | None
+
+
 class DefinitionDraining(Event, frozen=True):
     """The definition starts no new instances by id, latest version or key. Its running instances continue."""
 
@@ -82,6 +108,23 @@ class DefinitionDraining(Event, frozen=True):
 
 
 class DefinitionDeleted(Event, frozen=True):
+    key: int
+
+
+class FormAdded(Event, frozen=True):
+    key: int
+    deployment: int
+    tenant: str
+    form_id: str
+    version: int
+    version_tag: str | None
+    resource: str
+    sha256: str
+
+
+class FormDeleted(Event, frozen=True):
+    """New tasks do not get this version. Tasks that have it keep it."""
+
     key: int
 
 
@@ -93,9 +136,18 @@ class DeployedProcess(msgspec.Struct, frozen=True, rename="camel", gc=False):
     process_definition_key: int
 
 
-class DeploymentReply(msgspec.Struct, frozen=True, rename="camel", gc=False):
-    """The answer of a deployment: the processes in the order of the resources, including unchanged ones."""
+class DeployedForm(msgspec.Struct, frozen=True, rename="camel", gc=False):
+    form_id: str
+    version: int
+    resource_name: str
+    tenant_id: str
+    form_key: int
+
+
+class DeploymentReply(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, gc=False):
+    """The answer of a deployment: processes and forms in the order of the resources, including unchanged ones."""
 
     deployment_key: int
     tenant_id: str
     processes: tuple[DeployedProcess, ...]
+    forms: tuple[DeployedForm, ...] = ()

@@ -1,4 +1,4 @@
-"""Metadata of start events that wait for an event, for the catalogue."""
+"""Metadata of a process for the catalogue: its start events that wait for an event, and its start form."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from vivero.engine.bpmn.model import Process
 from vivero.engine.core.events.behaviour import InvalidStart as InvalidStart
 from vivero.engine.core.events.table import EVENTS
-from vivero.engine.core.records.catalogue import ProcessMetadata, StartMetadata
+from vivero.engine.core.records.catalogue import ProcessMetadata, StartFormMetadata, StartMetadata
 
 
 def metadata_of(process: Process) -> ProcessMetadata:
@@ -16,7 +16,15 @@ def metadata_of(process: Process) -> ProcessMetadata:
     Raises:
         InvalidStart: a start event cannot be evaluated.
     """
-    return ProcessMetadata(process.id, process.name, process.version_tag, tuple(starts_of(process)))
+    starts = tuple(starts_of(process))
+    return ProcessMetadata(process.id, process.name, process.version_tag, starts, _start_form(process))
+
+
+def _start_form(process: Process) -> StartFormMetadata | None:
+    form = None if process.root.start is None else process.nodes[process.root.start].start_form
+    if form is None:
+        return None
+    return StartFormMetadata(str(form.form_id.static_value), form.binding, form.version_tag)
 
 
 def starts_of(process: Process) -> Iterator[StartMetadata]:

@@ -1,4 +1,4 @@
-"""The catalogue in memory: deployments, versions of processes, and the events that start them."""
+"""The catalogue in memory: deployments, versions of processes and forms, and the events that start processes."""
 
 from __future__ import annotations
 
@@ -21,6 +21,23 @@ class Definition(Row):
     sha256: str
     state: str
     deployed_at: int
+    start_form_id: str | None = None
+    start_form_binding: str | None = None
+    start_form_version_tag: str | None = None
+
+
+class FormVersion(Row):
+    """A version of a form: a row of `forms`."""
+
+    deployment: int
+    tenant: str
+    form_id: str
+    version: int
+    version_tag: str | None
+    resource: str
+    sha256: str
+    state: str
+    deployed_at: int
 
 
 class Usage(Row):
@@ -37,6 +54,9 @@ class Deployment(Row):
 Family = dict[int, Definition]
 """All versions of one process id of a tenant, including deleted ones, whose numbers are not reused."""
 
+FormVersions = dict[int, FormVersion]
+"""All versions of one form id of a tenant, including deleted ones."""
+
 
 class Catalogue:
     """The part of the catalogue that is in memory."""
@@ -47,6 +67,8 @@ class Catalogue:
         self.usage: dict[int, Usage] = {}
         self.models: dict[int, Process] = {}
         """Executable models by key of the definition. They never become stale."""
+        self.form_versions: dict[tuple[str, str], FormVersions] = {}
+        self.forms: dict[int, FormVersion] = {}
         self.starts: Starts | None = None
         """Start events that wait for messages and signals; None until they are loaded."""
         self.start_timers: dict[tuple[str, str], dict[int, Timer]] = {}
@@ -57,5 +79,7 @@ class Catalogue:
         self.families.clear()
         self.definitions.clear()
         self.usage.clear()
+        self.form_versions.clear()
+        self.forms.clear()
         self.start_timers.clear()
         self.starts = None

@@ -43,7 +43,8 @@ class Loader:
     def is_outdated(self, read: Batch) -> bool:
         """Whether the cached catalogue must be dropped: another node deployed something, or there is too much of it."""
         foreign = self._definitions_seq is not None and read.definitions_seq > self._definitions_seq
-        return foreign or len(self._state.catalogue.definitions) > self._settings.max_definitions
+        catalogue = self._state.catalogue
+        return foreign or len(catalogue.definitions) + len(catalogue.forms) > self._settings.max_definitions
 
     def may_be_rerouted(self, read: Batch) -> bool:
         """Whether the routes may have changed since the last read. A change raises the catalogue's number, too."""

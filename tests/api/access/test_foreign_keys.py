@@ -44,6 +44,7 @@ MODEL = b"""<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" tar
 
 BODIES: dict[str, Any] = {
     "POST /v2/resources/{resourceKey}/deletion": b"",
+    "POST /v2/resources/{formKey}/deletion": b"",
     "POST /v2/process-instances/{processInstanceKey}/cancellation": b"",
     "PATCH /v2/user-tasks/{userTaskKey}": {"changeset": {"priority": 1}},
     "POST /v2/user-tasks/{userTaskKey}/assignment": {"assignee": "ann"},
@@ -66,6 +67,8 @@ IN_BODIES: dict[str, Any] = {
 """Routes that name keys in their bodies, with a tenant of the caller."""
 BATCHES = {"POST /v2/process-instances/{processInstanceKey}/incident-resolution"}
 """They append no command: tests/api/access/test_batches.py."""
+FORM = "POST /v2/resources/{formKey}/deletion"
+"""The route for resources, with the key of a form."""
 READING = re.compile(r"/(search|statistics/[a-z-]+)$")
 
 
@@ -106,6 +109,7 @@ def core():
     """An instance of tenant `a` with something of every kind."""
     core = Core()
     core.memory.deploy(MODEL, tenant="a")
+    core.memory.deploy(b'{"id": "ask", "components": []}', "ask.form", "a")
     assert core.memory.run(CreateInstance("p"), "a").rejection is None
     fails = next(job for job in core.memory.state.jobs.values() if job.type == "fails")
     assert core.memory.run(FailJob(fails.key, 0), "a").rejection is None
@@ -116,15 +120,17 @@ def keys(core):
     """A key of each kind."""
     state = core.memory.state
     (instance,) = state.trees
-    (incident,), (timer,), (task,), (definition,) = (
+    (incident,), (timer,), (task,), (definition,), (form,) = (
         state.incidents,
         state.timers,
         state.user_tasks,
         state.catalogue.definitions,
+        state.catalogue.forms,
     )
     return {
         "processDefinitionKey": definition,
         "resourceKey": definition,
+        "formKey": form,
         "processInstanceKey": instance,
         "elementInstanceKey": next(key for key, element in state.elements.items() if element.element == "work"),
         "jobKey": next(key for key, job in state.jobs.items() if job.type == "work"),
@@ -175,7 +181,7 @@ def test_every_route_with_a_key_has_a_body():
         for route in ROUTES
         if route.method != "GET" and any(f"{{{name}}}" in route.path for name in OWNERS)
     }
-    assert {route for route in writing if not READING.search(route)} - BATCHES == set(BODIES)
+    assert {route for route in writing if not READING.search(route)} - BATCHES == set(BODIES) - {FORM}
 
 
 @pytest.mark.parametrize("tenants", OTHERS, ids=str)

@@ -46,6 +46,11 @@ dov  GET    /webhooks
 *    DELETE /inbound/{path}
 d    POST   /v2/deployments
 d    POST   /v2/resources/{resourceKey}/deletion
+dov  POST   /v2/resources/search
+dov  GET    /v2/resources/{resourceKey}
+dov  GET    /v2/resources/{resourceKey}/content
+dov  GET    /v2/resources/{resourceKey}/content/binary
+dov  GET    /v2/forms/{formKey}
 dovw POST   /v2/process-definitions/search
 dovw GET    /v2/process-definitions/{processDefinitionKey}
 dovw GET    /v2/process-definitions/{processDefinitionKey}/xml

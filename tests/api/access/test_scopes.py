@@ -16,7 +16,8 @@ from vivero.storage.identities import Grant
 OTHER = KEY + 1000
 OFFSETS = {
     "processDefinitionKey": 0,
-    "resourceKey": 0,
+    "resourceKey": 15,
+    "formKey": 15,
     "processInstanceKey": 0,
     "elementInstanceKey": 1,
     "variableKey": 2,
@@ -41,6 +42,7 @@ def fill(rows, key, process):
     own = {"process_id": process, "process_definition_key": key}
     rows.execute("INSERT INTO resources (sha256, bytes) VALUES (%s, '<xml/>')", [process])
     rows.definition(key, process_id=process, sha256=process)
+    rows.form(key + 15, form_id=process, sha256=process)
     rows.instance(key, **own)
     shared = {"root_key": key, "process_instance_key": key}
     rows.element(key + 1, **own, **shared, scope_key=key, path=[key + 1, key])

@@ -4,10 +4,13 @@ import hashlib
 
 import pytest
 
+from tests.api.test_client_models import decode
 from vivero.engine.core.records.catalogue import (
     Deploy,
+    DeployedForm,
     DeployedProcess,
     DeploymentReply,
+    FormMetadata,
     ProcessMetadata,
     ResourceReference,
 )
@@ -89,6 +92,49 @@ async def test_files_are_deployed(rows, reader, stored, engine):
     assert stored.definitions.parsed[digests[1]].processes[0].id == "bill"
 
 
+FORM = b'{"id": "ask", "components": [], "versionTag": "v1"}'
+
+
+async def test_forms_are_deployed(rows, reader, stored, engine):
+    engine.reply = DeploymentReply(KEY, "<default>", (), (DeployedForm("ask", 3, "ask.form", "<default>", KEY + 3),))
+    answer = await reader("POST", "/v2/deployments", body(part(FORM, file_name="ask.form")), [TYPE])
+    assert answer.status == 200
+    nothing = dict.fromkeys(("processDefinition", "decisionDefinition", "decisionRequirements", "resource"))
+    form = {"formId": "ask", "version": 3, "resourceName": "ask.form", "tenantId": "<default>"}
+    assert answer.json["deployments"] == [nothing | {"form": form | {"formKey": str(KEY + 3)}}]
+    assert decode("DeploymentResult", answer.json).deployments[0].form.form_id == "ask"
+    digest = hashlib.sha256(FORM).hexdigest()
+    assert engine.command == Deploy((ResourceReference("ask.form", digest, (), FormMetadata("ask", "v1")),))
+    assert rows.execute("SELECT sha256, bytes FROM resources").fetchall() == [(digest, FORM)]
+    assert stored.definitions.parsed == {}
+
+
+TASK = (
+    '<userTask id="t" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0"><extensionElements>{}'
+    '<zeebe:formDefinition formId="{}" bindingType="{}" versionTag="{}"/></extensionElements></userTask>'
+)
+
+
+@pytest.mark.parametrize("native", ["<zeebe:userTask/>", ""])
+@pytest.mark.parametrize(
+    ("form_id", "binding", "tag", "status"),
+    [
+        ("ask", "deployment", "", 200),
+        ("other", "deployment", "", 400),
+        ("other", "latest", "", 200),
+        ("other", "versionTag", "v", 200),
+        ("=x", "deployment", "", 200),
+    ],
+)
+async def test_a_form_of_the_same_deployment_must_be_in_it(rows, reader, engine, native, form_id, binding, tag, status):
+    files = [part(process("p", TASK.format(native, form_id, binding, tag))), part(FORM, file_name="ask.form")]
+    answer = await reader("POST", "/v2/deployments", body(*files), [TYPE])
+    assert answer.status == status
+    if status == 400:
+        expected = "'order.bpmn' line 3 element 't': the form 'other' is not in this deployment"
+        assert expected in answer.problem["detail"]
+
+
 @pytest.mark.parametrize("file_name", ["a b.bpmn", "ü.bpmn", 'q\\"uote.bpmn', "C:\\\\x.bpmn"])
 async def test_file_names_are_kept(rows, reader, engine, file_name):
     await reader("POST", "/v2/deployments", body(part(process(), file_name=file_name)), [TYPE])
@@ -104,6 +150,8 @@ async def test_all_problems_are_named_at_once(client, engine):
             part(broken, file_name="a.bpmn"),
             part(b"<x", file_name="b.bpmn"),
             part(b"{}", file_name="c.form"),
+            part(FORM, file_name="f.form"),
+            part(FORM, file_name="g.form"),
             part(process(), file_name="d.bpmn"),
             part(process(), file_name="e.bpmn"),
             part(process("f"), file_name="e.bpmn"),
@@ -119,6 +167,7 @@ async def test_all_problems_are_named_at_once(client, engine):
         "'b.bpmn'",
         "'c.form'",
         "process 'order' is also in 'd.bpmn'",
+        "'g.form': form 'ask' is also in 'f.form'; a deployment can contain a form id only once",
         "'e.bpmn': there is more than one file with this name",
     ):
         assert expected in detail

@@ -1,11 +1,14 @@
 """User tasks that the engine keeps: what is evaluated, assigning, claiming, updating, completing, cancelling."""
 
+import json
 from xml.sax.saxutils import quoteattr
 
 import pytest
 
 from tests.core.bench import document, raw
 from tests.core.models import end, process, start, sub, task
+from vivero.engine.bpmn.resources import read_resource
+from vivero.engine.core.records.catalogue import DeleteResource, Deploy
 from vivero.engine.core.records.codec import decode_command, decode_events, encode_command, encode_events
 from vivero.engine.core.records.effects import RejectionCode
 from vivero.engine.core.records.instances import SetVariables
@@ -18,6 +21,7 @@ from vivero.engine.core.records.user_tasks import (
     UserTaskCreated,
     UserTaskEnded,
 )
+from vivero.engine.core.shared.deployments import reference_of
 from vivero.engine.core.state import eviction
 from vivero.engine.core.state.state import State
 
@@ -215,10 +219,85 @@ def test_resolving_evaluates_again(bench):
 def test_a_form_that_is_not_deployed_is_an_incident(bench, native, form_id):
     bench.deploy(model(native=native, form={"formId": form_id}))
     bench.start(what="voice")
-    assert bench.incidents == [
-        ("decide", "FORM_NOT_FOUND", "Expected to find a form with id 'invoice', but none is found.")
-    ]
+    text = "Expected to find a form with id 'invoice', but none is found. Deploy it, and resolve the incident."
+    assert bench.incidents == [("decide", "FORM_NOT_FOUND", text)]
     assert (bench.jobs, bench.state.user_tasks) == ([], {})
+
+
+@pytest.mark.parametrize("native", [True, False], ids=["native", "job"])
+def test_a_task_has_the_form_that_was_the_latest_when_it_was_created(bench, native):
+    """A form of a later deployment is for later tasks, and so is a deletion."""
+    bench.deploy(model(native=native, form={"formId": "=which"}))
+    first = deploy_form(bench, "one")
+    bench.start(which="invoice")
+    second = deploy_form(bench, "two")
+    bench.start(which="invoice")
+    bench.run(DeleteResource(second))
+    bench.start(which="invoice")
+    if native:
+        found = [task.form_key for task in bench.state.user_tasks.values()]
+    else:
+        found = [int(job.headers["io.camunda.zeebe:formKey"]) for job in bench.state.jobs.values()]
+    assert found == [first, second, first]
+    assert bench.incidents == []
+
+
+def test_the_incident_of_a_missing_form_is_resolved_by_deploying_it(bench):
+    bench.deploy(model(form={"formId": "invoice"}))
+    bench.start()
+    form = deploy_form(bench)
+    bench.resolve()
+    assert only(bench).form_key == form
+    assert last(bench)["form_key"] == form
+
+
+def test_a_form_of_another_tenant_is_unknown(bench):
+    bench.deploy(model(form={"formId": "invoice"}))
+    deploy_form(bench, tenant="other")
+    bench.start()
+    assert [type for _, type, _ in bench.incidents] == ["FORM_NOT_FOUND"]
+
+
+@pytest.mark.parametrize(
+    ("binding", "text"),
+    [
+        ({"bindingType": "versionTag", "versionTag": "v2"}, " and version tag 'v2', but none is found. Deploy it, and"),
+        ({"bindingType": "deployment"}, " in the deployment of the process, but it has none. Deploy the process with"),
+    ],
+    ids=["versionTag", "deployment"],
+)
+def test_the_binding_selects_the_version_of_a_form(bench, binding, text):
+    content = model(form={"formId": "invoice", **binding})
+    bench.deploy(content)
+    deploy_form(bench, "one", tag="v1")
+    bench.start()
+    expected = "Expected to find a form with id 'invoice'" + text
+    ((_, type, message),) = bench.incidents
+    assert (type, message[: len(expected)]) == ("FORM_NOT_FOUND", expected)
+    tagged = deploy_form(bench, "two", tag="v2")
+    deploy_form(bench, "three", tag="v3")
+    together = deploy_together(bench, content + b"<!-- new -->", form("four"))
+    bench.start()
+    assert only(bench).form_key == (tagged if "versionTag" in binding else together)
+
+
+def form(label="label", tag=None):
+    document = {"id": "invoice", "components": [{"type": "text", "text": label}], "versionTag": tag}
+    return json.dumps(document).encode()
+
+
+def deploy_form(bench, label="label", tag=None, tenant="<default>"):
+    """The key of a new version of the form `invoice`."""
+    (deployed,) = bench.engine.deploy(form(label, tag), "invoice.form", tenant).forms
+    return deployed.form_key
+
+
+def deploy_together(bench, model, form):
+    """The key of a form that is deployed with a process."""
+    files = {"p.bpmn": model, "invoice.form": form}
+    references = [reference_of(read_resource(name, content), name) for name, content in files.items()]
+    bench.engine._resources["p.bpmn"] = {one.id: one for one in read_resource("p.bpmn", model).processes}
+    return bench.run(Deploy(tuple(references))).response.forms[0].form_key
 
 
 def test_the_id_of_a_form_is_a_text(bench):
