@@ -66,17 +66,24 @@ class MemoryEngine:
         self.processor = Processor(self.state, limits, self.find_model)
 
     def deploy(self, content: bytes, name: str = "process.bpmn", tenant: str = DEFAULT_TENANT) -> DeploymentReply:
-        """Deploy one file.
+        """Deploy one file. Raises as `deploy_all`."""
+        return self.deploy_all({name: content}, tenant)
+
+    def deploy_all(self, files: Mapping[str, bytes], tenant: str = DEFAULT_TENANT) -> DeploymentReply:
+        """Deploy files together.
 
         Raises:
-            InvalidDeployment: the file has problems.
+            InvalidDeployment: a file has problems.
         """
-        parsed = read_resource(name, content, enabled=self._enabled)
-        if parsed.problems:
-            raise InvalidDeployment(tuple(parsed.problems))
-        digest = sha256(content).hexdigest()
-        self._resources[digest] = {process.id: process for process in parsed.processes}
-        handled = self.run(Deploy((reference_of(parsed, digest),)), tenant)
+        references = []
+        for name, content in files.items():
+            parsed = read_resource(name, content, enabled=self._enabled)
+            if parsed.problems:
+                raise InvalidDeployment(tuple(parsed.problems))
+            digest = sha256(content).hexdigest()
+            self._resources[digest] = {process.id: process for process in parsed.processes}
+            references.append(reference_of(parsed, digest))
+        handled = self.run(Deploy(tuple(references)), tenant)
         assert isinstance(handled.response, DeploymentReply)
         return handled.response
 

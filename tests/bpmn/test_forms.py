@@ -12,7 +12,7 @@ from vivero.engine.bpmn.forms import MAX_COMPONENT_DEPTH, MAX_COMPONENTS, MAX_FO
 from vivero.engine.bpmn.model import Form
 from vivero.engine.bpmn.resources import read_resource
 
-FIELD = {"type": "textfield", "id": "f", "key": "name", "label": "Name"}
+FIELD: dict[str, object] = {"type": "textfield", "id": "f", "key": "name", "label": "Name"}
 EXAMPLES = MODELS.parents[1] / "examples" / "claim"
 
 

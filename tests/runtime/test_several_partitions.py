@@ -103,6 +103,20 @@ async def test_the_latest_version_starts_everywhere_at_once(bench):
             assert outcome.reply.process_definition_key == int(definition)
 
 
+async def test_the_latest_form_is_the_same_everywhere_at_once(bench):
+    user_task = (
+        '<userTask id="ask"><extensionElements><zeebe:userTask/><zeebe:formDefinition formId="ask"/>'
+        "</extensionElements></userTask>"
+    )
+    await bench.deploy(model(start(), user_task, "start > ask"))
+    for number in range(3):
+        key = await bench.deploy_form(b'{"id": "ask", "components": [], "n": %d}' % number)
+        for at in (3, 1, 2):
+            instance = await create(bench, at)
+            query = "SELECT form_key FROM user_tasks WHERE process_instance_key = $1"
+            await bench.until_value(key, query, instance)
+
+
 async def test_a_definition_drains_until_no_partition_runs_it(bench):
     (definition,) = await bench.deploy(ONE_TASK)
     keys = [await create(bench, at) for at in (1, 2, 3)]

@@ -9,9 +9,10 @@ import trio
 
 from vivero.engine.bpmn.not_yet import ALL_KINDS
 from vivero.engine.bpmn.parser import parse
-from vivero.engine.core.records.catalogue import Deploy, ResourceReference
+from vivero.engine.bpmn.resources import read_resource
+from vivero.engine.core.records.catalogue import Deploy
 from vivero.engine.core.records.instances import CreateInstance
-from vivero.engine.core.shared.starts import metadata_of
+from vivero.engine.core.shared.deployments import reference_of
 from vivero.engine.runtime.appender.task import Append, Appender
 from vivero.engine.runtime.consumer.leadership import Consumer
 from vivero.engine.runtime.consumer.settings import ConsumerSettings
@@ -155,15 +156,23 @@ class EngineBench:
 
     async def deploy(self, *contents):
         for number, content in enumerate(contents):
-            sha = hashlib.sha256(content).hexdigest()
-            await store_resources(self.connection, [(sha, content)])
-            parsed = parse(content, f"{number}.bpmn", enabled=ALL_KINDS)
-            assert not parsed.problems, parsed.problems
-            self.definitions.put(sha, parsed, len(content))
-            processes = tuple(map(metadata_of, parsed.processes))
-            outcome = await self.run(Deploy((ResourceReference(f"{number}.bpmn", sha, processes),)))
-            assert outcome.rejection is None, outcome.rejection
-        return [p["processDefinitionKey"] for p in msgspec.json.decode(outcome.response)["processes"]]
+            reply = await self._deploy(f"{number}.bpmn", content)
+        return [process["processDefinitionKey"] for process in reply["processes"]]
+
+    async def deploy_form(self, content):
+        """The key of the version."""
+        (form,) = (await self._deploy("a.form", content))["forms"]
+        return form["formKey"]
+
+    async def _deploy(self, name, content):
+        sha = hashlib.sha256(content).hexdigest()
+        await store_resources(self.connection, [(sha, content)])
+        parsed = read_resource(name, content, enabled=ALL_KINDS)
+        assert not parsed.problems, parsed.problems
+        self.definitions.put(sha, parsed, len(content))
+        outcome = await self.run(Deploy((reference_of(parsed, sha),)))
+        assert outcome.rejection is None, outcome.rejection
+        return msgspec.json.decode(outcome.response)
 
     async def create(self, process_id="p", count=1):
         """Instances of a process, appended together."""

@@ -20,13 +20,13 @@ DEFAULT_AWAIT_S = 60.0
 @address_option
 @json_option
 def deploy(files: tuple[Path, ...], address: str | None, as_json: bool) -> None:
-    """Deploy all BPMN files, or none if one has a problem.
+    """Deploy all BPMN files and forms, or none if one has a problem.
 
-    A process that did not change since its last deployment keeps its version.
+    A process or form that did not change since its last deployment keeps its version.
 
     \b
     Example:
-      vivero deploy order.bpmn delivery.bpmn
+      vivero deploy claim.bpmn review-claim.form
     """
     answer = talk(address, lambda client: client.deploy(files))
     if as_json:
@@ -35,11 +35,15 @@ def deploy(files: tuple[Path, ...], address: str | None, as_json: bool) -> None:
     if "deployments" not in answer:
         click.echo(f"queued as command {answer['commandPosition']}")
         return
-    for process in (item["processDefinition"] for item in answer["deployments"]):
-        if process is not None:
+    for item in answer["deployments"]:
+        if (process := item["processDefinition"]) is not None:
             click.echo(
                 f"{process['processDefinitionId']} version {process['processDefinitionVersion']}"
                 f" (key {process['processDefinitionKey']}) from {process['resourceName']}"
+            )
+        elif (form := item["form"]) is not None:
+            click.echo(
+                f"form {form['formId']} version {form['version']} (key {form['formKey']}) from {form['resourceName']}"
             )
     for warning in answer.get("warnings", ()):
         click.echo(f"warning: {warning}", err=True)

@@ -7,8 +7,7 @@ import pytest
 
 from tests.core.bench import document, raw
 from tests.core.models import end, process, start, sub, task
-from vivero.engine.bpmn.resources import read_resource
-from vivero.engine.core.records.catalogue import DeleteResource, Deploy
+from vivero.engine.core.records.catalogue import DeleteResource
 from vivero.engine.core.records.codec import decode_command, decode_events, encode_command, encode_events
 from vivero.engine.core.records.effects import RejectionCode
 from vivero.engine.core.records.instances import SetVariables
@@ -21,7 +20,6 @@ from vivero.engine.core.records.user_tasks import (
     UserTaskCreated,
     UserTaskEnded,
 )
-from vivero.engine.core.shared.deployments import reference_of
 from vivero.engine.core.state import eviction
 from vivero.engine.core.state.state import State
 
@@ -294,10 +292,7 @@ def deploy_form(bench, label="label", tag=None, tenant="<default>"):
 
 def deploy_together(bench, model, form):
     """The key of a form that is deployed with a process."""
-    files = {"p.bpmn": model, "invoice.form": form}
-    references = [reference_of(read_resource(name, content), name) for name, content in files.items()]
-    bench.engine._resources["p.bpmn"] = {one.id: one for one in read_resource("p.bpmn", model).processes}
-    return bench.run(Deploy(tuple(references))).response.forms[0].form_key
+    return bench.engine.deploy_all({"p.bpmn": model, "invoice.form": form}).forms[0].form_key
 
 
 def test_the_id_of_a_form_is_a_text(bench):

@@ -47,6 +47,7 @@ NAMED = {
     ("start_subscriptions", "kind"): ("MESSAGE", "SIGNAL"),
     ("channel_subscriptions", "state"): ("OPEN", "CORRELATING"),
     ("process_definitions", "state"): ("ACTIVE", "DELETED"),
+    ("forms", "state"): ("ACTIVE", "DELETED"),
     ("user_tasks", "state"): ("CREATED", "COMPLETED"),
     ("jobs", "lease"): ("closed", "backoff"),
 }
