@@ -24,6 +24,7 @@ models = pytest.importorskip("camunda_orchestration_sdk.models")
 
 
 MODELS = Path(__file__).parents[1] / "models"
+CLAIM = Path(__file__).parents[2] / "examples" / "claim"
 
 
 @pytest.fixture
@@ -328,6 +329,33 @@ async def test_the_life_of_a_user_task(in_thread, tmp_path):
         assert client.get_process_instance(process_instance_key=instance).state == "COMPLETED"
         with pytest.raises(sdk.errors.NotFoundError):
             client.complete_user_task(user_task_key=key, data=done)
+
+    await in_thread(use)
+
+
+async def test_forms_of_a_start_and_of_a_task(in_thread):
+    """Deploying the form is what resolves the incident of a task without one."""
+
+    def use(client):
+        model, file, review = (CLAIM / name for name in ("claim.bpmn", "file-claim.form", "review-claim.form"))
+        deployed = client.deploy_resources_from_files([str(model), str(file)])
+        (process,), (form,) = deployed.processes, deployed.forms
+        assert (form.form_id, form.version, form.resource_name) == ("file-claim", 1, "file-claim.form")
+        found = client.get_start_process_form(process_definition_key=process.process_definition_key)
+        assert (found.form_key, found.schema) == (form.form_key, file.read_text())
+        assert client.get_form_by_key(form_key=form.form_key) == found
+        create(client, "claim", amount=10)
+        (incident,) = client.search_incidents(data=models.IncidentSearchQuery()).items
+        assert incident.error_type == "FORM_NOT_FOUND"
+        (review_form,) = client.deploy_resources_from_files([str(review)]).forms
+        client.resolve_incident(incident_key=incident.incident_key, data=models.IncidentResolutionRequest())
+        (task,) = client.search_user_tasks(data=models.UserTaskSearchQuery()).items
+        assert task.form_key == review_form.form_key
+        client.delete_resource(resource_key=review_form.form_key, data=models.DeleteResourceRequest())
+        assert client.get_user_task_form(user_task_key=task.user_task_key).schema == review.read_text()
+        with pytest.raises(sdk.errors.NotFoundError):
+            client.get_form_by_key(form_key=review_form.form_key)
+        assert client.get_resource(resource_key=form.form_key).resource_id == "file-claim"
 
     await in_thread(use)
 

@@ -1,6 +1,7 @@
 """Commands against a server: deploy, start, look, cancel, resolve."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,15 @@ def test_warnings_of_a_deployment_are_told_beside_its_answer(run, tmp_path):
     assert result.stderr.endswith("element 'alone': nothing leads to it: it is never entered\n")
     (warning,) = json.loads(good(run("deploy", str(odd), "--json")))["warnings"]
     assert result.stderr == f"warning: {warning}\n"
+
+
+def test_forms_are_deployed_beside_their_process(run):
+    said = good(run("deploy", *map(str, sorted(ORDER.parents[1].glob("claim/*.[bf]*")))))
+    assert re.sub(r"key \d+", "key KEY", said).splitlines() == [
+        "claim version 1 (key KEY) from claim.bpmn",
+        "form file-claim version 1 (key KEY) from file-claim.form",
+        "form review-claim version 1 (key KEY) from review-claim.form",
+    ]
 
 
 def test_from_deployment_to_end(run, tmp_path):

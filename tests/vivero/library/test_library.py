@@ -48,6 +48,16 @@ def key(result):
     return job.key
 
 
+def test_a_form_is_used_like_a_model():
+    person = PERSON.replace("</ext", '<zeebe:formDefinition formId="ask"/></ext')
+    model_only = models(start(), person, end(), "start > person > end")
+    assert [incident.type for incident in begin(model_only, {}, now=NOON).happened.incidents] == ["FORM_NOT_FOUND"]
+    both = Models(model_only.files | {"ask.form": b'{"id": "ask", "components": []}'})
+    result = begin(both, {}, now=NOON)
+    assert (result.happened.incidents, len(result.instance.user_tasks)) == ((), 1)
+    assert read(result.snapshot).user_tasks == result.instance.user_tasks
+
+
 def test_an_instance_from_start_to_end():
     result = begin(ONE_TASK, {"a": 1}, now=NOON)
     (job,) = result.happened.jobs
