@@ -150,7 +150,7 @@ CORE_EVENTS: tuple[Mutant, ...] = (
     mutant(
         "core: the oldest version is called",
         "tests/core/elements/test_call_activity.py::test_latest_is_the_latest_when_the_call_happens",
-        "engine/core/elements/call_activity.py",
+        "engine/core/shared/bindings.py",
         ("    return max(candidates, key=", "    return min(candidates, key="),
     ),
     mutant(
