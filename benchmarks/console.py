@@ -86,7 +86,7 @@ JOB_FILTERS: Mapping[str, Mapping[str, Any]] = {
 
 def _lists() -> Iterator[tuple[str, Request]]:
     for state, filter in STATES.items():
-        for sort in SORTS:
+        for sort in SORTS if state in ("completed", "terminated") else SORTS[:2]:
             name = sort.replace("-", "last_") if sort.startswith("-") else f"first_{sort}"
             yield f"instances_{state}_{name}", _search("process-instances", filter, sort)
     for name, filter in FILTERS.items():
@@ -95,7 +95,7 @@ def _lists() -> Iterator[tuple[str, Request]]:
     for view, filter in TASK_VIEWS.items():
         yield f"tasks_{view}", _search("user-tasks", filter, "-priority,creationDate")
     for state, filter in JOB_STATES.items():
-        for sort in ("-jobKey", "-type", "-retries", "-deadline"):
+        for sort in ("-jobKey",) if state in ("completed", "all") else ("-jobKey", "-type", "-retries", "-deadline"):
             yield f"jobs_{state}_by_{sort[1:]}", _search("jobs", filter, sort)
         for name, more in JOB_FILTERS.items():
             yield f"jobs_{state}_{name}", _search("jobs", {**filter, **more}, "-jobKey")

@@ -47,7 +47,12 @@ PROCESS_INSTANCES = Resource(
             element_state("p"),
             INSTANCE_STATES,
             sort=True,
-            cases={"ACTIVE": "p.ended_at IS NULL", "SUSPENDED": "false", "TERMINATED": "p.state = 'TERMINATED'"},
+            cases={
+                "ACTIVE": "p.ended_at IS NULL",
+                "COMPLETED": "p.state = 'COMPLETED' AND p.ended_at IS NOT NULL",
+                "SUSPENDED": "false",
+                "TERMINATED": "p.state = 'TERMINATED' AND p.ended_at IS NOT NULL",
+            },
         ),
         filtered("suspendedDate", "NULL::timestamptz", TIME, sort=True),
         plain("hasIncident", "(p.incidents > 0 AND p.ended_at IS NULL)", FLAG, sort=True),

@@ -1,15 +1,42 @@
-// How many instances run, and how many of them wait for help. Totals are exact up to 10,000.
-import { search } from './api.ts';
-import type { Instance } from './shapes.ts';
+// How many instances run, and how many of them wait for help, as the server counts them.
+import { send } from './api.ts';
+import type { Durations, ErrorCount, ProcessCount, VersionCount } from './shapes.ts';
 
-export type Running = { active: number; incidents: number; more: boolean };
+export type Running = { active: number; incidents: number };
+export const NOBODY: Running = { active: 0, incidents: 0 };
 
-const totalOf = async (filter: Record<string, unknown>, abort?: AbortSignal) =>
-  (await search<Instance>('process-instances', { filter, page: { limit: 1 } }, abort)).page;
+const MOST = 10_000;
 
-export async function runningOf(filter: Record<string, unknown>, abort?: AbortSignal): Promise<Running> {
-  const [active, incidents] = await Promise.all([
-    totalOf({ ...filter, state: 'ACTIVE' }, abort), totalOf({ ...filter, state: 'ACTIVE', hasIncident: true }, abort),
-  ]);
-  return { active: active.totalItems, incidents: incidents.totalItems, more: active.hasMoreTotalItems };
+const counted = async <T>(path: string, body: Record<string, unknown>, abort?: AbortSignal): Promise<T[]> =>
+  (await send<{ items: T[] }>({ method: 'POST', path: `/v2/${path}`, body }, abort)).body.items;
+
+const running = (count: ProcessCount | VersionCount): Running => ({
+  active: count.activeInstancesWithoutIncidentCount + count.activeInstancesWithIncidentCount, incidents: count.activeInstancesWithIncidentCount,
+});
+
+const placeOf = (of: { processDefinitionId: string; tenantId: string }): string => `${of.tenantId}/${of.processDefinitionId}`;
+
+/** The running instances of each process: all versions together. */
+export async function runningByProcess(abort?: AbortSignal): Promise<(of: { processDefinitionId: string; tenantId: string }) => Running> {
+  const items = await counted<ProcessCount>('process-definitions/statistics/process-instances', { page: { limit: MOST } }, abort);
+  const found = new Map(items.map((count) => [placeOf(count), running(count)]));
+  return (of) => found.get(placeOf(of)) ?? NOBODY;
+}
+
+/** The running instances of the versions of a process, by the key of the definition. */
+export async function runningByVersion(processDefinitionId: string, abort?: AbortSignal): Promise<Map<string, Running>> {
+  const items = await counted<VersionCount>('process-definitions/statistics/process-instances-by-version', { filter: { processDefinitionId }, page: { limit: MOST } }, abort);
+  return new Map(items.map((count) => [count.processDefinitionKey, running(count)]));
+}
+
+/** The errors that most instances have, and how many there are. */
+export async function errorsOf(limit: number, abort?: AbortSignal): Promise<ErrorCount[]> {
+  return counted<ErrorCount>('incidents/statistics/process-instances-by-error', { page: { limit } }, abort);
+}
+
+/** How long a process (element '') and its elements take, by element. */
+export async function durationsOf(key: string, abort?: AbortSignal): Promise<Map<string, Durations>> {
+  const path = `/v2/process-definitions/${key}/statistics/element-durations`;
+  const { body } = await send<{ processInstances: Durations | null; items: (Durations & { elementId: string })[] }>({ method: 'GET', path }, abort);
+  return new Map([...(body.processInstances ? [['', body.processInstances] as const] : []), ...body.items.map((each) => [each.elementId, each] as const)]);
 }

@@ -49,6 +49,11 @@ export type Subscription = {
   messageSubscriptionType: string; elementId: string; elementInstanceKey: Nullable<string>; processInstanceKey: Nullable<string>;
   processDefinitionId: string; lastUpdatedDate: string;
 };
+type Counts = { activeInstancesWithoutIncidentCount: number; activeInstancesWithIncidentCount: number };
+export type ProcessCount = Counts & { processDefinitionId: string; tenantId: string };
+export type VersionCount = Counts & { processDefinitionKey: string };
+export type ErrorCount = { errorHashCode: number; errorMessage: string; activeInstancesWithErrorCount: number };
+export type Durations = { completed: number; meanMs: number; medianMs: number; percentile95Ms: number };
 export type Statistics = { elementId: string; active: number; canceled: number; incidents: number; completed: number };
 export type Flow = { elementId: string };
 export type CallHierarchy = { processInstanceKey: string; processDefinitionKey: string; processDefinitionName: string };

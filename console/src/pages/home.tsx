@@ -1,10 +1,11 @@
 // Home: what needs me.
-import { search, searchAll } from '../lib/api.ts';
-import { grouped } from '../lib/groups.ts';
+import { search } from '../lib/api.ts';
+import { errorsOf } from '../lib/counts.ts';
+import { grouped, placesOf } from '../lib/groups.ts';
 import { number, t, total } from '../lib/i18n.ts';
 import { useResource } from '../lib/resource.ts';
 import { href } from '../lib/router.ts';
-import type { Incident, Instance, Job, Page, PageInfo, Timer, UserTask } from '../lib/shapes.ts';
+import type { ErrorCount, Incident, Instance, Job, Page, PageInfo, Timer, UserTask } from '../lib/shapes.ts';
 import { ago } from '../lib/time.ts';
 import { ProblemBox } from '../parts/problem.tsx';
 import { Head } from '../parts/head.tsx';
@@ -13,31 +14,35 @@ import { Time } from '../parts/time.tsx';
 import { kindOf } from './incidents.tsx';
 
 type Totals = Record<'active' | 'incidents' | 'tasks' | 'jobs', PageInfo>;
-type Found = { totals: Totals; incidents: Incident[]; tasks: UserTask[]; oldest: Instance[]; timers: Timer[] };
+type Found = { totals: Totals; errors: ErrorCount[]; newest: Incident[]; tasks: UserTask[]; oldest: Instance[]; timers: Timer[] };
 
 async function load(abort: AbortSignal): Promise<Found> {
   const few = { page: { limit: 6 } }, one = { page: { limit: 1 } };
-  const [active, incidents, tasks, jobs, timers, newest] = await Promise.all([
+  const [active, incidents, tasks, jobs, timers, errors, newest] = await Promise.all([
     search<Instance>('process-instances', { filter: { state: 'ACTIVE' }, sort: [{ field: 'startDate', order: 'ASC' }], ...few }, abort),
     search<Instance>('process-instances', { filter: { state: 'ACTIVE', hasIncident: true }, ...one }, abort),
     search<UserTask>('user-tasks', { filter: { state: 'CREATED' }, sort: [{ field: 'creationDate', order: 'ASC' }], ...few }, abort),
     search<Job>('jobs', { filter: { state: 'CREATED' }, ...one }, abort),
     search<Timer>('timers', { filter: { state: 'PENDING' }, sort: [{ field: 'dueDate', order: 'ASC' }], ...few }, abort),
-    searchAll<Incident>('incidents', { filter: { state: 'ACTIVE' }, sort: [{ field: 'creationTime', order: 'DESC' }] }, 200, abort),
+    errorsOf(200, abort),
+    search<Incident>('incidents', { filter: { state: 'ACTIVE' }, sort: [{ field: 'creationTime', order: 'DESC' }], page: { limit: 200 } }, abort),
   ]);
-  return { totals: { active: active.page, incidents: incidents.page, tasks: tasks.page, jobs: jobs.page }, incidents: newest, tasks: tasks.items, oldest: active.items, timers: timers.items };
+  return { totals: { active: active.page, incidents: incidents.page, tasks: tasks.page, jobs: jobs.page }, errors, newest: newest.items, tasks: tasks.items, oldest: active.items, timers: timers.items };
 }
 
 function Figure({ to, label, page, bad = false }: { to: string; label: string; page: Page<unknown>['page']; bad?: boolean }) {
   return <a class={bad && page.totalItems ? 'figure bad' : 'figure'} href={to}><b>{total(page)}</b><span>{label}</span></a>;
 }
 
-function Causes({ incidents }: { incidents: Incident[] }) {
-  return <section><h2>{t('home.incidents')}</h2>{!incidents.length && <p class="dim">{t('empty.incidents')}</p>}
-    <table class="list" aria-label={t('home.incidents')}><tbody>{grouped(incidents).slice(0, 6).map(({ id, sample, incidents: of }) => <tr key={id}>
-      <td class="number bad"><b>{number(of.length)}</b></td>
-      <td class="wide"><a data-row href={of.length === 1 ? href(`/instances/${sample.processInstanceKey}`, { element: sample.elementId }) : href('/incidents')}>{kindOf(sample.errorType)}</a></td>
-      <td class="wide cut">{sample.errorMessage}</td><td class="dim">{sample.processDefinitionId} / {sample.elementId}</td></tr>)}</tbody></table></section>;
+function Causes({ errors, newest }: { errors: ErrorCount[]; newest: Incident[] }) {
+  return <section><h2>{t('home.incidents')}</h2>{!errors.length && <p class="dim">{t('empty.incidents')}</p>}
+    <table class="list" aria-label={t('home.incidents')}><tbody>{grouped(errors, newest).slice(0, 6).map((group) => {
+      const sample = group.incidents[0], places = placesOf(group), only = group.instances === 1 && sample;
+      return <tr key={group.id}>
+        <td class="number bad"><b>{number(group.instances)}</b></td>
+        <td class="wide"><a data-row href={only ? href(`/instances/${only.processInstanceKey}`, { element: only.elementId }) : href('/incidents')}>{sample ? kindOf(sample.errorType) : t('n.incidents')}</a></td>
+        <td class="wide cut">{group.message}</td><td class="dim">{places.length === 1 && sample && `${sample.processDefinitionId} / ${sample.elementId}`}</td></tr>;
+    })}</tbody></table></section>;
 }
 
 function Tasks({ tasks }: { tasks: UserTask[] }) {
@@ -63,7 +68,7 @@ export function Home() {
     {!data && !found.problem.value && <p class="dim loading">{t('loading')}</p>}
     {data && <div class="home">
       <div class="figures"><Figure to={href('/instances')} label={t('home.active')} page={data.totals.active} /><Figure to={href('/instances', { state: 'incidents' })} label={t('home.stuck')} page={data.totals.incidents} bad /><Figure to={href('/tasks')} label={t('nav.tasks')} page={data.totals.tasks} /><Figure to={href('/jobs')} label={t('home.jobs')} page={data.totals.jobs} /></div>
-      <Causes incidents={data.incidents} /><Tasks tasks={data.tasks} /><Oldest instances={data.oldest} /><Due timers={data.timers} />
+      <Causes errors={data.errors} newest={data.newest} /><Tasks tasks={data.tasks} /><Oldest instances={data.oldest} /><Due timers={data.timers} />
     </div>}
   </>;
 }

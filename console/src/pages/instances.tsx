@@ -16,12 +16,15 @@ import { Time } from '../parts/time.tsx';
 const SIZE = 50;
 const TEXTS: readonly [name: string, label: Key][] = [['tag', 'filter.tag'], ['element', 'filter.element'], ['error', 'filter.error']];
 
-const columns = (): Column<Instance>[] => [
+/** The states whose instances have ended: only these are sorted by their end, for which there is an index. */
+const ENDED: readonly string[] = ['completed', 'terminated'];
+
+const columns = (ended: boolean): Column<Instance>[] => [
   { title: t('instance'), wide: true, cell: (i) => <a data-row href={href(`/instances/${i.processInstanceKey}`)}>{i.businessId ? <b>{i.businessId}</b> : <code>{i.processInstanceKey}</code>}{i.businessId && <small><code>{i.processInstanceKey}</code></small>}</a> },
   { title: t('process'), wide: true, cell: (i) => <><a href={processUrl(i.processDefinitionId, { version: i.processDefinitionVersion })}>{i.processDefinitionName ?? i.processDefinitionId}</a> <span class="dim">v{i.processDefinitionVersion}</span></> },
   { title: t('state'), cell: (i) => <State of={i.state} incident={i.hasIncident} /> },
   { title: t('started'), sort: 'startDate', cell: (i) => <Time at={i.startDate} /> },
-  { title: t('ended'), sort: 'endDate', cell: (i) => <Time at={i.endDate} /> },
+  { title: t('ended'), ...(ended && { sort: 'endDate' }), cell: (i) => <Time at={i.endDate} /> },
   { title: t('duration'), cell: (i) => <span class="number">{i.endDate ? between(i.startDate, i.endDate) : ago(i.startDate)}</span> },
   { title: t('tags'), cell: (i) => i.tags.map((tag) => <a key={tag} class="tag" href={withQuery({ tag, after: null, before: null })}>{tag}</a>) },
 ];
@@ -50,7 +53,7 @@ function Filters({ definitions }: { definitions: Definition[] }) {
 }
 
 export function Instances() {
-  const values = Object.fromEntries(query.value), sort = sortOf(values.sort ?? null, '-startDate');
+  const values = Object.fromEntries(query.value), ended = ENDED.includes(values.state ?? ''), sort = sortOf(ended || !values.sort?.endsWith('endDate') ? values.sort ?? null : null, '-startDate');
   const { after, before } = values;
   const body = { filter: instanceFilter(values), sort: [sort], page: { limit: SIZE, ...(after && { after }), ...(before && { before }) } };
   const found = useResource<Page<Instance>>(JSON.stringify(body), (abort) => search('process-instances', body, abort), ['instances']);
@@ -59,7 +62,7 @@ export function Instances() {
   return <>
     <Head title={t('nav.instances')} />
     <Filters definitions={definitions.data.value?.items ?? []} />
-    <List label={t('nav.instances')} found={found} columns={columns()} id={(i) => i.processInstanceKey} sort={sort} size={SIZE}
+    <List label={t('nav.instances')} found={found} columns={columns(ended)} id={(i) => i.processInstanceKey} sort={sort} size={SIZE}
       empty={hasFilter ? <><p>{t('empty.filtered')}</p><a class="button" href={href('/instances', { state: 'all' })}>{t('filter.showAll')}</a></> : <><p>{t('empty.instances')}</p><a class="button" href={href('/instances', { state: 'all' })}>{t('filter.showAll')}</a></>} />
   </>;
 }

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { search } from '../lib/api.ts';
 import { t } from '../lib/i18n.ts';
-import { href, withQuery } from '../lib/router.ts';
+import { href, query, withQuery } from '../lib/router.ts';
 import { UPDATE_INSTANCE } from '../lib/session.ts';
 import type { Job } from '../lib/shapes.ts';
 import { Act } from '../parts/act.tsx';
@@ -27,13 +27,14 @@ function Retries({ job }: { job: Job }) {
       <label class="field">{t('job.retries')}<input type="number" min={1} value={retries.value} onInput={(event) => { retries.value = Math.max(1, event.currentTarget.valueAsNumber || 1); }} /></label></ActionDialog>}</>;
 }
 
-const columns = (): Column<Job>[] => [
-  { title: t('job.type'), sort: 'type', wide: true, cell: (job) => <a href={withQuery({ type: job.type, after: null, before: null })}><code>{job.type}</code></a> },
+/** Open jobs can be sorted by more than their age: they are few, and the others are the whole history. */
+const columns = (open: boolean): Column<Job>[] => [
+  { title: t('job.type'), ...(open && { sort: 'type' }), wide: true, cell: (job) => <a href={withQuery({ type: job.type, after: null, before: null })}><code>{job.type}</code></a> },
   { title: t('state'), cell: (job) => <State of={job.deadline && job.state === 'CREATED' ? 'LEASED' : job.state} /> },
   { title: t('element'), wide: true, cell: (job) => <a data-row href={href(`/instances/${job.processInstanceKey}`, { element: job.elementId })}>{job.processDefinitionId} / {job.elementId}</a> },
-  { title: t('job.retries'), sort: 'retries', cell: (job) => <Retries job={job} /> },
+  { title: t('job.retries'), ...(open && { sort: 'retries' }), cell: (job) => <Retries job={job} /> },
   { title: t('job.worker'), cell: (job) => job.worker || <span class="dim">–</span> },
-  { title: t('job.until'), sort: 'deadline', cell: (job) => <Time at={job.endTime ?? job.deadline} /> },
+  { title: t('job.until'), ...(open && { sort: 'deadline' }), cell: (job) => <Time at={job.endTime ?? job.deadline} /> },
   { title: t('job.error'), wide: true, cell: (job) => <span class="cut">{job.errorMessage ?? ''}</span> },
 ];
 
@@ -44,7 +45,7 @@ const FILTERS: Record<string, Record<string, unknown>> = {
 
 export function Jobs() {
   return <><Head title={t('nav.jobs')} />
-    <SearchPage<Job> resource="jobs" label={t('nav.jobs')} columns={columns()} id={(job) => job.jobKey} sort="-jobKey" topics={['jobs']} empty={t('empty.jobs')}
+    <SearchPage<Job> resource="jobs" label={t('nav.jobs')} columns={columns(!['completed', 'all'].includes(query.value.get('state') ?? ''))} id={(job) => job.jobKey} sort="-jobKey" topics={['jobs']} empty={t('empty.jobs')}
       states={[['waiting', t('state.created')], ['leased', t('state.leased')], ['failed', t('state.failed')], ['completed', t('state.completed')], ['all', t('filter.all')]]}
       fields={[['type', t('job.type')], ['worker', t('job.worker')], ['process', t('process')]]}
       filter={(state, { type, worker, process }) => ({ ...FILTERS[state], ...(type && { type }), ...(worker && { worker }), ...(process && { processDefinitionId: process }) })} /></>;

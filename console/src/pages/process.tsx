@@ -1,12 +1,13 @@
 // A process: its diagram with what runs where, its versions, and its instances.
 import { useComputed, useSignal } from '@preact/signals';
 import { get, search, send } from '../lib/api.ts';
-import { runningOf } from '../lib/counts.ts';
+import { durationsOf, NOBODY, runningByVersion } from '../lib/counts.ts';
 import { number, t } from '../lib/i18n.ts';
 import { pageKey } from '../lib/keys.ts';
 import { useResource } from '../lib/resource.ts';
 import { href, put, query } from '../lib/router.ts';
-import type { Definition, Statistics } from '../lib/shapes.ts';
+import { duration } from '../lib/time.ts';
+import type { Definition, Durations, Statistics } from '../lib/shapes.ts';
 import { Canvas } from '../diagram/canvas.tsx';
 import type { Badges } from '../diagram/diagram.ts';
 import { marksOf, NOTHING } from '../diagram/marks.ts';
@@ -24,8 +25,16 @@ const badges: Badges = (mark) => ({
   right: mark.incidents ? { text: `! ${number(mark.incidents)}`, tone: 'bad' } : null,
 });
 
-function Inspector({ definition, statistics, selected, name }: { definition: Definition; statistics: Statistics[]; selected: string | null; name: (id: string) => string }) {
-  const running = useResource(`running ${definition.processDefinitionKey}`, (abort) => runningOf({ processDefinitionKey: definition.processDefinitionKey }, abort), ['instances', 'incidents']).data.value;
+/** How long completed ones took. */
+function DurationRows({ of }: { of: Durations | undefined }) {
+  return <><dt>{t('duration.median')}</dt><dd>{of ? duration(of.medianMs) : '–'}</dd><dt>{t('duration.most')}</dt><dd>{of ? duration(of.percentile95Ms) : '–'}</dd><dt>{t('duration.mean')}</dt><dd>{of ? duration(of.meanMs) : '–'}</dd></>;
+}
+
+type InspectorProps = { definition: Definition; statistics: Statistics[]; durations: ReadonlyMap<string, Durations>; selected: string | null; name: (id: string) => string };
+
+function Inspector({ definition, statistics, durations, selected, name }: InspectorProps) {
+  const running = useResource(`running ${definition.processDefinitionId}`, (abort) => runningByVersion(definition.processDefinitionId, abort), ['instances', 'incidents']).data.value;
+  const count = running?.get(definition.processDefinitionKey) ?? NOBODY;
   const of = statistics.find((s) => s.elementId === selected);
   const here = { process: definition.processDefinitionId, version: definition.version };
   return <aside aria-label={t('details')}>
@@ -36,9 +45,11 @@ function Inspector({ definition, statistics, selected, name }: { definition: Def
       <dt>{t('n.incidents')}</dt><dd>{number(of?.incidents ?? 0)}</dd>
       <dt>{t('n.completed')}</dt><dd>{number(of?.completed ?? 0)}</dd>
       <dt>{t('n.canceled')}</dt><dd>{number(of?.canceled ?? 0)}</dd>
+      <DurationRows of={durations.get(selected)} />
     </dl> : <dl>
-      <dt>{t('n.active')}</dt><dd>{running ? <a href={href('/instances', here)}>{number(running.active)}{running.more && '+'}</a> : '…'}</dd>
-      <dt>{t('n.incidents')}</dt><dd>{running ? <a href={href('/instances', { ...here, state: 'incidents' })}>{number(running.incidents)}</a> : '…'}</dd>
+      <dt>{t('n.active')}</dt><dd>{running ? <a href={href('/instances', here)}>{number(count.active)}</a> : '…'}</dd>
+      <dt>{t('n.incidents')}</dt><dd>{running ? <a href={href('/instances', { ...here, state: 'incidents' })}>{number(count.incidents)}</a> : '…'}</dd>
+      <DurationRows of={durations.get('')} />
       <dt>{t('state')}</dt><dd><State of={definition.state} /></dd>
       <dt>{t('file')}</dt><dd>{definition.resourceName}</dd>
       <dt>{t('key')}</dt><dd><KeyText of={definition.processDefinitionKey} /></dd>
@@ -51,20 +62,36 @@ function Inspector({ definition, statistics, selected, name }: { definition: Def
 }
 
 function Version({ definition }: { definition: Definition }) {
-  const key = definition.processDefinitionKey, selected = query.value.get('element'), heat = query.value.get('heat') !== null;
+  const key = definition.processDefinitionKey, selected = query.value.get('element'), heat = query.value.get('heat');
   const names = useSignal(new Map<string, string>());
   const xml = useResource(`xml ${key}`, (abort) => get<string>(`/v2/process-definitions/${key}/xml`, abort)).data.value;
-  const found = useResource(`statistics ${key}`, (abort) => statisticsOf(key, abort), ['instances', 'incidents', `definition:${key}`]);
-  const statistics = found.data.value;
-  const marks = useComputed(() => (found.data.value ? marksOf(found.data.value.filter((s) => s.active + s.incidents > 0)) : NOTHING)).value;
-  const counts = useComputed(() => new Map((found.data.value ?? []).map((s) => [s.elementId, s.completed + s.active + s.incidents]))).value;
-  pageKey('h', () => put({ heat: heat ? null : 1 }));
+  const found = useResource(`statistics ${key}`, (abort) => load(key, abort), ['instances', 'incidents', `definition:${key}`]);
+  const statistics = found.data.value?.statistics, durations = found.data.value?.durations ?? NONE;
+  const marks = useComputed(() => (found.data.value ? marksOf(found.data.value.statistics.filter((s) => s.active + s.incidents > 0)) : NOTHING)).value;
+  const heats = useComputed(() => heatsOf(found.data.value)).value;
+  pageKey('h', () => put({ heat: heat === null ? 1 : null }));
   const name = (id: string) => names.value.get(id) ?? id;
   return <div class="split">
-    {xml ? <Canvas xml={xml} marks={marks} badges={badges} selected={selected} onSelect={(id) => put({ element: id })} heat={heat ? counts : null} names={(found) => { names.value = found; }} /> : <div class="canvas" />}
+    {xml ? <Canvas xml={xml} marks={marks} badges={badges} selected={selected} onSelect={(id) => put({ element: id })} heat={heat === null ? null : heat === 'duration' ? heats.duration : heats.count} names={(found) => { names.value = found; }} /> : <div class="canvas" />}
     <Divider of="aside" along="x" grows={-1} least={240} most={720} usual={340} />
-    <Inspector definition={definition} statistics={statistics ?? []} selected={selected} name={name} />
+    <Inspector definition={definition} statistics={statistics ?? []} durations={durations} selected={selected} name={name} />
   </div>;
+}
+
+type Measured = { statistics: Statistics[]; durations: Map<string, Durations> };
+const NONE: ReadonlyMap<string, Durations> = new Map();
+
+async function load(key: string, abort: AbortSignal): Promise<Measured> {
+  const [statistics, durations] = await Promise.all([statisticsOf(key, abort), durationsOf(key, abort)]);
+  return { statistics, durations };
+}
+
+/** What the heat map may show, by element: how often it was reached, or how long it usually takes. */
+function heatsOf(found: Measured | undefined): Record<'count' | 'duration', ReadonlyMap<string, number>> {
+  return {
+    count: new Map((found?.statistics ?? []).map((s) => [s.elementId, s.completed + s.active + s.incidents])),
+    duration: new Map([...(found?.durations ?? NONE)].filter(([id, { medianMs }]) => id && medianMs > 0).map(([id, { medianMs }]) => [id, medianMs])),
+  };
 }
 
 const statisticsOf = async (key: string, abort: AbortSignal): Promise<Statistics[]> =>
@@ -72,13 +99,14 @@ const statisticsOf = async (key: string, abort: AbortSignal): Promise<Statistics
 
 export function Process({ id }: { id: string }) {
   const found = useResource(`versions ${id}`, (abort) => search<Definition>('process-definitions', { filter: { processDefinitionId: id }, sort: [{ field: 'version', order: 'DESC' }], page: { limit: 1000 } }, abort), ['definitions']);
-  const versions = found.data.value?.items, wanted = query.value.get('version'), heat = query.value.get('heat') !== null;
+  const versions = found.data.value?.items, wanted = query.value.get('version'), heat = query.value.get('heat');
   const definition = versions?.find((d) => String(d.version) === wanted) ?? versions?.[0];
   const title = definition?.name ?? id;
   const actions = definition && <>
     <label class="sr" for="version">{t('version')}</label>
     <select id="version" value={String(definition.version)} onChange={(event) => put({ version: event.currentTarget.value, element: null })}>{versions!.map((d) => <option key={d.version} value={d.version}>v{d.version}{d.versionTag ? ` · ${d.versionTag}` : ''}</option>)}</select>
-    <button type="button" aria-pressed={heat} onClick={() => put({ heat: heat ? null : 1 })}>{t('heat')}</button>
+    <button type="button" aria-pressed={heat !== null && heat !== 'duration'} onClick={() => put({ heat: heat !== null && heat !== 'duration' ? null : 1 })}>{t('heat')}</button>
+    <button type="button" aria-pressed={heat === 'duration'} onClick={() => put({ heat: heat === 'duration' ? null : 'duration' })}>{t('duration')}</button>
     <DeleteButton definition={definition} />
     <StartButton definition={definition} />
     <a class="button" href={href('/instances', { process: id, version: definition.version })}>{t('nav.instances')}</a>

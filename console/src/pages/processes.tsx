@@ -4,7 +4,7 @@ import { number, t } from '../lib/i18n.ts';
 import { useResource } from '../lib/resource.ts';
 import { href } from '../lib/router.ts';
 import type { Definition, Page } from '../lib/shapes.ts';
-import { runningOf, type Running } from '../lib/counts.ts';
+import { runningByProcess, type Running } from '../lib/counts.ts';
 import { processUrl } from '../lib/urls.ts';
 import { Head } from '../parts/head.tsx';
 import { State } from '../parts/state.tsx';
@@ -16,16 +16,18 @@ const SIZE = 100;
 const columns = (): Column<Row>[] => [
   { title: t('process'), wide: true, cell: (d) => <a data-row href={processUrl(d.processDefinitionId)}><b>{d.name ?? d.processDefinitionId}</b>{d.name && <small><code>{d.processDefinitionId}</code></small>}</a> },
   { title: t('version'), cell: (d) => <>v{d.version}{d.versionTag && <span class="tag">{d.versionTag}</span>}</> },
-  { title: t('n.active'), cell: (d) => <a class="number" href={href('/instances', { process: d.processDefinitionId })}>{number(d.running.active)}{d.running.more && '+'}</a> },
+  { title: t('n.active'), cell: (d) => <a class="number" href={href('/instances', { process: d.processDefinitionId })}>{number(d.running.active)}</a> },
   { title: t('n.incidents'), cell: (d) => d.running.incidents ? <a class="number bad" href={href('/instances', { process: d.processDefinitionId, state: 'incidents' })}>{number(d.running.incidents)}</a> : <span class="number dim">0</span> },
   { title: t('file'), cell: (d) => <span class="dim">{d.resourceName}</span> },
   { title: t('state'), cell: (d) => d.state === 'ACTIVE' ? null : <State of={d.state} /> },
 ];
 
 async function load(abort: AbortSignal): Promise<Page<Row>> {
-  const page = await search<Definition>('process-definitions', { filter: { isLatestVersion: true }, sort: [{ field: 'name', order: 'ASC' }], page: { limit: SIZE } }, abort);
-  const running = await Promise.all(page.items.map((d) => runningOf({ processDefinitionId: d.processDefinitionId }, abort)));
-  return { ...page, items: page.items.map((d, i) => ({ ...d, running: running[i]! })) };
+  const [page, running] = await Promise.all([
+    search<Definition>('process-definitions', { filter: { isLatestVersion: true }, sort: [{ field: 'name', order: 'ASC' }], page: { limit: SIZE } }, abort),
+    runningByProcess(abort),
+  ]);
+  return { ...page, items: page.items.map((d) => ({ ...d, running: running(d) })) };
 }
 
 export function Processes() {
