@@ -31,6 +31,8 @@ class EventRow(msgspec.Struct, frozen=True, gc=False):
     seq: int
     events: str
     at_ms: int
+    root: int | None
+    """The root of the instance tree; None for events of no instance."""
 
 
 class ConsumerPlace(msgspec.Struct, frozen=True, gc=False):

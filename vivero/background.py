@@ -8,8 +8,11 @@ from vivero import job_modules
 from vivero.chores import Chores, no_connections, registries
 from vivero.config import Config
 from vivero.connections import Connections
+from vivero.engine.connectors.outbox import Outbox
 from vivero.engine.jobs.configured import check_types, configured
+from vivero.engine.jobs.definitions import JobRegistry
 from vivero.engine.jobs.dispatcher import JobDispatcher
+from vivero.engine.jobs.execution import Connections as Lent
 from vivero.engine.runtime.supervision.children import Child
 from vivero.roles import Role
 from vivero.storage.postgres.driver import Connection
@@ -22,7 +25,7 @@ NAME = "jobs"
 
 def check(config: Config) -> None:
     """Raises BadJobs if the module of jobs cannot be used, or if settings of jobs do not fit the jobs."""
-    registry = job_modules.load(config.jobs.module)
+    registry = _registry(config, lambda: no_connections)
     ours = list(registries(config, no_connections).values())
     try:
         check_types(config.jobs, [name for each in (registry, *ours) for name in each.definitions])
@@ -30,6 +33,14 @@ def check(config: Config) -> None:
             configured(each, config.jobs)
     except ValueError as error:
         raise job_modules.BadJobs(str(error)) from error
+
+
+def _registry(config: Config, connections: Callable[[], Lent]) -> JobRegistry:
+    """The jobs of the user, and the outbox webhook if there is one."""
+    registry = job_modules.load(config.jobs.module)
+    if not config.outbox.url:
+        return registry
+    return JobRegistry.of((*registry.definitions.values(), Outbox(config.outbox, connections).definition()))
 
 
 class BackgroundJobs:
@@ -42,7 +53,7 @@ class BackgroundJobs:
     """
 
     def __init__(self, config: Config, primary: Primary, node: str) -> None:
-        self.registry = job_modules.load(config.jobs.module)
+        self.registry = _registry(config, lambda: self._lent)
         self._chores = Chores(config, Connections(primary), node)
         self._pool: Pool | None = None
         self.dispatcher: JobDispatcher | None = None
@@ -64,6 +75,13 @@ class BackgroundJobs:
         yield from self._chores.children()
         if (dispatcher := self.dispatcher) is not None:
             yield Child(NAME, dispatcher.run, self._shut, dispatcher.drain)
+
+    @property
+    def _lent(self) -> Lent:
+        """Lends the connections of runs."""
+        if self._pool is None:
+            raise RuntimeError("a node without the role `jobs` runs no jobs")
+        return self._pool.connection
 
     def _shut(self) -> None:
         if self.dispatcher is not None and self._pool is not None:

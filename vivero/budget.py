@@ -30,7 +30,7 @@ def connections(config: Config) -> int:
         needed += 0 if config.has_role(Role.API, Role.ENGINE) else size + shared  # models, the commands of its jobs
     if config.has_role(Role.ENGINE, Role.JOBS):
         needed += 1 + CHORES  # the dispatcher of the chores, and their statements
-    if config.has_role(Role.JOBS) and config.jobs.module is not None:
+    if config.has_role(Role.JOBS) and (config.jobs.module is not None or config.outbox.url):
         needed += 1 + config.jobs.max_concurrent  # the dispatcher, the transactions of its runs
     return needed
 

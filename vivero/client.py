@@ -226,6 +226,21 @@ class Client:
         """Begin no runs of a type on any node, or do so again."""
         await self.request("PUT" if paused else "DELETE", f"/background-job-types/{quote(type, safe='')}/pause")
 
+    async def deliveries(self, state: str | None = None, limit: int = 100) -> Document:
+        """Deliveries of the outbox webhook that wait or are dead letters."""
+        body = {"filter": {"state": state}, "page": {"limit": limit}}
+        document: Document = (await self.request("POST", "/outbox/search", body)).body
+        return document
+
+    async def delivery(self, id: str) -> Document:
+        """One delivery, with its document."""
+        return await self._get(f"/outbox/{quote(id, safe='')}")
+
+    async def change_delivery(self, id: str, action: str) -> None:
+        """`retry` or `drop` a dead letter."""
+        path = f"/outbox/{quote(id, safe='')}"
+        await (self.request("DELETE", path) if action == "drop" else self.request("POST", f"{path}/retry"))
+
     async def command(self, position: int) -> Document:
         """The command at a position of the log, with its outcome and events."""
         return await self._get(f"/v2/commands/{position}")

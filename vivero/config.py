@@ -23,6 +23,7 @@ from vivero.api.access.settings import AuthSettings, TenantSettings
 from vivero.api.http1.settings import ServerSettings
 from vivero.api.settings import ApiSettings
 from vivero.api.tls.settings import TlsSettings
+from vivero.engine.connectors.outbox_settings import OutboxSettings
 from vivero.engine.connectors.settings import SECRET_PREFIX, ConnectorSettings
 from vivero.engine.feel import DEFAULT_LIMITS, FeelLimits
 from vivero.engine.jobs.chore_settings import ExpirySettings, MaintenanceSettings, RetentionSettings
@@ -117,6 +118,7 @@ class Config:
     batch_operations: BatchOperationSettings = field(default_factory=BatchOperationSettings)
     jobs: JobSettings = field(default_factory=JobSettings)
     connectors: ConnectorSettings = field(default_factory=ConnectorSettings)
+    outbox: OutboxSettings = field(default_factory=OutboxSettings)
     cluster: ClusterSettings = field(default_factory=ClusterSettings)
     supervision: SupervisionSettings = field(default_factory=SupervisionSettings)
     admin: AdminSettings = field(default_factory=AdminSettings)

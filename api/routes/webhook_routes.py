@@ -1,11 +1,11 @@
-"""The routes of webhooks, as a part of the table of contents."""
+"""The routes of webhooks, in and out, as a part of the table of contents."""
 
 from __future__ import annotations
 
 from vivero.api.access import audited
-from vivero.api.access.needs import PUBLIC, READ_SYSTEM
-from vivero.api.routes import inbound
-from vivero.api.routes.route import Route
+from vivero.api.access.needs import PUBLIC, READ_SYSTEM, UPDATE_SYSTEM
+from vivero.api.routes import inbound, outbox
+from vivero.api.routes.route import Handler, Route
 
 METHODS = ("POST", "GET", "PUT", "DELETE")
 PATH = "/inbound/{path}"
@@ -16,4 +16,20 @@ def _receives(method: str) -> Route:
     return Route(method, PATH, inbound.receive, PUBLIC, takes_json=False, is_new=True, audited=audited.TELL_INSTANCES)
 
 
-WEBHOOK_ROUTES = (Route("GET", "/webhooks", inbound.search, READ_SYSTEM), *map(_receives, METHODS))
+def _reads(method: str, path: str, handler: Handler) -> Route:
+    """Webhooks and events may be of any tenant."""
+    return Route(method, path, handler, READ_SYSTEM, of_no_tenant=True)
+
+
+def _changes(method: str, path: str, handler: Handler) -> Route:
+    return Route(method, path, handler, UPDATE_SYSTEM, audited=audited.SYSTEM, of_no_tenant=True)
+
+
+WEBHOOK_ROUTES = (
+    _reads("GET", "/webhooks", inbound.search),
+    *map(_receives, METHODS),
+    _reads("POST", "/outbox/search", outbox.search),
+    _reads("GET", "/outbox/{eventId}", outbox.get),
+    _changes("POST", "/outbox/{eventId}/retry", outbox.retry),
+    _changes("DELETE", "/outbox/{eventId}", outbox.drop),
+)

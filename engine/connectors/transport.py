@@ -6,8 +6,10 @@ resolves to another address a moment later (DNS rebinding) has no effect. TLS an
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 import httpcore
@@ -25,6 +27,12 @@ async def resolve(host: str, port: int) -> list[str]:
     """The addresses of a host, in the order of the system. Raises OSError."""
     found = await trio.socket.getaddrinfo(host, port, type=trio.socket.SOCK_STREAM)
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
+
+
+@lru_cache(maxsize=1)
+def _tls() -> ssl.SSLContext:
+    """One for all clients: reading the certificates takes long."""
+    return httpx.create_ssl_context()
 
 
 class CheckedNetwork(httpcore.AsyncNetworkBackend):
@@ -94,7 +102,7 @@ class CheckedTransport(httpx.AsyncBaseTransport):
 
     def __init__(self, policy: AddressPolicy, connections: int, resolve: Resolve = resolve) -> None:
         self._pool = httpcore.AsyncConnectionPool(
-            ssl_context=httpx.create_ssl_context(),
+            ssl_context=_tls(),
             max_connections=connections,
             max_keepalive_connections=connections,
             keepalive_expiry=KEEP_ALIVE_S,

@@ -32,6 +32,8 @@ class OutboxEvent:
     ordinal: int
     at_ms: int
     record: Event
+    root: int | None = None
+    """The key of the outermost process instance; None for events of no instance."""
 
     @property
     def type(self) -> str:
@@ -93,7 +95,7 @@ class EventReader:
         place = self.place
         first = place.ordinal if place and (place.position, place.seq) == (row.position, row.seq) else 0
         return [
-            OutboxEvent(partition, row.position, row.seq, ordinal, row.at_ms, record)
+            OutboxEvent(partition, row.position, row.seq, ordinal, row.at_ms, record, row.root)
             for ordinal, record in enumerate(decode_events(row.events))
             if ordinal >= first
         ]

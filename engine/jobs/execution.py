@@ -34,6 +34,11 @@ class Execution:
     _run: Run
 
     @property
+    def run(self) -> Run:
+        """The row of the execution."""
+        return self._run
+
+    @property
     def id(self) -> str:
         return self._run.id
 

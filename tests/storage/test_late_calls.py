@@ -30,6 +30,7 @@ from vivero.storage import (
     log,
     maintenance,
     nodes,
+    outbox,
     partitions,
     routes,
     sessions,
@@ -37,6 +38,7 @@ from vivero.storage import (
 )
 from vivero.storage.activation import Ask
 from vivero.storage.attempts import Suspicion
+from vivero.storage.outbox import EventId
 from vivero.storage.postgres import announcer, driver, migrate, notification_listener
 from vivero.storage.postgres.errors import ConnectionLost
 from vivero.storage.postgres.migrate import Migration, MigrationError
@@ -142,6 +144,16 @@ DISPATCHER = job_executions.Dispatcher("a", 1)
 ENDS = job_executions.Outcomes
 FIVE = job_executions.Batch({"waits": 5}, 5)
 OFTEN = job_executions.Scheduled("often", "PT1S", 5)
+
+
+OUTBOX = """
+    DELETE FROM outbox_deliveries;
+    INSERT INTO outbox_deliveries (partition_id, position, seq, ordinal, root_key, type, document, state, attempts)
+    VALUES (1, 1, 0, 0, 7, 'E', '{}', 'pending', 0), (1, 2, 0, 0, 7, 'E', '{}', 'held', 0),
+        (1, 3, 0, 0, 8, 'E', '{}', 'dead', 2);
+"""
+NEW_DELIVERY = outbox.NewDelivery(EventId(1, 9, 0, 0), 9, "E", "{}")
+DUE_DELIVERY = outbox.Delivery(EventId(1, 1, 0, 0), 7, "E", "{}", False, 0, 0, 0)
 
 
 def execution(id, type, state, attempt, failed_ms=None):
@@ -574,6 +586,11 @@ CASES = [
         acknowledged_more,
         JOBS + "INSERT INTO event_consumers VALUES ('runs', 1, 4, 0, 0) ON CONFLICT DO NOTHING;",
     ),
+    Case("outbox.add", lambda c: outbox.add(c.execute, FOLLOWER, [NEW_DELIVERY]), taken_by_another, JOBS + OUTBOX),
+    Case("outbox.done", lambda c: outbox.done(c, FOLLOWER, EventId(1, 1, 0, 0)), again, JOBS + OUTBOX),
+    Case("outbox.failed", lambda c: outbox.failed(c, FOLLOWER, DUE_DELIVERY, "no", 0.0), again, JOBS + OUTBOX),
+    Case("outbox.retry", lambda c: outbox.retry(c, EventId(1, 3, 0, 0), 2), again, OUTBOX),
+    Case("outbox.drop", lambda c: outbox.drop(c, EventId(1, 3, 0, 0), 2), again, OUTBOX),
     Case("job_executions.add", lambda c: job_executions.add(c, f"{_ID}0e", "new", None, 5), again, JOBS),
     Case(
         "job_executions.run_now",

@@ -44,6 +44,10 @@ dov  GET    /webhooks
 *    GET    /inbound/{path}
 *    PUT    /inbound/{path}
 *    DELETE /inbound/{path}
+dov  POST   /outbox/search
+dov  GET    /outbox/{eventId}
+     POST   /outbox/{eventId}/retry
+     DELETE /outbox/{eventId}
 d    POST   /v2/deployments
 d    POST   /v2/resources/{resourceKey}/deletion
 dov  POST   /v2/resources/search
@@ -294,7 +298,7 @@ OTHER_TENANT = {
 }
 """How routes answer callers of another tenant. The tests of that name are in the modules of the routes' lists."""
 WITHOUT_TENANTS = re.compile(
-    r"\w+ (/cluster/|/background-job|/webhooks|/inbound/|/chaos/"
+    r"\w+ (/cluster/|/background-job|/webhooks|/inbound/|/outbox/|/chaos/"
     r"|/v2/(topology|status|license|authentication|setup|clock|authorizations)\b"
     r"|/v2/(users|groups|roles|tenants|mapping-rules)\b)"
 )

@@ -34,6 +34,7 @@ OF_NO_TENANT = {entries.path for entries in directory.KINDS} | {
     "webhooks",
     "inbound",
     "background-job-consumers",
+    "outbox",
 }
 ENDINGS = ("/search", "/statistics/element-instances")
 READING = [

@@ -1,0 +1,150 @@
+"""The outbox webhook: delivers events of the log to a URL, in the order of each instance tree, at least once.
+
+It is a consumer of events, with one execution in each partition. A run first delivers what is due, and then adds new
+events in the transaction that acknowledges them. Of each instance tree only the first event is tried; what follows
+waits behind it, also behind a dead letter.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable
+
+import httpx
+import msgspec
+import structlog
+import trio
+
+from vivero.engine.connectors.authentication import Credentials
+from vivero.engine.connectors.errors import ConnectorError
+from vivero.engine.connectors.http_client import HttpClient
+from vivero.engine.connectors.inputs import JSON, HttpRequest
+from vivero.engine.connectors.outbox_settings import OutboxSettings
+from vivero.engine.jobs.definitions import JobDefinition, RescheduleIn, Runs
+from vivero.engine.jobs.events import OutboxEvent, TransactionalEvents
+from vivero.engine.jobs.execution import Connections
+from vivero.storage import outbox
+from vivero.storage.outbox import Delivery, EventId, NewDelivery
+
+log = structlog.get_logger(__name__)
+
+TYPE = "vivero-outbox"
+"""The type of the job."""
+PAGE = 200
+"""Events that one run adds at most."""
+BUDGET_S = 2.0
+"""A run begins no further deliveries after this time, so that new events are added meanwhile."""
+MAX_ERROR = 500
+OK = range(200, 300)
+
+_encode = msgspec.json.Encoder(decimal_format="number").encode
+
+
+class Outbox:
+    """The handler of the job."""
+
+    def __init__(self, settings: OutboxSettings, connections: Callable[[], Connections]) -> None:
+        """`connections()`: lends connections beside the transaction of a run."""
+        self._settings, self._connections = settings, connections
+
+    def definition(self) -> JobDefinition:
+        """The job, for the registry."""
+        settings = self._settings
+        return JobDefinition(TYPE, self.run, Runs.TRIO, settings.retry, follows=settings.follows)
+
+    async def run(self, execution: TransactionalEvents) -> RescheduleIn | None:
+        """Deliver what is due, and add new events."""
+        next_due_s, waiting = await self._deliver(execution)
+        most = min(PAGE, self._settings.max_waiting - waiting)
+        events = await execution.poll(most) if most > 0 else ()
+        if events:
+            await outbox.add(execution.execute, execution.run, [_new(event) for event in events])
+            await execution.acknowledge(events[-1])
+            return RescheduleIn(0.0)
+        return None if next_due_s is None else RescheduleIn(max(next_due_s, 0.0))
+
+    async def _deliver(self, execution: TransactionalEvents) -> tuple[float | None, int]:
+        """Deliver what is due. Returns in how many seconds more is due (None: nothing is), and how much waits."""
+        partition, until = execution.run.partition or 1, trio.current_time() + BUDGET_S
+        due = await self._due(partition)
+        if due:
+            client = HttpClient(self._settings.client)
+            try:
+                while due and trio.current_time() < until:
+                    await self._round(execution, client, due)
+                    due = await self._due(partition)
+            finally:
+                with trio.CancelScope(shield=True):
+                    await client.aclose()
+        async with self._connections()() as connection:
+            return await outbox.backlog(connection, partition, self._settings.max_waiting)
+
+    async def _due(self, partition: int) -> list[Delivery]:
+        async with self._connections()() as connection:
+            return await outbox.due(connection, partition, self._settings.max_concurrent)
+
+    async def _round(self, execution: TransactionalEvents, client: HttpClient, due: list[Delivery]) -> None:
+        """Deliver these at once, and write the results."""
+        errors: dict[EventId, str | None] = {}
+
+        async def deliver(delivery: Delivery) -> None:
+            errors[delivery.id] = None if delivery.dropped else await self._send(client, delivery)
+
+        async with trio.open_nursery() as nursery:
+            for each in due:
+                nursery.start_soon(deliver, each)
+        async with self._connections()() as connection:
+            for each in due:
+                error = errors[each.id]
+                if error is None:
+                    await outbox.done(connection, execution.run, each.id)
+                else:
+                    await outbox.failed(connection, execution.run, each, error, self._delay_s(each, error))
+
+    def _delay_s(self, delivery: Delivery, error: str) -> float | None:
+        """The pause before the next attempt; None after the last one."""
+        retry, attempt = self._settings.retry, delivery.attempts - delivery.forgiven
+        if retry.is_last(attempt):
+            log.warning("an event is a dead letter", event_id=str(delivery.id), type=delivery.type, error=error)
+            return None
+        return retry.delay_s(attempt)
+
+    async def _send(self, client: HttpClient, delivery: Delivery) -> str | None:
+        """Deliver one event. Returns what went wrong."""
+        content = delivery.document.encode()
+        timeout_s = float("inf")  # the client limits the whole call
+        headers = _headers(delivery, content, self._settings.secret)
+        url = httpx.URL(self._settings.url)
+        request = HttpRequest("POST", url, headers, content, timeout_s, timeout_s, timeout_s, follows=False)
+        try:
+            response = await client.call(request, Credentials())
+        except ConnectorError as error:
+            return str(error)[:MAX_ERROR]
+        return None if response.status in OK else f"HTTP status {response.status}"
+
+
+def _new(event: OutboxEvent) -> NewDelivery:
+    id = EventId(event.partition, event.position, event.seq, event.ordinal)
+    document = {
+        "id": str(id),
+        "type": event.type,
+        "at": event.at_ms,
+        "partitionId": event.partition,
+        "commandPosition": str(event.position),
+        "rootProcessInstanceKey": None if event.root is None else str(event.root),
+        "data": event.data,
+    }
+    return NewDelivery(id, event.root or 0, event.type, _encode(document).decode())
+
+
+def _headers(delivery: Delivery, content: bytes, secret: str | None) -> dict[str, str]:
+    headers = {"Content-Type": JSON, "X-Vivero-Event-Id": str(delivery.id), "X-Vivero-Timestamp": str(delivery.now_s)}
+    if secret is None:
+        return headers
+    return headers | {"X-Vivero-Signature": f"sha256={signature(secret, delivery.now_s, content)}"}
+
+
+def signature(secret: str, timestamp_s: int, content: bytes) -> str:
+    """HMAC-SHA256 of the timestamp, a dot and the body, in hexadecimal. The timestamp keeps old deliveries from being
+    replayed."""
+    return hmac.digest(secret.encode(), b"%d." % timestamp_s + content, "sha256").hex()
