@@ -23,6 +23,8 @@ const timers = async () => (await import('./pages/timers.tsx')).Timers;
 const feel = async () => (await import('./pages/feel.tsx')).Feel;
 const log = async () => (await import('./pages/log.tsx')).Log;
 const matching = async () => (await import('./pages/match.tsx')).Match;
+const batches = async () => (await import('./pages/batches.tsx')).Batches;
+const batch = async () => (await import('./pages/batches.tsx')).BatchPage;
 const system = async () => (await import('./pages/system.tsx')).System;
 const about = async () => (await import('./pages/about.tsx')).About;
 
@@ -39,6 +41,8 @@ const ROUTES: readonly [pattern: string, page: (values: Record<string, string>) 
   ['/messages/match', () => <Lazy key="match" load={matching} title={t('match.title')} props={{}} />],
   ['/jobs', () => <Lazy key="jobs" load={jobs} title={t('nav.jobs')} props={{}} />],
   ['/timers', () => <Lazy key="timers" load={timers} title={t('nav.timers')} props={{}} />],
+  ['/batches', () => <Lazy key="batches" load={batches} title={t('nav.batches')} props={{}} />],
+  ['/batches/:id', ({ id }) => <Lazy key={`batch ${id}`} load={batch} title={t('nav.batches')} props={{ id: id! }} />],
   ['/log', () => <Lazy key="log" load={log} title={t('nav.log')} props={{}} />],
   ['/system', () => <Lazy key="system" load={system} title={t('nav.system')} props={{}} />],
   ['/deploy', () => <Lazy key="deploy" load={deploy} title={t('nav.deploy')} props={{}} />],

@@ -144,3 +144,38 @@ def invoice(api):
     model = (MODELS.parents[1] / "examples" / "invoice" / "invoice.bpmn").read_bytes()
     assert b"BPMNDiagram" not in model
     api.deploy("invoice.bpmn", model)
+
+
+def test_everything_that_matches_is_cancelled_as_a_batch(console, api):
+    for number in range(3):
+        api.start("claim-review", f"BATCH-{number}", claim="CLM")
+    console.open("/instances?q=BATCH-*")
+    console.page.get_by_role("button", name="Cancel all 3 …").click()
+    dialog = console.page.get_by_role("dialog", name="Cancel all 3")
+    dialog.get_by_text("Copy as curl or vivero").click()
+    expect(dialog).to_contain_text("vivero cancel --all --filter")
+    assert console.violations() == []
+    dialog.get_by_role("button", name="Cancel all 3").click()
+    expect(console.page).to_have_url(re.compile("/batches/[0-9]+$"))
+    expect(console.page.get_by_text("3 of 3")).to_be_visible()
+    expect(console.page.get_by_role("heading", name="Cancel instances Completed")).to_be_visible()
+    expect(console.page.get_by_role("table", name="Items").get_by_text("Completed")).to_have_count(3)
+    assert console.violations() == []
+    assert console.page.get_by_role("button", name="Pause").count() == 0
+    console.press("g", "b")
+    expect(console.page.get_by_role("table", name="Batches").get_by_text("3 of 3")).to_be_visible()
+
+
+def test_all_incidents_of_one_cause_are_retried_as_a_batch(console, api):
+    for number in range(21):
+        api.start("order", f"CAUSE-{number}", card="none", items=[{"sku": "rose", "price": 1, "quantity": 1}])
+        api.complete("check-stock", inStock=True)
+        api.complete("pick-items", pickedIn="north")
+        api.fail("charge-card", f"card '{number}' (50% *off*) has no limit of {number} EUR")
+    console.open("/incidents")
+    group = console.page.get_by_role("listitem").filter(has_text="has no limit of")
+    group.get_by_role("button", name="Retry all 21").click()
+    console.page.get_by_role("dialog").get_by_role("button", name="Retry all 21").click()
+    expect(console.page.get_by_text("21 of 21")).to_be_visible()
+    console.open("/incidents")
+    expect(console.page.get_by_text("has no limit of")).to_have_count(0)

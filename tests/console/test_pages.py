@@ -20,6 +20,7 @@ PAGES = {
     "messages": "/messages",
     "jobs": "/jobs?state=all",
     "timers": "/timers",
+    "batches": "/batches",
     "log": "/log",
     "system": "/system",
     "deploy": "/deploy",
@@ -27,7 +28,7 @@ PAGES = {
     "about": "/about",
     "missing": "/no/such/page",
 }
-ALIKE = {"processes", "filters", "messages", "jobs", "timers", "about", "missing"}
+ALIKE = {"processes", "filters", "messages", "jobs", "timers", "batches", "about", "missing"}
 """Pages like others: `make test-long` has them."""
 DIAGRAMS = ("process", "instance", "past")
 

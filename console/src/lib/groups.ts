@@ -4,6 +4,9 @@ import type { ErrorCount, Incident } from './shapes.ts';
 /** `instances`: how many instances have the error. `hashes`: its numbers. `incidents`: the newest, if they are known. */
 export type Group = { id: string; message: string; hashes: number[]; instances: number; incidents: Incident[] };
 
+/** Characters of a message that are compared. */
+export const MOST = 300;
+
 /** A message without what differs between instances: numbers, keys, quoted texts, addresses. */
 export function fingerprint(message: string): string {
   return message
@@ -11,7 +14,7 @@ export function fingerprint(message: string): string {
     .replace(/'[^']*'|"[^"]*"/g, '…')
     .replace(/[\w.+-]+@[\w-]+(\.[\w-]+)+/g, '…')
     .replace(/\d+(\.\d+)?/g, '…')
-    .slice(0, 300);
+    .slice(0, MOST);
 }
 
 /** Groups with the most instances first. `counts` are the server's; `incidents` are some of the groups' incidents. */

@@ -19,7 +19,7 @@ export function pageKey(key: string, action: () => void): void {
 }
 
 export const PLACES: Record<string, string> = {
-  h: '/', p: '/processes', i: '/instances', e: '/incidents', t: '/tasks', m: '/messages', j: '/jobs', r: '/timers', l: '/log', s: '/system',
+  h: '/', p: '/processes', i: '/instances', e: '/incidents', t: '/tasks', m: '/messages', j: '/jobs', r: '/timers', b: '/batches', l: '/log', s: '/system',
 };
 export const HELP: readonly [string, Key][] = [
   ['/', 'help.search'], ['Ctrl K', 'help.palette'], ['g …', 'help.go'], ['j k', 'help.rows'], ['Enter', 'help.open'], ['Esc', 'help.close'],

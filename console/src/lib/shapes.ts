@@ -24,6 +24,12 @@ export type Incident = {
   incidentKey: string; processInstanceKey: string; processDefinitionKey: string; processDefinitionId: string; elementInstanceKey: string;
   elementId: string; errorType: string; errorMessage: string; creationTime: string; state: 'ACTIVE' | 'RESOLVED' | 'PENDING'; jobKey: Nullable<string>;
 };
+export type Batch = {
+  batchOperationKey: string; batchOperationType: string; state: string; startDate: Nullable<string>; endDate: Nullable<string>; actorId: Nullable<string>;
+  operationsTotalCount: number; operationsCompletedCount: number; operationsFailedCount: number; operationsSkippedCount: number; operationsCanceledCount: number;
+  errors: { message: string }[];
+};
+export type BatchItem = { itemKey: string; processInstanceKey: string; state: string; processedDate: Nullable<string>; errorMessage: Nullable<string> };
 export type Job = {
   jobKey: string; type: string; worker: string; state: string; retries: number; kind: string; listenerEventType: string; elementId: string;
   elementInstanceKey: string; processInstanceKey: string; processDefinitionId: string; deadline: Nullable<string>; errorMessage: Nullable<string>;

@@ -1,17 +1,22 @@
 // Process instances: every filter is in the URL.
 import { useSignal } from '@preact/signals';
+import type { ComponentType } from 'preact';
 import { search } from '../lib/api.ts';
+import { CREATE_BATCH } from '../lib/batches.ts';
 import { instanceFilter, STATES } from '../lib/filters.ts';
-import { t, type Key } from '../lib/i18n.ts';
+import { t, total, type Key } from '../lib/i18n.ts';
 import { useResource } from '../lib/resource.ts';
 import { href, put, query, withQuery } from '../lib/router.ts';
-import type { Definition, Instance, Page } from '../lib/shapes.ts';
+import type { Definition, Instance, Page, PageInfo } from '../lib/shapes.ts';
 import { ago, between } from '../lib/time.ts';
 import { processUrl } from '../lib/urls.ts';
+import { Act } from '../parts/act.tsx';
 import { Head } from '../parts/head.tsx';
+import { Opened } from '../parts/lazy.tsx';
 import { State } from '../parts/state.tsx';
 import { List, sortOf, type Column } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
+import type { BatchDialogProps } from './batch_dialogs.tsx';
 
 const SIZE = 50;
 const TEXTS: readonly [name: string, label: Key][] = [['tag', 'filter.tag'], ['element', 'filter.element'], ['error', 'filter.error']];
@@ -52,6 +57,19 @@ function Filters({ definitions }: { definitions: Definition[] }) {
   </form>;
 }
 
+const dialog = async (): Promise<ComponentType<BatchDialogProps>> => (await import('./batch_dialogs.tsx')).BatchDialog;
+
+/** What one can do with all instances that match. The filter is sent, and not what the page shows. */
+function All({ filter, state, page }: { filter: Record<string, unknown>; state: string; page: PageInfo | undefined }) {
+  const open = useSignal<'cancel' | 'retry' | null>(null);
+  if (!page?.totalItems || !['active', 'incidents'].includes(state)) return null;
+  return <>
+    {state === 'incidents' && <Act need={CREATE_BATCH} onClick={() => { open.value = 'retry'; }}>{t('incident.retryAll', { n: total(page) })} …</Act>}
+    <Act need={CREATE_BATCH} onClick={() => { open.value = 'cancel'; }}>{t('batch.cancelAll', { n: total(page) })} …</Act>
+    {open.value && <Opened load={dialog} props={{ what: open.value, filter, total: total(page), onClose: () => { open.value = null; } }} />}
+  </>;
+}
+
 export function Instances() {
   const values = Object.fromEntries(query.value), ended = ENDED.includes(values.state ?? ''), sort = sortOf(ended || !values.sort?.endsWith('endDate') ? values.sort ?? null : null, '-startDate');
   const { after, before } = values;
@@ -60,7 +78,7 @@ export function Instances() {
   const definitions = useResource('definitions', (abort) => search<Definition>('process-definitions', { page: { limit: 1000 } }, abort), ['definitions']);
   const hasFilter = Object.keys(values).some((name) => name !== 'sort');
   return <>
-    <Head title={t('nav.instances')} />
+    <Head title={t('nav.instances')} actions={<All filter={body.filter} state={values.state ?? 'active'} page={found.data.value?.page} />} />
     <Filters definitions={definitions.data.value?.items ?? []} />
     <List label={t('nav.instances')} found={found} columns={columns(ended)} id={(i) => i.processInstanceKey} sort={sort} size={SIZE}
       empty={hasFilter ? <><p>{t('empty.filtered')}</p><a class="button" href={href('/instances', { state: 'all' })}>{t('filter.showAll')}</a></> : <><p>{t('empty.instances')}</p><a class="button" href={href('/instances', { state: 'all' })}>{t('filter.showAll')}</a></>} />

@@ -3,7 +3,7 @@ import type { Key } from '../lib/i18n.ts';
 
 export const NAVIGATION: readonly [string, Key][] = [
   ['/', 'nav.home'], ['/processes', 'nav.processes'], ['/instances', 'nav.instances'], ['/incidents', 'nav.incidents'], ['/tasks', 'nav.tasks'],
-  ['/messages', 'nav.messages'], ['/jobs', 'nav.jobs'], ['/timers', 'nav.timers'], ['/log', 'nav.log'], ['/system', 'nav.system'],
+  ['/messages', 'nav.messages'], ['/jobs', 'nav.jobs'], ['/timers', 'nav.timers'], ['/batches', 'nav.batches'], ['/log', 'nav.log'], ['/system', 'nav.system'],
 ];
 export const MINOR: readonly [string, Key][] = [['/deploy', 'nav.deploy'], ['/feel', 'nav.feel'], ['/access', 'nav.access'], ['/about', 'nav.about']];
 export const PLACES: readonly [string, Key][] = [

@@ -8,6 +8,8 @@ const LOOKS: Record<string, Look> = {
   COMPLETED: { tone: 'ok', icon: '✓', text: 'state.completed' },
   TERMINATED: { tone: '', icon: '×', text: 'state.terminated' },
   CANCELED: { tone: '', icon: '×', text: 'state.terminated' },
+  PARTIALLY_COMPLETED: { tone: 'wait', icon: '◐', text: 'state.partial' },
+  SKIPPED: { tone: '', icon: '–', text: 'batch.skipped' },
   SUSPENDED: { tone: 'wait', icon: 'Ⅱ', text: 'state.suspended' },
   RESOLVED: { tone: 'ok', icon: '✓', text: 'state.resolved' },
   DRAINING: { tone: 'wait', icon: '◐', text: 'state.draining' },

@@ -1,0 +1,93 @@
+// Batch operations: their progress, and what happened to each item.
+import { useEffect } from 'preact/hooks';
+import { get } from '../lib/api.ts';
+import { ended, isOpen, UPDATE_BATCH } from '../lib/batches.ts';
+import { perform } from '../lib/commands.ts';
+import { number, t, type Key } from '../lib/i18n.ts';
+import { following } from '../lib/live.ts';
+import { useResource } from '../lib/resource.ts';
+import { href } from '../lib/router.ts';
+import type { Batch, BatchItem } from '../lib/shapes.ts';
+import { Act } from '../parts/act.tsx';
+import { Head } from '../parts/head.tsx';
+import { ProblemBox } from '../parts/problem.tsx';
+import { SearchPage } from '../parts/search.tsx';
+import { State } from '../parts/state.tsx';
+import type { Column } from '../parts/table.tsx';
+import { Time } from '../parts/time.tsx';
+
+const TOPIC = ['@batches'], READ_MS = 1000;
+
+/** What a batch does, in words. Types that the console does not know keep their names. */
+export const kindOf = (type: string): string => {
+  const keys: Record<string, Key> = { CANCEL_PROCESS_INSTANCE: 'batch.cancel', RESOLVE_INCIDENT: 'batch.retry' };
+  return keys[type] ? t(keys[type]) : type.toLowerCase().replaceAll('_', ' ');
+};
+
+function Progress({ batch }: { batch: Batch }) {
+  const total = batch.operationsTotalCount, done = ended(batch), label = t('batch.progress', { done: number(done), total: number(total) });
+  return <span class="row"><progress aria-label={label} {...(batch.state !== 'CREATED' && { max: Math.max(total, 1), value: total ? done : 1 })} /><span class="number">{label}</span></span>;
+}
+
+const COUNTS: readonly [Key, keyof Batch][] = [['state.completed', 'operationsCompletedCount'], ['state.failed', 'operationsFailedCount'], ['batch.skipped', 'operationsSkippedCount'], ['batch.left', 'operationsCanceledCount']];
+
+const Counts = ({ batch }: { batch: Batch }) => <>{COUNTS.filter(([, field]) => batch[field]).map(([text, field]) => <span key={field} class={field === 'operationsFailedCount' ? 'tag bad' : 'tag'}>{t(text)} {number(batch[field] as number)}</span>)}</>;
+
+const columns = (): Column<Batch>[] => [
+  { title: t('batch.kind'), wide: true, cell: (batch) => <a data-row href={href(`/batches/${batch.batchOperationKey}`)}>{kindOf(batch.batchOperationType)} <small><code>{batch.batchOperationKey}</code></small></a> },
+  { title: t('state'), sort: 'state', cell: (batch) => <State of={batch.state} /> },
+  { title: t('batch.items'), cell: (batch) => <Progress batch={batch} /> },
+  { title: t('batch.outcome'), wide: true, cell: (batch) => <Counts batch={batch} /> },
+  { title: t('batch.by'), sort: 'actorId', cell: (batch) => batch.actorId ?? '' },
+  { title: t('started'), sort: 'startDate', cell: (batch) => <Time at={batch.startDate} /> },
+  { title: t('ended'), sort: 'endDate', cell: (batch) => <Time at={batch.endDate} /> },
+];
+
+export function Batches() {
+  return <><Head title={t('nav.batches')} />
+    <SearchPage<Batch> resource="batch-operations" label={t('nav.batches')} columns={columns()} id={(batch) => batch.batchOperationKey} sort="-batchOperationKey" topics={[...TOPIC, 'instances']} empty={t('empty.batches')}
+      states={[['all', t('filter.all')], ['ACTIVE', t('state.active')], ['SUSPENDED', t('state.suspended')], ['COMPLETED', t('state.completed')], ['PARTIALLY_COMPLETED', t('state.partial')], ['FAILED', t('state.failed')], ['CANCELED', t('state.terminated')]]}
+      fields={[['by', t('batch.by')]]} filter={(state, { by }) => ({ ...(state !== 'all' && { state }), ...(by && { actorId: by }) })} /></>;
+}
+
+const itemColumns = (): Column<BatchItem>[] => [
+  { title: t('instance'), sort: 'processInstanceKey', cell: (item) => <a data-row href={href(`/instances/${item.processInstanceKey}`)}><code>{item.processInstanceKey}</code></a> },
+  { title: t('state'), sort: 'state', cell: (item) => <State of={item.state} /> },
+  { title: t('ended'), sort: 'processedDate', cell: (item) => <Time at={item.processedDate} /> },
+  { title: t('job.error'), wide: true, cell: (item) => <span class="cut">{item.errorMessage ?? ''}</span> },
+];
+
+function Actions({ batch }: { batch: Batch }) {
+  if (!isOpen(batch)) return null;
+  const change = (name: string, label: Key) => () => void perform(t(label), { method: 'POST', path: `/v2/batch-operations/${batch.batchOperationKey}/${name}` });
+  return <>
+    {batch.state === 'SUSPENDED'
+      ? <Act need={UPDATE_BATCH} class="primary" onClick={change('resumption', 'batch.resume')}>{t('batch.resume')}</Act>
+      : <Act need={UPDATE_BATCH} onClick={change('suspension', 'batch.suspend')}>{t('batch.suspend')}</Act>}
+    <Act need={UPDATE_BATCH} onClick={change('cancellation', 'batch.cancelRest')}>{t('batch.cancelRest')}</Act>
+  </>;
+}
+
+/** Read an open batch again each second: its rows change without a hint. */
+function useProgress(batch: Batch | undefined, read: () => void): void {
+  const open = batch !== undefined && isOpen(batch) && batch.state !== 'SUSPENDED' && following.value;
+  useEffect(() => {
+    if (!open) return;
+    const timer = setInterval(read, READ_MS);
+    return () => clearInterval(timer);
+  }, [open]);
+}
+
+export function BatchPage({ id }: { id: string }) {
+  const found = useResource<Batch>(`batch ${id}`, (abort) => get(`/v2/batch-operations/${encodeURIComponent(id)}`, abort), TOPIC), batch = found.data.value;
+  useProgress(batch, found.reload);
+  return <>
+    <Head title={<>{batch ? kindOf(batch.batchOperationType) : t('nav.batches')} {batch && <State of={batch.state} />}</>} crumbs={<a href={href('/batches')}>{t('nav.batches')}</a>} actions={batch && <Actions batch={batch} />} />
+    {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
+    {batch && <div class="stack pad" role="status"><p class="row"><Progress batch={batch} /> <Counts batch={batch} /></p>
+      {batch.errors.map((error) => <p key={error.message} class="invalid">{error.message}</p>)}</div>}
+    {batch && <SearchPage<BatchItem> key={`${ended(batch)}`} resource="batch-operation-items" label={t('batch.items')} columns={itemColumns()} id={(item) => item.itemKey} sort="processInstanceKey" topics={TOPIC} empty={t('empty.items')}
+      states={[['all', t('filter.all')], ['ACTIVE', t('state.active')], ['COMPLETED', t('state.completed')], ['SKIPPED', t('batch.skipped')], ['FAILED', t('state.failed')], ['CANCELED', t('batch.left')]]}
+      fields={[['instance', t('instance')]]} filter={(state, { instance }) => ({ batchOperationKey: id, ...(state !== 'all' && { state }), ...(instance && { processInstanceKey: instance }) })} />}
+  </>;
+}
