@@ -8,6 +8,7 @@ Each exception of a handler becomes a problem response: a `Problem`, an error of
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from time import perf_counter
 from typing import Any
 
 import structlog
@@ -21,6 +22,7 @@ from vivero.api.access.permissions import Allowed
 from vivero.api.access.rates import only_tenant
 from vivero.api.access.scopes import restrict
 from vivero.api.decoding import check_json_type
+from vivero.api.metrics import UNKNOWN
 from vivero.api.origins import Gate
 from vivero.api.problems import Problem, not_appended
 from vivero.api.redirects import without_mark
@@ -38,6 +40,9 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 UNDELIVERED_TIMEOUT_S = 5.0
 """Time limit of `Response.undelivered`."""
+
+ROUTE = "route"
+"""The path of the route in the scope, once it is known."""
 
 log = structlog.get_logger(__name__)
 
@@ -65,7 +70,7 @@ async def _serve(
     receive: Receive,
     send: Send,
 ) -> None:
-    path = scope["path"]
+    path, began = scope["path"], perf_counter()
     try:
         response = await _respond(services, router, gate, scope, receive, send)
     except ClientLeft:
@@ -79,6 +84,8 @@ async def _serve(
     except Exception:
         log.exception("request handler failed", method=scope["method"], path=path)
         response = bug().response(path)
+    route = scope.get(ROUTE, UNKNOWN)
+    services.requests.note(scope["method"], route, response.status, perf_counter() - began)
     await send_response(response, send, () if services.access is None else PRIVATE)
 
 
@@ -93,6 +100,7 @@ async def _respond(
     route = match.methods.get("GET" if method == "HEAD" else method)
     if route is None:
         raise _not_allowed(method, match)
+    scope[ROUTE] = route.path
     extensions = scope.get("extensions", {})
     owner = extensions.get(OWNER)
     caller, allowed = ANYBODY, None

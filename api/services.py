@@ -17,6 +17,7 @@ from vivero.api.command_routing import CommandRouting
 from vivero.api.deadlines import Deadlines
 from vivero.api.long_polls import LongPolls
 from vivero.api.memory_budget import MemoryBudget
+from vivero.api.metrics import Metrics, RequestFigures
 from vivero.api.redirects import Redirects
 from vivero.api.refusals import Refusals
 from vivero.api.request import Headers
@@ -144,6 +145,9 @@ class Services:
     """The memory for large pages of searches."""
     figures: Callable[[], Mapping[str, Any]] = dict
     """The figures of this node's tasks, partitions and caches."""
+    metrics: Callable[[], Awaitable[Metrics]] | None = None
+    """The metrics of this node as text; None: they are off, or served elsewhere."""
+    requests: RequestFigures = field(default_factory=RequestFigures)
     refusals: Refusals = field(default_factory=Refusals)
     routing: CommandRouting = field(default_factory=CommandRouting)
     redirects: Redirects | None = None

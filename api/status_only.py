@@ -1,4 +1,4 @@
-"""The service of a node without the role `api`: health checks, and injected faults if the program allows them."""
+"""The service of a node without the role `api`: probes, metrics, and injected faults if the program allows them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from vivero.api.problems import Problem
 from vivero.api.request import Receive, Send
 from vivero.api.services import Services
 
-SERVED = ("/v2/status", "/chaos/")
+SERVED = ("/v2/status", "/live", "/startup", "/ready", "/metrics", "/chaos/")
 """Beginnings of paths."""
 
 

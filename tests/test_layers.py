@@ -209,8 +209,9 @@ SUPERVISION_TREE = (
     "vivero.api_services",
     "vivero.connector_tasks",
     "vivero.stopping",
+    "vivero.metrics.parts",
 )
-"""The module that connects the parts, and those that make them for it."""
+"""The module that connects the parts, those that make them for it, and what metrics are read from."""
 
 
 def test_only_the_tree_puts_the_engine_and_the_api_together():

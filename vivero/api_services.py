@@ -17,6 +17,7 @@ from vivero.engine.runtime.figures import figures
 from vivero.engine.runtime.supervision.supervisor import Supervisor
 from vivero.engine_tasks import EngineTasks
 from vivero.http_server import HttpServer
+from vivero.metrics.node import NodeMetrics
 from vivero.node_events import NodeEvents
 
 
@@ -33,6 +34,7 @@ def api_services(
     connectors: ConnectorTasks,
     events: NodeEvents,
     supervisor: Supervisor,
+    metrics: NodeMetrics,
 ) -> Services:
     """The services of one life of the HTTP server."""
     return Services(
@@ -52,6 +54,8 @@ def api_services(
         waits=Waits(http.max_waiting),
         pages=MemoryBudget(max(config.api.pages_bytes, config.api.max_page_bytes)),
         figures=lambda: figures(supervisor, engine.consumers, definitions),
+        metrics=metrics.shown_by_api,
+        requests=metrics.requests,
         routing=http.routing,
         redirects=Redirects(node, lambda: engine.cluster.view) if config.api.redirect_to_leader else None,
         access=http.access,

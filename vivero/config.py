@@ -36,6 +36,7 @@ from vivero.engine.runtime.cluster.settings import ClusterSettings
 from vivero.engine.runtime.consumer.settings import ConsumerSettings
 from vivero.engine.runtime.supervision.settings import SupervisionSettings
 from vivero.engine.runtime.timers.settings import TimerSettings
+from vivero.metrics.settings import MetricsSettings
 from vivero.roles import ALL, Role, parse
 from vivero.settings_lines import lines_of, quoted
 from vivero.storage.partitions import MAX_PARTITIONS
@@ -122,6 +123,7 @@ class Config:
     cluster: ClusterSettings = field(default_factory=ClusterSettings)
     supervision: SupervisionSettings = field(default_factory=SupervisionSettings)
     admin: AdminSettings = field(default_factory=AdminSettings)
+    metrics: MetricsSettings = field(default_factory=MetricsSettings)
     processes: int = 1
     """The number of processes that serve. Each is a node of its own."""
     partitions: int = 1
@@ -190,7 +192,10 @@ def load(file: Path | None = None, environment: Mapping[str, str] | None = None,
     if "database.data_dir" in given:
         # This flag selects the embedded server, even if the environment names another server.
         given.setdefault("database.url", None)
-    return _apply(config, given, lambda _name: "the command line")
+    config = _apply(config, given, lambda _name: "the command line")
+    if config.processes > 1 and config.metrics.port is not None:
+        raise ConfigError("the admin port of several processes serves GET /metrics: metrics.port must not be set")
+    return config
 
 
 def names() -> list[str]:

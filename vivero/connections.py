@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from vivero.config import Config
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.plans import BY_INDEX, ONCE
-from vivero.storage.postgres.pool import Pool
+from vivero.storage.postgres.pool import Pool, PoolStats
 from vivero.storage.postgres.primary import Primary
 
 READ_TIMEOUT = "5s"
@@ -51,6 +51,11 @@ class Pools:
         """Close the idle connections, when the program ends."""
         for pool in self._all():
             pool.close()
+
+    def stats(self) -> Mapping[str, PoolStats]:
+        """The figures of each pool by its name."""
+        named = {"reads": self.reads, "leasing": self.leasing, "large-jobs": self.large_jobs, "readers": self.readers}
+        return {name: pool.stats for name, pool in named.items() if pool is not None}
 
     def _all(self) -> tuple[Pool, ...]:
         pools = (self.reads, self.leasing, self.large_jobs)

@@ -18,7 +18,7 @@ listener ◄── NOTIFY ◄── announcer ◄───────┘
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -42,6 +42,8 @@ from vivero.engine.runtime.supervision.supervisor import Supervisor
 from vivero.engine.runtime.supervision.watchdog import Watchdog
 from vivero.engine_tasks import EngineTasks
 from vivero.http_server import HttpServer
+from vivero.metrics.node import NodeMetrics
+from vivero.metrics.parts import Parts
 from vivero.node_events import CHANNELS, NodeEvents
 from vivero.roles import Role
 from vivero.stopping import stop_in_order
@@ -62,7 +64,8 @@ class Tree:
     pools: Pools
     jobs: BackgroundJobs
     connectors: ConnectorTasks
-    probe: LoopProbe = field(default_factory=LoopProbe)
+    metrics: NodeMetrics
+    probe: LoopProbe
     """Measures the longest time for which the event loop served nobody."""
 
 
@@ -101,12 +104,15 @@ def build(
         engine.cluster.look_soon, engine.warm_up, http.hub, http.access, http.routing, jobs, connectors,
         engine.batch_operations,
     )  # fmt: skip
+    probe = LoopProbe()
+    metrics = NodeMetrics(config, connections, node, lambda: engine.cluster.view, lambda: parts)
     listener = NotificationListener(connections.by_deadline("listener"), CHANNELS, events.heard, events.connected)
 
     def services() -> Services:
         return api_services(
             config, node, limits, pools=pools, completions=completions, definitions=definitions, engine=engine,
             http=http, connectors=connectors, events=events, supervisor=supervisor,
+            metrics=metrics,
         )  # fmt: skip
 
     def children() -> Iterator[Child]:
@@ -122,10 +128,15 @@ def build(
             yield Child("announcer", announcer.run, announcer.abort)
         if siblings is not None and config.has_role(Role.API, Role.ENGINE):
             yield Child("siblings", siblings.run)
+        yield from metrics.children()
         yield from others
 
     supervisor = Supervisor(children(), config.supervision)
-    return Tree(supervisor, engine, completions, pools, jobs, connectors)
+    parts = Parts(
+        supervisor, engine.appender, engine.consumers, engine.timers, completions, definitions, pools,
+        http.long_polls, http.hub, endpoint.figures, metrics.requests, probe, metrics.database, jobs.dispatcher,
+    )  # fmt: skip
+    return Tree(supervisor, engine, completions, pools, jobs, connectors, metrics, probe)
 
 
 async def run(

@@ -83,6 +83,8 @@ async def activate(request: Request, services: Services) -> Response:
             activated = await worker.look()
         if left := worker.take():  # a batch delivered these after the client had left
             await _release(services, left)
+    if activated.jobs:
+        services.requests.note_activated(ask.type, len(activated.jobs))
     undelivered = partial(_release, services, activated.leases) if activated.leases else None
     return Response(200, b'{"jobs":[%b]}' % b",".join(activated.jobs), (JSON,), undelivered)
 

@@ -36,6 +36,8 @@ class Handled(msgspec.Struct, eq=False):
     rejection: Rejection | None = None
     answered: bool = False
     response: msgspec.Struct | None = None
+    forwarded: bool = False
+    """Whether another partition handles the command."""
 
 
 @dataclass(slots=True)

@@ -157,7 +157,7 @@ class Processor:
         if not self._opens_in_vain(record.command):
             self._send_to_inbox(record.command)
         self.skip(record.position)
-        return [Handled(0, None, record.request, [])]
+        return [Handled(0, None, record.request, [], forwarded=True)]
 
     def _opens_in_vain(self, command: Command) -> bool:
         if not isinstance(command, OpenSubscription) or not self.view.is_of_this_partition(command.key):

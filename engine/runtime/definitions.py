@@ -22,6 +22,7 @@ from cachetools import LRUCache, TTLCache
 
 from vivero.engine.bpmn.model import Process
 from vivero.engine.bpmn.parser import Parsed, parse
+from vivero.engine.runtime.buckets import Buckets
 from vivero.engine.runtime.single_flight import SingleFlight
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.state import definitions
@@ -125,6 +126,8 @@ class DefinitionCache:
         self._own_threads = trio.CapacityLimiter(consumers)
         self._changes = 0
         self._hits = self._misses = 0
+        self.load_s = Buckets()
+        """The time to parse a file, from its bytes to its models."""
 
     # -- models by content ----------------------------------------------------------------------------------------
 
@@ -169,7 +172,9 @@ class DefinitionCache:
     ) -> Models | None:
         if content is None:
             return None
+        began = trio.current_time()
         parsed = await trio.to_thread.run_sync(self._read, content, sha256, limiter=limiter)
+        self.load_s.note(trio.current_time() - began)
         if parsed.problems:
             raise UnreadableResource("; ".join(str(problem) for problem in parsed.problems))
         self.put(sha256, parsed, len(content))

@@ -226,7 +226,11 @@ def settings():
 
 @pytest.fixture
 def health():
-    children = [SimpleNamespace(name="appender", healthy=True), SimpleNamespace(name="consumer-2", healthy=False)]
+    running = {"state": "running", "last_error": None}
+    children = [
+        SimpleNamespace(name="appender", healthy=True, **running),
+        SimpleNamespace(name="consumer-2", healthy=False, **running),
+    ]
     return SimpleNamespace(healthy=True, health=lambda: children)
 
 

@@ -12,6 +12,7 @@ import structlog
 import trio
 
 from vivero.api.http1.problems import problem_body
+from vivero.api.metrics import Metrics
 from vivero.api.origins import Gate
 from vivero.api.problems import Problem, not_found, unexpected_value
 from vivero.api.request import Receive, Request, Send
@@ -46,6 +47,7 @@ class Admin:
         """(method, path, handler)."""
         return (
             ("GET", "/status", self.status),
+            ("GET", "/metrics", self.metrics),
             ("GET", "/processes/{name}/status", self.process_status),
             ("POST", "/processes/{name}/chaos/children/{child}", self.inflict),
         )
@@ -70,6 +72,26 @@ class Admin:
         return json_response(
             {"healthy": healthy, **sums, "processes": documents, "children": own}, status=200 if healthy else 503
         )
+
+    async def metrics(self, _request: Request) -> Response:
+        """GET /metrics: those of all processes. A process that does not answer is left out; its label is missing."""
+        shown: list[Metrics] = []
+
+        async def ask(process: ChildProcess) -> None:
+            try:
+                answer = await process.metrics()
+            except NoAnswer:
+                return
+            if answer is not None:
+                shown.append(answer)
+
+        async with trio.open_nursery() as nursery:
+            for process in self._processes.values():
+                nursery.start_soon(ask, process)
+        if not shown:
+            raise Problem(503, "UNAVAILABLE", "No process shows metrics: they are off, or the processes do not answer")
+        text = merged([one.text.decode() for one in shown]).encode()
+        return Response(200, text, ((b"content-type", shown[0].content_type.encode()),))
 
     async def process_status(self, request: Request) -> Response:
         """GET /processes/{name}/status: 200 if the process is healthy, otherwise 503."""
@@ -105,6 +127,23 @@ class Admin:
         except NoAnswer as error:
             return {"name": process.name, "pid": process.pid, "healthy": False, "problem": str(error)}
         return _document(process, said)
+
+
+def merged(texts: Sequence[str]) -> str:
+    """Several texts of metrics as one, in which each family of metrics occurs once. Labels tell the nodes apart."""
+    heads: dict[str, list[str]] = {}
+    samples: dict[str, list[str]] = {}
+    for text in texts:
+        family = ""
+        for line in text.splitlines():
+            if line.startswith("# "):
+                family = line.split(" ", 3)[2]
+                samples.setdefault(family, [])
+                if line not in heads.setdefault(family, []):
+                    heads[family].append(line)
+            else:
+                samples.setdefault(family, []).append(line)
+    return "".join(f"{line}\n" for family in samples for line in (*heads.get(family, ()), *samples[family]))
 
 
 PREFIX = "process-"

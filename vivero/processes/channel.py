@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 import trio
 
+from vivero.api.metrics import Metrics
 from vivero.config import Config
 from vivero.engine.runtime.supervision.children import ChildHealth
 
@@ -46,6 +47,12 @@ class AskStatus(msgspec.Struct, tag=True, frozen=True):
     id: int
 
 
+class AskMetrics(msgspec.Struct, tag=True, frozen=True):
+    """To a child: answer with a ShownMetrics."""
+
+    id: int
+
+
 class Inflict(msgspec.Struct, tag=True, frozen=True):
     """To a child: make one of its tasks fail (`Supervisor.chaos`); answer with an Inflicted."""
 
@@ -70,6 +77,13 @@ class Status(msgspec.Struct, tag=True, frozen=True):
     children: list[ChildHealth]
 
 
+class ShownMetrics(msgspec.Struct, tag=True, frozen=True):
+    """From a child: its metrics in the text format of Prometheus; None if they are off."""
+
+    id: int
+    shown: Metrics | None
+
+
 class Inflicted(msgspec.Struct, tag=True, frozen=True):
     """From a child: whether there is such a task, and whether it was running."""
 
@@ -78,9 +92,9 @@ class Inflicted(msgspec.Struct, tag=True, frozen=True):
     running: bool
 
 
-ToChild = Begin | Stop | Reload | AskStatus | Inflict
-Answer = Status | Inflicted
-FromChild = Serving | Status | Inflicted
+ToChild = Begin | Stop | Reload | AskStatus | AskMetrics | Inflict
+Answer = Status | ShownMetrics | Inflicted
+FromChild = Serving | Status | ShownMetrics | Inflicted
 
 
 def _encoded(value: Any) -> str:

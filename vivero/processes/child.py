@@ -20,7 +20,9 @@ from vivero.api.tls.certificate import Certificate, certificate_of
 from vivero.cli.failures import GaveUp, alone
 from vivero.engine.runtime.supervision.failures import Escalated
 from vivero.engine.runtime.supervision.supervisor import Supervisor
+from vivero.metrics.node import NodeMetrics
 from vivero.processes.channel import (
+    AskMetrics,
     AskStatus,
     Begin,
     Channel,
@@ -28,6 +30,7 @@ from vivero.processes.channel import (
     Inflicted,
     Reload,
     Serving,
+    ShownMetrics,
     Status,
     Stop,
     ToChild,
@@ -79,7 +82,11 @@ async def _serve(begin: Begin, channel: Channel[ToChild], messages: AsyncIterato
         def started(built: tree.Tree) -> None:
             nursery.start_soon(channel.send, Serving())
             nursery.start_soon(
-                _obey, channel, messages, stop, _Node(node, built.supervisor, endpoint.figures, certificate)
+                _obey,
+                channel,
+                messages,
+                stop,
+                _Node(node, built.supervisor, endpoint.figures, built.metrics, certificate),
             )
 
         nursery.start_soon(_stop_on_signal, stop)
@@ -103,6 +110,7 @@ class _Node:
     name: str
     supervisor: Supervisor
     http: HttpFigures
+    metrics: NodeMetrics
     certificate: Certificate | None = None
 
 
@@ -116,6 +124,9 @@ async def _obey(channel: Channel[ToChild], messages: AsyncIterator[ToChild], sto
                 node.certificate.reload()
         elif isinstance(message, AskStatus):
             await channel.send(_status(message.id, node))
+        elif isinstance(message, AskMetrics):
+            shown = node.metrics.shown
+            await channel.send(ShownMetrics(message.id, None if shown is None else await shown()))
         elif isinstance(message, Inflict):
             await channel.send(_inflict(message, node.supervisor))
     log.error("the parent process is gone: ending with it")

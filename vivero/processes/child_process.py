@@ -14,11 +14,13 @@ from pathlib import Path
 import structlog
 import trio
 
+from vivero.api.metrics import Metrics
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.failures import FailureWindow
 from vivero.engine.runtime.supervision.settings import SupervisionSettings
 from vivero.processes.channel import (
     Answer,
+    AskMetrics,
     AskStatus,
     Begin,
     Channel,
@@ -27,6 +29,7 @@ from vivero.processes.channel import (
     Inflicted,
     Reload,
     Serving,
+    ShownMetrics,
     Status,
     Stop,
     from_child,
@@ -84,6 +87,14 @@ class ChildProcess:
             raise NoAnswer(f"process {self.name} gave another answer")
         return answer
 
+    async def metrics(self) -> Metrics | None:
+        """The metrics of the process; None if they are off. Raises NoAnswer."""
+        number = next(self._ids)
+        answer = await self._ask(number, AskMetrics(number))
+        if not isinstance(answer, ShownMetrics):
+            raise NoAnswer(f"process {self.name} gave another answer")
+        return answer.shown
+
     async def inflict(self, child: str, kind: str) -> Inflicted:
         """Make one of its children fail. Raises NoAnswer."""
         number = next(self._ids)
@@ -92,7 +103,7 @@ class ChildProcess:
             raise NoAnswer(f"process {self.name} gave another answer")
         return answer
 
-    async def _ask(self, number: int, question: AskStatus | Inflict) -> Answer:
+    async def _ask(self, number: int, question: AskStatus | AskMetrics | Inflict) -> Answer:
         channel = self._channel
         if channel is None or not self.serving:
             raise NoAnswer(f"process {self.name} is being started")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from vivero.engine.core.records.base import Command
 from vivero.engine.core.records.catalogue import Deploy
@@ -11,6 +11,7 @@ from vivero.engine.core.records.instances import CreateInstance
 from vivero.engine.core.records.messages import CorrelateMessage, PublishMessage
 from vivero.engine.core.records.signals import BroadcastSignal
 from vivero.engine.runtime.appender.pace import PaceSettings
+from vivero.engine.runtime.buckets import Buckets
 
 NEW: tuple[type[Command], ...] = (
     CreateInstance,
@@ -70,3 +71,7 @@ class AppenderStats:
     """Commands with a value that PostgreSQL rejects."""
     overloaded: int = 0
     """Commands that were not admitted because a limit was reached."""
+    call_s: Buckets = field(default_factory=Buckets)
+    """The time of a call."""
+    waited_s: Buckets = field(default_factory=Buckets)
+    """The time from the first command of a call to its positions."""

@@ -417,6 +417,7 @@ class Appender:
                 if not call.items:
                     self._calls.popleft()
                     return
+            began = trio.current_time()
             try:
                 appended, segment = await self._append(connection, call)
             except StorageError as error:
@@ -424,6 +425,9 @@ class Appender:
                 self._call_failed(call, error)
                 return
         self._calls.popleft()
+        now = trio.current_time()
+        self.stats.call_s.note(now - began)
+        self.stats.waited_s.note(now - call.items[0].since)
         self._call_succeeded(call, appended, segment)
 
     async def _append(self, connection: Connection, call: AppendCall) -> tuple[list[Appended], AppendedSegment | None]:

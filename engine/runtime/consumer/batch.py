@@ -6,6 +6,7 @@ not declare and that must be loaded first.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from itertools import takewhile
@@ -46,6 +47,7 @@ log = structlog.get_logger(__name__)
 CHECKPOINT_EVERY_S = 0.001
 """The API shares this thread, and waits no longer than this for the engine."""
 COMPUTE_S = 0.05
+ACCEPTED, REJECTED, FORWARDED = "accepted", "rejected", "forwarded"
 FOLLOW_UP_S = 0.2
 """CPU time for follow-ups that wait for a load. The remaining ones go through the log."""
 
@@ -82,6 +84,10 @@ class BatchResult:
     moves_definitions: bool
     filled_inboxes: set[int]
     """Partitions whose inboxes got commands that no quantum does before they arrive."""
+    counted: Counter[tuple[str, str]]
+    """Commands by intent and outcome, for metrics."""
+    seconds: float = 0.0
+    """The time that the batch took up to its commit."""
 
 
 @dataclass(slots=True)
@@ -98,6 +104,7 @@ class _Collected:
     log_rows: list[save.EventLogRow] = field(default_factory=list)
     outcomes: list[CommandOutcome] = field(default_factory=list)
     audited: list[AuditedCommand] = field(default_factory=list)
+    counted: Counter[tuple[str, str]] = field(default_factory=Counter)
     last: int = 0
     commands: int = 0
 
@@ -232,6 +239,9 @@ def _process(processor: Processor, one: Decoded, now: int, leases: Mapping[int, 
 def _collect(collected: _Collected, row: CommandRow, handled: list[Handled]) -> None:
     collected.last = row.position
     collected.commands += 1
+    first = handled[0]
+    outcome = REJECTED if first.rejection is not None else FORWARDED if first.forwarded else ACCEPTED
+    collected.counted[row.intent, outcome] += 1
     _collect_more(collected, handled)
 
 
@@ -291,4 +301,5 @@ async def _finish(processor: Processor, collected: _Collected, now: int) -> Batc
         collected.outcomes,
         moves,
         inboxes,
+        collected.counted,
     )

@@ -137,8 +137,10 @@ class Committer:
                 results = await self.connection.finish_pipeline(deadline=started + COMMIT_DEADLINE_S)
             except DataPoison as poison:
                 raise Suspected(first, work.last, work.commands, poison) from poison
+            took = trio.current_time() - started
             if work.commands:
-                self._quanta.note_commit(trio.current_time() - started)
+                self._quanta.note_commit(took)
+            self._owner.stats.commit_s.note(took)
             self._note_commit(work, statements)
             left = piggybacked.left(results, work.notices.available)
             tell(self._owner.observer, self._claim.partition, work, left)  # no checkpoint up to here
@@ -154,4 +156,10 @@ class Committer:
         stats.commands += work.commands
         stats.quanta += not work.commands
         stats.statements += statements
+        stats.outcomes.update(work.counted)
+        if work.notices.ended:
+            stats.ended.update([one.state for one in work.notices.ended])
+        if work.commands:
+            stats.batch_size.note(work.commands)
+            stats.compute_s.note(work.seconds)
         self._owner.rejected.committed(work.last)

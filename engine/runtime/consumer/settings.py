@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 
 from vivero.engine.core.rules import STAGE_STEPS, TREE_RULES
+from vivero.engine.runtime.buckets import COUNTS, Buckets
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,3 +45,12 @@ class ConsumerStats:
     not_loaded: int = 0
     evicted: int = 0
     poisoned: int = 0
+    outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Commands by intent and outcome: accepted, rejected, or forwarded to another partition."""
+    ended: Counter[str] = field(default_factory=Counter)
+    """Ended process instances by state, without called ones."""
+    batch_size: Buckets = field(default_factory=lambda: Buckets(COUNTS))
+    """Commands of a batch."""
+    compute_s: Buckets = field(default_factory=Buckets)
+    """From the read commands of a batch to its statements, loading included."""
+    commit_s: Buckets = field(default_factory=Buckets)

@@ -219,6 +219,7 @@ class Term:
         self._missing = missing
 
     def _note_speed(self, work: BatchResult, seconds: float) -> None:
+        work.seconds = seconds
         rate = work.commands / max(seconds, 0.001)
         self.per_second = rate if not self.per_second else 0.8 * self.per_second + 0.2 * rate
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -84,6 +85,8 @@ class Supervised:
     attempts: int = 0
     """Restarts in a row, none of which lived for long."""
     restarts: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+    """Restarts by the reason for the end before (`failures.kind`)."""
     last_error: str | None = None
     retired: bool = False
     """It is not restarted any more."""

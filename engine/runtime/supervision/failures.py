@@ -70,6 +70,14 @@ def excused(error: BaseException) -> bool:
     return all(isinstance(leaf, Outage | Retry | SteppedDown) for leaf in leaves(error))
 
 
+def kind(error: BaseException) -> str:
+    """The reason for the end of a child as one of few words, for metrics."""
+    if excused(error):
+        return "outage"
+    kinds: dict[type[BaseException], str] = {Silent: "hung", Returned: "returned", ChaosError: "chaos"}
+    return next((kinds[type(leaf)] for leaf in leaves(error) if type(leaf) in kinds), "failed")
+
+
 def describe(error: BaseException | None) -> str:
     """One line for logs and the status resource."""
     if error is None:

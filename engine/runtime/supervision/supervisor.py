@@ -11,7 +11,7 @@ times are seconds of Trio's monotonic clock.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 import structlog
 import trio
@@ -27,6 +27,7 @@ from vivero.engine.runtime.supervision.failures import (
     Silent,
     describe,
     excused,
+    kind,
     leaves,
     restart_delay_s,
 )
@@ -112,6 +113,10 @@ class Supervisor:
         """The health of each child, in the order of the constructor's argument."""
         return tuple(supervised.health for supervised in self._supervised.values())
 
+    def restarts(self) -> Mapping[str, Mapping[str, int]]:
+        """Ends of children that were restarted, by child and reason (`failures.kind`)."""
+        return {name: dict(supervised.reasons) for name, supervised in self._supervised.items()}
+
     @property
     def healthy(self) -> bool:
         """Whether every child runs, has beaten lately and makes progress."""
@@ -196,6 +201,7 @@ class Supervisor:
         name, reason = supervised.child.name, describe(error)
         supervised.last_error = reason
         counts = not excused(error)
+        supervised.reasons[kind(error)] += 1
         if lived_s >= self._settings.healthy_after_s:
             supervised.attempts = 0
         delay_s = restart_delay_s(supervised.attempts, self._settings)

@@ -24,6 +24,10 @@ ALLOWED = """
 +    POST   /v2/authentication/me/authorizations/search
 +    PUT    /v2/authentication/me/password
 -    POST   /v2/setup/user
+*    GET    /live
+*    GET    /startup
+*    GET    /ready
+dov  GET    /metrics
 dov  GET    /cluster/status
 dov  GET    /cluster/nodes
      PUT    /cluster/nodes/{nodeId}/draining
@@ -298,7 +302,7 @@ OTHER_TENANT = {
 }
 """How routes answer callers of another tenant. The tests of that name are in the modules of the routes' lists."""
 WITHOUT_TENANTS = re.compile(
-    r"\w+ (/cluster/|/background-job|/webhooks|/inbound/|/outbox/|/chaos/"
+    r"\w+ (/live|/startup|/ready|/metrics|/cluster/|/background-job|/webhooks|/inbound/|/outbox/|/chaos/"
     r"|/v2/(topology|status|license|authentication|setup|clock|authorizations)\b"
     r"|/v2/(users|groups|roles|tenants|mapping-rules)\b)"
 )

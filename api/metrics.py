@@ -1,0 +1,50 @@
+"""Metrics of the API: requests by route and status, with their times; and the form in which all metrics are shown."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+from vivero.engine.runtime.buckets import Buckets
+
+UNKNOWN = "unknown"
+"""The route of a request that names no resource, or is refused before it is routed. Names of clients are no labels."""
+OTHER = "other"
+MAX_TYPES = 100
+
+
+class Metrics(NamedTuple):
+    """Metrics in a format that Prometheus reads."""
+
+    content_type: str
+    text: bytes
+
+
+class Kind(NamedTuple):
+    """What requests are counted by."""
+
+    method: str
+    route: str
+    status: int
+
+
+class RequestFigures:
+    """The figures since the program started. There are as many kinds as routes and statuses."""
+
+    def __init__(self) -> None:
+        self.by_kind: dict[Kind, Buckets] = {}
+        self.activated: Counter[str] = Counter()
+        """Activated jobs by type. Those of the types beyond `MAX_TYPES` count as `OTHER`."""
+
+    def note(self, method: str, route: str, status: int, seconds: float) -> None:
+        """A request was answered."""
+        kind = Kind(OTHER if route == UNKNOWN else method, route, status)
+        buckets = self.by_kind.get(kind)
+        if buckets is None:
+            buckets = self.by_kind[kind] = Buckets()
+        buckets.note(seconds)
+
+    def note_activated(self, type: str, jobs: int) -> None:
+        """Jobs of a type were given to a worker."""
+        known = type in self.activated or len(self.activated) < MAX_TYPES
+        self.activated[type if known else OTHER] += jobs

@@ -1,0 +1,66 @@
+-- The figures of the whole database, for metrics. One node reads them, now and then. Each statement is by itself: what fails or takes too
+-- long is left out, and the others are read all the same.
+
+-- name: partitions
+-- How far each partition's consumer is behind its log, on any node: processing need not go on for the truth. Positions have gaps, so rows
+-- are counted, up to a limit. The engine's clock wrote `at`.
+SELECT p.id, coalesce(p.lease_until > clock_timestamp(), false),
+       (SELECT count(*) FROM (
+           SELECT FROM command_log l WHERE l.partition_id = p.id AND l.position > cursor.to_pos LIMIT 100000) behind),
+       coalesce((SELECT greatest(extract(epoch FROM clock_now() - l.at), 0)::float8 FROM command_log l
+                 WHERE l.partition_id = p.id AND l.position > cursor.to_pos ORDER BY l.position LIMIT 1), 0)
+FROM partitions p
+CROSS JOIN LATERAL (SELECT to_pos FROM batches b WHERE b.partition_id = p.id ORDER BY from_pos DESC LIMIT 1) cursor
+ORDER BY p.id;
+
+-- name: jobs
+-- Live jobs only, by the index of live ones. The most frequent types come first, and the caller folds the rest.
+SELECT type, CASE WHEN ready THEN 'ready' WHEN lease_token IS NOT NULL THEN 'leased'
+                  WHEN available_at IS NOT NULL THEN 'backoff' ELSE 'failed' END,
+       count(*), coalesce(extract(epoch FROM clock_now() - min(created_at) FILTER (WHERE ready)), 0)::float8
+FROM jobs WHERE ended_at IS NULL
+GROUP BY 1, 2 ORDER BY sum(count(*)) OVER (PARTITION BY type) DESC, 1, 2;
+
+-- name: incidents
+-- Open ones, by the index of live ones.
+SELECT type, count(*) FROM incidents WHERE resolved_at IS NULL GROUP BY type ORDER BY type;
+
+-- name: timers
+-- Seconds until the next one is due; negative: it is overdue.
+SELECT count(*), (min(due_at_ms) - to_epoch_ms(clock_now()))::float8 / 1000 FROM timers WHERE state = 'PENDING';
+
+-- name: instances
+-- The counts that the engine keeps: the process instance itself is counted under the element ''.
+SELECT coalesce(sum(active), 0)::bigint FROM counted_elements WHERE element_id = '';
+
+-- name: waiting
+-- Buffered messages, and open user tasks.
+SELECT (SELECT count(*) FROM messages), (SELECT count(*) FROM user_tasks WHERE ended_at IS NULL);
+
+-- name: executions
+-- Background jobs. Completed executions are deleted, so the table is small.
+SELECT job_type, state, count(*) FROM job_executions GROUP BY 1, 2 ORDER BY 1, 2;
+
+-- name: tables
+-- The partitions of a log count as the log.
+SELECT coalesce(nullif(pg_partition_root(s.relid), s.relid), s.relid)::regclass::text,
+       sum(pg_table_size(s.relid))::bigint, sum(pg_indexes_size(s.relid))::bigint,
+       sum(s.n_live_tup)::bigint, sum(s.n_dead_tup)::bigint
+FROM pg_stat_user_tables s WHERE s.schemaname = current_schema() GROUP BY 1 ORDER BY 1;
+
+-- name: server
+-- The size of the database, the limit of connections, the bytes of WAL ever written, and the age of the oldest transaction.
+SELECT pg_database_size(current_database()), current_setting('max_connections')::int,
+       pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8,
+       coalesce((SELECT extract(epoch FROM max(clock_timestamp() - xact_start)) FROM pg_stat_activity
+                 WHERE backend_type = 'client backend'), 0)::float8;
+
+-- name: connections
+-- Without the right to see the statistics of other roles, their state is unknown.
+SELECT coalesce(state, 'unknown'), count(*) FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend'
+GROUP BY 1 ORDER BY 1;
+
+-- name: replication
+-- Bytes that a standby has yet to replay.
+SELECT application_name, greatest(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn), 0)::float8
+FROM pg_stat_replication WHERE replay_lsn IS NOT NULL ORDER BY 1;

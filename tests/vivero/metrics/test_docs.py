@@ -1,0 +1,22 @@
+"""The documentation lists every metric with its meaning, by the name that Prometheus shows."""
+
+from pathlib import Path
+
+from vivero.metrics.histograms import HISTOGRAMS
+from vivero.metrics.instruments import INSTRUMENTS, Kind
+
+PAGE = (Path(__file__).parents[3] / "docs" / "observability.md").read_text()
+UNITS = {"s": "_seconds", "By": "_bytes"}
+
+
+def test_every_metric_is_documented():
+    rows = [
+        f"| `{shown(one) + '_total' * (one.kind is Kind.COUNTER)}` | {one.kind.value} | {one.description} |"
+        for one in INSTRUMENTS
+    ]
+    rows += [f"| `{shown(one)}` | histogram | {one.description} |" for one in HISTOGRAMS]
+    assert [line for line in PAGE.splitlines() if line.startswith("| `vivero_")] == rows
+
+
+def shown(instrument):
+    return instrument.name.replace(".", "_") + UNITS.get(instrument.unit, "")

@@ -1,0 +1,273 @@
+"""The table of counters and gauges: name, unit, meaning, and where its numbers come from.
+
+Names and units follow OpenTelemetry; Prometheus shows `vivero.commands` as `vivero_commands_total`, and seconds with
+the ending `_seconds`. Every label has few values: intents, tasks, partitions, tables, and job types up to a limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from time import monotonic
+
+from vivero.engine.runtime.database_figures import Reading
+from vivero.metrics.parts import Parts
+
+MAX_TYPES = 100
+"""Job types in the figures of the database. The less frequent ones are folded into `OTHER`."""
+OTHER = "other"
+
+Observed = tuple[float, Mapping[str, str]]
+"""A value and its labels."""
+
+
+class Kind(Enum):
+    """A counter only grows while the program runs."""
+
+    COUNTER = "counter"
+    GAUGE = "gauge"
+
+
+@dataclass(frozen=True, slots=True)
+class Instrument:
+    """A row of the table."""
+
+    name: str
+    kind: Kind
+    unit: str
+    description: str
+    read: Callable[[Parts], Iterable[Observed]]
+
+
+def counter(name: str, unit: str, description: str, read: Callable[[Parts], Iterable[Observed]]) -> Instrument:
+    return Instrument(f"vivero.{name}", Kind.COUNTER, unit, description, read)
+
+
+def gauge(name: str, unit: str, description: str, read: Callable[[Parts], Iterable[Observed]]) -> Instrument:
+    return Instrument(f"vivero.{name}", Kind.GAUGE, unit, description, read)
+
+
+def one(read: Callable[[Parts], float]) -> Callable[[Parts], Iterable[Observed]]:
+    """A single number without labels."""
+    return lambda parts: ((read(parts), {}),)
+
+
+def of_consumers(name: str) -> Callable[[Parts], Iterable[Observed]]:
+    """A number of each consumer's figures, by partition."""
+
+    def read(parts: Parts) -> Iterator[Observed]:
+        for partition, consumer in parts.consumers.items():
+            yield getattr(consumer.stats, name), {"partition": str(partition)}
+
+    return read
+
+
+def of_timers(name: str) -> Callable[[Parts], Iterable[Observed]]:
+    return one(lambda parts: sum(getattr(timers.stats, name) for timers in parts.timers.values()))
+
+
+def of_pools(name: str) -> Callable[[Parts], Iterable[Observed]]:
+    """A number of each connection pool's figures."""
+
+    def read(parts: Parts) -> Iterator[Observed]:
+        for pool, stats in parts.pools.stats().items():
+            yield getattr(stats, name), {"pool": pool}
+
+    return read
+
+
+def of_jobs(name: str) -> Callable[[Parts], Iterable[Observed]]:
+    """A number of the dispatcher of background jobs; nothing without one."""
+
+    def read(parts: Parts) -> Iterator[Observed]:
+        if parts.jobs is not None:
+            yield getattr(parts.jobs.figures, name), {}
+
+    return read
+
+
+def column(group: str, index: int, **labels: int) -> Callable[[Parts], Iterable[Observed]]:
+    """A column of a group of the database's figures, with other columns as labels; nothing where they are not read."""
+
+    def read(parts: Parts) -> Iterator[Observed]:
+        reading = parts.database.latest().get(group)
+        for row in () if reading is None else reading.rows:
+            yield float(row[index]), {name: str(row[place]) for name, place in labels.items()}
+
+    return read
+
+
+def _commands(parts: Parts) -> Iterator[Observed]:
+    sums: dict[tuple[str, str], int] = {}
+    for consumer in parts.consumers.values():
+        for kind, count in consumer.stats.outcomes.items():
+            sums[kind] = sums.get(kind, 0) + count
+    for (intent, outcome), count in sums.items():
+        yield count, {"intent": intent, "outcome": outcome}
+
+
+def _ended(parts: Parts) -> Iterator[Observed]:
+    sums: dict[str, int] = {}
+    for consumer in parts.consumers.values():
+        for state, count in consumer.stats.ended.items():
+            sums[state] = sums.get(state, 0) + count
+    for state, count in sums.items():
+        yield count, {"state": state}
+
+
+def _leads(parts: Parts) -> Iterator[Observed]:
+    for partition, consumer in parts.consumers.items():
+        yield float(consumer.handover.consumed() is not None), {"partition": str(partition)}
+
+
+def _restarts(parts: Parts) -> Iterator[Observed]:
+    for child, reasons in parts.supervisor.restarts().items():
+        for reason, count in reasons.items():
+            yield count, {"child": child, "reason": reason}
+
+
+def _healthy(parts: Parts) -> Iterator[Observed]:
+    for child in parts.supervisor.health():
+        yield float(child.healthy), {"child": child.name}
+
+
+def _activated(parts: Parts) -> Iterator[Observed]:
+    for type_, count in parts.requests.activated.items():
+        yield count, {"type": type_}
+
+
+def _lag_s(parts: Parts) -> Iterator[Observed]:
+    """The age of the first command that waits, which has grown since it was read."""
+    reading = parts.database.latest().get("partitions")
+    for partition, _led, _behind, seconds in () if reading is None else reading.rows:
+        since = monotonic() - reading.at if seconds and reading is not None else 0.0
+        yield seconds + since, {"partition": str(partition)}
+
+
+def _jobs(parts: Parts) -> Iterator[Observed]:
+    for (type_, state), (count, _age) in _folded(parts.database.latest().get("jobs")).items():
+        yield count, {"type": type_, "state": state}
+
+
+def _oldest_ready(parts: Parts) -> Iterator[Observed]:
+    for (type_, state), (_count, age) in _folded(parts.database.latest().get("jobs")).items():
+        if state == "ready":
+            yield age, {"type": type_}
+
+
+def _folded(reading: Reading | None) -> dict[tuple[str, str], tuple[int, float]]:
+    """Numbers of jobs and the age of the oldest, by type and state. The rows have the most frequent types first."""
+    types: dict[str, None] = {}
+    found: dict[tuple[str, str], tuple[int, float]] = {}
+    for type_, state, count, age in () if reading is None else reading.rows:
+        if len(types) < MAX_TYPES:
+            types[type_] = None
+        key = (type_ if type_ in types else OTHER), state
+        before = found.get(key, (0, 0.0))
+        found[key] = before[0] + count, max(before[1], age)
+    return found
+
+
+def _figures_age(parts: Parts) -> Iterator[Observed]:
+    for group, reading in parts.database.latest().items():
+        yield monotonic() - reading.at, {"group": group}
+
+
+def _figures_failures(parts: Parts) -> Iterator[Observed]:
+    for group, count in parts.database.failures.items():
+        yield count, {"group": group}
+
+
+def _overdue(parts: Parts) -> Iterator[Observed]:
+    reading = parts.database.latest().get("timers")
+    for _pending, due_in_s in () if reading is None else reading.rows:
+        yield max(0.0, -(due_in_s or 0.0)), {}
+
+
+INSTRUMENTS: Sequence[Instrument] = (
+    # what this node's engine has done
+    counter("commands", "{command}", "Processed commands, after their commit.", _commands),
+    counter("instances.ended", "{instance}", "Ended process instances, without called ones.", _ended),
+    counter("engine.batches", "{batch}", "Committed batches of commands.", of_consumers("batches")),
+    counter("engine.quanta", "{quantum}", "Quanta of deferred work between commands.", of_consumers("quanta")),
+    counter("engine.statements", "{statement}", "SQL statements of batches.", of_consumers("statements")),
+    counter("engine.terms", "{term}", "Leadership terms that began here.", of_consumers("terms")),
+    counter("engine.poisoned", "{batch}", "Batches that PostgreSQL rejected.", of_consumers("poisoned")),
+    counter("engine.not_loaded", "{batch}", "Batches cut short to load more.", of_consumers("not_loaded")),
+    counter("engine.cache.evicted", "{row}", "Rows evicted from the cache of state.", of_consumers("evicted")),
+    gauge("engine.leads", "1", "1 if this node leads the partition, otherwise 0.", _leads),
+    # the log
+    counter("appends", "{command}", "Commands appended to the log.", one(lambda parts: parts.appender.stats.commands)),
+    counter("append.calls", "{call}", "Calls that append commands.", one(lambda parts: parts.appender.stats.calls)),
+    counter(
+        "append.repeated", "{call}", "Appends repeated as their outcome was unknown.",
+        one(lambda parts: parts.appender.stats.repeated),
+    ),
+    counter(
+        "append.refused", "{command}", "Commands refused as a limit was reached.",
+        one(lambda parts: parts.appender.stats.overloaded),
+    ),
+    counter(
+        "append.replays", "{command}", "Commands whose idempotency key was known.",
+        one(lambda parts: parts.appender.stats.replays),
+    ),
+    # clients
+    gauge("http.connections", "{connection}", "Open HTTP connections.", one(lambda parts: parts.http.connections)),
+    counter("http.accepted", "{connection}", "Accepted HTTP connections.", one(lambda parts: parts.http.accepted)),
+    gauge("waiters", "{request}", "Requests that wait for outcomes.", one(lambda parts: parts.completions.waiting)),
+    gauge("long_polls", "{request}", "Requests that wait for jobs.", one(lambda parts: len(parts.long_polls))),
+    gauge("streams", "{stream}", "Streams of hints to consoles.", one(lambda parts: parts.hub.streams)),
+    counter("jobs.activated", "{job}", "Jobs given to workers.", _activated),
+    # caches and pools
+    counter("definitions.hits", "{look-up}", "Models found in the cache.", one(lambda p: p.definitions.stats.hits)),
+    counter("definitions.misses", "{look-up}", "Models not in the cache.", one(lambda p: p.definitions.stats.misses)),
+    counter(
+        "definitions.evictions", "{file}", "Files evicted from the cache.", one(lambda p: p.definitions.stats.evictions)
+    ),
+    gauge("definitions.files", "{file}", "Files in the cache.", one(lambda parts: parts.definitions.stats.size)),
+    gauge("definitions.size", "By", "Bytes of the files in the cache.", one(lambda p: p.definitions.stats.bytes)),
+    gauge("pool.connections", "{connection}", "Connections of a pool in use.", of_pools("in_use")),
+    gauge("pool.size", "{connection}", "The most connections of a pool.", of_pools("size")),
+    gauge("pool.waiting", "{request}", "Requests that wait for a connection.", of_pools("waiting")),
+    counter("pool.exhausted", "{request}", "Requests that got no connection in time.", of_pools("exhausted")),
+    counter("pool.opened", "{connection}", "Connections opened by a pool.", of_pools("opened")),
+    # timers and background jobs of this node
+    counter("timers.fired", "{timer}", "Triggers of timers that were appended.", of_timers("fired")),
+    counter("timers.again", "{timer}", "Timers still pending after their trigger.", of_timers("again")),
+    counter("background.started", "{execution}", "Executions of background jobs begun.", of_jobs("started")),
+    counter("background.completed", "{execution}", "Executions that completed.", of_jobs("completed")),
+    counter("background.retried", "{execution}", "Executions to be tried again.", of_jobs("retried")),
+    counter("background.failed", "{execution}", "Executions that failed for good.", of_jobs("failed")),
+    counter("background.lost", "{execution}", "Executions whose lease was lost.", of_jobs("lost")),
+    # the program itself
+    counter("child.restarts", "{restart}", "Ends of tasks that were restarted, by reason.", _restarts),
+    gauge("child.healthy", "1", "1 if the task makes progress, otherwise 0.", _healthy),
+    counter("loop.long_turns", "{turn}", "Turns of the event loop above 50 ms.", one(lambda p: p.probe.long)),
+    gauge("loop.longest_turn", "s", "The longest turn of the event loop.", one(lambda p: p.probe.longest.seconds)),
+    # the whole database, read by one node
+    gauge("log.lag", "{command}", "Commands that wait, at most 100,000.", column("partitions", 2, partition=0)),
+    gauge("log.lag.time", "s", "The age of the first command that waits in the log.", _lag_s),
+    gauge("partition.led", "1", "1 if some node leads it, otherwise 0.", column("partitions", 1, partition=0)),
+    gauge("jobs", "{job}", "Jobs of running instances.", _jobs),
+    gauge("jobs.oldest_ready", "s", "The age of the oldest job that waits for a worker.", _oldest_ready),
+    gauge("incidents", "{incident}", "Open incidents.", column("incidents", 1, type=0)),
+    gauge("timers.pending", "{timer}", "Pending timers.", column("timers", 0)),
+    gauge("timers.overdue", "s", "How late the next timer is.", _overdue),
+    gauge("instances.running", "{instance}", "Running instances.", column("instances", 0)),
+    gauge("messages.buffered", "{message}", "Buffered messages.", column("waiting", 0)),
+    gauge("user_tasks", "{task}", "Open user tasks.", column("waiting", 1)),
+    gauge("background.executions", "{execution}", "Executions of jobs.", column("executions", 2, type=0, state=1)),
+    gauge("postgres.table.size", "By", "Bytes of a table, without its indexes.", column("tables", 1, table=0)),
+    gauge("postgres.index.size", "By", "Bytes of a table's indexes.", column("tables", 2, table=0)),
+    gauge("postgres.rows.live", "{row}", "Live rows, as PostgreSQL estimates them.", column("tables", 3, table=0)),
+    gauge("postgres.rows.dead", "{row}", "Dead rows, likewise.", column("tables", 4, table=0)),
+    gauge("postgres.database.size", "By", "Bytes of the database.", column("server", 0)),
+    gauge("postgres.connections.max", "{connection}", "The most connections of the server.", column("server", 1)),
+    counter("postgres.wal", "By", "Bytes of WAL that the server has written.", column("server", 2)),
+    gauge("postgres.oldest_transaction", "s", "The age of the oldest transaction.", column("server", 3)),
+    gauge("postgres.connections", "{connection}", "Connections by state.", column("connections", 1, state=0)),
+    gauge("postgres.replication.lag", "By", "WAL that a standby has yet to get.", column("replication", 1, standby=0)),
+    gauge("figures.age", "s", "The time since figures of the database were read.", _figures_age),
+    counter("figures.failures", "{reading}", "Readings of the database that failed.", _figures_failures),
+)  # fmt: skip

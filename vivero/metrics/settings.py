@@ -1,0 +1,27 @@
+"""Settings of metrics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class MetricsSettings:
+    """Where metrics are shown, and what is read for them."""
+
+    enabled: bool = True
+    host: str = "127.0.0.1"
+    """The address of `metrics.port`."""
+    port: int | None = None
+    """A port for GET /metrics alone, without authentication. Without one, the API serves it. 0 chooses a free port."""
+    database_every_s: float = 15.0
+    """How often one node reads figures of the whole database. 0: never."""
+    otlp_endpoint: str | None = None
+    """The URL of an OpenTelemetry collector to which metrics are pushed (OTLP over HTTP, …/v1/metrics)."""
+    otlp_every_s: float = 60.0
+
+    def __post_init__(self) -> None:
+        if self.database_every_s < 0 or self.otlp_every_s <= 0:
+            raise ValueError("metrics.database_every_s must not be negative, metrics.otlp_every_s must be positive")
+        if self.port is not None and not 0 <= self.port <= 65_535:
+            raise ValueError("metrics.port must be from 0 to 65535")
