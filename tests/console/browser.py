@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from unittest import mock
 
 import httpx
@@ -103,6 +104,19 @@ class Console:
         self.page.emulate_media(forced_colors="none")
         self.page.set_viewport_size({"width": WIDTHS[0], "height": 800})
 
+    def is_uncovered(self, selector: str) -> bool:
+        """Whether nothing lies over an element: the licence of the diagrams and forms asks for that."""
+        uncovered: bool = self.page.evaluate(
+            """selector => {
+                const logo = document.querySelector(selector);
+                logo.scrollIntoView({ block: 'center' });
+                const box = logo.getBoundingClientRect();
+                return logo.contains(document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2));
+            }""",
+            selector,
+        )
+        return uncovered
+
     def press(self, *keys: str) -> None:
         """Press keys one after another."""
         for key in keys:
@@ -138,6 +152,11 @@ class Api:
     def deploy(self, name: str, content: bytes) -> None:
         """Deploy one file."""
         answer = self.http.post("/deployments", files={"resources": (name, content)})
+        assert answer.is_success, answer.text
+
+    def deploy_all(self, *files: Path) -> None:
+        """Deploy files together."""
+        answer = self.http.post("/deployments", files=[("resources", (file.name, file.read_bytes())) for file in files])
         assert answer.is_success, answer.text
 
     def start(self, process: str, business_id: str, **variables: object) -> str:

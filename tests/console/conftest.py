@@ -13,6 +13,7 @@ import pytest
 CONSOLE = Path(__file__).parents[2] / "console"
 MODELS = Path(__file__).parents[1] / "models"
 ORDER = Path(__file__).parents[2] / "examples" / "order" / "order.bpmn"
+CLAIM = Path(__file__).parents[2] / "examples" / "claim"
 
 
 def lacking(what: str) -> None:

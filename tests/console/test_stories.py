@@ -1,23 +1,12 @@
 """Stories by keyboard alone: mend an incident and watch it go on, work a task, deploy a file and start it."""
 
-import json
-
 import pytest
 from playwright.sync_api import expect
 
-from tests.console.conftest import MODELS, ORDER
+from tests.console.browser import RULES
+from tests.console.conftest import CLAIM, MODELS, ORDER
 
 pytestmark = pytest.mark.process
-
-FORM = {
-    "type": "default",
-    "id": "review",
-    "schemaVersion": 19,
-    "components": [
-        {"type": "textfield", "key": "reason", "label": "Reason", "id": "a", "validate": {"required": True}},
-        {"type": "number", "key": "amount", "label": "Amount", "id": "b"},
-    ],
-}
 
 
 def test_an_incident_is_mended_and_goes_on_live(console, api, stuck):
@@ -85,25 +74,74 @@ def test_a_task_is_claimed_and_completed_with_json(console, api):
     assert [variable["value"] for variable in found] == ["true"]
 
 
-def test_a_task_with_a_form(console, api):
-    """The server's answer for the form is played; the form, its validation and its completion are real."""
-    key = api.start("claim-review", "CLM-2", claim="CLM-2", amount=7)
-    task = api.post("/user-tasks/search", {"filter": {"processInstanceKey": key}})["items"][0]["userTaskKey"]
-    answer = {"formId": "review", "formKey": "1", "version": 1, "tenantId": "<default>", "schema": json.dumps(FORM)}
-    console.page.route("**/v2/user-tasks/*/form", lambda route: route.fulfill(json=answer))
-    console.open(f"/tasks/{task}")
-    expect(console.page.get_by_label("Amount")).to_have_value("7")
-    assert console.violations() == []
+def test_a_start_form_and_the_form_of_a_task(console, api):
+    """In both themes, and by keyboard alone: a process starts by its form, and its task is done by another."""
+    api.deploy_all(*CLAIM.glob("*.bpmn"), *CLAIM.glob("*.form"))
+    console.open("/processes/claim")
+    console.tab_to("Start …")
+    console.press("Enter")
+    expect(console.page.get_by_text("What happened, and what did it cost?")).to_be_visible()
+    console.tab_to("Start", exact=True)
+    console.press("Enter")
+    expect(console.page.get_by_text("Field is required.")).to_have_count(2)
+    expect(console.page.get_by_label("Customer")).to_be_focused()
+    check_in_both_themes(console)
+    console.page.keyboard.type("Ada")
+    console.tab_to("Amount")
+    console.page.keyboard.type("1200")
+    console.tab_to("Business id")
+    console.page.keyboard.type("CLM-2")
+    with console.page.expect_request("**/v2/process-instances") as sent:
+        console.tab_to("Start", exact=True)
+        console.press("Enter")
+    assert sent.value.post_data_json["variables"] == {"customer": "Ada", "amount": 1200, "damage": ""}
+    expect(console.page.get_by_role("heading", name="CLM-2")).to_be_visible()
+
+    (task,) = api.post("/user-tasks/search", {"filter": {"businessId": "CLM-2"}})["items"]
+    console.open(f"/tasks/{task['userTaskKey']}")
+    expect(console.page.get_by_text("Ada claims 1200 EUR.")).to_be_visible()
+    expect(console.page.get_by_label("Reason")).to_have_count(0)
+    console.tab_to("Approve")
+    console.press("ArrowDown")
+    expect(console.page.get_by_label("Decline")).to_be_checked()
+    console.tab_to("Reason")
     console.tab_to("Complete", exact=True)
     console.press("Enter")
     expect(console.page.get_by_text("Field is required.")).to_be_visible()
-    console.page.get_by_label("Reason").focus()
-    console.page.keyboard.type("fine")
+    expect(console.page.get_by_label("Reason")).to_be_focused()
+    check_in_both_themes(console)
+    console.page.keyboard.type("too late")
     with console.page.expect_request("**/completion") as sent:
         console.tab_to("Complete", exact=True)
         console.press("Enter")
-    assert sent.value.post_data_json == {"variables": {"reason": "fine", "amount": 7}}
+    assert sent.value.post_data_json == {"variables": {"damage": "", "decision": "decline", "reason": "too late"}}
     expect(console.page.get_by_text("Done at position")).to_be_visible()
+    console.open(f"/tasks/{task['userTaskKey']}")
+    expect(console.page.get_by_label("Reason")).to_have_js_property("readOnly", True)
+    expect(console.page.get_by_role("button", name="Complete", exact=True)).to_have_count(0)
+
+
+def check_in_both_themes(console):
+    """Nothing for axe to complain about, and the sign of the form's project is uncovered."""
+    for theme, rules in (("dark", ["color-contrast"]), ("light", RULES)):
+        console.page.emulate_media(color_scheme=theme)
+        expect(console.page.locator(f"html[data-theme={theme}]")).to_be_visible()
+        assert console.violations(rules) == []
+        assert console.is_uncovered(".fjs-powered-by-link")
+
+
+def test_the_form_of_a_task_of_somebody_else_can_only_be_read(console, api):
+    api.deploy_all(*CLAIM.glob("*.bpmn"), *CLAIM.glob("*.form"))
+    key = api.start("claim", "CLM-3", customer="Bob", amount=5, damage="a dent")
+    task = api.post("/user-tasks/search", {"filter": {"processInstanceKey": key}})["items"][0]["userTaskKey"]
+    api.post(f"/user-tasks/{task}/assignment", {"assignee": "eve"})
+    console.open(f"/tasks/{task}")
+    expect(console.page.get_by_text("This task belongs to eve.")).to_be_visible()
+    expect(console.page.get_by_label("Damage")).to_have_value("a dent")
+    expect(console.page.get_by_role("button", name="Complete", exact=True)).to_have_count(0)
+    console.tab_to("Release", exact=True)
+    console.press("Enter")
+    expect(console.page.get_by_role("button", name="Complete", exact=True)).to_be_visible()
 
 
 def test_a_file_is_deployed_and_started(console, api):
