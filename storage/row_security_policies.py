@@ -35,7 +35,7 @@ POLICIES: Mapping[str, str] = {
                 "incidents",
                 "jobs",
             ),
-            *("timers", "user_tasks", "subscriptions", "start_subscriptions", "message_correlations"),
+            *("timers", "user_tasks", "subscriptions", "start_subscriptions", "message_correlations", "messages"),
             *("audit_log", "batch_operation_items"),
         ),
         _OWN,

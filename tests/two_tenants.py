@@ -109,6 +109,8 @@ def _messages(rows, key, own, element):
     got = {"message_correlation_key": key + 12, "message_key": key + 13, "subscription_key": key + 10}
     more = {"correlated_at": NOW, "element_id": "wait", "name": "paid", "correlation_key": "1"}
     rows.put("message_correlations", **got, **own, **element, **more)
+    buffered = {"deadline_ms": 2**50, "partition_id": 1, "name": "paid", "correlation_key": "1", "variables": "{}"}
+    rows.put("messages", message_key=key + 15, tenant_id=own["tenant_id"], given=[], **buffered)
 
 
 def log_command(rows, position, tenants, root):

@@ -20,6 +20,7 @@ from vivero.api.access.needs import (
     READ_AUDIT_LOG,
     READ_DEFINITION,
     READ_INSTANCE,
+    READ_MESSAGE,
     READ_RESOURCE,
     READ_SYSTEM,
     READ_TASK,
@@ -389,6 +390,7 @@ ROUTES = (
         scope=Scope.BODY,
         audited=audited.TELL_INSTANCES,
     ),
+    Route("POST", "/v2/messages/search", messages.search_buffered, READ_MESSAGE),
     Route("POST", "/v2/message-subscriptions/search", messages.search, READ_INSTANCE, scope=Scope.RESULTS),
     Route(
         "POST",

@@ -1,4 +1,4 @@
-"""Messages: publish, correlate, and search for subscriptions."""
+"""Messages: publish, correlate, and search for subscriptions and buffered messages."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from vivero.api.response import Response, json_response
 from vivero.api.search import searching
 from vivero.api.services import Services
 from vivero.engine.core.records.messages import CorrelateMessage, MessageReply, PublishMessage
-from vivero.storage.search.messages import MESSAGE_CORRELATIONS, MESSAGE_SUBSCRIPTIONS
+from vivero.storage.search.messages import BUFFERED_MESSAGES, MESSAGE_CORRELATIONS, MESSAGE_SUBSCRIPTIONS
 
 search = searching(MESSAGE_SUBSCRIPTIONS)
 search_correlated = searching(MESSAGE_CORRELATIONS)
+search_buffered = searching(BUFFERED_MESSAGES)
 
 MAX_TEXT = 32_768
 """Characters of a name, a correlation key or an id."""

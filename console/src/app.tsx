@@ -17,6 +17,7 @@ const deploy = async () => (await import('./pages/deploy.tsx')).Deploy;
 const instance = async () => (await import('./pages/instance.tsx')).Instance;
 const process = async () => (await import('./pages/process.tsx')).Process;
 const jobs = async () => (await import('./pages/jobs.tsx')).Jobs;
+const buffered = async () => (await import('./pages/buffered.tsx')).Buffered;
 const messages = async () => (await import('./pages/messages.tsx')).Messages;
 const tasks = async (): Promise<ComponentType<{ id?: string }>> => (await import('./pages/tasks.tsx')).Tasks;
 const timers = async () => (await import('./pages/timers.tsx')).Timers;
@@ -38,6 +39,7 @@ const ROUTES: readonly [pattern: string, page: (values: Record<string, string>) 
   ['/tasks', () => <Lazy key="tasks" load={tasks} title={t('nav.tasks')} props={{}} />],
   ['/tasks/:id', ({ id }) => <Lazy key="tasks" load={tasks} title={t('nav.tasks')} props={{ id: id! }} />],
   ['/messages', () => <Lazy key="messages" load={messages} title={t('nav.messages')} props={{}} />],
+  ['/messages/buffered', () => <Lazy key="buffered" load={buffered} title={t('message.buffered')} props={{}} />],
   ['/messages/match', () => <Lazy key="match" load={matching} title={t('match.title')} props={{}} />],
   ['/jobs', () => <Lazy key="jobs" load={jobs} title={t('nav.jobs')} props={{}} />],
   ['/timers', () => <Lazy key="timers" load={timers} title={t('nav.timers')} props={{}} />],

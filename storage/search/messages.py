@@ -1,4 +1,4 @@
-"""Message subscriptions and correlations that can be searched."""
+"""Message subscriptions, correlations and buffered messages that can be searched."""
 
 from __future__ import annotations
 
@@ -69,3 +69,26 @@ MESSAGE_CORRELATIONS = Resource(
         filtered("businessId", "c.business_id", TEXT, sort=True),
     ),
 )
+
+BUFFERED_MESSAGES = Resource(
+    "Message",
+    "messages m",
+    "m.message_key",
+    (
+        filtered("messageKey", "m.message_key", KEY, sort=True),
+        filtered("messageName", "m.name", TEXT, sort=True, sort_sql=f"left(m.name, {SORTED_PREFIX})"),
+        filtered(
+            "correlationKey",
+            "nullif(m.correlation_key, '')",
+            TEXT,
+            sort=True,
+            sort_sql=f"nullif(left(m.correlation_key, {SORTED_PREFIX}), '')",
+        ),
+        filtered("messageId", "m.message_id", TEXT),
+        filtered("expirationDate", "from_epoch_ms(m.deadline_ms)", TIME, sort=True),
+        filtered("businessId", "m.business_id", TEXT),
+        filtered("tenantId", "m.tenant_id", TEXT, sort=True),
+        Field("receivedBy", "to_json(m.given)", OTHER),
+    ),
+)
+"""Messages that wait for later subscriptions. `receivedBy`: the processes that have got the message already."""

@@ -95,6 +95,16 @@ def test_why_a_message_matches_nobody(console, api):
     expect(console.page.get_by_text("Nothing waits for this name or this key")).to_be_visible()
 
 
+def test_a_published_message_is_buffered(console):
+    console.open("/messages/buffered")
+    dialog = console.page.get_by_role("dialog")
+    console.page.get_by_role("button", name="Publish …").click()
+    dialog.get_by_label("Name").fill("parcel sent")
+    dialog.get_by_label("Correlation key").fill("P-7")
+    dialog.get_by_role("button", name="Publish").click()
+    expect(console.page.get_by_role("row", name=re.compile("parcel sent P-7"))).to_be_visible()
+
+
 def test_a_signal_is_broadcast_and_conditions_are_evaluated(console, api):
     api.deploy("messages.bpmn", (MODELS / "messages.bpmn").read_bytes())
     api.deploy("conditional.bpmn", (MODELS / "conditional.bpmn").read_bytes())

@@ -49,6 +49,9 @@ def hostile(api):
     api.post(f"/jobs/{job['jobKey']}/failure", {"retries": 0, "errorMessage": ATTACK})
     [task] = api.post("/user-tasks/search", {"filter": {"processInstanceKey": key}})["items"]
     api.post(f"/user-tasks/{task['userTaskKey']}/assignment", {"assignee": ATTACK})
+    api.post(
+        "/messages/publication", {"name": ATTACK, "correlationKey": "b", "messageId": ATTACK, "timeToLive": 60_000}
+    )
     api.post("/users", {"username": "x", "name": ATTACK, "email": ATTACK, "password": "p" * 12})
     for kind, id in (("groups", "groupId"), ("roles", "roleId"), ("tenants", "tenantId")):
         api.post(f"/{kind}", {id: "x", "name": ATTACK, "description": ATTACK})
@@ -63,7 +66,8 @@ def test_what_users_write_is_never_code(console, hostile):
     pages = (
         "/", "/processes", "/processes/hostile", "/instances?state=all", f"/instances/{key}",
         f"/instances/{key}?element=job",
-        f"/instances/{key}?element=wait", "/incidents", "/tasks", f"/tasks/{task}", "/messages", "/jobs?state=failed",
+        f"/instances/{key}?element=wait", "/incidents", "/tasks", f"/tasks/{task}", "/messages", "/messages/buffered",
+        "/jobs?state=failed",
         "/access/users", "/access/users/x", "/access/groups", "/access/groups/x", "/access/roles/x", "/access/tenants",
         "/access/mapping-rules/x", "/access/authorizations",
     )  # fmt: skip

@@ -18,6 +18,8 @@ PAGES = {
     "incidents": "/incidents",
     "tasks": "/tasks/{task}",
     "messages": "/messages",
+    "buffered": "/messages/buffered",
+    "match": "/messages/match?name=payment received&key=CLM-702",
     "jobs": "/jobs?state=all",
     "timers": "/timers",
     "batches": "/batches",
@@ -28,7 +30,7 @@ PAGES = {
     "about": "/about",
     "missing": "/no/such/page",
 }
-ALIKE = {"processes", "filters", "messages", "jobs", "timers", "batches", "about", "missing"}
+ALIKE = {"buffered", "match", "processes", "filters", "messages", "jobs", "timers", "batches", "about", "missing"}
 """Pages like others: `make test-long` has them."""
 DIAGRAMS = ("process", "instance", "past")
 
@@ -47,6 +49,9 @@ def keys(api):
         api.start("claim-review", f"CLM-{number}", claim=f"CLM-{number}", amount=number * 3)
     tasks = api.post("/user-tasks/search", {"sort": [{"field": "creationDate", "order": "ASC"}]})["items"]
     api.post(f"/user-tasks/{tasks[-1]['userTaskKey']}/completion", {})
+    for number in (702, 703):
+        message = {"name": "payment received", "correlationKey": f"CLM-{number}", "timeToLive": 3_600_000}
+        api.post("/messages/publication", message)
     events = api.http.get(f"/process-instances/{stuck}/events").json()["items"]
     return {"stuck": stuck, "task": tasks[0]["userTaskKey"], "at": events[1]["commandPosition"]}
 

@@ -19,7 +19,7 @@ const columns = (): Column<Subscription>[] => [
 ];
 
 export function Messages() {
-  return <><Head title={t('nav.messages')} actions={<><a class="button" href={href('/messages/match')}>{t('match.title')}</a><EvaluateButton /><BroadcastButton /><PublishButton /></>} />
+  return <><Head title={t('nav.messages')} actions={<><a class="button" href={href('/messages/buffered')}>{t('message.buffered')}</a><a class="button" href={href('/messages/match')}>{t('match.title')}</a><EvaluateButton /><BroadcastButton /><PublishButton /></>} />
     <SearchPage<Subscription> resource="message-subscriptions" label={t('nav.messages')} columns={columns()} id={(s) => s.messageSubscriptionKey} sort="-lastUpdatedDate" topics={['messages']} empty={t('empty.messages')}
       states={[['CREATED', t('state.created')], ['CORRELATED', t('state.correlated')], ['all', t('filter.all')]]} fields={[['name', t('message.name')], ['key', t('message.key')]]}
       filter={(state, { name, key }) => ({ ...(state !== 'all' && { messageSubscriptionState: state }), ...(name && { messageName: name }), ...(key && { correlationKey: key }) })} /></>;

@@ -7,6 +7,6 @@ export const NAVIGATION: readonly [string, Key][] = [
 ];
 export const MINOR: readonly [string, Key][] = [['/deploy', 'nav.deploy'], ['/feel', 'nav.feel'], ['/access', 'nav.access'], ['/about', 'nav.about']];
 export const PLACES: readonly [string, Key][] = [
-  ...NAVIGATION, ...MINOR, ['/messages/match', 'match.title'], ['/access/users', 'access.users'], ['/access/groups', 'access.groups'], ['/access/roles', 'access.roles'],
+  ...NAVIGATION, ...MINOR, ['/messages/buffered', 'message.buffered'], ['/messages/match', 'match.title'], ['/access/users', 'access.users'], ['/access/groups', 'access.groups'], ['/access/roles', 'access.roles'],
   ['/access/tenants', 'access.tenants'], ['/access/mapping-rules', 'access.mapping-rules'], ['/access/authorizations', 'access.authorizations'], ['/access/audit', 'access.audit'],
 ];

@@ -10,7 +10,7 @@ import { List, sortOf, type Column } from './table.tsx';
 const SIZE = 50;
 
 export type Choice = readonly [value: string, label: string];
-/** `states`: a choice; its first is what an URL without it means. `fields`: name in the URL, label. */
+/** `states`: a choice, or none; its first is what an URL without it means. `fields`: name in the URL, label. */
 export type SearchProps<T> = {
   resource: string; label: string; columns: Column<T>[]; id: (item: T) => string; sort: string; topics: string[]; empty: ComponentChildren;
   states: Choice[]; fields: Choice[]; filter: (state: string, values: Record<string, string>) => Record<string, unknown>;
@@ -20,14 +20,14 @@ export type SearchProps<T> = {
 const offered = <T,>(columns: Column<T>[], sort: string | undefined): string | null => (columns.some((column) => column.sort && column.sort === sort?.replace(/^-/, '')) ? sort! : null);
 
 export function SearchPage<T>({ resource, label, columns, id, sort, topics, empty, states, fields, filter }: SearchProps<T>) {
-  const values = Object.fromEntries(query.value), state = values.state ?? states[0]![0], order = sortOf(offered(columns, values.sort), sort), { after, before } = values;
+  const values = Object.fromEntries(query.value), state = values.state ?? states[0]?.[0] ?? '', order = sortOf(offered(columns, values.sort), sort), { after, before } = values;
   const body = { filter: filter(state, values), sort: [order], page: { limit: SIZE, ...(after && { after }), ...(before && { before }) } };
   const found = useResource<Page<T>>(resource + JSON.stringify(body), (abort) => search(resource, body, abort), topics);
   const isFiltered = Object.keys(values).some((name) => name !== 'sort');
   const set = (name: string, value: string) => put({ [name]: value || null, after: null, before: null });
   return <>
     <form class="filters" role="search" aria-label={t('filters')} onSubmit={(event) => event.preventDefault()}>
-      <fieldset class="states"><legend class="sr">{t('state')}</legend>{states.map(([value, text], i) => <label key={value}><input type="radio" name="state" checked={state === value} onChange={() => set('state', i ? value : '')} />{text}</label>)}</fieldset>
+      {states.length > 0 && <fieldset class="states"><legend class="sr">{t('state')}</legend>{states.map(([value, text], i) => <label key={value}><input type="radio" name="state" checked={state === value} onChange={() => set('state', i ? value : '')} />{text}</label>)}</fieldset>}
       {fields.map(([name, text], i) => <input key={name} type="search" {...(i === 0 && { 'data-search': '' })} placeholder={text} aria-label={text} value={values[name] ?? ''} onChange={(event) => set(name, event.currentTarget.value)} />)}
     </form>
     <List label={label} found={found} columns={columns} id={id} sort={order} size={SIZE} empty={<><p>{empty}</p>{isFiltered ? <a class="button" href={href(path.value)}>{t('filter.clear')}</a> : <a class="button" href={href('/processes')}>{t('nav.processes')}</a>}</>} />

@@ -127,6 +127,7 @@ dow  PATCH  /v2/timers/{timerKey}
 dow  POST   /v2/timers/{timerKey}/trigger
 dow  POST   /v2/messages/publication
 dow  POST   /v2/messages/correlation
+dov  POST   /v2/messages/search
 dovw POST   /v2/message-subscriptions/search
 dovw POST   /v2/correlated-message-subscriptions/search
 dow  POST   /v2/signals/broadcast

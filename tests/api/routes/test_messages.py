@@ -259,3 +259,24 @@ async def test_correlations_without_a_key_are_sorted_as_what_has_no_value(rows, 
 def test_replies_are_read_as_they_were_written():
     reply = MessageReply("<default>", KEY, KEY + 1)
     assert msgspec.json.decode(msgspec.json.encode(reply), type=MessageReply) == reply
+
+
+async def test_buffered_messages_are_listed(rows, reader):
+    buffered = {"partition_id": 1, "tenant_id": "<default>", "variables": "{}"}
+    rows.put("messages", message_key=KEY, name="paid", correlation_key="7", deadline_ms=0, given=["order"], **buffered)
+    rows.put("messages", message_key=KEY + 1, name="sent", correlation_key="", deadline_ms=1, given=[], **buffered)
+    asked = {"filter": {"messageName": "paid", "correlationKey": "7"}}
+    assert (await reader("POST", "/v2/messages/search", asked)).json["items"] == [
+        {
+            "messageKey": str(KEY),
+            "messageName": "paid",
+            "correlationKey": "7",
+            "messageId": None,
+            "expirationDate": "1970-01-01T00:00:00.000Z",
+            "businessId": None,
+            "tenantId": "<default>",
+            "receivedBy": ["order"],
+        }
+    ]
+    everything = await reader("POST", "/v2/messages/search", {"sort": [{"field": "expirationDate", "order": "DESC"}]})
+    assert [item["correlationKey"] for item in everything.json["items"]] == [None, "7"]
