@@ -16,7 +16,8 @@ WHERE sha256 = $1 AND (last_used_at IS NULL OR last_used_at < clock_timestamp() 
 
 -- name: rights
 -- One round trip for everything that a caller is and may do. Rules match its claims; its groups come from what it is itself,
--- its roles from itself and its groups, its tenants and grants from all of them. The role `admin` has all tenants.
+-- its roles from itself and its groups, its tenants and grants from all of them. The role `admin` has all tenants. A grant with a
+-- value in a column that this version does not know, which a newer one has written, may be narrower than it looks: it gives nothing.
 WITH itself AS (
     SELECT type, id FROM unnest($1::text[], $2::text[]) AS given (type, id)
     UNION
@@ -48,7 +49,9 @@ SELECT json_build_object(
         SELECT coalesce(json_agg(json_build_object(
             'resourceType', a.resource_type, 'resourceId', a.resource_id, 'permissionTypes', a.permission_types,
             'propertyName', a.resource_property_name)), '[]')
-        FROM authorizations a JOIN owners o ON a.owner_type = o.type AND a.owner_id = o.id));
+        FROM authorizations a JOIN owners o ON a.owner_type = o.type AND a.owner_id = o.id
+        WHERE jsonb_strip_nulls(to_jsonb(a) - ARRAY['authorization_key', 'owner_type', 'owner_id', 'resource_type', 'resource_id',
+            'permission_types', 'resource_property_name']) = '{}'));
 
 -- name: users
 -- For `vivero user list`.

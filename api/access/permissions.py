@@ -132,7 +132,7 @@ def built_in_grants() -> Iterator[tuple[str, str, list[str]]]:
 
 
 def rights(roles: Iterable[str], grants: Iterable[Grant]) -> Rights:
-    """The rights from roles and grants together."""
+    """The rights from roles and grants together. Names that this version does not know give nothing."""
     roles = frozenset(roles)
     if ADMIN in roles:
         return ALL_RIGHTS
@@ -143,7 +143,7 @@ def rights(roles: Iterable[str], grants: Iterable[Grant]) -> Rights:
             permission = Permission(grant.resource_type, action)
             if grant.resource_id is not None:
                 _add(found, permission, grant.resource_id)
-            elif grant.property_name is not None:
+            elif grant.property_name in TASK_PROPERTIES:
                 properties[permission] = properties.get(permission, frozenset()) | {grant.property_name}
     for role in roles:
         found.update(dict.fromkeys(BUILT_IN.get(role, ()), None))

@@ -16,6 +16,10 @@ DIRECTORY = "tests/api/access/test_directory.py"
 TASKS = "tests/api/access/test_task_grants.py"
 AUDITED_COMMANDS = "tests/runtime/test_audited_commands.py"
 READS = "tests/api/access/test_tenant_reads.py"
+SIGN_IN = "tests/api/access/test_sign_in.py"
+FAILED = "tests/api/access/test_failed_sign_ins.py"
+FOREIGN_COST = "tests/runtime/test_foreign_keys_cost.py"
+CROSSING = "tests/core/partitions/test_crossing.py"
 ROW_SECURITY = "tests/storage/test_row_security.py"
 
 ACCESS: tuple[Mutant, ...] = (
@@ -268,5 +272,116 @@ ACCESS: tuple[Mutant, ...] = (
         "tests/api/access/test_directory.py::TestMembers::test_the_last_administrator_stays",
         "storage/directory.py",
         ("if before and not await count_admins(connection):", "if False:"),
+    ),
+    mutant(
+        "wrong passwords by HTTP Basic are not counted",
+        f"{FAILED}::test_basic_and_the_page_are_counted_together",
+        AUTHENTICATOR,
+        ("            self.failed_sign_ins.count(None if user is None else given.username, address)\n", ""),
+    ),
+    mutant(
+        "what may be a password is in the audit log",
+        f"{FAILED}::test_a_name_that_nobody_has_is_not_kept",
+        AUTHENTICATOR,
+        ("count(None if user is None else given.username, address)", "count(given.username, address)"),
+    ),
+    mutant(
+        "a flood of wrong passwords fills the audit log",
+        f"{FAILED}::test_a_flood_fills_neither_memory_nor_the_table",
+        "api/access/failed_sign_ins.py",
+        ('if self._records.take("one"):', "if False:"),
+    ),
+    mutant(
+        "the last failed sign-ins of a program are lost",
+        f"{FAILED}::test_they_are_recorded_every_few_seconds_and_at_the_end",
+        "api/access/failed_sign_ins.py",
+        ("                await self.write()\n\n    async def write", "                pass\n\n    async def write"),
+    ),
+    mutant(
+        "sign-outs are not recorded",
+        f"{SIGN_IN}::TestRecords::test_sign_outs",
+        "vivero/web/sign_in.py",
+        (
+            "                await audit_log.add(connection, sign_in_records.signed_out(username, address(), everywhere))",
+            "                pass",
+        ),
+    ),
+    mutant(
+        "a sign-out and its record are two transactions",
+        f"{SIGN_IN}::TestRecords::test_a_sign_out_and_its_record_are_one_transaction",
+        "vivero/web/sign_in.py",
+        (
+            "connection() as connection, connection.transaction():\n            username",
+            "connection() as connection:\n            username",
+        ),
+    ),
+    mutant(
+        "a caller with some tenants sees the background jobs of all",
+        f"{TENANTS}::test_what_belongs_to_no_tenant_is_for_callers_with_all_tenants",
+        "api/app.py",
+        ("        if route.of_no_tenant:\n", "        if False:\n"),
+    ),
+    mutant(
+        "the record of a command does not know the tenants of its sender",
+        f"{AUDIT}::test_a_record_carries_the_tenants_of_its_actor",
+        "api/access/audit.py",
+        ("tenants=None if tenants is None else joined(tenants)", "tenants=None"),
+    ),
+    mutant(
+        "an attempt with a foreign key is recorded for the tenant that has the key",
+        f"{AUDITED_COMMANDS}::test_an_attempt_with_a_key_of_another_tenant_is_recorded_like_one_with_an_unknown_key",
+        "storage/audit_log.sql",
+        ("AS s ON a.tenants IS NULL OR s.tenant_id = ANY (string_to_array(a.tenants, ','));", "AS s ON true;"),
+    ),
+    mutant(
+        "the tree of another tenant is loaded before the command is rejected",
+        f"{FOREIGN_COST}::test_a_foreign_key_costs_what_an_unknown_one_does",
+        "storage/state/load.py",
+        ("            if covers(need.tenants, tenant):\n", "            if True:\n"),
+    ),
+    mutant(
+        "a foreign row in memory costs no look-up",
+        f"{FOREIGN_COST}::test_a_foreign_key_costs_what_an_unknown_one_does",
+        "storage/state/load_plan.py",
+        (" or is_foreign(need, present[need.key]):", ":"),
+    ),
+    mutant(
+        "a read of a restricted caller looks for the process of a foreign key",
+        f"{READS}::test_a_foreign_key_costs_the_statements_of_an_unknown_one",
+        "api/access/scopes.py",
+        (
+            "found = await read_of(services, tenants, partial(_process_of, resource, key))",
+            "found = await read_of(services, None, partial(_process_of, resource, key))",
+        ),
+    ),
+    mutant(
+        "a grant with a condition of a newer version counts without it",
+        "tests/api/access/test_unknown_grants.py::test_what_is_unknown_gives_nothing",
+        "storage/identities.sql",
+        ("'permission_types', 'resource_property_name']) = '{}'));", "'permission_types']) IS NOT NULL));"),
+    ),
+    mutant(
+        "a grant by an unknown property opens searches",
+        "tests/api/access/test_unknown_grants.py::test_what_is_unknown_gives_nothing",
+        "api/access/permissions.py",
+        ("elif grant.property_name in TASK_PROPERTIES:", "elif grant.property_name is not None:"),
+    ),
+    mutant(
+        "a message starts instances of a pinned tenant where its channel is",
+        f"{CROSSING}::test_a_message_starts_an_instance_in_a_partition_of_its_tenant",
+        "engine/core/commands/message.py",
+        ("partition=view.partition_for_start(start.tenant, key) or 0", "partition=0"),
+    ),
+    mutant(
+        "an instance that began elsewhere never releases its lock",
+        f"{CROSSING}::test_a_stored_message_starts_the_next_instance_when_one_has_ended_elsewhere",
+        "engine/core/commands/subscription.py",
+        ("if command.start_lock is not None and instance != command.key:", "if False:"),
+    ),
+    mutant(
+        "nobody hears that the pins of a tenant have ended",
+        "tests/storage/test_routes.py::test_pins_end_with_their_tenant",
+        "storage/directory.py",
+        ("if kind is TENANT and await routes.is_pinned(connection, id):", "if False:"),
     ),
 )

@@ -1,5 +1,6 @@
 """The audit log: who changed what, when, from where, and with which result."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -146,6 +147,22 @@ async def test_without_authentication_interventions_are_recorded(client, engine)
     await client("POST", "/v2/process-instances", {"processDefinitionId": "order"})
     assert [item.audit is not None for item in engine.appended] == [True, False]
     assert '"actor_type":"ANONYMOUS"' in engine.appended[0].audit
+
+
+@pytest.mark.parametrize(
+    ("multi_tenancy", "tenants", "carried"), [(True, {"a", "b"}, '"a,b"'), (True, None, None), (False, set(), None)]
+)
+async def test_a_record_carries_the_tenants_of_its_actor(services, engine, multi_tenancy, tenants, carried):
+    """With them the batch does not record the keys of other tenants. None: it may record all."""
+
+    class Known:
+        async def authenticate(self, headers, address):
+            return Caller("USER", "ann", ALL_RIGHTS, tenants=None if tenants is None else frozenset(tenants))
+
+    app = api_app.build(replace(services, access=Known(), multi_tenancy=multi_tenancy))
+    await Client(app)("POST", f"/v2/process-instances/{KEY}/cancellation")
+    (item,) = engine.appended
+    assert json.loads(item.audit).get("tenants") == (None if carried is None else json.loads(carried))
 
 
 # ------------------------------------------------------------------------------------------------------- searches
