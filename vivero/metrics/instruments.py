@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from enum import Enum
 from time import monotonic
 
-from vivero.engine.runtime.database_figures import Reading
+from vivero.engine.runtime.database_figures import TURN_S, Reading
 from vivero.metrics.parts import Parts
 
 MAX_TYPES = 100
 """Job types in the figures of the database. The less frequent ones are folded into `OTHER`."""
 OTHER = "other"
+OVERDUE_S = 3 * TURN_S
+"""The lag is read each turn. After this time without a reading, it is taken to grow."""
 
 Observed = tuple[float, Mapping[str, str]]
 """A value and its labels."""
@@ -138,11 +140,11 @@ def _activated(parts: Parts) -> Iterator[Observed]:
 
 
 def _lag_s(parts: Parts) -> Iterator[Observed]:
-    """The age of the first command that waits, which has grown since it was read."""
+    """The age of the first command that waits. If it cannot be read any more, it grows with the time."""
     reading = parts.database.latest().get("partitions")
     for partition, _led, _behind, seconds in () if reading is None else reading.rows:
-        since = monotonic() - reading.at if seconds and reading is not None else 0.0
-        yield seconds + since, {"partition": str(partition)}
+        overdue = 0.0 if reading is None or not seconds else max(0.0, monotonic() - reading.at - OVERDUE_S)
+        yield seconds + overdue, {"partition": str(partition)}
 
 
 def _jobs(parts: Parts) -> Iterator[Observed]:
