@@ -115,6 +115,18 @@ def test_our_packages_have_one_name():
         assert link.resolve() == ROOT / package
 
 
+def test_asyncio_is_patched_only_when_a_job_needs_it():
+    """Importing trio_asyncio patches asyncio. One module does, and nobody imports that module at once."""
+    patching = "vivero.engine.jobs.asyncio_handlers"
+    assert {found.importer for found in IMPORTS if within(found.name, "trio_asyncio")} == {patching}
+    at_once = [
+        found
+        for found in IMPORTS
+        if found.name == patching and MODULES[found.importer].read_text().splitlines()[found.line - 1][:1] != " "
+    ]
+    assert not at_once, told(at_once)
+
+
 def test_only_storage_names_psycopg():
     wrong = [
         found for found in IMPORTS if within(found.name, "psycopg") and not within(found.importer, "vivero.storage")

@@ -9,6 +9,7 @@ If a run gets no heartbeat, another node has it. This node cancels it, and its w
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -47,6 +48,7 @@ LOOK_AGAIN_S = 0.02
 class Figures:
     """What the dispatcher has done since the program started."""
 
+    turns: int = 0
     started: int = 0
     completed: int = 0
     retried: int = 0
@@ -109,6 +111,8 @@ class JobDispatcher:
         self._consumers = [name for name, job in self._jobs.items() if job.follows is not None]
         self._new_events: set[int] = set()
         """The partitions with new events."""
+        self._commits: Counter[int] = Counter()
+        """By partition. A run may have read its events before the last commit: then it runs again soon."""
         self._follows = False
         """True if the last turn had new events. The next turn is then soon, and commits need not wake the task."""
         limits = {name: job.limits for name, job in self._jobs.items() if job.limits is not None}
@@ -135,6 +139,7 @@ class JobDispatcher:
         """Note that a partition has new events. One turn delivers the events of many commits."""
         if self._consumers:
             self._new_events.add(partition)
+            self._commits[partition] += 1
             if not self._follows:
                 self._wake.set()
 
@@ -251,6 +256,7 @@ class JobDispatcher:
             self._outcomes = outcomes.and_then(self._outcomes)  # the next start writes them; a repetition does nothing
             raise
         self._count(outcomes, counted)
+        self.figures.turns += 1
         return runs, due
 
     def _count(self, outcomes: Outcomes, counted: set[str]) -> None:
@@ -267,9 +273,14 @@ class JobDispatcher:
         held = list(self._tracker)
         alive = await job_executions.keep_alive(connection, held)
         for lease in held:
-            if lease not in alive and (run := self._tracker.cancel(lease)) is not None:
-                log.warning("a background job was taken from this node", job_type=run.type, execution=run.id)
-                self.figures.lost += 1
+            if lease not in alive:
+                self._lose(lease)
+
+    def _lose(self, lease: str) -> None:
+        """The run is not this node's any more."""
+        if (run := self._tracker.cancel(lease)) is not None:
+            log.warning("a background job was taken from this node", job_type=run.type, execution=run.id)
+            self.figures.lost += 1
 
     async def _recover(self, dispatcher: Dispatcher, connection: Connection) -> None:
         by_partition = [job for job in self._jobs.values() if job.by_partition]
@@ -312,18 +323,19 @@ class JobDispatcher:
                 if isinstance(execution, TransactionalExecution):
                     await execution.close()
         except LeaseLost:
-            log.warning("a background job had been taken from this node", job_type=run.type, execution=run.id)
-            self.figures.lost += 1
+            self._lose(run.lease)
         except (Exception, SystemExit) as error:
             with self._span(span.FAIL if _retry(job).is_last(run.attempt) else span.RETRY, run):
                 self._fail(run, job, error)
 
     async def _execute(self, run: Run, job: JobDefinition, execution: Execution, reader: EventReader | None) -> Result:
+        commits = self._commits[run.partition or 0]
         result = await call(job, execution, self._threads)
         if reader is None:
             return result
         await settle(self._connections, execution, reader)
-        return result or RescheduleIn(self._settings.poll_interval if reader.caught_up else 0.0)
+        behind = EVENTS_S if commits < self._commits[run.partition or 0] else self._settings.poll_interval
+        return result or RescheduleIn(behind if reader.caught_up else 0.0)
 
     def _execution(self, run: Run, job: JobDefinition, reader: EventReader | None) -> Execution:
         if reader is not None:

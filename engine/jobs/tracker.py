@@ -88,9 +88,9 @@ class JobTracker:
         self._running.pop(run.lease, None)
 
     def cancel(self, lease: str) -> Run | None:
-        """Cancel the execution with this lease. None if it has ended."""
+        """Cancel the execution with this lease. None if it has ended, or is cancelled already."""
         found = self._running.get(lease)
-        if found is None:
+        if found is None or found[1].cancel_called:
             return None
         found[1].cancel()
         return found[0]

@@ -1,5 +1,6 @@
 """Consumers of events: in order, once each, partition by partition, over failures, lost leases and several nodes."""
 
+import itertools
 import random
 from functools import partial
 
@@ -80,6 +81,26 @@ async def test_events_come_once_in_order_from_each_partition(log, ledger, dispat
     made.committed(1)
     await until(ledger, [1, 2, 3, 4, 5])
     assert await ledger(2) == [10]
+
+
+async def test_events_that_come_while_a_run_reads_the_end_of_the_log_wait_for_no_poll(
+    log, ledger, dispatcher, nursery, beat
+):
+    later = [2]
+
+    @consumer("mirror")
+    async def mirror(execution):
+        found = await execution.poll()
+        for one in found:
+            await write(execution, one)
+        if not found and execution.partition == 1 and later:
+            await log(1, [later.pop()])
+            made.committed(1)
+
+    await log(1, [1])
+    made = dispatcher(mirror, poll_interval="PT60S")
+    nursery.start_soon(made.run, beat)
+    await until(ledger, [1, 2])
 
 
 async def test_a_failure_rolls_back_with_its_acknowledgements_and_never_gives_up(
@@ -230,6 +251,105 @@ async def test_every_event_once_over_failures_and_nodes_that_come_and_go(log, le
         nursery.cancel_scope.cancel()
     for partition in (1, 2):
         assert await ledger(partition) == sorted(await ledger(partition)), "in order"
+
+
+class SlowWriter:
+    """The owner of a partition, which commits batches slowly, and is deposed now and then with a batch in flight.
+
+    As in a term, batches follow each other, and a successor begins behind the last batch that was committed: it holds
+    the row of the partition first.
+    """
+
+    def __init__(self, connect, partition, dice, numbers) -> None:
+        self.connect, self.partition, self.dice, self.numbers = connect, partition, dice, numbers
+        self.position, self.committed = 0, []
+
+    async def write(self, batches, others):
+        """`others()` lets the other tasks work while a batch is open."""
+        while batches:
+            connection = await self.connect()
+            for _ in range(self.dice.randrange(1, 6)):
+                kept, batch = self.dice.random() < 0.8, self._batch()
+                await connection.execute("BEGIN")
+                await connection.execute("SELECT FROM partitions WHERE id = $1 FOR UPDATE", (self.partition,))
+                for position, seq, numbers in batch:
+                    await self._insert(connection, position, seq, numbers)
+                    await others()
+                if not kept:
+                    break  # deposed: PostgreSQL rolls the batch back, and the successor writes other rows there
+                await connection.execute("COMMIT")
+                self.position = batch[-1][0]
+                self.committed += [number for *_, numbers in batch for number in numbers]
+                batches -= 1
+                if not batches:
+                    break
+            connection.close()
+
+    def _batch(self):
+        """Rows of a few commands: some have several rows, some have no events."""
+        rows = []
+        for position in range(self.position + 1, self.position + self.dice.randrange(2, 4)):
+            for seq in range(self.dice.randrange(1, 3)):
+                rows.append((position, seq, [next(self.numbers) for _ in range(self.dice.randrange(4))]))
+        return rows
+
+    async def _insert(self, connection, position, seq, numbers):
+        text = encode_events([event(number) for number in numbers])
+        await connection.execute(
+            "INSERT INTO event_log (partition_id, position, seq, events, version, processed_at)"
+            " VALUES ($1::int, $1::bigint << 51 | $2::bigint, $3, $4, 1, now())",
+            (self.partition, position, seq, text if isinstance(text, str) else text.decode()),
+        )
+
+
+async def test_every_event_once_in_order_with_slow_commits_and_failovers(
+    log, ledger, dispatcher, beat, seed, connect, connection
+):
+    """Random: owners commit slowly and are deposed, three partitions, dispatchers come and go, functions fail.
+
+    The ledger of a partition is what its owners have committed, in their order, and nothing else.
+    """
+    dice = random.Random(seed)
+    numbers = itertools.count(1)
+    restless = {"poll_interval": "PT0.005S", "keep_alive_interval": "PT0.4S", "stale_threshold": "PT0.4S"}
+    await connection.script("SELECT make_partition(3)")
+    writers = [SlowWriter(connect, partition, dice, numbers) for partition in (1, 2, 3)]
+    written = 0
+
+    @consumer("mirror", retry=RetrySettings(initial_interval_s=0))
+    async def mirror(execution):
+        for one in await execution.poll(dice.randrange(1, 9)):
+            await write(execution, one)
+            if dice.random() < 0.05:
+                raise RuntimeError("now and then")
+
+    async def others():
+        for _ in range(dice.randrange(30)):
+            await trio.lowlevel.checkpoint()
+
+    async def feed(writer):
+        nonlocal written
+        await writer.write(12, others)
+        written += 1
+
+    async def read():
+        return [await ledger(partition) for partition in (1, 2, 3)]
+
+    async with trio.open_nursery() as nursery:
+        for writer in writers:
+            nursery.start_soon(feed, writer)
+        node = 0
+        while written < len(writers):
+            async with trio.open_nursery() as inner:
+                for name in "ab":
+                    inner.start_soon(dispatcher(mirror, node=f"{name}{node}", **restless).run, beat)
+                with trio.move_on_after(dice.random() / 4):
+                    await trio.sleep_forever()
+                inner.cancel_scope.cancel()
+            node += 1
+        nursery.start_soon(dispatcher(mirror, node="last", **restless).run, beat)
+        await until(read, [writer.committed for writer in writers])
+        nursery.cancel_scope.cancel()
 
 
 def test_unknown_events_are_told():

@@ -1,5 +1,7 @@
 """A program with a module of jobs: the example, a module that cannot be used, chaos in the dispatcher."""
 
+import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from vivero.job_modules import BadJobs
 from vivero.storage import job_executions
 from vivero.storage.postgres import driver, migrate
 
+GREET = Path(__file__).parents[2] / "examples" / "first" / "greet.bpmn"
 EXAMPLE = Path(__file__).parents[2] / "examples" / "jobs" / "jobs.py"
 
 
@@ -29,9 +32,11 @@ async def connection(database):
     connection.close()
 
 
-async def serve(database, stop, module, task_status):
+async def serve(database, stop, module, ports=None, *, task_status):
     """A program with this module of jobs, in the test's process."""
     listeners = await open_listeners("127.0.0.1", 0)
+    if ports is not None:
+        ports.append(listeners[0].socket.getsockname()[1])
     config = replace(Config(), chaos=True, jobs=JobSettings(module=str(module), poll_interval="PT0.05S"))
     try:
         await tree.run(config, database, "test", Endpoint(listeners), stop, task_status.started)
@@ -65,6 +70,57 @@ async def test_the_example_works_also_after_its_dispatcher_has_failed(connection
     stop.set()
     rows = (await connection.execute("SELECT invoice, amount::text FROM sent_invoices ORDER BY 1")).rows
     assert list(map(tuple, rows)) == [("None", "1.5"), ("cancel", "1.5"), ("raise", "1.5")]
+
+
+CLIENT = """
+from pathlib import Path
+
+from camunda_orchestration_sdk import (
+    CamundaAsyncClient, ProcessCreationById, ProcessDefinitionId, ProcessInstanceCreationInstructionBaseVariables,
+    WorkerConfig,
+)
+
+from vivero.jobs import job
+
+greetings = []
+
+
+async def greet(work):
+    return {"greeting": f"Hello, {work.variables.to_dict()['name']}!"}
+
+
+@job("client", runs="asyncio", timeout="PT15S")
+async def client(execution):
+    settings = {"CAMUNDA_REST_ADDRESS": execution.payload["address"], "CAMUNDA_AUTH_STRATEGY": "NONE"}
+    async with CamundaAsyncClient(configuration=settings) as client:
+        await client.deploy_resources_from_files([Path(execution.payload["model"])])
+        client.create_job_worker(WorkerConfig(job_type="greet", job_timeout_milliseconds=30_000), greet)
+        data = ProcessCreationById(
+            process_definition_id=ProcessDefinitionId("greet"), await_completion=True,
+            variables=ProcessInstanceCreationInstructionBaseVariables.from_dict({"name": "Ada"}),
+        )
+        ended = await client.create_process_instance(data=data)
+        greetings.append(ended.variables.to_dict()["greeting"])
+"""
+
+
+async def test_the_official_asyncio_client_works_in_a_job_against_its_own_server(
+    connection, database, nursery, tmp_path
+):
+    pytest.importorskip("camunda_orchestration_sdk", reason="the official client is not installed")
+    module = tmp_path / "client.py"
+    module.write_text(CLIENT)
+    stop, ports = trio.Event(), []
+    await nursery.start(serve, database, stop, module, ports)
+    payload = {"address": f"http://127.0.0.1:{ports[0]}", "model": str(GREET)}
+    id = "00000000-0000-4000-8000-000000000000"
+    await job_executions.add(connection, id, "client", json.dumps(payload), None)
+    with trio.fail_after(30):
+        while found := (await job_executions.search(connection, id))[0]:
+            assert found[0].error is None
+            await trio.sleep(0.01)
+    stop.set()
+    assert sys.modules[job_modules.NAME].greetings == ["Hello, Ada!"]
 
 
 def test_the_example_has_each_kind_of_function():

@@ -1,0 +1,104 @@
+"""Two nodes and one execution: heartbeats keep it, and a frozen node loses it, with everything that it then writes."""
+
+from uuid import uuid4
+
+import pytest
+import trio
+
+from vivero.engine.jobs.definitions import RescheduleIn, job
+from vivero.engine.jobs.retries import RetrySettings
+from vivero.storage import job_executions
+
+RESTLESS = {"poll_interval": "PT0.02S", "keep_alive_interval": "PT0.08S", "stale_threshold": "PT0.4S"}
+SOON = RetrySettings(max_attempts=3, initial_interval_s=0)
+
+
+def freeze(dispatcher):
+    """Stops the loop of a dispatcher at its next heartbeat, as SIGSTOP does. Its runs go on when they are let go."""
+    thawed, beaten = trio.Event(), dispatcher._keep_alive
+
+    async def frozen(connection):
+        await thawed.wait()
+        await beaten(connection)
+
+    dispatcher._keep_alive = frozen
+    return thawed
+
+
+@pytest.fixture
+async def ledger(connection):
+    await connection.script("CREATE TABLE ledger (node text, attempt int)")
+
+    async def read():
+        return [tuple(row) for row in (await connection.execute("SELECT * FROM ledger ORDER BY attempt")).rows]
+
+    return read
+
+
+async def test_while_heartbeats_arrive_no_other_node_runs_the_execution(
+    connection, dispatcher, nursery, eventually, until, beat
+):
+    seen, gate = [], trio.Event()
+
+    def on(node):
+        @job("long", retry=SOON)
+        async def long(_execution):
+            seen.append(node)
+            await gate.wait()
+
+        return long
+
+    await job_executions.add(connection, str(uuid4()), "long", None, None)
+    first, second = (dispatcher(on(node), node=node, **RESTLESS) for node in "ab")
+    nursery.start_soon(first.run, beat)
+    await eventually(lambda: seen)
+    nursery.start_soon(second.run, beat)
+    began = trio.current_time()
+    await eventually(lambda: trio.current_time() > began + 1.2)  # three times the threshold, and many recoveries
+    gate.set()
+    await until([])
+    assert seen == ["a"]
+    assert (first.figures.lost, second.figures.recovered) == (0, 0)
+
+
+@pytest.mark.parametrize("ends", ["complete", "reschedule", "fail", "thread"])
+async def test_a_frozen_node_loses_its_execution_and_what_it_then_writes(
+    ends, connection, dispatcher, nursery, eventually, until, beat, ledger
+):
+    gate, attempts = trio.Event(), []
+
+    def on(node):
+        async def work(execution):
+            attempts.append((node, execution.attempt))
+            if ends != "thread":
+                await execution.execute("INSERT INTO ledger VALUES ($1, $2)", (node, execution.attempt))
+            if node == "a":
+                await gate.wait()
+                if ends == "reschedule":
+                    return RescheduleIn(0)
+                if ends == "fail":
+                    raise RuntimeError("too late")
+            return None
+
+        def in_thread(execution):
+            return trio.from_thread.run(work, execution)
+
+        return job("long", retry=SOON)(in_thread if ends == "thread" else work)
+
+    await job_executions.add(connection, str(uuid4()), "long", None, None)
+    frozen, other = (dispatcher(on(node), node=node, **RESTLESS) for node in "ab")
+    thawed = freeze(frozen)
+    nursery.start_soon(frozen.run, beat)
+    await eventually(lambda: attempts)
+    nursery.start_soon(other.run, beat)
+    await until([])
+    assert attempts == [("a", 0), ("b", 1)]
+    assert other.figures.recovered == 1
+    gate.set()
+    thawed.set()
+    await eventually(lambda: frozen.figures.lost == 1 and frozen.running == 0)
+    turns = frozen.figures.turns
+    await eventually(lambda: frozen.figures.turns > turns + 1)
+    assert await ledger() == ([] if ends == "thread" else [("b", 1)])
+    assert (await connection.execute("SELECT count(*) FROM job_executions")).rows == [(0,)]
+    assert frozen.figures.completed == 0
