@@ -27,9 +27,9 @@ def pool(connect):
 def dispatcher(connect, pool):
     """Makes the dispatcher of a node."""
 
-    def make(*jobs, node="a", chores=False, spans=no_spans, **settings):
+    def make(*jobs, node="a", chores=False, spans=no_spans, connects=connect, **settings):
         registry = JobRegistry.of(jobs)
-        return JobDispatcher(connect, pool.connection, node, registry, JobSettings(**settings), chores, spans)
+        return JobDispatcher(connects, pool.connection, node, registry, JobSettings(**settings), chores, spans)
 
     return make
 

@@ -1,5 +1,6 @@
 """Two nodes and one execution: heartbeats keep it, and a frozen node loses it, with everything that it then writes."""
 
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -13,16 +14,24 @@ RESTLESS = {"poll_interval": "PT0.02S", "keep_alive_interval": "PT0.08S", "stale
 SOON = RetrySettings(max_attempts=3, initial_interval_s=0)
 
 
-def freeze(dispatcher):
-    """Stops the loop of a dispatcher at its next heartbeat, as SIGSTOP does. Its runs go on when they are let go."""
-    thawed, beaten = trio.Event(), dispatcher._keep_alive
+class Freezing:
+    """The connection of a dispatcher, whose loop stops at the next call when it is frozen, as by SIGSTOP."""
 
-    async def frozen(connection):
-        await thawed.wait()
-        await beaten(connection)
+    def __init__(self, connection, frozen) -> None:
+        self._connection, self._frozen = connection, frozen
 
-    dispatcher._keep_alive = frozen
-    return thawed
+    def __getattr__(self, name) -> Any:
+        return getattr(self._connection, name)
+
+    async def execute(self, *arguments):
+        while self._frozen:
+            await self._frozen[0].wait()
+        return await self._connection.execute(*arguments)
+
+    async def pipeline(self, *arguments):
+        while self._frozen:
+            await self._frozen[0].wait()
+        return await self._connection.pipeline(*arguments)
 
 
 @pytest.fixture
@@ -63,7 +72,7 @@ async def test_while_heartbeats_arrive_no_other_node_runs_the_execution(
 
 @pytest.mark.parametrize("ends", ["complete", "reschedule", "fail", "thread"])
 async def test_a_frozen_node_loses_its_execution_and_what_it_then_writes(
-    ends, connection, dispatcher, nursery, eventually, until, beat, ledger
+    ends, connection, connect, dispatcher, nursery, eventually, until, beat, ledger
 ):
     gate, attempts = trio.Event(), []
 
@@ -86,15 +95,22 @@ async def test_a_frozen_node_loses_its_execution_and_what_it_then_writes(
         return job("long", retry=SOON)(in_thread if ends == "thread" else work)
 
     await job_executions.add(connection, str(uuid4()), "long", None, None)
-    frozen, other = (dispatcher(on(node), node=node, **RESTLESS) for node in "ab")
-    thawed = freeze(frozen)
+    stops, thawed = [], trio.Event()
+
+    async def freezing():
+        return Freezing(await connect(), stops)
+
+    frozen = dispatcher(on("a"), node="a", connects=freezing, **RESTLESS)
+    other = dispatcher(on("b"), node="b", **RESTLESS)
     nursery.start_soon(frozen.run, beat)
     await eventually(lambda: attempts)
+    stops.append(thawed)
     nursery.start_soon(other.run, beat)
     await until([])
     assert attempts == [("a", 0), ("b", 1)]
     assert other.figures.recovered == 1
     gate.set()
+    stops.clear()
     thawed.set()
     await eventually(lambda: frozen.figures.lost == 1 and frozen.running == 0)
     turns = frozen.figures.turns
