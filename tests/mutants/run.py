@@ -24,6 +24,7 @@ from tests.mutants.batch import BATCH
 from tests.mutants.cluster import CLUSTER
 from tests.mutants.core import CORE
 from tests.mutants.core_events import CORE_EVENTS
+from tests.mutants.forms import FORMS
 from tests.mutants.log import LOG
 from tests.mutants.mutant import Mutant
 from tests.mutants.partitions import PARTITIONS
@@ -43,6 +44,7 @@ NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info")
 MUTANTS: tuple[Mutant, ...] = (
     *(*LOG, *BATCH, *CORE, *CORE_EVENTS, *PARTITIONS, *CLUSTER, *SNAPSHOTS, *TASKS),
     *ACCESS,
+    *FORMS,
 )
 
 

@@ -24,7 +24,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "database-url": ("server:database_url", "Print the URL of a running embedded PostgreSQL, for psql."),
     },
     "Processes": {
-        "deploy": ("processes:deploy", "Deploy BPMN files, all or none."),
+        "deploy": ("processes:deploy", "Deploy BPMN files and forms, all or none."),
         "start": ("processes:start", "Start a process; with --await, wait for its result."),
         "cancel": ("processes:cancel", "Cancel process instances: by key, or all that match."),
         "resolve": ("processes:resolve", "Resolve incidents: by key, or all that match."),
@@ -40,6 +40,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "jobs": ("lists:jobs", "List jobs."),
         "incidents": ("lists:incidents", "List incidents, which wait for a person's help."),
         "timers": ("timers:timers", "List timers and their due dates."),
+        "forms": ("forms:forms", "List the versions of deployed forms."),
         "show": ("show:show", "Show one process instance: elements, variables, incidents."),
         "trace": ("show:trace", "Show the history of a process instance, one line per event."),
         "events": ("show:events", "Show one command of the log and its events."),

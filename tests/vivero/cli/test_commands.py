@@ -58,6 +58,13 @@ def test_forms_are_deployed_beside_their_process(run):
         "form file-claim version 1 (key KEY) from file-claim.form",
         "form review-claim version 1 (key KEY) from review-claim.form",
     ]
+    listed = good(run("forms", "--id", "review-claim"))
+    assert "review-claim.form" in listed
+    assert "file-claim" not in listed
+    assert [form["resourceId"] for form in lines(good(run("forms", "--oldest", "--json")))] == [
+        "file-claim",
+        "review-claim",
+    ]
 
 
 def test_from_deployment_to_end(run, tmp_path):

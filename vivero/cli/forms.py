@@ -1,0 +1,31 @@
+"""The command `forms`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from vivero.cli.lists import View, list_page, oldest_or_newest, paged
+from vivero.terminal_tables import field
+
+
+@click.command()
+@click.option("--id", "form_id", metavar="ID", help="Only versions of the form with this id.")
+@oldest_or_newest
+@paged
+def forms(form_id: str | None, oldest: bool, **page: Any) -> None:
+    """List the versions of deployed forms.
+
+    \b
+    Example:
+      vivero forms --id review-claim
+    """
+    columns = (
+        ("key", field("resourceKey")),
+        ("form", field("resourceId")),
+        ("version", field("version")),
+        ("tag", field("versionTag")),
+        ("file", field("resourceName")),
+    )
+    list_page("resources", {"resourceId": form_id}, "resourceKey", columns, oldest, View(**page))
