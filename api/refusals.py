@@ -14,8 +14,8 @@ from vivero.api.problems import not_appended
 from vivero.api.response import Response
 from vivero.engine.runtime.appender.admission import Overloaded
 
-PAUSE_S = 0.5
-MAX_PAUSING = 500
+PAUSE_S = 1.0
+MAX_PAUSING = 1_000
 """Further refusals are answered at once."""
 
 

@@ -1,4 +1,4 @@
-"""The `new` commands that wait for capacity in the log of one partition.
+"""The `new` commands that wait for capacity in the log of one partition, and how many may wait.
 
 A full log of one partition holds back only its own commands.
 """
@@ -14,11 +14,55 @@ from vivero.engine.runtime.appender.forwarding import Consumed
 from vivero.engine.runtime.appender.pace import Pace, PaceSettings
 
 
+PERIOD_S = 0.5
+"""The admitted commands are counted for this long."""
+WAIT_SHARE = 0.6
+"""The share of the longest wait for which the queue has commands, so that a command that it takes is admitted in time."""
+
+
+class QueueLimit:
+    """How many new commands may wait: as many as are admitted in time, at the rate of the last periods.
+
+    A command that waits and is not admitted costs as much as one that is. A refusal before its body is read costs little.
+    """
+
+    def __init__(self, most: int, least: int, wait_s: float) -> None:
+        """At most `most` and at least `least`; a command is given up after `wait_s` seconds."""
+        self._most, self._least, self._wait_s = most, min(least, most), wait_s
+        self._began = float("-inf")
+        self._admitted = 0
+        self._was_empty = True
+        self.commands = most
+
+    def note_admitted(self) -> None:
+        """A command has left the queue for the log."""
+        self._admitted += 1
+
+    def note_empty(self) -> None:
+        """The log has capacity and no command waits: the clients do not ask for too much."""
+        self._was_empty = True
+
+    def measure(self, now: float) -> None:
+        """End a period if it is time. After one with an empty queue the limit doubles, so that it never stays too low."""
+        elapsed_s = now - self._began
+        if elapsed_s < PERIOD_S:
+            return
+        fitting = 2 * self.commands if self._was_empty else self._in_time(elapsed_s)
+        self.commands = max(self._least, min(self._most, fitting))
+        self._began, self._admitted, self._was_empty = now, 0, False
+
+    def _in_time(self, elapsed_s: float) -> int:
+        """What is admitted in time at the rate of this period, half of it from what was known before."""
+        in_time = self._admitted / elapsed_s * self._wait_s * WAIT_SHARE
+        return int(in_time if self.commands == self._most else (in_time + self.commands) / 2)
+
+
 class NewCommands:
     """A bounded queue, and the pace at which its commands enter the log."""
 
-    def __init__(self, limit: int, pace: PaceSettings) -> None:
-        self._limit = limit
+    def __init__(self, limit: int, pace: PaceSettings, wait_s: float = 1.0) -> None:
+        """At most `limit` commands wait, each at most `wait_s` seconds."""
+        self.limit = QueueLimit(limit, 2 * pace.least, wait_s)
         self._waiting: deque[PendingCommand] = deque()
         self.pace = Pace(pace)
         self.first: PendingCommand | None = None
@@ -27,7 +71,7 @@ class NewCommands:
 
     @property
     def full(self) -> bool:
-        return len(self._waiting) >= self._limit
+        return len(self._waiting) >= self.limit.commands
 
     @property
     def busy(self) -> bool:
@@ -46,7 +90,9 @@ class NewCommands:
             self.pace.forget()
             self._capacity = float("inf")
         else:
-            self.pace.processed(consumed.position, trio.current_time())
+            now = trio.current_time()
+            self.pace.processed(consumed.position, now)
+            self.limit.measure(now)
             self._capacity = self.pace.capacity()
         return self._capacity
 
@@ -60,7 +106,11 @@ class NewCommands:
         self.pace.filled = self.first is not None
         if not fits:
             return None
-        self._capacity -= first is not None
+        if first is None:
+            self.limit.note_empty()
+        else:
+            self._capacity -= 1
+            self.limit.note_admitted()
         return first
 
     def _next(self) -> PendingCommand | None:

@@ -274,7 +274,8 @@ class Appender:
                 self._send_work.send_nowait(pending)
         except trio.WouldBlock:
             if pending.new:
-                raise self._overloaded(f"{self._settings.new_channel} requests wait for being appended") from None
+                limit = self._new_commands(pending.partition).limit.commands
+                raise self._overloaded(f"{limit} requests wait for being appended") from None
             return
         pending.queued = True
         self._wake.set()
@@ -289,7 +290,8 @@ class Appender:
     def _new_commands(self, partition: int) -> NewCommands:
         new = self._new.get(partition)
         if new is None:
-            new = self._new[partition] = NewCommands(self._settings.new_channel, self._settings.pace)
+            settings = self._settings
+            new = self._new[partition] = NewCommands(settings.new_channel, settings.pace, settings.new_wait_s)
         return new
 
     async def _wait_on(self, pending: PendingCommand, deadline: float) -> None:
