@@ -13,17 +13,16 @@ from vivero.engine.runtime.appender.calls import PendingCommand
 from vivero.engine.runtime.appender.forwarding import Consumed
 from vivero.engine.runtime.appender.pace import Pace, PaceSettings
 
-
 PERIOD_S = 0.5
 """The admitted commands are counted for this long."""
 WAIT_SHARE = 0.6
-"""The share of the longest wait for which the queue has commands, so that a command that it takes is admitted in time."""
+"""The queue takes what is admitted within this share of the longest wait."""
 
 
 class QueueLimit:
     """How many new commands may wait: as many as are admitted in time, at the rate of the last periods.
 
-    A command that waits and is not admitted costs as much as one that is. A refusal before its body is read costs little.
+    A command that waits in vain costs as much as one that is admitted. A refusal before its body is read costs little.
     """
 
     def __init__(self, most: int, least: int, wait_s: float) -> None:
@@ -43,7 +42,7 @@ class QueueLimit:
         self._was_empty = True
 
     def measure(self, now: float) -> None:
-        """End a period if it is time. After one with an empty queue the limit doubles, so that it never stays too low."""
+        """End a period if it is time. After one with an empty queue the limit doubles, so it never stays too low."""
         elapsed_s = now - self._began
         if elapsed_s < PERIOD_S:
             return
