@@ -35,9 +35,13 @@ def guarded(browser, postgres_dsn, template_database, tmp_path_factory):
         for name, role in PEOPLE.items():
             api.post("/users", {"username": name, "name": name.title(), "password": PASSWORD})
             api.put(f"/roles/{role}/users/{name}")
-        api.post("/groups", {"groupId": "sales", "name": "Sales"})
+        for group in ("sales", "support"):
+            api.post("/groups", {"groupId": group, "name": group.title()})
         api.post("/roles", {"roleId": "clerk", "name": "Clerk"})
         api.put("/groups/sales/users/vera")
+        for owner, permission in (("sales", "CREATE_PROCESS_INSTANCE"), ("support", "READ_PROCESS_INSTANCE")):
+            grant = {"ownerType": "GROUP", "ownerId": owner, "resourceType": "PROCESS_DEFINITION"}
+            api.post("/authorizations", grant | {"resourceId": "claim-review", "permissionTypes": [permission]})
         yield address, database, api
         api.http.close()
 

@@ -5,6 +5,8 @@ With `VIVERO_PICTURES=1` the tests write the pictures of docs/console.md.
 
 import pytest
 
+from tests.console.conftest import wait_until
+
 pytestmark = pytest.mark.process
 
 PAGES = {
@@ -49,6 +51,11 @@ def keys(api):
         api.start("claim-review", f"CLM-{number}", claim=f"CLM-{number}", amount=number * 3)
     tasks = api.post("/user-tasks/search", {"sort": [{"field": "creationDate", "order": "ASC"}]})["items"]
     api.post(f"/user-tasks/{tasks[-1]['userTaskKey']}/completion", {})
+    old = [api.start("order", f"ORD-{number}", card="4111", items=roses) for number in (9001, 9002)]
+    api.post("/process-instances/cancellation", {"filter": {"processInstanceKey": {"$in": old}}})
+    wait_until(
+        lambda: api.post("/process-instances/search", {"filter": {"state": "TERMINATED"}})["page"]["totalItems"] == 2
+    )
     for number in (702, 703):
         message = {"name": "payment received", "correlationKey": f"CLM-{number}", "timeToLive": 3_600_000}
         api.post("/messages/publication", message)

@@ -17,8 +17,8 @@ const words = (name: string): string => name.toLowerCase().replaceAll('_', ' ');
 const columns = (): Column<Record>[] => [
   { title: t('audit.when'), sort: 'timestamp', cell: (r) => <Time at={r.timestamp} /> },
   { title: t('audit.who'), sort: 'actorId', wide: true, cell: (r) => <><b>{r.actorId ?? words(r.actorType)}</b>{r.actorAddress && <> <span class="dim">{r.actorAddress}</span></>}</> },
-  { title: t('audit.what'), sort: 'operationType', cell: (r) => <>{words(r.operationType)} {words(r.entityType)}</> },
-  { title: t('audit.which'), wide: true, cell: (r) => r.processInstanceKey ? <a data-row href={href(`/instances/${r.processInstanceKey}`)}>{r.processDefinitionId ?? r.processInstanceKey}</a> : <>{r.entityKey ?? ''} <span class="dim">{r.entityDescription ?? ''}</span></> },
+  { title: t('audit.what'), sort: 'operationType', cell: (r) => <>{r.operationType === 'UNKNOWN' ? r.entityDescription ?? words(r.entityType) : `${words(r.operationType)} ${words(r.entityType)}`}</> },
+  { title: t('audit.which'), wide: true, cell: (r) => r.processInstanceKey ? <a data-row href={href(`/instances/${r.processInstanceKey}`)}>{r.processDefinitionId ?? r.processInstanceKey}</a> : <>{r.entityKey ?? ''} <span class="dim">{r.operationType === 'UNKNOWN' ? '' : r.entityDescription ?? ''}</span></> },
   { title: t('audit.result'), cell: (r) => <span class={r.result === 'FAIL' ? 'state bad' : 'state ok'}><i aria-hidden="true">{r.result === 'FAIL' ? '!' : '✓'}</i>{t(r.result === 'FAIL' ? 'audit.failed' : 'audit.succeeded')}</span> },
   { title: t('position'), cell: (r) => (r.commandPosition ? <a href={href('/log', { command: r.commandPosition })}><code>{shortPosition(r.commandPosition)}</code></a> : <span class="dim">–</span>) },
 ];

@@ -30,7 +30,7 @@ function Actions({ kind, id, entry }: { kind: Kind; id: string; entry: EntryShap
 function Body({ kind, id, entry }: { kind: Kind; id: string; entry: EntryShape }) {
   const isOwner = MEMBERS.some(({ type }) => type === kind.type);
   return <div class="access">
-    <dl class="about">{kind.fields.map(({ name, label }) => <div key={name}><dt>{t(label)}</dt><dd>{entry[name] ?? <span class="dim">–</span>}</dd></div>)}</dl>
+    <dl class="facts">{kind.fields.map(({ name, label }) => <div key={name}><dt>{t(label)}</dt><dd>{entry[name] ?? <span class="dim">–</span>}</dd></div>)}</dl>
     {kind.members.map((path) => <Members key={path} container={kind} id={id} of={MEMBERS.find((each) => each.path === path)!} />)}
     {containersOf(kind.path).map((container) => <Memberships key={container.path} container={container} member={MEMBERS.find((each) => each.path === kind.path)!} id={id} />)}
     {isOwner && <GrantsOf ownerType={kind.type} ownerId={id} />}
