@@ -16,7 +16,7 @@ from vivero import logs
 USUAL = ("core", "append", "engine", "http", "feel", "http_server", "authentication")
 """What runs when nothing is named: under three minutes."""
 LARGE = (
-    *("jobs", "timers", "messages", "loops", "capacity", "partitions", "processes", "overload"),
+    *("connectors", "jobs", "timers", "messages", "loops", "capacity", "partitions", "processes", "overload"),
     *("row_security", "console"),
 )
 """A minute or more each, on up to a million rows: only by name."""

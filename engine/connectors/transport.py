@@ -9,7 +9,7 @@ from __future__ import annotations
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import httpcore
@@ -21,6 +21,7 @@ from vivero.engine.connectors.addresses import AddressPolicy
 KEEP_ALIVE_S = 15.0
 
 Resolve = Callable[[str, int], Awaitable[list[str]]]
+Origin = tuple[str, str, int | None]
 
 
 async def resolve(host: str, port: int) -> list[str]:
@@ -82,10 +83,11 @@ class CheckedNetwork(httpcore.AsyncNetworkBackend):
 
 
 class _Content(httpx.AsyncByteStream):
-    """The content of a response."""
+    """The content of a response. `closed()` is called once."""
 
-    def __init__(self, content: Any) -> None:
+    def __init__(self, content: Any, closed: Callable[[], None]) -> None:
         self._content = content
+        self._closed: Callable[[], None] | None = closed
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         with _as_httpx():
@@ -93,41 +95,75 @@ class _Content(httpx.AsyncByteStream):
                 yield part
 
     async def aclose(self) -> None:
-        with _as_httpx():
-            await self._content.aclose()
+        try:
+            with _as_httpx():
+                await self._content.aclose()
+        finally:
+            closed, self._closed = self._closed, None
+            if closed is not None:
+                closed()
 
 
 class CheckedTransport(httpx.AsyncBaseTransport):
-    """httpx's transport on a pool of httpcore with `CheckedNetwork`. It ignores the proxies of the environment."""
+    """httpx's transport on connections of httpcore with `CheckedNetwork`. It ignores the proxies of the environment.
+
+    A pool of httpcore looks at all of its connections for each request. So each connection has a pool of its own, and
+    this class chooses among them.
+    """
 
     def __init__(self, policy: AddressPolicy, connections: int, resolve: Resolve = resolve) -> None:
-        self._pool = httpcore.AsyncConnectionPool(
-            ssl_context=_tls(),
-            max_connections=connections,
-            max_keepalive_connections=connections,
-            keepalive_expiry=KEEP_ALIVE_S,
-            network_backend=CheckedNetwork(policy, resolve),
-        )
+        self._network = CheckedNetwork(policy, resolve)
+        self._most = connections
+        self._places = trio.Semaphore(connections)
+        self._pools: list[httpcore.AsyncConnectionPool] = []
+        self._idle: dict[Origin, list[httpcore.AsyncConnectionPool]] = {}
+        """Those that no request uses, by the origin that they are connected to."""
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request. Raises httpx.HTTPError, ForbiddenAddress."""
-        url = httpcore.URL(
-            scheme=request.url.raw_scheme,
-            host=request.url.raw_host,
-            port=request.url.port,
-            target=request.url.raw_path,
-        )
+        target = request.url
+        origin = target.scheme, target.host, target.port
+        url = httpcore.URL(scheme=target.raw_scheme, host=target.raw_host, port=target.port, target=target.raw_path)
         sent = httpcore.Request(
             request.method, url, headers=request.headers.raw, content=request.stream, extensions=request.extensions
         )
-        with _as_httpx():
-            response = await self._pool.handle_async_request(sent)
-        return httpx.Response(
-            response.status, headers=response.headers, stream=_Content(response.stream), extensions=response.extensions
+        await self._places.acquire()
+        pool = self._take(origin)
+        try:
+            with _as_httpx():
+                response = await pool.handle_async_request(sent)
+        except BaseException:
+            self._give_back(pool, origin)
+            raise
+        content = _Content(response.stream, partial(self._give_back, pool, origin))
+        return httpx.Response(response.status, headers=response.headers, stream=content, extensions=response.extensions)
+
+    def _take(self, origin: Origin) -> httpcore.AsyncConnectionPool:
+        """A pool that is connected to the origin, a new one, or one that is connected to another origin."""
+        if origin not in self._idle:
+            if len(self._pools) < self._most:
+                return self._make()
+            origin = next(iter(self._idle))
+        found = self._idle[origin]
+        pool = found.pop()
+        if not found:
+            del self._idle[origin]
+        return pool
+
+    def _make(self) -> httpcore.AsyncConnectionPool:
+        pool = httpcore.AsyncConnectionPool(
+            ssl_context=_tls(), max_connections=1, keepalive_expiry=KEEP_ALIVE_S, network_backend=self._network
         )
+        self._pools.append(pool)
+        return pool
+
+    def _give_back(self, pool: httpcore.AsyncConnectionPool, origin: Origin) -> None:
+        self._idle.setdefault(origin, []).append(pool)
+        self._places.release()
 
     async def aclose(self) -> None:
-        await self._pool.aclose()
+        for pool in self._pools:
+            await pool.aclose()
 
 
 _TIMEOUTS = (httpcore.TimeoutException,)

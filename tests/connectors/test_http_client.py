@@ -5,10 +5,13 @@ import socket
 
 import pytest
 import trio
+from trio.testing import wait_all_tasks_blocked
 
 from vivero.engine.connectors.authentication import Credentials
 from vivero.engine.connectors.errors import ConnectorError
+from vivero.engine.connectors.http_client import HttpClient
 from vivero.engine.connectors.inputs import read_request
+from vivero.engine.connectors.settings import ConnectorSettings
 
 
 def get(server, path="/", **inputs):
@@ -30,6 +33,28 @@ async def test_connections_are_kept(server, client):
     for _ in range(5):
         await client.call(get(server), Credentials())
     assert server.connections == 1
+
+
+async def test_connections_are_bounded_and_change_their_host(server, other):
+    client = HttpClient(ConnectorSettings(allowed_targets="127.0.0.1", max_concurrent=2))
+    now, most = [0], [0]
+
+    async def answer(_request):
+        now[0] += 1
+        most[0] = max(most[0], now[0])
+        await wait_all_tasks_blocked()
+        now[0] -= 1
+        return 200, {}, {}
+
+    server.answer = other.answer = answer
+    async with trio.open_nursery() as nursery:
+        for number in range(12):
+            nursery.start_soon(client.call, get((server, other)[number % 2], f"/{number}"), Credentials())
+    await client.aclose()
+    assert most == [2]
+    assert sorted(request.target for each in (server, other) for request in each.received) == sorted(
+        f"/{number}" for number in range(12)
+    )
 
 
 async def test_a_redirect_to_the_same_host_keeps_credentials_and_body(server, client):
