@@ -70,8 +70,6 @@ PROCESS_INSTANCES = Resource(
         Field("rootProcessInstanceKey", "p.root_key", KEY),
         Field("tags", "p.tags", OTHER),
         filtered("businessId", "p.business_id", TEXT, sort=True),
-        filtered("batchOperationId", "NULL::text", TEXT, shown=False),
-        filtered("batchOperationKey", "NULL::text", TEXT, shown=False),
     ),
     special={
         "variables": has_variables("v.process_instance_key = p.process_instance_key"),
@@ -85,6 +83,13 @@ PROCESS_INSTANCES = Resource(
                 enumeration("elementInstanceState", element_state("e"), ELEMENT_STATES, cases=ELEMENT_CASES),
                 filtered("elementId", "e.element_id", TEXT),
                 plain("hasElementInstanceIncident", "(e.incidents > 0 AND e.ended_at IS NULL)", FLAG),
+            ),
+        ),
+        Nested(
+            "EXISTS (SELECT FROM batch_operation_items b WHERE b.process_instance_key = p.process_instance_key AND {})",
+            (
+                filtered("batchOperationKey", "b.batch_operation_key", KEY),
+                filtered("batchOperationId", "b.batch_operation_key", KEY),
             ),
         ),
         Nested(

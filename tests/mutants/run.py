@@ -21,6 +21,7 @@ from pathlib import Path
 
 from tests.mutants.access import ACCESS
 from tests.mutants.batch import BATCH
+from tests.mutants.batch_operations import BATCH_OPERATIONS
 from tests.mutants.cluster import CLUSTER
 from tests.mutants.core import CORE
 from tests.mutants.core_events import CORE_EVENTS
@@ -45,6 +46,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *(*LOG, *BATCH, *CORE, *CORE_EVENTS, *PARTITIONS, *CLUSTER, *SNAPSHOTS, *TASKS),
     *ACCESS,
     *FORMS,
+    *BATCH_OPERATIONS,
 )
 
 

@@ -1,10 +1,12 @@
 """What a node does when others tell it that callers may have changed."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from vivero.node_events import NodeEvents
+from vivero.storage.batch_operations import BATCHES_CHANNEL
 from vivero.storage.identities import CHANNEL, SESSIONS_ENDED
 
 
@@ -20,3 +22,28 @@ def test_only_a_change_of_rights_ends_long_polls(payload, done):
     events = NodeEvents(absent, absent, parts, absent, absent, absent, {}, absent, absent, absent, parts)
     events.heard(CHANNEL, payload)
     assert called == done
+
+
+def test_a_changed_batch_operation_and_a_new_term_wake_their_task():
+    called: list[object] = []
+    task = SimpleNamespace(look=lambda: called.append("look"), term=called.append)
+    absent = SimpleNamespace()
+    quiet = SimpleNamespace(term_began=lambda: None, forget=lambda: None, term=lambda _epoch: None)
+    timers: Any = {1: quiet, 2: quiet}
+    events = NodeEvents(
+        quiet,
+        quiet,
+        absent,
+        absent,
+        absent,
+        absent,
+        timers,
+        absent,
+        absent,
+        absent,
+        batch_operations=task,
+    )
+    events.heard(BATCHES_CHANNEL, "")
+    events.leads(2, 5)
+    events.leads(1, 6)
+    assert called == ["look", 6], "only the owner of partition 1 works on them"

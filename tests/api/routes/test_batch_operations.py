@@ -72,6 +72,17 @@ async def test_items_show_how_they_ended(reader, rows):
     assert (batch["operationsTotalCount"], batch["operationsFailedCount"]) == (2, 1)
 
 
+async def test_instances_are_found_by_the_batch_that_changed_them(reader, rows):
+    rows.instance(KEY)
+    rows.instance(KEY + 1)
+    tree = {"process_instance_key": KEY, "root_key": KEY, "process_id": "order", "tenant_id": "<default>"}
+    rows.put("batch_operation_items", batch_operation_key=7, type="CANCEL_PROCESS_INSTANCE", item_key=KEY, **tree)
+    for name in ("batchOperationKey", "batchOperationId"):
+        for key, found in (("7", [str(KEY)]), ("8", [])):
+            answer = await reader("POST", "/v2/process-instances/search", {"filter": {name: key}})
+            assert [item["processInstanceKey"] for item in answer.json["items"]] == found
+
+
 async def test_a_batch_is_suspended_resumed_and_cancelled(reader, rows):
     key = await create(reader)
     path = f"/v2/batch-operations/{key}"
