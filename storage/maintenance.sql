@@ -27,5 +27,5 @@ WITH keep AS (
 SELECT coalesce((SELECT from_pos FROM keep), $2);
 
 -- name: total_element_counts
--- $2 limits the changes that one transaction adds up.
-SELECT total_element_counts($1, $2) FROM partitions WHERE id = $1 AND epoch = $3;
+-- $2 limits the changes of each kind that one transaction adds up.
+SELECT greatest(total_element_counts($1, $2), total_job_counts($1, $2)) FROM partitions WHERE id = $1 AND epoch = $3;

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from hashlib import sha256
 
-SHARED = ("clock", "cluster", "element_count_totals", "partitions")
+SHARED = ("clock", "cluster", "element_count_totals", "job_count_totals", "partitions")
 """Tables without rows of tenants."""
-VIEWS = ("counted_durations", "counted_elements", "message_subscriptions")
+VIEWS = ("counted_durations", "counted_elements", "counted_jobs", "message_subscriptions")
 """Views whose tables have policies."""
 
 _TENANTS = "(SELECT nullif(current_setting('vivero.tenants', true), '')::text[])::text[]"
@@ -36,7 +36,7 @@ POLICIES: Mapping[str, str] = {
                 "jobs",
             ),
             *("timers", "user_tasks", "subscriptions", "start_subscriptions", "message_correlations", "messages"),
-            *("audit_log", "batch_operation_items"),
+            *("audit_log", "batch_operation_items", "job_counts", "job_count_changes"),
         ),
         _OWN,
     ),

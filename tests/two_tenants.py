@@ -1,6 +1,7 @@
 """Rows of a tenant in every table that a caller of the API can ask."""
 
 from hashlib import md5
+from urllib.parse import urlencode
 
 from tests.api.conftest import KEY, NOW
 from vivero.engine.core.records.codec import encode_command, encode_events
@@ -44,7 +45,7 @@ def fill(rows, key, tenant):
     rows.instance(key + ENDED, **own, state="COMPLETED", ended_at=NOW)
     rows.element(key + 1, **own, **tree, scope_key=key, path=[key + 1, key], flows=["in"])
     rows.variable(key + 2, scope_key=key, **tree, tenant_id=tenant)
-    rows.job(key + 3, **own, **element)
+    rows.job(key + 3, **own, **element, error_message="boom", worker=f"worker-of-{tenant}")
     rows.incident(key + 4, **own, **element)
     lists: dict[str, list[str]] = {"tags": [], "candidate_groups": ["g", "h"], "candidate_users": ["u"]}
     more = {"process_version": 1, "priority": 50, "state": "CREATED", "headers": "{}", "element_id": "task"}
@@ -82,10 +83,18 @@ def fill(rows, key, tenant):
     rows.put("element_counts", partition_id=1, **counts | {"element_id": ""})
     durations = {"process_definition_key": key, "element_id": "task", "bucket": 9, "completed": 1, "duration_ms": 9}
     rows.put("element_durations", partition_id=1, **durations)
+    counts = {"tenant_id": tenant, "type": "work", "status": "COMPLETED", "worker": f"worker-of-{tenant}", "jobs": 1}
+    rows.put("job_counts", partition_id=1, period="2026-11-18T11:05:00Z", last_at=NOW, **counts)
+    rows.put("job_count_changes", partition_id=1, last_at="2026-11-18T10:00:00Z", **counts)
 
 
 def counting_requests(route):
     """The requests (target, body) of a route of statistics that together count the rows of all processes."""
+    if "/jobs/" in route.path:
+        time = {"from": "2026-11-18T11:00:00Z", "to": "2026-11-18T12:00:00Z", "jobType": "work"}
+        if route.method == "GET":
+            return [(f"{route.path}?{urlencode(time)}",)]
+        return [(route.path, {"filter": time})]
     if route.path.endswith("-by-version"):
         processes = ("order", "secret", "process-of-a", "process-of-b")
         return [(route.path, {"filter": {"processDefinitionId": id}}) for id in processes]
@@ -96,8 +105,11 @@ def counting_requests(route):
 
 def counted(document):
     """The number of rows in all groups of an answer."""
-    fields = ("activeInstancesWithoutIncidentCount", "activeInstancesWithErrorCount", "activeSubscriptions")
-    return sum(item[field] for item in document["items"] for field in fields if field in item)
+    items = document.get("items", [document])
+    if any("completed" in item for item in items):
+        return sum(item["completed"]["count"] for item in items)
+    fields = ("activeInstancesWithoutIncidentCount", "activeInstancesWithErrorCount", "activeSubscriptions", "workers")
+    return sum(item[field] for item in items for field in fields if field in item)
 
 
 def _messages(rows, key, own, element):

@@ -45,6 +45,7 @@ READ_BATCH = Permission("BATCH", "READ")
 UPDATE_BATCH = Permission("BATCH", "UPDATE")
 CREATE_BATCH = Permission("BATCH", "CREATE")
 """Enough for batch operations of every type."""
+READ_JOB_METRIC = Permission("SYSTEM", "READ_JOB_METRIC")
 READ_SYSTEM = Permission("SYSTEM", "READ")
 UPDATE_SYSTEM = Permission("SYSTEM", "UPDATE")
 

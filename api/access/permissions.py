@@ -70,7 +70,7 @@ _WATCHING = (
     _of("PROCESS_DEFINITION", "READ_PROCESS_DEFINITION", "READ_PROCESS_INSTANCE", "READ_USER_TASK")
     | _of("RESOURCE", "READ")
     | _of("MESSAGE", "READ")
-    | _of("SYSTEM", "READ")
+    | _of("SYSTEM", "READ", "READ_JOB_METRIC")
     | _of("EXPRESSION", "EVALUATE")
     | _of("COMPONENT", "ACCESS")
     | _of("BATCH", "READ")
@@ -111,7 +111,7 @@ RESOURCES: Mapping[str, frozenset[str]] = {
     ),
     "RESOURCE": frozenset({"CREATE", "READ", "DELETE_FORM", "DELETE_PROCESS", "DELETE_DRD", "DELETE_RESOURCE"}),
     "ROLE": frozenset(_CRUD),
-    "SYSTEM": frozenset({"READ", "UPDATE"}),
+    "SYSTEM": frozenset({"READ", "READ_JOB_METRIC", "UPDATE"}),
     "TENANT": frozenset(_CRUD),
     "USER": frozenset(_CRUD),
     "USER_TASK": frozenset({"READ", "UPDATE", "CLAIM", "COMPLETE"}),

@@ -6,19 +6,27 @@ from vivero.api.problems import not_found
 from vivero.api.reading import read_of
 from vivero.api.request import Request
 from vivero.api.response import Response, json_response
-from vivero.api.search import counting, prepare_statistics
+from vivero.api.search import counting, prepare_statistics, problem_of
 from vivero.api.services import Services
 from vivero.storage import reads
 from vivero.storage.durations import percentiles
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.search import job_statistics
 from vivero.storage.search.definition_statistics import (
     INSTANCES_BY_PROCESS,
     INSTANCES_BY_VERSION,
     MESSAGE_SUBSCRIPTIONS_BY_DEFINITION,
 )
 from vivero.storage.search.incident_statistics import INSTANCES_BY_DEFINITION, INSTANCES_BY_ERROR
+from vivero.storage.search.problems import BadQuery
 from vivero.storage.search.process_instances import PROCESS_INSTANCES
 from vivero.storage.search.statistics import run_statistics
+from vivero.storage.tenants import Tenants
 
+jobs_by_type = counting(job_statistics.BY_TYPE)
+jobs_by_worker = counting(job_statistics.BY_WORKER)
+jobs_by_time = counting(job_statistics.BY_TIME)
+jobs_by_error = counting(job_statistics.BY_ERROR)
 instances_by_process = counting(INSTANCES_BY_PROCESS)
 instances_by_version = counting(INSTANCES_BY_VERSION)
 message_subscriptions_by_definition = counting(MESSAGE_SUBSCRIPTIONS_BY_DEFINITION)
@@ -70,6 +78,19 @@ def _durations(found: reads.ElementDurations) -> dict[str, int]:
     median, most = percentiles(found.histogram, (0.5, 0.95))
     mean = round(found.total_ms / completed)
     return {"completed": completed, "meanMs": mean, "medianMs": median, "percentile95Ms": most}
+
+
+async def all_jobs(request: Request, services: Services) -> Response:
+    """GET /v2/jobs/statistics/global: the jobs that were created, completed and failed in a time."""
+    filter = {name: request.query[name] for name in ("from", "to", "jobType") if name in request.query}
+
+    async def query(connection: Connection, tenants: Tenants) -> bytes:
+        return await job_statistics.totals(connection, filter, tenants)
+
+    try:
+        return json_response(await read_of(services, request.tenants, query))
+    except BadQuery as error:
+        raise problem_of(error) from error
 
 
 async def sequence_flows(request: Request, services: Services) -> Response:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vivero.api.access.needs import READ_INSTANCE
+from vivero.api.access.needs import READ_INSTANCE, READ_JOB_METRIC
 from vivero.api.access.scopes import Scope
 from vivero.api.routes import statistics
 from vivero.api.routes.route import Route
@@ -26,7 +26,17 @@ BY_KEY = (
     ("GET", "process-instances/{processInstanceKey}/statistics/element-instances", statistics.of_instance),
 )
 
+OF_JOBS = (
+    ("GET", "global", statistics.all_jobs),
+    ("POST", "by-types", statistics.jobs_by_type),
+    ("POST", "by-workers", statistics.jobs_by_worker),
+    ("POST", "time-series", statistics.jobs_by_time),
+    ("POST", "errors", statistics.jobs_by_error),
+)
+"""Types of jobs belong to no process: they are for callers that may see the numbers of all jobs."""
+
 STATISTICS_ROUTES = (
+    *(Route(method, f"/v2/jobs/statistics/{path}", handler, READ_JOB_METRIC) for method, path, handler in OF_JOBS),
     *(Route("POST", f"/v2/{path}", handler, READ_INSTANCE, scope=Scope.RESULTS) for path, handler in GROUPS),
     *(Route(method, f"/v2/{path}", handler, READ_INSTANCE, scope=Scope.KEY) for method, path, handler in BY_KEY),
 )

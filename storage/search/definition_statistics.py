@@ -97,9 +97,11 @@ _OPEN = """
 MESSAGE_SUBSCRIPTIONS_BY_DEFINITION = Groups(
     replace(MESSAGE_SUBSCRIPTIONS, source=_OPEN),
     """
-    SELECT s.process_id, s.tenant_id, s.process_definition_key AS key, count(*) AS subscriptions,
-        count(DISTINCT s.process_instance_key) AS instances
-    FROM {matching} GROUP BY s.process_id, s.tenant_id, s.process_definition_key
+    SELECT d.process_id, d.tenant_id, d.process_definition_key AS key, w.subscriptions, w.instances
+    FROM (SELECT s.process_definition_key, count(*) AS subscriptions,
+            count(DISTINCT s.process_instance_key) AS instances
+        FROM {matching} GROUP BY s.process_definition_key) w
+    JOIN process_definitions d USING (process_definition_key)
     """,
     Resource(
         "Statistics",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +26,8 @@ class Groups:
     """
 
     rows: Resource
-    sql: str
+    sql: str | Callable[[Mapping[str, Any]], str]
+    """Or a function of the filter. It may raise BadQuery."""
     items: Resource
     order: tuple[tuple[str, bool], ...] = ()
     """The sort of a request without one: (field of `items`, whether descending)."""
@@ -37,18 +39,24 @@ class Groups:
         return tuple(Sort(self.items.by_name[name], descending) for name, descending in self.order)
 
 
+def require(filter: Mapping[str, Any], names: Sequence[str], path: str = "filter.") -> None:
+    """Raises Invalid if a filter lacks some of these fields."""
+    missing = [name for name in names if filter.get(name) is None]
+    if missing:
+        raise Invalid(" ".join(f"No {path}{name} provided." for name in missing).removesuffix("."))
+
+
 def prepare_groups(groups: Groups, query: Query, *extra: tuple[str, Any], tenants: Tenants = None) -> SearchStatement:
     """Prepares a search for groups of the rows of these tenants; `extra` are conditions on the rows.
 
     Raises:
         BadQuery: the query's problem, as for `statements.prepare`.
     """
-    missing = [name for name in groups.required if query.filter.get(name) is None]
-    if missing:
-        raise Invalid(" ".join(f"No filter.{name} provided." for name in missing).removesuffix("."))
+    require(query.filter, groups.required)
     parameters = Parameters(tenants is not None)
     rows = matching(groups.rows, query.filter, extra, tenants, parameters)
-    made = groups.sql.replace(MATCHING, rows)
+    sql = groups.sql if isinstance(groups.sql, str) else groups.sql(query.filter)
+    made = sql.replace(MATCHING, rows)
     page = page_of(groups.items, "g WHERE true", query, query.sort or groups.default_sort, parameters)
     text = f"WITH g AS MATERIALIZED ({made}) {page}"
     return SearchStatement(text, parameters.values, query.before is not None, query.max_bytes)

@@ -126,8 +126,8 @@ FROM json_to_recordset($1) AS x(key bigint, value text)
 WHERE t.variable_key = x.key;
 
 -- name: new_jobs
--- `ready` is false if the job ended in the batch that created it.
-INSERT INTO jobs (job_key, root_key, part_key, process_instance_key, element_instance_key, path, process_definition_key, process_id,
+-- `ready` is false if the job ended in the batch that created it. The job statistics are in the same statement.
+WITH made AS (INSERT INTO jobs (job_key, root_key, part_key, process_instance_key, element_instance_key, path, process_definition_key, process_id,
     process_version, element_id, type, kind, listener_event, listener_index, state, retries, priority, headers, error_code,
     error_message, business_id, tags, tenant_id, created_at, updated_at, ended_at, ready, available_at)
 SELECT x.key, coalesce(x.root, x.instance), coalesce(x.part, x.root, x.instance), x.instance, x.element, coalesce(x.path, ARRAY[x.element, x.instance]), x.definition,
@@ -138,12 +138,19 @@ SELECT x.key, coalesce(x.root, x.instance), coalesce(x.part, x.root, x.instance)
 FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, instance bigint, element bigint, path bigint[], definition bigint,
     process_id text, number int, element_id text, type text, kind text, listener_event text, listener_index int,
     state text, retries int, priority int, headers json, error_code text, error_message text, business_id text,
-    tags text[], tenant text, created_at bigint, updated_at bigint, ended_at bigint, lease text, available_at bigint);
+    tags text[], tenant text, created_at bigint, updated_at bigint, ended_at bigint, lease text, available_at bigint)
+RETURNING job_key, tenant_id, type, state, created_at, updated_at)
+INSERT INTO job_count_changes (partition_id, tenant_id, type, worker, status, jobs, last_at)
+SELECT job_key >> 51, tenant_id, type, '', 'CREATED', count(*), max(created_at) FROM made GROUP BY 1, 2, 3
+UNION ALL
+SELECT job_key >> 51, tenant_id, type, '', CASE state WHEN 'COMPLETED' THEN state ELSE 'FAILED' END, count(*), max(updated_at)
+FROM made WHERE state IN ('COMPLETED', 'FAILED', 'ERROR_THROWN') GROUP BY 1, 2, 3, 5;
 
 -- name: jobs
 -- Only changes, never the cached row: the lease columns belong to activation, and change only if the engine says so. A job that is
 -- ready again, or has another priority, may follow younger ones: it is `returned`.
-UPDATE jobs t
+-- A state with a change of the lease is new: the job has just completed or failed.
+WITH changed AS (UPDATE jobs t
 SET state = x.state, retries = x.retries, priority = coalesce(x.priority, 0), error_code = x.error_code,
     error_message = x.error_message, updated_at = from_epoch_ms(x.updated_at), ended_at = from_epoch_ms(x.ended_at),
     ready = CASE WHEN x.lease IS NULL THEN t.ready ELSE x.lease = 'ready' END,
@@ -151,14 +158,24 @@ SET state = x.state, retries = x.retries, priority = coalesce(x.priority, 0), er
     lease_token = CASE WHEN x.lease IS NULL THEN t.lease_token END, returned = true
 FROM json_to_recordset($1) AS x(key bigint, state text, retries int, priority int, error_code text, error_message text,
     updated_at bigint, ended_at bigint, lease text, available_at bigint)
-WHERE t.job_key = x.key;
+WHERE t.job_key = x.key
+RETURNING t.job_key, t.tenant_id, t.type, t.worker, t.state, t.updated_at, x.lease AS new_lease)
+INSERT INTO job_count_changes (partition_id, tenant_id, type, worker, status, jobs, last_at)
+SELECT job_key >> 51, tenant_id, type, left(coalesce(worker, ''), 200), CASE state WHEN 'COMPLETED' THEN state ELSE 'FAILED' END,
+    count(*), max(updated_at)
+FROM changed WHERE state IN ('COMPLETED', 'FAILED', 'ERROR_THROWN') AND new_lease IS NOT NULL GROUP BY 1, 2, 3, 4, 5;
 
 -- name: ended_jobs
 -- Bulk end: jobs that end identically. It sets what `jobs` sets, without documents.
-UPDATE jobs
+WITH ended AS (UPDATE jobs
 SET state = $2, retries = $3, priority = $4, error_code = $5, error_message = $6, updated_at = from_epoch_ms($7),
     ended_at = from_epoch_ms($8), ready = false, returned = true, available_at = NULL, lease_token = NULL
-WHERE job_key = ANY ($1::bigint[]);
+WHERE job_key = ANY ($1::bigint[])
+RETURNING job_key, tenant_id, type, worker, state, updated_at)
+INSERT INTO job_count_changes (partition_id, tenant_id, type, worker, status, jobs, last_at)
+SELECT job_key >> 51, tenant_id, type, left(coalesce(worker, ''), 200), CASE state WHEN 'COMPLETED' THEN state ELSE 'FAILED' END,
+    count(*), max(updated_at)
+FROM ended WHERE state IN ('COMPLETED', 'FAILED', 'ERROR_THROWN') GROUP BY 1, 2, 3, 4, 5;
 
 -- name: timers
 -- Before new timers, and by key: the index of pending timers allows one for each target.

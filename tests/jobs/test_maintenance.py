@@ -161,6 +161,38 @@ async def test_durations_are_the_same_before_and_after_they_are_added_up(connect
     assert (await connection.execute(DURATIONS)).rows == (await connection.execute(COUNTED_DURATIONS)).rows == before
 
 
+JOB_COUNTS = "SELECT period::text, type, worker, status, sum(jobs)::int, max(last_at)::text FROM {} GROUP BY 1, 2, 3, 4"
+
+
+async def test_counts_of_jobs_are_the_same_before_and_after_they_are_added_up(connection, do_chore):
+    put = """INSERT INTO job_count_changes (partition_id, tenant_id, type, worker, status, jobs, last_at)
+        VALUES (1, 't', $1, $2, 'COMPLETED', $3, clock_now() - $4::float8 * interval '1 minute')"""
+    for row in (
+        ("a", "w", 2, 60.0),
+        ("a", "w", 3, 60.0),
+        ("a", "v", 1, 60.0),
+        ("b", "w", 1, 90.0),
+        ("a", "w", 4, 60.0),
+    ):
+        await connection.execute(put, row)
+    before = sorted((await connection.execute(JOB_COUNTS.format("counted_jobs"))).rows)
+    assert sum(row[4] for row in before) == 11
+    assert await maintenance.total_element_counts(connection, 1, await epoch(connection), 4) == 4
+    assert sorted((await connection.execute(JOB_COUNTS.format("counted_jobs"))).rows) == before
+    await do_chore("element-counts")
+    assert sorted((await connection.execute(JOB_COUNTS.format("job_counts"))).rows) == before
+    assert (await connection.execute("SELECT count(*) FROM job_count_changes")).rows == [(0,)]
+
+
+async def test_counts_of_jobs_are_kept_for_thirty_days(connection, do_chore):
+    put = """INSERT INTO job_count_changes (partition_id, tenant_id, type, worker, status, jobs, last_at)
+        VALUES (1, 't', $1, 'w', 'COMPLETED', 1, clock_now() - $2::float8 * interval '1 day')"""
+    for row in (("old", 31.0), ("kept", 29.0), ("new", 0.0)):
+        await connection.execute(put, row)
+    await do_chore("element-counts")
+    assert (await connection.execute("SELECT type FROM job_counts ORDER BY 1")).rows == [("kept",), ("new",)]
+
+
 async def epoch(connection):
     return (await connection.execute("SELECT epoch FROM partitions WHERE id = 1")).rows[0][0]
 

@@ -17,6 +17,7 @@ SEVERAL = {
     "message_subscriptions": 2,
     "element_counts": 2,
     "counted_elements": 3,
+    "counted_jobs": 2,
     "resources": 2,
 }
 """How many rows `fill` puts, where it is not one."""

@@ -110,6 +110,11 @@ dow  PATCH  /v2/jobs/{jobKey}
 dow  POST   /v2/jobs/{jobKey}/completion
 dow  POST   /v2/jobs/{jobKey}/failure
 dow  POST   /v2/jobs/{jobKey}/error
+dov  GET    /v2/jobs/statistics/global
+dov  POST   /v2/jobs/statistics/by-types
+dov  POST   /v2/jobs/statistics/by-workers
+dov  POST   /v2/jobs/statistics/time-series
+dov  POST   /v2/jobs/statistics/errors
 dovw POST   /v2/variables/search
 dovw GET    /v2/variables/{variableKey}
 dow  PUT    /v2/element-instances/{elementInstanceKey}/variables

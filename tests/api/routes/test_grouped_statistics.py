@@ -152,6 +152,8 @@ SUBSCRIPTIONS = "process-definitions/statistics/message-subscriptions"
 
 
 async def test_open_message_subscriptions(rows, reader):
+    rows.definition(KEY)
+    rows.definition(KEY + 1, version=2)
     shared = {"process_id": "order", "process_version": 1, "interrupting": True, "target_element_id": "wait"}
     shared |= {"type": "INTERMEDIATE", "correlation_key": "1", "tenant_id": "<default>", "root_key": KEY}
     shared |= {"created_at": NOW, "updated_at": NOW, "element_instance_key": KEY}

@@ -40,6 +40,7 @@ NO_STATE = {
     "event_log",
     "idempotency_keys",
     "inbox",
+    "job_count_changes",
     "partitions",
     "resources",
     "schema_migrations",

@@ -68,7 +68,7 @@ def fields_of(statement):
 
 
 def table_of(statement):
-    return re.match(r"INSERT INTO (\w+)", statement.text).group(1)
+    return re.search(r"INSERT INTO (\w+)", statement.text).group(1)
 
 
 def documents(table, statement):
