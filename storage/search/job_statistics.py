@@ -101,7 +101,7 @@ def _resolution_s(filter: Mapping[str, Any]) -> int:
     """The length of an interval: a multiple of the period. Without a `resolution`, a hundredth of the time."""
     value = filter.get("resolution")
     if value is None:
-        wanted = (TIME.read(filter["to"]) - TIME.read(filter["from"])).total_seconds() / 100
+        wanted: float = (TIME.read(filter["to"]) - TIME.read(filter["from"])).total_seconds() / 100
     else:
         wanted = _seconds(value)
     return max(1, math.ceil(min(wanted, LONGEST_S) / PERIOD_S)) * PERIOD_S
