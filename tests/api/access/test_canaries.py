@@ -49,7 +49,7 @@ def forms_of(secret):
     return secret, secret.encode().hex(), base64.b64encode(secret.encode()).decode().rstrip("=")
 
 
-async def test_credentials_appear_nowhere(people, rows, secured, provider):
+async def test_credentials_appear_nowhere(people, rows, secured, provider, authenticator):
     people.user("ann", "admin")
     good = people.token("worker", "admin")
     forged = provider.token(sub=CANARY, aud=CANARY, name=CANARY)
@@ -66,7 +66,9 @@ async def test_credentials_appear_nowhere(people, rows, secured, provider):
     ]
     with structlog.testing.capture_logs() as logged:
         answers = [await secured(route.method, path(route), b"{", headers) for route in ROUTES for headers in tried]
+        await authenticator.failed_sign_ins.write()
     said = "".join(f"{answer.headers}{answer.body}" for answer in answers) + str(logged)
+    assert rows.execute("SELECT count(*) FROM audit_log WHERE description LIKE 'failed sign-in%'").fetchone() == (2,)
     assert {401, 400} <= {answer.status for answer in answers}
     planted = (CANARY, GUESS, good.removeprefix("vivero_"), forged.split(".")[2])
     assert [secret for secret in planted if secret in said] == []
