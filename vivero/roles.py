@@ -13,7 +13,7 @@ class Role(StrEnum):
     ENGINE = "engine"
     """Leads partitions: processes commands, fires timers, moves follow-ups to the logs."""
     JOBS = "jobs"
-    """Keeps the tables small: expiry of messages, maintenance, retention."""
+    """Runs background jobs and the chores of the whole database, and makes the calls of connectors."""
     WEB = "web"
     """Serves the console and its sign-in."""
 

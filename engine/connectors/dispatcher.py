@@ -213,9 +213,12 @@ class ConnectorDispatcher:
 
     async def _work(self, job: ConnectorJob, connector: HttpJson, until: float) -> None:
         """Make one call and report its outcome, up to the end of the lease."""
-        with trio.move_on_at(until):
+        with trio.move_on_at(until) as lease:
             outcome = await self._outcome(job, connector)
             await self._report(job, job_command(job, outcome))
+        if lease.cancelled_caught:
+            self._held.pop(int(job.job_key), None)
+            log.warning("the outcome of a connector could not be reported", job=job.job_key, element=job.element_id)
         self._running -= 1
         if self._limits.next_batch_size(self._running) is not None or self._draining:
             self._wake.set()
@@ -235,9 +238,10 @@ class ConnectorDispatcher:
 
     async def _report(self, job: ConnectorJob, command: JobCommand) -> None:
         try:
-            await self._append(command, int(job.job_key), job.tenant_id)
-        except ValueRejected as error:
-            await self._append(not_stored(job, str(error)), int(job.job_key), job.tenant_id)
+            try:
+                await self._append(command, int(job.job_key), job.tenant_id)
+            except ValueRejected as error:
+                await self._append(not_stored(job, str(error)), int(job.job_key), job.tenant_id)
         except Draining:
             return  # the lease goes back
         self._held.pop(int(job.job_key), None)

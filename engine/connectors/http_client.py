@@ -47,8 +47,13 @@ class HttpClient:
     """Sends requests through one bounded pool of connections."""
 
     def __init__(self, settings: ConnectorSettings, resolve: Resolve = resolve) -> None:
-        self._settings = settings
+        self._settings, self._max_call_s = settings, settings.max_call_s
         self._transport = CheckedTransport(settings.addresses, settings.max_concurrent, resolve)
+
+    @property
+    def max_call_s(self) -> float:
+        """The limit of a whole call."""
+        return self._max_call_s
 
     async def aclose(self) -> None:
         await self._transport.aclose()
@@ -58,7 +63,7 @@ class HttpClient:
         url = request.url.copy_merge_params(dict(credentials.parameters))
         hop = _Hop(replace(request, url=url), credentials.headers)
         try:
-            with trio.fail_after(self._settings.max_call_s):
+            with trio.fail_after(self._max_call_s):
                 return await self._follow(hop)
         except (httpx.TimeoutException, trio.TooSlowError) as error:
             raise ConnectorError("TIMEOUT", "the server did not answer within the time limit") from error

@@ -7,6 +7,7 @@ from http import HTTPStatus
 from typing import Any
 
 import msgspec
+import trio
 
 from vivero.engine.connectors.authentication import Authentication
 from vivero.engine.connectors.errors import ConnectorError
@@ -60,6 +61,15 @@ class HttpJson:
 
     async def _respond(self, job: ConnectorJob, used: UsedSecrets) -> dict[str, Any]:
         """The document of the response. Raises ConnectorError, also for a status of 400 or more."""
+        try:
+            with trio.fail_after(self._client.max_call_s):  # with the call for a token
+                return await self._call(job, used)
+        except trio.TooSlowError as error:
+            raise ConnectorError("TIMEOUT", "the servers did not answer within the time limit") from error
+        except RecursionError as error:
+            raise ConnectorError("BAD_RESPONSE", "the response is nested too deeply", final=True) from error
+
+    async def _call(self, job: ConnectorJob, used: UsedSecrets) -> dict[str, Any]:
         try:
             inputs = used.resolve(from_json(bytes(job.variables)))
         except UnknownSecret as error:

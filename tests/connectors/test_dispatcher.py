@@ -12,6 +12,7 @@ from vivero.engine.connectors.model_secrets import ModelSecrets
 from vivero.engine.connectors.settings import ConnectorSettings
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.settings import SupervisionSettings
+from vivero.storage import connectors
 
 SECRETS = {"KEY": "canary-secret", "OTHER": "canary-other"}
 
@@ -47,10 +48,15 @@ async def bench(migrated):
 
 @pytest.fixture
 def dispatcher(bench, connect):
-    def make(**settings):
+    def make(multi_tenancy=False, **settings):
         given = {"allowed_targets": "127.0.0.1", "poll_interval": "PT10M", **settings}
         made = ConnectorDispatcher(
-            connect, bench.appender, ConnectorSettings(enabled=True, **given), SECRETS, ModelSecrets(bench.definitions)
+            connect,
+            bench.appender,
+            ConnectorSettings(enabled=True, **given),
+            SECRETS,
+            ModelSecrets(bench.definitions),
+            multi_tenancy=multi_tenancy,
         )
         bench.dispatcher = made
         return made
@@ -85,6 +91,34 @@ async def test_jobs_that_wait_at_the_start_are_worked(bench, dispatcher, server)
     await bench.create()
     async with running(dispatcher()):
         await ended(bench, 1)
+
+
+async def test_with_tenants_all_that_have_jobs_are_looked_for(bench, dispatcher, server, connection):
+    await bench.deploy(model(server.url))
+    await bench.create()
+    assert await connectors.tenants(connection, HTTP_JSON) == {"<default>"}
+    assert await connectors.tenants(connection, "other") == set()
+    async with running(dispatcher(multi_tenancy=True)):
+        await ended(bench, 1)
+    assert await connectors.tenants(connection, HTTP_JSON) == set()
+
+
+JOBS = """
+    INSERT INTO jobs (job_key, root_key, process_instance_key, element_instance_key, path, process_definition_key,
+        process_id, process_version, element_id, type, kind, listener_event, listener_index, state, retries, priority,
+        headers, tags, tenant_id, created_at, updated_at, ready, available_at)
+    SELECT ascii(tenant) * 10 + n, 1, 1, 2, '{2,1}', 9, 'p', 1, 'task', 'work', 'BPMN_ELEMENT', 'UNSPECIFIED', 0,
+        'CREATED', 3, 0, '{}', '{}', tenant, now(), now(), ready, until
+    FROM generate_series(1, 3) n,
+        (VALUES ('a', true, NULL::timestamptz), ('b', false, now()), ('c', false, NULL), ('d', true, NULL))
+        AS tenants (tenant, ready, until)
+"""
+"""The jobs of the tenant c wait for the resolution of an incident."""
+
+
+async def test_tenants_are_found_however_their_jobs_wait(connection):
+    await connection.execute(JOBS)
+    assert await connectors.tenants(connection, "work") == {"a", "b", "d"}
 
 
 async def test_calls_are_bounded(bench, dispatcher, server):

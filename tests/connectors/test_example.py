@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
+import trio
 
 from tests.connectors.programs import deploy, program
 from vivero.engine.bpmn.parser import parse
@@ -39,6 +40,9 @@ async def test_a_node_with_the_role_jobs_works_what_others_create(migrated, weat
         body = {"processDefinitionId": "weather", "variables": variables, "awaitCompletion": True}
         oslo = (await client.post("/v2/process-instances", json=body)).json()
         assert oslo["variables"] == {**variables, "temperature": -4}
+        with trio.fail_after(20):
+            while not trees[1].supervisor.chaos("connectors", "raise"):  # noqa: ASYNC110
+                await trio.sleep(0.01)
         variables["city"] = "Atlantis"
         atlantis = (await client.post("/v2/process-instances", json=body)).json()
         assert "temperature" not in atlantis["variables"]

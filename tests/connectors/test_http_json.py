@@ -5,7 +5,9 @@ import json
 
 import msgspec
 import pytest
+import trio
 
+from vivero.engine.connectors.http_client import HttpResponse
 from vivero.engine.connectors.http_json import HTTP_JSON, ConnectorJob, HttpJson
 from vivero.engine.connectors.job_commands import job_command
 from vivero.engine.connectors.results import BpmnError, Completion, Failure
@@ -70,6 +72,35 @@ async def test_bodies(server, work, body, value):
     assert isinstance(outcome, Completion)
     assert outcome.variables["r"]["body"] == value
     assert isinstance(job_command(job({}), outcome), CompleteJob)
+
+
+async def test_a_deep_response_fails_and_breaks_nothing(server, work):
+    server.answer = lambda _: (200, {}, b"[" * 800 + b"]" * 800)
+    outcome = await work({"url": server.url, "headers": {"X": "{{secrets.KEY}}"}}, resultVariable="r")
+    failed = job_command(job({}), outcome)
+    assert isinstance(failed, FailJob)
+    assert (failed.message or "").startswith("BAD_RESPONSE")
+
+
+class SlowClient:
+    """Each of the two calls is fast enough by itself."""
+
+    max_call_s = 10.0
+
+    async def post(self, _url, _headers, _content):
+        await trio.sleep(6)
+        return 200, b'{"access_token": "t"}'
+
+    async def call(self, _request, _credentials):
+        await trio.sleep(6)
+        return HttpResponse(200, (), b"")
+
+
+async def test_the_call_for_a_token_is_within_the_limit_of_the_call(autojump_clock):
+    inputs = {"url": "http://example.com", "authentication": OAUTH | {"oauthTokenEndpoint": "http://example.com"}}
+    outcome = await HttpJson(SlowClient()).work(job(inputs), UsedSecrets(SECRETS))
+    assert isinstance(outcome, Failure)
+    assert outcome.message.startswith("TIMEOUT")
 
 
 async def test_a_status_of_an_error_fails_the_job(server, work):
