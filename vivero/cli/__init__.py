@@ -21,6 +21,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "db": ("db:db", "Print the SQL of the second database role, for multi-tenancy."),
         "background": ("background:background", "List, run, pause, cancel and retry background jobs."),
         "outbox": ("outbox:outbox", "List, retry and drop deliveries of the outbox webhook."),
+        "doctor": ("doctor:doctor", "Check PostgreSQL: settings, vacuum, connections, replication, clocks, disk."),
         "database-url": ("server:database_url", "Print the URL of a running embedded PostgreSQL, for psql."),
     },
     "Processes": {

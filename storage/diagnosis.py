@@ -1,0 +1,112 @@
+"""The facts about a PostgreSQL server that `vivero doctor` judges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import trio
+
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.sql_files import beside
+
+_sql = beside(__file__)
+
+SETTINGS = (
+    *("fsync", "full_page_writes", "synchronous_commit", "synchronous_standby_names", "autovacuum", "max_connections"),
+    *("shared_buffers", "max_wal_size", "data_checksums", "idle_in_transaction_session_timeout", "jit"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DeadRows:
+    """A table of which much is dead. `vacuumed_s`: seconds since the last automatic vacuum; negative: never."""
+
+    table: str
+    live: int
+    dead: int
+    vacuumed_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A replication slot, and the bytes of WAL that it keeps."""
+
+    name: str
+    active: bool
+    kept: float
+
+
+@dataclass(frozen=True, slots=True)
+class Standby:
+    """A standby; `behind` in bytes, None without the right to see it."""
+
+    name: str
+    sync: str
+    behind: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a server says of itself. Times in seconds, sizes in bytes."""
+
+    version: str
+    clock_off_s: float
+    """The server's clock minus that of this machine, to within the time of a round trip."""
+    size: int
+    transaction_age: int
+    settings: dict[str, str] = field(default_factory=dict)
+    """Values as `pg_settings` has them, with their units."""
+    connections: int = 0
+    idle_in_transaction: int = 0
+    oldest_transaction_s: float = 0.0
+    invalid_indexes: list[str] = field(default_factory=list)
+    dead_rows: list[DeadRows] = field(default_factory=list)
+    slots: list[Slot] = field(default_factory=list)
+    standbys: list[Standby] = field(default_factory=list)
+    prepared: list[str] = field(default_factory=list)
+    schema: int | None = None
+    """The newest migration; None in a database without tables."""
+    nodes: int = 0
+    engine_clock_s: float = 0.0
+    """By how much the engine's clock differs from the server's."""
+
+
+async def read(connection: Connection, now: float) -> Facts:
+    """The facts. `now` is this machine's time in epoch seconds. Raises StorageError."""
+    asked_at = trio.current_time()
+    ((_long, version, server_now, size, age),) = (await connection.execute(_sql["server"])).rows
+    half_trip_s = (trio.current_time() - asked_at) / 2
+    ((connections, idle, oldest_s),) = (await connection.execute(_sql["connections"])).rows
+    schema, nodes, engine_clock_s = await _of_schema(connection)
+    return Facts(
+        version,
+        server_now - now - half_trip_s,
+        size,
+        age,
+        {
+            name: f"{value} {unit}" if unit else value
+            for name, value, unit in (await connection.execute(_sql["settings"], (list(SETTINGS),))).rows
+        },
+        connections,
+        idle,
+        oldest_s,
+        [name for (name,) in (await connection.execute(_sql["invalid_indexes"])).rows],
+        [DeadRows(*row) for row in (await connection.execute(_sql["dead_rows"])).rows],
+        [Slot(*row) for row in (await connection.execute(_sql["slots"])).rows],
+        [Standby(*row) for row in (await connection.execute(_sql["standbys"])).rows],
+        [gid for (gid,) in (await connection.execute(_sql["prepared_transactions"])).rows],
+        schema,
+        nodes,
+        engine_clock_s,
+    )
+
+
+async def _of_schema(connection: Connection) -> tuple[int | None, int, float]:
+    """The version of the schema, the number of live nodes, and how much the engine's clock is off."""
+    ((has_tables,),) = (await connection.execute(_sql["tables"])).rows
+    if not has_tables:
+        return None, 0, 0.0
+    schema, nodes, off_s = [
+        (await connection.execute(_sql[name])).rows[0][0] for name in ("schema_version", "nodes", "engine_clock")
+    ]
+    return schema, nodes, off_s

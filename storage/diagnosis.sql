@@ -1,0 +1,56 @@
+-- What `vivero doctor` asks a server. Each statement reads the server's own views, so it costs little at any size.
+
+-- name: server
+-- The age of the oldest transaction id decides how near the server is to stopping for a vacuum: at two thousand million.
+SELECT version(), current_setting('server_version'), extract(epoch FROM clock_timestamp())::float8,
+       pg_database_size(current_database()), age(datfrozenxid)
+FROM pg_database WHERE datname = current_database();
+
+-- name: settings
+-- Those on which safety or speed depends. A setting that a version lacks is left out.
+SELECT name, setting, unit FROM pg_settings WHERE name = ANY ($1::text[]);
+
+-- name: connections
+-- In use, and those that sit inside a transaction.
+SELECT count(*), count(*) FILTER (WHERE state LIKE 'idle in transaction%' AND state_change < clock_timestamp() - interval '1 minute'),
+       coalesce(extract(epoch FROM max(clock_timestamp() - xact_start)), 0)::float8
+FROM pg_stat_activity WHERE backend_type = 'client backend';
+
+-- name: invalid_indexes
+-- An index whose creation failed is written and never read.
+SELECT indexrelid::regclass::text FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+WHERE NOT i.indisvalid AND c.relnamespace = current_schema()::regnamespace ORDER BY 1;
+
+-- name: dead_rows
+-- Tables of which a large part is dead, so that vacuum does not keep up.
+SELECT relid::regclass::text, n_live_tup, n_dead_tup, coalesce(extract(epoch FROM clock_timestamp() - last_autovacuum), -1)::float8
+FROM pg_stat_user_tables
+WHERE schemaname = current_schema() AND n_dead_tup > greatest(50000, n_live_tup) ORDER BY n_dead_tup DESC LIMIT 10;
+
+-- name: slots
+-- A slot that nobody reads keeps WAL for ever.
+SELECT slot_name, active, coalesce(pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn), 0)::float8 FROM pg_replication_slots ORDER BY 1;
+
+-- name: standbys
+-- The bytes that each has yet to replay. Without the right to see them they are NULL.
+SELECT application_name, sync_state, pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)::float8 FROM pg_stat_replication ORDER BY 1;
+
+-- name: prepared_transactions
+-- Vivero makes none. A forgotten one holds back vacuum, as an open transaction does.
+SELECT gid FROM pg_prepared_xacts WHERE database = current_database() ORDER BY 1;
+
+-- name: tables
+-- Without the schema the other questions about it have no answer.
+SELECT to_regclass('schema_migrations') IS NOT NULL;
+
+-- name: schema_version
+-- The newest migration.
+SELECT coalesce(max(version), 0) FROM schema_migrations;
+
+-- name: nodes
+-- Each live node holds connections.
+SELECT count(*) FROM nodes WHERE heartbeat_at > clock_timestamp() - interval '10 seconds';
+
+-- name: engine_clock
+-- Seconds by which the engine's clock differs from the server's.
+SELECT extract(epoch FROM clock_now() - clock_timestamp())::float8;

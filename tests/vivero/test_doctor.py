@@ -1,0 +1,113 @@
+"""What is judged to be wrong with a server: a table of facts, and a real one."""
+
+import time
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+
+from vivero.cli.doctor import disk, doctor
+from vivero.config import load
+from vivero.doctor import Level, judge, worst
+from vivero.storage import diagnosis
+from vivero.storage.diagnosis import DeadRows, Facts, Slot, Standby
+from vivero.storage.postgres.migrate import SCHEMA_VERSION
+
+SETTINGS = {
+    "fsync": "on",
+    "full_page_writes": "on",
+    "synchronous_commit": "on",
+    "synchronous_standby_names": "",
+    "autovacuum": "on",
+    "max_connections": "100",
+    "shared_buffers": "16384 8kB",
+    "max_wal_size": "1024 MB",
+    "data_checksums": "on",
+}
+WELL = Facts("18.4", 0.01, 10**7, 1000, SETTINGS, connections=20, schema=SCHEMA_VERSION, nodes=1)
+
+
+def told(facts):
+    return {(one.subject, one.level.value): one.text for one in judge(facts) if one.level is not Level.OK}
+
+
+def test_nothing_is_wrong_with_a_server_as_it_should_be():
+    assert told(WELL) == {}
+    assert worst(judge(WELL)) is Level.OK
+    assert next(one.subject for one in judge(WELL)) == "server"
+
+
+def settings(**changed):
+    return replace(WELL, settings=SETTINGS | changed)
+
+
+@pytest.mark.parametrize(
+    ("facts", "subject", "level", "text"),
+    [
+        (replace(WELL, schema=None), "schema", "warning", "no tables yet"),
+        (replace(WELL, schema=SCHEMA_VERSION - 1), "schema", "warning", f"needs {SCHEMA_VERSION}"),
+        (replace(WELL, schema=SCHEMA_VERSION + 1), "schema", "problem", f"knows {SCHEMA_VERSION}"),
+        (settings(fsync="off"), "durability", "problem", "fsync is off"),
+        (settings(full_page_writes="off"), "durability", "problem", "full_page_writes is off"),
+        (settings(synchronous_commit="local"), "durability", "problem", "synchronous_commit is local"),
+        (settings(data_checksums="off"), "durability", "warning", "checksums are off"),
+        (settings(autovacuum="off"), "vacuum", "problem", "autovacuum is off"),
+        (replace(WELL, transaction_age=600_000_000), "vacuum", "warning", "600,000,000 old"),
+        (replace(WELL, transaction_age=1_100_000_000), "vacuum", "problem", "1,100,000,000 old"),
+        (replace(WELL, dead_rows=[DeadRows("jobs", 5, 90_000, -1)]), "vacuum", "warning", "jobs: 90,000 dead rows"),
+        (replace(WELL, oldest_transaction_s=3600.0), "transactions", "warning", "open for 60 minutes"),
+        (replace(WELL, idle_in_transaction=2), "transactions", "warning", "2 sessions sit idle"),
+        (replace(WELL, prepared=["gone"]), "transactions", "problem", "forgotten: gone"),
+        (replace(WELL, connections=95), "connections", "problem", "95 of 100 are in use"),
+        (replace(WELL, nodes=5), "connections", "warning", "5 nodes may need 120"),
+        (replace(WELL, invalid_indexes=["jobs_x"]), "indexes", "problem", "jobs_x is not valid"),
+        (replace(WELL, slots=[Slot("old", False, 5e9)]), "replication", "warning", "keeps 5,000 MB"),
+        (settings(synchronous_standby_names="b"), "replication", "problem", "no synchronous standby"),
+        (replace(WELL, standbys=[Standby("b", "async", 2e8)]), "replication", "warning", "b is 200 MB behind"),
+        (replace(WELL, clock_off_s=-7.0), "clocks", "warning", "by -7.0 s"),
+        (replace(WELL, engine_clock_s=86_400.0), "clocks", "warning", "by +86,400 s"),
+        (settings(shared_buffers="1024 8kB"), "speed", "warning", "shared_buffers is 8 MB"),
+        (settings(max_wal_size="512 MB"), "speed", "warning", "max_wal_size is 512 MB"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_what_is_wrong_is_told_with_what_to_do(facts, subject, level, text):
+    (found,) = told(facts).items()
+    assert found[0] == (subject, level)
+    assert text in found[1]
+    assert all(one.advice for one in judge(facts) if one.level is not Level.OK)
+
+
+def test_a_synchronous_standby_that_is_there_is_well():
+    facts = settings(synchronous_standby_names="b")
+    assert told(replace(facts, standbys=[Standby("b", "sync", 0.0), Standby("hidden", "async", None)])) == {}
+
+
+async def test_a_real_server_is_examined(connection):
+    facts = await diagnosis.read(connection, time.time())
+    assert facts.schema == SCHEMA_VERSION
+    assert facts.settings.keys() >= SETTINGS.keys()
+    assert abs(facts.clock_off_s) < 60
+    assert facts.connections >= 1
+    assert judge(facts)
+
+
+async def test_a_failed_index_and_a_moved_clock_are_found(connection):
+    await connection.execute("CREATE INDEX broken ON jobs (type)")
+    await connection.execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'broken'::regclass")
+    await connection.execute("UPDATE clock SET shift = '90 s'")
+    facts = await diagnosis.read(connection, time.time())
+    assert facts.invalid_indexes == ["broken"]
+    assert {("indexes", "problem"), ("clocks", "warning")} <= told(facts).keys()
+
+
+def test_the_command_prints_findings_and_its_exit_code_tells_of_problems(database):
+    done = CliRunner().invoke(doctor, ["--database-url", database, "--json"])
+    assert '"subject":"server"' in done.output.replace(" ", ""), done.output
+    problems = '"level":"problem"' in done.output.replace(" ", "")
+    assert done.exit_code == int(problems)
+
+
+def test_the_disk_of_another_machine_is_not_known():
+    chosen = load(environment={}, flags={"database.url": "postgresql://x"})
+    assert "not known from here" in disk(chosen).text

@@ -1,0 +1,88 @@
+"""The command `doctor`."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+from rich.markup import escape
+
+from vivero import program
+from vivero.cli.failures import run
+from vivero.cli.options import json_option, say
+from vivero.cli.server import EXPECTED, database_options, settings
+from vivero.config import Config
+from vivero.doctor import Finding, Level, judge, worst
+from vivero.embedded.layout import default_root
+from vivero.storage import diagnosis
+from vivero.storage.postgres import checks, driver
+from vivero.storage.postgres.startup_problems import StartupProblem
+from vivero.terminal_tables import console
+
+COLOURS = {Level.OK: "green", Level.WARNING: "yellow", Level.PROBLEM: "red"}
+LITTLE_SPACE = 2_000_000_000
+"""Bytes."""
+
+
+@click.command()
+@json_option
+@database_options
+@click.pass_context
+def doctor(
+    context: click.Context, as_json: bool, file: Path | None, data_dir: Path | None, database_url: str | None
+) -> None:
+    """Check PostgreSQL: settings, schema, vacuum, transactions, connections, indexes, replication, clocks and disk.
+
+    Nothing is changed. Each finding says what to do. The exit code is 1 if there is a problem, 0 otherwise; a warning
+    is none.
+
+    \b
+    Examples:
+      vivero doctor --database-url postgresql://vivero@db/vivero
+      vivero doctor --json | jq 'select(.level != "ok")'
+    """
+    chosen = settings(file, database__data_dir=data_dir, database__url=database_url)
+    findings = run(lambda: _examine(chosen), EXPECTED)
+    for one in findings:
+        if as_json:
+            say(asdict(one))
+        else:
+            _print(one)
+    context.exit(1 if worst(findings) is Level.PROBLEM else 0)
+
+
+async def _examine(chosen: Config) -> list[Finding]:
+    async with program.database(chosen) as (dsn, _children):
+        findings = []
+        try:
+            await checks.check(dsn, allow_unsafe_commits=chosen.database.allow_unsafe_commits)
+        except StartupProblem as problem:
+            findings.append(Finding(Level.PROBLEM, "start", str(problem)))
+        connection = await driver.connect(dsn, name="vivero:doctor")
+        try:
+            findings += judge(await diagnosis.read(connection, datetime.now(UTC).timestamp()))
+        finally:
+            connection.close()
+    return [*findings, disk(chosen)]
+
+
+def disk(chosen: Config) -> Finding:
+    """The free space for the embedded server. Nothing tells the space of another machine."""
+    if chosen.database.url is not None:
+        return Finding(Level.OK, "disk", "not known from here: look at the server's machine")
+    directory = chosen.database.data_dir or default_root()
+    free = shutil.disk_usage(directory).free
+    text = f"{free / 1e9:,.1f} GB are free for {directory}"
+    if free < LITTLE_SPACE:
+        return Finding(Level.PROBLEM, "disk", text, "When it is full, PostgreSQL accepts no writes. Make space")
+    return Finding(Level.OK, "disk", text)
+
+
+def _print(finding: Finding) -> None:
+    colour = COLOURS[finding.level]
+    console().print(f"[{colour}]{finding.level:8}[/] {finding.subject:13} {escape(finding.text)}", soft_wrap=True)
+    if finding.advice:
+        console().print(f"{'':22} {escape(finding.advice)}", soft_wrap=True)

@@ -1,0 +1,190 @@
+"""Judges the facts about a server: what is wrong or may become so, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from vivero.storage.diagnosis import Facts
+from vivero.storage.postgres.migrate import SCHEMA_VERSION
+
+CONNECTIONS_OF_A_NODE = 24
+CLOCK_OFF_S = 2.0
+OLD_TRANSACTION_S = 600.0
+WRAPAROUND = 2_000_000_000
+MEGABYTE = 1_000_000
+NEVER_FEWER_BUFFERS = 16_384
+"""128 MB in pages of 8 kB: PostgreSQL's default, made for small machines."""
+
+
+class Level(StrEnum):
+    """`PROBLEM`: data or service is in danger; `WARNING`: it may become so; `OK`: nothing to do."""
+
+    OK = "ok"
+    WARNING = "warning"
+    PROBLEM = "problem"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One judgement."""
+
+    level: Level
+    subject: str
+    text: str
+    advice: str = ""
+
+
+def judge(facts: Facts) -> list[Finding]:
+    """All findings, one or more for each subject."""
+    groups = (
+        _server,
+        _schema,
+        _durability,
+        _vacuum,
+        _transactions,
+        _connections,
+        _indexes,
+        _replication,
+        _clocks,
+        _speed,
+    )
+    findings: list[Finding] = []
+    for group in groups:
+        found = list(group(facts))
+        subject = group.__name__.strip("_")
+        findings += found if found else [Finding(Level.OK, subject, OKAY[subject])]
+    return findings
+
+
+OKAY = {
+    "schema": "up to date",
+    "durability": "answered commands survive a crash",
+    "vacuum": "no table has many dead rows",
+    "transactions": "none is old",
+    "connections": "enough are free",
+    "indexes": "all are valid",
+    "replication": "no slot or standby is behind",
+    "clocks": "agree",
+    "speed": "no setting slows the server down",
+}
+
+
+def worst(findings: Sequence[Finding]) -> Level:
+    """The highest level among the findings."""
+    order = list(Level)
+    return max((one.level for one in findings), key=order.index, default=Level.OK)
+
+
+def _server(facts: Facts) -> Iterator[Finding]:
+    text = f"PostgreSQL {facts.version}, {facts.size / MEGABYTE:,.0f} MB"
+    yield Finding(Level.OK, "server", text)
+
+
+def _schema(facts: Facts) -> Iterator[Finding]:
+    if facts.schema is None:
+        yield Finding(Level.WARNING, "schema", "the database has no tables yet", "Run: vivero migrate")
+    elif facts.schema < SCHEMA_VERSION:
+        text = f"it has version {facts.schema}, this program needs {SCHEMA_VERSION}"
+        yield Finding(Level.WARNING, "schema", text, "Run: vivero migrate; vivero up does it, too")
+    elif facts.schema > SCHEMA_VERSION:
+        text = f"it has version {facts.schema}, this program knows {SCHEMA_VERSION}"
+        yield Finding(Level.PROBLEM, "schema", text, "Use the newer program that migrated the database")
+
+
+def _durability(facts: Facts) -> Iterator[Finding]:
+    advice = "Turn it on: a crash could lose or damage what was answered"
+    for name in ("fsync", "full_page_writes"):
+        if facts.settings.get(name) == "off":
+            yield Finding(Level.PROBLEM, "durability", f"{name} is off", advice)
+    commit = facts.settings.get("synchronous_commit")
+    if commit in ("off", "local"):
+        yield Finding(Level.PROBLEM, "durability", f"synchronous_commit is {commit}", advice)
+    if facts.settings.get("data_checksums") == "off":
+        advice = "pg_checksums --enable on the stopped server: damage on disk is noticed then"
+        yield Finding(Level.WARNING, "durability", "data checksums are off", advice)
+
+
+def _vacuum(facts: Facts) -> Iterator[Finding]:
+    if facts.settings.get("autovacuum") == "off":
+        yield Finding(
+            Level.PROBLEM, "vacuum", "autovacuum is off", "Turn it on: tables grow without limit, and slow down"
+        )
+    if facts.transaction_age > WRAPAROUND // 4:
+        level = Level.PROBLEM if facts.transaction_age > WRAPAROUND // 2 else Level.WARNING
+        text = f"the oldest transaction id is {facts.transaction_age:,} old; at {WRAPAROUND:,} the server stops"
+        yield Finding(level, "vacuum", text, "Run VACUUM FREEZE, and find what holds vacuum back")
+    for one in facts.dead_rows:
+        ago = "never" if one.vacuumed_s < 0 else f"{one.vacuumed_s / 60:.0f} minutes ago"
+        text = f"{one.table}: {one.dead:,} dead rows beside {one.live:,} live ones, vacuumed {ago}"
+        advice = "Look for an old transaction or an unused slot below; otherwise raise autovacuum_max_workers"
+        yield Finding(Level.WARNING, "vacuum", text, advice)
+
+
+def _transactions(facts: Facts) -> Iterator[Finding]:
+    if facts.oldest_transaction_s > OLD_TRANSACTION_S:
+        text = f"one has been open for {facts.oldest_transaction_s / 60:.0f} minutes: dead rows stay meanwhile"
+        yield Finding(Level.WARNING, "transactions", text, "pg_stat_activity names it (xact_start)")
+    if facts.idle_in_transaction:
+        text = f"{facts.idle_in_transaction} sessions sit idle inside a transaction"
+        advice = "End them, and set idle_in_transaction_session_timeout for their users"
+        yield Finding(Level.WARNING, "transactions", text, advice)
+    if facts.prepared:
+        text = f"prepared ones are forgotten: {', '.join(facts.prepared[:5])}"
+        yield Finding(Level.PROBLEM, "transactions", text, "ROLLBACK PREPARED, or COMMIT PREPARED: Vivero makes none")
+
+
+def _connections(facts: Facts) -> Iterator[Finding]:
+    most = int(facts.settings["max_connections"])
+    needed = CONNECTIONS_OF_A_NODE * max(1, facts.nodes)
+    if facts.connections > 0.9 * most:
+        text = f"{facts.connections} of {most} are in use"
+        yield Finding(Level.PROBLEM, "connections", text, "Raise max_connections, or let other programs use a pooler")
+    elif needed > most:
+        text = f"{max(1, facts.nodes)} nodes may need {needed}, max_connections is {most}"
+        yield Finding(Level.WARNING, "connections", text, "Raise max_connections, or lower database.pool_size")
+
+
+def _indexes(facts: Facts) -> Iterator[Finding]:
+    for name in facts.invalid_indexes:
+        yield Finding(Level.PROBLEM, "indexes", f"{name} is not valid", f"Run: REINDEX INDEX CONCURRENTLY {name}")
+
+
+def _replication(facts: Facts) -> Iterator[Finding]:
+    for slot in facts.slots:
+        if not slot.active:
+            text = f"nobody reads the slot {slot.name}, which keeps {slot.kept / MEGABYTE:,.0f} MB of WAL"
+            advice = f"Connect its reader, or: SELECT pg_drop_replication_slot('{slot.name}')"
+            yield Finding(Level.WARNING, "replication", text, advice)
+    if facts.settings.get("synchronous_standby_names") and not any(
+        one.sync in ("sync", "quorum") for one in facts.standbys
+    ):
+        text = "synchronous_standby_names is set, and no synchronous standby is connected"
+        yield Finding(
+            Level.PROBLEM, "replication", text, "Commits wait until one is there: start it, or clear the setting"
+        )
+    for one in facts.standbys:
+        if one.behind is not None and one.behind > 100 * MEGABYTE:
+            text = f"{one.name} is {one.behind / MEGABYTE:,.0f} MB behind"
+            yield Finding(Level.WARNING, "replication", text, "A failover to it would lose what it lacks")
+
+
+def _clocks(facts: Facts) -> Iterator[Finding]:
+    if abs(facts.clock_off_s) > CLOCK_OFF_S:
+        text = f"the server's differs from this machine's by {facts.clock_off_s:+.1f} s"
+        yield Finding(Level.WARNING, "clocks", text, "Run NTP on both. Timers follow the server's clock")
+    if abs(facts.engine_clock_s) > 1:
+        text = f"the engine's clock was set: it differs from the server's by {facts.engine_clock_s:+,.0f} s"
+        yield Finding(Level.WARNING, "clocks", text, "Timers follow the engine's clock. DELETE /v2/clock resets it")
+
+
+def _speed(facts: Facts) -> Iterator[Finding]:
+    buffers = int(facts.settings["shared_buffers"].split()[0])
+    if buffers < NEVER_FEWER_BUFFERS:
+        text = f"shared_buffers is {buffers * 8192 / MEGABYTE:.0f} MB"
+        yield Finding(Level.WARNING, "speed", text, "A quarter of the machine's memory is usual")
+    wal_mb = int(facts.settings["max_wal_size"].split()[0])
+    if wal_mb < 1024:
+        text = f"max_wal_size is {wal_mb} MB, so checkpoints come often"
+        yield Finding(Level.WARNING, "speed", text, "4GB or more is usual under load")
