@@ -38,7 +38,8 @@ TENANT = Kind(
     ("name", "description"),
     kept="tenant_id = '<default>'",
     # A running instance has a definition that is not deleted.
-    used="EXISTS (SELECT FROM process_definitions d WHERE d.tenant_id = $1 AND d.state <> 'DELETED')",
+    used="(EXISTS (SELECT FROM process_definitions d WHERE d.tenant_id = $1 AND d.state <> 'DELETED')"
+    " OR EXISTS (SELECT FROM forms f WHERE f.tenant_id = $1 AND f.state <> 'DELETED'))",
 )
 MAPPING_RULE = Kind(
     "MAPPING_RULE",

@@ -4,6 +4,7 @@ Nothing executes: no dialog opens, no error is reported, and the browser refuses
 security policy is an error of the console). The texts are shown as they were written.
 """
 
+import json
 import re
 from xml.sax.saxutils import escape, quoteattr
 
@@ -117,4 +118,28 @@ def test_the_tests_here_would_see_a_script(console):
     console.page.evaluate("document.head.append(Object.assign(document.createElement('script'), {text: 'alert(2)'}))")
     assert [error for error in console.errors if "Content Security Policy" in error]
     assert not [error for error in console.errors if error.startswith("dialog")]
+    console.errors.clear()
+
+
+def test_a_form_is_never_code(console, api):
+    """Neither what its author writes, nor the values that it shows.
+
+    The library for forms removes what could run. The browser refuses it as well, already while the library reads it.
+    """
+    html = {"type": "html", "id": "h", "content": f"{ATTACK}<p>Drawn</p><a href='{LINK}'>x</a>={{{{told}}}}"}
+    text = {"type": "text", "id": "t", "text": f'=told + " [x]({LINK})"'}
+    field = {"type": "textfield", "id": "f", "key": "told", "label": ATTACK, "description": ATTACK}
+    form = {"id": "hostile", "schemaVersion": 19, "components": [html, text, field]}
+    api.deploy("hostile.form", json.dumps(form).encode())
+    reference = '<zeebe:userTask /><zeebe:formDefinition formId="hostile" />'
+    api.deploy("hostile.bpmn", MODEL.replace("<zeebe:userTask />", reference).encode())
+    body = {"processDefinitionId": "hostile", "variables": {"told": ATTACK, "key": "k"}}
+    key = api.post("/process-instances", body)["processInstanceKey"]
+    [task] = api.post("/user-tasks/search", {"filter": {"processInstanceKey": key}})["items"]
+    console.open(f"/tasks/{task['userTaskKey']}")
+    expect(console.page.get_by_text("Drawn")).to_be_visible()
+    expect(console.page.locator(".fjs-input")).to_have_value(ATTACK)
+    found = "document.querySelectorAll('[onerror], .fjs-container script, a[href^=\"javascript:\"]').length"
+    assert console.page.evaluate(found) == 0
+    assert {error.partition(" violates")[0] for error in console.errors} == {"Executing inline event handler"}
     console.errors.clear()

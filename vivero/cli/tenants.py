@@ -135,7 +135,7 @@ def delete(tenant_id: str, file: Path | None, data_dir: Path | None, database_ur
         if done == "kept":
             raise Failure(f"the tenant '{tenant_id}' is built in and cannot be deleted")
         if done == "used":
-            raise Failure(f"the tenant '{tenant_id}' still has process definitions: delete them first")
+            raise Failure(f"the tenant '{tenant_id}' still has process definitions or forms: delete them first")
 
     _change(file, data_dir, database_url, record("tenant delete", "TENANT", "DELETE", tenant_id), work)
     click.echo(f"tenant {tenant_id} deleted")

@@ -17,7 +17,7 @@ function withoutSubmit(components: Component[] = []): Component[] {
 export async function createForm(host: HTMLElement, schema: string, data: Record<string, unknown>, onSubmit: (data: Record<string, unknown>) => void) {
   const parsed = JSON.parse(schema) as Component;
   const form = new Form({ container: host });
-  await form.importSchema({ ...parsed, components: withoutSubmit(parsed.components) } as never, data);
+  await form.importSchema({ type: 'default', ...parsed, components: withoutSubmit(parsed.components) } as never, data);
   form.on('submit', ((event: Submitted) => { if (!Object.keys(event.errors).length) onSubmit(event.data); }) as never);
   const submit = (): void => {
     form.submit();

@@ -60,6 +60,9 @@ async def test_a_tenant_with_definitions_is_not_deleted(admin, rows):
     refused = (await admin("DELETE", "/tenants/blue", status=409)).problem
     assert (refused["title"], "still has process definitions" in refused["detail"]) == ("INVALID_STATE", True)
     rows.execute("UPDATE process_definitions SET state = 'DELETED'")
+    rows.form(tenant_id="blue")
+    await admin("DELETE", "/tenants/blue", status=409)
+    rows.execute("UPDATE forms SET state = 'DELETED'")
     await admin("DELETE", "/tenants/blue", status=204)
 
 
