@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import resource
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from time import perf_counter
 from uuid import uuid4
 
@@ -24,6 +24,9 @@ from vivero.engine.core.outcomes import Ended
 from vivero.engine.core.records.base import DEFAULT_TENANT, Command
 from vivero.engine.core.records.codec import encode_command
 from vivero.engine.core.records.jobs import CompleteJob
+from vivero.engine.jobs.chores import ChoreSettings, dispatcher_settings, of_database, of_partitions
+from vivero.engine.jobs.definitions import JobDefinition, JobRegistry, Runs
+from vivero.engine.jobs.dispatcher import JobDispatcher
 from vivero.engine.runtime.consumer.leadership import Consumer
 from vivero.engine.runtime.consumer.piggyback import PiggybackedStatement, Subject
 from vivero.engine.runtime.consumer.settings import ConsumerSettings
@@ -34,7 +37,11 @@ from vivero.storage import log
 from vivero.storage.log import CommandOutcome, LogEntry
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.plans import CHORES
+from vivero.storage.postgres.pool import Pool
 
+JOBS = bool(os.environ.get("VIVERO_BENCH_JOBS"))
+"""Run the chores, and a dispatcher of background jobs that finds nothing, in the same process."""
 INSTANCES = int(os.environ.get("VIVERO_BENCH_INSTANCES", "50000"))
 LAG = 500
 CALL = 500
@@ -96,6 +103,8 @@ async def _run() -> tuple[dict[str, float], dict[str, str]]:
         cpu, began = _cpu_s(), perf_counter()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(consumer.run, Beat(SupervisionSettings()))
+            for dispatcher in _dispatchers(dsn) if JOBS else ():
+                nursery.start_soon(dispatcher.run, Beat(SupervisionSettings()))
             await progress.done.wait()
             seconds, cpu = perf_counter() - began, _cpu_s() - cpu
             writer = await _backend_cpu_s(connection)
@@ -113,6 +122,20 @@ async def _run() -> tuple[dict[str, float], dict[str, str]]:
         "writer_backend_cpu_us_per_command": 1e6 * writer / stats.commands,
         "memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }, notes | {"instances": f"{INSTANCES:,}"}
+
+
+def _dispatchers(dsn: str) -> Iterator[JobDispatcher]:
+    """The dispatcher of the chores, and that of jobs of the user, of which none is due."""
+    pool = Pool(lambda deadline: driver.connect(dsn, name="runs", deadline=deadline), 2)
+
+    async def connect() -> Connection:
+        return await driver.connect(dsn, name="jobs", settings=CHORES)
+
+    ours = [of(ChoreSettings(), pool.connection) for of in (of_partitions, of_database)]
+    chores = JobRegistry.of(job for registry in ours for job in registry.definitions.values())
+    yield JobDispatcher(connect, pool.connection, "benchmark", chores, dispatcher_settings({}), chores=True)
+    idle = JobRegistry.of([JobDefinition("idle", trio.sleep_forever, Runs.TRIO)])
+    yield JobDispatcher(connect, pool.connection, "benchmark", idle)
 
 
 async def _fill(connection: Connection) -> int:

@@ -40,6 +40,8 @@ MAX_ERROR = 4000
 """Characters of an error that are kept."""
 EVENTS_S = 0.05
 """The longest time that consumers wait for new events on the node that committed them."""
+SHORTEST_PAUSE_S = 0.005
+"""The shortest pause until the next execution is due: it lets one turn pull several."""
 LOOK_AGAIN_S = 0.02
 """The pause when all due executions that the node found were locked by other nodes."""
 
@@ -233,7 +235,8 @@ class JobDispatcher:
         self._note_time(due)
         if most == 0 or pulled == most or due.next_ms is None or stands_still:
             return self._settings.poll_s
-        return min(max((due.next_ms - due.now_ms) / 1000, LOOK_AGAIN_S), self._settings.poll_s)
+        ahead_s = (due.next_ms - due.now_ms) / 1000
+        return min(max(ahead_s, SHORTEST_PAUSE_S) if ahead_s > 0 else LOOK_AGAIN_S, self._settings.poll_s)
 
     def _note_time(self, due: Due) -> None:
         self._clock = (due.now_ms, trio.current_time())

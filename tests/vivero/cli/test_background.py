@@ -3,6 +3,7 @@
 import json
 
 import pytest
+import trio
 from click.testing import CliRunner
 
 from vivero.cli import background, main
@@ -46,3 +47,42 @@ def test_a_list_is_a_line_of_json_for_each_execution(run):
 
 def test_an_empty_list_has_no_header(run):
     assert run([], "types").stdout == ""
+
+
+def test_consumers_are_listed_with_what_they_are_behind(run):
+    place = {"type": "mirror", "partitionId": 2, "position": "7", "behind": 3, "acknowledged": "2027-01-31T03:00:00Z"}
+    header, row = run([place], "consumers").stdout.splitlines()
+    assert header.split() == ["type", "partition", "position", "behind", "acknowledged"]
+    assert row.split()[:4] == ["mirror", "2", "7", "3"]
+
+
+class Recording:
+    """A client that notes what it is asked for."""
+
+    def __init__(self) -> None:
+        self.asked = []
+
+    async def add_background_job(self, *arguments):
+        self.asked.append(arguments)
+        return {"id": "0198"}
+
+    async def change_background_job(self, *arguments):
+        self.asked.append(arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "asked", "said"),
+    [
+        (("add", "mail", "--key", "ann"), [("mail", None, None, "ann")], "0198\n"),
+        (("cancel", "a", "b"), [("a", "cancel"), ("b", "cancel")], "a is cancelled\nb is cancelled\n"),
+    ],
+)
+def test_unique_executions_are_added_and_runs_are_cancelled(monkeypatch, arguments, asked, said):
+    client = Recording()
+
+    def talk(_address, work):
+        return trio.run(work, client)
+
+    monkeypatch.setattr(background, "talk", talk)
+    done = CliRunner().invoke(main, ("background", *arguments), catch_exceptions=False)
+    assert (client.asked, done.stdout) == (asked, said)
