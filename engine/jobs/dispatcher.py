@@ -337,8 +337,11 @@ class JobDispatcher:
         if reader is None:
             return result
         await settle(self._connections, execution, reader)
-        behind = EVENTS_S if commits < self._commits[run.partition or 0] else self._settings.poll_interval
-        return result or RescheduleIn(behind if reader.caught_up else 0.0)
+        result = result or RescheduleIn(self._settings.poll_interval if reader.caught_up else 0.0)
+        if commits == self._commits[run.partition or 0]:
+            return result
+        now_ms = self._now_ms()
+        return min(result, RescheduleIn(EVENTS_S), key=lambda each: each.due_ms(now_ms))
 
     def _execution(self, run: Run, job: JobDefinition, reader: EventReader | None) -> Execution:
         if reader is not None:
