@@ -195,6 +195,31 @@ async def test_instances_are_searched_cancelled_and_their_definition_deleted(in_
     await in_thread(use)
 
 
+async def test_batch_operations(in_thread):
+    def use(client):
+        deploy(client, "one_task.bpmn")
+        keys = {start(client, tags=["batch"]).process_instance_key for _ in range(3)}
+        filter_ = models.ProcessInstanceCancellationBatchOperationRequest.from_dict({"filter": {"tags": ["batch"]}})
+        made = client.cancel_process_instances_batch_operation(data=filter_)
+        assert made.batch_operation_type == "CANCEL_PROCESS_INSTANCE"
+        found = client.get_batch_operation(batch_operation_key=made.batch_operation_key)
+        while found.state in ("CREATED", "ACTIVE"):
+            found = client.get_batch_operation(batch_operation_key=made.batch_operation_key)
+        counts = (found.operations_total_count, found.operations_completed_count, found.operations_failed_count)
+        assert (found.state, counts, found.actor_id) == ("COMPLETED", (3, 3, 0), "anonymous")
+        items = client.search_batch_operation_items(
+            data=variables("BatchOperationItemSearchQuery", filter={"batchOperationKey": made.batch_operation_key})
+        ).items
+        assert {item.process_instance_key for item in items} == keys
+        assert {item.state for item in items} == {"COMPLETED"}
+        assert [each.state for each in client.search_batch_operations().items] == ["COMPLETED"]
+        assert client.resolve_incidents_batch_operation().batch_operation_type == "RESOLVE_INCIDENT"
+        with pytest.raises(sdk.errors.ApiError, match="it is in state 'COMPLETED'"):
+            client.suspend_batch_operation(batch_operation_key=made.batch_operation_key)
+
+    await in_thread(use)
+
+
 async def test_pages(in_thread):
     def use(client):
         deploy(client, "one_task.bpmn")

@@ -141,11 +141,17 @@ async def test_a_repeated_creation_with_a_key_creates_one_batch(reader, rows):
     ],
 )
 async def test_bad_filters_create_no_batch(reader, rows, body, says):
-    for path in (CANCELLATION, RESOLUTION):
+    for path in (CANCELLATION, "/v2/incidents/resolution", RESOLUTION)[: 2 if says.startswith("No") else 3]:
         answer = await reader("POST", path, body)
         assert answer.status == 400
         assert says in answer.problem["detail"]
     assert rows.execute("SELECT count(*) FROM batch_operations").fetchone() == (0,)
+
+
+async def test_all_incidents_are_resolved_without_a_filter(reader, rows):
+    """The body of this route is optional, and a retry does no harm."""
+    await create(reader, RESOLUTION, b"")
+    assert rows.execute("SELECT filter FROM batch_operations").fetchall() == [({"state": "ACTIVE"},)]
 
 
 async def test_the_filter_of_incidents_is_that_of_their_search(reader, rows):
