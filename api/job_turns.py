@@ -24,8 +24,17 @@ class JobTurns:
     def first(self, bounds: Bounds) -> int | None:
         """The partition where the next look begins. None: at the beginning, as no look leaves jobs to others."""
         partitions = self._partitions()
-        if len(partitions) == 1 or not bounds.backlog:
-            return None
+        return None if len(partitions) == 1 or not bounds.backlog else self._next(partitions, bounds)
+
+    def order(self, bounds: Bounds) -> Sequence[int]:
+        """All partitions, in the order in which the next look with bounds takes their jobs."""
+        partitions = self._partitions()
+        if len(partitions) == 1:
+            return partitions
+        first = self._next(partitions, bounds)
+        return [first, *(partition for partition in partitions if partition != first)]
+
+    def _next(self, partitions: Sequence[int], bounds: Bounds) -> int:
         fair, left = divmod(bounds.count_look(), FAIR_EVERY)
         own = self._led()
         if not own or not left:

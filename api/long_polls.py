@@ -47,7 +47,7 @@ class PiggybackedPoll:
     def __init__(self, polls: LongPolls, poller: Poller, bounds: Bounds) -> None:
         self.token = uuid4()
         self._bounds = bounds
-        self._start = None if bounds.plain(trio.current_time()) else bounds.bounded()
+        self._start = None if bounds.plain(trio.current_time()) else bounds.bounded(polls.turns.order(bounds))
         self.call: Call = (
             activation.plain_lease_statement(poller.ask, self.token, first=polls.turns.first(bounds))
             if self._start is None

@@ -163,7 +163,7 @@ def lease_statement(
     type, tenant, _, timeout_ms, worker, names, with_token = ask
     wanted = None if names is None else list(names)
     duration, limit = min(timeout_ms, MAX_TIMEOUT_MS), at_once(ask)
-    bounds = (start.due_ms, list(start.highest), list(start.lowest), list(start.keys))
+    bounds = (start.due_ms, *map(list, (start.highest, start.lowest, start.keys, start.last_keys)))
     whose = (type, tenant, limit, duration, worker, wanted, with_token, str(token), room, variables, *bounds)
     return ACTIVATE if names is None else ACTIVATE_NAMED, whose
 
@@ -202,7 +202,7 @@ def looked(result: QueryResult) -> Looked:
 def _seen(result: QueryResult) -> Seen | None:
     if not result.rows:
         return None
-    first_keys = {priority: key for *_, priority, key, _, _ in result.rows if key is not None}
+    first_keys = {(priority, key) for *_, priority, key, _, _ in result.rows if key is not None}
     return Seen(result.rows[0][-2], first_keys, result.rows[0][-1])
 
 

@@ -10,7 +10,7 @@
 -- for a job that did not fit, with the token of a former lease; without a size the job sees too many variables.
 -- The scans begin at bounds, behind the dead index entries that an old snapshot keeps. Leases begin at $11, minus a quarter
 -- of a second, because transactions take time. Jobs that never returned begin at a least key for each range of priorities
--- ($12-$14, from high to low). The first entry of each scan, locked or not, is read before anything is locked; the last
+-- ($12-$15, from high to low); of one priority, each partition is a range of its own, and those come first whose turn it is. The first entry of each scan, locked or not, is read before anything is locked; the last
 -- columns return it for the next bounds, and the seconds that the statement has taken so far (scan_bounds.py).
 WITH engine AS MATERIALIZED (
     SELECT coalesce(pinned_at, now() + shift) AS now FROM clock
@@ -40,12 +40,12 @@ WITH engine AS MATERIALIZED (
     FOR UPDATE SKIP LOCKED
 ), fresh AS MATERIALIZED (
     SELECT job.*, CASE WHEN job.priority = head.priority THEN head.job_key END AS first_key
-    FROM unnest($12::int[], $13::int[], $14::bigint[]) AS bounds(highest, lowest, least_key)
+    FROM unnest($12::int[], $13::int[], $14::bigint[], $15::bigint[]) AS bounds(highest, lowest, least_key, last_key)
     CROSS JOIN LATERAL (
         SELECT priority, job_key
         FROM jobs
         WHERE type = $1 AND tenant_id = $2 AND ready AND NOT returned
-            AND priority <= highest AND priority >= lowest AND job_key >= least_key
+            AND priority <= highest AND priority >= lowest AND job_key >= least_key AND job_key <= last_key
         ORDER BY priority DESC, job_key
         LIMIT 1
     ) head
@@ -53,7 +53,7 @@ WITH engine AS MATERIALIZED (
         SELECT job_key, path, lease_token, octet_length(headers::text) AS headers, priority
         FROM jobs
         WHERE type = $1 AND tenant_id = $2 AND ready AND NOT returned AND priority <= head.priority AND priority >= lowest
-            AND job_key >= CASE WHEN highest = lowest THEN head.job_key ELSE least_key END
+            AND job_key >= CASE WHEN highest = lowest THEN head.job_key ELSE least_key END AND job_key <= last_key
             AND NOT EXISTS (SELECT FROM void_leases WHERE token = $8)
         ORDER BY priority DESC, job_key
         LIMIT $3::int

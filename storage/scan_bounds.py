@@ -6,8 +6,8 @@ Each process keeps its own bounds, and may lose them.
 
 A bound never hides a job, by three rules (docs/adr/0024):
 
-- Jobs that were never ready before become visible in the order of their keys. The least key that a snapshot has, locked
-  or not, is a bound for all later ones. Each priority has its own.
+- Jobs of a partition that were never ready before become visible in the order of their keys. The least key of a
+  partition that a snapshot has, locked or not, is a bound for all later ones. Each priority has its own.
 - Other ready jobs are `returned`, and scanned without a bound: failed ones, those given back, those whose priority or
   retries changed.
 - A lease or a backoff ends after it begins. Leases that begin after a look end after the time of that look. A margin in
@@ -22,8 +22,10 @@ answer that jobs are not small, looks measure the jobs for a minute.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
+
+from vivero.engine.core.records.base import keys_of, partition_of
 
 Subject = tuple[str, str]
 """A job type and a tenant."""
@@ -31,7 +33,7 @@ Subject = tuple[str, str]
 MAX_SUBJECTS = 10_000
 """The most job types with bounds. Beyond it, the type that was looked for longest ago has none."""
 MAX_PRIORITIES = 8
-"""The most priorities of a job type that have a bound."""
+"""The most priorities of a job type that have a bound, in each partition."""
 WHOLE_EVERY_S = 1.0
 """The shortest time between two looks without bounds, and the usual one."""
 MAX_WHOLE_EVERY_S = 60.0
@@ -48,6 +50,7 @@ OVERDUE_S = 5.0
 """If a look without bounds is so late, no statement is piggybacked on a batch: those all have bounds."""
 
 _LOWEST, _HIGHEST = -(2**31), 2**31 - 1
+_LAST_KEY = 2**63 - 1
 
 
 class ScanStart(NamedTuple):
@@ -56,9 +59,10 @@ class ScanStart(NamedTuple):
     due_ms: int = 0
     """The engine's time in ms since 1970: no lease and no backoff ends before it."""
     highest: tuple[int, ...] = (_HIGHEST,)
-    """Ranges of priorities, from high to low: their highest, their lowest, and the least key in them."""
+    """Ranges of priorities, from high to low: their highest, their lowest, the least key in them, and the last one."""
     lowest: tuple[int, ...] = (_LOWEST,)
     keys: tuple[int, ...] = (0,)
+    last_keys: tuple[int, ...] = (_LAST_KEY,)
     version: int = 0
     whole: bool = True
     """It has no bounds."""
@@ -71,12 +75,12 @@ EVERYTHING = ScanStart()
 class Seen(NamedTuple):
     """What a look tells about bounds.
 
-    `due_ms`: the end of the first lease or backoff that is over, otherwise the engine's time. `first_keys`: the first
-    key of each priority, among the jobs that never returned. `took_s`: the time that PostgreSQL took.
+    `due_ms`: the end of the first lease or backoff that is over, otherwise the engine's time. `first_keys`: a priority
+    and its first key in a partition, among the jobs that never returned. `took_s`: the time that PostgreSQL took.
     """
 
     due_ms: int
-    first_keys: Mapping[int, int]
+    first_keys: Collection[tuple[int, int]]
     took_s: float = 0.0
 
 
@@ -97,7 +101,8 @@ class Bounds:
 
     def __init__(self, now: float) -> None:
         self._due_ms = 0
-        self._keys: dict[int, int] = {}
+        self._keys: dict[int, dict[int, int]] = {}
+        """By priority and partition."""
         self._version = 0
         self._slow = False
         self._slow_looks = 0
@@ -126,10 +131,10 @@ class Bounds:
         if self._slow_looks >= SLOW_LOOKS:
             self._slow, self._slow_looks, self._whole_at = True, 0, now
 
-    def start(self, now: float) -> ScanStart:
-        """For a look that begins now; without bounds if it is time for that."""
+    def start(self, now: float, partitions: Sequence[int] = (1,)) -> ScanStart:
+        """For a look that begins now; without bounds if it is time for that. See `bounded`."""
         if now < self._whole_at:
-            return self.bounded()
+            return self.bounded(partitions)
         self._whole_at = now + WHOLE_EVERY_S
         return EVERYTHING._replace(version=self._version, began=now)
 
@@ -138,10 +143,13 @@ class Bounds:
         """The `due_ms` of a look with bounds; 0 while looks are plain or fast."""
         return self._due_ms if self._slow else 0
 
-    def bounded(self) -> ScanStart:
-        """The bounds of a piggybacked statement, which must be short. They are left out if they gain nothing."""
+    def bounded(self, partitions: Sequence[int] = (1,)) -> ScanStart:
+        """The bounds of a piggybacked statement, which must be short. They are left out if they gain nothing.
+
+        `partitions`: all of the database, in the order in which their jobs are taken.
+        """
         keys = self._keys if self._slow else {}
-        return ScanStart(self.due_ms, *_ranges(keys), self._version, False)
+        return ScanStart(self.due_ms, *_ranges(keys, partitions), self._version, False)
 
     def ended(self, start: ScanStart, now: float) -> None:
         """The look is over, however it ended. Call this before `learn`."""
@@ -162,9 +170,10 @@ class Bounds:
         if start.whole:
             self._slow = seen.took_s >= SLOW_S  # more precise than the time until its answer arrived
         self._due_ms = seen.due_ms
-        for priority, key in seen.first_keys.items():
-            known = self._keys.pop(priority, 0)
-            self._keys[priority] = key if start.whole else max(known, key)
+        for priority, key in seen.first_keys:
+            known = self._keys[priority] = self._keys.pop(priority, {})
+            partition = partition_of(key)
+            known[partition] = key if start.whole else max(known.get(partition, 0), key)
         while len(self._keys) > MAX_PRIORITIES:
             del self._keys[next(iter(self._keys))]
 
@@ -188,12 +197,25 @@ class ScanBounds:
         self._bounds.clear()
 
 
-def _ranges(keys: Mapping[int, int]) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+def _ranges(
+    keys: Mapping[int, Mapping[int, int]], partitions: Sequence[int]
+) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
     """All priorities as ranges from high to low: each known one by itself, and those between without a bound."""
     ranges, above = [], _HIGHEST
     for priority in sorted(keys, reverse=True):
-        ranges += [(above, priority + 1, 0), (priority, priority, keys[priority])]
+        ranges.append((above, priority + 1, 0, _LAST_KEY))
+        ranges += [(priority, priority, *bounds) for bounds in _key_ranges(keys[priority], partitions)]
         above = priority - 1
-    ranges.append((above, _LOWEST, 0))
-    highest, lowest, least = zip(*((high, low, key) for high, low, key in ranges if high >= low), strict=True)
-    return highest, lowest, least
+    ranges.append((above, _LOWEST, 0, _LAST_KEY))
+    highest, lowest, least, last = zip(*(each for each in ranges if each[0] >= each[1]), strict=True)
+    return highest, lowest, least, last
+
+
+def _key_ranges(keys: Mapping[int, int], partitions: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """The least and the last key of each partition. A single partition has all keys."""
+    if len(partitions) == 1:
+        yield min(keys.values()), _LAST_KEY
+        return
+    for partition in partitions:
+        behind, end = keys_of(partition)
+        yield keys.get(partition, behind), end - 1

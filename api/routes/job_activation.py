@@ -281,15 +281,18 @@ async def _activate(connection: Connection, polls: LongPolls, ask: Ask, max_byte
             bounds.note_plain(trio.current_time(), large, looked.slow, len(looked.leases) == at_once(ask))
             if not looked.large:
                 return Looked(looked.leases)
-        return await _activate_measured(connection, ask, max_bytes, token, bounds)
+        partitions = polls.turns.order(bounds)
+        return await _activate_measured(connection, ask, max_bytes, token, bounds, partitions)
     except StorageError as error:
         if error.in_doubt:
             polls.note_lost_lease((ask.type, ask.tenant), token)
         raise
 
 
-async def _activate_measured(connection: Connection, ask: Ask, max_bytes: int, token: UUID, bounds: Bounds) -> Looked:
-    start = bounds.start(trio.current_time())
+async def _activate_measured(
+    connection: Connection, ask: Ask, max_bytes: int, token: UUID, bounds: Bounds, partitions: Sequence[int]
+) -> Looked:
+    start = bounds.start(trio.current_time(), partitions)
     try:
         looked = await activation.activate(connection, ask, max_bytes, token, start)
     finally:

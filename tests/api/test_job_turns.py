@@ -40,3 +40,11 @@ def test_without_a_backlog_or_with_one_partition_no_partition_comes_first():
     bounds.note_plain(0.0, large=False, slow=False, full=False)
     assert turns.first(bounds) is None
     assert JobTurns().first(backlog()) is None
+
+
+def test_looks_with_bounds_take_the_jobs_of_all_partitions_in_turn():
+    turns, bounds = JobTurns(lambda: [1, 2, 3], lambda: [2]), Bounds(0.0)
+    orders = [turns.order(bounds) for _ in range(FAIR_EVERY * 3)]
+    assert all(sorted(order) == [1, 2, 3] for order in orders)
+    assert {order[0] for order in orders} == {1, 2, 3}
+    assert JobTurns().order(bounds) == (1,)

@@ -345,7 +345,7 @@ async def test_the_next_statement_begins_where_the_last_saw_the_first_job(long_p
     await settle()
     make_slow(long_polls)
     (statement,) = long_polls.piggybacked({("t", "x"): 1})
-    assert statement.call[1][-4:] == (0, [2**31 - 1], [-(2**31)], [0])
+    assert statement.call[1][-5:] == (0, [2**31 - 1], [-(2**31)], [0], [2**63 - 1])
     statement.arrived(brings_measured(LEASE, priority=3, first_key=5, due_ms=1234))
     assert await settle(poll) == [True]
     (_,) = poll.poller.take()

@@ -428,7 +428,7 @@ async def test_named_variables_are_found_by_scope_and_name(sync, connection):
     sync.execute("ANALYZE variables")
     await connection.execute(*by_index())
     for statement, count in (
-        (activation.ACTIVATE_NAMED, 14),
+        (activation.ACTIVATE_NAMED, 15),
         (activation.ACTIVATE_SMALL_NAMED, 9),
         (activation.ACTIVATED_NAMED, 4),
     ):

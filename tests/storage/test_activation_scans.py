@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 import psycopg
 import pytest
 
+from vivero.engine.core.records.base import keys_of
 from vivero.storage import activation
 from vivero.storage.activation import MAX_VARIABLES, Ask, release, take_back
 from vivero.storage.postgres import driver
@@ -126,6 +127,35 @@ async def measure(sync, connection, start, key):
     )
     sync.execute("DELETE FROM jobs WHERE job_key >= %s", [key])
     return read
+
+
+async def test_the_jobs_of_each_partition_are_taken_in_turn(sync, connection):
+    """Each partition has its own bound: a job of a smaller key than those seen is found in the next look."""
+    (one, _), (two, _), bounds = keys_of(1), keys_of(2), slow_bounds()
+    sync.execute(PUT, [0, two + 1, two + 100])
+    leases = await look(connection, bounds, bounds.bounded((1, 2)), limit=10)
+    assert [lease.job_key for lease in leases] == list(range(two + 1, two + 11))
+    sync.execute(PUT, [0, one + 1, one + 100])
+    for partitions, first in (((1, 2), one + 1), ((2, 1), two + 11), ((1, 2), one + 11), ((2, 1), two + 21)):
+        leases = await look(connection, bounds, bounds.bounded(partitions), limit=10)
+        assert [lease.job_key for lease in leases] == list(range(first, first + 10))
+
+
+async def test_what_a_look_reads_of_two_partitions_does_not_grow_with_the_age_of_a_snapshot(
+    sync, connection, old_snapshot
+):
+    (one, _), (two, _), bounds = keys_of(1), keys_of(2), slow_bounds()
+    for key in range(1, 1001, 50):
+        for first in (one, two):
+            sync.execute(PUT, [0, first + key, first + key + 49])
+        leases = [lease for _ in range(2) for lease in await look(connection, bounds, bounds.bounded((2, 1)))]
+        assert len(leases) == 100
+        sync.execute(COMPLETE, [[lease.job_key for lease in leases]])
+        move_clock(sync, 0.5)
+    bounded = await measure(sync, connection, bounds.bounded((1, 2)), two + 100_001)
+    whole = await measure(sync, connection, EVERYTHING, two + 100_011)
+    print(f"pages read: {bounded} with bounds, {whole} without")
+    assert bounded[0] < whole[0] / 2
 
 
 async def test_what_a_look_reads_does_not_grow_with_the_age_of_a_snapshot(sync, connection, old_snapshot):

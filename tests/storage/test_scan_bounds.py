@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 
+from vivero.engine.core.records.base import keys_of
 from vivero.storage.scan_bounds import (
     EVERYTHING,
     MAX_PRIORITIES,
@@ -26,7 +27,11 @@ LOWEST, HIGHEST = -(2**31), 2**31 - 1
 
 
 def ranges(start):
-    return list(zip(start.highest, start.lowest, start.keys, strict=True))
+    return [each[:3] for each in key_ranges(start)]
+
+
+def key_ranges(start):
+    return list(zip(start.highest, start.lowest, start.keys, start.last_keys, strict=True))
 
 
 def slow_bounds():
@@ -43,7 +48,7 @@ def bounds():
     first = bounds.start(-SLOW_S)
     assert first.whole
     bounds.ended(first, 0.0)
-    bounds.learn(first, Seen(1000, {}, SLOW_S))
+    bounds.learn(first, Seen(1000, [], SLOW_S))
     return bounds
 
 
@@ -52,15 +57,30 @@ def test_without_knowledge_a_look_sees_everything():
 
 
 def test_each_known_priority_has_its_bound_and_all_others_none(bounds):
-    bounds.learn(bounds.bounded(), Seen(2000, {5: 70, 0: 50}))
+    bounds.learn(bounds.bounded(), Seen(2000, [(5, 70), (0, 50)]))
     start = bounds.bounded()
     assert start.due_ms == 2000
     assert ranges(start) == [(HIGHEST, 6, 0), (5, 5, 70), (4, 1, 0), (0, 0, 50), (-1, LOWEST, 0)]
 
 
+def test_each_partition_has_its_bound_and_comes_in_turn(bounds):
+    """The jobs of a partition become visible in the order of their keys, but not those of several."""
+    (first, end), (second, last) = keys_of(1), keys_of(2)
+    bounds.learn(bounds.bounded((1, 2)), Seen(2000, [(0, second + 7)]))
+    assert key_ranges(bounds.bounded((2, 1)))[1:-1] == [(0, 0, second + 7, last - 1), (0, 0, first, end - 1)]
+    bounds.learn(bounds.bounded((1, 2)), Seen(2000, [(0, first + 3)]))
+    assert key_ranges(bounds.bounded((1, 2)))[1:-1] == [(0, 0, first + 3, end - 1), (0, 0, second + 7, last - 1)]
+
+
+def test_a_node_that_knows_one_partition_hides_no_other(bounds):
+    """Its routes are old."""
+    bounds.learn(bounds.bounded((1, 2)), Seen(2000, [(0, keys_of(2)[0] + 7), (0, keys_of(1)[0] + 3)]))
+    assert bounds.bounded((1,)).keys == (0, keys_of(1)[0] + 3, 0)
+
+
 @pytest.mark.parametrize("priorities", [(HIGHEST,), (LOWEST,), (LOWEST, HIGHEST), (0, 1, 2), range(-9, 9)])
 def test_the_ranges_are_all_priorities_once_from_high_to_low(bounds, priorities):
-    bounds.learn(bounds.bounded(), Seen(0, dict.fromkeys(priorities, 7)))
+    bounds.learn(bounds.bounded(), Seen(0, [(priority, 7) for priority in priorities]))
     found = ranges(bounds.bounded())
     assert found[0][0] == HIGHEST
     assert found[-1][1] == LOWEST
@@ -71,17 +91,17 @@ def test_the_ranges_are_all_priorities_once_from_high_to_low(bounds, priorities)
 
 def test_an_older_answer_never_raises_and_never_lowers_the_key_of_a_newer(bounds):
     older, newer = bounds.bounded(), bounds.bounded()
-    bounds.learn(newer, Seen(3000, {0: 50}))
-    bounds.learn(older, Seen(2000, {0: 40}))
+    bounds.learn(newer, Seen(3000, [(0, 50)]))
+    bounds.learn(older, Seen(2000, [(0, 40)]))
     assert bounds.bounded().keys == (0, 50, 0)
     assert bounds.bounded().due_ms == 2000
 
 
 def test_what_a_look_without_bounds_found_lowers_them_and_earlier_looks_do_not_raise_them(bounds):
-    bounds.learn(bounds.bounded(), Seen(2000, {0: 50, 1: 60}))
+    bounds.learn(bounds.bounded(), Seen(2000, [(0, 50), (1, 60)]))
     early = bounds.bounded()
-    bounds.learn(bounds.start(WHOLE_EVERY_S), Seen(1500, {0: 3}, SLOW_S))
-    bounds.learn(early, Seen(2500, {0: 51}))
+    bounds.learn(bounds.start(WHOLE_EVERY_S), Seen(1500, [(0, 3)], SLOW_S))
+    bounds.learn(early, Seen(2500, [(0, 51)]))
     assert bounds.bounded()[:4] == (1500, (HIGHEST, 1, 0, -1), (2, 1, 0, LOWEST), (0, 60, 3, 0))
 
 
@@ -97,7 +117,7 @@ def test_looks_without_bounds_come_once_a_second_and_take_a_small_share_of_the_t
 
 
 def test_bounds_are_used_only_while_looks_without_them_are_slow(bounds):
-    bounds.learn(bounds.bounded(), Seen(2000, {0: 50}))
+    bounds.learn(bounds.bounded(), Seen(2000, [(0, 50)]))
     bounds.ended(bounds.start(1.0), 1.0 + SLOW_S / 2)
     assert bounds.bounded()[:4] == EVERYTHING[:4]
     bounds.ended(bounds.start(3.0), 3.0 + SLOW_S)
@@ -109,7 +129,7 @@ def test_a_look_is_as_slow_as_postgresql_says_however_late_its_answer_arrives(bo
     late = bounds.start(1.0)
     bounds.ended(late, 1.5)
     assert not bounds.plain(1.5)
-    bounds.learn(late, Seen(2000, {}, SLOW_S / 2))
+    bounds.learn(late, Seen(2000, [], SLOW_S / 2))
     assert bounds.plain(1.5)
 
 
@@ -159,7 +179,7 @@ def test_forgotten_bounds_learn_nothing_for_their_successors():
     before = scans.of(("a", "t"), 0.0)
     start = before.bounded()
     scans.forget()
-    before.learn(start, Seen(9, {0: 9}))
+    before.learn(start, Seen(9, [(0, 9)]))
     assert scans.of(("a", "t"), 1.0).bounded()[:4] == EVERYTHING[:4]
 
 
@@ -197,22 +217,28 @@ class Table:
     """The committed rows, and the locks of transactions that are open. A look skips locked rows."""
 
     jobs: list = field(default_factory=list)
-    next_key: int = 1
+    next_keys: dict = field(default_factory=lambda: {partition: keys_of(partition)[0] for partition in (1, 2, 3)})
 
-    def insert(self, priority):
-        self.jobs.append(Job(self.next_key, priority))
-        self.next_key += 1
+    def insert(self, priority, partition=1):
+        self.next_keys[partition] += 1
+        self.jobs.append(Job(self.next_keys[partition], priority))
 
     def ready(self, start):
-        """What a look with this start sees, in its order, locked or not."""
+        """What a look with this start sees, in the order of keys, locked or not."""
         return sorted((j for j in self.jobs if j.ready and (j.returned or within(start, j))), key=order)
 
     def look(self, start, limit):
-        leased = [job for job in self.ready(start) if not job.locked][:limit]
+        """Lease returned jobs, and then those of each range, which tell the first key of the range."""
+        unlocked = [job for job in self.ready(start) if not job.locked]
+        leased = [job for job in unlocked if job.returned][:limit]
+        firsts = set()
+        for limits in key_ranges(start):
+            found = [job for job in self.ready(start) if not job.returned and inside(limits, job)]
+            taken = [job for job in found if not job.locked][: limit - len(leased)]
+            firsts |= {(job.priority, found[0].key) for job in taken if job.priority == found[0].priority}
+            leased += taken
         for job in leased:
             job.locked = True
-        fresh = {job.priority for job in leased if not job.returned}
-        firsts = {p: min(j.key for j in self.ready(start) if not j.returned and j.priority == p) for p in fresh}
         return Look(start, leased, Seen(0, firsts) if leased else None)
 
 
@@ -220,8 +246,13 @@ def order(job):
     return -job.priority, job.key
 
 
+def inside(limits, job):
+    high, low, key, last_key = limits
+    return low <= job.priority <= high and key <= job.key <= last_key
+
+
 def within(start, job):
-    return any(low <= job.priority <= high and job.key >= key for high, low, key in ranges(start))
+    return any(inside(limits, job) for limits in key_ranges(start))
 
 
 def finish(look, commits):
@@ -238,8 +269,9 @@ def come_back(random, table):
             job.ready, job.returned, job.priority = True, True, random.randrange(3)
 
 
-@pytest.mark.parametrize("run", range(40))
-def test_a_look_with_bounds_sees_what_one_without_sees(seed, run):
+@pytest.mark.parametrize("partitions", [(1,), (1, 2, 3)])
+@pytest.mark.parametrize("run", range(30))
+def test_a_look_with_bounds_sees_what_one_without_sees(seed, run, partitions):
     """Lookers of several processes, answers in any order, lost ones and transactions that are rolled back."""
     random = Random(seed * 1000 + run)
     table, nodes, flying, arriving = Table(), [slow_bounds(), slow_bounds()], [], []
@@ -247,10 +279,10 @@ def test_a_look_with_bounds_sees_what_one_without_sees(seed, run):
     for _ in range(400):
         match random.choice(["insert", "insert", "look", "look", "end", "arrive", "return"]):
             case "insert":
-                table.insert(random.choice([0, 0, 0, 1, 2]))
+                table.insert(random.choice([0, 0, 0, 1, 2]), random.choice(partitions))
             case "look":
                 bounds = random.choice(nodes)
-                start = bounds.bounded()
+                start = bounds.bounded(random.sample(partitions, len(partitions)))
                 assert table.ready(start) == table.ready(EVERYTHING)
                 flying.append((bounds, table.look(start, random.randrange(1, 6))))
             case "end" if flying:
