@@ -453,8 +453,8 @@ TASKS: tuple[Mutant, ...] = (
         f"{LATE_TESTS}::test_a_call_that_comes_late_changes_nothing",
         "storage/activation.sql",
         (
-            "ELSE least_key END AND job_key <= last_key\n            AND NOT EXISTS (SELECT FROM void_leases WHERE token = $8)",
-            "ELSE least_key END AND job_key <= last_key AND $8::uuid IS NOT NULL",
+            "AND job_key <= last_key\n            AND NOT EXISTS (SELECT FROM void_leases WHERE token = $8)",
+            "AND job_key <= last_key AND $8::uuid IS NOT NULL",
         ),
     ),
     mutant(
