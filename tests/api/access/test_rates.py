@@ -53,9 +53,12 @@ async def test_what_ends_work_does_not_count(services):
 
 
 def test_which_routes_do_not_count():
-    assert sorted(route.path.rpartition("/")[2] for route in ROUTES if not route.is_limited) == [
-        *("cancellation", "completion", "completion", "error", "failure")
-    ]
+    batch = "/v2/batch-operations/{batchOperationKey}"
+    assert {route.path for route in ROUTES if not route.is_limited} == {
+        *(f"/v2/jobs/{{jobKey}}/{end}" for end in ("completion", "failure", "error")),
+        *(f"{batch}/{change}" for change in ("suspension", "resumption", "cancellation")),
+        *("/v2/process-instances/{processInstanceKey}/cancellation", "/v2/user-tasks/{userTaskKey}/completion"),
+    }
 
 
 async def test_answers_with_authentication_are_private(services):
