@@ -1,5 +1,6 @@
-"""The example in a whole program: a node that only works connectors, beside one that does all the rest."""
+"""The examples in whole programs: a node that only works connectors, beside one that does all the rest; a webhook."""
 
+import hmac
 import http.server
 import importlib.util
 import threading
@@ -48,6 +49,29 @@ async def test_a_node_with_the_role_jobs_works_what_others_create(migrated, weat
         assert "temperature" not in atlantis["variables"]
         assert trees[0].connectors.dispatcher is None
         assert trees[1].connectors.dispatcher.figures.started == 2
+
+
+async def test_the_example_of_a_webhook(migrated, monkeypatch):
+    monkeypatch.setenv("VIVERO_SECRET_PAYMENTS", "our-secret")
+    body = b'{"id": "p-1", "type": "payment", "invoice": "i-7", "amount": 120}'
+    headers = {"Content-Type": "application/json", "X-Signature": hmac.digest(b"our-secret", body, "sha256").hex()}
+    async with program(migrated) as (client, _, _):
+        assert (await deploy(client, (EXAMPLE / "payment.bpmn").read_bytes())).json()["warnings"] == []
+        start = {"processDefinitionId": "payment", "variables": {"invoice": "i-7"}, "awaitCompletion": True}
+        answers = {}
+
+        async def create():
+            answers["created"] = (await client.post("/v2/process-instances", json=start)).json()
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(create)
+            statuses = [
+                (await client.post("/inbound/payments", content=body, headers=headers)).status_code for _ in "ab"
+            ]
+        assert statuses == [200, 200]
+        assert answers["created"]["variables"] == {"invoice": "i-7", "amount": 120}
+        forged = await client.post("/inbound/payments", content=body.replace(b"120", b"999"), headers=headers)
+        assert forged.status_code == 401
 
 
 def test_a_deployment_without_connectors_is_warned():
