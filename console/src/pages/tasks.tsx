@@ -6,9 +6,10 @@ import { t, total } from '../lib/i18n.ts';
 import { variablesOf } from '../lib/json.ts';
 import { useResource } from '../lib/resource.ts';
 import { go, href, put, query } from '../lib/router.ts';
-import { me as whoami } from '../lib/session.ts';
+import { COMPLETE_TASK, me as whoami } from '../lib/session.ts';
 import type { Form, Page, UserTask, Variable } from '../lib/shapes.ts';
 import { ago } from '../lib/time.ts';
+import { lackOf } from '../parts/act.tsx';
 import { CopyCommands } from '../parts/action.tsx';
 import { Divider } from '../parts/divider.tsx';
 import { FormView } from '../parts/form.tsx';
@@ -58,7 +59,7 @@ function Task({ id, me, onDone }: { id: string; me: string; onDone: () => void }
   const state = useResource(`task state ${id}`, (abort) => get<UserTask>(`/v2/user-tasks/${id}`, abort), ['tasks']).data.value;
   if (!data) return <section class="pane">{found.problem.value ? <ProblemBox problem={found.problem.value} retry={found.reload} /> : <p class="dim">{t('loading')}</p>}</section>;
   const task = state ?? data.task, path = `/v2/user-tasks/${id}/completion`, isOpen = task.state === 'CREATED';
-  const ofAnother = isOpen && task.assignee !== null && task.assignee !== me;
+  const ofAnother = isOpen && task.assignee !== null && task.assignee !== me, lack = isOpen ? lackOf(COMPLETE_TASK, task.processDefinitionId) : null;
   const complete = async (variables: Record<string, unknown>) => { if (await perform(t('task.complete'), { method: 'POST', path, body: { variables } })) onDone(); };
   return <section class="pane" aria-label={t('task')}>
     <header class="row spread"><h2>{task.name ?? task.elementId}</h2><div class="row"><State of={task.state} /><Assignment task={task} me={me} /></div></header>
@@ -69,8 +70,9 @@ function Task({ id, me, onDone }: { id: string; me: string; onDone: () => void }
       {task.dueDate && <><dt>{t('timer.due')}</dt><dd><Time at={task.dueDate} /></dd></>}
       <dt>{t('key')}</dt><dd><KeyText of={id} /></dd></dl>
     {ofAnother && <p class="dim" role="note">{t('task.ofAnother', { name: task.assignee! })}</p>}
-    {data.form ? <FormView schema={data.form.schema} data={data.variables} disabled={!isOpen || ofAnother} onSubmit={(variables) => void complete(variables)} />
-      : isOpen && <JsonCompletion path={path} disabled={ofAnother} onDone={onDone} />}
+    {lack && <p class="dim" role="note">{lack}</p>}
+    {data.form ? <FormView schema={data.form.schema} data={data.variables} disabled={!isOpen || ofAnother || lack !== null} onSubmit={(variables) => void complete(variables)} />
+      : isOpen && <JsonCompletion path={path} disabled={ofAnother || lack !== null} onDone={onDone} />}
     <h3>{t('variables')}</h3>
     <table class="variables"><tbody>{Object.entries(data.variables).map(([name, value]) => <tr key={name}><th scope="row" title={name}>{name}</th><td><code>{JSON.stringify(value)}</code></td></tr>)}</tbody></table>
   </section>;
