@@ -28,7 +28,10 @@ def node():
     """The program that runs the console's code."""
     if not (CONSOLE / "node_modules" / "rolldown").is_dir():
         lacking("the packages of the console are not installed: make console")
-    return shutil.which("node") or lacking("there is no Node.js")
+    found = shutil.which("node")
+    if found is None:
+        lacking("there is no Node.js")
+    return found
 
 
 def items_of(bench):
