@@ -33,5 +33,5 @@ async def trim_cursor(connection: Connection, partition: int, epoch: int, trimme
 
 async def total_element_counts(connection: Connection, partition: int, epoch: int, most: int) -> int:
     """Adds up to `most` changes of the counts of elements, and of jobs, to their totals; returns the larger number."""
-    rows = (await connection.execute(_sql["total_element_counts"], (partition, most, epoch))).rows
-    return int(rows[0][0]) if rows else 0
+    result: int = (await connection.execute(_sql["total_element_counts"], (partition, most, epoch))).rows[0][0]
+    return result

@@ -28,4 +28,8 @@ SELECT coalesce((SELECT from_pos FROM keep), $2);
 
 -- name: total_element_counts
 -- $2 limits the changes of each kind that one transaction adds up.
-SELECT greatest(total_element_counts($1, $2), total_job_counts($1, $2)) FROM partitions WHERE id = $1 AND epoch = $3;
+SELECT coalesce(max(n), 0) FROM (
+    SELECT total_element_counts($1, $2) AS n FROM partitions WHERE id = $1 AND epoch = $3
+    UNION ALL
+    SELECT total_job_counts($1, $2) FROM partitions WHERE id = $1 AND epoch = $3
+) totals;

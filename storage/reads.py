@@ -139,6 +139,11 @@ async def instance_statistics(connection: Connection, instance_key: int, tenants
     return await _json(connection, "instance_statistics", tenants, instance_key)
 
 
+async def instance_wait_states(connection: Connection, instance_key: int, tenants: Tenants = None) -> bytes:
+    """The number of instances of each element that wait for something, for a process instance: a JSON array."""
+    return await _json(connection, "instance_wait_states", tenants, instance_key)
+
+
 async def definition_statistics(connection: Connection, definition_key: int, tenants: Tenants = None) -> bytes:
     """The number of instances of each element in each state, for all instances of a definition: a JSON array."""
     return await _json(connection, "definition_statistics", tenants, definition_key)

@@ -113,6 +113,20 @@ SELECT coalesce(json_agg(s ORDER BY s."elementId"), '[]') FROM (
     GROUP BY element_id
 ) s;
 
+-- name: instance_wait_states
+-- The element instances that wait for a worker, a user, a time, a message, a signal or a condition. Each table has an index on the instance.
+SELECT coalesce(json_agg(s ORDER BY s."elementId"), '[]') FROM (
+    SELECT element_id AS "elementId", count(*) AS "waitingCount"
+    FROM element_instances
+    WHERE process_instance_key = $1 AND ended_at IS NULL AND element_instance_key = ANY (ARRAY(
+        SELECT element_instance_key FROM jobs WHERE process_instance_key = $1 AND ended_at IS NULL
+        UNION ALL SELECT element_instance_key FROM user_tasks WHERE process_instance_key = $1 AND ended_at IS NULL
+        UNION ALL SELECT element_instance_key FROM timers WHERE process_instance_key = $1 AND ended_at IS NULL
+        UNION ALL SELECT element_instance_key FROM subscriptions WHERE process_instance_key = $1 AND ended_at IS NULL))
+        /* tenants: AND tenant_id = ANY ($2::text[]) */
+    GROUP BY element_id
+) s;
+
 -- name: definition_statistics
 -- From the counts that the batches keep. Elements with incidents are few: they have their own index.
 SELECT coalesce(json_agg(s ORDER BY s."elementId"), '[]') FROM (

@@ -44,6 +44,16 @@ async def of_instance(request: Request, services: Services) -> Response:
     )
 
 
+async def wait_states(request: Request, services: Services) -> Response:
+    """GET /v2/process-instances/{key}/statistics/wait-states: empty for an unknown instance."""
+    key = request.key("processInstanceKey")
+    return _items(
+        await read_of(
+            services, request.tenants, lambda connection, tenants: reads.instance_wait_states(connection, key, tenants)
+        )
+    )
+
+
 async def of_definition(request: Request, services: Services) -> Response:
     """POST /v2/process-definitions/{key}/statistics/element-instances: for all instances, or those of a filter."""
     key = request.key("processDefinitionKey")

@@ -24,6 +24,7 @@ BY_KEY = (
         statistics.durations_of_definition,
     ),
     ("GET", "process-instances/{processInstanceKey}/statistics/element-instances", statistics.of_instance),
+    ("GET", "process-instances/{processInstanceKey}/statistics/wait-states", statistics.wait_states),
 )
 
 OF_JOBS = (

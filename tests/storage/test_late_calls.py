@@ -120,6 +120,8 @@ COUNTS = """
     UPDATE partitions SET epoch = 7 WHERE id = 1;
     INSERT INTO element_count_changes (partition_id, process_definition_key, element_id, active, completed, canceled)
     SELECT 1, 9, 'e', 1, 0, 0 FROM generate_series(1, 5);
+    INSERT INTO job_count_changes (partition_id, tenant_id, type, worker, status, jobs, last_at)
+    SELECT 1, 't', 'work', 'w', 'COMPLETED', 1, now() FROM generate_series(1, 5);
 """
 
 

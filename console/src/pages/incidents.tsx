@@ -62,7 +62,7 @@ function PlaceRow({ place }: { place: Place }) {
 
 function GroupCard({ group }: { group: Group }) {
   return <li class="group">
-    <div class="about">
+    <div class="cause">
       <p class="message">{group.message}</p>
       {placesOf(group).map((place) => <PlaceRow key={place.id} place={place} />)}
     </div>

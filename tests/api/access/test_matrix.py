@@ -94,6 +94,7 @@ dovw GET    /v2/process-instances/{processInstanceKey}/trace
 dovw GET    /v2/process-instances/{processInstanceKey}/call-hierarchy
 dovw GET    /v2/process-instances/{processInstanceKey}/sequence-flows
 dovw GET    /v2/process-instances/{processInstanceKey}/statistics/element-instances
+dovw GET    /v2/process-instances/{processInstanceKey}/statistics/wait-states
 dov  POST   /v2/user-tasks/search
 dov  GET    /v2/user-tasks/{userTaskKey}
 do   PATCH  /v2/user-tasks/{userTaskKey}

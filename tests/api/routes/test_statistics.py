@@ -50,6 +50,7 @@ async def test_an_instance(elements, reader):
     [
         ("GET", "/v2/process-instances/{}/statistics/element-instances"),
         ("GET", "/v2/process-instances/{}/sequence-flows"),
+        ("GET", "/v2/process-instances/{}/statistics/wait-states"),
         ("POST", "/v2/process-definitions/{}/statistics/element-instances"),
     ],
 )
@@ -155,3 +156,26 @@ async def test_durations(rows, reader):
     }
     unknown = await reader("GET", f"/v2/process-definitions/{KEY + 9}/statistics/element-durations")
     assert unknown.json == {"processInstances": None, "items": []}
+
+
+async def test_wait_states(rows, reader):
+    """An element that waits for several things counts once; what has ended does not wait, nor does a scope."""
+    rows.instance()
+    for number, (element, ended) in enumerate(
+        [("task", None), ("task", None), ("task", NOW), ("wait", None), ("sub", None)]
+    ):
+        rows.element(
+            KEY + 1 + number, element_id=element, ended_at=ended, state="ACTIVATED" if ended is None else "COMPLETED"
+        )
+    for number, (element, ended) in enumerate([(1, None), (2, None), (3, NOW), (5, NOW)]):
+        state = "CREATED" if ended is None else "COMPLETED"
+        rows.job(KEY + 20 + number, element_instance_key=KEY + element, ended_at=ended, state=state)
+    shared = {"partition_id": 1, "root_key": KEY, "process_instance_key": KEY, "process_definition_key": KEY}
+    shared |= {"process_id": "order", "target_element_id": "late", "due_at_ms": 1, "repetitions": 1, "tenant_id": "t"}
+    for number, element in enumerate((1, 4)):
+        more = {"timer_key": KEY + 30 + number, "element_instance_key": KEY + element, "type": "BOUNDARY"}
+        rows.put("timers", state="PENDING", created_at=NOW, **shared, **more)
+    answer = await reader("GET", f"/v2/process-instances/{KEY}/statistics/wait-states")
+    waiting = [{"elementId": "task", "waitingCount": 2}, {"elementId": "wait", "waitingCount": 1}]
+    assert answer.json == {"items": waiting}
+    decode("ProcessInstanceWaitStateStatisticsQueryResult", answer.json)
