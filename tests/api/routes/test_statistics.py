@@ -167,14 +167,14 @@ async def test_wait_states(rows, reader):
         rows.element(
             KEY + 1 + number, element_id=element, ended_at=ended, state="ACTIVATED" if ended is None else "COMPLETED"
         )
-    for number, (element, ended) in enumerate([(1, None), (2, None), (3, NOW), (5, NOW)]):
+    for number, (of, ended) in enumerate([(1, None), (2, None), (3, NOW), (5, NOW)]):
         state = "CREATED" if ended is None else "COMPLETED"
-        rows.job(KEY + 20 + number, element_instance_key=KEY + element, ended_at=ended, state=state)
-    shared = {"partition_id": 1, "root_key": KEY, "process_instance_key": KEY, "process_definition_key": KEY}
-    shared |= {"process_id": "order", "target_element_id": "late", "due_at_ms": 1, "repetitions": 1, "tenant_id": "t"}
-    for number, element in enumerate((1, 4)):
-        more = {"timer_key": KEY + 30 + number, "element_instance_key": KEY + element, "type": "BOUNDARY"}
-        rows.put("timers", state="PENDING", created_at=NOW, **shared, **more)
+        rows.job(KEY + 20 + number, element_instance_key=KEY + of, ended_at=ended, state=state)
+    keys = {"partition_id": 1, "root_key": KEY, "process_instance_key": KEY, "process_definition_key": KEY}
+    texts = {"process_id": "order", "target_element_id": "late", "tenant_id": "t", "type": "BOUNDARY"}
+    for number, of in enumerate((1, 4)):
+        own = {"timer_key": KEY + 30 + number, "element_instance_key": KEY + of}
+        rows.put("timers", state="PENDING", due_at_ms=1, repetitions=1, created_at=NOW, **keys, **texts, **own)
     answer = await reader("GET", f"/v2/process-instances/{KEY}/statistics/wait-states")
     waiting = [{"elementId": "task", "waitingCount": 2}, {"elementId": "wait", "waitingCount": 1}]
     assert answer.json == {"items": waiting}
