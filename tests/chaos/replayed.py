@@ -33,6 +33,7 @@ TABLES = {
     "message_correlations": [],
     "start_subscriptions": [],
     "process_definitions": [],
+    "forms": [],
     "deployments": [],
 }
 """Table → columns that are no part of replay: a tree's version counts batches, and activation owns a job's lease."""

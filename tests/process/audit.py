@@ -24,6 +24,7 @@ KEYS = """
         UNION ALL SELECT job_key FROM jobs
         UNION ALL SELECT variable_key FROM variables
         UNION ALL SELECT process_definition_key FROM process_definitions
+        UNION ALL SELECT form_key FROM forms
         UNION ALL SELECT deployment_key FROM deployments) all_keys
     GROUP BY key HAVING count(*) > 1"""
 

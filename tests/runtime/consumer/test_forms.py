@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.chaos import replayed
 from tests.runtime.whole_engine import HEAD, START_MS, EngineBench
 from vivero.engine.core.records.catalogue import DeleteResource
 from vivero.engine.runtime.consumer.settings import ConsumerSettings
@@ -30,7 +31,7 @@ async def bench(migrated, connection):
         yield bench
 
 
-async def test_tasks_get_the_latest_form_of_their_time(bench):
+async def test_tasks_get_the_latest_form_of_their_time_and_replay_gives_the_same(bench, database):
     await bench.deploy(MODEL)
     await bench.create()
     keys = []
@@ -41,6 +42,7 @@ async def test_tasks_get_the_latest_form_of_their_time(bench):
     await bench.create()
     assert [key for (key,) in await bench.rows(TASKS)] == [*keys, keys[0]]
     assert await bench.rows("SELECT type FROM incidents") == [("FORM_NOT_FOUND",)]
+    assert await replayed.check(database) > 0
 
 
 async def test_a_version_is_a_row(bench):
