@@ -369,6 +369,24 @@ TASKS: tuple[Mutant, ...] = (
         ("ORDER BY deadline_ms LIMIT $2 FOR", "ORDER BY deadline_ms DESC LIMIT $2 FOR"),
     ),
     mutant(
+        "background jobs: two nodes see the same free place below a limit",
+        "tests/jobs/test_limits.py::test_a_node_sees_what_another_is_about_to_pull_under_a_limit_of_all_nodes",
+        "storage/job_executions.sql",
+        ("SELECT pg_advisory_xact_lock(4713, 0)", "SELECT pg_advisory_xact_lock_shared(4713, 0)"),
+    ),
+    mutant(
+        "background jobs: a consumer waits for the next poll",
+        "tests/jobs/test_events.py::test_events_that_come_while_a_run_reads_the_end_of_the_log_wait_for_no_poll",
+        "engine/jobs/dispatcher.py",
+        ("if commits == self._commits[run.partition or 0]:", "if commits <= self._commits[run.partition or 0]:"),
+    ),
+    mutant(
+        "background jobs: a node asks for more while enough run",
+        "tests/jobs/test_limits.py::test_a_node_asks_for_more_only_below_its_minimum",
+        "engine/jobs/tracker.py",
+        ("if running >= self.min_concurrent:", "if running >= self.max_concurrent:"),
+    ),
+    mutant(
         "chores: an earlier term goes on",
         "tests/jobs/test_expired_messages.py::test_another_partition_and_an_earlier_term_delete_nothing",
         "storage/state/message_channels.sql",
