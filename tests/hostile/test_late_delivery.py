@@ -18,7 +18,7 @@ CUT_S = 6.0
 """Longer than the deadline of any call."""
 UNAVAILABLE = (0, 404, 503, 504)
 """404: a job whose completion was answered to nobody."""
-NAMES = ["appender", "consumer-writer", "timers", "leasing", "api", "completions", "chore-runs", ""]
+NAMES = ["appender", "consumer-writer", "timers", "leasing", "api", "completions", "chores", ""]
 TIMER = """<bpmn:process id="{id}" isExecutable="true">
   <bpmn:startEvent id="start"/><bpmn:sequenceFlow id="f" sourceRef="start" targetRef="wait"/>
   <bpmn:intermediateCatchEvent id="wait"><bpmn:timerEventDefinition>
