@@ -5,6 +5,7 @@ channels know of exactly those subscriptions that elements still have.
 """
 
 from collections import Counter
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -30,7 +31,7 @@ from vivero.engine.core.homes import HOMES
 from vivero.engine.core.records.effects import RejectionCode
 from vivero.engine.core.records.instances import CancelInstance, CreateInstance
 from vivero.engine.core.records.jobs import CompleteJob
-from vivero.engine.core.records.messages import CorrelateMessage, MessageReceived, PublishMessage
+from vivero.engine.core.records.messages import ConfirmStart, CorrelateMessage, MessageReceived, PublishMessage
 from vivero.engine.core.records.signals import BroadcastSignal
 from vivero.engine.core.records.slots import HeldCommandsSent, MoveSlots
 from vivero.engine.core.routes import slot_of
@@ -78,9 +79,18 @@ class Traffic:
         self.random = Random(seed)
         self.bench = ClusterBench(self.random.randint(2, 5), seed, causal=causal)
         self.cluster = self.bench.cluster
+        self.pin()
         self.bench.deploy(*MODELS)
         self.requests = {}
         self.moves = 0
+
+    def pin(self):
+        """Let each second tenant begin its instances in some partitions only."""
+        partitions = self.cluster.routes.all
+        pinned = tuple(one for one in partitions if self.random.random() < 0.5) if self.random.random() < 0.5 else ()
+        self.cluster.routes = replace(self.cluster.routes, pins={"<default>": pinned} if pinned else {})
+        for engine in self.cluster.engines:
+            engine.refresh()
 
     def send(self, command):
         """In its home or, as a client with old routes does, in any other partition."""
@@ -167,6 +177,17 @@ def check_subscriptions(cluster):
     assert known == open_
 
 
+def check_starts(cluster):
+    """Messages start instances where their tenant may begin. The channels have the locks of those that run."""
+    locks = {
+        lock.key for engine in cluster.engines for one in engine.state.channels.values() for lock in one.locks.values()
+    }
+    started = {root for engine in cluster.engines for root, tree in engine.state.trees.items() if tree.start_lock}
+    assert locks == started
+    pinned = "<default>" in cluster.routes.pins
+    assert not pinned or {root >> 51 for root in started} <= set(cluster.routes.of_tenant("<default>"))
+
+
 @few_and_many(60, 600)
 @pytest.mark.parametrize("at_once", [1, HELD_AT_ONCE])
 def test_slots_move_meanwhile(seed, count, at_once, monkeypatch):
@@ -185,6 +206,7 @@ def test_slots_move_meanwhile(seed, count, at_once, monkeypatch):
         check_answers(traffic)
         check_messages(traffic.bench)
         check_subscriptions(traffic.cluster)
+        check_starts(traffic.cluster)
         traffic.cluster.check_order()
         moves += traffic.moves
         portions += len(events(traffic.cluster, HeldCommandsSent))
@@ -203,6 +225,8 @@ def test_each_message_has_one_receiver_and_nothing_stays_open(seed, count):
         check_answers(traffic)
         check_messages(traffic.bench)
         check_subscriptions(traffic.cluster)
+        check_starts(traffic.cluster)
+        found["confirmed"] += len([one for one in traffic.cluster.log if isinstance(one.command, ConfirmStart)])
         found["received"] += len(events(traffic.cluster, MessageReceived))
         found["crossed"] += traffic.cluster.delivered
         for engine in traffic.cluster.engines:
@@ -218,3 +242,4 @@ def test_each_message_has_one_receiver_and_nothing_stays_open(seed, count):
         assert not traffic.bench.open(), f"seed {one}"
     assert found["received"] > 5 * count, found
     assert found["crossed"] > 50 * count, found
+    assert found["confirmed"] > count / 2, found
