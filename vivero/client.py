@@ -146,15 +146,18 @@ class Client:
         """Send a request, with `body` as JSON. Raises ApiError, Unreachable."""
         if body is not None:
             options["json"] = body
+        return _answer(await self._send(method, path, **options))
+
+    async def _send(self, method: str, path: str, **options: Any) -> httpx.Response:
+        """Raises Unreachable."""
         try:
-            response = await self._http.request(method, path, **options)
+            return await self._http.request(method, path, **options)
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             raise Unreachable(
                 f"no server answers at {self.address} ({_reason(error)}): is `vivero up` running?"
             ) from error
         except httpx.HTTPError as error:
             raise Unreachable(f"{self.address} did not answer: {_reason(error)}", in_doubt=True) from error
-        return _answer(response)
 
     # ------------------------------------------------------------------------------------------------ the server
 
@@ -167,6 +170,13 @@ class Client:
                 return False
             raise
         return True
+
+    async def metrics(self) -> str:
+        """The metrics of the node in the text format of Prometheus."""
+        response = await self._send("GET", "/metrics")
+        if not response.is_success:
+            _answer(response)
+        return response.text
 
     async def processes(self) -> Document:
         """The processes of the program whose admin port is this client's address, healthy or not."""

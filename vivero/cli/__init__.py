@@ -37,6 +37,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Looking": {
         "nodes": ("nodes:nodes", "List the nodes of the cluster and the partitions that they lead."),
         "status": ("status:status", "Show the server's health, version and partitions."),
+        "top": ("top:top", "Watch a node: throughput, latency, lag, jobs, incidents, timers, restarts."),
         "instances": ("lists:instances", "List process instances."),
         "jobs": ("lists:jobs", "List jobs."),
         "incidents": ("lists:incidents", "List incidents, which wait for a person's help."),

@@ -1,0 +1,78 @@
+"""What `vivero top` computes from two readings of metrics, and shows of a real program."""
+
+import pytest
+import trio
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+from tests.vivero.metrics.nodes import running
+from vivero.client import Client
+from vivero.top import Between, read, rows
+
+
+class Metrics:
+    """Metrics that a test counts, and readings of them."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.commands = Counter("vivero_commands", "C", ["intent", "outcome"], registry=self.registry)
+        self.lag = Gauge("vivero_log_lag_time_seconds", "L", ["partition"], registry=self.registry)
+        self.commits = Histogram(
+            "vivero_batch_commit_time_seconds", "H", buckets=(0.01, 0.1, 1), registry=self.registry
+        )
+
+    def read(self, at):
+        return read(generate_latest(self.registry).decode(), at)
+
+
+@pytest.fixture
+def metrics():
+    return Metrics()
+
+
+def test_rates_are_what_was_counted_in_between(metrics):
+    metrics.commands.labels("A", "accepted").inc(100)
+    first = metrics.read(0.0)
+    metrics.commands.labels("A", "accepted").inc(10)
+    metrics.commands.labels("B", "rejected").inc(4)
+    between = Between(first, metrics.read(2.0))
+    assert between.rate("vivero_commands_total") == 7.0
+    assert between.rate("vivero_commands_total", outcome="rejected") == 2.0
+    assert between.rates("vivero_commands_total", "intent") == {"A": 5.0, "B": 2.0}
+
+
+def test_a_counter_that_fell_counts_from_zero(metrics):
+    metrics.commands.labels("A", "accepted").inc(3)
+    restarted = metrics.read(1.0)
+    metrics.commands.labels("A", "accepted").inc(100)
+    assert Between(metrics.read(0.0), restarted).rate("vivero_commands_total") == 3.0
+
+
+def test_quantiles_are_those_of_what_was_counted_in_between(metrics):
+    metrics.commits.observe(0.5)
+    first = metrics.read(0.0)
+    assert Between(first, first).quantile("vivero_batch_commit_time_seconds", 0.5) is None
+    for _ in range(10):
+        metrics.commits.observe(0.05)
+    between = Between(first, metrics.read(1.0))
+    assert between.quantile("vivero_batch_commit_time_seconds", 0.5) == pytest.approx(0.055)
+    metrics.commits.observe(5)
+    between = Between(first, metrics.read(1.0))
+    assert between.quantile("vivero_batch_commit_time_seconds", 1.0) == 1.0, "the highest bound"
+
+
+def test_the_lag_is_that_of_the_partition_that_is_furthest_behind(metrics):
+    metrics.lag.labels("1").set(3)
+    metrics.lag.labels("2").set(0.5)
+    reading = metrics.read(0.0)
+    assert dict(rows(Between(reading, reading)))["lag"] == "0 commands, 3.0 s"
+
+
+async def test_a_real_program_is_shown(database):
+    async with running(database) as node, Client(str(node.client.base_url)) as client:
+        await node.deploy()
+        first = read(await client.metrics(), trio.current_time())
+        await node.create()
+        shown = dict(rows(Between(first, read(await client.metrics(), trio.current_time()))))
+    assert shown["commands/s"].split("  ")[1].startswith("accepted ")
+    assert shown["create p50 p99"].count("ms") == 2
+    assert shown["unhealthy"] == "none"
