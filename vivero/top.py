@@ -19,8 +19,8 @@ class Reading:
 
     def sum(self, name: str, **labels: str) -> float:
         """The sum of the series that have these labels; 0 without any."""
-        wanted = labels.items()
-        return sum(value for found, value in self.samples.get(name, {}).items() if wanted <= dict(found).items())
+        chosen = labels.items()
+        return sum(value for found, value in self.samples.get(name, {}).items() if chosen <= dict(found).items())
 
     def by(self, name: str, label: str) -> dict[str, float]:
         """Sums by the value of a label."""
