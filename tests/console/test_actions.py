@@ -31,7 +31,9 @@ def test_the_palette_goes_to_a_page_a_process_and_an_instance(console, api):
 
 def test_arrows_choose_in_the_palette(console):
     console.open("/about")
-    console.press("Control+k", "ArrowDown", "ArrowDown", "ArrowUp")
+    console.press("Control+k")
+    expect(console.page.get_by_role("dialog").get_by_role("combobox")).to_be_focused()
+    console.press("ArrowDown", "ArrowDown", "ArrowUp")
     expect(console.page.get_by_role("dialog").get_by_role("option", selected=True)).to_have_text("Processes")
     console.press("Enter")
     expect(console.page.get_by_role("heading", name="Processes")).to_be_visible()

@@ -76,7 +76,7 @@ export function DensityChoice() {
   </select></label>;
 }
 
-const SOON_MS = 1500;
+const SOON_MS = 300;
 
 export function Shell({ children }: { children: ComponentChildren }) {
   // The palette is there before anybody wants it: what one types after Ctrl K must not get lost.

@@ -51,7 +51,7 @@ export const RESOURCES: Record<string, readonly string[]> = {
   ],
   RESOURCE: ['CREATE', 'DELETE_DRD', 'DELETE_FORM', 'DELETE_PROCESS', 'DELETE_RESOURCE', 'READ'],
   ROLE: CRUD,
-  SYSTEM: ['READ', 'UPDATE'],
+  SYSTEM: ['READ', 'READ_JOB_METRIC', 'UPDATE'],
   TENANT: CRUD,
   USER: CRUD,
   USER_TASK: ['CLAIM', 'COMPLETE', 'READ', 'UPDATE'],
