@@ -12,8 +12,11 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from tests.connectors.programs import deploy, program
 from tests.connectors.webhook_models import by_message, properties, starting, waiting
+from tests.runtime.whole_engine import EngineBench
 from vivero.engine.bpmn.parser import parse
 from vivero.engine.connectors import webhooks
+from vivero.engine.connectors.webhook_registry import WebhookRegistry
+from vivero.storage.postgres.pool import Pool
 
 
 async def variables(client, **filter):
@@ -193,8 +196,8 @@ async def test_a_path_belongs_to_one_process_and_to_its_latest_version(migrated)
         first = await deploy(client, starting("hook", "p", resultExpression="={version: 1}"))
         refused = await deploy(client, starting("hook", "q"))
         assert (refused.status_code, "webhook path 'hook' of another process" in refused.text) == (400, True)
-        twice = await deploy(client, starting("new", "a"), starting("new", "b"))
-        assert twice.status_code == 400
+        twice = await deploy(client, starting("new", "n1"), starting("new", "n2"))
+        assert (twice.status_code, "webhook path 'new' of another process" in twice.text) == (400, True)
         assert (await client.post("/inbound/hook")).status_code == 200
         second = await deploy(client, starting("hook", "p", resultExpression="={version: 2}"))
         assert (await client.post("/inbound/hook")).status_code == 200
@@ -209,6 +212,25 @@ async def test_a_path_belongs_to_one_process_and_to_its_latest_version(migrated)
             assert (await client.post(f"/v2/resources/{key}/deletion", json={})).status_code == 200
         assert (await client.get("/webhooks")).json()["items"] == []
         assert (await client.post("/inbound/hook")).status_code == 404
+
+
+async def test_of_two_claims_of_a_path_the_older_one_has_it(migrated, connect):
+    """Two deployments at the same moment pass the check of the API."""
+    async with EngineBench(migrated).running() as bench:
+        [first] = await bench.deploy(starting("hook", "older"))
+        await bench.deploy(starting("hook", "newer"))
+        pool = Pool(lambda deadline: connect(deadline=deadline), 1)
+        registry = WebhookRegistry(pool.connection, bench.definitions)
+        found = await registry.find("hook")
+        assert found is not None
+        assert (found.process_id, found.definition_key) == ("older", first)
+        assert [(claim.process_id, claim.conflict) for claim in await registry.all()] == [
+            ("older", False),
+            ("newer", True),
+        ]
+        assert await registry.taken("<default>", "newer", {"hook", "new"}) == {"hook"}
+        assert await registry.taken("<default>", "older", {"hook"}) == set()
+        pool.close()
 
 
 async def test_calls_of_one_address_are_limited(migrated):

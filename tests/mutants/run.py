@@ -23,6 +23,7 @@ from tests.mutants.access import ACCESS
 from tests.mutants.batch import BATCH
 from tests.mutants.batch_operations import BATCH_OPERATIONS
 from tests.mutants.cluster import CLUSTER
+from tests.mutants.connectors import CONNECTORS
 from tests.mutants.core import CORE
 from tests.mutants.core_events import CORE_EVENTS
 from tests.mutants.forms import FORMS
@@ -47,6 +48,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *ACCESS,
     *FORMS,
     *BATCH_OPERATIONS,
+    *CONNECTORS,
 )
 
 

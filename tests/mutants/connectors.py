@@ -1,0 +1,94 @@
+"""Mistakes in connectors, webhooks and the outbox (docs/connectors.md)."""
+
+from tests.mutants.mutant import Mutant, mutant
+
+ADDRESSES = "tests/connectors/test_addresses.py"
+CLIENT = "tests/connectors/test_http_client.py"
+DISPATCHER = "tests/connectors/test_dispatcher.py"
+HTTP_JSON = "tests/connectors/test_http_json.py"
+WEBHOOKS = "tests/connectors/test_webhooks.py"
+OUTBOX = "tests/connectors/test_outbox.py"
+
+CONNECTORS: tuple[Mutant, ...] = (
+    mutant(
+        "a connector connects to the name instead of the checked address",
+        f"{ADDRESSES}::test_a_name_is_resolved_once_and_the_checked_address_is_called",
+        "engine/connectors/transport.py",
+        (
+            "                return await self._network.connect_tcp(\n                    address, port,",
+            "                return await self._network.connect_tcp(\n                    host, port,",
+        ),
+    ),
+    mutant(
+        "only the first address of a name is checked",
+        f"{ADDRESSES}::test_one_forbidden_address_of_a_name_is_enough",
+        "engine/connectors/transport.py",
+        (
+            "        for address in addresses:\n            self._policy",
+            "        for address in addresses[:1]:\n            self._policy",
+        ),
+    ),
+    mutant(
+        "addresses of IPv4 in those of IPv6 are not seen",
+        f"{ADDRESSES}::test_a_setting_allows_nothing_else",
+        "engine/connectors/addresses.py",
+        ("        yield from _embedded(address)", "        yield from ()"),
+    ),
+    mutant(
+        "credentials follow to another host",
+        f"{CLIENT}::test_a_redirect_to_another_host_gets_no_credentials",
+        "engine/connectors/http_client.py",
+        ('content=b""), hop.private if same else {})', 'content=b""), hop.private)'),
+    ),
+    mutant(
+        "a response shows its secrets",
+        f"{HTTP_JSON}::test_credentials_are_sent_and_never_come_back",
+        "engine/connectors/http_json.py",
+        ("used.mask(response_document(response))", "response_document(response)"),
+    ),
+    mutant(
+        "data can name every secret",
+        f"{DISPATCHER}::test_data_cannot_name_secrets",
+        "engine/connectors/dispatcher.py",
+        ("UsedSecrets(self._secrets, named.__contains__)", "UsedSecrets(self._secrets)"),
+    ),
+    mutant(
+        "jobs of calls that were cut off stay leased",
+        f"{DISPATCHER}::test_a_call_that_was_cut_off_is_made_again",
+        "engine/connectors/dispatcher.py",
+        ("        if held:\n", "        if held and False:\n"),
+    ),
+    mutant(
+        "a wrong HMAC is enough",
+        f"{WEBHOOKS}::test_who_may_call",
+        "engine/connectors/webhook_access.py",
+        ('        raise NotAuthenticated("wrong HMAC")', "        return"),
+    ),
+    mutant(
+        "a repeated call of a webhook has another effect",
+        f"{WEBHOOKS}::test_repeated_calls_start_one_instance",
+        "api/routes/inbound.py",
+        ("    headers = [] if id is None else", "    headers: list[tuple[bytes, bytes]] = [] if True else"),
+    ),
+    mutant(
+        "two processes share the path of a webhook",
+        f"{WEBHOOKS}::test_of_two_claims_of_a_path_the_older_one_has_it",
+        "engine/connectors/webhook_registry.py",
+        ("        conflict = webhook.path in paths\n", "        conflict = False\n"),
+    ),
+    mutant(
+        "the events of an instance are delivered side by side",
+        f"{OUTBOX}::test_each_instance_has_its_order_whatever_fails",
+        "storage/outbox.sql",
+        ("    THEN 'pending' ELSE 'held' END\nFROM unnest", "    THEN 'pending' ELSE 'pending' END\nFROM unnest"),
+    ),
+    mutant(
+        "what waits behind a delivered event is forgotten",
+        f"{OUTBOX}::test_a_dead_letter_holds_its_instance_and_no_other",
+        "storage/outbox.sql",
+        (
+            "UPDATE outbox_deliveries SET state = 'pending', due_at = clock_timestamp()\nWHERE state = 'held'",
+            "UPDATE outbox_deliveries SET state = 'held', due_at = clock_timestamp()\nWHERE state = 'held'",
+        ),
+    ),
+)
