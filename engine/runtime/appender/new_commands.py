@@ -15,7 +15,7 @@ from vivero.engine.runtime.appender.pace import Pace, PaceSettings
 
 PERIOD_S = 0.5
 """The admitted commands are counted for this long."""
-WAIT_SHARE = 0.6
+WAIT_SHARE = 0.4
 """The queue takes what is admitted within this share of the longest wait."""
 
 
