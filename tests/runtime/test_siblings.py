@@ -14,6 +14,7 @@ from vivero.engine.runtime.appender.admission import Draining, InDoubt, Lost, Ov
 from vivero.engine.runtime.appender.calls import Append, pending_command
 from vivero.engine.runtime.appender.task import Appender
 from vivero.engine.runtime.completions import Completions
+from vivero.engine.runtime.siblings import task
 from vivero.engine.runtime.siblings.link import MAX_OUTSTANDING, Link
 from vivero.engine.runtime.siblings.reception import FORGET_S, HOLD_S, Reception
 from vivero.engine.runtime.siblings.records import Answer, Failure, Frames, answers_decoder, frame
@@ -315,6 +316,21 @@ async def test_a_leader_that_is_not_there_is_not_tried_all_the_time(tmp_path, nu
     await trio.testing.wait_all_tasks_blocked()
     assert not one.siblings.take(a_command(2))
     await trio.sleep(RETRY_S)
+    await connected(one, 2)
+
+
+async def test_a_task_that_was_restarted_is_reached_again(tmp_path, nursery, monkeypatch):
+    monkeypatch.setattr(task, "RETRY_S", 0.0)
+    one, two = (Process(tmp_path, node, ("a", "b")) for node in ("a", "b"))
+    nursery.start_soon(one.run)
+    async with trio.open_nursery() as life:
+        life.start_soon(two.run)
+        await connected(one, 2)
+        life.cancel_scope.cancel()
+    with trio.fail_after(10):
+        while one.siblings.take(a_command(2)):
+            await trio.lowlevel.checkpoint()
+    nursery.start_soon(two.run)
     await connected(one, 2)
 
 
