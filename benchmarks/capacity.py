@@ -22,7 +22,7 @@ from vivero.storage.postgres import driver
 WARM_S, MEASURED_S = 4.0, 12.0
 BUSY = 0.8
 """The share of a core that can be used before latencies rise."""
-ENGINE_NAMES = ("vivero:consumer", "vivero:timers", "vivero:maintenance", "vivero:expiry", "vivero:retention")
+ENGINE_NAMES = ("vivero:consumer", "vivero:timers", "vivero:chores", "vivero:chore-runs")
 """The first part of the names of the connections that belong to engine nodes."""
 WAL = """
 SELECT (SELECT wal_bytes::bigint FROM pg_stat_wal),
