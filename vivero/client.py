@@ -128,6 +128,7 @@ class Client:
             base_url=self.address,
             timeout=timeout_s,
             trust_env=not _is_loopback(self.address),  # the environment's proxy cannot reach our loopback interface
+            verify=httpx.create_ssl_context() if self.address.startswith("https:") else True,  # as SSL_CERT_FILE says
             transport=transport,
             auth=found if isinstance(found, tuple) else None,
             headers={"authorization": f"Bearer {found}"} if isinstance(found, str) and found else None,

@@ -11,6 +11,7 @@ import pytest
 from tests.api.tls.conftest import write_certificate
 from tests.process.load import MODELS
 from tests.process.program import eventually
+from vivero.client import Client, Unreachable
 from vivero.storage import row_security
 from vivero.storage.postgres import driver
 
@@ -36,7 +37,13 @@ async def served(program, certificate):
     return answer.http_version if answer.status_code == 204 else None
 
 
-async def test_a_program_with_tls_takes_a_new_certificate(make_program, database, unsafe, tmp_path):
+async def ask(program):
+    """What Vivero's own client is answered."""
+    async with Client(f"https://localhost:{program.port}", credentials="") as client:
+        return await client.topology()
+
+
+async def test_a_program_with_tls_takes_a_new_certificate(make_program, database, unsafe, tmp_path, monkeypatch):
     chain, key = write_certificate(tmp_path)
     old = tmp_path / "old.pem"
     old.write_bytes(chain.read_bytes())
@@ -46,6 +53,10 @@ async def test_a_program_with_tls_takes_a_new_certificate(make_program, database
     program.start()
     assert await eventually(lambda: served(program, chain), "it answers with TLS") == "HTTP/2"
     assert await program.status() == 0, "nobody is answered without TLS"
+    with pytest.raises(Unreachable, match="CERTIFICATE_VERIFY_FAILED"):
+        await ask(program)
+    monkeypatch.setenv("SSL_CERT_FILE", str(chain))
+    assert await ask(program), "our own commands trust what the environment says, on loopback too"
 
     async with https(program, old) as kept:
         deployed = await kept.post("/v2/deployments", files=MODEL)
