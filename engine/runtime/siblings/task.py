@@ -50,6 +50,8 @@ class Siblings:
         self._links: dict[str, Link] = {}
         self._tried_at: dict[str, float] = {}
         self._wanted: set[str] = set()
+        self._connecting: set[str] = set()
+        """Leaders with a connection, or with one on the way."""
         self._wake = trio.Event()
 
     def take(self, pending: PendingCommand) -> bool:
@@ -71,8 +73,9 @@ class Siblings:
     def _want(self, leader: str) -> None:
         """Connect to a leader, unless that was tried a moment ago."""
         now = trio.current_time()
-        if now - self._tried_at.get(leader, float("-inf")) >= RETRY_S:
+        if leader not in self._connecting and now - self._tried_at.get(leader, float("-inf")) >= RETRY_S:
             self._tried_at[leader] = now
+            self._connecting.add(leader)
             self._wanted.add(leader)
             self._wake.set()
 
@@ -101,7 +104,12 @@ class Siblings:
             stream = await trio.open_unix_socket(address(self._directory, leader))
         except OSError as error:  # a node of another program, or one that ends
             log.debug("the leader is not a process of this program", leader=leader, error=str(error))
-            return
+        else:
+            await self._serve_link(leader, stream)
+        finally:
+            self._connecting.discard(leader)
+
+    async def _serve_link(self, leader: str, stream: trio.SocketStream) -> None:
         link = Link(stream, self._completions, self._appender().append_here)
         self._links[leader] = link
         try:
