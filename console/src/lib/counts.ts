@@ -16,9 +16,18 @@ const running = (count: ProcessCount | VersionCount): Running => ({
 
 const placeOf = (of: { processDefinitionId: string; tenantId: string }): string => `${of.tenantId}/${of.processDefinitionId}`;
 
+const processCounts = (abort?: AbortSignal): Promise<ProcessCount[]> =>
+  counted<ProcessCount>('process-definitions/statistics/process-instances', { page: { limit: MOST } }, abort);
+
+/** All running instances. */
+export async function runningInAll(abort?: AbortSignal): Promise<Running> {
+  const all = (await processCounts(abort)).map(running);
+  return { active: all.reduce((sum, each) => sum + each.active, 0), incidents: all.reduce((sum, each) => sum + each.incidents, 0) };
+}
+
 /** The running instances of each process: all versions together. */
 export async function runningByProcess(abort?: AbortSignal): Promise<(of: { processDefinitionId: string; tenantId: string }) => Running> {
-  const items = await counted<ProcessCount>('process-definitions/statistics/process-instances', { page: { limit: MOST } }, abort);
+  const items = await processCounts(abort);
   const found = new Map(items.map((count) => [placeOf(count), running(count)]));
   return (of) => found.get(placeOf(of)) ?? NOBODY;
 }

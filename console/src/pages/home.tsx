@@ -1,11 +1,11 @@
 // Home: what needs me.
 import { search } from '../lib/api.ts';
-import { errorsOf } from '../lib/counts.ts';
+import { errorsOf, runningInAll, type Running } from '../lib/counts.ts';
 import { grouped, placesOf } from '../lib/groups.ts';
 import { number, t, total } from '../lib/i18n.ts';
 import { useResource } from '../lib/resource.ts';
 import { href } from '../lib/router.ts';
-import type { ErrorCount, Incident, Instance, Job, Page, PageInfo, Timer, UserTask } from '../lib/shapes.ts';
+import type { ErrorCount, Incident, Instance, Job, PageInfo, Timer, UserTask } from '../lib/shapes.ts';
 import { ago } from '../lib/time.ts';
 import { ProblemBox } from '../parts/problem.tsx';
 import { Head } from '../parts/head.tsx';
@@ -13,25 +13,25 @@ import { State } from '../parts/state.tsx';
 import { Time } from '../parts/time.tsx';
 import { kindOf } from './incidents.tsx';
 
-type Totals = Record<'active' | 'incidents' | 'tasks' | 'jobs', PageInfo>;
+type Totals = Record<'tasks' | 'jobs', PageInfo> & { running: Running };
 type Found = { totals: Totals; errors: ErrorCount[]; newest: Incident[]; tasks: UserTask[]; oldest: Instance[]; timers: Timer[] };
 
 async function load(abort: AbortSignal): Promise<Found> {
   const few = { page: { limit: 6 } }, one = { page: { limit: 1 } };
-  const [active, incidents, tasks, jobs, timers, errors, newest] = await Promise.all([
+  const [active, running, tasks, jobs, timers, errors, newest] = await Promise.all([
     search<Instance>('process-instances', { filter: { state: 'ACTIVE' }, sort: [{ field: 'startDate', order: 'ASC' }], ...few }, abort),
-    search<Instance>('process-instances', { filter: { state: 'ACTIVE', hasIncident: true }, ...one }, abort),
+    runningInAll(abort),
     search<UserTask>('user-tasks', { filter: { state: 'CREATED' }, sort: [{ field: 'creationDate', order: 'ASC' }], ...few }, abort),
     search<Job>('jobs', { filter: { state: 'CREATED' }, ...one }, abort),
     search<Timer>('timers', { filter: { state: 'PENDING' }, sort: [{ field: 'dueDate', order: 'ASC' }], ...few }, abort),
     errorsOf(200, abort),
     search<Incident>('incidents', { filter: { state: 'ACTIVE' }, sort: [{ field: 'creationTime', order: 'DESC' }], page: { limit: 200 } }, abort),
   ]);
-  return { totals: { active: active.page, incidents: incidents.page, tasks: tasks.page, jobs: jobs.page }, errors, newest: newest.items, tasks: tasks.items, oldest: active.items, timers: timers.items };
+  return { totals: { running, tasks: tasks.page, jobs: jobs.page }, errors, newest: newest.items, tasks: tasks.items, oldest: active.items, timers: timers.items };
 }
 
-function Figure({ to, label, page, bad = false }: { to: string; label: string; page: Page<unknown>['page']; bad?: boolean }) {
-  return <a class={bad && page.totalItems ? 'figure bad' : 'figure'} href={to}><b>{total(page)}</b><span>{label}</span></a>;
+function Figure({ to, label, n, bad = false }: { to: string; label: string; n: string; bad?: boolean }) {
+  return <a class={bad ? 'figure bad' : 'figure'} href={to}><b>{n}</b><span>{label}</span></a>;
 }
 
 function Causes({ errors, newest }: { errors: ErrorCount[]; newest: Incident[] }) {
@@ -67,7 +67,7 @@ export function Home() {
     {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
     {!data && !found.problem.value && <p class="dim loading">{t('loading')}</p>}
     {data && <div class="home">
-      <div class="figures"><Figure to={href('/instances')} label={t('home.active')} page={data.totals.active} /><Figure to={href('/instances', { state: 'incidents' })} label={t('home.stuck')} page={data.totals.incidents} bad /><Figure to={href('/tasks')} label={t('nav.tasks')} page={data.totals.tasks} /><Figure to={href('/jobs')} label={t('home.jobs')} page={data.totals.jobs} /></div>
+      <div class="figures"><Figure to={href('/instances')} label={t('home.active')} n={number(data.totals.running.active)} /><Figure to={href('/instances', { state: 'incidents' })} label={t('home.stuck')} n={number(data.totals.running.incidents)} bad={data.totals.running.incidents > 0} /><Figure to={href('/tasks')} label={t('nav.tasks')} n={total(data.totals.tasks)} /><Figure to={href('/jobs')} label={t('home.jobs')} n={total(data.totals.jobs)} /></div>
       <Causes errors={data.errors} newest={data.newest} /><Tasks tasks={data.tasks} /><Oldest instances={data.oldest} /><Due timers={data.timers} />
     </div>}
   </>;
