@@ -24,12 +24,14 @@ def connections(config: Config) -> int:
         needed += 1  # completions
         needed += size if config.tenants.enabled else 0  # reads with the second role
     if config.has_role(Role.ENGINE):
-        needed += 3 * config.partitions + 1  # two of each consumer, one of its timers; one for trials
+        needed += 3 * config.partitions + 2  # two of each consumer, one of its timers; trials, batch operations
     if config.works_connectors:
         needed += 1  # its jobs
         needed += 0 if config.has_role(Role.API, Role.ENGINE) else size + shared  # models, the commands of its jobs
     if config.has_role(Role.ENGINE, Role.JOBS):
         needed += 1 + CHORES  # the dispatcher of the chores, and their statements
+    if config.has_role(Role.JOBS) and config.metrics.enabled and config.metrics.database_every_s:
+        needed += 1  # figures of the database
     if config.has_role(Role.JOBS) and (config.jobs.module is not None or config.outbox.url):
         needed += 1 + config.jobs.max_concurrent  # the dispatcher, the transactions of its runs
     return needed

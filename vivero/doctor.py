@@ -6,10 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from vivero import budget
+from vivero.config import Config
 from vivero.storage.diagnosis import Facts
 from vivero.storage.postgres.migrate import SCHEMA_VERSION
 
-CONNECTIONS_OF_A_NODE = 24
+CONNECTIONS_OF_A_NODE = budget.connections(Config())
 CLOCK_OFF_S = 2.0
 OLD_TRANSACTION_S = 600.0
 WRAPAROUND = 2_000_000_000

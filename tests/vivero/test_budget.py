@@ -12,7 +12,7 @@ from vivero.roles import Role
 
 @pytest.mark.parametrize(
     ("roles", "partitions", "needed"),
-    [("api,engine,jobs,web", 1, 30), ("api,engine,jobs", 4, 39), ("api", 4, 23), ("engine", 2, 32), ("jobs", 9, 4)],
+    [("api,engine,jobs,web", 1, 32), ("api,engine,jobs", 4, 41), ("api", 4, 23), ("engine", 2, 33), ("jobs", 9, 5)],
 )
 def test_connections_of_a_process(roles, partitions, needed):
     assert budget.connections(Config(roles=roles, partitions=partitions)) == needed
@@ -31,9 +31,9 @@ def test_a_program_has_no_more_connections_than_that(up, database, ask, eventual
 
 def test_too_little_of_anything_is_told_with_what_to_do():
     two = Config(processes=2)
-    assert budget.too_few_connections(two, 60) is None
-    assert "2 processes need up to 60 connections, 30 each, and PostgreSQL grants 59" in budget.too_few_connections(
-        two, 59
+    assert budget.too_few_connections(two, 64) is None
+    assert "2 processes need up to 64 connections, 32 each, and PostgreSQL grants 63" in budget.too_few_connections(
+        two, 63
     )
     needed = budget.memory_bytes(two)
     assert budget.too_little_memory(two, 2 * needed) is None

@@ -59,7 +59,7 @@ def settings(**changed):
         (replace(WELL, idle_in_transaction=2), "transactions", "warning", "2 sessions sit idle"),
         (replace(WELL, prepared=["gone"]), "transactions", "problem", "forgotten: gone"),
         (replace(WELL, connections=95), "connections", "problem", "95 of 100 are in use"),
-        (replace(WELL, nodes=5), "connections", "warning", "5 nodes may need 120"),
+        (replace(WELL, nodes=5), "connections", "warning", "5 nodes may need 160"),
         (replace(WELL, invalid_indexes=["jobs_x"]), "indexes", "problem", "jobs_x is not valid"),
         (replace(WELL, slots=[Slot("old", False, 5e9)]), "replication", "warning", "keeps 5,000 MB"),
         (settings(synchronous_standby_names="b"), "replication", "problem", "no synchronous standby"),
