@@ -17,10 +17,10 @@ from vivero.storage import connectors
 SECRETS = {"KEY": "canary-secret", "OTHER": "canary-other"}
 
 
-def model(url, headers="", more=""):
+def model(url, headers="", more="", retries=2):
     return (
         f'{HEAD}<process id="p" isExecutable="true"><startEvent id="start"/><serviceTask id="call"><extensionElements>'
-        f'<zeebe:taskDefinition type="{HTTP_JSON}" retries="2"/><zeebe:ioMapping><zeebe:input source="{url}" '
+        f'<zeebe:taskDefinition type="{HTTP_JSON}" retries="{retries}"/><zeebe:ioMapping><zeebe:input source="{url}" '
         f'target="url"/>{more}</zeebe:ioMapping><zeebe:taskHeaders>{headers}</zeebe:taskHeaders></extensionElements>'
         '</serviceTask><sequenceFlow id="a" sourceRef="start" targetRef="call"/><endEvent id="end"/>'
         '<sequenceFlow id="b" sourceRef="call" targetRef="end"/></process></definitions>'
@@ -182,7 +182,7 @@ async def test_secrets_are_nowhere_in_the_database_and_the_log(bench, dispatcher
     """A server that echoes, one that fails, and one that is not there: no table and no row has a secret."""
     bodies = iter([(200, {}, b"canary-secret"), (500, {}, b"canary-secret"), (404, {}, {"canary-secret": 1})])
     server.answer = lambda _: next(bodies, (200, {}, {}))
-    await bench.deploy(model(f"{server.url}/{{{{secrets.KEY}}}}", RESULT))
+    await bench.deploy(model(f"{server.url}/{{{{secrets.KEY}}}}", RESULT, retries=4))  # one may fail twice
     async with running(dispatcher(max_concurrent=1)):
         await bench.create(count=3)
         await ended(bench, 3)

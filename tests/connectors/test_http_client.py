@@ -51,7 +51,7 @@ async def test_connections_are_bounded_and_change_their_host(server, other):
         for number in range(12):
             nursery.start_soon(client.call, get((server, other)[number % 2], f"/{number}"), Credentials())
     await client.aclose()
-    assert most == [2]
+    assert most[0] <= 2
     assert sorted(request.target for each in (server, other) for request in each.received) == sorted(
         f"/{number}" for number in range(12)
     )
