@@ -22,7 +22,7 @@ PAGES = {
     "grants": "/access/authorizations",
     "audit": "/access/audit",
 }
-ALIKE = {"users", "group", "role", "audit"}
+ALIKE = {"access", "users", "group", "role", "audit"}
 """Pages like others: `make test-long` has them."""
 
 
@@ -173,3 +173,9 @@ def test_access_is_administered(signed_in, guarded):
 def test_a_page_of_access_is_accessible(signed_in, name):
     console = signed_in(ADMIN, PAGES[name])
     console.check(f"access-{name}" if name != "access" else name)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_of_access_is_accessible_in_the_dark(signed_in, name):
+    signed_in(ADMIN, PAGES[name]).check_dark()

@@ -32,7 +32,20 @@ PAGES = {
     "about": "/about",
     "missing": "/no/such/page",
 }
-ALIKE = {"buffered", "match", "processes", "filters", "messages", "jobs", "timers", "batches", "about", "missing"}
+ALIKE = {
+    "buffered",
+    "deploy",
+    "feel",
+    "match",
+    "processes",
+    "filters",
+    "messages",
+    "jobs",
+    "timers",
+    "batches",
+    "about",
+    "missing",
+}
 """Pages like others: `make test-long` has them."""
 DIAGRAMS = ("process", "instance", "past")
 
