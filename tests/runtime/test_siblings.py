@@ -18,7 +18,7 @@ from vivero.engine.runtime.siblings import task
 from vivero.engine.runtime.siblings.link import MAX_OUTSTANDING, Link
 from vivero.engine.runtime.siblings.reception import FORGET_S, HOLD_S, Reception
 from vivero.engine.runtime.siblings.records import Answer, Failure, Frames, answers_decoder, frame
-from vivero.engine.runtime.siblings.task import RETRY_S, Siblings
+from vivero.engine.runtime.siblings.task import Siblings
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.settings import SupervisionSettings
 from vivero.storage.log import Appended, CommandOutcome
@@ -306,16 +306,16 @@ async def test_commands_go_to_the_process_that_leads_their_partition(tmp_path, n
     assert not one.appender.pending
 
 
-async def test_a_leader_that_is_not_there_is_not_tried_all_the_time(tmp_path, nursery, autojump_clock):
-    one = Process(tmp_path, "a", ("a", "b"))
+async def test_a_leader_that_is_not_there_is_not_tried_all_the_time(tmp_path, nursery, monkeypatch):
+    monkeypatch.setattr(task, "RETRY_S", 1e6)
+    one, two = (Process(tmp_path, node, ("a", "b")) for node in ("a", "b"))
     nursery.start_soon(one.run)
     assert not one.siblings.take(a_command(2))
     await trio.testing.wait_all_tasks_blocked()
-    two = Process(tmp_path, "b", ("a", "b"))
     nursery.start_soon(two.run)
     await trio.testing.wait_all_tasks_blocked()
     assert not one.siblings.take(a_command(2))
-    await trio.sleep(RETRY_S)
+    monkeypatch.setattr(task, "RETRY_S", 0.0)
     await connected(one, 2)
 
 
