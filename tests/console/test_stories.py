@@ -150,7 +150,10 @@ def test_the_form_of_a_task_of_somebody_else_can_only_be_read(console, api):
 
 def test_a_file_is_deployed_and_started(console, api):
     console.open("/deploy")
-    console.page.get_by_label("Choose files").focus()
+    choose = console.page.get_by_label("Choose files")
+    expect(choose).to_be_enabled()  # once the page knows that its user may deploy
+    choose.focus()
+    expect(choose).to_be_focused()
     with console.page.expect_file_chooser() as chooser:
         console.press("Space")
     model = (MODELS / "claim_review.bpmn").read_bytes().replace(b"claim-review", b"claim.second")

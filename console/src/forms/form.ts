@@ -16,7 +16,8 @@ function withoutSubmit(components: Component[] = []): Component[] {
 /** Raises an error if the schema is not one of a form. */
 export async function createForm(host: HTMLElement, schema: string, data: Record<string, unknown>, onSubmit: (data: Record<string, unknown>) => void) {
   const parsed = JSON.parse(schema) as Component;
-  const form = new Form({ container: host });
+  // Without a pause before values are taken over: a value of one field that arrives late resets what is being typed into the next.
+  const form = new Form({ container: host, debounce: false } as never);
   await form.importSchema({ type: 'default', ...parsed, components: withoutSubmit(parsed.components) } as never, data);
   form.on('submit', ((event: Submitted) => { if (!Object.keys(event.errors).length) onSubmit(event.data); }) as never);
   const submit = (): void => {
