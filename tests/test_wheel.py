@@ -101,6 +101,7 @@ def test_it_runs_beside_a_users_modules_of_our_folders_names(wheel_of_sdist, tmp
     )
 
 
+@pytest.mark.long
 def test_the_plugin_of_an_installed_wheel_is_found(wheel, tmp_path):
     """Nothing is configured: pytest finds the fixture by the entry point of the wheel."""
     with zipfile.ZipFile(wheel) as content:

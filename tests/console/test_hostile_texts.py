@@ -62,6 +62,7 @@ def hostile(api):
     return key, task["userTaskKey"]
 
 
+@pytest.mark.long
 def test_what_users_write_is_never_code(console, hostile):
     key, task = hostile
     pages = (

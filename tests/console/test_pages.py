@@ -45,6 +45,7 @@ ALIKE = {
     "batches",
     "about",
     "missing",
+    "past",
 }
 """Pages like others: `make test-long` has them."""
 DIAGRAMS = ("process", "instance", "past")

@@ -78,6 +78,7 @@ def check_rejected(database, key, cause):
     assert rows(database, ATTEMPTS) == []
 
 
+@pytest.mark.long
 async def test_a_command_that_misses_each_beat_is_rejected_and_others_are_served(slow_program, database):
     key, pid, answers = await begun(slow_program), slow_program.pid, []
     terms = len(slow_program.logged("leading the partition"))
@@ -101,6 +102,7 @@ async def has(database, query):
     return rows(database, query)
 
 
+@pytest.mark.long
 async def test_a_command_that_blocks_the_event_loop_is_rejected_after_three_restarts(slow_program, database):
     key, codes = await begun(slow_program), []
     async with trio.open_nursery() as nursery:

@@ -71,6 +71,7 @@ async def test_partitions_follow_the_programs(make, database):
         assert program.ends_of("consumer") == []
 
 
+@pytest.mark.long
 async def test_a_frozen_program_loses_its_partitions(make, database):
     first, second = make("a", "--partitions", "2"), make("b")
     await first.restart()

@@ -34,7 +34,7 @@ async def hurt(program, watch, load, child, kind):
     return recovered - began, watch.unhealthy_since(began)
 
 
-@pytest.mark.parametrize("kind", ["raise", "cancel", "hang"])
+@pytest.mark.parametrize("kind", ["raise", "cancel", pytest.param("hang", marks=pytest.mark.long)])
 async def test_children_recover_under_load(program, database, kind):
     await program.restart()
     await deploy(program.port, "one_task.bpmn")

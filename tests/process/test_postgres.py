@@ -4,6 +4,7 @@ import signal
 
 import psutil
 import psycopg
+import pytest
 import trio
 
 from tests.process.audit import audit, settled
@@ -23,6 +24,7 @@ async def test_postgresql_goes_and_comes_back(program_with_own_server, server):
     assert last > 1_000_000  # after a crash no position is given out that may have been lost with it
 
 
+@pytest.mark.long
 async def test_postgresql_refuses_for_a_while(program_with_own_server, server):
     await hurt(program_with_own_server, server, (server.read_only, server.no_connection_left, server.table_lock))
 
@@ -95,6 +97,7 @@ async def _end_session(dsn, name):
         return len(await eventually(ended, f"there is a session {name}"))
 
 
+@pytest.mark.long
 async def test_a_stop_while_postgresql_is_frozen(program_with_own_server, server):
     """What cannot be finished is given up in time, and its client is not told that it was done."""
     program = program_with_own_server

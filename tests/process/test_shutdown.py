@@ -43,6 +43,7 @@ async def test_a_stop_under_load_finishes_what_was_begun(program, database, numb
     assert lost == set()
 
 
+@pytest.mark.long
 async def test_a_stop_during_the_start(make_program, database, unsafe, random_faults):
     """At any moment: before the program listens for signals it just ends, afterwards in good order."""
     codes = []
