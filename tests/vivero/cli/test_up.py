@@ -152,7 +152,7 @@ def test_the_url_of_the_embedded_server(vivero, eventually, postgres_root, postg
     assert (program.ends(), program.said) == (0, f"{postgres_dsn}\n")
 
 
-def test_a_version_that_is_not_adjacent_does_not_start(up, vivero, database):
+def test_a_version_that_is_not_adjacent_does_not_start(up, vivero, database, eventually):
     """And leaves the database and the running node as they are."""
     running = up(database)
     arguments = ("up", "--port", "0", "--database-url", database)
@@ -163,7 +163,10 @@ def test_a_version_that_is_not_adjacent_does_not_start(up, vivero, database):
     assert "runs version 0.1.0, and this program is version 0.3.0" in said
     assert said.endswith("Upgrade that node to version 0.2 first, or stop all other nodes")
     adjacent = up(database, VIVERO_API_VERSION="0.2.0")
-    versions = {broker["version"] for broker in httpx.get(f"{running.address}/v2/topology").json()["brokers"]}
-    assert versions == {"0.1.0", "0.2.0"}
+
+    def versions():
+        return {broker["version"] for broker in httpx.get(f"{running.address}/v2/topology").json()["brokers"]}
+
+    eventually(lambda: versions() == {"0.1.0", "0.2.0"})
     adjacent.process.send_signal(signal.SIGTERM)
     assert adjacent.ends() == 0
