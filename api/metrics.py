@@ -21,7 +21,7 @@ class Metrics(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """What requests are counted by."""
+    """Requests are counted by these."""
 
     method: str
     route: str

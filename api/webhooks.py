@@ -1,4 +1,4 @@
-"""What a node keeps for webhooks: their registry, secrets, keys for tokens, and limits."""
+"""The state of a node for webhooks: their registry, secrets, keys for tokens, and limits."""
 
 from __future__ import annotations
 

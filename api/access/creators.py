@@ -23,7 +23,7 @@ def needed(type: str) -> Permission:
 
 
 def creator_of(caller: Caller) -> Creator:
-    """What a batch keeps of its creator."""
+    """A batch keeps this of its creator."""
     return Creator(caller.kind, caller.id, tuple(caller.mapping_rules))
 
 
@@ -38,7 +38,7 @@ def sorted_ids(ids: Iterable[str] | None) -> tuple[str, ...] | None:
 
 
 class PresentRights:
-    """What creators of batches may change now. Without authentication, everything."""
+    """Tells what creators of batches may change now. Without authentication, everything."""
 
     def __init__(self, *, authentication: bool, multi_tenancy: bool) -> None:
         self._authentication, self._multi_tenancy = authentication, multi_tenancy

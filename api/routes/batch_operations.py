@@ -41,7 +41,7 @@ search, search_items = searching(BATCHES), searching(ITEMS)
 get = getting(BATCHES, "batchOperationKey")
 
 TRIES = 5
-"""Of a change while other clients change the same batch."""
+"""Attempts at a change while other clients change the same batch."""
 
 
 class CreationBody(Body, frozen=True):
@@ -123,7 +123,7 @@ async def _insert(request: Request, services: Services, new: NewOperation) -> Cr
 
 
 def _bounds(request: Request, type: str) -> Bounds:
-    """What the caller may see and change. Raises Problem 403 for nothing."""
+    """The rights of the caller to see and change. Raises Problem 403 for nothing."""
     for permission in (READ_INSTANCE, needed(type)):
         authorise(request.caller, permission)
     return Bounds(sorted_ids(request.tenants), processes(request.caller.rights, type))

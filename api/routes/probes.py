@@ -1,4 +1,4 @@
-"""What schedulers and monitoring ask a node: probes in the manner of Kubernetes, and metrics.
+"""The questions of schedulers and monitoring to a node: probes in the manner of Kubernetes, and metrics.
 
 The probes answer with JSON that says why. `/live` asks whether to restart the process: it restarts its own tasks, and
 ends itself when that does not help, so an answer is enough. `/ready` asks whether to send clients here.

@@ -45,9 +45,6 @@ class _Numbers:
     def set(self, numbers: Mapping[str, Sequence[Observed]]) -> None:
         self._by_name = numbers
 
-    def close(self) -> None:
-        self._provider.shutdown()
-
     def _observing(self, name: str) -> Callable[[CallbackOptions], Iterator[Observation]]:
         def observe(_options: CallbackOptions) -> Iterator[Observation]:
             for value, labels in self._by_name.get(name, ()):
@@ -102,11 +99,6 @@ class Exposition:
         async with self._pushing:
             numbers, points = self._read()
             return await trio.to_thread.run_sync(self._data, numbers, points)
-
-    def close(self) -> None:
-        """Release what the SDK holds."""
-        self._shown.close()
-        self._pushed.close()
 
     def _read(self) -> tuple[Mapping[str, Sequence[Observed]], Sequence[Point]]:
         parts = self._parts()

@@ -6,6 +6,7 @@ the ending `_seconds`. Every label has few values: intents, tasks, partitions, t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -101,19 +102,13 @@ def column(group: str, index: int, **labels: int) -> Callable[[Parts], Iterable[
 
 
 def _commands(parts: Parts) -> Iterator[Observed]:
-    sums: dict[tuple[str, str], int] = {}
-    for consumer in parts.consumers.values():
-        for kind, count in consumer.stats.outcomes.items():
-            sums[kind] = sums.get(kind, 0) + count
+    sums = sum((consumer.stats.outcomes for consumer in parts.consumers.values()), Counter[tuple[str, str]]())
     for (intent, outcome), count in sums.items():
         yield count, {"intent": intent, "outcome": outcome}
 
 
 def _ended(parts: Parts) -> Iterator[Observed]:
-    sums: dict[str, int] = {}
-    for consumer in parts.consumers.values():
-        for state, count in consumer.stats.ended.items():
-            sums[state] = sums.get(state, 0) + count
+    sums = sum((consumer.stats.ended for consumer in parts.consumers.values()), Counter[str]())
     for state, count in sums.items():
         yield count, {"state": state}
 

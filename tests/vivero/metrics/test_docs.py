@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
+from tests.vivero.metrics.names import shown
 from vivero.metrics.histograms import HISTOGRAMS
 from vivero.metrics.instruments import INSTRUMENTS, Kind
 
 PAGE = (Path(__file__).parents[3] / "docs" / "observability.md").read_text()
-UNITS = {"s": "_seconds", "By": "_bytes"}
 
 
 def test_every_metric_is_documented():
@@ -16,7 +16,3 @@ def test_every_metric_is_documented():
     ]
     rows += [f"| `{shown(one)}` | histogram | {one.description} |" for one in HISTOGRAMS]
     assert [line for line in PAGE.splitlines() if line.startswith("| `vivero_")] == rows
-
-
-def shown(instrument):
-    return instrument.name.replace(".", "_") + UNITS.get(instrument.unit, "")

@@ -8,16 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.vivero.metrics.names import shown
 from vivero.metrics.histograms import HISTOGRAMS
 from vivero.metrics.instruments import INSTRUMENTS, Kind
 
 OPERATIONS = Path(__file__).parents[3] / "docs" / "operations"
-UNITS = {"s": "_seconds", "By": "_bytes"}
 OF_PYTHON = {"process_cpu_seconds_total", "process_resident_memory_bytes"}
-
-
-def shown(instrument):
-    return instrument.name.replace(".", "_") + UNITS.get(instrument.unit, "")
 
 
 METRICS = OF_PYTHON | {shown(one) + "_total" * (one.kind is Kind.COUNTER) for one in INSTRUMENTS}
