@@ -10,7 +10,7 @@ WORKERS ?= 3
 PYTEST  = $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help install console demo up test test-long check format bench chaos mutants lock clean
+.PHONY: help install console deploy-tools sbom demo up test test-long check format bench chaos mutants lock clean
 
 help:            ## show this list
 	@sed -nE 's/^([a-z-]+): .*## (.*)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -29,6 +29,21 @@ console: install ## build the console with Node.js, which is installed if the ma
 # The server works without its console, so what starts the server goes on when the build fails.
 $(CONSOLE): $(CONSOLE_SOURCES) | $(STAMP)
 	-@$(BIN)/python console/build.py
+
+deploy-tools: $(VENV)/deploy/.installed ## install what checks the Dockerfile, compose.yaml and the manifests, and what lists the parts
+
+$(VENV)/deploy/.installed: requirements/deploy.txt | $(STAMP)
+	$(BIN)/python -m venv $(VENV)/deploy
+	$(VENV)/deploy/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/deploy.txt
+	touch $@
+
+sbom: deploy-tools ## list all parts of the program and of its console, with versions and licences, in dist/*.cdx.json (CycloneDX)
+	$(BIN)/python -m venv --clear dist/parts
+	dist/parts/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/program.txt
+	dist/parts/bin/python -m pip uninstall --quiet --yes pip setuptools
+	$(VENV)/deploy/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible -o dist/vivero.cdx.json dist/parts/bin/python
+	cd console && PATH="$$PATH:$(abspath $(BIN))" npm sbom --omit=dev --package-lock-only --sbom-format=cyclonedx > ../dist/console.cdx.json
+	rm -r dist/parts
 
 demo: install $(CONSOLE) ## deploy an order process, work it to its end, stay up on port 8080 (ARGS=--exit ends after the show)
 	$(BIN)/vivero demo $(ARGS)
@@ -63,8 +78,9 @@ mutants: install ## prove that the tests see: each seeded mutant must be caught 
 lock: install    ## pin every dependency anew, with hashes and without addresses
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header pyproject.toml -o requirements/program.txt
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --group dev pyproject.toml -c requirements/program.txt -o requirements/develop.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --extra embedded --group dev pyproject.toml -c requirements/program.txt -o requirements/develop.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --group console -o requirements/node.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --group deploy -o requirements/deploy.txt
 
 clean:           ## remove .venv and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis console/node_modules console/dist

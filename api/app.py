@@ -8,12 +8,14 @@ Each exception of a handler becomes a problem response: a `Problem`, an error of
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from functools import partial
 from time import perf_counter
 from typing import Any
 
 import structlog
 import trio
 
+from vivero.api import request_ids
 from vivero.api.access import audit
 from vivero.api.access.caller import ANYBODY, Caller
 from vivero.api.access.credentials import PRIVATE
@@ -27,11 +29,14 @@ from vivero.api.origins import Gate
 from vivero.api.problems import Problem, not_appended
 from vivero.api.redirects import without_mark
 from vivero.api.request import OWNER, RELEASE, ClientLeft, Headers, Receive, Request, Send
+from vivero.api.request_ids import RequestIds
 from vivero.api.response import Header, Response
 from vivero.api.router import Match, Router
 from vivero.api.routes import ROUTES, Handler, Route
 from vivero.api.services import Services
 from vivero.api.storage_problems import StorageProblems, bug
+from vivero.api.tracing import ROUTE, traced
+from vivero.engine.core.records.codec import UnknownFormat
 from vivero.engine.runtime.appender.admission import NotAppended
 from vivero.storage.postgres.errors import StorageError
 
@@ -41,9 +46,6 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 UNDELIVERED_TIMEOUT_S = 5.0
 """Time limit of `Response.undelivered`."""
 
-ROUTE = "route"
-"""The path of the route in the scope, once it is known."""
-
 log = structlog.get_logger(__name__)
 
 
@@ -51,13 +53,21 @@ def build(services: Services) -> App:
     """The application for these services."""
     router = Router((route.method, route.path, route) for route in ROUTES)
     gate = Gate(services.settings)
-    storage_problems = StorageProblems()
+    storage_problems, ids = StorageProblems(), RequestIds()
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             raise ValueError(f"this application supports only the scope type 'http', not {scope['type']!r}")
-        await _serve(services, router, gate, storage_problems, scope, receive, send)
+        ids.begin(scope["headers"])
+        try:
+            if services.tracer is None:
+                await _serve(services, router, gate, storage_problems, scope, receive, send)
+            else:
+                await traced(services.tracer, serve, scope, receive, send)
+        finally:
+            request_ids.end()
 
+    serve = partial(_serve, services, router, gate, storage_problems)
     return app
 
 
@@ -80,13 +90,17 @@ async def _serve(
     except NotAppended as error:
         response = not_appended(error).response(path)
     except StorageError as error:
-        response = storage_problems.problem(error, scope["method"], path).response(path)
+        response = storage_problems.problem(error, scope["method"], scope.get(ROUTE, UNKNOWN)).response(path)
+    except UnknownFormat as error:
+        response = Problem(503, "UNAVAILABLE", f"This node cannot read a record of the log: {error}").response(path)
     except Exception:
-        log.exception("request handler failed", method=scope["method"], path=path)
+        log.exception("request handler failed", method=scope["method"], route=scope.get(ROUTE, UNKNOWN))
         response = bug().response(path)
-    route = scope.get(ROUTE, UNKNOWN)
-    services.requests.note(scope["method"], route, response.status, perf_counter() - began)
-    await send_response(response, send, () if services.access is None else PRIVATE)
+    route, took_s = scope.get(ROUTE, UNKNOWN), perf_counter() - began
+    services.requests.note(scope["method"], route, response.status, took_s)
+    log.debug("request", method=scope["method"], route=route, status=response.status, took_s=took_s)
+    id = request_ids.header()
+    await send_response(response, send, (id,) if services.access is None else (id, *PRIVATE))
 
 
 async def _respond(

@@ -27,6 +27,7 @@ from vivero.engine.core.records.effects import Rejection, RejectionCode
 from vivero.engine.core.records.instances import CreateInstance
 from vivero.engine.runtime.appender.admission import Lost, NotAppended
 from vivero.engine.runtime.appender.calls import Append, PendingCommand
+from vivero.engine.tracing.request import POSITION
 from vivero.storage import log
 from vivero.storage.log import Appended, CommandOutcome
 
@@ -192,9 +193,11 @@ def _begin(services: Services, item: Append) -> PendingCommand:
 
 async def _appended(services: Services, pending: PendingCommand, deadline: float) -> Appended:
     try:
-        return await services.appender.finish_append(pending, deadline)
+        appended = await services.appender.finish_append(pending, deadline)
     except NotAppended as error:
         raise not_appended(error) from error
+    POSITION.set(appended.position)
+    return appended
 
 
 async def _soon(services: Services, pending: PendingCommand, deadline: float) -> Submitted | None:
@@ -209,7 +212,10 @@ async def _soon(services: Services, pending: PendingCommand, deadline: float) ->
         raise not_appended(error) from error
     finally:
         waiting.close()
-    return Submitted(appended, outcome) if outcome is not None and isinstance(appended, Appended) else None
+    if outcome is None or not isinstance(appended, Appended):
+        return None
+    POSITION.set(appended.position)
+    return Submitted(appended, outcome)
 
 
 async def _outcome(

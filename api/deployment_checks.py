@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from vivero.api.problems import Problem
 from vivero.api.services import Services
-from vivero.engine.bpmn.model import FormReference, Node
+from vivero.engine.bpmn.model import FormReference, Node, Process
 from vivero.engine.bpmn.parser import Parsed
 from vivero.engine.connectors import webhooks
 from vivero.engine.core.shared.starts import InvalidStart, metadata_of
@@ -14,31 +14,47 @@ from vivero.engine.core.shared.starts import InvalidStart, metadata_of
 
 def check(parsed: Sequence[Parsed]) -> None:
     """Raise Problem 400 with all problems of the files."""
+    _reject(problems_of(parsed))
+
+
+def problems_of(parsed: Sequence[Parsed]) -> list[str]:
+    """All problems that the files have by themselves, whatever is deployed already."""
     problems = [str(problem) for resource in parsed for problem in resource.problems]
     problems += _repeated_ids(parsed)
     problems += _start_problems(parsed)
     problems += _lacking_forms(parsed)
     problems += _repeated_names([resource.resource for resource in parsed])
-    _reject(problems)
+    return problems
 
 
-async def check_webhooks(services: Services, tenant: str, parsed: Sequence[Parsed]) -> None:
-    """Raise Problem 400 for webhooks that are wrong, or whose path belongs to another process."""
-    if services.webhooks is None:
-        return
+def webhook_problems(parsed: Sequence[Parsed]) -> list[str]:
+    """What is wrong with the webhooks of the files, whatever is deployed already."""
     problems: list[str] = []
     owners: dict[str, str] = {}
     for resource in parsed:
         for process in resource.processes:
             problems += webhooks.problems(resource.resource, process)
             paths = {webhook.path for webhook in webhooks.webhooks_of(process)}
-            taken = await services.webhooks.registry.taken(tenant, process.id, paths) | (paths & owners.keys())
-            problems += [
-                f"'{resource.resource}': process '{process.id}' has the webhook path '{path}' of another process"
-                for path in sorted(taken)
-            ]
+            problems += _taken(resource, process, paths & owners.keys())
             owners |= dict.fromkeys(paths, process.id)
-    _reject(problems)
+    return problems
+
+
+def _taken(resource: Parsed, process: Process, paths: Iterable[str]) -> Iterator[str]:
+    for path in sorted(paths):
+        yield f"'{resource.resource}': process '{process.id}' has the webhook path '{path}' of another process"
+
+
+async def check_webhooks(services: Services, tenant: str, parsed: Sequence[Parsed]) -> None:
+    """Raise Problem 400 for webhooks that are wrong, or whose path belongs to another process."""
+    if services.webhooks is None:
+        return
+    problems = webhook_problems(parsed)
+    for resource in parsed:
+        for process in resource.processes:
+            paths = {webhook.path for webhook in webhooks.webhooks_of(process)}
+            problems += _taken(resource, process, await services.webhooks.registry.taken(tenant, process.id, paths))
+    _reject(list(dict.fromkeys(problems)))
 
 
 def _reject(problems: list[str]) -> None:
@@ -87,7 +103,7 @@ def _lacking_forms(parsed: Sequence[Parsed]) -> Iterator[str]:
     for resource in parsed:
         for process in resource.processes:
             for node in process.nodes.values():
-                form = _form_of(node)
+                form = form_of(node)
                 if form is None or form.binding != "deployment" or not form.form_id.is_static:
                     continue
                 if (id := str(form.form_id.static_value)) not in forms:
@@ -98,7 +114,8 @@ def _lacking_forms(parsed: Sequence[Parsed]) -> Iterator[str]:
                     )
 
 
-def _form_of(node: Node) -> FormReference | None:
+def form_of(node: Node) -> FormReference | None:
+    """The form that an element names, of its user task or of the start of the process."""
     if node.user_task is not None:
         return node.user_task.form
     return node.start_form if node.job is None else node.job.form

@@ -29,6 +29,7 @@ from vivero.engine.bpmn.xml import LIMITS, XmlLimits
 from vivero.engine.runtime.appender.calls import Append, PendingCommand
 from vivero.engine.runtime.supervision.children import ChildHealth
 from vivero.engine.runtime.waiters import End
+from vivero.engine.tracing.tracer import Tracer
 from vivero.storage.log import Appended, CommandOutcome
 from vivero.storage.postgres.driver import Connection
 
@@ -148,6 +149,8 @@ class Services:
     metrics: Callable[[], Awaitable[Metrics]] | None = None
     """The metrics of this node as text; None: they are off, or served elsewhere."""
     requests: RequestFigures = field(default_factory=RequestFigures)
+    tracer: Tracer | None = None
+    """None: nothing is traced."""
     refusals: Refusals = field(default_factory=Refusals)
     routing: CommandRouting = field(default_factory=CommandRouting)
     redirects: Redirects | None = None

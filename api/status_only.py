@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from vivero.api import app
+from vivero.api import app, request_ids
 from vivero.api.app import App, Scope
 from vivero.api.problems import Problem
 from vivero.api.request import Receive, Send
+from vivero.api.request_ids import RequestIds
 from vivero.api.services import Services
 
 SERVED = ("/v2/status", "/live", "/startup", "/ready", "/metrics", "/chaos/")
@@ -17,7 +18,7 @@ def build(services: Services, roles: str) -> App:
 
     Everything else gets 503. With 404, a worker would take its job for deleted.
     """
-    whole = app.build(services)
+    whole, ids = app.build(services), RequestIds()
     detail = f"This node does not serve the REST API, because its roles are {roles}; ask a node with the role api"
 
     async def status_only(scope: Scope, receive: Receive, send: Send) -> None:
@@ -25,6 +26,10 @@ def build(services: Services, roles: str) -> App:
         if path.startswith(SERVED):
             await whole(scope, receive, send)
         else:
-            await app.send_response(Problem(503, "UNAVAILABLE", detail).response(path), send)
+            id = ids.begin(scope["headers"])
+            try:
+                await app.send_response(Problem(503, "UNAVAILABLE", detail).response(path), send, (id,))
+            finally:
+                request_ids.end()
 
     return status_only

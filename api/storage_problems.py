@@ -5,7 +5,7 @@ from __future__ import annotations
 import structlog
 
 from vivero.api.problems import LATER, Problem, bad_request
-from vivero.storage.postgres.errors import DataPoison, DeadlineExceeded, Outage, Retry, StorageError, reason
+from vivero.storage.postgres.errors import DataPoison, DeadlineExceeded, Outage, Retry, StorageError, reason, told
 from vivero.storage.postgres.outage_log import OutageLog
 from vivero.storage.postgres.pool import PoolExhausted
 
@@ -18,23 +18,23 @@ class StorageProblems:
     def __init__(self) -> None:
         self._outage = OutageLog()
 
-    def problem(self, error: StorageError, method: str, path: str) -> Problem:
+    def problem(self, error: StorageError, method: str, route: str) -> Problem:
         """The problem for the request whose read failed."""
         if isinstance(error, PoolExhausted):
             return Problem(
                 503, "RESOURCE_EXHAUSTED", "Too many requests read from the database; try again later", LATER
             )
         if isinstance(error, DeadlineExceeded):
-            self._outage.failed("read took too long", str(error), method=method, path=path)
+            self._outage.failed("read took too long", told(error), method=method, route=route)
             return Problem(504, "DEADLINE_EXCEEDED", "The database did not answer in time")
         if isinstance(error, Outage | Retry):
-            self._outage.failed("read failed", str(error), method=method, path=path)
+            self._outage.failed("read failed", told(error), method=method, route=route)
             detail = f"The database is not available at present ({reason(error)}); try again later"
             return Problem(503, "UNAVAILABLE", detail, LATER)
         if isinstance(error, DataPoison):
-            log.warning("read refused", method=method, path=path, error=str(error))
+            log.warning("read refused", method=method, route=route, error=told(error))
             return bad_request("The request contains a value that the database cannot store or compare")
-        log.error("read failed", method=method, path=path, exc_info=error)
+        log.error("read failed", method=method, route=route, exc_info=error)
         return bug()
 
 

@@ -64,6 +64,9 @@ class Channel:
         self._answer = answer
         self._socket.sendall(data)
 
+    def close(self) -> None:
+        self._socket.close()
+
     def readable(self) -> None:
         data = self._socket.recv(262_144)
         if not data:

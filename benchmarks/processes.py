@@ -1,8 +1,11 @@
 """What does an instance cost two processes with two partitions over HTTP, compared with one process with one?
 
-Both programs run at the same time, each on a PostgreSQL of its own, and get bursts of load in turn. So other load of
-the machine changes both alike. Two processes get twice as many clients. The CPU time of PostgreSQL is also told by the
+All programs run at the same time, each on a PostgreSQL of its own, and get bursts of load in turn. So other load of
+the machine changes them alike. Two processes get twice as many clients. The CPU time of PostgreSQL is also told by the
 task that owns the connection.
+
+Busy neighbours make a core slower, whatever runs on them. So two programs that know nothing of each other get bursts at
+the same time, too: `ratio_apart` is what the machine alone adds, `ratio_design` what two processes cost beyond it.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from statistics import median
+from statistics import mean, median
 
 import psutil
 import trio
@@ -28,6 +31,8 @@ CONNECTIONS = 100
 BACKENDS = "SELECT pid, application_name FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
 
 Figures = dict[str, float]
+Round = dict[str, Figures]
+"""Figures by kind of load."""
 
 
 def run() -> tuple[dict[str, float], dict[str, str]]:
@@ -37,25 +42,44 @@ def run() -> tuple[dict[str, float], dict[str, str]]:
 
 async def _run() -> tuple[Figures, dict[str, str]]:
     async with AsyncExitStack() as stack:
-        one = await _start(stack, 1)
+        one, other = await _start(stack, 1), await _start(stack, 1)
         two = await _start(stack, 2)
-        rounds: list[tuple[Figures, Figures]] = []
-        for each in (one, two):
-            await each.burst(WARM_S)
+        kinds = {"one": (one,), "two": (two,), "apart": (one, other)}
+        for kind in kinds.values():
+            await _bursts(kind, WARM_S)
+        rounds: list[Round] = []
         for number in range(ROUNDS):
-            found = {each: await each.burst(SECONDS) for each in ((one, two) if number % 2 == 0 else (two, one))}
-            rounds.append((found[one], found[two]))
+            order = list(kinds) if number % 2 == 0 else list(reversed(kinds))
+            rounds.append({kind: await _bursts(kinds[kind], SECONDS) for kind in order})
     return summary(rounds), one.notes | {"rounds": f"{ROUNDS} of {SECONDS:.0f} s for each"}
 
 
-def summary(rounds: Sequence[tuple[Figures, Figures]]) -> Figures:
-    """Medians of both programs; the medians of the ratios of the sums."""
+async def _bursts(programs: Sequence[_Program], seconds: float) -> Figures:
+    """The means of programs that get their bursts at the same time."""
+    found: list[Figures] = []
+
+    async def burst(one: _Program) -> None:
+        found.append(await one.burst(seconds))
+
+    async with trio.open_nursery() as nursery:
+        for each in programs:
+            nursery.start_soon(burst, each)
+    return {part: mean(each.get(part, 0.0) for each in found) for part in {part for each in found for part in each}}
+
+
+def summary(rounds: Sequence[Round]) -> Figures:
+    """Medians of each kind; the medians of the ratios of the sums."""
     figures: Figures = {}
-    for name, index in (("one", 0), ("two", 1)):
-        found = sorted({part for each in rounds for part in each[index]})
-        figures |= {f"{name}_{part}": median(each[index].get(part, 0.0) for each in rounds) for part in found}
-    for part in ("cpu_us", "program_cpu_us", "postgresql_cpu_us"):
-        figures[f"ratio_{part}"] = median(two[part] / one[part] for one, two in rounds)
+    for kind in ("one", "apart", "two"):
+        found = sorted({part for each in rounds for part in each[kind]})
+        figures |= {f"{kind}_{part}": median(each[kind].get(part, 0.0) for each in rounds) for part in found}
+    for name, kind, base in (
+        ("ratio", "two", "one"),
+        ("ratio_apart", "apart", "one"),
+        ("ratio_design", "two", "apart"),
+    ):
+        for part in ("cpu_us", "program_cpu_us", "postgresql_cpu_us"):
+            figures[f"{name}_{part}"] = median(each[kind][part] / each[base][part] for each in rounds)
     return figures
 
 

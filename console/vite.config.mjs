@@ -21,6 +21,38 @@ function licences(root) {
   return `The console contains these packages.\n\n${sections.join('\n\n')}`;
 }
 
+// What a page needs beside the first chunk: the server names it with the page (`vivero/web/preloads.py`), so the browser asks for everything
+// at once, and not for one file after the other. By the first part of the address; `*`: below it.
+const AHEAD = {
+  access: ['pages/access/access'], batches: ['pages/batches'], deploy: ['pages/deploy'], feel: ['pages/feel'], jobs: ['pages/jobs'], log: ['pages/log'], messages: ['pages/messages'],
+  system: ['pages/system'], tasks: ['pages/tasks'], timers: ['pages/timers'], 'access/*': ['pages/access/access'], 'batches/*': ['pages/batches'], 'tasks/*': ['pages/tasks'],
+  'instances/*': ['pages/instance', 'diagram/diagram'], 'processes/*': ['pages/process', 'diagram/diagram'],
+};
+
+/** The files of a chunk, and of those that it imports, with their styles. */
+function needed(bundle, name, found = new Set()) {
+  const chunk = bundle[name];
+  if (!chunk || found.has(name)) return found;
+  found.add(name);
+  for (const style of chunk.viteMetadata?.importedCss ?? []) found.add(style);
+  for (const other of chunk.imports) needed(bundle, other, found);
+  return found;
+}
+
+/** The list of `AHEAD` with the names of the build. */
+function preloads() {
+  return {
+    name: 'preloads',
+    generateBundle(options, bundle) {
+      const chunks = Object.values(bundle).filter((one) => one.type === 'chunk'), first = needed(bundle, chunks.find((one) => one.isEntry).fileName);
+      const chunkOf = (source) => chunks.find((one) => one.moduleIds.some((id) => new RegExp(`/src/${source}\\.tsx?$`).test(id))).fileName;
+      const files = (sources) => [...new Set(sources.flatMap((source) => [...needed(bundle, chunkOf(source))]))].filter((name) => !first.has(name));
+      const source = JSON.stringify(Object.fromEntries(Object.entries(AHEAD).map(([place, sources]) => [place, files(sources)])), null, 1);
+      this.emitFile({ type: 'asset', fileName: 'preloads.json', source });
+    },
+  };
+}
+
 function finish() {
   let config;
   return {
@@ -39,13 +71,13 @@ function finish() {
 }
 
 // What all pages share is one chunk, so the first page loads two scripts however the others are cut.
-const BASE = /node_modules\/(preact|@preact)\/|\/src\/locales\/en|\/src\/lib\/(?!matching|problems)|\/src\/parts\/(act|banner|dialog|divider|head|lazy|notices|places|problem|shell|state|table|time)\.|\/src\/parts\/(action|conflict)\./;
+const BASE = /node_modules\/(preact|@preact)\/|\/src\/locales\/en|\/src\/lib\/(?!matching|problems)|\/src\/parts\/(act|banner|dialog|divider|head|lazy|notices|place|places|problem|shell|state|table|time)\.|\/src\/parts\/(action|conflict|copy_commands|search|tenant)\.|\/src\/diagram\/(canvas|layout|marks|geometry)\.|\/src\/pages\/message_actions\./;
 const codeSplitting = { groups: [{ name: 'base', test: BASE }, { name: 'moddle', test: /node_modules\/(bpmn-moddle|moddle|moddle-xml|min-dash|saxen)\// }, { name: 'layout', test: /node_modules\/bpmn-auto-layout\// }] };
 
 export default {
   base: '/console/',
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: { target: 'es2022', assetsInlineLimit: 0, modulePreload: { polyfill: false }, chunkSizeWarningLimit: 700, reportCompressedSize: false, rolldownOptions: { output: { codeSplitting } } },
-  plugins: [finish()],
+  plugins: [preloads(), finish()],
   server: { proxy: { '/v2': server, '/cluster': server, '/console/live': server, '/console/session': server } },
 };

@@ -91,12 +91,12 @@ def leave_notes(dsn: str, suspicions: Sequence[Suspicion]) -> None:
 
     It blocks for a few seconds at most. Raises psycopg.Error.
     """
-    settings = {"statement_timeout": NOTE_TIMEOUT}
-    parameters = conninfo.with_session(conninfo.parse(dsn), "vivero:watchdog", settings)
+    parameters = conninfo.with_name(conninfo.parse(dsn), "vivero:watchdog")
     parameters["connect_timeout"] = str(CONNECT_S)
     if conninfo.names_several(dsn):
         parameters.setdefault("target_session_attrs", "read-write")
     with psycopg.connect(make_conninfo(**parameters), autocommit=True) as connection:
+        connection.execute("SELECT set_config('statement_timeout', %s, false)", (NOTE_TIMEOUT,))
         for suspicion in suspicions:
             statement, last = (_sql["end"], WATCHDOG) if suspicion.attempt else (_sql["suspect"], suspicion.last)
             values = (suspicion.partition, suspicion.epoch, suspicion.first, last)

@@ -22,6 +22,7 @@ BATCHES_CHANNEL = "vivero_batches"
 """The channel of NOTIFY that tells the owner of partition 1 that a client created or changed a batch."""
 
 CANCEL_PROCESS_INSTANCE, RESOLVE_INCIDENT = "CANCEL_PROCESS_INSTANCE", "RESOLVE_INCIDENT"
+DELETE_PROCESS_INSTANCE = "DELETE_PROCESS_INSTANCE"
 OPEN_STATES = ("CREATED", "ACTIVE", "SUSPENDED")
 MAX_ERROR = 4000
 """Characters of an error that are kept."""

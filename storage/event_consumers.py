@@ -33,6 +33,7 @@ class EventRow(msgspec.Struct, frozen=True, gc=False):
     at_ms: int
     root: int | None
     """The root of the instance tree; None for events of no instance."""
+    version: int
 
 
 class ConsumerPlace(msgspec.Struct, frozen=True, gc=False):

@@ -17,13 +17,13 @@ LIMIT 1;
 -- name: read
 -- Rows from the place on, in the order of the log, up to a number of rows and of bytes, but at least one. One owner writes a partition's
 -- rows, one batch after the other, so that none appears behind a row that was read.
-SELECT position, seq, coalesce(events, large_events)::text, at, root_key
+SELECT position, seq, coalesce(events, large_events)::text, at, root_key, version
 FROM (
-    SELECT position, seq, root_key, events, large_events, to_epoch_ms(processed_at) AS at,
+    SELECT position, seq, root_key, version, events, large_events, to_epoch_ms(processed_at) AS at,
         sum(pg_column_size(coalesce(events, large_events))) OVER (ORDER BY position, seq ROWS UNBOUNDED PRECEDING)
             - pg_column_size(coalesce(events, large_events)) AS bytes_before
     FROM (
-        SELECT position, seq, root_key, events, large_events, processed_at FROM event_log
+        SELECT position, seq, root_key, version, events, large_events, processed_at FROM event_log
         WHERE partition_id = $1 AND (position, seq) >= ($2::bigint, $3::smallint) AND position < ($1::bigint + 1) << 51
         ORDER BY position, seq LIMIT $4
     ) page

@@ -37,6 +37,10 @@ SELECT coalesce(sum(active), 0)::bigint FROM counted_elements WHERE element_id =
 -- Buffered messages, and open user tasks.
 SELECT (SELECT count(*) FROM messages), (SELECT count(*) FROM user_tasks WHERE ended_at IS NULL);
 
+-- name: retention
+-- How far each partition's clock of retention is behind the engine's, and how many instance trees retention has deleted.
+SELECT partition_id, greatest(extract(epoch FROM clock_now() - at), 0)::float8, deleted FROM retention_clocks ORDER BY 1;
+
 -- name: executions
 -- Background jobs. Completed executions are deleted, so the table is small.
 SELECT job_type, state, count(*) FROM job_executions GROUP BY 1, 2 ORDER BY 1, 2;

@@ -51,6 +51,7 @@ class LogEntry(msgspec.Struct, frozen=True, gc=False):
     sha: str | None = None
     """The fingerprint of the request with the idempotency key: SHA-256 in hex."""
     trace: str | None = None
+    """The trace context that comes with the command (`TraceContext.text`)."""
     audit: str | None = None
     """The record for the audit log (`storage.audit_log.encode`), None for none."""
 
@@ -153,6 +154,7 @@ class HistoryRow(msgspec.Struct, frozen=True, gc=False):
     events: bytes
     intent: str | None
     payload: bytes | None
+    version: int
 
 
 async def begin(connection: Connection, appender: UUID, number: int) -> Session:
@@ -237,7 +239,7 @@ def _fresh(
 ) -> tuple[list[Appended], AppendedSegment]:
     first, now, clock_revision, definitions = rows[0]
     log_rows = [
-        CommandRow(row[0], entry.tenant, entry.intent, None, entry.payload, entry.audit)
+        CommandRow(row[0], entry.tenant, entry.intent, None, entry.payload, entry.audit, entry.trace)
         for entry, row in zip(entries, rows, strict=True)
     ]
     segment = AppendedSegment(first - 1, Batch(log_rows, now, clock_revision, definitions, asked_at))
@@ -249,7 +251,7 @@ def _segment(entries: Sequence[LogEntry], rows: Sequence[tuple[Any, ...]], asked
     if behind is None:
         return None
     fresh = [
-        CommandRow(row[1], entry.tenant, entry.intent, None, entry.payload, entry.audit)
+        CommandRow(row[1], entry.tenant, entry.intent, None, entry.payload, entry.audit, entry.trace)
         for entry, row in zip(entries, rows, strict=True)
         if not row[2]
     ]

@@ -95,7 +95,8 @@ ORDER BY seq;
 
 -- name: history
 -- The events of an instance tree, by the index on root_key, with their commands until these are deleted.
-SELECT e.position, e.seq, to_epoch_ms(e.processed_at), coalesce(e.events, e.large_events)::json, c.intent, c.payload
+SELECT e.position, e.seq, to_epoch_ms(e.processed_at), coalesce(e.events, e.large_events)::json, c.intent, c.payload,
+       e.version
 FROM event_log e LEFT JOIN command_log c ON c.partition_id = e.partition_id AND c.position = e.position
 WHERE e.root_key = (SELECT root_key FROM process_instances WHERE process_instance_key = $1 /* tenants: AND tenant_id = ANY ($4::text[]) */) AND e.position > $2
 ORDER BY e.position, e.seq

@@ -21,6 +21,8 @@ class CommandRow(msgspec.Struct, frozen=True, gc=False):
     payload: bytes
     audit: str | None = None
     """The record for the audit log, None for most commands."""
+    trace: str | None = None
+    """The trace context that came with the command (`TraceContext.text`), None for most commands."""
 
 
 class Batch(msgspec.Struct, frozen=True):
@@ -41,6 +43,6 @@ async def read_batch(reader: Connection, partition: int, after: int, limit: int)
     """Up to `limit` rows after position `after`."""
     asked_at = trio.current_time()
     rows = (await reader.execute(_sql["read_batch"], (partition, after, limit))).rows
-    now, clock_revision, definitions = rows[0][6:9]
-    found = [CommandRow(*row[:6]) for row in rows if row[0] is not None]
+    now, clock_revision, definitions = rows[0][7:10]
+    found = [CommandRow(*row[:7]) for row in rows if row[0] is not None]
     return Batch(found, now, clock_revision, definitions, asked_at)

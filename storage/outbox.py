@@ -58,6 +58,8 @@ class Delivery(msgspec.Struct, frozen=True, gc=False):
     attempts: int
     forgiven: int
     now_s: int
+    trace: str | None = None
+    """The trace context of the instance tree."""
 
 
 class DeliveryView(msgspec.Struct, frozen=True, gc=False):
@@ -87,13 +89,13 @@ async def add(execute: Execute, run: Run, new: Sequence[NewDelivery]) -> None:
     await execute(_sql["add"], (run.partition, *columns, run.id, run.lease))
 
 
-async def due(connection: Connection, partition: int, limit: int) -> list[Delivery]:
-    """Deliveries that are due, of different instance trees."""
-    rows = (await connection.execute(_sql["due"], (partition, limit))).rows
+async def due(connection: Connection, partition: int, limit: int, traces: bool = False) -> list[Delivery]:
+    """Deliveries that are due, of different instance trees; with the traces of these, if they are wanted."""
+    rows = (await connection.execute(_sql["due"], (partition, limit, traces))).rows
     return [
         Delivery(EventId(partition, *place), root, type, document, state == "dropped", *rest)
-        for *place, root, type, document, state, attempts, forgiven, now_s in rows
-        for rest in ((attempts, forgiven, now_s),)
+        for *place, root, type, document, state, attempts, forgiven, now_s, trace in rows
+        for rest in ((attempts, forgiven, now_s, trace),)
     ]
 
 

@@ -11,8 +11,9 @@ WHERE EXISTS (SELECT FROM job_executions WHERE id = $8 AND lease = $9)
 ON CONFLICT DO NOTHING;
 
 -- name: due
--- At most one row of each tree is pending or dropped. Times are real ones, for signatures and pauses.
-SELECT position, seq, ordinal, root_key, type, document, state, attempts, forgiven, extract(epoch FROM clock_timestamp())::bigint
+-- At most one row of each tree is pending or dropped. Times are real ones, for signatures and pauses. $3: with traces.
+SELECT position, seq, ordinal, root_key, type, document, state, attempts, forgiven, extract(epoch FROM clock_timestamp())::bigint,
+    CASE WHEN $3 THEN (SELECT trace FROM process_instances WHERE process_instance_key = root_key) END
 FROM outbox_deliveries
 WHERE partition_id = $1 AND state IN ('pending', 'dropped') AND due_at <= clock_timestamp()
 ORDER BY due_at LIMIT $2;

@@ -15,7 +15,7 @@ import itertools
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -25,6 +25,7 @@ from typing import Any
 import psutil
 import psycopg
 import pytest
+import structlog
 import trio
 from psycopg import sql
 
@@ -78,6 +79,16 @@ def pytest_configure_node(node: Any) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     global _SEED
     _SEED = getattr(config, "workerinput", {"seed": _SEED})["seed"]
+    # The usual tracebacks show all local variables of all frames, which takes seconds for each of them.
+    renderer = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+    structlog.configure(processors=[_drop_requests, *structlog.get_config()["processors"][:-1], renderer])
+
+
+def _drop_requests(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Tests make many thousand requests. Nobody wants to read a line for each of them."""
+    if event["event"] == "request":
+        raise structlog.DropEvent
+    return event
 
 
 def pytest_report_header() -> str:

@@ -53,10 +53,10 @@ class Replica:
 
     # ---- its data
 
-    async def initialise(self):
-        """A new cluster with an empty database `vivero`; it runs afterwards."""
+    async def initialise(self, **parameters):
+        """A new cluster with an empty database `vivero`; it runs afterwards, with these settings."""
         await self._run("initdb", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
-        await self.start()
+        await self.start(**parameters)
         self.sql("CREATE DATABASE vivero TEMPLATE template0 ENCODING 'UTF8'", dbname="postgres")
 
     async def copy(self, primary):
@@ -64,6 +64,42 @@ class Replica:
         await self._run("pg_basebackup", "-R", "-c", "fast", "--no-sync", "-d", self._source(primary), data="-D")
         await self.start()
         await eventually(lambda: self._follows(primary), f"{self.name} follows {primary.name}")
+
+    async def caught_up(self, primary):
+        """Wait until this standby has all that `primary` has written by now."""
+        ((lsn,),) = primary.sql("SELECT pg_current_wal_flush_lsn()::text")
+
+        async def has_it():
+            return self.sql("SELECT pg_last_wal_replay_lsn() >= %s::pg_lsn", lsn) == [(True,)]
+
+        await eventually(has_it, f"{self.name} has {lsn}")
+
+    async def back_up(self, primary):
+        """Take a base backup of `primary`, as it is documented. It does not run."""
+        options = ("--checkpoint=fast", "--wal-method=none", "--no-sync", "-d", self._source(primary))
+        await self._run("pg_basebackup", *options, data="-D")
+
+    async def recover(self, archive, **target):
+        """Start a base backup and replay the archived WAL up to a target; it runs afterwards, and accepts writes."""
+        (self._data / "recovery.signal").touch()
+        if self._user is not None:
+            give_directory(self._data, self._user)
+        settings = {"restore_command": f"cp {archive}/%f %p", "recovery_target_action": "promote", **target}
+        await self.start(**settings)
+        await eventually(self._is_primary, f"{self.name} has recovered")
+
+    async def _is_primary(self):
+        return self.sql("SELECT pg_is_in_recovery()", dbname="postgres") == [(False,)]
+
+    async def archived(self, archive):
+        """Wait until all WAL that is written now is in the archive."""
+        ((segment,),) = self.sql("SELECT pg_walfile_name(pg_current_wal_lsn())")
+        self.sql("SELECT pg_switch_wal()")
+
+        async def there():
+            return (archive / segment).exists()
+
+        await eventually(there, f"{segment} is archived")
 
     def _source(self, primary):
         return f"host=127.0.0.1 port={primary.port} user=postgres application_name={self.name}"

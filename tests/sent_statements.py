@@ -1,6 +1,9 @@
-"""The statements that connections to PostgreSQL send, by name, in their order."""
+"""The statements that connections to PostgreSQL send, by name, in their order.
 
-from vivero.storage.postgres.driver import Connection
+Without the one that begins a session: when a pool opens a connection has nothing to do with the request.
+"""
+
+from vivero.storage.postgres.driver import BEGIN_SESSION, Connection
 from vivero.storage.postgres.queries import label
 
 
@@ -12,7 +15,7 @@ def record_statements(monkeypatch):
         usual = getattr(Connection, name)
 
         def call(self, *arguments, **options):
-            sent.extend(map(label, queries(arguments[0])))
+            sent.extend(label(query) for query in queries(arguments[0]) if query != BEGIN_SESSION)
             return usual(self, *arguments, **options)
 
         monkeypatch.setattr(Connection, name, call)

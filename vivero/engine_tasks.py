@@ -20,6 +20,7 @@ from vivero.engine.runtime.partition_names import task_name
 from vivero.engine.runtime.supervision.children import Child
 from vivero.engine.runtime.timers.task import Timers
 from vivero.engine.runtime.warm_up import WarmUp
+from vivero.engine.tracing.tracer import Tracer
 from vivero.node_events import NodeEvents, announce_append
 from vivero.roles import Role
 from vivero.storage.nodes import NODES_CHANNEL, Registration
@@ -44,11 +45,12 @@ class EngineTasks:
         events: Callable[[], NodeEvents],
         add: Callable[..., None],
         elsewhere: Callable[[PendingCommand], bool] | None = None,
+        tracer: Tracer | None = None,
     ) -> None:
         """`events()` is called when a partition is opened. `add(*children)` runs the tasks of a new partition.
         `elsewhere(pending)` may let a sibling process append a command."""
         self._config, self._connections, self._node = config, connections, node
-        self._definitions, self._events = definitions, events
+        self._definitions, self._events, self._tracer = definitions, events, tracer
         self.consumers: dict[int, Consumer] = {}
         self.timers: dict[int, Timers] = {}
         self.handovers = Handovers(changed=lambda: self.cluster.changed())
@@ -61,6 +63,7 @@ class EngineTasks:
             consumed=self.handovers.consumed,
             owned=self.handovers.led,
             elsewhere=elsewhere,
+            tracer=tracer,
         )
         self.batch_operations = BatchOperations(
             connections.dedicated(
@@ -121,6 +124,7 @@ class EngineTasks:
             self._config.timers.rules,
             lambda: self.appender.busy,
             self.handovers[partition],
+            self._tracer,
         )
 
 

@@ -15,6 +15,7 @@ from vivero.api.access.signing_keys import SigningKeys
 from vivero.api.command_routing import CommandRouting
 from vivero.api.job_turns import JobTurns
 from vivero.api.long_polls import LongPolls
+from vivero.api.request_ids import RequestIds, identified
 from vivero.api.server import Endpoint
 from vivero.api.services import Services
 from vivero.api.tls import server as tls_server
@@ -81,7 +82,8 @@ class HttpServer:
         files = find_console()
         if files is None:
             log.info("the console is not built, so its pages are missing", build="make console")
-        return mount(api, web.build(WebParts(config.api, self.hub, files, self.sign_in)))
+        pages = identified(web.build(WebParts(config.api, self.hub, files, self.sign_in)), RequestIds())
+        return mount(api, pages)
 
 
 def _access(config: Config, pool: Pool) -> tuple[SignIn, Authenticator] | tuple[None, None]:

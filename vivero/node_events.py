@@ -217,7 +217,7 @@ class NodeEvents:
     def _count_unreadable(self, payload: str) -> None:
         self._unreadable += 1
         if self._unreadable.bit_count() == 1:  # 1, 2, 4, 8, …, because there may be thousands per second
-            log.warning("cannot decode a notification", so_far=self._unreadable, payload=payload[:100])
+            log.warning("cannot decode a notification", so_far=self._unreadable, size=len(payload))
 
     def connected(self, connected: bool) -> None:
         """After each connection of the notification listener, every part looks once: notifications may be lost."""

@@ -10,13 +10,13 @@ import signal
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import structlog
 import trio
 
-from vivero import access, background, budget, embedded, tree
+from vivero import access, background, budget, embedded, logs, tree
 from vivero.api.http1.listeners import open_listeners
 from vivero.api.server import Endpoint
 from vivero.api.tls.certificate import certificate_of
@@ -26,6 +26,8 @@ from vivero.engine.runtime.cluster import versions
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.children import Child
 from vivero.engine.runtime.supervision.failures import Escalated
+from vivero.hangup import Hangup
+from vivero.logs import levels
 from vivero.storage import nodes, partitions, row_security
 from vivero.storage.postgres import checks, connection_limit, driver, migrate
 from vivero.storage.postgres.checks import Server
@@ -77,6 +79,8 @@ class Prepared:
     listeners: Sequence[trio.SocketListener]
     others: Sequence[Child]
     """Children that supervise the embedded PostgreSQL."""
+    hangup: Hangup = field(default_factory=Hangup)
+    """What a SIGHUP does."""
 
     def ready(self, admin: str | None = None) -> Ready:
         """The state to report when clients are served."""
@@ -99,18 +103,37 @@ async def serve_in_this_process(prepared: Prepared, ready: Callable[[Ready], Non
 
     certificate = certificate_of(config.tls)
     endpoint = Endpoint(prepared.listeners, certificate=certificate)
+    if certificate is not None:
+        prepared.hangup.reload = certificate.reload
     async with trio.open_nursery() as nursery:
-        if certificate is not None:
-            nursery.start_soon(on_hangup, certificate.reload)
+        nursery.start_soon(on_signal, signal.SIGUSR1, log_everything)
         await tree.run(config, prepared.dsn, node, endpoint, stop, started, prepared.others)
         nursery.cancel_scope.cancel()
 
 
-async def on_hangup(reload: Callable[[], None]) -> None:
-    """Call a function for each SIGHUP, until cancelled. Without this, the signal ends the process."""
-    with trio.open_signal_receiver(signal.SIGHUP) as signals:
+async def on_signal(number: signal.Signals, act: Callable[[], None]) -> None:
+    """Call a function for each signal of a kind, until cancelled. Without this, the signal ends the process."""
+    with trio.open_signal_receiver(number) as signals:
         async for _ in signals:
-            reload()
+            act()
+
+
+def configure_logs(config: Config, **always: str) -> None:
+    """Log as the settings say. Every line has the fields `always`."""
+    logs.configure(
+        config.log_format,
+        config.log_level,
+        levels=levels.parse(config.log_levels or ""),
+        exception_texts=config.log_exception_texts,
+        always=always,
+    )
+
+
+def log_everything() -> None:
+    """Log everything from `debug` on, or no longer. It needs no database, in contrast to levels by logger."""
+    everything = not logs.LEVELS.everything
+    logs.LEVELS.set_everything(everything)
+    log.warning("the log has everything now" if everything else "the log has its usual levels again")
 
 
 async def up(
@@ -136,9 +159,10 @@ async def up(
     access.check(config)
     certificate_of(config.tls)
     background.check(config)
-    stop = trio.Event() if stop is None else stop
+    stop, hangup = trio.Event() if stop is None else stop, Hangup()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_stop_on_signal, stop, nursery.cancel_scope)
+        nursery.start_soon(hangup.run, stop)
         listeners = await open_listeners(config.api.host, config.api.port)
         try:
             port = listeners[0].socket.getsockname()[1]
@@ -153,7 +177,7 @@ async def up(
                     config = replace(config, partitions=await make_partitions(dsn, config.partitions))
                     await check_budget(dsn, config)
                 if not stop.is_set():
-                    await serve(Prepared(config, dsn, server, listeners, children), ready, stop)
+                    await serve(Prepared(config, dsn, server, listeners, children, hangup), ready, stop)
         finally:
             for listener in listeners:
                 listener.socket.close()
@@ -220,7 +244,7 @@ async def make_partitions(dsn: str, asked: int) -> int:
     elif count < asked:
         log.warning(
             "the number of partitions is set when the database is created: "
-            f"`vivero partitions raise {asked}` raises it while the engine runs",
+            "`vivero partitions raise` raises it while the engine runs",
             partitions=count,
             asked=asked,
         )
@@ -242,7 +266,7 @@ async def check_budget(dsn: str, config: Config) -> None:
         raise TooFewConnections(problem)
     for warning in (problem, budget.too_little_memory(config)):
         if warning is not None:
-            log.warning(warning)
+            log.warning("the budget of connections or memory is short", why=warning)
 
 
 async def pending(dsn: str, config: Config) -> list[Migration]:

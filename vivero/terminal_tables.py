@@ -1,26 +1,35 @@
-"""Tables of the server's answers for the terminal."""
+"""Tables of the server's answers: for a terminal of any width, and as plain rows for programs.
+
+On a terminal no key wraps. If a table is too wide, the columns that matter least are left out; if the rest is still too
+wide, each item is a card, with a line for each field. Programs get one header and one line for each item, with tabs
+between the fields and without colours.
+"""
 
 from __future__ import annotations
 
-import json
-import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from vivero.client import Document
 
 WIDTH_WITHOUT_TERMINAL = 200
 """Columns of output that does not go to a terminal, so that programs read full lines."""
 MAX_VALUE_CHARACTERS = 200
+MIN_TEXT_WIDTH = 24
+"""Columns of the terminal that a column of text needs, if its texts are longer. It wraps."""
+GAP = 2
+"""Spaces between columns."""
 
 COLOURS = {
     "ACTIVE": "cyan",
+    "CREATED": "cyan",
     "COMPLETED": "green",
     "TERMINATED": "yellow",
     "CANCELED": "yellow",
@@ -35,26 +44,110 @@ COLOURS = {
 def console(*, stderr: bool = False) -> Console:
     """A console as wide as the terminal, or wide enough for programs."""
     stream = sys.stderr if stderr else sys.stdout
-    width = None if stream.isatty() or "COLUMNS" in os.environ else WIDTH_WITHOUT_TERMINAL
-    return Console(stderr=stderr, width=width, highlight=False)
+    return Console(stderr=stderr, width=None if stream.isatty() else WIDTH_WITHOUT_TERMINAL, highlight=False)
 
 
-Column = tuple[str, Callable[[Document], str]]
+class Column(NamedTuple):
+    """A column of a table: its title, and the text of an item, which may have colours (rich's markup)."""
+
+    name: str
+    show: Callable[[Document], str]
+    spare: int = 0
+    """0: it is never left out. Of the others, the column with the highest number is left out first."""
+    wraps: bool = False
+    """Whether it is a text, which may wrap."""
 
 
-def table(items: Iterable[Document], columns: Sequence[Column], title: str | None = None) -> Table:
-    """A table with a row for each item. The first column holds keys and does not wrap."""
-    made = Table(title=title, title_justify="left", box=None, header_style="bold", pad_edge=False)
-    for number, (name, _) in enumerate(columns):
-        made.add_column(name, no_wrap=number == 0, overflow="fold")
-    for item in items:
-        made.add_row(*(show(item) for _, show in columns))
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """What is shown of items in a width, and the names of the columns that were left out."""
+
+    shown: RenderableType
+    left_out: tuple[str, ...] = ()
+
+
+def fitted(items: Sequence[Document], columns: Sequence[Column], width: int) -> Fitted:
+    """A table of the items that is at most `width` wide, or cards."""
+    cells = {column: [Text.from_markup(column.show(item)) for item in items] for column in columns}
+    filled = [column for column in columns if not column.spare or any(cell.plain for cell in cells[column])]
+    chosen = list(columns if _width(columns, cells) <= width else filled)
+    left_out = []
+    while _width(chosen, cells) > width:
+        spare = max(chosen, key=lambda column: column.spare)
+        if not spare.spare:
+            return Fitted(_cards(filled, cells))
+        chosen.remove(spare)
+        left_out.append(spare.name)
+    names = tuple(column.name for column in columns if column.name in left_out)
+    return Fitted(_table(chosen, cells, width), names)
+
+
+Cells = dict[Column, list[Text]]
+
+
+def _natural(column: Column, cells: Cells) -> int:
+    return max(len(column.name), *(line.cell_len for cell in cells[column] for line in cell.split()), 0)
+
+
+def _least(column: Column, cells: Cells) -> int:
+    natural = _natural(column, cells)
+    return min(natural, MIN_TEXT_WIDTH) if column.wraps else natural
+
+
+def _width(columns: Sequence[Column], cells: Cells) -> int:
+    """The least width of a table."""
+    return sum(_least(column, cells) for column in columns) + GAP * (len(columns) - 1)
+
+
+def _table(columns: Sequence[Column], cells: Cells, width: int) -> Table:
+    made = Table(box=None, header_style="bold", pad_edge=False)
+    free = width - _width(columns, cells)
+    for column in columns:
+        least, natural = _least(column, cells), _natural(column, cells)
+        wide = min(natural, least + free)
+        free -= wide - least
+        made.add_column(column.name, no_wrap=not column.wraps, overflow="fold", width=wide)
+    for row in zip(*(cells[column] for column in columns), strict=True):
+        made.add_row(*row)
     return made
+
+
+def _cards(columns: Sequence[Column], cells: Cells) -> Group:
+    """A block of lines for each item: the names of its fields, and their values. Nothing is cut."""
+    title_width = max(len(column.name) for column in columns)
+    cards: list[RenderableType] = []
+    for row in zip(*(cells[column] for column in columns), strict=True):
+        card = Table.grid(padding=(0, GAP))
+        card.add_column(style="bold", no_wrap=True, width=title_width)
+        card.add_column(overflow="fold")
+        for column, cell in zip(columns, row, strict=True):
+            if cell.plain:
+                card.add_row(column.name, cell)
+        cards += [card, ""]
+    return Group(*cards[:-1])
+
+
+def plain_header(columns: Sequence[Column]) -> str:
+    """The header of plain rows."""
+    return "\t".join(column.name for column in columns)
+
+
+def plain_row(item: Document, columns: Sequence[Column]) -> str:
+    """An item as one line, with tabs between its fields. White space in a field becomes a space."""
+    return "\t".join(" ".join(Text.from_markup(column.show(item)).plain.split()) for column in columns)
+
+
+# ------------------------------------------------------------------------------------------- the texts of columns
 
 
 def field(name: str) -> Callable[[Document], str]:
     """A column's text: a field, empty for null."""
     return lambda item: "" if item[name] is None else escape(str(item[name]))
+
+
+def listed(name: str) -> Callable[[Document], str]:
+    """A column's text: the items of a list."""
+    return lambda item: escape(", ".join(map(str, item[name] or ())))
 
 
 def state(item: Document) -> str:
@@ -78,92 +171,9 @@ def value(text: str) -> str:
     return escape(text if len(text) <= MAX_VALUE_CHARACTERS else shortened)
 
 
-def variables(items: Iterable[Document], title: str | None = None) -> Table:
+VARIABLES = (Column("variable", field("name")), Column("value", lambda item: value(item["value"]), wraps=True))
+
+
+def variables(items: Iterable[Document], width: int) -> RenderableType:
     """A table of variables and their values."""
-    return table(
-        sorted(items, key=lambda item: item["name"]),
-        (("variable", field("name")), ("value", lambda item: value(item["value"]))),
-        title,
-    )
-
-
-# ---------------------------------------------------------------------------------------------- the command log
-
-
-def latency_ms(command: Document) -> float | None:
-    """Milliseconds from a command's append to its processing; None while it waits."""
-    if command["processedAt"] is None:
-        return None
-    span = datetime.fromisoformat(command["processedAt"]) - datetime.fromisoformat(command["appendedAt"])
-    return span.total_seconds() * 1000
-
-
-def log_table(commands: Iterable[Document], title: str | None = None) -> Table:
-    """A table of commands and a summary of their events."""
-    names: dict[str, str] = {}
-    made = Table(title=title, title_justify="left", box=None, header_style="bold", pad_edge=False)
-    made.add_column("position", justify="right", no_wrap=True)
-    made.add_column("command", no_wrap=True)
-    made.add_column("events", justify="right")
-    made.add_column("what happened", overflow="fold")
-    for command in commands:
-        caused = "; ".join(summary(command["events"], names)) if command["status"] != "REJECTED" else _reason(command)
-        made.add_row(command["commandPosition"], command["intent"], str(len(command["events"])), caused)
-    return made
-
-
-def summary(events: Sequence[Document], names: dict[str, str]) -> list[str]:
-    """A summary of events. `names` maps keys to elements and lasts from one command to the next."""
-    entered: list[str] = []
-    left: list[str] = []
-    values: list[str] = []
-    others: list[str] = []
-    for event in events:
-        kind = event["type"]
-        if kind == "InstanceCreated":
-            names[event["key"]] = event["processId"]
-        elif kind == "ElementActivating":
-            names[event["key"]] = event["element"]
-            entered.append(event["element"])
-        elif kind == "ElementCompleted":
-            left.append(names.get(event["key"]) or event["key"])
-        elif kind == "VariableSet":
-            values.append(f"{event['name']} = {_short(event['value'])}")
-        elif kind not in ("ElementActivated", "ElementCompleting", "JobCreated", "JobCompleted"):
-            others.append(_description(event))
-    parts = (("", others), ("set ", values), ("completed ", left), ("entered ", entered))
-    return [escape(f"{verb}{', '.join(found)}") for verb, found in parts if found]
-
-
-def event_table(command: Document) -> Table:
-    """A table of all events of a command, with all their fields."""
-    made = Table(box=None, header_style="bold", pad_edge=False)
-    made.add_column("seq", justify="right")
-    made.add_column("event", no_wrap=True)
-    made.add_column("fields", overflow="fold")
-    for event in command["events"]:
-        fields = {name: value for name, value in event.items() if name not in ("seq", "type", "at")}
-        made.add_row(str(event["seq"]), event["type"], escape(_pairs(fields)))
-    return made
-
-
-def _description(event: Mapping[str, Any]) -> str:
-    message = event.get("message")
-    return f"{event['type']}: {message}" if message else str(event["type"])
-
-
-def _pairs(fields: Mapping[str, Any]) -> str:
-    empty: tuple[Any, ...] = (None, [], {}, "")
-    return "  ".join(f"{name}={_plain(value)}" for name, value in fields.items() if value not in empty)
-
-
-def _plain(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _short(text: str, max_characters: int = 40) -> str:
-    return text if len(text) <= max_characters else f"{text[:max_characters]}…"
-
-
-def _reason(command: Document) -> str:
-    return escape(f"{command['rejection']['code']}: {command['rejection']['reason']}")
+    return fitted(sorted(items, key=lambda item: item["name"]), VARIABLES, width).shown

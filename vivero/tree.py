@@ -52,6 +52,7 @@ from vivero.storage.postgres.announcer import Announcer
 from vivero.storage.postgres.notification_listener import NotificationListener
 from vivero.storage.postgres.plans import ONCE
 from vivero.storage.postgres.primary import Primary
+from vivero.tracing.node import NodeTracing
 
 
 @dataclass(slots=True)
@@ -65,6 +66,7 @@ class Tree:
     jobs: BackgroundJobs
     connectors: ConnectorTasks
     metrics: NodeMetrics
+    tracing: NodeTracing
     probe: LoopProbe
     """Measures the longest time for which the event loop served nobody."""
 
@@ -82,6 +84,7 @@ def build(
     `siblings_directory` has the sockets of the processes of one program, if there are several.
     """
     connections = Connections(Primary(dsn))
+    tracing = NodeTracing(config, node)
     pools = open_pools(config, connections)
     limits = replace(LIMITS, feel=config.feel.limits)
     completions = Completions(connections.dedicated("completions", **ONCE))
@@ -94,11 +97,11 @@ def build(
         siblings = Siblings(siblings_directory, node, completions, lambda: engine.appender, lambda: engine.cluster.view)
     engine = EngineTasks(
         config, connections, node, definitions, announcer, lambda: events, lambda *new: supervisor.add(*new),
-        None if siblings is None else siblings.take,
+        None if siblings is None else siblings.take, tracing.tracer,
     )  # fmt: skip
     http = HttpServer(config, pools, engine.handovers)
-    jobs = BackgroundJobs(config, connections.primary, node)
-    connectors = ConnectorTasks(config, connections, pools.reads, engine.appender, definitions)
+    jobs = BackgroundJobs(config, connections.primary, node, tracing.tracer)
+    connectors = ConnectorTasks(config, connections, pools.reads, engine.appender, definitions, tracing.tracer)
     events = NodeEvents(
         completions, definitions, http.long_polls, announcer, engine.handovers, engine.appender, engine.timers,
         engine.cluster.look_soon, engine.warm_up, http.hub, http.access, http.routing, jobs, connectors,
@@ -111,8 +114,8 @@ def build(
     def services() -> Services:
         return api_services(
             config, node, limits, pools=pools, completions=completions, definitions=definitions, engine=engine,
-            http=http, connectors=connectors, events=events, supervisor=supervisor,
-            metrics=metrics,
+            http=http, connectors=connectors, events=events, supervisor=supervisor, metrics=metrics,
+            tracer=tracing.tracer,
         )  # fmt: skip
 
     def children() -> Iterator[Child]:
@@ -133,10 +136,10 @@ def build(
 
     supervisor = Supervisor(children(), config.supervision)
     parts = Parts(
-        supervisor, engine.appender, engine.consumers, engine.timers, completions, definitions, pools,
-        http.long_polls, http.hub, endpoint.figures, metrics.requests, probe, metrics.database, jobs.dispatcher,
+        supervisor, engine.appender, engine.consumers, engine.timers, completions, definitions, pools, http.long_polls,
+        http.hub, endpoint.figures, metrics.requests, probe, metrics.database, jobs.dispatcher, tracing,
     )  # fmt: skip
-    return Tree(supervisor, engine, completions, pools, jobs, connectors, metrics, probe)
+    return Tree(supervisor, engine, completions, pools, jobs, connectors, metrics, tracing, probe)
 
 
 async def run(
@@ -166,6 +169,7 @@ async def run(
         nursery.cancel_scope.cancel()
     tree.pools.close()
     tree.jobs.close()
+    await tree.tracing.close()
 
 
 async def _stop(tree: Tree, stop: trio.Event, grace_s: float, everything: trio.CancelScope) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
 import trio
@@ -19,6 +20,8 @@ Handler = Callable[[Document], Awaitable[Mapping[str, Any]]]
 """Does the work of one job, which has the API's form. The result becomes variables of the process."""
 
 FIRST_RETRY_S, LAST_RETRY_S = 0.1, 5.0
+HAND_BACK_S = 2.0
+"""The time for handing back jobs when the worker is cancelled."""
 MAX_MESSAGE = 4000
 """Characters of an error message; the rest is not sent."""
 
@@ -30,6 +33,16 @@ class JobFailed(Exception):
         super().__init__(message)
         self.retries = retries
         self.backoff_ms = backoff_ms
+
+
+class JobError(Exception):
+    """Raised by a handler to throw a BPMN error from its job. The process may catch it by its code."""
+
+    def __init__(self, code: str, message: str = "", variables: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message or code)
+        self.code = code
+        self.message = message
+        self.variables = variables or {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +58,8 @@ class WorkerSettings:
     """The number of jobs after which the worker ends. None: no limit."""
     wait_s: float = 20.0
     """The time that a long poll waits for jobs."""
+    backoff_s: float = 0.0
+    """The time until a failed job is available again, unless JobFailed has one."""
 
 
 class JobOutcome(StrEnum):
@@ -52,8 +67,11 @@ class JobOutcome(StrEnum):
 
     COMPLETED = "completed"
     FAILED = "failed"
+    ERROR = "threw an error"
     LOST = "lost"
     """The worker no longer has the job: its lease ended, or its process instance was cancelled."""
+    HANDED_BACK = "handed back"
+    """The worker was stopped at once, and the job is available to others again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +85,11 @@ class Report:
 
 
 class Worker:
-    """Runs `handler` for jobs of `type`. Calls `report` for each job, and `trouble` if the server does not answer."""
+    """Runs `handler` for jobs of `type`. Calls `report` for each job, and `trouble` if the server does not answer.
+
+    Calls `ready` when the server answers for the first time, and again after trouble. Whoever cancels `run` gives the
+    active jobs back: others can have them at once.
+    """
 
     def __init__(
         self,
@@ -78,6 +100,7 @@ class Worker:
         *,
         report: Callable[[Report], None] = lambda _report: None,
         trouble: Callable[[ClientError], None] = lambda _error: None,
+        ready: Callable[[], None] | None = None,
     ) -> None:
         self._client = client
         self._type = type
@@ -85,6 +108,8 @@ class Worker:
         self._settings = settings
         self._report = report
         self._trouble = trouble
+        self._ready = ready
+        self._in_trouble = False
         self._slots = trio.Semaphore(settings.concurrency)
         self._remaining = settings.max_jobs
         self._polling = trio.CancelScope()
@@ -101,6 +126,9 @@ class Worker:
         """
         async with trio.open_nursery() as nursery:
             with self._polling:
+                if self._ready is not None:
+                    self._in_trouble = True
+                    await self._with_retries(self._client.topology)
                 while self._remaining is None or self._remaining > 0:
                     await self._slots.acquire()  # wait for a free slot; `_activate` reads the number of free slots
                     self._slots.release()
@@ -126,10 +154,23 @@ class Worker:
         return jobs
 
     async def _work(self, job: Document) -> None:
+        done = False
         try:
             self._report(await self._outcome(job))
+            done = True
         finally:
             self._slots.release()
+            if not done:  # cancelled
+                with trio.move_on_after(HAND_BACK_S, shield=True):
+                    await self._hand_back(job)
+
+    async def _hand_back(self, job: Document) -> None:
+        """End the lease of a job, so that nobody waits for its end."""
+        try:
+            await self._client.end_lease(job)
+        except ClientError:
+            return  # the job has ended, or the lease ends by itself
+        self._report(Report(job, JobOutcome.HANDED_BACK, "", None))
 
     async def _outcome(self, job: Document) -> Report:
         try:
@@ -137,6 +178,9 @@ class Worker:
                 variables = await self._handler(job)
         except JobFailed as error:
             return await self._fail(job, error)
+        except JobError as error:
+            message = f"{error.code}: {error.message}"[:MAX_MESSAGE]
+            return await self._send_outcome(job, JobOutcome.ERROR, message, partial(self._throw, job, error))
         except trio.TooSlowError:
             return await self._fail(job, JobFailed(f"the job was not done within {self._settings.timeout_s:g} s"))
         return await self._send_outcome(job, JobOutcome.COMPLETED, "", lambda: self._client.complete(job, variables))
@@ -144,9 +188,13 @@ class Worker:
     async def _fail(self, job: Document, error: JobFailed) -> Report:
         retries = max(job["retries"] - 1, 0) if error.retries is None else error.retries
         message = str(error)[:MAX_MESSAGE]
+        backoff_ms = error.backoff_ms or round(self._settings.backoff_s * 1000)
         return await self._send_outcome(
-            job, JobOutcome.FAILED, message, lambda: self._client.fail(job, message, retries, error.backoff_ms)
+            job, JobOutcome.FAILED, message, lambda: self._client.fail(job, message, retries, backoff_ms)
         )
+
+    async def _throw(self, job: Document, error: JobError) -> Any:
+        return await self._client.throw_error(job, error.code, error.message[:MAX_MESSAGE], error.variables)
 
     async def _send_outcome(
         self, job: Document, outcome: JobOutcome, message: str, command: Callable[[], Awaitable[Any]]
@@ -165,12 +213,21 @@ class Worker:
         delay_s = FIRST_RETRY_S
         while True:
             try:
-                return await request()
+                answer = await request()
+                self._answered()
+                return answer
             except Unreachable as error:
+                self._in_trouble = True
                 self._trouble(error)
             except ApiError as error:
                 if error.status not in (429, 502, 503):
                     raise
+                self._in_trouble = True
                 self._trouble(error)
             await trio.sleep(delay_s)
             delay_s = min(delay_s * 2, LAST_RETRY_S)
+
+    def _answered(self) -> None:
+        if self._in_trouble and self._ready is not None:
+            self._ready()
+        self._in_trouble = False

@@ -18,7 +18,7 @@ from vivero.engine.core.tenants import joined
 from vivero.storage import audit_log
 from vivero.storage.audit_log import FAIL, AuditRecord
 from vivero.storage.postgres.driver import Connection
-from vivero.storage.postgres.errors import StorageError
+from vivero.storage.postgres.errors import StorageError, told
 from vivero.storage.tenants import Tenants
 
 log = structlog.get_logger(__name__)
@@ -106,6 +106,4 @@ async def note_failure(services: Services, failed: AuditRecord) -> None:
         async with services.pool.connection() as connection:
             await audit_log.add(connection, failed, FAIL)
     except StorageError as error:
-        log.warning(
-            "cannot record a rejected attempt", actor=failed.actor_id, what=failed.description, error=str(error)
-        )
+        log.warning("cannot record a rejected attempt", operation=failed.operation, error=told(error))

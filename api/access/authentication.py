@@ -45,7 +45,7 @@ from vivero.engine.runtime.single_flight import SingleFlight
 from vivero.storage import identities
 from vivero.storage import sessions as stored_sessions
 from vivero.storage.postgres.driver import Connection
-from vivero.storage.postgres.errors import StorageError
+from vivero.storage.postgres.errors import StorageError, told
 
 log = structlog.get_logger(__name__)
 
@@ -175,7 +175,7 @@ class Authenticator:
             async with self._pool.connection() as connection:
                 await note(connection)
         except StorageError as error:
-            log.warning("cannot write the last use of a token or session", error=str(error))
+            log.warning("cannot write the last use of a token or session", error=told(error))
 
     async def _of_session(self, id: bytes) -> _Found:
         sha256 = session_digest(id)
@@ -195,7 +195,7 @@ class Authenticator:
         try:
             verified = await self._jwt.verify(given.token)
         except BadToken as error:
-            log.info("a bearer token was rejected", reason=str(error))
+            log.info("a bearer token was rejected", reason=told(error))
             raise unauthorized(INVALID) from error
         except KeysUnavailable as error:
             detail = "The keys of the identity provider are not available at present; try again later"

@@ -13,7 +13,7 @@ from vivero.api.access.buckets import Buckets
 from vivero.api.services import ConnectionPool
 from vivero.storage import audit_log
 from vivero.storage.audit_log import ADMIN, FAIL, AuditRecord
-from vivero.storage.postgres.errors import StorageError
+from vivero.storage.postgres.errors import StorageError, told
 
 log = structlog.get_logger(__name__)
 
@@ -67,7 +67,7 @@ class FailedSignIns:
             async with self._pool.connection() as connection:
                 await audit_log.add_all(connection, records, FAIL)
         except StorageError as error:
-            log.warning("cannot record failed sign-ins", records=len(records), error=str(error))
+            log.warning("cannot record failed sign-ins", records=len(records), error=told(error))
 
     def _taken(self) -> list[AuditRecord]:
         """The records of what was counted, which is counted no more."""

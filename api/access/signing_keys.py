@@ -18,6 +18,7 @@ from jwt import PyJWK, PyJWKSet
 from jwt.exceptions import InvalidKeyError, PyJWKError, PyJWKSetError
 
 from vivero.api.origins import is_loopback
+from vivero.storage.postgres.errors import told
 
 log = structlog.get_logger(__name__)
 
@@ -103,7 +104,7 @@ class SigningKeys:
                 self._keys = parse_keys(await self._read())
                 self._read_at = trio.current_time()
             except KeysUnavailable as error:
-                log.warning("cannot read the keys of the identity provider", error=str(error))
+                log.warning("cannot read the keys of the identity provider", error=told(error))
 
     async def _read(self) -> bytes:
         if not self._source:

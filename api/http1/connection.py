@@ -106,7 +106,7 @@ async def _idle(state: ServerState, wire: Wire, until: float) -> bool:
 async def _refuse(state: ServerState, wire: Wire, refusal: Refusal) -> None:
     """Answer a request that could not be parsed, and close."""
     parser = wire.parser
-    log.debug("request refused", status=refusal.status, detail=refusal.detail, path=parser.path)
+    log.debug("request refused", status=refusal.status, detail=refusal.detail)
     head_only = parser.method == "HEAD"
     await wire.transmit(problem_response(refusal.status, refusal.detail, parser.path, state.date_line, head_only))
     await wire.linger()

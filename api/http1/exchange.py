@@ -297,7 +297,7 @@ class Exchange:
     async def _refuse(self, refusal: Refusal) -> None:
         """Answer instead of the application, because the request is invalid. Later sends are dropped."""
         self._refused = True
-        log.debug("request refused", status=refusal.status, detail=refusal.detail, path=self.request.path)
+        log.debug("request refused", status=refusal.status, detail=refusal.detail)
         if not self._head_sent:
             await self._transmit_problem(refusal.status, refusal.detail)
 
@@ -305,9 +305,9 @@ class Exchange:
         """Log an error of the application, and answer 500 if there is no answer yet. Disconnects are not errors."""
         request = self.request
         if _only_client_gone(error):
-            log.debug("client left before its response was sent", method=request.method, path=request.path)
+            log.debug("client left before its response was sent", method=request.method)
             return
-        log.error("request handler failed", method=request.method, path=request.path, exc_info=error)
+        log.error("request handler failed", method=request.method, exc_info=error)
         if not self._head_sent and not self._refused:
             await self._transmit_problem(500, "The server failed to handle the request; its log has the details")
 
@@ -319,7 +319,7 @@ class Exchange:
                 response.problem_response(status, detail, request.path, self.state.date_line, head_only)
             )
         except ClientGone:
-            log.debug("client left before it was refused", method=request.method, path=request.path, status=status)
+            log.debug("client left before it was refused", method=request.method, status=status)
 
 
 def _only_client_gone(error: BaseException) -> bool:

@@ -16,6 +16,9 @@ from vivero.api.request import Request
 from vivero.api.response import Response, iso_time, json_response, no_content
 from vivero.api.services import Services
 from vivero.engine.jobs.definitions import CHORES, MAX_NAME
+from vivero.engine.jobs.traces import stored_form
+from vivero.engine.tracing import w3c
+from vivero.engine.tracing.current import CURRENT
 from vivero.storage import event_consumers, job_executions
 from vivero.storage.event_consumers import ConsumerPlace
 from vivero.storage.job_executions import ExecutionView, TypeView
@@ -172,8 +175,7 @@ async def _found(request: Request, services: Services) -> ExecutionView:
 
 def _trace_context(request: Request) -> str | None:
     """The W3C trace context of the request, for the execution."""
-    parent = request.header(b"traceparent")
-    return None if parent is None else msgspec.json.encode({"traceparent": parent[:200]}).decode()
+    return stored_form(CURRENT.get() or w3c.from_headers(request.headers))
 
 
 def _execution(each: ExecutionView) -> dict[str, Any]:

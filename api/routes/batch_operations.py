@@ -23,6 +23,7 @@ from vivero.api.services import Services
 from vivero.storage import audit_log, batch_operations, reads
 from vivero.storage.batch_operations import (
     CANCEL_PROCESS_INSTANCE,
+    DELETE_PROCESS_INSTANCE,
     OPEN_STATES,
     RESOLVE_INCIDENT,
     Bounds,
@@ -69,6 +70,7 @@ def creating(type: str, resource: str, default: Mapping[str, Any] | None = None)
 
 
 cancel_instances = creating(CANCEL_PROCESS_INSTANCE, INSTANCES_PATH)
+delete_instances = creating(DELETE_PROCESS_INSTANCE, INSTANCES_PATH)
 resolve_incidents_of_instances = creating(RESOLVE_INCIDENT, INSTANCES_PATH, {"state": "ACTIVE"})
 resolve_incidents = creating(RESOLVE_INCIDENT, INCIDENTS_PATH)
 
@@ -97,6 +99,20 @@ def refusing(type: str, why: str) -> Handler:
 async def _create(
     request: Request, services: Services, type: str, resource: str, filter: Mapping[str, Any]
 ) -> Response:
+    key = await create_for(request, services, type, resource, filter)
+    return json_response({"batchOperationKey": str(key), "batchOperationType": type})
+
+
+async def create_for(
+    request: Request,
+    services: Services,
+    type: str,
+    resource: str,
+    filter: Mapping[str, Any],
+    *,
+    is_subject: bool = True,
+) -> int:
+    """Create a batch for what a filter selects; its key. `is_subject`: the request is about it. Raises Problem."""
     if not filter:
         raise invalid_argument('No filter provided. To select everything, say so: {"state": "ACTIVE"}')
     try:
@@ -106,16 +122,16 @@ async def _create(
     key, sha = commands.idempotency_of(request, services, None) or (f" {uuid4()}", b"")
     text = _encode_filter(filter).decode()
     new = NewOperation(type, resource, text, creator_of(request.caller), _bounds(request, type), key, sha)
-    created = await _insert(request, services, new)
+    created = await _insert(request, services, new, is_subject)
     if not created.same_body:
         raise commands.key_was_used(None)
-    return json_response({"batchOperationKey": str(created.key), "batchOperationType": type})
+    return created.key
 
 
-async def _insert(request: Request, services: Services, new: NewOperation) -> Created:
+async def _insert(request: Request, services: Services, new: NewOperation, is_subject: bool) -> Created:
     async with services.pool.connection() as connection, connection.transaction():
         created = await batch_operations.create(connection, new)
-        record = audit.record_of(request, str(created.key))
+        record = audit.record_of(request, str(created.key) if is_subject else None)
         if record is not None and created.is_new:
             kind = {"batch_operation_key": created.key, "batch_operation_type": new.type}
             await audit_log.add(connection, msgspec.structs.replace(record, **kind))

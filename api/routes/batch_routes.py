@@ -13,6 +13,7 @@ from vivero.api.routes.route import Route
 LATER = "the engine cannot do that with a single instance yet"
 CREATIONS = (
     ("process-instances/cancellation", "CANCEL_PROCESS_INSTANCE", batch_operations.cancel_instances),
+    ("process-instances/deletion", "DELETE_PROCESS_INSTANCE", batch_operations.delete_instances),
     ("process-instances/incident-resolution", "RESOLVE_INCIDENT", batch_operations.resolve_incidents_of_instances),
     ("incidents/resolution", "RESOLVE_INCIDENT", batch_operations.resolve_incidents),
     (
@@ -23,7 +24,6 @@ CREATIONS = (
     *(
         (f"process-instances/{path}", type, batch_operations.refusing(type, LATER))
         for path, type in (
-            ("deletion", "DELETE_PROCESS_INSTANCE"),
             ("migration", "MIGRATE_PROCESS_INSTANCE"),
             ("modification", "MODIFY_PROCESS_INSTANCE"),
             ("suspension", "SUSPEND_PROCESS_INSTANCE"),

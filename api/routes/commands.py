@@ -56,7 +56,7 @@ def _events(row: EventRow) -> list[dict[str, Any]]:
     at = iso_time(row.processed_at_ms)
     return [
         {"seq": row.seq, "type": type(event).__name__, "at": at, **fields_of(event)}
-        for event in decode_events(row.events)
+        for event in decode_events(row.events, row.version)
     ]
 
 

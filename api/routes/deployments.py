@@ -12,6 +12,7 @@ from vivero.api import commands
 from vivero.api.access import tenants
 from vivero.api.access.needs import DEPLOY
 from vivero.api.deployment_checks import check, check_webhooks
+from vivero.api.deployment_warnings import warnings_of, warnings_of_forms
 from vivero.api.multipart import Part, read_parts
 from vivero.api.problems import bad_request, invalid_argument
 from vivero.api.request import Request
@@ -20,7 +21,6 @@ from vivero.api.services import Services
 from vivero.engine.bpmn.parser import Parsed
 from vivero.engine.bpmn.resources import read_resource
 from vivero.engine.bpmn.xml import XmlLimits
-from vivero.engine.connectors import models as connectors
 from vivero.engine.core.records.catalogue import Deploy, DeployedForm, DeployedProcess, DeploymentReply
 from vivero.engine.core.shared.deployments import reference_of
 from vivero.storage.state.definitions import store_resources
@@ -53,7 +53,9 @@ async def create(request: Request, services: Services) -> Response:
     if services.webhooks is not None:
         services.webhooks.registry.outdated()  # the notification may come after the client's next call
     reply = submitted.outcome.reply_by(_reply_decoder)
-    document = _document(reply, _warnings(parsed, services), submitted.appended.position)
+    warnings = warnings_of(parsed, services.webhooks is not None)
+    warnings += await warnings_of_forms(parsed, services, tenant)
+    document = _document(reply, warnings, submitted.appended.position)
     return json_response(document, submitted.position)
 
 
@@ -86,13 +88,6 @@ def _read_all(files: list[Part], limits: XmlLimits) -> list[Parsed]:
 def _content(parts: list[Part]) -> bytes:
     """The content for the fingerprint of an idempotent request, without the random boundaries."""
     return msgspec.json.encode([(part.name, part.file_name, part.content) for part in parts])
-
-
-def _warnings(parsed: list[Parsed], services: Services) -> list[str]:
-    found = [str(warning) for resource in parsed for warning in resource.warnings]
-    if services.webhooks is None:
-        found += [warning for each in parsed for warning in connectors.warnings(each.resource, each.processes)]
-    return found
 
 
 def _document(reply: DeploymentReply, warnings: list[str], position: int) -> dict[str, Any]:

@@ -27,6 +27,8 @@ def items_of(rows: list[HistoryRow]) -> list[dict[str, Any]]:
         intent, at_ms, events = None, 0, []
         for row in of_command:
             intent, at_ms = intent or row.intent, row.processed_at_ms
-            events += [{"type": type(event).__name__, **fields_of(event)} for event in decode_events(row.events)]
+            events += [
+                {"type": type(event).__name__, **fields_of(event)} for event in decode_events(row.events, row.version)
+            ]
         items.append({"commandPosition": str(position), "at": iso_time(at_ms), "intent": intent, "events": events})
     return items

@@ -27,6 +27,7 @@ from vivero.engine.connectors.webhook_registry import Claim
 from vivero.engine.connectors.webhooks import ANY, Webhook
 from vivero.engine.core.records.instances import CreateInstance, InstanceReply
 from vivero.engine.core.records.messages import MessageReply, PublishMessage
+from vivero.storage.postgres.errors import told
 
 log = structlog.get_logger(__name__)
 
@@ -59,10 +60,10 @@ async def receive(request: Request, services: Services) -> Response:
     try:
         return await _serve(request, services, claim, used)
     except NotAuthenticated as error:
-        log.info("a webhook rejected a call", path=path, reason=used.mask(str(error)))
+        log.info("a webhook rejected a call", path=path, reason=used.mask(told(error)))
         raise Problem(401, "Unauthorized", "The credentials of the call are missing or wrong") from None
     except (UnknownSecret, ConnectorError) as error:
-        log.warning("a webhook cannot handle a call", path=path, error=used.mask(str(error)))
+        log.warning("a webhook cannot handle a call", path=path, error=used.mask(told(error)))
         raise Problem(
             422, "WEBHOOK_FAILED", "The webhook cannot handle this call; the log of the server says why"
         ) from None

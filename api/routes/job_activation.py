@@ -12,7 +12,7 @@ from uuid import UUID, uuid4
 import structlog
 import trio
 
-from vivero.api import commands
+from vivero.api import commands, tracing
 from vivero.api.access import tenants
 from vivero.api.access.needs import UPDATE_INSTANCE
 from vivero.api.decoding import Body, Int64, Violations, as_int64, decode, decoder
@@ -27,7 +27,7 @@ from vivero.engine.core.records.jobs import WithholdJob
 from vivero.storage import activation
 from vivero.storage.activation import MAX_VARIABLES, SMALL_BYTES, Ask, Lease, Looked, Unfit, at_once
 from vivero.storage.postgres.driver import Connection
-from vivero.storage.postgres.errors import StorageError
+from vivero.storage.postgres.errors import StorageError, told
 from vivero.storage.scan_bounds import Bounds
 
 log = structlog.get_logger(__name__)
@@ -85,6 +85,8 @@ async def activate(request: Request, services: Services) -> Response:
             await _release(services, left)
     if activated.jobs:
         services.requests.note_activated(ask.type, len(activated.jobs))
+        if services.tracer is not None:
+            tracing.activated(services.tracer, activated.jobs)
     undelivered = partial(_release, services, activated.leases) if activated.leases else None
     return Response(200, b'{"jobs":[%b]}' % b",".join(activated.jobs), (JSON,), undelivered)
 
@@ -312,4 +314,4 @@ async def _release(services: Services, leases: Sequence[Lease]) -> None:
                 for type, tenant in await activation.release(connection, leases):
                     services.long_polls.available(type, tenant, 1)
         except StorageError as error:
-            log.warning("cannot release undelivered jobs before their timeout", count=len(leases), error=str(error))
+            log.warning("cannot release undelivered jobs before their timeout", count=len(leases), error=told(error))

@@ -10,7 +10,7 @@ import msgspec
 import trio
 
 from vivero.api import commands
-from vivero.api.access import tenants
+from vivero.api.access import audit, tenants
 from vivero.api.access.needs import CREATE_INSTANCE
 from vivero.api.access.scopes import require, require_process
 from vivero.api.commands import Submitted
@@ -27,10 +27,10 @@ from vivero.api.decoding import (
     decoder,
 )
 from vivero.api.large_bodies import body_of, variables_of
-from vivero.api.problems import Problem
+from vivero.api.problems import Problem, not_found
 from vivero.api.reading import read_of
 from vivero.api.request import UNWATCHED_S, Request
-from vivero.api.response import Response, json_response
+from vivero.api.response import Response, json_response, no_content
 from vivero.api.search import getting, searching
 from vivero.api.services import EndWaiter, Services
 from vivero.api.waits import Wait
@@ -38,7 +38,7 @@ from vivero.engine.core.records.base import Variables
 from vivero.engine.core.records.instances import CancelInstance, CreateInstance, InstanceReply
 from vivero.engine.runtime.appender.admission import Overloaded
 from vivero.engine.runtime.waiters import NotToldHere
-from vivero.storage import reads
+from vivero.storage import history, reads
 from vivero.storage.postgres.errors import Outage, Retry
 from vivero.storage.reads import StoredAnswer
 from vivero.storage.search.process_instances import PROCESS_INSTANCES
@@ -82,7 +82,9 @@ class CreationBody(Body, frozen=True):
     business_id: str | None = None
 
 
-class CancellationBody(Body, frozen=True):
+class ReferenceBody(Body, frozen=True):
+    """The body of a cancellation or a deletion."""
+
     operation_reference: Int64 | None = None
 
 
@@ -101,7 +103,7 @@ class Created(msgspec.Struct, frozen=True, rename="camel", gc=False):
 
 
 _creation_decoder = decoder(CreationBody)
-_cancellation_decoder = decoder(CancellationBody)
+_reference_decoder = decoder(ReferenceBody)
 _reply_decoder = msgspec.json.Decoder(InstanceReply)
 _encode = msgspec.json.Encoder().encode
 _NO_VARIABLES = msgspec.Raw(b"{}")
@@ -321,6 +323,28 @@ def _terminated(key: int, submitted: Submitted) -> Problem:
 async def cancel(request: Request, services: Services) -> Response:
     """POST /v2/process-instances/{key}/cancellation: cancel an instance and everything in it."""
     key = request.key("processInstanceKey")
-    body = decode_optional(request, _cancellation_decoder, services.settings)
+    body = decode_optional(request, _reference_decoder, services.settings)
     check_reference(body.operation_reference)
     return await commands.command(request, services, CancelInstance(key), key)
+
+
+async def delete(request: Request, services: Services) -> Response:
+    """POST /v2/process-instances/{key}/deletion: delete an ended instance with everything that belongs to it.
+
+    The answer follows after the deletion, so that later reads find nothing.
+    """
+    key = request.key("processInstanceKey")
+    body = decode_optional(request, _reference_decoder, services.settings)
+    check_reference(body.operation_reference)
+    root = await read_of(
+        services, request.tenants, lambda connection, tenants: reads.root_of_instance(connection, key, tenants)
+    )
+    if root is None:
+        raise not_found(PROCESS_INSTANCES.name, key)
+    async with audit.changing(request, services) as connection:
+        verdict = (await history.delete_trees(connection, [key], history.REQUEST))[key]
+        if verdict == history.UNKNOWN:  # another request was faster
+            raise not_found(PROCESS_INSTANCES.name, key)
+        if verdict != history.DELETED:
+            raise Problem(409, "INVALID_STATE", history.why_not(key, root, verdict))
+    return no_content()

@@ -8,16 +8,20 @@ from vivero.api import commands
 from vivero.api.access.needs import DELETE_FORM, DELETE_PROCESS
 from vivero.api.access.scopes import require_by_key
 from vivero.api.decoding import Body, Int64, check_reference, decode_optional, decoder
-from vivero.api.problems import invalid_argument, not_found
+from vivero.api.problems import not_found
 from vivero.api.reading import read_of
 from vivero.api.request import Request
 from vivero.api.response import Response, json_response
+from vivero.api.routes import batch_operations
 from vivero.api.search import getting, searching
 from vivero.api.services import Services
 from vivero.engine.core.records.catalogue import DeleteResource
 from vivero.storage import reads
+from vivero.storage.batch_operations import DELETE_PROCESS_INSTANCE
 from vivero.storage.postgres.driver import Connection
+from vivero.storage.search.candidates import INSTANCES_PATH
 from vivero.storage.search.deployed_resources import DEPLOYED_RESOURCES
+from vivero.storage.search.process_definitions import PROCESS_DEFINITIONS
 from vivero.storage.search.statements import process_of
 from vivero.storage.tenants import Tenants
 
@@ -55,23 +59,41 @@ async def delete(request: Request, services: Services) -> Response:
     """POST /v2/resources/{key}/deletion.
 
     No new instances of a process start, and the definition is removed after its last instance. New tasks do not get a
-    form. The permission depends on what the key belongs to.
+    form. The permission depends on what the key belongs to. With `deleteHistory` a batch operation deletes the ended
+    instances of the process.
     """
     key = request.key("resourceKey")
     await _check_permission(request, services, key)
     body = decode_optional(request, _deletion_decoder, services.settings)
     check_reference(body.operation_reference)
-    if body.delete_history:
-        raise invalid_argument("Deleting the history of a resource (deleteHistory) is not supported")
+    batch = await _delete_history(request, services, key) if body.delete_history else None
     submitted = await commands.submit(request, services, DeleteResource(key), key)
     if submitted.outcome is None:
         return await commands.accepted(services, submitted.appended)
     document = {
         "resourceKey": str(key),
-        "batchOperation": None,
+        "batchOperation": batch,
         "commandPosition": str(submitted.appended.position),
     }
     return json_response(document, submitted.position)
+
+
+async def _delete_history(request: Request, services: Services, key: int) -> dict[str, str] | None:
+    """Create the batch operation that deletes the ended instances of a definition; None for a form.
+
+    It comes before the deletion of the definition: a client that repeats a request that was interrupted misses nothing.
+    """
+    if await read_of(services, request.tenants, partial(_process_id, key)) is None:
+        return None
+    batch = await batch_operations.create_for(
+        request,
+        services,
+        DELETE_PROCESS_INSTANCE,
+        INSTANCES_PATH,
+        {"processDefinitionKey": str(key)},
+        is_subject=False,
+    )
+    return {"batchOperationKey": str(batch), "batchOperationType": DELETE_PROCESS_INSTANCE}
 
 
 async def _check_permission(request: Request, services: Services, key: int) -> None:
@@ -80,6 +102,11 @@ async def _check_permission(request: Request, services: Services, key: int) -> N
         return
     form = await read_of(services, request.tenants, partial(_form_id, key))
     await require_by_key(request, services, DELETE_PROCESS if form is None else DELETE_FORM)
+
+
+async def _process_id(key: int, connection: Connection, tenants: Tenants) -> str | None:
+    """The id of the process whose definition has this key, None if there is none."""
+    return await process_of(connection, PROCESS_DEFINITIONS, key, tenants)
 
 
 async def _form_id(key: int, connection: Connection, tenants: Tenants) -> str | None:

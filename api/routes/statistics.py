@@ -17,7 +17,7 @@ from vivero.storage.search.definition_statistics import (
     INSTANCES_BY_VERSION,
     MESSAGE_SUBSCRIPTIONS_BY_DEFINITION,
 )
-from vivero.storage.search.incident_statistics import INSTANCES_BY_DEFINITION, INSTANCES_BY_ERROR
+from vivero.storage.search.incident_statistics import BY_CAUSE, INSTANCES_BY_DEFINITION, INSTANCES_BY_ERROR
 from vivero.storage.search.problems import BadQuery
 from vivero.storage.search.process_instances import PROCESS_INSTANCES
 from vivero.storage.search.statistics import run_statistics
@@ -31,6 +31,7 @@ instances_by_process = counting(INSTANCES_BY_PROCESS)
 instances_by_version = counting(INSTANCES_BY_VERSION)
 message_subscriptions_by_definition = counting(MESSAGE_SUBSCRIPTIONS_BY_DEFINITION)
 instances_by_error = counting(INSTANCES_BY_ERROR)
+incidents_by_cause = counting(BY_CAUSE)
 instances_by_definition = counting(INSTANCES_BY_DEFINITION)
 
 

@@ -11,6 +11,7 @@ GROUPS = (
     ("process-definitions/statistics/process-instances", statistics.instances_by_process),
     ("process-definitions/statistics/process-instances-by-version", statistics.instances_by_version),
     ("process-definitions/statistics/message-subscriptions", statistics.message_subscriptions_by_definition),
+    ("incidents/statistics/by-cause", statistics.incidents_by_cause),
     ("incidents/statistics/process-instances-by-error", statistics.instances_by_error),
     ("incidents/statistics/process-instances-by-definition", statistics.instances_by_definition),
 )

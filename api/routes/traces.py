@@ -57,8 +57,8 @@ def _items(rows: list[HistoryRow]) -> list[dict[str, Any]]:
         lines, at_ms = [], 0
         for row in of_command:
             at_ms = row.processed_at_ms
-            if row.seq == 0 and row.intent is not None and row.payload is not None:
+            if row.seq == 0 and row.intent is not None and row.payload:  # empty: erased
                 lines.append(trace.command(decode_command(row.intent, row.payload)))
-            lines += trace.lines(decode_events(row.events))
+            lines += trace.lines(decode_events(row.events, row.version))
         items.append({"commandPosition": str(position), "at": iso_time(at_ms), "lines": lines})
     return items

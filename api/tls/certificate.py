@@ -8,6 +8,7 @@ from pathlib import Path
 import structlog
 
 from vivero.api.tls.settings import TlsSettings
+from vivero.storage.postgres.errors import told
 
 log = structlog.get_logger(__name__)
 
@@ -33,7 +34,7 @@ class Certificate:
         try:
             self.context = _load(*self._files)
         except CertificateProblem as problem:
-            log.error("the new certificate cannot be used, so the old one stays", problem=str(problem))
+            log.error("the new certificate cannot be used, so the old one stays", problem=told(problem))
         else:
             log.info("the certificate was read again", file=str(self._files[0]))
 

@@ -172,7 +172,7 @@ class Exchange:
         """Log an error of the application, unless the client is gone. Answer 500 if there is no answer yet."""
         if self._connection.closed:
             return
-        log.error("request handler failed", method=self._scope["method"], path=self._scope["path"], exc_info=error)
+        log.error("request handler failed", method=self._scope["method"], exc_info=error)
         if not self._started:
             await self._answer(500, "The server failed to handle the request; its log has the details")
 

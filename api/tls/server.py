@@ -20,6 +20,7 @@ from vivero.api.tls.certificate import Certificate
 from vivero.api.tls.connection import Connection
 from vivero.api.tls.exchange import CONNECTION, Exchange
 from vivero.api.tls.state import TlsState
+from vivero.storage.postgres.errors import told
 
 log = structlog.get_logger(__name__)
 
@@ -89,7 +90,7 @@ class _Server:
         except OSError as error:
             if error.errno not in OUT_OF_RESOURCES:
                 raise
-            log.error("cannot accept a connection", error=str(error), open_connections=self._state.open)
+            log.error("cannot accept a connection", error=told(error), open_connections=self._state.open)
             self._state.evict()
             await trio.sleep(ACCEPT_RETRY_S)
             return None
@@ -108,7 +109,7 @@ class _Server:
         try:
             await TCPServer(self._app, self._config, self._context, {CONNECTION: connection}, tls).run()  # type: ignore[arg-type]
         except* (OSError, trio.BrokenResourceError, trio.ClosedResourceError) as error:
-            log.debug("a connection with TLS ended", error=repr(error))
+            log.debug("a connection with TLS ended", error=told(error))
         except* Exception:
             log.exception("a connection with TLS failed")
         finally:

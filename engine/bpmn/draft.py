@@ -38,7 +38,7 @@ class Kind:
     extensions: frozenset[str] = frozenset()
     """The executed `zeebe:` elements, by local name."""
     remnants: frozenset[str] = frozenset()
-    """Ignored `zeebe:` elements: modelers leave them when an activity is changed to another kind."""
+    """`zeebe:` elements without effect: modelers leave them when an activity is changed to another kind."""
     children: frozenset[str] = frozenset()
     """The executed BPMN child elements, by local name."""
     activity: bool = False

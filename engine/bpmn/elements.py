@@ -34,7 +34,7 @@ def _activity(type_: str, build: Build, extensions: frozenset[str] = frozenset()
 
 def _one_of_several(type_: str, build: Build, extensions: frozenset[str] = frozenset()) -> Kind:
     """An activity that is executed by its extension elements. A modeler that changed the kind of an activity may leave
-    extension elements of the former kind, which are ignored, because this kind cannot be without its own."""
+    extension elements of the former kind. They are warnings, because this kind cannot be without its own."""
     kind = _activity(type_, build, extensions)
     return replace(kind, remnants=(JOB | CALL | PEOPLE | START_FORM) - kind.extensions)
 
@@ -116,16 +116,15 @@ ACCEPTED_EVERYWHERE = frozenset(
         "outputSet",
         "dataInputAssociation",
         "dataOutputAssociation",
-        # resources: BPMN 2.0.2 §10.3.1; no task here uses them
-        "resourceRole",
-        "performer",
-        "humanPerformer",
-        "potentialOwner",
     }
 )
 """Children of flow nodes and scopes that have no meaning for execution."""
 
-ACCEPTED_IN_NODES = ACCEPTED_EVERYWHERE | {"incoming", "outgoing"}
+PEOPLE_ROLES = frozenset({"resourceRole", "performer", "humanPerformer", "potentialOwner"})
+"""Children of activities and processes that name people. BPMN 2.0.2 §10.3.1. They are warnings, because extensions take
+their place here."""
+
+ACCEPTED_IN_NODES = ACCEPTED_EVERYWHERE | PEOPLE_ROLES | {"incoming", "outgoing"}
 """`incoming` and `outgoing` repeat the sequence flows and are often missing or stale, so only the flows count."""
 
 ACCEPTED_IN_SCOPES = ACCEPTED_IN_NODES | {

@@ -70,13 +70,13 @@ def read_extensions(
     """The executed extension elements of an element. All others that have a meaning are reported.
 
     `of` is a part of the element, such as its event definition, whose extension elements are read instead. `remnants`
-    are ignored.
+    are warnings.
     """
     found: dict[str, Element] = {}
     for extension in _all_extensions(element if of is None else of):
         name = split(extension)[1]
-        problem = None if name in remnants else _objection(extension, name, allowed, found)
-        if problem is not None and name in WITHOUT_EFFECT and name not in allowed:
+        problem = _objection(extension, name, allowed, found)
+        if problem is not None and name not in allowed and (name in WITHOUT_EFFECT or name in remnants):
             report.warn(element, problem, at=extension)
         elif problem is not None:
             report.add_problem(element, problem, at=extension)

@@ -283,6 +283,8 @@ class Process:
     version_tag: str | None
     nodes: MappingOf[NodeId, Node]
     flows: MappingOf[FlowId, Flow]
+    retention_ms: int | None = None
+    """How long ended instances stay; 0: for ever; None: as the settings say."""
 
     @property
     def root(self) -> Node:

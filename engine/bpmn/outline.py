@@ -17,6 +17,7 @@ from vivero.engine.bpmn.elements import (
     NOT_YET,
     PARTS,
     PARTS_NOT_YET,
+    PEOPLE_ROLES,
     SCOPES_NOT_YET,
 )
 from vivero.engine.bpmn.model import NodeId
@@ -129,6 +130,8 @@ def check_child(child: Element, owner: Element, allowed: frozenset[str], report:
     elif tag not in allowed:
         known = PARTS_NOT_YET.get(tag) or NOT_YET.get(tag)
         report.add_problem(owner, known or f"the element {quote(tag)} has no place here", at=child)
+    elif tag in PEOPLE_ROLES:
+        report.warn(owner, f"{tag} has no effect: zeebe:assignmentDefinition names the people of a user task", at=child)
     elif tag in PARTS:
         for part in child:
             check_child(part, owner, ACCEPTED_EVERYWHERE | PARTS[tag], report)

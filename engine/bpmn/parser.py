@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import regex
 
 from vivero.engine.bpmn.calls import check_calls
+from vivero.engine.bpmn.camunda7 import report_camunda7
 from vivero.engine.bpmn.draft import Draft
 from vivero.engine.bpmn.elements import ACCEPTED_IN_FILES
 from vivero.engine.bpmn.events import allowed_extensions
@@ -22,6 +23,7 @@ from vivero.engine.bpmn.model import Form, Node, NodeId, Problem, Process
 from vivero.engine.bpmn.outline import Ids, check_children, outline, take_id
 from vivero.engine.bpmn.references import Roots, read_roots
 from vivero.engine.bpmn.report import Report, quote
+from vivero.engine.bpmn.retention import PROPERTY, retention_ms
 from vivero.engine.bpmn.structure import connect
 from vivero.engine.bpmn.validate import validate
 from vivero.engine.bpmn.values import flag
@@ -87,6 +89,9 @@ def _read_definitions(root: Element, report: Report) -> Parsed:
     executable, skipped = _sort_out(root, report)
     processes = _read_processes(executable, read_roots(root, report), report)
     check_calls(root, processes, report)
+    for id in skipped if executable else ():
+        report.warn_of_file(f"the process {quote(id)} is not marked executable (isExecutable), so it is not deployed")
+    report_camunda7(root, report)
     problems = report.problems()
     if problems:
         return Parsed(report.resource, (), problems, skipped)
@@ -148,6 +153,7 @@ def _build(draft: Draft) -> Process:
         version_tag=version_tag(draft.process, extensions, draft.report),
         nodes=_nodes(draft, extensions),
         flows=draft.flows,
+        retention_ms=retention_ms(draft.process, properties(draft.process).get(PROPERTY), draft.report),
     )
 
 

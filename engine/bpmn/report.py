@@ -44,6 +44,10 @@ class Report:
         """Add a warning: something odd that does not prevent the deployment."""
         self._warnings.append(self._problem(element, message, at))
 
+    def warn_of_file(self, message: str) -> None:
+        """Add a warning about the whole file."""
+        self._warnings.append(Problem(self.resource, None, None, message))
+
     def _problem(self, element: Element, message: str, at: Element | None) -> Problem:
         element_id = element.get("id")
         if element_id is not None:

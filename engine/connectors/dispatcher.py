@@ -7,9 +7,9 @@ after the end of the lease.
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from uuid import UUID, uuid4
 
 import msgspec
@@ -24,6 +24,7 @@ from vivero.engine.connectors.model_secrets import ModelSecrets
 from vivero.engine.connectors.results import Failure, Outcome
 from vivero.engine.connectors.secrets import UsedSecrets
 from vivero.engine.connectors.settings import ConnectorSettings
+from vivero.engine.connectors.traces import working
 from vivero.engine.core.records.base import DEFAULT_TENANT, Command, partition_of
 from vivero.engine.core.records.jobs import WithholdJob
 from vivero.engine.jobs.tracker import Limits
@@ -32,6 +33,7 @@ from vivero.engine.runtime.appender.calls import Append
 from vivero.engine.runtime.appender.task import Appender
 from vivero.engine.runtime.dedicated_connection import DedicatedConnection
 from vivero.engine.runtime.supervision.beat import Beat
+from vivero.engine.tracing.tracer import Tracer
 from vivero.storage import activation, connectors
 from vivero.storage.activation import AT_ONCE, SMALL_BYTES, Ask, Lease
 from vivero.storage.postgres.driver import CALL_TIMEOUT_S, Connection
@@ -74,12 +76,14 @@ class ConnectorDispatcher:
         *,
         worker: str = "connectors",
         multi_tenancy: bool = False,
-        make_client: Callable[[ConnectorSettings], HttpClient] = HttpClient,
+        make_client: Callable[[ConnectorSettings], HttpClient] | None = None,
+        tracer: Tracer | None = None,
     ) -> None:
         self._connection = DedicatedConnection(connect)
         self._appender, self._settings = appender, settings
         self._secrets, self._model_secrets = secrets, model_secrets
-        self._worker, self._multi_tenancy, self._make_client = worker, multi_tenancy, make_client
+        self._worker, self._multi_tenancy = worker, multi_tenancy
+        self._make_client, self._tracer = make_client or partial(HttpClient, tracer=tracer), tracer
         self._limits = Limits(max(1, settings.max_concurrent // 2), settings.max_concurrent)
         self._running = 0
         self._lease_s = settings.max_call_s + MARGIN_S
@@ -213,7 +217,7 @@ class ConnectorDispatcher:
 
     async def _work(self, job: ConnectorJob, connector: HttpJson, until: float) -> None:
         """Make one call and report its outcome, up to the end of the lease."""
-        with trio.move_on_at(until) as lease:
+        with trio.move_on_at(until) as lease, working(self._tracer, job):
             outcome = await self._outcome(job, connector)
             await self._report(job, job_command(job, outcome))
         if lease.cancelled_caught:
@@ -232,8 +236,7 @@ class ConnectorDispatcher:
         except StorageError as error:
             return Failure(f"the model of the element cannot be read: {error}")
         except Exception as error:
-            text = used.mask("".join(traceback.format_exception(error)))
-            log.error("a connector failed unexpectedly", job=job.job_key, element=job.element_id, error=text)
+            log.error("a connector failed unexpectedly", job=job.job_key, element=job.element_id, exc_info=error)
             return Failure(f"INTERNAL_ERROR: {type(error).__name__}; the log of the server has more")
 
     async def _report(self, job: ConnectorJob, command: JobCommand) -> None:

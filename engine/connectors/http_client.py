@@ -14,7 +14,9 @@ from vivero.engine.connectors.authentication import Credentials
 from vivero.engine.connectors.errors import ConnectorError, bad_input
 from vivero.engine.connectors.inputs import DEFAULT_TIMEOUT_S, HttpRequest, check_url
 from vivero.engine.connectors.settings import ConnectorSettings
+from vivero.engine.connectors.traces import called
 from vivero.engine.connectors.transport import CheckedTransport, Resolve, resolve
+from vivero.engine.tracing.tracer import Tracer
 
 USER_AGENT = "vivero-connectors"
 REDIRECTS = (301, 302, 303, 307, 308)
@@ -46,8 +48,8 @@ class _Hop:
 class HttpClient:
     """Sends requests through one bounded pool of connections."""
 
-    def __init__(self, settings: ConnectorSettings, resolve: Resolve = resolve) -> None:
-        self._settings, self._max_call_s = settings, settings.max_call_s
+    def __init__(self, settings: ConnectorSettings, resolve: Resolve = resolve, tracer: Tracer | None = None) -> None:
+        self._settings, self._max_call_s, self._tracer = settings, settings.max_call_s, tracer
         self._transport = CheckedTransport(settings.addresses, settings.max_concurrent, resolve)
 
     @property
@@ -60,6 +62,12 @@ class HttpClient:
 
     async def call(self, request: HttpRequest, credentials: Credentials) -> HttpResponse:
         """The response after redirects. Raises ConnectorError."""
+        with called(self._tracer, request) as span:
+            response = await self._respond(span.request, credentials)
+            span.status = response.status
+        return response
+
+    async def _respond(self, request: HttpRequest, credentials: Credentials) -> HttpResponse:
         url = request.url.copy_merge_params(dict(credentials.parameters))
         hop = _Hop(replace(request, url=url), credentials.headers)
         try:

@@ -4,23 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from vivero.engine.bpmn.model import Process
+from vivero.engine.bpmn.model import Node, Process
+from vivero.engine.bpmn.report import quote
 from vivero.engine.connectors.http_json import HTTP_JSON
 from vivero.engine.feel import Expression
 
 WEBHOOK = "io.camunda:webhook:1"
 INBOUND_TYPE = "inbound.type"
+INBOUND = "inbound."
+"""How the properties of inbound connectors begin."""
 TYPES = (HTTP_JSON, WEBHOOK)
+FAMILY = "io.camunda:"
+"""How the types of Camunda's connectors begin."""
 
 
-def warnings(resource: str, processes: Iterable[Process]) -> Iterator[str]:
-    """A warning for each element with a connector, for a program in which connectors are disabled."""
+def warnings(resource: str, processes: Iterable[Process], enabled: bool) -> Iterator[str]:
+    """A warning for each element with a connector that this program does not run."""
     for process in processes:
         for element, type in uses(process):
-            yield (
-                f"'{resource}' element '{element}': it uses the connector {type}, but connectors are disabled: set "
-                "connectors.enabled, or run a worker for its jobs"
-            )
+            if not enabled:
+                yield (
+                    f"'{resource}' element '{element}': it uses the connector {type}, but connectors are disabled: set "
+                    "connectors.enabled, or run a worker for its jobs"
+                )
+        for node in process.nodes.values():
+            if (text := _without_connector(node)) is not None:
+                yield f"'{resource}'{f' line {node.line}' if node.line else ''} element '{node.id}': {text}"
+
+
+def _without_connector(node: Node) -> str | None:
+    """What is wrong with an element that asks for a connector that Vivero does not have."""
+    inbound = node.properties.get(INBOUND_TYPE, "").strip()
+    if inbound and inbound != WEBHOOK:
+        return (
+            f"Vivero has no inbound connector {quote(inbound)}, so nothing comes in here: let a program of your own"
+            " start the process or publish the message"
+        )
+    if not inbound and any(name.startswith(INBOUND) for name in node.properties):
+        return f"its properties {INBOUND}… have no effect without {INBOUND_TYPE}"
+    type = "" if node.job is None else _static(node.job.type)
+    if type.startswith(FAMILY) and type not in TYPES:
+        return f"Vivero has no connector {quote(type)}: run a worker for its jobs"
+    return None
 
 
 def uses(process: Process) -> Iterator[tuple[str, str]]:

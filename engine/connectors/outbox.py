@@ -23,6 +23,9 @@ from vivero.engine.connectors.outbox_settings import OutboxSettings
 from vivero.engine.jobs.definitions import JobDefinition, RescheduleIn, Runs
 from vivero.engine.jobs.events import OutboxEvent, TransactionalEvents
 from vivero.engine.jobs.execution import Connections
+from vivero.engine.tracing.current import CURRENT
+from vivero.engine.tracing.tracer import Tracer
+from vivero.engine.tracing.w3c import from_text
 from vivero.storage import outbox
 from vivero.storage.outbox import Delivery, EventId, NewDelivery
 
@@ -43,9 +46,11 @@ _encode = msgspec.json.Encoder(decimal_format="number").encode
 class Outbox:
     """The handler of the job."""
 
-    def __init__(self, settings: OutboxSettings, connections: Callable[[], Connections]) -> None:
+    def __init__(
+        self, settings: OutboxSettings, connections: Callable[[], Connections], tracer: Tracer | None = None
+    ) -> None:
         """`connections()`: lends connections beside the transaction of a run."""
-        self._settings, self._connections = settings, connections
+        self._settings, self._connections, self._tracer = settings, connections, tracer
 
     def definition(self) -> JobDefinition:
         """The job, for the registry."""
@@ -68,7 +73,7 @@ class Outbox:
         partition, until = execution.run.partition or 1, trio.current_time() + BUDGET_S
         due = await self._due(partition)
         if due:
-            client = HttpClient(self._settings.client)
+            client = HttpClient(self._settings.client, tracer=self._tracer)
             try:
                 while due and trio.current_time() < until:
                     await self._round(execution, client, due)
@@ -81,13 +86,16 @@ class Outbox:
 
     async def _due(self, partition: int) -> list[Delivery]:
         async with self._connections()() as connection:
-            return await outbox.due(connection, partition, self._settings.max_concurrent)
+            most = self._settings.max_concurrent
+            return await outbox.due(connection, partition, most, traces=self._tracer is not None)
 
     async def _round(self, execution: TransactionalEvents, client: HttpClient, due: list[Delivery]) -> None:
         """Deliver these at once, and write the results."""
         errors: dict[EventId, str | None] = {}
 
         async def deliver(delivery: Delivery) -> None:
+            if delivery.trace is not None:
+                CURRENT.set(from_text(delivery.trace))  # of this task alone
             errors[delivery.id] = None if delivery.dropped else await self._send(client, delivery)
 
         async with trio.open_nursery() as nursery:
@@ -105,7 +113,7 @@ class Outbox:
         """The pause before the next attempt; None after the last one."""
         retry, attempt = self._settings.retry, delivery.attempts - delivery.forgiven
         if retry.is_last(attempt):
-            log.warning("an event is a dead letter", event_id=str(delivery.id), type=delivery.type, error=error)
+            log.warning("an event is a dead letter", event_id=str(delivery.id), type=delivery.type)
             return None
         return retry.delay_s(attempt)
 

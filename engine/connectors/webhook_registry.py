@@ -20,6 +20,7 @@ from vivero.engine.runtime.definitions import UnreadableResource
 from vivero.storage import connectors
 from vivero.storage.connectors import LatestDefinition
 from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.errors import told
 
 log = structlog.get_logger(__name__)
 
@@ -111,6 +112,6 @@ class WebhookRegistry:
         try:
             found = await self._definitions.get(definition.tenant, definition.key)
         except UnreadableResource as error:
-            log.warning("cannot read the webhooks of a process", process=definition.process_id, error=str(error))
+            log.warning("cannot read the webhooks of a process", process=definition.process_id, error=told(error))
             return []
         return [] if found is None else list(webhooks_of(found.process))

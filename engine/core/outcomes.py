@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import msgspec
 
@@ -23,6 +23,8 @@ class CommandRecord(msgspec.Struct):
     tenant: str
     command: Command
     request: int | None = None
+    context: str | None = None
+    """What came with the command and goes on with what follows from it. The core cannot read it."""
 
 
 class Handled(msgspec.Struct, eq=False):
@@ -50,6 +52,27 @@ class InboxCommand:
     partition: int
     audit: str | None = None
     """The record for the audit log of a client's command that another partition handles."""
+    context: str | None = None
+
+
+class FollowUp(msgspec.Struct, frozen=True, gc=False):
+    """A follow-up, with the context of the command that it follows from."""
+
+    command: Command
+    context: str | None = None
+
+
+class Contexts(Protocol):
+    """Gives each command that is handled a context of its own. Only a program that traces has one."""
+
+    def begin(self, command: Command, given: str | None) -> str | None:
+        """The context of a command whose handling begins. `given` came with it."""
+
+    def end(self, handled: Handled) -> None:
+        """The command is handled."""
+
+    def cancel(self) -> None:
+        """The command was undone, and will be handled again."""
 
 
 class Ended(NamedTuple):

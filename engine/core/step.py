@@ -18,7 +18,7 @@ from vivero.engine.core.deferred_trees import DeferredTrees
 from vivero.engine.core.dispatch import COMMANDS
 from vivero.engine.core.homes import answers_its_request, home_of
 from vivero.engine.core.needs import Need, NeedKind, NotLoaded
-from vivero.engine.core.outcomes import CommandRecord, Handled, InboxCommand, Notices
+from vivero.engine.core.outcomes import CommandRecord, Contexts, FollowUp, Handled, InboxCommand, Notices
 from vivero.engine.core.quarantine import quarantine
 from vivero.engine.core.records.base import Command, partition_of
 from vivero.engine.core.records.effects import Reject, Rejection, RejectionCode
@@ -73,14 +73,14 @@ DEFAULT_LIMITS = StepLimits()
 class AwaitingLoad:
     """Follow-ups of a command that continue in this batch once the needs of the first one are loaded."""
 
-    commands: list[Command]
+    commands: list[FollowUp]
     tenant: str
     request: int
     needs: list[Need]
 
     def loaded(self, left_out: Set[Need]) -> int:
         """How many of the first commands have all that they need."""
-        wanted = (COMMANDS[type(command)].needs(command, self.tenant) for command in self.commands)
+        wanted = (COMMANDS[type(one.command)].needs(one.command, self.tenant) for one in self.commands)
         return len(self.commands) if not left_out else len(list(takewhile(left_out.isdisjoint, wanted)))
 
 
@@ -105,6 +105,8 @@ class Processor:
         self._work = Worklist(state, self.view, self._max_cost)
         self.several = False
         """Whether there are several partitions. For one, no home of a command is computed."""
+        self.contexts: Contexts | None = None
+        """None: commands need no contexts of their own."""
         self.used_up = False
         """Whether the latest quantum between commands used its whole budget."""
         self._last = self._seq = 0
@@ -137,11 +139,11 @@ class Processor:
         if self.several and self.is_elsewhere(record.command, record.tenant):
             return self._forward(record)
         self._work.begin_quantum()
-        follow_ups: deque[Command] = deque()
+        follow_ups: deque[FollowUp] = deque()
         if type(record.command) is ContinueWork:
-            rows = self._continue(record.command, record.request, follow_ups)
+            rows = self._continue(record, follow_ups)
         else:
-            rows = self._handle(record.command, 0, record.request, follow_ups)
+            rows = self._handle(record.command, 0, record.request, follow_ups, record.context)
         self._last, self._seq = record.position, len(rows)
         if follow_ups:
             rows += self._follow_up(follow_ups)
@@ -155,7 +157,7 @@ class Processor:
         An own element that does not wait any more opens no subscription: its end may have been sent already.
         """
         if not self._opens_in_vain(record.command):
-            self._send_to_inbox(record.command)
+            self._send_to_inbox(record.command, record.context)
         self.skip(record.position)
         return [Handled(0, None, record.request, [], forwarded=True)]
 
@@ -164,14 +166,15 @@ class Processor:
             return False
         return self.view.subscription(command.key) is None
 
-    def _continue(self, command: ContinueWork, request: int | None, follow_ups: deque[Command]) -> list[Handled]:
+    def _continue(self, record: CommandRecord, follow_ups: deque[FollowUp]) -> list[Handled]:
         """Run the next quantum of deferred work by its own command."""
-        known = self._deferred_trees.note_arrived(command.key)
+        key: int = record.command.key  # type: ignore[attr-defined]  # it is a ContinueWork
+        known = self._deferred_trees.note_arrived(key)
         self._work.limit = self._work.quantum
         try:
-            return self._handle(command, 0, request, follow_ups)
+            return self._handle(record.command, 0, record.request, follow_ups, record.context)
         except NotLoaded:
-            self._deferred_trees.restore(command.key, known)
+            self._deferred_trees.restore(key, known)
             raise
         finally:
             self._work.limit = self._max_cost
@@ -206,7 +209,7 @@ class Processor:
         self._begin_command(self._last, known.tenant, known.request, now)
         self._work.begin_quantum()
         self._work.limit, self._between_commands = self._work.quantum, True
-        follow_ups: deque[Command] = deque()
+        follow_ups: deque[FollowUp] = deque()
         try:
             rows = self._handle(ContinueWork(root), self._seq, known.request, follow_ups)
         except NotLoaded:
@@ -249,23 +252,26 @@ class Processor:
         """Defer follow-ups to the inbox whose needs are still missing after several rounds."""
         for one in self.awaiting_load:
             here = self.state.partition
-            self.notices.to_inbox += [InboxCommand(command, one.tenant, one.request, here) for command in one.commands]
+            self.notices.to_inbox += [
+                InboxCommand(each.command, one.tenant, one.request, here, context=each.context) for each in one.commands
+            ]
         self.awaiting_load = []
 
-    def _follow_up(self, follow_ups: deque[Command], loaded: int = 0) -> list[Handled]:
+    def _follow_up(self, follow_ups: deque[FollowUp], loaded: int = 0) -> list[Handled]:
         """Handle follow-ups in their order. The needs of the first `loaded` have been looked up in the database."""
         rows: list[Handled] = []
         while follow_ups:
-            command = follow_ups.popleft()
+            one = follow_ups.popleft()
+            command = one.command
             if not self._inline or (self._work.used >= self._work.limit and not isinstance(command, PROMPT)):
-                self._send_to_inbox(command)
+                self._send_to_inbox(command, one.context)
                 continue
             try:
                 if loaded <= 0:
                     self._check_loaded(command)
-                handled = self._handle(command, self._seq, self.view.request, follow_ups)
+                handled = self._handle(command, self._seq, self.view.request, follow_ups, one.context)
             except NotLoaded as missing:
-                self._await_load([command, *follow_ups], missing.need)
+                self._await_load([one, *follow_ups], missing.need)
                 break
             loaded -= 1
             self._work.used += ITEM_COST
@@ -284,14 +290,35 @@ class Processor:
         """Whether the row belongs to a tree of another partition, which is never loaded here."""
         return need.kind is not NeedKind.DEFINITION and partition_of(need.key) != self.state.partition
 
-    def _await_load(self, commands: list[Command], missing: Need) -> None:
+    def _await_load(self, commands: list[FollowUp], missing: Need) -> None:
         """Keep a follow-up and all that come after it, which must not overtake it."""
         view = self.view
-        needs = [need for command in commands for need in COMMANDS[type(command)].needs(command, view.tenant)]
+        needs = [need for one in commands for need in COMMANDS[type(one.command)].needs(one.command, view.tenant)]
         self.awaiting_load.append(AwaitingLoad(commands, view.tenant, view.request, [*needs, missing]))
 
-    def _handle(self, command: Command, seq: int, request: int | None, follow_ups: deque[Command]) -> list[Handled]:
+    def _handle(
+        self,
+        command: Command,
+        seq: int,
+        request: int | None,
+        follow_ups: deque[FollowUp],
+        context: str | None = None,
+    ) -> list[Handled]:
         """Handle one command as a unit: all of it happens, or nothing."""
+        if self.contexts is None:
+            return self._handle_unit(command, seq, request, follow_ups)
+        self.state.context = self.contexts.begin(command, context)
+        try:
+            rows = self._handle_unit(command, seq, request, follow_ups)
+        except BaseException:
+            self.contexts.cancel()
+            raise
+        self.contexts.end(rows[0])
+        return rows
+
+    def _handle_unit(
+        self, command: Command, seq: int, request: int | None, follow_ups: deque[FollowUp]
+    ) -> list[Handled]:
         self._work.begin()
         rejection = None
         try:
@@ -306,11 +333,12 @@ class Processor:
         except Exception as bug:  # a bug must harm this command alone
             self._undo()
             rejection = self._poisoned(command, bug)
+        context = self.state.context
         for send in self._work.sends:
             if send.later or (self.several and self._leaves(send.command)):
-                self._send_to_inbox(send.command)
+                self._send_to_inbox(send.command, context)
             else:
-                follow_ups.append(send.command)
+                follow_ups.append(FollowUp(send.command, context))
         rows = self._rows(command, seq, request, rejection)
         self.state.accept()
         return rows
@@ -320,7 +348,7 @@ class Processor:
         here = self.state.partition
         return home_of(command, self.view.tenant, self.state.sending, here) != here
 
-    def _send_to_inbox(self, command: Command) -> None:
+    def _send_to_inbox(self, command: Command, context: str | None = None) -> None:
         tenant, request = self.view.tenant, self.view.request
         between = self._between_commands
         if isinstance(command, ContinueWork) and not self._deferred_trees.note_sent(
@@ -329,7 +357,7 @@ class Processor:
             return
         here = self.state.partition
         home = home_of(command, tenant, self.state.sending, here) if self.several else here
-        self.notices.to_inbox.append(InboxCommand(command, tenant, request, home))
+        self.notices.to_inbox.append(InboxCommand(command, tenant, request, home, context=context))
 
     # ---- the frame of a command
 
@@ -368,12 +396,16 @@ class Processor:
         self.view.leases = leases
         if isinstance(record.command, ContinueWork):
             self._deferred_trees.note_arrived(record.command.key)
+        if self.contexts is not None:
+            self.state.context = self.contexts.begin(record.command, record.context)
         self._work.begin()
         self._work.take(quarantine(record.command, rejection, self.view))
         for send in self._work.sends:
-            self._send_to_inbox(send.command)
+            self._send_to_inbox(send.command, self.state.context)
         rows = self._rows(record.command, 0, record.request, rejection)
         self.state.accept()
+        if self.contexts is not None:
+            self.contexts.end(rows[0])
         self._last, self._seq = record.position, len(rows)
         return rows
 

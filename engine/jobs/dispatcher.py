@@ -33,6 +33,7 @@ from vivero.engine.runtime.supervision.beat import Beat
 from vivero.storage import job_executions
 from vivero.storage.job_executions import Batch, Consumers, Dispatcher, Due, GoesOn, Outcomes, Run, Scheduled
 from vivero.storage.postgres.driver import CALL_TIMEOUT_S, Connection
+from vivero.storage.postgres.errors import told
 
 log = structlog.get_logger(__name__)
 
@@ -374,7 +375,12 @@ class JobDispatcher:
         retry, text = _retry(job), _told(error)
         final = retry.is_last(run.attempt)
         log.warning(
-            "a background job failed", job_type=run.type, execution=run.id, attempt=run.attempt, final=final, error=text
+            "a background job failed",
+            job_type=run.type,
+            execution=run.id,
+            attempt=run.attempt,
+            final=final,
+            error=told(error),
         )
         if not final:
             due_ms = min(self._now_ms() + round(retry.delay_s(run.attempt) * 1000), LATEST_MS)

@@ -96,7 +96,7 @@ class EventReader:
         first = place.ordinal if place and (place.position, place.seq) == (row.position, row.seq) else 0
         return [
             OutboxEvent(partition, row.position, row.seq, ordinal, row.at_ms, record, row.root)
-            for ordinal, record in enumerate(decode_events(row.events))
+            for ordinal, record in enumerate(decode_events(row.events, row.version))
             if ordinal >= first
         ]
 

@@ -12,6 +12,7 @@ from uuid import uuid4
 import msgspec
 
 from vivero.engine.jobs.definitions import RescheduleAt
+from vivero.engine.tracing.current import CURRENT
 from vivero.storage import job_executions
 from vivero.storage.job_executions import Run
 from vivero.storage.postgres.driver import Connection, Params
@@ -83,7 +84,9 @@ class Execution:
 
     @property
     def trace_context(self) -> dict[str, str]:
-        """The W3C trace context of the request that added the execution."""
+        """The W3C trace context of the run, or, without a tracer, of the request that added the execution."""
+        if (current := CURRENT.get()) is not None:
+            return current.headers
         return {} if self._run.trace_context is None else msgspec.json.decode(self._run.trace_context)
 
 

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 import msgspec
-import structlog
 import trio
 from cachetools import LRUCache, TTLCache
 
@@ -32,8 +31,6 @@ K = TypeVar("K")
 V = TypeVar("V")
 Models = Mapping[str, Process]
 """The executable processes of a file by process id."""
-
-log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)

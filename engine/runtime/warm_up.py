@@ -13,6 +13,7 @@ import trio
 
 from vivero.engine.runtime.definitions import DefinitionCache, UnreadableResource
 from vivero.engine.runtime.supervision.beat import Beat
+from vivero.storage.postgres.errors import told
 
 log = structlog.get_logger(__name__)
 
@@ -64,6 +65,6 @@ class WarmUp:
             await self._definitions.resource(sha256)
         except UnreadableResource as error:
             self._unreadable.add(sha256)
-            log.error("a deployed file can no longer be read", sha256=sha256, problems=str(error))
+            log.error("a deployed file can no longer be read", sha256=sha256, problems=told(error))
         else:
             self.loaded += 1

@@ -4,7 +4,7 @@ psycopg implements the protocol as generators that yield when they must wait; in
 A connection is a thin layer over libpq (`psycopg.pq`): no cursors, no adaptation of large values, results as lists of
 tuples. It needs half the CPU of psycopg's own connection class. It uses names beyond psycopg's documented API:
 `psycopg.generators` (connect, cancel, send, execute, fetch_many, notifies) and `psycopg.waiting` (Ready, Wait). The
-exact version pin and tests/storage/postgres/test_driver.py guard against changes.
+narrow range of versions and tests/storage/postgres/test_driver.py guard against changes.
 
 Rules that hold for every call:
 
@@ -28,7 +28,7 @@ from psycopg.pq.abc import PGconn
 from vivero.storage.postgres import dsn as conninfo
 from vivero.storage.postgres import hosts
 from vivero.storage.postgres.connection import Connection, Notification
-from vivero.storage.postgres.errors import ConnectFailed
+from vivero.storage.postgres.errors import ConnectFailed, StorageError
 from vivero.storage.postgres.queries import Call, Query
 from vivero.storage.postgres.results import QueryResult
 from vivero.storage.postgres.values import Params
@@ -46,6 +46,9 @@ CALL_TIMEOUT_S = 5.0
 CONNECT_TIMEOUT_S = 5.0
 
 SESSION_SETTINGS: Mapping[str, str] = {"default_transaction_isolation": "read committed", "TimeZone": "UTC"}
+
+BEGIN_SESSION = """SELECT pg_backend_pid(), set_config(name, value, false)
+FROM unnest($1::text[], $2::text[]) AS settings (name, value)"""
 
 
 async def _all(_connection: Connection) -> None:
@@ -68,7 +71,7 @@ async def connect(
     each has the DSN's `connect_timeout`, and at most the time until `deadline`. Raises `InvalidDsn`, and
     `ConnectFailed` with the error of each host.
     """
-    parameters = conninfo.with_session(conninfo.parse(dsn), name, {**SESSION_SETTINGS, **(settings or {})})
+    parameters = conninfo.with_name(conninfo.parse(dsn), name)
     limit_s = conninfo.connect_timeout_s(parameters)
     end = trio.current_time() + CONNECT_TIMEOUT_S if deadline is None else deadline
     attempts: list[str] = []
@@ -83,6 +86,7 @@ async def connect(
         connection = Connection(await _open(attempt, timeout_s), name, call_timeout_s)
         try:
             hosts.check_role(connection, role, conninfo.address(attempt))
+            await _begin_session(connection, {**SESSION_SETTINGS, **(settings or {})}, end)
             await accept(connection)
         except BaseException:
             connection.close()
@@ -100,3 +104,12 @@ async def _open(attempt: str, timeout_s: float) -> PGconn:
         raise ConnectFailed(str(error).strip()) from error
     except trio.TooSlowError:
         raise ConnectFailed(f"no answer from {conninfo.address(attempt)} within {timeout_s:.1f} s") from None
+
+
+async def _begin_session(connection: Connection, settings: Mapping[str, str], deadline: float) -> None:
+    """Make the settings, and ask for the backend's number: that of the greeting may be a pooler's."""
+    try:
+        result = await connection.execute(BEGIN_SESSION, (list(settings), list(settings.values())), deadline=deadline)
+    except StorageError as error:
+        raise ConnectFailed(f"the session could not begin: {error.message}") from error
+    connection.backend_pid = result.rows[0][0]

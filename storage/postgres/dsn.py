@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import psycopg
 import trio
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.pq import Conninfo
 
 from vivero.storage.postgres.errors import ConnectFailed, InvalidDsn
 
@@ -35,19 +36,23 @@ def with_user(dsn: str, user: str) -> str:
     return make_conninfo("", **parameters | {"user": user})
 
 
-def with_session(parameters: Mapping[str, str], name: str, settings: Mapping[str, str]) -> dict[str, str]:
-    """The parameters with an application name, UTF-8, and settings for the session."""
-    flags = " ".join(f"-c {key}={_escape(value)}" for key, value in settings.items())
-    return {
-        **parameters,
-        "application_name": name,
-        "client_encoding": "UTF8",
-        "options": f"{parameters.get('options', '')} {flags}".strip(),
-    }
+def environment(dsn: str) -> dict[str, str]:
+    """The environment in which PostgreSQL's own programs connect to this DSN. A command line would show a password."""
+    names = {option.keyword.decode(): option.envvar.decode() for option in Conninfo.get_defaults() if option.envvar}
+    return {names[key]: value for key, value in parse(dsn).items() if key in names}
 
 
-def _escape(value: str) -> str:
-    return value.replace("\\", "\\\\").replace(" ", "\\ ")
+def name_of(dsn: str) -> str:
+    """The DSN's database alone, as a connection string; the rest comes from the environment."""
+    return make_conninfo("", dbname=parse(dsn).get("dbname", ""))
+
+
+def with_name(parameters: Mapping[str, str], name: str) -> dict[str, str]:
+    """The parameters with an application name, and UTF-8.
+
+    Other settings of a session follow when it is open (`driver.connect`): poolers refuse them in `options`.
+    """
+    return {**parameters, "application_name": name, "client_encoding": "UTF8"}
 
 
 def split_hosts(parameters: Mapping[str, str]) -> list[dict[str, str]]:

@@ -168,6 +168,29 @@ def reason(error: StorageError) -> str:
     return next((text for start, text in REASONS.items() if sqlstate.startswith(start)), "the connection was lost")
 
 
+def told(error: BaseException) -> str:
+    """What log lines and probes say of an error: one line without data.
+
+    The texts of our own errors and of Trio's are written without data. PostgreSQL quotes values in the texts about data
+    and statements, and Python's own errors quote keys and arguments, so of these only the kind is told.
+    """
+    if isinstance(error, BaseExceptionGroup):
+        return "; ".join(told(inner) for inner in error.exceptions)
+    kind = type(error).__name__
+    if isinstance(error, DataPoison | StorageBug):
+        found = error.diagnosis
+        facts = (error.statement, found.sqlstate and f"[{found.sqlstate}]", found.constraint)
+        return " ".join([f"{kind}:", *(fact for fact in facts if fact)]).rstrip(":")
+    if isinstance(error, StorageError):
+        text = f"{kind}: {error.statement}: {error.message}" if error.statement else f"{kind}: {error.message}"
+        return f"{text} [{error.sqlstate}]" if error.sqlstate else text
+    if isinstance(error, OSError):
+        return f"{kind}: {error.strerror}" if error.strerror else kind
+    if type(error).__module__.partition(".")[0] in ("vivero", "trio"):
+        return f"{kind}: {error}" if str(error) else kind
+    return kind
+
+
 def kind_of(sqlstate: str | None) -> type[StorageError]:
     """The kind of an error with this SQLSTATE. An error without one comes from libpq: the connection is lost."""
     if not sqlstate:

@@ -1,5 +1,7 @@
 """The connections of the start-up checks, and the problem that a failed one means."""
 
+import re
+
 from vivero.storage.postgres import dsn as conninfo
 from vivero.storage.postgres.driver import Connection, connect
 from vivero.storage.postgres.errors import ConnectFailed, InvalidDsn, NoPrimary
@@ -41,7 +43,17 @@ async def connect_for_checks(dsn: str, address: str, end: float) -> Connection:
         raise _problem_of(sqlstate, address, error.message) from error
 
 
+_NOT_PASSED_ON = re.compile(r"unsupported startup parameters?(?: in options)?: ([\w.]+)")
+"""PgBouncer's words. Its code says nothing, and they are the same in every language."""
+
+
 def _problem_of(sqlstate: str | None, address: str, said: str) -> StartupProblem:
+    if (found := _NOT_PASSED_ON.search(said)) is not None:
+        return PooledConnections(
+            f"{address}: the connection pooler in front of PostgreSQL does not take the start parameter '{found[1]}',"
+            " which the database URL or the environment (PG…) names. Remove it there, use the address of PostgreSQL"
+            f" itself, or set ignore_startup_parameters = {found[1]} in PgBouncer. It said: {said}"
+        )
     match sqlstate:
         case "28P01" | "28000":
             return WrongCredentials(
@@ -54,8 +66,8 @@ def _problem_of(sqlstate: str | None, address: str, said: str) -> StartupProblem
             )
         case "08P01":
             return PooledConnections(
-                f"{address}: the server rejects settings at the start of a session, as connection poolers do."
-                f" Use the address of PostgreSQL itself. It said: {said}"
+                f"{address}: the server rejects a setting of the database URL, as connection poolers do with `options`."
+                f" Leave it out, or use the address of PostgreSQL itself. It said: {said}"
             )
         case "53300":
             return Unreachable(

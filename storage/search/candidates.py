@@ -11,7 +11,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from vivero.storage.batch_operations import CANCEL_PROCESS_INSTANCE, RESOLVE_INCIDENT, Bounds, Candidate, Operation
+from vivero.storage.batch_operations import (
+    CANCEL_PROCESS_INSTANCE,
+    DELETE_PROCESS_INSTANCE,
+    RESOLVE_INCIDENT,
+    Bounds,
+    Candidate,
+    Operation,
+)
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.search.filters import conditions_of, join
 from vivero.storage.search.incidents import INCIDENTS
@@ -52,6 +59,13 @@ _SELECTIONS: Mapping[tuple[str, str], _Selection] = {
         "p.ended_at IS NULL AND p.parent_process_instance_key IS NULL",
         "p.started_at",
     ),
+    (DELETE_PROCESS_INSTANCE, INSTANCES_PATH): _Selection(
+        PROCESS_INSTANCES,
+        "p.process_instance_key",
+        "process_instances p",
+        "p.ended_at IS NOT NULL AND p.parent_process_instance_key IS NULL",
+        "p.started_at",
+    ),
     (RESOLVE_INCIDENT, INSTANCES_PATH): _Selection(
         PROCESS_INSTANCES,
         *_INCIDENTS,
@@ -59,7 +73,7 @@ _SELECTIONS: Mapping[tuple[str, str], _Selection] = {
     ),
     (RESOLVE_INCIDENT, INCIDENTS_PATH): _Selection(INCIDENTS, *_INCIDENTS),
 }
-"""Type of the batch and resource of its filter → what it selects. A called instance is canceled with its root."""
+"""Type of the batch and resource of its filter → what it selects. A called instance goes with its root."""
 
 
 def statement(type: str, resource: str, filter: Mapping[str, Any], limits: Limits) -> tuple[str, list[Any]]:

@@ -73,7 +73,8 @@ def _comparison(field: Field, operator: str, operand: Any, path: str, parameters
         return f"{like} AND {found}" if parameters.limited and (found := _by_prefix(field, value, parameters)) else like
     place = parameters.add(value, field.type.cast)
     if field.hashed and operator == "$eq":
-        return f"md5({field.sql}) = md5({place}) AND {field.sql} = {place}"
+        # coalesce: the planner would take the two conditions for independent, and expect too few rows by far
+        return f"md5({field.sql}) = md5({place}) AND coalesce({field.sql} = {place}, false)"
     if operator == "$eq":
         return _is(field, f"= {place}")
     return f"{field.sql} {_SIGNS[operator]} {place}"

@@ -13,6 +13,9 @@ MAX_CURSOR = 20_000
 """Characters of a cursor. It holds whole sort values, and texts may be long."""
 
 
+NO_CURSOR = "it is not a cursor; a cursor is the startCursor or endCursor of an answer to the same search"
+
+
 class BadCursor(Exception):
     """The text is not a cursor of this search."""
 
@@ -25,13 +28,13 @@ def encode_cursor(values: bytes) -> str:
 def decode_cursor(cursor: str) -> list[Any]:
     """The values of a cursor, whose types are not checked. Raises BadCursor."""
     if len(cursor) > MAX_CURSOR:
-        raise BadCursor("too long")
+        raise BadCursor(f"a cursor has at most {MAX_CURSOR} characters")
     try:
         values = msgspec.json.decode(base64.b64decode(cursor, validate=True))
     except (binascii.Error, ValueError, RecursionError) as error:
-        raise BadCursor(str(error)) from error
+        raise BadCursor(NO_CURSOR) from error
     if type(values) is not list:
-        raise BadCursor("not a JSON array")
+        raise BadCursor(NO_CURSOR)
     return values
 
 

@@ -32,7 +32,9 @@ class Type:
 
 
 _EQUALITY = frozenset({"$eq", "$neq", "$exists", "$in"})
-_ORDER = _EQUALITY | {"$gt", "$gte", "$lt", "$lte"}
+RANGE = frozenset({"$gt", "$gte", "$lt", "$lte"})
+"""The operators of a range."""
+_ORDER = _EQUALITY | RANGE
 _TEXT = _EQUALITY | {"$notIn", "$like"}
 _DIGITS = re.compile(r"-?[0-9]{1,25}", re.ASCII)
 
@@ -120,6 +122,12 @@ class Field:
     """Whether an index covers md5 of the value, because the value itself could be too long for an index."""
     implied: str | None = None
     """A condition that equality implies and that an index answers (`storage/search/implied.py`)."""
+    orders: bool = False
+    """Whether a search that filters by a range of it and asks for no order gets this one, which an index has. In the
+    order of the keys, the planner may read all rows before the range: it expects those of the range everywhere."""
+    apart: frozenset[str] = frozenset()
+    """Set if the index of the sort key lacks the rows without a value: a search that sorts by it looks for both kinds
+    of rows apart, unless it filters by one of these fields, which choose one kind."""
 
     @property
     def as_json(self) -> str:

@@ -1,15 +1,17 @@
-"""Numbers of process instances with active incidents, by error and by process definition.
+"""Numbers of process instances with active incidents, by error and by process definition; and of incidents by cause.
 
-Incidents with the same message have the same error. The index `incidents_errors` has all that these groups need:
-without restrictions to tenants, no row is read.
+Incidents with the same message have the same error; those of one cause have messages that differ only in their data.
+The indexes `incidents_errors` and `incidents_causes` have all that these groups need: without restrictions to tenants,
+no row is read.
 """
 
 from __future__ import annotations
 
 from functools import partial
 
-from vivero.storage.search.fields import KEY, NUMBER, SORTED_PREFIX, TEXT, Field, plain
+from vivero.storage.search.fields import KEY, NUMBER, SORTED_PREFIX, TEXT, TIME, Field, enumeration, plain
 from vivero.storage.search.groups import Groups
+from vivero.storage.search.incidents import ERROR_TYPES
 from vivero.storage.search.resources import Resource
 
 _HASH = plain("errorHashCode", "i.error_hash", NUMBER)
@@ -77,3 +79,41 @@ INSTANCES_BY_DEFINITION = Groups(
     ("errorHashCode",),
 )
 """For one error: how many running instances of each definition have it."""
+
+_NEWEST = "(SELECT {} FROM incidents WHERE incident_key = g.incident_key)"
+
+BY_CAUSE = Groups(
+    _rows(
+        plain("causeHashCode", "i.cause", NUMBER),
+        plain("elementId", "i.element_id", TEXT),
+        enumeration("errorType", "i.type", ERROR_TYPES),
+    ),
+    """
+    SELECT cause, d.process_id, element_id, type, sum(incidents)::bigint AS incidents, max(incident_key) AS incident_key
+    FROM (
+        SELECT i.cause, i.process_definition_key, i.element_id, i.type, count(*) AS incidents,
+            max(i.incident_key) AS incident_key
+        FROM {matching} GROUP BY i.cause, i.process_definition_key, i.element_id, i.type
+    ) of_definition JOIN process_definitions d USING (process_definition_key)
+    GROUP BY cause, d.process_id, element_id, type
+    """,
+    Resource(
+        "Statistics",
+        "g",
+        "g.incident_key",
+        (
+            Field("causeHashCode", "g.cause", NUMBER),
+            Field("processDefinitionId", "g.process_id", TEXT),
+            Field("elementId", "g.element_id", TEXT),
+            Field("errorType", "g.type", TEXT),
+            Field("errorMessage", _NEWEST.format("message"), TEXT),
+            Field("incidentKey", "g.incident_key", KEY),
+            Field("processInstanceKey", _NEWEST.format("process_instance_key"), KEY),
+            Field("jobKey", _NEWEST.format("job_key"), KEY),
+            Field("creationTime", _NEWEST.format("created_at"), TIME),
+            _sorted("activeIncidentsCount", "g.incidents", NUMBER),
+        ),
+    ),
+    (("activeIncidentsCount", True),),
+)
+"""For each cause, at each element, of each kind: how many incidents are active, and the newest of them."""

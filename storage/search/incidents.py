@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from vivero.storage.search import implied
-from vivero.storage.search.fields import ENUM, KEY, TEXT, TIME, Field, filtered
+from vivero.storage.search.fields import ENUM, KEY, NUMBER, TEXT, TIME, Field, filtered
 from vivero.storage.search.parameters import Parameters
 from vivero.storage.search.resources import Resource
 
@@ -83,6 +83,7 @@ INCIDENTS = Resource(
         _sorted("processDefinitionId", "i.process_id", TEXT, implied=implied.by_process_id("i")),
         _sorted("errorType", "i.type", ENUM, values=ERROR_TYPES),
         filtered("errorMessage", "i.message", TEXT),
+        filtered("causeHashCode", "i.cause", NUMBER),
         _sorted("elementId", "i.element_id", TEXT),
         _sorted("creationTime", "i.created_at", TIME),
         _sorted("state", "i.state", ENUM, values=INCIDENT_STATES, cases={"ACTIVE": "i.resolved_at IS NULL"}),

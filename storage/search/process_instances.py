@@ -40,8 +40,8 @@ PROCESS_INSTANCES = Resource(
             sort=True,
             implied=implied.by_version_tag("p"),
         ),
-        filtered("startDate", "p.started_at", TIME, sort=True),
-        filtered("endDate", "p.ended_at", TIME, sort=True),
+        filtered("startDate", "p.started_at", TIME, sort=True, orders=True),
+        filtered("endDate", "p.ended_at", TIME, sort=True, orders=True, apart=frozenset({"endDate", "state"})),
         enumeration(
             "state",
             element_state("p"),
@@ -95,7 +95,11 @@ PROCESS_INSTANCES = Resource(
         Nested(
             "EXISTS (SELECT FROM incidents i WHERE i.process_instance_key = p.process_instance_key"
             " AND i.resolved_at IS NULL AND {})",
-            (filtered("errorMessage", "i.message", TEXT), filtered("incidentErrorHashCode", "i.error_hash", NUMBER)),
+            (
+                filtered("errorMessage", "i.message", TEXT),
+                filtered("incidentErrorHashCode", "i.error_hash", NUMBER),
+                filtered("incidentCauseHashCode", "i.cause", NUMBER),
+            ),
         ),
     ),
     alternatives=True,

@@ -8,9 +8,10 @@ Nulls sort as in PostgreSQL: they are larger than all values.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import cache
+from itertools import islice
 from typing import Any, NamedTuple
 
 import msgspec
@@ -18,8 +19,9 @@ import msgspec
 from vivero.storage.postgres import sql_files
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.sql_files import Statement
+from vivero.storage.search.conditions import is_given
 from vivero.storage.search.cursors import encode_cursor
-from vivero.storage.search.fields import Field
+from vivero.storage.search.fields import RANGE, Field
 from vivero.storage.search.filters import condition_of_path, join, matching, of_tenants
 from vivero.storage.search.keysets import past_cursor
 from vivero.storage.search.parameters import Parameters
@@ -161,7 +163,17 @@ def statement(
     """
     parameters = Parameters(tenants is not None)
     rows = matching(resource, query.filter, extra, tenants, parameters)
-    return page_of(resource, rows, query, query.sort, parameters), parameters.values
+    sort = query.sort or _order_of_range(resource, query.filter)
+    return page_of(resource, rows, query, sort, parameters), parameters.values
+
+
+def _order_of_range(resource: Resource, filter: Mapping[str, Any]) -> tuple[Sort, ...]:
+    ranges = (Sort(field) for field in resource.fields if field.orders and _is_range(filter.get(field.name)))
+    return tuple(islice(ranges, 1))
+
+
+def _is_range(value: Any) -> bool:
+    return isinstance(value, dict) and any(is_given(name, value.get(name)) for name in RANGE)
 
 
 def page_of(resource: Resource, rows: str, query: Query, sort: Sequence[Sort], parameters: Parameters) -> str:
@@ -172,6 +184,8 @@ def page_of(resource: Resource, rows: str, query: Query, sort: Sequence[Sort], p
     backwards = query.before is not None
     order_by = ", ".join(f"{sort.field.order_sql} {_direction(sort, backwards)}" for sort in order)
     cursor = ", ".join(sort.field.order_sql for sort in order)
+    if order[0].field.apart and order[0].field.apart.isdisjoint(query.filter) and query.offset <= MAX_TOTAL:
+        paged = _apart(resource, paged, order_by, order[0].field.order_sql, query.limit + query.offset)
     page = (
         f"SELECT {resource.document} AS item, json_build_array({cursor}) AS cursor,"
         f" row_number() OVER (ORDER BY {order_by}) AS place"
@@ -179,6 +193,18 @@ def page_of(resource: Resource, rows: str, query: Query, sort: Sequence[Sort], p
         f" LIMIT {parameters.add(query.limit, 'int')} OFFSET {parameters.add(query.offset, 'int')}"
     )
     return _bounded(rows, page, parameters.add(query.max_bytes, "bigint"))
+
+
+def _apart(resource: Resource, rows: str, order_by: str, column: str, count: int) -> str:
+    """The first rows with a value in the column, and the first without one: the page is among them.
+
+    An index has those with a value in their order. With the others among them, PostgreSQL would sort all rows.
+    """
+    keys = (
+        f"ARRAY(SELECT {resource.key} FROM {rows} AND {column} IS {kind} ORDER BY {order_by} LIMIT {count})"
+        for kind in ("NULL", "NOT NULL")
+    )
+    return f"{resource.source} WHERE {resource.key} = ANY ({' || '.join(keys)})"
 
 
 def _bounded(matching: str, page: str, max_bytes: str) -> str:

@@ -37,7 +37,7 @@ SELECT job_key, lease_token::text FROM jobs WHERE job_key = ANY ($1::bigint[]);
 SELECT process_instance_key, root_key, parent_process_instance_key, parent_element_instance_key, process_definition_key,
        process_id, process_version, version_tag, process_name, tenant_id, business_id, tags, depth, state, tokens::text,
        live, then_::text, interrupted, request, incidents, to_epoch_ms(started_at), work::text, version, created_position,
-       start::text, start_lock, terminate_after, in_parts
+       start::text, start_lock, terminate_after, in_parts, trace
 FROM process_instances WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY process_instance_key;
 
 -- name: elements
@@ -51,7 +51,7 @@ FROM element_instances WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL 
 -- Without the lease columns, which belong to activation. The end of a backoff belongs to the engine until a worker has a lease.
 SELECT job_key, element_instance_key, type, kind, listener_event, listener_index, state, retries, priority, headers::text,
        error_code, error_message, to_epoch_ms(created_at), to_epoch_ms(updated_at),
-       CASE WHEN state = 'FAILED' AND lease_token IS NULL THEN to_epoch_ms(available_at) END
+       CASE WHEN state = 'FAILED' AND lease_token IS NULL THEN to_epoch_ms(available_at) END, trace
 FROM jobs WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY job_key;
 
 -- name: timers
@@ -146,7 +146,7 @@ SELECT count(*) FROM (SELECT FROM inbox WHERE target_partition = -$1::int LIMIT 
 -- All versions of the processes that are named, or whose definitions or start timers are named. A deleted version keeps its number.
 SELECT d.process_definition_key, d.deployment_key, d.tenant_id, d.process_id, d.version, d.name, d.version_tag,
        d.resource_name, d.sha256, d.state, to_epoch_ms(d.deployed_at), d.start_form_id, d.start_form_binding,
-       d.start_form_version_tag, u.running
+       d.start_form_version_tag, d.retention_ms, u.running
 FROM process_definitions d
 LEFT JOIN LATERAL (
     SELECT sum(c.active)::bigint AS running FROM counted_elements c

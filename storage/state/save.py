@@ -104,7 +104,7 @@ def _inbox_command(one: InboxCommand) -> Document:
         "key": getattr(one.command, "key", None),
         "payload": encode_command(one.command).decode(),
         "audit": one.audit,
-    }
+    } | ({} if one.context is None else {"trace": one.context})
 
 
 def _slot_moves(state: State) -> Iterator[Call]:

@@ -19,11 +19,11 @@ FROM unnest($1::bigint[], $2::smallint[], $3::bigint[], $4::bigint[], $5::text[]
 
 -- name: inbox
 -- Commands that are deferred to the inbox, in the batch's own transaction. The appender moves them to the log.
-INSERT INTO inbox (target_partition, request, tenant_id, intent, key, payload, audit)
-SELECT x.partition, x.request, x.tenant, x.intent, x.key, convert_to(x.payload, 'UTF8'), x.audit
+INSERT INTO inbox (target_partition, request, tenant_id, intent, key, payload, audit, trace)
+SELECT x.partition, x.request, x.tenant, x.intent, x.key, convert_to(x.payload, 'UTF8'), x.audit, x.trace
 FROM ROWS FROM (json_to_recordset($1)
-        AS (partition int, request bigint, tenant text, intent text, key bigint, payload text, audit text))
-    WITH ORDINALITY AS x(partition, request, tenant, intent, key, payload, audit, ord)
+        AS (partition int, request bigint, tenant text, intent text, key bigint, payload text, audit text, trace text))
+    WITH ORDINALITY AS x(partition, request, tenant, intent, key, payload, audit, trace, ord)
 ORDER BY x.ord;
 
 -- name: new_instances
@@ -32,17 +32,17 @@ ORDER BY x.ord;
 INSERT INTO process_instances (process_instance_key, root_key, part_key, parent_process_instance_key, parent_element_instance_key,
     process_definition_key, process_id, process_version, version_tag, process_name, tenant_id, business_id, tags, depth,
     state, tokens, live, then_, interrupted, request, incidents, started_at, ended_at, work, version, created_position,
-    start, start_lock, terminate_after, in_parts)
+    start, start_lock, terminate_after, in_parts, trace)
 SELECT x.key, coalesce(x.root, x.key), coalesce(x.part, x.root, x.key), x.parent, x.caller, x.definition, x.process_id, x.number, x.version_tag, x.name, x.tenant,
     x.business_id, coalesce(x.tags, '{}'), coalesce(x.depth, 1), x.state, coalesce(x.tokens, '{}'), coalesce(x.live, 0), x.then_,
     coalesce(x.interrupted, false), x.request, coalesce(x.incidents, 0),
     from_epoch_ms(x.started_at), from_epoch_ms(x.ended_at), x.work, x.revision, x.position,
-    x.start, x.start_lock, x.terminate_after, coalesce(x.in_parts, 0)
+    x.start, x.start_lock, x.terminate_after, coalesce(x.in_parts, 0), x.trace
 FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, parent bigint, caller bigint, definition bigint, process_id text,
     number int, version_tag text, name text, tenant text, business_id text, tags text[], depth int, state text,
     tokens json, live int, then_ json, interrupted boolean, request bigint, incidents int, started_at bigint, ended_at bigint, work json,
     revision bigint, position bigint, start json, start_lock text, terminate_after text[],
-    in_parts int);
+    in_parts int, trace text);
 
 -- name: instances
 -- The columns that may change. Only `ended_at` is indexed.
@@ -129,16 +129,16 @@ WHERE t.variable_key = x.key;
 -- `ready` is false if the job ended in the batch that created it. The job statistics are in the same statement.
 WITH made AS (INSERT INTO jobs (job_key, root_key, part_key, process_instance_key, element_instance_key, path, process_definition_key, process_id,
     process_version, element_id, type, kind, listener_event, listener_index, state, retries, priority, headers, error_code,
-    error_message, business_id, tags, tenant_id, created_at, updated_at, ended_at, ready, available_at)
+    error_message, business_id, tags, tenant_id, created_at, updated_at, ended_at, ready, available_at, trace)
 SELECT x.key, coalesce(x.root, x.instance), coalesce(x.part, x.root, x.instance), x.instance, x.element, coalesce(x.path, ARRAY[x.element, x.instance]), x.definition,
     x.process_id, x.number, x.element_id, x.type, coalesce(x.kind, 'BPMN_ELEMENT'), coalesce(x.listener_event, 'UNSPECIFIED'),
     coalesce(x.listener_index, 0), x.state, x.retries, coalesce(x.priority, 0), coalesce(x.headers, '{}'), x.error_code,
     x.error_message, x.business_id, coalesce(x.tags, '{}'), x.tenant, from_epoch_ms(x.created_at), from_epoch_ms(x.updated_at), from_epoch_ms(x.ended_at),
-    x.lease = 'ready', from_epoch_ms(x.available_at)
+    x.lease = 'ready', from_epoch_ms(x.available_at), x.trace
 FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, instance bigint, element bigint, path bigint[], definition bigint,
     process_id text, number int, element_id text, type text, kind text, listener_event text, listener_index int,
     state text, retries int, priority int, headers json, error_code text, error_message text, business_id text,
-    tags text[], tenant text, created_at bigint, updated_at bigint, ended_at bigint, lease text, available_at bigint)
+    tags text[], tenant text, created_at bigint, updated_at bigint, ended_at bigint, lease text, available_at bigint, trace text)
 RETURNING job_key, tenant_id, type, state, created_at, updated_at)
 INSERT INTO job_count_changes (partition_id, tenant_id, type, worker, status, jobs, last_at)
 SELECT job_key >> 51, tenant_id, type, '', 'CREATED', count(*), max(created_at) FROM made GROUP BY 1, 2, 3
@@ -243,12 +243,12 @@ FROM json_to_recordset($1) AS x(key bigint, tenant text, deployed_at bigint);
 -- name: new_definitions
 -- The catalogue has a single owner. UNIQUE (tenant, process, version) is a second guard.
 INSERT INTO process_definitions (process_definition_key, deployment_key, tenant_id, process_id, version, name, version_tag,
-    resource_name, sha256, state, deployed_at, start_form_id, start_form_binding, start_form_version_tag)
+    resource_name, sha256, state, deployed_at, start_form_id, start_form_binding, start_form_version_tag, retention_ms)
 SELECT x.key, x.deployment, x.tenant, x.process_id, x.version, x.name, x.version_tag, x.resource, x.sha256, x.state,
-    from_epoch_ms(x.deployed_at), x.start_form_id, x.start_form_binding, x.start_form_version_tag
+    from_epoch_ms(x.deployed_at), x.start_form_id, x.start_form_binding, x.start_form_version_tag, x.retention_ms
 FROM json_to_recordset($1) AS x(key bigint, deployment bigint, tenant text, process_id text, version int, name text,
     version_tag text, resource text, sha256 text, state text, deployed_at bigint, start_form_id text, start_form_binding text,
-    start_form_version_tag text);
+    start_form_version_tag text, retention_ms bigint);
 
 -- name: definitions
 -- Only the state changes.

@@ -76,6 +76,7 @@ class NewInstance(ChangedInstance, kw_only=True, omit_defaults=True, gc=False):
     start: Any = None
     start_lock: str | None = None
     terminate_after: Sequence[str] | None = None
+    trace: str | None = None
 
 
 class NewVariable(msgspec.Struct, omit_defaults=True, gc=False):
@@ -174,6 +175,7 @@ def new_instance(row: Instance) -> NewInstance:
         start=row.start,
         start_lock=row.start_lock,
         terminate_after=row.terminate_after or None,
+        trace=row.context,
     )
 
 

@@ -36,6 +36,7 @@ class InstanceRow(NamedTuple):
     start_lock: str | None
     terminate_after: list[str] | None
     in_parts: int
+    trace: str | None
 
 
 class ElementRow(NamedTuple):
@@ -80,6 +81,7 @@ class JobRow(NamedTuple):
     created_at: int
     updated_at: int
     available_at: int | None
+    trace: str | None
 
 
 class IncidentRow(NamedTuple):
@@ -175,4 +177,5 @@ class FamilyRow(NamedTuple):
     start_form_id: str | None
     start_form_binding: str | None
     start_form_version_tag: str | None
+    retention_ms: int | None
     running: int | None

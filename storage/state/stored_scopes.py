@@ -52,6 +52,7 @@ def add_instance(state: State, row: InstanceRow) -> Instance:
         tags=tuple(row.tags),
         depth=row.depth,
         created_position=row.created_position,
+        context=row.trace,
         parent_instance=row.parent_instance,
         start=_decode(row.start, type=tuple[str, dict[str, str]]) if row.start else None,
         start_lock=row.start_lock,

@@ -48,6 +48,7 @@ def add_job(state: State, columns: tuple[Any, ...]) -> None:
         error_code=row.error_code,
         error_message=row.error_message,
         available_at=row.available_at,
+        context=row.trace,
     )
     element.root.weight += JOB_WEIGHT
 

@@ -46,6 +46,7 @@ class NewJob(ChangedJob, kw_only=True, omit_defaults=True, gc=False):
     headers: dict[str, str] = {}
     business_id: str | None = None
     tags: Sequence[str] = ()
+    trace: str | None = None
 
 
 _JobChanges = tuple[int, str, int, int, int, str | None, str | None, int | None, str | None, int | None]
@@ -93,6 +94,7 @@ def new_job(row: Job) -> NewJob:
         headers=row.headers,
         business_id=instance.business_id,
         tags=instance.tags,
+        trace=row.context,
     )
 
 

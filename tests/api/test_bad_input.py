@@ -217,7 +217,6 @@ SEMANTIC = [
     ("PATCH", f"/v2/jobs/{KEY}", {"retries": 1}, "[retries]"),
     ("PUT", f"/v2/element-instances/{KEY}/variables", {}, "No variables provided."),
     ("PUT", f"/v2/element-instances/{KEY}/variables", {"variables": {}, "local": "no"}, "[local]"),
-    ("POST", f"/v2/resources/{KEY}/deletion", {"deleteHistory": True}, "not supported"),
     ("POST", "/v2/expression/evaluation", {}, "No expression provided."),
     ("POST", "/v2/expression/evaluation", {"expression": 1}, "[expression]"),
     ("POST", "/v2/expression/evaluation", {"expression": "=1", "scopeKey": 1}, "[scopeKey]"),
@@ -281,7 +280,12 @@ SEMANTIC = [
         {"page": {"after": "WzFd", "from": 1}},
         "Both after/before and from cannot be set at the same time.",
     ),
-    ("POST", "/v2/jobs/search", {"page": {"after": "tampered"}}, "The cursor 'tampered' cannot be used"),
+    (
+        "POST",
+        "/v2/jobs/search",
+        {"page": {"after": "tampered"}},
+        "The cursor 'tampered' cannot be used: it is not a cursor;",
+    ),
     ("POST", "/v2/jobs/search", {"page": {"size": 5}}, "[page.size]"),
     ("POST", "/v2/variables/search?truncateValues=perhaps", {}, "Failed to convert 'truncateValues'"),
 ]

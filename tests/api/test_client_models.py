@@ -35,6 +35,10 @@ def everything(rows):
     rows.incident()
 
 
+OURS = {"IncidentResult": {"causeHashCode"}}
+"""Fields that only Vivero has (docs/rest-api.md). Clients keep them aside."""
+
+
 @pytest.mark.parametrize(
     ("path", "model"),
     [
@@ -52,7 +56,7 @@ async def test_what_is_read(everything, reader, path, model):
     answer = await reader("GET", path)
     assert answer.status == 200, answer.body
     decoded = decode(model, answer.json)
-    assert decoded.additional_properties == {} if hasattr(decoded, "additional_properties") else True
+    assert set(getattr(decoded, "additional_properties", ())) == OURS.get(model, set())
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,7 @@
-"""The event log is the state: its replay into an empty database gives the rows that the batches have saved."""
+"""The event log is the state: its replay into an empty database gives the rows that the batches have saved.
+
+Without the trees that were deleted: no event says so, because it is no part of what happened to them.
+"""
 
 import psycopg
 from psycopg.conninfo import make_conninfo
@@ -7,6 +10,7 @@ from vivero.engine.core.records.codec import decode_events
 from vivero.engine.core.replay import Recorded, apply_row
 from vivero.engine.core.state import batches
 from vivero.engine.core.state.state import State
+from vivero.storage import history
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.migrate import migrate
 from vivero.storage.state.saved_rows import statements_for_rows
@@ -56,9 +60,22 @@ async def replay_into_copy(dsn):
         await migrate(copy)
         for partition in partitions:
             await _replay(dsn, copy, partition)
+        await _delete_again(dsn, copy)
     finally:
         copy.close()
     return make_conninfo(dsn, dbname=name)
+
+
+async def _delete_again(dsn, copy):
+    """Delete the trees of which there are records. All of them have ended, or the deletion was wrong.
+
+    Replay gives nothing of the trees that were erased: their events are empty.
+    """
+    with psycopg.connect(dsn) as connection:
+        reasons = dict(connection.execute("SELECT root_key, reason FROM deleted_trees").fetchall())
+    verdicts = await history.delete_trees(copy, list(reasons), history.REQUEST)
+    expected = {root: history.UNKNOWN if why == history.ERASURE else history.DELETED for root, why in reasons.items()}
+    assert verdicts == expected
 
 
 async def _replay(dsn, copy, partition):

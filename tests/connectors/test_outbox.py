@@ -247,7 +247,7 @@ async def test_a_program_delivers_and_its_dead_letters_are_seen_and_dropped(migr
         assert letter["eventId"] in listed.output
         server.answer = lambda _: (200, {}, b"")
         retried = await trio.to_thread.run_sync(CliRunner().invoke, main, ["outbox", "retry", letter["eventId"]])
-        assert retried.output == f"{letter['eventId']} is tried again\n"
+        assert retried.output == f"tried again {letter['eventId']}\n"
 
         async def delivered():
             return (await client.get(f"/outbox/{letter['eventId']}")).status_code == 404

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +18,10 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_play
 from tests.console.conftest import CONSOLE
 
 AXE = CONSOLE / "node_modules" / "axe-core" / "axe.min.js"
-NAME = "e => [e.getAttribute('aria-label') ?? '', e.labels?.[0]?.innerText ?? '', e.innerText ?? ''].join(' ')"
+NAME = """e => e.matches('body, dialog') ? ''
+    : [e.getAttribute('aria-label') ?? '', e.labels?.[0]?.innerText ?? '', e.innerText ?? ''].join(' ')"""
+PATIENCE_MS = 20_000
+"""How long a page may take to show what a test expects, on a machine that does much else."""
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 COLOURS = ["color-contrast", "link-in-text-block"]
 """The rules that depend on the theme."""
@@ -38,6 +41,7 @@ def chromium() -> str | None:
 @contextmanager
 def browsing(path: str) -> Iterator[Browser]:
     """A running Chromium. Its driver needs a loop of asyncio's own: trio-asyncio, once imported, makes others."""
+    expect.set_options(timeout=PATIENCE_MS)
     with mock.patch("asyncio.new_event_loop", asyncio.SelectorEventLoop), sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield browser
@@ -137,6 +141,18 @@ class Console:
         """Press keys one after another."""
         for key in keys:
             self.page.keyboard.press(key)
+
+    def hold(self, *files: Path) -> Callable[[], None]:
+        """Drag files of the machine over the middle of the window, as a file manager does. The answer drops them."""
+        session = self.page.context.new_cdp_session(self.page)
+        event = {"x": 600, "y": 400, "data": {"items": [], "files": [*map(str, files)], "dragOperationsMask": 1}}
+        for kind in ("dragEnter", "dragOver"):
+            session.send("Input.dispatchDragEvent", event | {"type": kind})
+
+        def release() -> None:
+            session.send("Input.dispatchDragEvent", event | {"type": "drop"})
+
+        return release
 
     def tab_to(self, name: str, *, exact: bool = False, most: int = 80) -> None:
         """Press Tab until the focus is on an element with this in its text or label, or with exactly this."""

@@ -178,16 +178,64 @@ def test_everything_that_matches_is_cancelled_as_a_batch(console, api):
     expect(console.page.get_by_role("table", name="Batches").get_by_text("3 of 3")).to_be_visible()
 
 
+def test_ended_instances_are_deleted(console, api):
+    """One by itself, and all that match a filter. What runs can be cancelled only."""
+    keys = [api.start("claim-review", f"GONE-{number}", claim="CLM") for number in range(4)]
+    for key in keys[:3]:
+        api.post(f"/process-instances/{key}/cancellation", {})
+    console.open(f"/instances/{keys[3]}")
+    expect(console.page.get_by_role("button", name="Delete instance …")).to_have_count(0)
+    console.open(f"/instances/{keys[0]}")
+    console.page.get_by_role("button", name="Delete instance …").click()
+    console.page.get_by_role("dialog").get_by_role("button", name="Delete instance").click()
+    expect(console.page).to_have_url(re.compile("/instances.state=all"))
+    assert api.http.get(f"/process-instances/{keys[0]}").status_code == 404
+    console.open("/instances?state=terminated&q=GONE-*")
+    console.page.get_by_role("button", name="Delete all 2 …").click()
+    console.page.get_by_role("dialog").get_by_role("button", name="Delete all 2").click()
+    expect(console.page.get_by_role("heading", name="Delete instances Completed")).to_be_visible()
+    console.open("/instances?state=all&q=GONE-*")
+    expect(console.page.get_by_role("row")).to_have_count(2)
+
+
+def test_a_version_is_deleted_with_its_history(console, api):
+    model = (MODELS / "claim_review.bpmn").read_bytes().replace(b"claim-review", b"short-lived")
+    api.deploy("short_lived.bpmn", model)
+    key = api.start("short-lived", "SHORT", claim="CLM")
+    api.post(f"/process-instances/{key}/cancellation", {})
+    console.open("/processes/short-lived")
+    console.page.get_by_role("button", name="Delete …").click()
+    dialog = console.page.get_by_role("dialog")
+    dialog.get_by_label("Also delete its ended instances").check()
+    assert console.violations() == []
+    dialog.get_by_role("button", name="Delete", exact=True).click()
+    expect(console.page).to_have_url(re.compile("/batches/[0-9]+$"))
+    expect(console.page.get_by_text("1 of 1")).to_be_visible()
+    assert api.http.get(f"/process-instances/{key}").status_code == 404
+
+
 def test_all_incidents_of_one_cause_are_retried_as_a_batch(console, api):
-    for number in range(21):
+    """All, and only these: the same words at another element, and other words at this one, stay."""
+    messages = [f"card '{number}' (50% *off*) has no limit of {number} EUR" for number in range(21)]
+    for number, message in enumerate([*messages, "card has no limit", "card of Ada"]):
         api.start("order", f"CAUSE-{number}", card="none", items=[{"sku": "rose", "price": 1, "quantity": 1}])
         api.complete("check-stock", inStock=True)
-        api.complete("pick-items", pickedIn="north")
-        api.fail("charge-card", f"card '{number}' (50% *off*) has no limit of {number} EUR")
+        if message == "card of Ada":
+            api.fail("pick-items", messages[0])
+        else:
+            api.complete("pick-items", pickedIn="north")
+            api.fail("charge-card", message)
     console.open("/incidents")
     group = console.page.get_by_role("listitem").filter(has_text="has no limit of")
-    group.get_by_role("button", name="Retry all 21").click()
+    expect(group.locator(".place")).to_have_count(2)
+    expect(group.get_by_role("link", name="Instances: 22")).to_be_visible()
+    expect(group.locator(".place").filter(has_text="pick-items").get_by_role("button", name="Retry …")).to_be_visible()
+    group.get_by_role("button", name="Retry all 21 …").click()
     console.page.get_by_role("dialog").get_by_role("button", name="Retry all 21").click()
     expect(console.page.get_by_text("21 of 21")).to_be_visible()
     console.open("/incidents")
-    expect(console.page.get_by_text("has no limit of")).to_have_count(0)
+    expect(group.get_by_role("link", name="Instances: 1")).to_be_visible()
+    group.get_by_role("link", name="Instances: 1").click()
+    expect(console.page.get_by_role("row")).to_have_count(2)
+    console.page.get_by_role("button", name="Only one cause of incidents").click()
+    expect(console.page).to_have_url(re.compile("/instances$"))

@@ -63,6 +63,13 @@ def test_the_whole_is_small_enough_for_a_wheel(dist):
     assert sum(smallest) / KB <= ALL_KB
 
 
+def test_the_list_of_what_pages_need_next_is_one_of_files(dist):
+    ahead = json.loads((dist / "preloads.json").read_text())
+    assert [name for names in ahead.values() for name in names if not (dist / name).is_file()] == []
+    assert any(re.match("assets/diagram-.*js", name) for name in ahead["instances/*"])
+    assert not {name for names in ahead.values() for name in names} & set(first_page(dist, "js"))
+
+
 def test_texts_are_compressed_beside_the_original(dist):
     texts = [path for path in dist.rglob("*") if path.suffix in {".js", ".css", ".html", ".svg", ".txt"}]
     assert texts

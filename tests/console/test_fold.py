@@ -61,7 +61,7 @@ class Looks:
 def history(bench, root):
     """The rows of the event log of an instance tree."""
     return [
-        HistoryRow(logged.position, seq, logged.now, encode_events(one.events), logged.command.intent, None)
+        HistoryRow(logged.position, seq, logged.now, encode_events(one.events), logged.command.intent, None, 1)
         for logged in bench.engine.log
         for seq, one in enumerate(logged.handled)
         if one.root == root

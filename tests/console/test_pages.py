@@ -59,6 +59,13 @@ def keys(api):
     api.complete("check-stock", inStock=True)
     api.complete("pick-items", pickedIn="north")
     api.fail("charge-card", "the card has expired")
+    for number in range(4711, 4715):
+        api.start("order", f"ORD-{number}", card="4111", customer="Edsger", items=roses)
+        api.complete("check-stock", inStock=True)
+        api.complete("pick-items", pickedIn="north")
+        api.fail("charge-card", f"the bank refused card '{number}' for {number % 10} EUR")
+    api.start("order", "ORD-4720", card="4111", customer="Barbara", items=roses)
+    api.fail("check-stock", "stock.example.com:5432 did not answer within 3000 ms")
     for number in range(10018, 10023):
         api.start("order", f"ORD-{number}", card="4111", customer="Grace", items=roses)
     for number in range(701, 705):
@@ -85,6 +92,17 @@ def test_a_page_is_accessible(console, keys, name):
     console.check(name)
     if name in DIAGRAMS:
         assert console.is_uncovered(".bjs-powered-by")
+
+
+def test_a_page_asks_for_all_its_scripts_at_once(console, keys):
+    """Not for one after another as they run: here the first one never arrives."""
+    console.page.route("**/assets/base-*.js", lambda _: None)
+    with (
+        console.page.expect_request("**/assets/diagram-*.js"),
+        console.page.expect_request("**/assets/diagram-*.css"),
+        console.page.expect_request("**/assets/instance-*.js"),
+    ):
+        console.page.goto(f"{console.address}/console/instances/{keys['stuck']}", wait_until="commit")
 
 
 @pytest.mark.parametrize(("locale", "word"), [("es-ES", "Instancias"), ("pt-BR", "Instâncias"), ("fr-FR", "Instances")])

@@ -174,6 +174,54 @@ def test_a_file_is_deployed_and_started(console, api):
     expect(console.page.get_by_role("heading", name="CLM-9")).to_be_visible()
 
 
+def test_files_are_dropped_on_any_page_and_started_by_a_form(console, api):
+    """A process and its forms, all in one deployment; the rest by keyboard alone."""
+    console.open("/")
+    release = console.hold(*sorted(CLAIM.glob("*.bpmn")), *sorted(CLAIM.glob("*.form")))
+    expect(console.page.get_by_text("Drop to deploy")).to_be_visible()
+    assert console.violations() == []
+    release()
+    expect(console.page.get_by_text("Drop to deploy")).to_have_count(0)
+    expect(console.page.get_by_role("heading", name="Deployed")).to_be_visible()
+    expect(console.page.locator(".done li")).to_have_count(len([*CLAIM.glob("*.bpmn"), *CLAIM.glob("*.form")]))
+    assert len([url for url in console.urls if url.endswith("/v2/deployments")]) == 1
+    console.tab_to("claim", exact=True)
+    console.press("Enter")
+    console.settle()
+    console.tab_to("Start …")
+    console.press("Enter")
+    expect(console.page.get_by_text("What happened, and what did it cost?")).to_be_visible()
+    for label, text in (("Customer", "Grace"), ("Amount", "7"), ("Damage", "a scratch"), ("Business id", "CLM-DROP")):
+        console.tab_to(label)
+        console.page.keyboard.type(text)
+    console.tab_to("Start", exact=True)
+    console.press("Enter")
+    expect(console.page.get_by_role("heading", name="CLM-DROP")).to_be_visible()
+
+
+def test_a_file_is_dropped_on_the_page_of_deployments(console, tmp_path):
+    """A second file after one with problems; and nothing is dropped behind a dialog."""
+    broken, sound = tmp_path / "broken.bpmn", tmp_path / "sound.bpmn"
+    model = (MODELS / "claim_review.bpmn").read_bytes().replace(b"claim-review", b"dropped")
+    sound.write_bytes(model)
+    broken.write_bytes(ORDER.read_bytes().replace(b"=inStock", b"=inStock +"))
+    console.open("/deploy")
+    console.hold(broken)()
+    expect(console.page.get_by_text("Nothing was deployed")).to_be_visible()
+    assert console.errors.pop().startswith("Failed to load resource")
+    console.hold(sound)()
+    expect(console.page.get_by_role("heading", name="Deployed")).to_be_visible()
+    expect(console.page.get_by_text("Nothing was deployed")).to_have_count(0)
+    console.tab_to("dropped", exact=True)
+    console.press("Enter", "?")
+    expect(console.page.get_by_role("dialog", name="Keyboard")).to_be_visible()
+    release = console.hold(sound)
+    expect(console.page.get_by_text("Drop to deploy")).to_have_count(0)
+    release()
+    assert "/processes/dropped" in console.page.url
+    assert len([url for url in console.urls if url.endswith("/v2/deployments")]) == 2
+
+
 def test_problems_of_a_file_are_listed_and_drawn(console):
     console.open("/deploy")
     broken = ORDER.read_bytes().replace(b"=inStock", b"=inStock +")

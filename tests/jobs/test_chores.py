@@ -100,7 +100,7 @@ def test_each_chore_has_its_name_and_place():
         f"vivero.{name}"
         for name in (
             *("expired-messages", "log-partitions", "element-counts", "log-cursor", "ended-subscriptions"),
-            *("message-correlations", "ended-timers", "idempotency-keys", "audit-log"),
+            *("message-correlations", "ended-timers", "idempotency-keys", "audit-log", "ended-instances"),
         )
     }
 

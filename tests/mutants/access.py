@@ -87,7 +87,7 @@ ACCESS: tuple[Mutant, ...] = (
         "a command that is read from the log loses its record",
         f"{AUDITED_COMMANDS}::test_a_command_that_is_read_from_the_log_is_recorded",
         "storage/log_batches.py",
-        ("CommandRow(*row[:6])", "CommandRow(*row[:5])"),
+        ("CommandRow(*row[:7])", "CommandRow(*row[:5])"),
     ),
     mutant(
         "a tenant covers those whose ids begin alike",

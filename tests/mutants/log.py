@@ -3,7 +3,7 @@
 from tests.mutants.mutant import Mutant, mutant
 
 APPEND = "storage/postgres/migrations/0004_append.sql"
-LOST_KEYS = "storage/postgres/migrations/0016_lost_keys.sql"
+LOST_KEYS = "storage/postgres/migrations/0032_restored_backups.sql"
 PARTITIONS_TESTS = "tests/storage/test_partitions.py"
 LOG_TESTS = "tests/storage/test_log.py"
 LATE_TESTS = "tests/storage/test_late.py"
@@ -159,7 +159,7 @@ LOG: tuple[Mutant, ...] = (
         "keys that a recovery took are assigned again",
         f"{PARTITIONS_TESTS}::test_no_key_is_assigned_again_after_the_database_went_back",
         LOST_KEYS,
-        ("b.next_key + (1::bigint << 30)", "b.next_key"),
+        ("b.next_key + greatest(1::bigint << 30, behind << 18)", "b.next_key"),
     ),
     mutant(
         "a term does not wait for the jump of its keys",
@@ -172,6 +172,12 @@ LOG: tuple[Mutant, ...] = (
         f"{PARTITIONS_TESTS}::test_a_copy_of_a_database_assigns_other_keys",
         LOST_KEYS,
         ("    DELETE FROM since_recovery WHERE database <> here;\n", ""),
+    ),
+    mutant(
+        "an old backup jumps no farther than after a crash",
+        f"{PARTITIONS_TESTS}::test_the_older_a_backup_the_farther_the_jump",
+        LOST_KEYS,
+        ("greatest(1000000, behind << 16)", "1000000"),
     ),
     mutant(
         "append: what comes late is appended",

@@ -30,6 +30,7 @@ from tests.mutants.forms import FORMS
 from tests.mutants.log import LOG
 from tests.mutants.mutant import Mutant
 from tests.mutants.partitions import PARTITIONS
+from tests.mutants.retention import RETENTION
 from tests.mutants.snapshots import SNAPSHOTS
 from tests.mutants.tasks import TASKS
 
@@ -49,6 +50,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *FORMS,
     *BATCH_OPERATIONS,
     *CONNECTORS,
+    *RETENTION,
 )
 
 

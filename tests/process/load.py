@@ -31,12 +31,12 @@ EXPECTED = {
 class Load:
     """Creators and workers against one or more programs."""
 
-    def __init__(self, ports, *, process="one-task", creators=6, workers=3, tellers=0, pause_s=0.01) -> None:
+    def __init__(self, ports, *, process="one-task", creators=6, workers=3, tellers=0, pause_s=0.01, first=1) -> None:
         self.books = Books()
         self._ports, self._process, self._tellers = ports, process, tellers
         self._to_tell, self._told = trio.open_memory_channel(float("inf"))
         self._creators, self._workers, self._pause_s = creators, workers, pause_s
-        self._numbers, self._commands = itertools.count(1), itertools.count(1)
+        self._numbers, self._commands = itertools.count(first), itertools.count(1)
         self._stop_creating = False
         self._finished = trio.Event()
         self._open = creators

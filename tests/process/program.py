@@ -72,6 +72,10 @@ class Program:
         """Pass these from the next start on. The last one of an option counts."""
         self._arguments = (*self._arguments, *arguments)
 
+    def log_to(self, path):
+        """Write its log there from the next start on. What is not a file is not read."""
+        self._log = path
+
     def start(self):
         """Begin; `ready` waits for it."""
         command = ["up", "--port", str(self.port), "--chaos", "--log-format", "json", *self._arguments]
@@ -172,7 +176,7 @@ class Program:
 
     def said(self, lines=40):
         """The end of its log, for people."""
-        return "\n".join(self._log.read_text().splitlines()[-lines:]) if self._log.exists() else ""
+        return "\n".join(self._log.read_text().splitlines()[-lines:]) if self._log.is_file() else ""
 
     def printed(self):
         return self._out.read_text()

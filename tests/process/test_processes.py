@@ -1,6 +1,7 @@
 """`vivero up --processes`: several nodes behind one port, started again when they die, ended with their parent."""
 
 import signal
+from pathlib import Path
 
 import psutil
 import pytest
@@ -170,15 +171,18 @@ async def test_a_process_that_is_told_to_stop_is_replaced(start):
 
 
 @pytest.mark.long
-async def test_a_killed_parent_takes_its_children_with_it(start):
+async def test_a_killed_parent_takes_its_children_and_their_sockets_with_it(start):
     processes = start(2)
     await processes.restart()
     pids = await processes.pids()
+    sockets = {Path(each.laddr) for pid in pids for each in psutil.Process(pid).net_connections("unix") if each.laddr}
+    (directory,) = {socket.parent for socket in sockets if socket.parent.name.startswith("vivero-")}
     psutil.Process(pids[0]).suspend()
     await processes.program.kill()
     await gone(pids[1:])
     psutil.Process(pids[0]).resume()
     await gone(pids)
+    assert not directory.exists()
 
 
 async def test_a_signal_drains_all_processes(start):

@@ -1,7 +1,9 @@
 """SIGTERM and SIGINT: what was begun is finished, whoever was answered can rely on it, and the end comes soon."""
 
+import os
 import signal
 
+import psutil
 import psycopg
 import pytest
 import trio
@@ -144,3 +146,31 @@ async def test_a_signal_that_comes_twice_is_one(program):
         assert await program.wait(STOPS_S) == 0
     assert answers[0].status == 504
     assert not program.logged("stopping at once")
+
+
+@pytest.mark.parametrize("processes", [1, pytest.param(2, marks=pytest.mark.long)])
+async def test_a_hangup_reloads_nothing_without_tls_and_ends_nothing(make_program, database, unsafe, processes):
+    """Also when the whole process group gets it, as from a terminal."""
+    arguments = ("--database-url", database, "--processes", str(processes))
+    program = make_program(*arguments, environment=unsafe | {"VIVERO_DATABASE_POOL_SIZE": "2"})
+    await program.restart()
+    await deploy(program.port, "one_task.bpmn")
+    load = Load([program.port])
+    async with trio.open_nursery() as nursery:
+        await nursery.start(load.run)
+        await load.progress(20)
+        for each in (program.pid, *(child.pid for child in psutil.Process(program.pid).children(recursive=True))):
+            os.kill(each, signal.SIGHUP)
+
+        async def refused():
+            return program.logged("SIGHUP is ignored without TLS: restart the program to read its settings")
+
+        await eventually(refused, "the log says that nothing was reloaded")
+        await load.progress(20)
+        assert program.running
+        assert not load.books.unanswered
+        await load.stop_creating()
+        await settled(database)
+        nursery.cancel_scope.cancel()
+    program.signal(signal.SIGTERM)
+    assert await program.wait(STOPS_S) == 0

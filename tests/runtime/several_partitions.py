@@ -45,17 +45,30 @@ class PartitionsBench(EngineBench):
         )
         self.consumers = {
             one: Consumer(
-                lambda name: connect(name=name), "test", self.definitions, self,
+                self.named(dsn, one), "test", self.definitions, self,
                 consumer_settings or ConsumerSettings(), one, handover=handovers[one],
             )
             for one in numbers
         }  # fmt: skip
         self.all_timers = {
             one: Timers(
-                lambda: connect(name="vivero test timers"), self.appender, None, one, partial(handovers.leads, one)
+                partial(self.connect_of(dsn, one), name="vivero test timers"),
+                self.appender,
+                None,
+                one,
+                partial(handovers.leads, one),
             )
             for one in numbers
         }
+
+    def connect_of(self, dsn, partition):
+        """How the consumer and the timers of a partition connect."""
+        return partial(driver.connect, dsn)
+
+    def named(self, dsn, partition):
+        """The same, for connections whose names the consumer gives."""
+        connect = self.connect_of(dsn, partition)
+        return lambda name: connect(name=name)
 
     # ---- what the consumers tell
 

@@ -158,8 +158,8 @@ def refuser(nursery):
             await Messages(stream).startup()
             await stream.send_all(b"E" + struct.pack("!I", len(fields) + 4) + fields)
 
-    async def start(sqlstate):
-        fields = f"SFATAL\0VFATAL\0C{sqlstate}\0MNon volumus\0\0".encode()
+    async def start(sqlstate, message="Non volumus"):
+        fields = f"SFATAL\0VFATAL\0C{sqlstate}\0M{message}\0\0".encode()
         listeners = await nursery.start(partial(trio.serve_tcp, partial(serve, fields), 0, host="127.0.0.1"))
         port = listeners[0].socket.getsockname()[1]
         return f"postgresql://user:secret@127.0.0.1:{port}/db"

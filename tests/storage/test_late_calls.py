@@ -19,12 +19,15 @@ import trio
 
 from vivero.storage import (
     activation,
+    archives,
     attempts,
     audit_log,
     batch_operations,
     clock,
     directory,
+    erasure,
     event_consumers,
+    history,
     identities,
     job_executions,
     log,
@@ -81,6 +84,26 @@ KEYS = f"""{PIN}
     DELETE FROM idempotency_keys;
     INSERT INTO idempotency_keys SELECT 't', 'old' || n, '', 1, now() + interval '1 day' FROM generate_series(1, 3) n;
 """
+ENDED = """
+    DELETE FROM process_instances; DELETE FROM deleted_trees; DELETE FROM retention_clocks;
+    UPDATE partitions SET epoch = 7 WHERE id = 1;
+    INSERT INTO process_instances (process_instance_key, root_key, process_definition_key, created_position, version,
+        started_at, ended_at, process_version, depth, live, incidents, interrupted, process_id, tenant_id, state,
+        tokens)
+    SELECT n, n, 1, 1, 1, now(), now(), 1, 1, 0, 0, false, 'p', 't', 'COMPLETED', '{}' FROM generate_series(1, 3) n;
+"""
+LOGGED = (1 << 51) + 9_000_000
+ERASURE = f"""
+    DELETE FROM event_log WHERE position = {LOGGED}; DELETE FROM command_log WHERE position = {LOGGED};
+    INSERT INTO event_log (partition_id, position, seq, root_key, events, version, processed_at)
+    VALUES (1, {LOGGED}, 0, {LOGGED}, '[1]', 1, now());
+    INSERT INTO command_log (partition_id, position, append_id, ord, at, tenant_id, intent, payload)
+    VALUES (1, {LOGGED}, gen_random_uuid(), 1, now(), 't', 'X:Y', 'x');
+"""
+DELETED_TREES = (
+    ENDED + "INSERT INTO deleted_trees SELECT (1::bigint << 51) + n, now(), 'REQUEST' FROM generate_series(1, 3) n;"
+)
+RETENTION = ENDED + "INSERT INTO retention_clocks VALUES (1, now() - interval '1 day');"
 TIMERS = f"""{PIN}
     DELETE FROM timers;
     INSERT INTO timers (timer_key, partition_id, process_definition_key, process_id, target_element_id, type, due_at_ms,
@@ -357,6 +380,10 @@ async def update_group(connection, name):
         assert await directory.update(connection, directory.GROUP, "g", (name, None)) == "done"
 
 
+def erases(statement, *values):
+    return lambda c: c.execute(beside(erasure.__file__)[statement], values)
+
+
 async def nothing(case, connection):
     """A statement within a transaction: others wait for its locks until the session in doubt has ended."""
 
@@ -462,6 +489,19 @@ def batch_status(changes):
     return batch_operations.Status("ACTIVE", changes, True)
 
 
+ARCHIVE = """
+    DELETE FROM archive_files; DELETE FROM archive_erasures;
+    INSERT INTO archive_files (name, partition_id, state, trees, first_key, last_key, waiting)
+    VALUES ('writing', 1, 'WRITING', NULL, NULL, NULL, '{}'), ('complete', 1, 'COMPLETE', 2, 7, 8, '{7,8}'),
+        ('removed', 1, 'REMOVED', 2, 7, 8, '{}');
+"""
+CONTENTS = archives.Contents("00", 5, [7, 8], [7, 8])
+
+
+async def erase(connection):
+    assert await archives.replace(connection, "complete", "writing", CONTENTS, [9], "r")
+
+
 async def purge_batches(connection):
     await batch_operations.purge(connection, DAY_MS, 10)
 
@@ -492,6 +532,22 @@ CASES = [
         purged_and_set_back,
         HISTORY,
     ),
+    Case("archives.begin", lambda c: archives.begin(c, "new", 1), again, ARCHIVE),
+    Case("archives.complete", lambda c: archives.complete(c, "writing", CONTENTS), again, ARCHIVE),
+    Case("archives.give_up", lambda c: archives.give_up(c, "writing"), again, ARCHIVE),
+    Case("archives.forget", lambda c: archives.forget(c, "removed"), again, ARCHIVE),
+    Case("archives.settle", lambda c: archives.settle(c, 1), again, ARCHIVE),
+    Case("archives.remove", erase, nothing, ARCHIVE),
+    Case("archives.record_erasure", erase, nothing, ARCHIVE),
+    Case("history.delete_trees", lambda c: history.delete_trees(c, [1, 2], history.REQUEST), again, ENDED),
+    Case("history.delete_old_trees", lambda c: history.delete_old_trees(c, 1, 7, [1, 2]), again, ENDED),
+    Case("history.begin_clock", lambda c: history.advance_clock(c, 1, 7, 10, 0), again, ENDED),
+    Case("history.advance_clock", lambda c: history.advance_clock(c, 1, 7, 10, 0), again, RETENTION),
+    Case("history.drop_log_partitions", lambda c: history.drop_log_partitions(c, 1, 7, 0), again, ENDED),
+    Case("history.purge_deleted", lambda c: history.purge_deleted(c, 1, 7, 10), again, DELETED_TREES),
+    Case("erasure.replace_events", erases("replace_events", LOGGED, 0, "[2]"), again, ERASURE),
+    Case("erasure.empty_events", erases("empty_events", [LOGGED]), again, ERASURE),
+    Case("erasure.empty_commands", erases("empty_commands", [LOGGED]), again, ERASURE),
     Case("message_channels.expire", lambda c: message_channels.expire(c, 1, 7, 10), again, MESSAGES),
     Case("partitions.claim", lambda c: partitions.claim(c, 1, "a"), claimed),
     Case("partitions.skip_lost", lambda c: partitions.claim(c, 1, "a"), claimed, "TRUNCATE since_recovery;"),

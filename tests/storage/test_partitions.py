@@ -8,6 +8,7 @@ import trio
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from vivero.storage import log, partitions
+from vivero.storage.log import LogEntry
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.migrate import migrate
 
@@ -55,6 +56,8 @@ async def test_a_database_in_use_keeps_its_number(connection):
 
 
 JUMP = 1 << 30
+RANGE = 10_000_000
+"""Positions of a log partition."""
 WENT_BACK = "TRUNCATE since_recovery, appenders"
 """What a recovery leaves: no row in an unlogged table."""
 
@@ -73,6 +76,51 @@ async def test_no_key_is_assigned_again_after_the_database_went_back(connection)
     await connection.script(WENT_BACK)
     await log.begin(connection, uuid4(), 1)
     assert await next_keys(connection) == [1 + 2 * JUMP] * 3
+
+
+async def position_of_an_append(connection):
+    session = await log.begin(connection, uuid4(), 1)
+    (answer,) = await log.append(connection, session, 1, uuid4(), None, [LogEntry("t", "JOB:COMPLETE", b"{}")], True)
+    return answer.position - (1 << 51)
+
+
+async def test_the_older_a_backup_the_farther_the_jump(connection):
+    """Two days at 65,536 positions and 262,144 keys a second: more than the original can have given out since."""
+    await position_of_an_append(connection)
+    await partitions.claim(connection, 1, "a")
+    await connection.execute("UPDATE command_log SET at = at - interval '2 days'")
+    await connection.script(WENT_BACK)
+    gone_s = 2 * 86_400
+    position = await position_of_an_append(connection)
+    assert gone_s << 16 <= position <= (gone_s << 16) + RANGE + (100 << 16)
+    key = (await partitions.claim(connection, 1, "a")).next_key - (1 << 51)
+    assert gone_s << 18 < key <= (gone_s + 100) << 18
+    assert await position_of_an_append(connection) == position + 1
+
+
+async def test_a_clock_that_is_far_off_does_not_use_up_a_partition(connection):
+    for years in ("1000 years", "-1000 years"):
+        await position_of_an_append(connection)
+        await connection.execute(f"UPDATE command_log SET at = at - interval '{years}'")
+        await connection.script(WENT_BACK)
+    longest_s = 400 * 86_400
+    assert longest_s << 16 < await position_of_an_append(connection) <= (longest_s << 16) + 2 * RANGE
+    assert (await partitions.claim(connection, 1, "a")).next_key - (1 << 51) == 1 + (longest_s << 18) + JUMP
+
+
+async def test_a_partition_whose_log_is_empty_jumps_by_the_age_of_its_schema(connection):
+    await connection.execute("UPDATE schema_migrations SET applied_at = applied_at - interval '1 day'")
+    await connection.script(WENT_BACK)
+    assert await position_of_an_append(connection) > 86_400 << 16
+
+
+async def test_a_dump_in_the_database_that_it_comes_from(connection):
+    """Somebody empties the tables and fills them from a dump: the name of the database is the same."""
+    assert await next_key(connection) == 1
+    ((row,),) = (await connection.execute("SELECT database FROM since_recovery")).rows
+    await connection.script("TRUNCATE since_recovery")
+    await connection.execute("INSERT INTO since_recovery (database) VALUES ($1)", (row,))
+    assert await next_key(connection) == 1 + JUMP
 
 
 async def test_a_term_waits_for_a_jump_that_is_under_way(connect, connection):

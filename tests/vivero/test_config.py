@@ -76,8 +76,7 @@ def test_every_setting_can_be_set_in_the_environment():
         spelled = ("9" if name.endswith("port") else "x") if value is None else str(value)
         if name == "http.max_in_flight":
             spelled = "5"
-        if name == "roles":
-            spelled = "api,web"
+        spelled = {"roles": "api,web", "log_levels": "vivero.api=debug"}.get(name, spelled)
         loaded = load(environment={"VIVERO_" + name.replace(".", "_").upper(): spelled})
         found = getattr(getattr(loaded, section) if section else loaded, item)
         assert str(found) == spelled, name
@@ -199,3 +198,21 @@ def test_settings_of_single_types_of_jobs(file):
 def test_lines_of_settings():
     text = 'a = 1\n[b]\n  c.d = """\nx = 1\n"""\n[b."e f"] # g\nh = 2\nh = 3 = 4\n'
     assert lines_of(text) == {"a": 1, "b": 2, "b.c.d": 3, "b.x": 4, 'b."e f"': 6, 'b."e f".h': 7}
+
+
+def test_a_variable_may_name_a_file_with_the_value(tmp_path):
+    secret = tmp_path / "password"
+    secret.write_text("of the file\n")
+    given = {"VIVERO_AUTH_ADMIN_PASSWORD_FILE": str(secret)}
+    assert load(environment=given).auth.admin_password == "of the file"
+    assert config.misspelt(given) == {}
+    assert load(environment={"VIVERO_DATABASE_URL_FILE": str(secret)}).database.url == "of the file"
+
+
+def test_a_file_of_a_value_that_is_missing_or_one_too_many_is_named(tmp_path):
+    with pytest.raises(ConfigError, match=r"VIVERO_DATABASE_URL_FILE: cannot read .*nowhere"):
+        load(environment={"VIVERO_DATABASE_URL_FILE": str(tmp_path / "nowhere")})
+    both = {"VIVERO_API_PORT": "1", "VIVERO_API_PORT_FILE": str(tmp_path)}
+    with pytest.raises(ConfigError, match="VIVERO_API_PORT_FILE and VIVERO_API_PORT are both set"):
+        load(environment=both)
+    assert config.misspelt({"VIVERO_API_PORTS_FILE": "x"}) == {"VIVERO_API_PORTS_FILE": "VIVERO_API_PORT_FILE"}

@@ -7,7 +7,7 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from vivero.client import Answer, ApiError, Unreachable
-from vivero.worker import MAX_MESSAGE, JobFailed, JobOutcome, Worker, WorkerSettings
+from vivero.worker import MAX_MESSAGE, JobError, JobFailed, JobOutcome, Worker, WorkerSettings
 
 
 def job(key, retries=3):
@@ -222,3 +222,81 @@ async def test_told_to_stop_while_it_waits_for_jobs_it_ends(nursery, make):
     nursery.start_soon(worker.run)
     await wait_all_tasks_blocked()
     worker.stop()
+
+
+# -------------------------------------------------------------------------- BPMN errors, backoff, handing back, ready
+
+
+class Talkative(Server):
+    """Also takes errors, ends leases and answers when it is asked what it is."""
+
+    async def topology(self):
+        self._stumble()
+        return {}
+
+    async def throw_error(self, job, code, message, variables):
+        return self._tell(job, ("error", job["jobKey"], code, message, variables))
+
+    async def end_lease(self, job):
+        return self._tell(job, ("end lease", job["jobKey"]))
+
+
+async def test_an_error_of_the_handler_is_thrown(autojump_clock, make, reports):
+    async def refuse(_job):
+        raise JobError("refused", "no card", {"a": 1})
+
+    server = Talkative(job(1))
+    await make(server, refuse).run()
+    assert server.told == [("error", "1", "refused", "no card", {"a": 1})]
+    assert (reports[0].outcome, reports[0].message) == (JobOutcome.ERROR, "refused: no card")
+
+
+async def test_a_failure_without_its_own_backoff_gets_the_workers(autojump_clock, make):
+    async def fail(job):
+        raise JobFailed("no", backoff_ms=500 if job["jobKey"] == "2" else 0)
+
+    server = Talkative(job(1), job(2))
+    await make(server, fail, backoff_s=3).run()
+    assert [told[-1] for told in server.told] == [3000, 500]
+
+
+async def test_whoever_cancels_it_gives_the_active_jobs_back(make, reports):
+    async def never(_job):
+        await trio.sleep_forever()
+
+    server = Talkative(job(1), job(2))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(make(server, never, concurrency=2, max_jobs=None).run)
+        await wait_all_tasks_blocked()
+        nursery.cancel_scope.cancel()
+    assert sorted(server.told) == [("end lease", "1"), ("end lease", "2")]
+    assert {report.outcome for report in reports} == {JobOutcome.HANDED_BACK}
+
+
+async def test_a_job_that_has_ended_meanwhile_cannot_be_given_back(make, reports):
+    async def never(_job):
+        await trio.sleep_forever()
+
+    server = Talkative(job(1))
+    server.refusals["1"] = ApiError(404, "NOT_FOUND", "gone", None, {})
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(make(server, never).run)
+        await wait_all_tasks_blocked()
+        nursery.cancel_scope.cancel()
+    assert reports == []
+
+
+async def test_it_says_when_it_listens_and_again_after_trouble(autojump_clock, reports, troubles):
+    said = []
+    server = Talkative(job(1))
+    server.trouble += [Unreachable("away"), Unreachable("away")]
+    worker = Worker(
+        server,
+        "t",
+        double,
+        WorkerSettings(max_jobs=1),
+        trouble=lambda _error: said.append("trouble"),
+        ready=lambda: said.append("ready"),
+    )
+    await worker.run()
+    assert said == ["trouble", "trouble", "ready"]

@@ -11,6 +11,8 @@ from typing import Any
 
 import click
 
+from vivero.cli.groups import Group
+
 COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "The server": {
         "up": ("server:up", "Start the server, with an embedded PostgreSQL or your own."),
@@ -21,27 +23,41 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "db": ("db:db", "Print the SQL of the second database role, for multi-tenancy."),
         "background": ("background:background", "List, run, pause, cancel and retry background jobs."),
         "outbox": ("outbox:outbox", "List, retry and drop deliveries of the outbox webhook."),
+        "backup": ("backup:backup", "Back up the database into a new directory, while the server works."),
+        "restore": ("backup:restore", "Restore a backup of `vivero backup` into an empty database."),
+        "archive": ("archive:archive", "List, show and erase archived process instances."),
         "doctor": ("doctor:doctor", "Check PostgreSQL: settings, vacuum, connections, replication, clocks, disk."),
         "database-url": ("server:database_url", "Print the URL of a running embedded PostgreSQL, for psql."),
     },
     "Processes": {
-        "deploy": ("processes:deploy", "Deploy BPMN files and forms, all or none."),
-        "start": ("processes:start", "Start a process; with --await, wait for its result."),
-        "cancel": ("processes:cancel", "Cancel process instances: by key, or all that match."),
-        "resolve": ("processes:resolve", "Resolve incidents: by key, or all that match."),
+        "deploy": ("deploy:deploy", "Deploy BPMN files and forms, all or none."),
+        "start": ("start:start", "Start a process; with --await, wait for its result."),
+        "validate": ("validate:validate", "Check BPMN files and forms as a deployment does, without a server."),
+        "message": ("messages:message", "Publish and correlate messages, list buffered ones and subscriptions."),
+        "signal": ("messages:signal", "Broadcast a signal."),
+        "set": ("variables:set_", "Set variables of process instances."),
+        "task": ("tasks:task", "List, show, claim, assign, update and complete user tasks."),
+        "cancel": ("changes:cancel", "Cancel process instances: by key, or all that match."),
+        "resolve": ("changes:resolve", "Resolve incidents: by key, or all that match."),
+        "delete": ("deletion:delete", "Delete ended process instances: by key, or all that match."),
+        "erase": ("deletion:erase", "Erase a person's data: ended instances, and what the logs have of them."),
         "batches": ("batches:batches", "List, show, suspend, resume and cancel batch operations."),
         "fire": ("timers:fire", "Fire timers now."),
         "move": ("timers:move", "Move the due date of a timer."),
+        "job": ("job:job", "Complete, fail and change jobs by hand."),
         "worker": ("worker:worker", "Run a shell command for each job of a type."),
     },
     "Looking": {
         "nodes": ("nodes:nodes", "List the nodes of the cluster and the partitions that they lead."),
-        "status": ("status:status", "Show the server's health, version and partitions."),
+        "status": ("status:status", "Show the server's health, nodes, backlog, jobs, incidents, timers, size."),
         "top": ("top:top", "Watch a node: throughput, latency, lag, jobs, incidents, timers, restarts."),
         "instances": ("lists:instances", "List process instances."),
+        "variables": ("variables:variables", "List variables and their values."),
         "jobs": ("lists:jobs", "List jobs."),
         "incidents": ("lists:incidents", "List incidents, which wait for a person's help."),
         "timers": ("timers:timers", "List timers and their due dates."),
+        "definitions": ("definitions:definitions", "List deployed processes and their versions."),
+        "xml": ("definitions:xml", "Print the model of a process."),
         "forms": ("forms:forms", "List the versions of deployed forms."),
         "show": ("show:show", "Show one process instance: elements, variables, incidents."),
         "trace": ("show:trace", "Show the history of a process instance, one line per event."),
@@ -54,6 +70,8 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "tenant": ("tenants:tenant", "Create, list and delete tenants, and assign users and others to them."),
     },
     "Tools": {
+        "psql": ("psql:psql", "Run psql on the database."),
+        "completion": ("completion:completion", "Print the script for completion in bash, zsh or fish."),
         "feel": ("feel:feel", "Evaluate a FEEL expression."),
     },
 }
@@ -69,27 +87,31 @@ Begin with:
 \b
 and then, in another terminal:
   vivero deploy order.bpmn
-  vivero worker pay --exec 'jq "{paid: .total}"'
+  vivero worker pay --exec "vivero feel '{paid: total}' --context @-"
   vivero start order --variables '{"total": 30}' --await
   vivero instances --state ACTIVE
   vivero incidents
+\b
+Several keys at once, `-` for keys from a pipe, --json for programs:
+  vivero incidents --all --keys | vivero resolve -
 """
 
 ENVIRONMENT = """
 \b
 Environment:
-  VIVERO_ADDRESS          the server's address; the default is CAMUNDA_REST_ADDRESS, and
-                          then http://localhost:8080
-  VIVERO_TOKEN            an API token, for a server that requires authentication; or
-  VIVERO_USERNAME         a user's name, with VIVERO_PASSWORD
-  VIVERO_DATABASE_URL     your own PostgreSQL (15 or later); the default is an embedded one
-  VIVERO_DATA_DIR         the data directory of the embedded PostgreSQL
-  VIVERO_CONFIG           a TOML file with settings
-  VIVERO_SECTION_NAME     any setting, such as VIVERO_API_PORT; docs/configuration.md lists them
+  VIVERO_ADDRESS       the server's address; the default is
+                       CAMUNDA_REST_ADDRESS, and then http://localhost:8080
+  VIVERO_TOKEN         an API token, for a server with authentication; or
+  VIVERO_USERNAME      a user's name, with VIVERO_PASSWORD
+  VIVERO_DATABASE_URL  your own PostgreSQL (15 or later)
+  VIVERO_DATA_DIR      the data directory of the embedded PostgreSQL
+  VIVERO_CONFIG        a TOML file with settings
+  VIVERO_SECTION_NAME  any setting, such as VIVERO_API_PORT
+                       (docs/configuration.md lists them)
 """
 
 
-class Commands(click.Group):
+class Commands(Group):
     """The group of all commands. Imports a command when it is requested."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -18,14 +18,17 @@ from vivero.api.access.passwords import check_new, hash_password
 from vivero.api.access.tokens import digest, new_token
 from vivero.cli.database import on_database
 from vivero.cli.failures import Failure
-from vivero.cli.options import say
+from vivero.cli.groups import Group
+from vivero.cli.options import json_option, tell
 from vivero.cli.recorded import Work, record, recorded
+from vivero.cli.rows import print_rows
 from vivero.cli.server import database_options
 from vivero.cli.sessions import list_sessions, sign_out
 from vivero.storage import directory, identities
 from vivero.storage.audit_log import AuditRecord
-from vivero.storage.identities import LastAdmin
+from vivero.storage.identities import LastAdmin, ListedToken
 from vivero.storage.postgres.driver import Connection
+from vivero.terminal_tables import Column, field, listed, time
 
 T = TypeVar("T")
 
@@ -33,7 +36,25 @@ IDENTIFIER = re.compile(r"[a-zA-Z0-9_~@.+-]{1,256}")
 _DURATION = re.compile(r"([0-9]{1,5})([hd])")
 _UNIT_S = {"h": 3600, "d": 86_400}
 
-JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, one document per line.")
+USERS = (
+    Column("user", field("username")),
+    Column("roles", listed("roles"), wraps=True),
+    Column("name", field("name"), spare=1),
+    Column("e-mail", field("email"), spare=2),
+)
+TOKENS = (
+    Column("token", field("name")),
+    Column("roles", listed("roles"), wraps=True),
+    Column("state", field("state")),
+    Column("until", time("expiresAt"), spare=1),
+    Column("last use", time("usedAt"), spare=2),
+    Column("tenants", listed("tenants"), spare=3, wraps=True),
+)
+ROLES = (
+    Column("role", field("roleId")),
+    Column("description", field("description"), spare=1, wraps=True),
+    Column("members", listed("members"), wraps=True),
+)
 STDIN = click.option("--password-stdin", is_flag=True, help="Read the password from standard input.")
 
 
@@ -69,10 +90,12 @@ def _password(from_stdin: bool) -> tuple[str, bool]:
     return password, False
 
 
-def _say_password(password: str, made_up: bool) -> None:
-    if made_up:
+def _tell_user(as_json: bool, username: str, outcome: str, password: str, made_up: bool) -> None:
+    tell(as_json, outcome, username=username, password=password if made_up else None)
+    if made_up and not as_json:
         click.echo(f"password {password}")
-        click.echo("It is not shown again.", err=True)
+    if made_up:
+        click.echo("The password is not shown again.", err=True)
 
 
 async def _check_roles(connection: Connection, roles: tuple[str, ...]) -> None:
@@ -83,7 +106,7 @@ async def _check_roles(connection: Connection, roles: tuple[str, ...]) -> None:
 # ---------------------------------------------------------------------------------------------------------- users
 
 
-@click.group()
+@click.group(cls=Group)
 def user() -> None:
     """Add, list and delete users, set their passwords, list and end their sessions.
 
@@ -107,6 +130,7 @@ user.add_command(sign_out)
 @click.option("--name", metavar="NAME", help="The user's full name.")
 @click.option("--email", metavar="ADDRESS", help="The user's e-mail address.")
 @STDIN
+@json_option
 @database_options
 def add(
     username: str,
@@ -117,6 +141,7 @@ def add(
     file: Path | None,
     data_dir: Path | None,
     database_url: str | None,
+    as_json: bool,
 ) -> None:
     """Add a user. Without a terminal and without --password-stdin, a password is made up and printed."""
     _identifier(username)
@@ -130,28 +155,31 @@ def add(
             await identities.assign(connection, ("ROLE", role), ("USER", username))
 
     _change(file, data_dir, database_url, record("user add", "USER", "CREATE", username), work)
-    click.echo(f"user {username} added")
-    _say_password(password, made_up)
+    _tell_user(as_json, username, f"user {username} added", password, made_up)
 
 
 @user.command("list")
-@JSON
+@json_option
 @database_options
 def list_users(as_json: bool, file: Path | None, data_dir: Path | None, database_url: str | None) -> None:
     """List users with their roles."""
-    for each in _on_database(file, data_dir, database_url, identities.users):
-        if as_json:
-            say({"username": each.username, "name": each.name, "email": each.email, "roles": each.roles})
-        else:
-            click.echo(f"{each.username:<24} {', '.join(each.roles) or '-':<24} {each.name or ''}".rstrip())
+    found = _on_database(file, data_dir, database_url, identities.users)
+    items = [{"username": each.username, "name": each.name, "email": each.email, "roles": each.roles} for each in found]
+    print_rows(items, USERS, as_json)
 
 
 @user.command("password")
 @click.argument("username")
 @STDIN
+@json_option
 @database_options
 def set_password(
-    username: str, password_stdin: bool, file: Path | None, data_dir: Path | None, database_url: str | None
+    username: str,
+    password_stdin: bool,
+    file: Path | None,
+    data_dir: Path | None,
+    database_url: str | None,
+    as_json: bool,
 ) -> None:
     """Set a user's password."""
     password, made_up = _password(password_stdin)
@@ -162,14 +190,16 @@ def set_password(
             raise Failure(f"there is no user '{username}'")
 
     _change(file, data_dir, database_url, record("user password", "USER", "UPDATE", username), work)
-    click.echo(f"password of {username} changed")
-    _say_password(password, made_up)
+    _tell_user(as_json, username, f"password of {username} changed", password, made_up)
 
 
 @user.command("delete")
 @click.argument("username")
+@json_option
 @database_options
-def delete_user(username: str, file: Path | None, data_dir: Path | None, database_url: str | None) -> None:
+def delete_user(
+    username: str, file: Path | None, data_dir: Path | None, database_url: str | None, as_json: bool
+) -> None:
     """Delete a user with all memberships and grants."""
 
     async def work(connection: Connection) -> None:
@@ -177,13 +207,13 @@ def delete_user(username: str, file: Path | None, data_dir: Path | None, databas
             raise Failure(f"there is no user '{username}'")
 
     _change(file, data_dir, database_url, record("user delete", "USER", "DELETE", username), work)
-    click.echo(f"user {username} deleted")
+    tell(as_json, f"user {username} deleted", username=username, outcome="deleted")
 
 
 # --------------------------------------------------------------------------------------------------------- tokens
 
 
-@click.group()
+@click.group(cls=Group)
 def token() -> None:
     """Create, list, rotate and revoke API tokens.
 
@@ -201,6 +231,7 @@ def token() -> None:
 @click.option("--role", "roles", multiple=True, required=True, metavar="ROLE", help="A role; may be repeated.")
 @click.option("--tenant", "tenants", multiple=True, metavar="ID", help="A tenant; may be repeated.  [<default>]")
 @click.option("--expires", metavar="TIME", help="The lifetime, such as 12h or 90d; without it the token stays valid.")
+@json_option
 @database_options
 def create_token(
     name: str,
@@ -210,6 +241,7 @@ def create_token(
     file: Path | None,
     data_dir: Path | None,
     database_url: str | None,
+    as_json: bool,
 ) -> None:
     """Create a token and print it. It is not shown again: the database has its hash only."""
     _identifier(name)
@@ -224,20 +256,26 @@ def create_token(
             raise Failure(f"there is a token '{name}' already: revoke it, or choose another name")
 
     _change(file, data_dir, database_url, record("token create", "CLIENT", "CREATE", name), work)
-    _say_token(made)
+    _say_token(name, made, as_json)
 
 
-def _say_token(made: str) -> None:
-    click.echo(made)
+def _say_token(name: str, made: str, as_json: bool) -> None:
+    tell(as_json, made, name=name, token=made)
     click.echo("The token is not shown again.", err=True)
 
 
 @token.command("rotate")
 @click.argument("name")
 @click.option("--expires", metavar="TIME", help="The lifetime, such as 12h or 90d; without it the expiry stays.")
+@json_option
 @database_options
 def rotate_token(
-    name: str, expires: str | None, file: Path | None, data_dir: Path | None, database_url: str | None
+    name: str,
+    expires: str | None,
+    file: Path | None,
+    data_dir: Path | None,
+    database_url: str | None,
+    as_json: bool,
 ) -> None:
     """Replace a token's secret and print the new one. The old secret is refused from now on.
 
@@ -250,7 +288,7 @@ def rotate_token(
             raise Failure(f"there is no token '{name}'")
 
     _change(file, data_dir, database_url, record("token rotate", "CLIENT", "UPDATE", name), work)
-    _say_token(made)
+    _say_token(name, made, as_json)
 
 
 def _seconds(text: str | None) -> float | None:
@@ -263,23 +301,25 @@ def _seconds(text: str | None) -> float | None:
 
 
 @token.command("list")
-@JSON
+@json_option
 @database_options
 def list_tokens(as_json: bool, file: Path | None, data_dir: Path | None, database_url: str | None) -> None:
     """List tokens, with their roles, tenants, expiry and last use."""
-    for each in _on_database(file, data_dir, database_url, identities.tokens):
-        expires, used = (None if time is None else time.isoformat() for time in (each.expires_at, each.last_used_at))
-        if as_json:
-            say({"name": each.name, "roles": each.roles, "tenants": each.tenants, "expiresAt": expires, "usedAt": used})
-        else:
-            state = "expired" if each.expired else f"until {expires}" if expires else "unlimited"
-            click.echo(f"{each.name:<24} {', '.join(each.roles):<24} {state:<40} last use {used or 'never'}")
+    found = _on_database(file, data_dir, database_url, identities.tokens)
+    print_rows([_token_document(each) for each in found], TOKENS, as_json)
+
+
+def _token_document(each: ListedToken) -> dict[str, object]:
+    expires, used = (None if time is None else time.isoformat() for time in (each.expires_at, each.last_used_at))
+    document = {"name": each.name, "roles": each.roles, "tenants": each.tenants}
+    return {**document, "state": "expired" if each.expired else "valid", "expiresAt": expires, "usedAt": used}
 
 
 @token.command("revoke")
 @click.argument("name")
+@json_option
 @database_options
-def revoke_token(name: str, file: Path | None, data_dir: Path | None, database_url: str | None) -> None:
+def revoke_token(name: str, file: Path | None, data_dir: Path | None, database_url: str | None, as_json: bool) -> None:
     """Revoke a token: it is refused from now on."""
 
     async def work(connection: Connection) -> None:
@@ -287,13 +327,13 @@ def revoke_token(name: str, file: Path | None, data_dir: Path | None, database_u
             raise Failure(f"there is no token '{name}'")
 
     _change(file, data_dir, database_url, record("token revoke", "CLIENT", "DELETE", name), work)
-    click.echo(f"token {name} revoked")
+    tell(as_json, f"token {name} revoked", name=name, outcome="revoked")
 
 
 # ---------------------------------------------------------------------------------------------------------- roles
 
 
-@click.group()
+@click.group(cls=Group)
 def role() -> None:
     """List roles, and give or take them.
 
@@ -306,24 +346,29 @@ def role() -> None:
 
 
 @role.command("list")
-@JSON
+@json_option
 @database_options
 def list_roles(as_json: bool, file: Path | None, data_dir: Path | None, database_url: str | None) -> None:
     """List roles with their members."""
-    for each in _on_database(file, data_dir, database_url, identities.roles):
-        if as_json:
-            document = {"roleId": each.role_id, "name": each.name, "description": each.description}
-            say({**document, "members": each.members})
-        else:
-            click.echo(f"{each.role_id:<12} {each.description or '':<44} {', '.join(each.members)}".rstrip())
+    items = [
+        {"roleId": each.role_id, "name": each.name, "description": each.description, "members": each.members}
+        for each in _on_database(file, data_dir, database_url, identities.roles)
+    ]
+    print_rows(items, ROLES, as_json)
 
 
 @role.command("assign")
 @click.argument("role_id")
 @click.argument("username")
+@json_option
 @database_options
 def assign_role(
-    role_id: str, username: str, file: Path | None, data_dir: Path | None, database_url: str | None
+    role_id: str,
+    username: str,
+    file: Path | None,
+    data_dir: Path | None,
+    database_url: str | None,
+    as_json: bool,
 ) -> None:
     """Give a user a role. The user may be one of the identity provider."""
 
@@ -333,15 +378,21 @@ def assign_role(
 
     _identifier(username)
     _change(file, data_dir, database_url, record("role assign", "ROLE", "ASSIGN", role_id, username), work)
-    click.echo(f"{username} has the role {role_id}")
+    tell(as_json, f"{username} has the role {role_id}", username=username, roleId=role_id, outcome="assigned")
 
 
 @role.command("unassign")
 @click.argument("role_id")
 @click.argument("username")
+@json_option
 @database_options
 def unassign_role(
-    role_id: str, username: str, file: Path | None, data_dir: Path | None, database_url: str | None
+    role_id: str,
+    username: str,
+    file: Path | None,
+    data_dir: Path | None,
+    database_url: str | None,
+    as_json: bool,
 ) -> None:
     """Take a role from a user."""
 
@@ -350,4 +401,5 @@ def unassign_role(
             raise Failure(f"{username} does not have the role {role_id}")
 
     _change(file, data_dir, database_url, record("role unassign", "ROLE", "UNASSIGN", role_id, username), work)
-    click.echo(f"{username} no longer has the role {role_id}")
+    outcome = {"username": username, "roleId": role_id, "outcome": "unassigned"}
+    tell(as_json, f"{username} no longer has the role {role_id}", **outcome)

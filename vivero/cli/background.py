@@ -7,16 +7,19 @@ from typing import Any
 
 import click
 
-from vivero.cli.lists import MAX_PAGE, print_rows
+from vivero.cli.each import keys_argument, try_each
+from vivero.cli.groups import Group
+from vivero.cli.lists import MAX_PAGE
 from vivero.cli.options import address_option, json_option, say, talk
+from vivero.cli.rows import print_fields, print_rows
 from vivero.client import Client
 from vivero.terminal_tables import Column, field, state, time
 
 STATES = ("pending", "running", "failed")
-IDS = click.argument("ids", nargs=-1, required=True, metavar="ID…")
+IDS = keys_argument("ID")
 
 
-@click.group()
+@click.group(cls=Group)
 def background() -> None:
     """List, run, pause, cancel and retry background jobs.
 
@@ -43,9 +46,14 @@ def list_(type_: str | None, state_: str | None, limit: int, address: str | None
     filter = {"type": type_, "state": state_}
     found = talk(address, lambda client: client.background_jobs(filter, limit=limit))
     columns: list[Column] = [
-        ("id", field("id")), ("type", field("type")), ("state", state), ("attempts", field("attempts")),
-        ("due", time("executeAt")), ("node", field("nodeId")), ("error", field("error")),
-    ]  # fmt: skip
+        Column("id", field("id")),
+        Column("type", field("type")),
+        Column("state", state),
+        Column("attempts", field("attempts"), spare=1),
+        Column("due", time("executeAt")),
+        Column("node", field("nodeId"), spare=2),
+        Column("error", field("error"), wraps=True),
+    ]
     print_rows(found["items"], columns, as_json)
     rest = found["page"]["totalItems"] - len(found["items"])
     if rest > 0 and not as_json:
@@ -58,10 +66,14 @@ def list_(type_: str | None, state_: str | None, limit: int, address: str | None
 def types(address: str | None, as_json: bool) -> None:
     """List the types, and how many of their executions wait, run and have failed."""
     columns: list[Column] = [
-        ("type", field("type")), ("pending", field("pending")), ("running", field("running")),
-        ("failed", field("failed")), ("schedule", field("schedule")), ("paused", field("paused")),
-        ("nodes", field("nodes")),
-    ]  # fmt: skip
+        Column("type", field("type")),
+        Column("pending", field("pending")),
+        Column("running", field("running")),
+        Column("failed", field("failed")),
+        Column("schedule", field("schedule"), spare=1, wraps=True),
+        Column("paused", field("paused")),
+        Column("nodes", field("nodes"), spare=2),
+    ]
     print_rows(talk(address, lambda client: client.background_job_types())["items"], columns, as_json)
 
 
@@ -71,9 +83,12 @@ def types(address: str | None, as_json: bool) -> None:
 def consumers(address: str | None, as_json: bool) -> None:
     """List consumers of events, and how far behind they are in each partition."""
     columns: list[Column] = [
-        ("type", field("type")), ("partition", field("partitionId")), ("position", field("position")),
-        ("behind", field("behind")), ("acknowledged", time("acknowledged")),
-    ]  # fmt: skip
+        Column("type", field("type")),
+        Column("partition", field("partitionId")),
+        Column("position", field("position")),
+        Column("behind", field("behind")),
+        Column("acknowledged", time("acknowledged")),
+    ]
     print_rows(talk(address, lambda client: client.background_job_consumers())["items"], columns, as_json)
 
 
@@ -87,9 +102,7 @@ def show(id: str, address: str | None, as_json: bool) -> None:
     if as_json:
         say(found)
         return
-    for name, value in found.items():
-        if value is not None:
-            click.echo(f"{name:14} {value if isinstance(value, str | int) else json.dumps(value)}")
+    print_fields(found)
 
 
 @background.command()
@@ -98,69 +111,83 @@ def show(id: str, address: str | None, as_json: bool) -> None:
 @click.option("--at", metavar="TIME", help="Run at this time, such as 2027-01-31T03:00:00Z.  [now]")
 @click.option("--key", metavar="KEY", help="Add nothing while an execution with this key waits or runs.")
 @address_option
-def add(type_: str, payload: str, at: str | None, key: str | None, address: str | None) -> None:
+@json_option
+def add(type_: str, payload: str, at: str | None, key: str | None, address: str | None, as_json: bool) -> None:
     """Add an execution of a type, and print its id."""
     try:
         document: Any = json.loads(payload)
     except ValueError as error:
         raise click.UsageError(f"--payload is not valid JSON: {error}") from error
-    click.echo(talk(address, lambda client: client.add_background_job(type_, document, at, key))["id"])
+    added = talk(address, lambda client: client.add_background_job(type_, document, at, key))
+    if as_json:
+        say(added)
+    else:
+        click.echo(added["id"])
 
 
-def _change(ids: tuple[str, ...], address: str | None, action: str, done: str) -> None:
-    async def work(client: Client) -> None:
-        for id in ids:
-            await client.change_background_job(id, action)
-            click.echo(f"{id} {done}")
+def _change(keys: tuple[str, ...], address: str | None, action: str, done: str, as_json: bool) -> None:
+    async def work(client: Client, id: str) -> None:
+        await client.change_background_job(id, action)
 
-    talk(address, work)
+    try_each(address, keys, work, done, as_json=as_json)
 
 
 @background.command()
 @IDS
 @address_option
-def run(ids: tuple[str, ...], address: str | None) -> None:
+@json_option
+def run(keys: tuple[str, ...], address: str | None, as_json: bool) -> None:
     """Run pending executions now."""
-    _change(ids, address, "run", "is due")
+    _change(keys, address, "run", "due", as_json)
 
 
 @background.command()
 @IDS
 @address_option
-def retry(ids: tuple[str, ...], address: str | None) -> None:
+@json_option
+def retry(keys: tuple[str, ...], address: str | None, as_json: bool) -> None:
     """Give failed executions all of their attempts again."""
-    _change(ids, address, "retry", "is tried again")
+    _change(keys, address, "retry", "tried again", as_json)
 
 
 @background.command()
 @IDS
 @address_option
-def cancel(ids: tuple[str, ...], address: str | None) -> None:
+@json_option
+def cancel(keys: tuple[str, ...], address: str | None, as_json: bool) -> None:
     """Cancel executions that run. They have failed, without another attempt."""
-    _change(ids, address, "cancel", "is cancelled")
+    _change(keys, address, "cancel", "cancelled", as_json)
 
 
 @background.command()
 @IDS
 @address_option
-def delete(ids: tuple[str, ...], address: str | None) -> None:
+@json_option
+def delete(keys: tuple[str, ...], address: str | None, as_json: bool) -> None:
     """Delete executions that have failed or wait."""
-    _change(ids, address, "delete", "is deleted")
+    _change(keys, address, "delete", "deleted", as_json)
 
 
 @background.command()
-@click.argument("type_", metavar="TYPE")
+@keys_argument("TYPE")
 @address_option
-def pause(type_: str, address: str | None) -> None:
+@json_option
+def pause(keys: tuple[str, ...], address: str | None, as_json: bool) -> None:
     """Begin no more runs of a type, on any node. What runs goes on."""
-    talk(address, lambda client: client.pause_background_jobs(type_, True))
-    click.echo(f"{type_} is paused")
+    _pause(keys, address, True, "paused", as_json)
 
 
 @background.command()
-@click.argument("type_", metavar="TYPE")
+@keys_argument("TYPE")
 @address_option
-def resume(type_: str, address: str | None) -> None:
+@json_option
+def resume(keys: tuple[str, ...], address: str | None, as_json: bool) -> None:
     """Run a paused type again."""
-    talk(address, lambda client: client.pause_background_jobs(type_, False))
-    click.echo(f"{type_} runs again")
+    _pause(keys, address, False, "resumed", as_json)
+
+
+def _pause(keys: tuple[str, ...], address: str | None, paused: bool, done: str, as_json: bool) -> None:
+    async def work(client: Client, type: str) -> None:
+        await client.pause_background_jobs(type, paused)
+
+    try_each(address, keys, work, done, as_json=as_json)

@@ -10,14 +10,17 @@ import click
 import trio
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from vivero.cli.lists import View, list_page, oldest_or_newest, paged
-from vivero.cli.options import JSON_OBJECT, Failure, address_option, say, talk
+from vivero.cli.each import keys_argument, try_each
+from vivero.cli.groups import Group
+from vivero.cli.lists import View, list_page, oldest_or_newest, paged, total
+from vivero.cli.options import JSON_OBJECT, Failure, address_option, json_option, say, talk
 from vivero.client import Client, Document
 from vivero.terminal_tables import Column, coloured, console, field, state, time
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 OPEN = ("CREATED", "ACTIVE")
+ACTIVE = {"state": "ACTIVE"}
 STATES = ("CREATED", "ACTIVE", "SUSPENDED", "COMPLETED", "PARTIALLY_COMPLETED", "CANCELED", "FAILED")
 ITEM_STATES = ("ACTIVE", "COMPLETED", "SKIPPED", "FAILED", "CANCELED")
 POLL_S = 0.25
@@ -39,30 +42,52 @@ def everything_options(command: F) -> F:
 
 
 def change_all(
-    address: str | None, path: str, searched: str, filter: Mapping[str, Any], *, detach: bool, yes: bool, what: str
+    address: str | None,
+    path: str,
+    searched: str,
+    filter: Mapping[str, Any],
+    *,
+    detach: bool,
+    yes: bool,
+    what: str,
+    as_json: bool = False,
+    of: Mapping[str, Any] = ACTIVE,
 ) -> None:
-    """Create a batch operation for what a filter selects, and show its progress. Raises Failure if items failed."""
+    """Create a batch operation for what a filter selects, and show its progress. Raises Failure if items failed.
+
+    `of`: what else counts when it asks, as the server selects it by itself.
+    """
     chosen = {name: value for name, value in filter.items() if value not in (None, [])}
     if not chosen:
         raise click.UsageError('name what to change, such as --process; everything: --filter \'{"state": "ACTIVE"}\'')
 
     async def work(client: Client) -> Document:
         if not yes and sys.stdin.isatty():
-            found = await client.search(searched, {"state": "ACTIVE"} | chosen, limit=1)
-            click.confirm(f"{what} {found.total:,} of {searched.replace('-', ' ')}?", abort=True)
+            found = await client.search(searched, {**of, **chosen}, limit=1)
+            click.confirm(f"{what} {total(found)} {searched.replace('-', ' ')}?", abort=True)
         key = await client.create_batch_operation(path, chosen)
+        created.append(key)
         if detach:
-            click.echo(key)
+            say({"batchOperationKey": key}) if as_json else click.echo(key)
             return {}
-        return await follow(client, key)
+        return await follow(client, key, as_json)
 
-    ended = talk(address, work)
+    created: list[str] = []
+    ended = talk(address, work, lambda: goes_on(created[0]) if created else "")
     if ended and ended["state"] != "COMPLETED":
         key = ended["batchOperationKey"]
         raise Failure(f"batch operation {key} is {ended['state']}: see `vivero batches show {key}`")
 
 
-async def follow(client: Client, key: str) -> Document:
+def goes_on(key: str) -> str:
+    """What to say after Ctrl-C."""
+    return (
+        f"batch operation {key} goes on at the server: `vivero batches watch {key}` shows it, `vivero batches cancel"
+        f" {key}` ends it"
+    )
+
+
+async def follow(client: Client, key: str, as_json: bool = False) -> Document:
     """Show a progress bar until the batch operation ends or is suspended, then a line of counts."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console(stderr=True), transient=True) as progress:
@@ -73,7 +98,10 @@ async def follow(client: Client, key: str) -> Document:
             if found["state"] not in OPEN:
                 break
             await trio.sleep(POLL_S)
-    click.echo(summary(found))
+    if as_json:
+        say(found)
+    else:
+        click.echo(summary(found))
     return found
 
 
@@ -104,7 +132,7 @@ def summary(found: Document) -> str:
 # -- vivero batches
 
 
-@click.group()
+@click.group(cls=Group)
 def batches() -> None:
     """List batch operations, show their items, suspend, resume and cancel them.
 
@@ -120,23 +148,23 @@ def batches() -> None:
 
 
 _COLUMNS: tuple[Column, ...] = (
-    ("key", field("batchOperationKey")),
-    ("type", field("batchOperationType")),
-    ("state", state),
-    ("items", field("operationsTotalCount")),
-    ("completed", field("operationsCompletedCount")),
-    ("failed", field("operationsFailedCount")),
-    ("skipped", field("operationsSkippedCount")),
-    ("by", field("actorId")),
-    ("started", time("startDate")),
-    ("ended", time("endDate")),
+    Column("key", field("batchOperationKey")),
+    Column("type", field("batchOperationType")),
+    Column("state", state),
+    Column("items", field("operationsTotalCount")),
+    Column("completed", field("operationsCompletedCount")),
+    Column("failed", field("operationsFailedCount")),
+    Column("skipped", field("operationsSkippedCount"), spare=5),
+    Column("by", field("actorId"), spare=3),
+    Column("started", time("startDate"), spare=2),
+    Column("ended", time("endDate"), spare=4),
 )
 _ITEM_COLUMNS: tuple[Column, ...] = (
-    ("item", field("itemKey")),
-    ("instance", field("processInstanceKey")),
-    ("state", state),
-    ("at", time("processedDate")),
-    ("error", field("errorMessage")),
+    Column("item", field("itemKey")),
+    Column("instance", field("processInstanceKey")),
+    Column("state", state),
+    Column("at", time("processedDate"), spare=1),
+    Column("error", field("errorMessage"), wraps=True),
 )
 
 
@@ -177,35 +205,41 @@ def show(key: str, items: str | None, oldest: bool, **page: Any) -> None:
 @batches.command()
 @KEY
 @address_option
-def watch(key: str, address: str | None) -> None:
-    """Show the progress of a batch operation until it ends or is suspended."""
-    talk(address, lambda client: follow(client, key))
+@json_option
+def watch(key: str, address: str | None, as_json: bool) -> None:
+    """Show the progress of a batch operation until it ends or is suspended. Ctrl-C ends the watching only."""
+    talk(address, lambda client: follow(client, key, as_json), lambda: goes_on(key))
 
 
-def _change(address: str | None, key: str, action: str, said: str) -> None:
-    talk(address, lambda client: client.change_batch_operation(key, action))
-    click.echo(f"{key} {said}")
+def _change(address: str | None, keys: tuple[str, ...], action: str, done: str, as_json: bool) -> None:
+    async def change(client: Client, key: str) -> None:
+        await client.change_batch_operation(key, action)
+
+    try_each(address, keys, change, done, as_json=as_json)
 
 
 @batches.command()
-@KEY
+@keys_argument()
 @address_option
-def suspend(key: str, address: str | None) -> None:
+@json_option
+def suspend(keys: tuple[str, ...], address: str | None, as_json: bool) -> None:
     """Send no more items. What was sent is finished."""
-    _change(address, key, "suspension", "is suspended")
+    _change(address, keys, "suspension", "suspended", as_json)
 
 
 @batches.command()
-@KEY
+@keys_argument()
 @address_option
-def resume(key: str, address: str | None) -> None:
+@json_option
+def resume(keys: tuple[str, ...], address: str | None, as_json: bool) -> None:
     """Continue a suspended batch operation."""
-    _change(address, key, "resumption", "goes on")
+    _change(address, keys, "resumption", "resumed", as_json)
 
 
 @batches.command()
-@KEY
+@keys_argument()
 @address_option
-def cancel(key: str, address: str | None) -> None:
+@json_option
+def cancel(keys: tuple[str, ...], address: str | None, as_json: bool) -> None:
     """Leave the rest of the items alone. What was done is not undone."""
-    _change(address, key, "cancellation", "is cancelled")
+    _change(address, keys, "cancellation", "cancelled", as_json)

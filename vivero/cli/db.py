@@ -8,14 +8,20 @@ from pathlib import Path
 import click
 
 from vivero.cli.failures import run
+from vivero.cli.groups import Group
 from vivero.cli.server import EXPECTED, database_options, settings
 from vivero.storage import row_security
 from vivero.storage.postgres import driver
 
 
-@click.group()
+@click.group(cls=Group)
 def db() -> None:
-    """Print the SQL of the second database role, for multi-tenancy."""
+    """Print the SQL of the second database role, for multi-tenancy.
+
+    \b
+    Example:
+      vivero db roles --database-url postgresql://vivero@db/vivero > roles.sql
+    """
 
 
 @db.command()

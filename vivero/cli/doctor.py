@@ -42,7 +42,7 @@ def doctor(
     \b
     Examples:
       vivero doctor --database-url postgresql://vivero@db/vivero
-      vivero doctor --json | jq 'select(.level != "ok")'
+      vivero doctor --json > findings.jsonl
     """
     chosen = settings(file, database__data_dir=data_dir, database__url=database_url)
     findings = run(lambda: _examine(chosen), EXPECTED)

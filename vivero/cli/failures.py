@@ -1,13 +1,13 @@
 """Failures of commands as one readable line and an exit code. Only bugs print a traceback.
 
-Exit codes: 1, the command failed and the line says why; 2, the command line is invalid (by click); 70 (EX_SOFTWARE of
-sysexits.h), the program gave up after too many failures.
+Exit codes: 1, the command failed and the line says why; 2, the command line is invalid (by click), and nothing was
+done; 70 (EX_SOFTWARE of sysexits.h), the program gave up after too many failures; 130 (128 and SIGINT), Ctrl-C.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TypeVar
+from typing import IO, Any, TypeVar
 
 import click
 import trio
@@ -25,14 +25,30 @@ class GaveUp(Failure):
     exit_code = 70
 
 
-def run(work: Callable[[], Awaitable[T]], expected: Mapping[type[Exception], type[Failure]]) -> T:
-    """Run `work` under Trio and return its result. An expected exception becomes the Failure that `expected` names."""
+class Interrupted(Failure):
+    """Ctrl-C ended the command. The message says what goes on without it; it may be empty."""
+
+    exit_code = 130
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        click.echo(f"\n{self.message}".rstrip(), file=file, err=file is None)
+
+
+def run(
+    work: Callable[[], Awaitable[T]],
+    expected: Mapping[type[Exception], type[Failure]],
+    goes_on: Callable[[], str] = str,
+) -> T:
+    """Run `work` under Trio and return its result. An expected exception becomes the Failure that `expected` names.
+
+    After Ctrl-C the command raises Interrupted with what `goes_on` says.
+    """
     try:
         return trio.run(work)
     except BaseException as error:
         cause = alone(error)
         if isinstance(cause, KeyboardInterrupt):
-            raise cause from None
+            raise Interrupted(goes_on()) from None
         for kind, failure in expected.items():
             if isinstance(cause, kind):
                 raise failure(str(cause)) from error

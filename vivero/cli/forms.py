@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from vivero.cli.lists import View, list_page, oldest_or_newest, paged
-from vivero.terminal_tables import field
+from vivero.terminal_tables import Column, field
 
 
 @click.command()
@@ -22,10 +22,10 @@ def forms(form_id: str | None, oldest: bool, **page: Any) -> None:
       vivero forms --id review-claim
     """
     columns = (
-        ("key", field("resourceKey")),
-        ("form", field("resourceId")),
-        ("version", field("version")),
-        ("tag", field("versionTag")),
-        ("file", field("resourceName")),
+        Column("key", field("resourceKey")),
+        Column("form", field("resourceId")),
+        Column("version", field("version")),
+        Column("tag", field("versionTag"), spare=2),
+        Column("file", field("resourceName"), spare=1),
     )
     list_page("resources", {"resourceId": form_id}, "resourceKey", columns, oldest, View(**page))

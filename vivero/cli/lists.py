@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import click
 
-from vivero.cli.options import address_option, json_option, say, talk
-from vivero.client import Client, Document, Page
-from vivero.terminal_tables import Column, console, field, state, table, time
+from vivero.cli.options import address_option, json_option, talk
+from vivero.cli.process_ids import complete_process_id
+from vivero.cli.rows import Format, Rows, left_out
+from vivero.client import Client, Page
+from vivero.terminal_tables import Column, field, listed, state, time
 
 F = TypeVar("F", bound=Callable[..., Any])
 MAX_PAGE = 1000
@@ -22,9 +25,17 @@ class View:
 
     address: str | None
     as_json: bool
+    keys_only: bool
     limit: int
     after: str | None
     everything: bool
+
+    @property
+    def format(self) -> Format:
+        """How the items are printed. Raises UsageError."""
+        if self.as_json and self.keys_only:
+            raise click.UsageError("--json and --keys exclude each other")
+        return Format.JSON if self.as_json else Format.KEYS if self.keys_only else Format.TABLE
 
 
 def paged(command: F) -> F:
@@ -32,6 +43,7 @@ def paged(command: F) -> F:
     for option in (
         address_option,
         json_option,
+        click.option("--keys", "keys_only", is_flag=True, help="Print keys only, one per line, for other commands."),
         click.option("--all", "everything", is_flag=True, help="Print all pages."),
         click.option("--after", metavar="CURSOR", help="Start after this cursor, which a page's last line shows."),
         click.option("--limit", type=click.IntRange(1, MAX_PAGE), default=50, show_default=True, help="Rows per page."),
@@ -45,6 +57,18 @@ def oldest_or_newest(command: F) -> F:
     return click.option("--oldest", is_flag=True, help="Oldest first; the default is newest first.")(command)
 
 
+def variable_filter(text: str) -> dict[str, str]:
+    """The filter of NAME=VALUE. A value that is no JSON is text. Raises UsageError."""
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise click.BadParameter(f"'{text}' is not NAME=VALUE", param_hint="--variable")
+    try:
+        known = json.loads(value)
+    except ValueError:
+        known = value
+    return {"name": name, "value": json.dumps(known, ensure_ascii=False, separators=(",", ":"))}
+
+
 @click.command()
 @click.option(
     "--state",
@@ -52,10 +76,17 @@ def oldest_or_newest(command: F) -> F:
     type=click.Choice(["ACTIVE", "COMPLETED", "TERMINATED"], case_sensitive=False),
     help="Only instances in this state.  [any]",
 )
-@click.option("--process", metavar="ID", help="Only instances of this process.")
+@click.option("--process", metavar="ID", shell_complete=complete_process_id, help="Only instances of this process.")
 @click.option("--version", type=click.IntRange(1), help="Only instances of this version of a process.")
 @click.option("--business-id", metavar="ID", help="Only instances with this business id.")
 @click.option("--tag", "tags", multiple=True, help="Only instances with this tag; may be repeated.")
+@click.option(
+    "--variable",
+    "variables",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Only instances with this value of a variable, as JSON or plain text; may be repeated.",
+)
 @click.option("--incident", "with_incident", is_flag=True, help="Only instances with incidents.")
 @oldest_or_newest
 @paged
@@ -65,6 +96,7 @@ def instances(
     version: int | None,
     business_id: str | None,
     tags: tuple[str, ...],
+    variables: tuple[str, ...],
     with_incident: bool,
     oldest: bool,
     **page: Any,
@@ -74,7 +106,8 @@ def instances(
     \b
     Examples:
       vivero instances --state ACTIVE --process order
-      vivero instances --incident --json | jq -r .processInstanceKey
+      vivero instances --incident --keys
+      vivero instances --variable customer=Ada --variable total=30
     """
     filter = {
         "state": state_,
@@ -82,17 +115,18 @@ def instances(
         "processDefinitionVersion": version,
         "businessId": business_id,
         "tags": list(tags) or None,
+        "variables": [variable_filter(text) for text in variables] or None,
         "hasIncident": True if with_incident else None,
     }
     columns = (
-        ("key", field("processInstanceKey")),
-        ("process", field("processDefinitionId")),
-        ("version", field("processDefinitionVersion")),
-        ("state", state),
-        ("started", time("startDate")),
-        ("ended", time("endDate")),
-        ("business id", field("businessId")),
-        ("tags", lambda item: " ".join(item["tags"])),
+        Column("key", field("processInstanceKey")),
+        Column("process", field("processDefinitionId")),
+        Column("version", field("processDefinitionVersion"), spare=4),
+        Column("state", state),
+        Column("started", time("startDate"), spare=3),
+        Column("ended", time("endDate"), spare=5),
+        Column("business id", field("businessId"), spare=2),
+        Column("tags", listed("tags"), spare=6),
     )
     list_page("process-instances", filter, "processInstanceKey", columns, oldest, View(**page))
 
@@ -100,7 +134,7 @@ def instances(
 @click.command()
 @click.option("--type", "type_", metavar="TYPE", help="Only jobs of this type.")
 @click.option("--state", "state_", metavar="STATE", help="CREATED, COMPLETED, FAILED, CANCELED, ERROR_THROWN, …")
-@click.option("--process", metavar="ID", help="Only jobs of this process.")
+@click.option("--process", metavar="ID", shell_complete=complete_process_id, help="Only jobs of this process.")
 @click.option("--instance", metavar="KEY", help="Only jobs of this process instance.")
 @oldest_or_newest
 @paged
@@ -121,16 +155,16 @@ def jobs(
         "processInstanceKey": instance,
     }
     columns = (
-        ("key", field("jobKey")),
-        ("type", field("type")),
-        ("state", state),
-        ("retries", field("retries")),
-        ("process", field("processDefinitionId")),
-        ("instance", field("processInstanceKey")),
-        ("element", field("elementId")),
-        ("worker", field("worker")),
-        ("created", time("creationTime")),
-        ("message", field("errorMessage")),
+        Column("key", field("jobKey")),
+        Column("type", field("type")),
+        Column("state", state),
+        Column("retries", field("retries"), spare=4),
+        Column("process", field("processDefinitionId"), spare=6),
+        Column("instance", field("processInstanceKey"), spare=1),
+        Column("element", field("elementId"), spare=5),
+        Column("worker", field("worker"), spare=8),
+        Column("created", time("creationTime"), spare=7),
+        Column("message", field("errorMessage"), spare=2, wraps=True),
     )
     list_page("jobs", filter, "jobKey", columns, oldest, View(**page))
 
@@ -145,7 +179,7 @@ def jobs(
     help="Only incidents in this state.",
 )
 @click.option("--type", "type_", metavar="TYPE", help="JOB_NO_RETRIES, IO_MAPPING_ERROR, CONDITION_ERROR, …")
-@click.option("--process", metavar="ID", help="Only incidents of this process.")
+@click.option("--process", metavar="ID", shell_complete=complete_process_id, help="Only incidents of this process.")
 @click.option("--instance", metavar="KEY", help="Only incidents of this process instance.")
 @oldest_or_newest
 @paged
@@ -159,7 +193,7 @@ def incidents(
     \b
     Examples:
       vivero incidents --process order
-      vivero incidents --json | jq -r .incidentKey | xargs vivero resolve
+      vivero incidents --type job_no_retries --all --keys | vivero resolve -
     """
     filter = {
         "state": None if state_ == "ANY" else state_,
@@ -168,50 +202,56 @@ def incidents(
         "processInstanceKey": instance,
     }
     columns = (
-        ("key", field("incidentKey")),
-        ("type", field("errorType")),
-        ("state", state),
-        ("process", field("processDefinitionId")),
-        ("instance", field("processInstanceKey")),
-        ("element", field("elementId")),
-        ("since", time("creationTime")),
-        ("message", field("errorMessage")),
+        Column("key", field("incidentKey")),
+        Column("type", field("errorType")),
+        Column("state", state, spare=5),
+        Column("process", field("processDefinitionId"), spare=3),
+        Column("instance", field("processInstanceKey"), spare=2),
+        Column("element", field("elementId"), spare=1),
+        Column("since", time("creationTime"), spare=4),
+        Column("message", field("errorMessage"), wraps=True),
     )
     list_page("incidents", filter, "incidentKey", columns, oldest, View(**page))
 
 
 def list_page(
-    resource: str, filter: dict[str, Any], key: str, columns: Sequence[Column], oldest: bool, view: View
+    resource: str,
+    filter: dict[str, Any],
+    key: str,
+    columns: Sequence[Column],
+    oldest: bool,
+    view: View,
+    sort: str | None = None,
 ) -> None:
-    """Print one page of a search, or all pages."""
+    """Print one page of a search, or all pages. `sort`: by this field, if the search does not sort by keys."""
     chosen = {name: value for name, value in filter.items() if value is not None}
+    order: dict[str, Any] = {"sort": key if sort is None else sort, "descending": not oldest}
+
+    rows = Rows(columns, view.format, key)
 
     async def pages(client: Client) -> None:
         after, shown = view.after, 0
+        hidden: Sequence[str] = ()
         while True:
-            page = await client.search(resource, chosen, sort=key, descending=not oldest, limit=view.limit, after=after)
+            page = await client.search(resource, chosen, **order, limit=view.limit, after=after)
             shown += len(page.items)
-            print_rows(page.items, columns, view.as_json)
+            hidden = rows.show(page.items)
             after = page.after
             if after is None or not view.everything:
                 break
-        _say_rest(page, shown, view)
+        if rows.format is Format.TABLE:
+            _say_rest(page, shown, hidden)
 
     talk(view.address, pages)
 
 
-def print_rows(items: Sequence[Document], columns: Sequence[Column], as_json: bool) -> None:
-    """Print a table, or one line of JSON for each item."""
-    if as_json:
-        for item in items:
-            say(item)
-    elif items:
-        console().print(table(items, columns))
-
-
-def _say_rest(page: Page, shown: int, view: View) -> None:
-    """Print the total and the cursor of the next page to stderr, because they are not rows."""
-    if view.as_json:
-        return
+def _say_rest(page: Page, shown: int, hidden: Sequence[str]) -> None:
+    """Print the total, the cursor of the next page and what has no room to stderr, because they are not rows."""
     more = f"; next page: --after {page.after}" if page.after is not None and shown < page.total else ""
-    click.echo(f"{shown} of {page.total}{more}", err=True)
+    told = f"; {left_out(hidden)}" if hidden else ""
+    click.echo(f"{shown:,} of {total(page, shown)}{told}{more}", err=True)
+
+
+def total(page: Page, shown: int = 0) -> str:
+    """The number of all matches. The server counts no further than 10,000: 10,000+."""
+    return f"{max(page.total, shown):,}{'+' if page.has_more and shown <= page.total else ''}"

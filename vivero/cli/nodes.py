@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import click
 import trio
-from rich.table import Table
 
 from vivero.cli.options import Failure, address_option, json_option, say, talk
+from vivero.cli.rows import print_rows
 from vivero.client import Client, Document
-from vivero.terminal_tables import console
+from vivero.terminal_tables import Column, field, listed
 
 POLL_S = 0.25
+COLUMNS = (
+    Column("node", lambda node: node["nodeId"] + (" (asked)" if node["asked"] else "")),
+    Column("state", field("state")),
+    Column("roles", listed("roles"), spare=3),
+    Column("version", field("version"), spare=4),
+    Column("address", lambda node: f"{node['host']}:{node['port']}", spare=1),
+    Column("partitions", listed("partitions")),
+    Column("heartbeat", field("heartbeat"), spare=2),
+)
 
 
 @click.command()
@@ -20,6 +29,11 @@ def nodes(address: str | None, as_json: bool) -> None:
     """List the nodes: roles, versions, heartbeats and the partitions that they lead.
 
     A node is a running program on the database of the server.
+
+    \b
+    Examples:
+      vivero nodes
+      vivero nodes --json
     """
 
     async def look(client: Client) -> Document:
@@ -30,26 +44,9 @@ def nodes(address: str | None, as_json: bool) -> None:
         for node in found["nodes"]:
             say(node)
     else:
-        console().print(_table(found))
+        print_rows([node | {"asked": node["nodeId"] == found["thisNode"]} for node in found["nodes"]], COLUMNS)
         if waiting := found["partitionsWithoutLeader"]:
             click.echo(f"no node leads {_listed(waiting)}", err=True)
-
-
-def _table(found: Document) -> Table:
-    made = Table(box=None, pad_edge=False)
-    for title in ("node", "state", "roles", "version", "address", "partitions", "heartbeat"):
-        made.add_column(title)
-    for node in found["nodes"]:
-        made.add_row(
-            node["nodeId"] + (" (asked)" if node["nodeId"] == found["thisNode"] else ""),
-            node["state"],
-            ", ".join(node["roles"]),
-            node["version"],
-            f"{node['host']}:{node['port']}",
-            ", ".join(map(str, node["partitions"])) or "-",
-            node["heartbeat"],
-        )
-    return made
 
 
 @click.command()
@@ -57,7 +54,8 @@ def _table(found: Document) -> Table:
 @click.option("--undo", is_flag=True, help="Take it back: the node gets its share of partitions again.")
 @click.option("--timeout", "timeout_s", type=float, metavar="S", help="Fail if it takes longer than S seconds.")
 @address_option
-def drain(node: str | None, undo: bool, timeout_s: float | None, address: str | None) -> None:
+@json_option
+def drain(node: str | None, undo: bool, timeout_s: float | None, address: str | None, as_json: bool) -> None:
     """Hand the partitions of a node over to other nodes, and wait until they are gone.
 
     NODE is the name of a node, or a part of it that no other node has (see `vivero nodes`). Without it, the node that
@@ -73,12 +71,14 @@ def drain(node: str | None, undo: bool, timeout_s: float | None, address: str | 
     async def work(client: Client) -> None:
         name = chosen(await client.nodes(), node)
         await client.set_draining(name, not undo)
-        if undo:
-            click.echo(f"node {name} gets partitions again")
-        elif not await _gone(client, name, timeout_s):
+        if not undo and not await _gone(client, name, timeout_s, as_json):
             raise Failure(f"node {name} still leads partitions after {timeout_s:g} s; it goes on handing them over")
+        if as_json:
+            say({"nodeId": name, "outcome": "taken back" if undo else "drained"})
+        elif undo:
+            click.echo(f"node {name} gets partitions again")
 
-    talk(address, work)
+    talk(address, work, lambda: "the node goes on handing over: `vivero drain --undo` takes it back")
 
 
 def chosen(found: Document, part: str | None) -> str:
@@ -92,16 +92,16 @@ def chosen(found: Document, part: str | None) -> str:
     return str(matching[0])
 
 
-async def _gone(client: Client, name: str, timeout_s: float | None) -> bool:
-    """Wait until the node leads nothing, and say how it goes on. False if it takes too long."""
+async def _gone(client: Client, name: str, timeout_s: float | None, as_json: bool) -> bool:
+    """Wait until the node leads nothing, and say how it goes on, with JSON on stderr. False if it takes too long."""
     said = None
     with trio.move_on_after(float("inf") if timeout_s is None else timeout_s):
         while (progress := progress_of(await client.nodes(), name)) != (done := f"node {name} leads no partition"):
             if progress != said:
-                click.echo(progress)
+                click.echo(progress, err=as_json)
                 said = progress
             await trio.sleep(POLL_S)
-        click.echo(done)
+        click.echo(done, err=as_json)
         return True
     return False
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from vivero.cli.failures import Failure, run
-from vivero.client import Client, ClientError, address_from
+from vivero.client import BadAddress, Client, ClientError, address_from, normalised
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -22,9 +22,19 @@ CONFIG = click.option("--config", "file", type=PATH, envvar="VIVERO_CONFIG", hel
 
 def address_option(command: F) -> F:
     """Add --address, the server's address."""
-    return click.option("--address", metavar="URL", help="The server.  [VIVERO_ADDRESS or http://localhost:8080]")(
-        command
-    )
+    return click.option(
+        "--address",
+        metavar="URL",
+        callback=_address,
+        help="The server.  [VIVERO_ADDRESS or http://localhost:8080]",
+    )(command)
+
+
+def _address(_context: click.Context, _parameter: click.Parameter, given: str | None) -> str | None:
+    try:
+        return None if given is None else normalised(given)
+    except BadAddress as error:
+        raise click.BadParameter(str(error)) from error
 
 
 def json_option(command: F) -> F:
@@ -32,14 +42,17 @@ def json_option(command: F) -> F:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON, one document per line.")(command)
 
 
-def talk(address: str | None, work: Callable[[Client], Awaitable[T]]) -> T:
-    """Run `work` with a client of the server, and return its result. Raises Failure."""
+def talk(address: str | None, work: Callable[[Client], Awaitable[T]], goes_on: Callable[[], str] = str) -> T:
+    """Run `work` with a client of the server, and return its result. Raises Failure.
+
+    `goes_on` tells after Ctrl-C what goes on without the command.
+    """
 
     async def session() -> T:
         async with Client(address_from(address)) as client:
             return await work(client)
 
-    return run(session, {ClientError: Failure})
+    return run(session, {ClientError: Failure}, goes_on)
 
 
 class JsonObject(click.ParamType[dict[str, Any]]):
@@ -70,9 +83,44 @@ def _text(value: str) -> str:
 JSON_OBJECT = JsonObject()
 
 
+VARIABLES = click.option(
+    "--variables", type=JSON_OBJECT, default="{}", help="Variables: a JSON object, @file, or @- for standard input."
+)
+
+
+def post(address: str | None, path: str, body: Mapping[str, Any], key: str, as_json: bool) -> None:
+    """Send a request without the members of `body` that are None, and print the member `key` of the answer."""
+    chosen = {name: value for name, value in body.items() if value is not None}
+    answer = talk(address, lambda client: client.request("POST", path, chosen)).body
+    if as_json:
+        say(answer)
+    else:
+        click.echo(answer[key] if key in answer else f"queued as command {answer['commandPosition']}")
+
+
 def say(document: Any) -> None:
     """Print one line of JSON to stdout."""
     click.echo(json.dumps(document, ensure_ascii=False))
 
 
-__all__ = ["CONFIG", "JSON_OBJECT", "PATH", "Failure", "address_option", "json_option", "say", "talk"]
+def tell(as_json: bool, text: str, **document: Any) -> None:
+    """Print an outcome: a text for people, or with --json a document, without the members that are None."""
+    if as_json:
+        say({name: value for name, value in document.items() if value is not None})
+    else:
+        click.echo(text)
+
+
+__all__ = [
+    "CONFIG",
+    "JSON_OBJECT",
+    "PATH",
+    "VARIABLES",
+    "Failure",
+    "address_option",
+    "json_option",
+    "post",
+    "say",
+    "talk",
+    "tell",
+]

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import click
 
-from vivero.cli.lists import MAX_PAGE, print_rows
+from vivero.cli.each import keys_argument, try_each
+from vivero.cli.groups import Group
+from vivero.cli.lists import MAX_PAGE
 from vivero.cli.options import address_option, json_option, say, talk
+from vivero.cli.rows import print_rows
 from vivero.client import Client
 from vivero.terminal_tables import Column, field, state, time
 
 STATES = ("pending", "held", "dead", "dropped")
-IDS = click.argument("ids", nargs=-1, required=True, metavar="ID…")
+IDS = keys_argument("ID")
 
 
-@click.group()
+@click.group(cls=Group)
 def outbox() -> None:
     """List, retry and drop deliveries of the outbox webhook.
 
@@ -36,9 +39,14 @@ def list_(state_: str | None, limit: int, address: str | None, as_json: bool) ->
     """List what waits, dead letters first. What is delivered is gone."""
     found = talk(address, lambda client: client.deliveries(state_, limit))
     columns: list[Column] = [
-        ("id", field("eventId")), ("type", field("type")), ("state", state), ("attempts", field("attempts")),
-        ("due", time("due")), ("instance", field("rootProcessInstanceKey")), ("error", field("error")),
-    ]  # fmt: skip
+        Column("id", field("eventId")),
+        Column("type", field("type")),
+        Column("state", state),
+        Column("attempts", field("attempts"), spare=1),
+        Column("due", time("due")),
+        Column("instance", field("rootProcessInstanceKey"), spare=2),
+        Column("error", field("error"), wraps=True),
+    ]
     print_rows(found["items"], columns, as_json)
     rest = found["page"]["totalItems"] - len(found["items"])
     if rest > 0 and not as_json:
@@ -48,7 +56,8 @@ def list_(state_: str | None, limit: int, address: str | None, as_json: bool) ->
 @outbox.command()
 @click.argument("id")
 @address_option
-def show(id: str, address: str | None) -> None:
+@json_option
+def show(id: str, address: str | None, as_json: bool) -> None:
     """Show one delivery as JSON, with its document."""
     say(talk(address, lambda client: client.delivery(id)))
 
@@ -56,23 +65,23 @@ def show(id: str, address: str | None) -> None:
 @outbox.command()
 @IDS
 @address_option
-def retry(ids: tuple[str, ...], address: str | None) -> None:
+@json_option
+def retry(keys: tuple[str, ...], address: str | None, as_json: bool) -> None:
     """Give dead letters all of their attempts again."""
-    _change(ids, address, "retry", "is tried again")
+    _change(keys, address, "retry", "tried again", as_json)
 
 
 @outbox.command()
 @IDS
 @address_option
-def drop(ids: tuple[str, ...], address: str | None) -> None:
+@json_option
+def drop(keys: tuple[str, ...], address: str | None, as_json: bool) -> None:
     """Give dead letters up. The events behind them follow."""
-    _change(ids, address, "drop", "is dropped")
+    _change(keys, address, "drop", "dropped", as_json)
 
 
-def _change(ids: tuple[str, ...], address: str | None, action: str, done: str) -> None:
-    async def work(client: Client) -> None:
-        for id in ids:
-            await client.change_delivery(id, action)
-            click.echo(f"{id} {done}")
+def _change(keys: tuple[str, ...], address: str | None, action: str, done: str, as_json: bool) -> None:
+    async def work(client: Client, id: str) -> None:
+        await client.change_delivery(id, action)
 
-    talk(address, work)
+    try_each(address, keys, work, done, as_json=as_json)

@@ -10,13 +10,22 @@ from typing import TypeVar
 import click
 
 from vivero.cli.database import on_database
+from vivero.cli.groups import Group
+from vivero.cli.options import json_option, tell
 from vivero.cli.recorded import record, recorded
+from vivero.cli.rows import print_rows
 from vivero.cli.server import database_options
 from vivero.engine.core.routes import SLOTS
 from vivero.engine.runtime.more_partitions import Move, NotRaised, raise_number
 from vivero.storage import audit_log, identities, routes
 from vivero.storage.postgres.driver import Connection
+from vivero.terminal_tables import Column, field, listed
 
+PARTITIONS = (
+    Column("partition", field("partitionId")),
+    Column("slots", field("slots")),
+    Column("pinned", listed("pinned"), wraps=True),
+)
 T = TypeVar("T")
 
 
@@ -26,30 +35,43 @@ def _on_database(
     return on_database(file, data_dir, url, work, NotRaised)
 
 
-@click.group()
+@click.group(cls=Group)
 def partitions() -> None:
-    """List partitions, pin tenants to them, and raise their number."""
+    """List partitions, pin tenants to them, and raise their number.
+
+    \b
+    Examples:
+      vivero partitions list
+      vivero partitions pin acme 2 3
+      vivero partitions pin acme
+      vivero partitions raise 4
+    """
 
 
 @partitions.command("list")
+@json_option
 @database_options
-def list_(file: Path | None, data_dir: Path | None, database_url: str | None) -> None:
+def list_(file: Path | None, data_dir: Path | None, database_url: str | None, as_json: bool) -> None:
     """List the partitions, the number of slots that each owns, and the tenants that are pinned to each."""
     known = _on_database(file, data_dir, database_url, routes.read)
     slots = Counter(known.owner_of(slot) for slot in range(SLOTS))
-    for partition in known.all:
-        pinned = sorted(tenant for tenant, among in known.pins.items() if partition in among)
-        click.echo(
-            f"partition {partition}: {slots[partition]} slots" + (f", pinned: {', '.join(pinned)}" if pinned else "")
-        )
+    pinned = {each: sorted(name for name, among in known.pins.items() if each in among) for each in known.all}
+    items = [{"partitionId": each, "slots": slots[each], "pinned": pinned[each]} for each in known.all]
+    print_rows(items, PARTITIONS, as_json)
 
 
 @partitions.command("pin")
 @click.argument("tenant")
 @click.argument("numbers", metavar="[PARTITION]...", type=int, nargs=-1)
+@json_option
 @database_options
 def pin(
-    tenant: str, numbers: tuple[int, ...], file: Path | None, data_dir: Path | None, database_url: str | None
+    tenant: str,
+    numbers: tuple[int, ...],
+    file: Path | None,
+    data_dir: Path | None,
+    database_url: str | None,
+    as_json: bool,
 ) -> None:
     """Let new instances of TENANT begin in these partitions only; without any, in all.
 
@@ -68,12 +90,15 @@ def pin(
 
     made = record("partitions pin", "TENANT", "UPDATE", tenant)
     _on_database(file, data_dir, database_url, recorded(made, work, NotRaised))
+    where = f"partition {', '.join(map(str, sorted(set(numbers))))}" if numbers else "all partitions"
+    tell(as_json, f"instances of {tenant} begin in {where}", tenantId=tenant, partitions=sorted(set(numbers)))
 
 
 @partitions.command("raise")
 @click.argument("number", type=int)
+@json_option
 @database_options
-def raise_(number: int, file: Path | None, data_dir: Path | None, database_url: str | None) -> None:
+def raise_(number: int, file: Path | None, data_dir: Path | None, database_url: str | None, as_json: bool) -> None:
     """Raise the number of partitions to NUMBER while the engine runs.
 
     Slots of message channels move until all partitions own equally many. If this command is interrupted, repeat it: it
@@ -81,11 +106,11 @@ def raise_(number: int, file: Path | None, data_dir: Path | None, database_url: 
     """
 
     def told(move: Move) -> None:
-        click.echo(f"moving {len(move.slots)} slots from partition {move.owner} to {move.to}")
+        click.echo(f"moving {len(move.slots)} slots from partition {move.owner} to {move.to}", err=as_json)
 
     async def work(connection: Connection) -> None:
         await raise_number(connection, number, told)
         await audit_log.add(connection, record("partitions raise", "RESOURCE", "UPDATE", str(number)))
 
     _on_database(file, data_dir, database_url, work)
-    click.echo(f"the database has {number} partitions")
+    tell(as_json, f"the database has {number} partitions", partitions=number)

@@ -10,13 +10,13 @@ from typing import Any, TypeVar
 import click
 import structlog
 
-from vivero import config, embedded, logs, program
+from vivero import config, embedded, logs, program, service_manager
 from vivero.access import NotProtected
 from vivero.api.access.settings import MODES
 from vivero.api.http1.listeners import ListenError
 from vivero.api.tls.certificate import CertificateProblem
 from vivero.cli.failures import Failure, GaveUp, run
-from vivero.cli.options import CONFIG, PATH
+from vivero.cli.options import CONFIG, PATH, json_option, tell
 from vivero.config import Config, ConfigError
 from vivero.engine.runtime.cluster.versions import IncompatibleVersion
 from vivero.engine.runtime.supervision.failures import Escalated
@@ -139,7 +139,7 @@ def up(
         control_clock=control_clock,
         log_format=log_format,
     )
-    logs.configure(chosen.log_format, chosen.log_level)
+    program.configure_logs(chosen)
     for name, suggestion in config.misspelt().items():
         log.warning("an environment variable does not name a setting", variable=name, did_you_mean=suggestion)
     serve = parent.serve if chosen.processes > 1 else program.serve_in_this_process
@@ -152,18 +152,25 @@ def up(
 @click.command()
 @database_options
 @click.option("--check", is_flag=True, help="Change nothing; exit with 1 if migrations are pending.")
-def migrate(file: Path | None, data_dir: Path | None, database_url: str | None, check: bool) -> None:
+@json_option
+def migrate(file: Path | None, data_dir: Path | None, database_url: str | None, check: bool, as_json: bool) -> None:
     """Migrate a database's schema, then exit.
 
     `vivero up` does the same at its start. Use this command to migrate before the start. Several programs may run it
     at the same time: one migrates, and the others wait and then have nothing to do.
+
+    \b
+    Examples:
+      vivero migrate --database-url postgresql://vivero:secret@db/vivero
+      vivero migrate --check
     """
     chosen = settings(file, database__data_dir=data_dir, database__url=database_url)
     logs.configure(chosen.log_format, "warning")
     todo = run(lambda: _pending(chosen) if check else _migrate(chosen), EXPECTED)
     if check and todo:
         raise Failure(f"{len(todo)} migrations are pending: {', '.join(map(str, todo))}")
-    click.echo(f"{len(todo)} migrations done; the schema is up to date" if todo else "the schema is up to date")
+    text = f"{len(todo)} migrations done; the schema is up to date" if todo else "the schema is up to date"
+    tell(as_json, text, migrations=list(map(str, todo)))
 
 
 async def _migrate(chosen: Config) -> list[Migration]:
@@ -185,13 +192,21 @@ async def _pending(chosen: Config) -> list[Migration]:
 
 @click.command("database-url")
 @click.option("--data-dir", type=PATH, envvar="VIVERO_DATA_DIR", metavar="DIR", help="The --data-dir of `vivero up`.")
-def database_url(data_dir: Path | None) -> None:
+@json_option
+def database_url(data_dir: Path | None, as_json: bool) -> None:
     """Print the URL of the embedded PostgreSQL that runs at DIR.
 
     \b
     Example:
+      vivero database-url
       psql "$(vivero database-url)" -c 'SELECT * FROM process_instances'
     """
+    url = embedded_url(data_dir)
+    tell(as_json, url, url=url)
+
+
+def embedded_url(data_dir: Path | None) -> str:
+    """The URL of the embedded PostgreSQL that runs at a data directory. Raises Failure."""
     try:
         url = embedded.database_url(data_dir)
     except embedded.EmbeddedPostgresError as error:
@@ -199,7 +214,7 @@ def database_url(data_dir: Path | None) -> None:
     if url is None:
         root = data_dir or embedded.default_root()
         raise Failure(f"no embedded PostgreSQL runs at {root}: start it with `vivero up`")
-    click.echo(url)
+    return url
 
 
 def say_migration(migration: Migration, number: int, count: int) -> None:
@@ -209,6 +224,7 @@ def say_migration(migration: Migration, number: int, count: int) -> None:
 
 def _say_ready(chosen: Config, ready: program.Ready) -> None:
     click.echo(banner(chosen, ready))
+    service_manager.notify("READY=1")
 
 
 def banner(chosen: Config, ready: program.Ready) -> str:

@@ -7,13 +7,24 @@ from pathlib import Path
 import click
 
 from vivero.cli.database import on_database
-from vivero.cli.options import json_option, say
+from vivero.cli.options import json_option, tell
 from vivero.cli.recorded import record, recorded
+from vivero.cli.rows import print_rows
 from vivero.cli.server import database_options
 from vivero.storage import sessions
 from vivero.storage.identities import LastAdmin
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.sessions import ListedSession
+from vivero.terminal_tables import Column, field
+from vivero.terminal_tables import time as time_of
+
+SESSIONS = (
+    Column("user", field("username")),
+    Column("provider", field("provider")),
+    Column("since", time_of("createdAt"), spare=1),
+    Column("last use", time_of("usedAt")),
+    Column("until", time_of("expiresAt"), spare=2),
+)
 
 
 @click.command("sessions")
@@ -28,19 +39,21 @@ def list_sessions(
     async def work(connection: Connection) -> list[ListedSession]:
         return await sessions.listed(connection, username)
 
-    for each in on_database(file, data_dir, database_url, work, LastAdmin):
-        since, used, until = (time.isoformat() for time in (each.created_at, each.seen_at, each.expires_at))
-        if as_json:
-            times = {"createdAt": since, "usedAt": used, "expiresAt": until}
-            say({"username": each.username, "provider": each.provider, **times})
-        else:
-            click.echo(f"{each.username:<24} {each.provider:<8} since {since}  last use {used}  until {until}")
+    found = on_database(file, data_dir, database_url, work, LastAdmin)
+    print_rows([_document(each) for each in found], SESSIONS, as_json)
+
+
+def _document(each: ListedSession) -> dict[str, str]:
+    since, used, until = (time.isoformat() for time in (each.created_at, each.seen_at, each.expires_at))
+    times = {"createdAt": since, "usedAt": used, "expiresAt": until}
+    return {"username": each.username, "provider": each.provider, **times}
 
 
 @click.command("sign-out")
 @click.argument("username")
+@json_option
 @database_options
-def sign_out(username: str, file: Path | None, data_dir: Path | None, database_url: str | None) -> None:
+def sign_out(username: str, file: Path | None, data_dir: Path | None, database_url: str | None, as_json: bool) -> None:
     """End all sessions of a user's browsers."""
 
     async def work(connection: Connection) -> int:
@@ -48,4 +61,4 @@ def sign_out(username: str, file: Path | None, data_dir: Path | None, database_u
 
     made = record("user sign-out", "USER", "UPDATE", username)
     ended = on_database(file, data_dir, database_url, recorded(made, work, LastAdmin), LastAdmin)
-    click.echo(f"{ended} sessions of {username} ended")
+    tell(as_json, f"{ended} sessions of {username} ended", username=username, ended=ended)

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import click
 
-from vivero import terminal_tables
+from vivero import log_tables
 from vivero.cli.options import address_option, json_option, say, talk
+from vivero.cli.rows import print_rows
 from vivero.client import Client, Document
+from vivero.terminal_tables import VARIABLES, Column, coloured, console, field, state, time
 
-ELEMENTS: tuple[terminal_tables.Column, ...] = (
-    ("element instance", terminal_tables.field("elementInstanceKey")),
-    ("element", terminal_tables.field("elementId")),
-    ("type", terminal_tables.field("type")),
-    ("state", terminal_tables.state),
-    ("started", terminal_tables.time("startDate")),
-    ("ended", terminal_tables.time("endDate")),
+ELEMENTS: tuple[Column, ...] = (
+    Column("element instance", field("elementInstanceKey")),
+    Column("element", field("elementId")),
+    Column("type", field("type")),
+    Column("state", state),
+    Column("started", time("startDate"), spare=1),
+    Column("ended", time("endDate"), spare=2),
 )
-INCIDENTS: tuple[terminal_tables.Column, ...] = (
-    ("incident", terminal_tables.field("incidentKey")),
-    ("type", terminal_tables.field("errorType")),
-    ("element", terminal_tables.field("elementId")),
-    ("message", terminal_tables.field("errorMessage")),
+INCIDENTS: tuple[Column, ...] = (
+    Column("incident", field("incidentKey")),
+    Column("type", field("errorType")),
+    Column("element", field("elementId")),
+    Column("message", field("errorMessage"), wraps=True),
 )
 MAX_ROWS = 200
 
@@ -30,7 +32,12 @@ MAX_ROWS = 200
 @address_option
 @json_option
 def show(key: str, address: str | None, as_json: bool) -> None:
-    """Show the process instance KEY: its elements, variables and open incidents."""
+    """Show the process instance KEY: its elements, variables and open incidents.
+
+    \b
+    Example:
+      vivero show 2251799813685252
+    """
 
     async def read(client: Client) -> Document:
         of_it = {"processInstanceKey": key}
@@ -45,13 +52,15 @@ def show(key: str, address: str | None, as_json: bool) -> None:
     if as_json:
         say(found)
         return
-    screen = terminal_tables.console()
+    screen = console()
     screen.print(_headline(found["instance"]))
-    screen.print(terminal_tables.table(found["elements"], ELEMENTS))
+    print_rows(found["elements"], ELEMENTS)
     if found["variables"]:
-        screen.print("", terminal_tables.variables(found["variables"]))
+        screen.print()
+        print_rows(sorted(found["variables"], key=lambda item: item["name"]), VARIABLES)
     if found["incidents"]:
-        screen.print("", terminal_tables.table(found["incidents"], INCIDENTS))
+        screen.print()
+        print_rows(found["incidents"], INCIDENTS)
 
 
 @click.command()
@@ -94,24 +103,28 @@ def events(position: int, address: str | None, as_json: bool) -> None:
     """Show the command at POSITION of the log and all its events.
 
     The API returns the position of a command in the header Command-Position.
+
+    \b
+    Example:
+      vivero events 2251799813685249
     """
     command = talk(address, lambda client: client.command(position))
     if as_json:
         say(command)
         return
-    screen = terminal_tables.console()
-    took = terminal_tables.latency_ms(command)
+    screen = console()
+    took = log_tables.latency_ms(command)
     screen.print(
-        f"[bold]{command['intent']}[/] at position {position}: {terminal_tables.coloured(command['status'])}"
+        f"[bold]{command['intent']}[/] at position {position}: {coloured(command['status'])}"
         + ("" if took is None else f" after {took:g} ms")
     )
     if command["rejection"] is not None:
         screen.print(f"{command['rejection']['code']}: {command['rejection']['reason']}", markup=False)
-    screen.print(terminal_tables.event_table(command))
+    print_rows(command["events"], log_tables.EVENTS)
 
 
 def _headline(instance: Document) -> str:
     return (
         f"[bold]{instance['processDefinitionId']}[/] version {instance['processDefinitionVersion']},"
-        f" instance {instance['processInstanceKey']}: {terminal_tables.state(instance)}"
+        f" instance {instance['processInstanceKey']}: {state(instance)}"
     )

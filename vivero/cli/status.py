@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
+from datetime import datetime
 from pathlib import Path
 
 import click
-from rich.table import Table
+from rich.markup import escape
 
 from vivero import config
 from vivero.cli.failures import Failure, run
 from vivero.cli.options import CONFIG, address_option, say, talk
-from vivero.client import Client, ClientError, Document, Unreachable
+from vivero.cli.rows import print_pairs, print_rows
+from vivero.client import ApiError, Client, ClientError, Document, Unreachable
 from vivero.config import ConfigError
-from vivero.terminal_tables import Column, console, table
+from vivero.terminal_tables import Column
 
 ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "": "127.0.0.1"}
 """An address to listen on that stands for all → one to connect to."""
@@ -29,7 +31,10 @@ ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "": "127.0.0.1"}
 def status(
     context: click.Context, address: str | None, processes: bool, admin: str | None, file: Path | None, as_json: bool
 ) -> None:
-    """Show the server's health, version and partitions. The exit code is 0 if it is healthy, otherwise 1.
+    """Show the server's health, its nodes, and what runs and waits. The exit code is 1 if it is not healthy.
+
+    Nodes with their uptimes, and the figures (backlog, instances, jobs, incidents, timers, size of the database), need
+    the permission to read the system, if the server has authentication.
 
     With --processes, show the health, connections and requests of each process. Only the admin port knows them. Its
     address is that of the settings `admin.host` and `admin.port`: give the same --config as to the server.
@@ -39,24 +44,33 @@ def status(
       vivero status
       vivero status --processes
     """
-    if processes or admin is not None:
-        found = _ask_admin(admin or admin_address(file))
-    else:
-        healthy, topology = talk(address, _ask)
-        found = {"healthy": healthy, **topology}
+    of_processes = processes or admin is not None
+    found = _ask_admin(admin or admin_address(file)) if of_processes else talk(address, _ask)
     if as_json:
         say(found)
     elif "processes" in found:
-        console().print(table(found["processes"], PROCESS_COLUMNS))
+        print_rows(found["processes"], PROCESS_COLUMNS)
         for problem in _problems(found):
             click.echo(problem, err=True)
     else:
-        console().print(_table(found))
+        print_pairs(_pairs(found))
     context.exit(0 if found["healthy"] else 1)
 
 
-async def _ask(client: Client) -> tuple[bool, Document]:
-    return await client.healthy(), await client.topology()
+async def _ask(client: Client) -> Document:
+    found = {"healthy": await client.healthy(), **await client.topology()}
+    nodes = (await _if_permitted(client.nodes)).get("nodes", [])
+    return found | {"nodes": nodes, "figures": await _if_permitted(client.figures)}
+
+
+async def _if_permitted(ask: Callable[[], Awaitable[Document]]) -> Document:
+    """The answer; empty if the caller may not ask, or the server is of an earlier version."""
+    try:
+        return await ask()
+    except ApiError as error:
+        if error.status not in (403, 404):
+            raise
+        return {}
 
 
 def admin_address(file: Path | None) -> str:
@@ -84,18 +98,66 @@ def _ask_admin(address: str) -> Document:
     return run(look, {ClientError: Failure})
 
 
-def _table(found: Document) -> Table:
-    made = Table.grid(padding=(0, 2))
-    made.add_row(
-        "health", "[green]healthy[/]" if found["healthy"] else "[red]a part of the server makes no progress[/]"
-    )
-    made.add_row("REST API", f"Camunda {found['gatewayVersion']}")
-    made.add_row("cluster", found["clusterId"] or "")
+def _pairs(found: Document) -> Iterator[tuple[str, str]]:
+    """What is shown: a name, and a text in rich's markup."""
+    yield "health", "[green]healthy[/]" if found["healthy"] else "[red]a part of the server makes no progress[/]"
+    yield "version", ", ".join(sorted({broker["version"] for broker in found["brokers"]}))
+    yield "REST API", f"Camunda {found['gatewayVersion']}"
+    yield "cluster", found["clusterId"] or ""
+    for node in found["nodes"]:
+        up = duration(_seconds_between(node["started"], node["heartbeat"]))
+        yield "node", f"{escape(node['nodeId'])} at {node['host']}:{node['port']}: {_node_state(node)}, up {up}"
+    if not found["nodes"]:
+        for broker in found["brokers"]:
+            yield "node", f"{escape(broker['brokerId'])} at {broker['host']}:{broker['port']}"
     for broker in found["brokers"]:
-        made.add_row("node", f"{broker['brokerId']} at {broker['host']}:{broker['port']}, version {broker['version']}")
         for partition in broker["partitions"]:
-            made.add_row("partition", f"{partition['partitionId']}: {partition['role']}, {partition['health']}")
-    return made
+            if partition["role"] == "leader":
+                yield "partition", f"{partition['partitionId']}: {partition['health']}, led by {broker['brokerId']}"
+    yield from figure_texts(found["figures"])
+
+
+def figure_texts(figures: Document) -> Iterator[tuple[str, str]]:
+    """The figures that the server had time for."""
+    if (partitions := figures.get("partitions")) is not None:
+        commands, behind_s = sum(each["commands"] for each in partitions), max(each["seconds"] for each in partitions)
+        yield "backlog", f"{commands:,} commands" + (f", the oldest {behind_s:,.1f} s old" if commands else "")
+        for each in partitions:
+            if not each["hasLeader"]:
+                yield "partition", f"[red]{each['partitionId']}: no node leads it[/]"
+    if (instances := figures.get("instances")) is not None:
+        yield "instances", f"{instances['running']:,} running"
+    if (jobs := figures.get("jobs")) is not None:
+        yield "jobs", ", ".join(f"{count:,} {state}" for state, count in jobs.items() if count) or "none"
+    if (incidents := figures.get("incidents")) is not None:
+        yield "incidents", f"[red]{incidents['active']:,}[/]" if incidents["active"] else "none"
+    if (timers := figures.get("timers")) is not None:
+        late = f", [yellow]overdue by {timers['overdueSeconds']:,.1f} s[/]" if timers["overdueSeconds"] >= 1 else ""
+        yield "timers", f"{timers['pending']:,} pending{late}"
+    if (waiting := figures.get("waiting")) is not None:
+        yield "waiting", f"{waiting['userTasks']:,} user tasks, {waiting['messages']:,} messages"
+    if (server := figures.get("server")) is not None:
+        yield "database", f"{server['databaseBytes'] / 1e6:,.0f} MB"
+
+
+def _node_state(node: Document) -> str:
+    colour = {"LIVE": "green", "DRAINING": "yellow"}.get(node["state"], "red")
+    return f"[{colour}]{node['state'].lower()}[/], {node['version']}"
+
+
+def _seconds_between(first: str, last: str) -> float:
+    return (datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds()
+
+
+def duration(seconds: float) -> str:
+    """A time span in its two largest units."""
+    left = int(max(seconds, 0))
+    parts: list[str] = []
+    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1)):
+        count, left = divmod(left, size)
+        if count or parts:
+            parts.append(f"{count} {unit}")
+    return " ".join(parts[:2]) or "0 s"
 
 
 def _health(process: Document) -> str:
@@ -104,12 +166,12 @@ def _health(process: Document) -> str:
 
 def _text(name: str) -> Column:
     """A column of a field that a process without an answer lacks."""
-    return name, lambda process: str(process.get(name) or "-")
+    return Column(name, lambda process: str(process.get(name) or "-"))
 
 
 PROCESS_COLUMNS: tuple[Column, ...] = (
-    ("process", lambda process: process["name"]),
-    ("health", _health),
+    Column("process", lambda process: process["name"]),
+    Column("health", _health),
     *map(_text, ("pid", "node", "connections", "requests")),
 )
 

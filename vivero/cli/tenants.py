@@ -9,16 +9,19 @@ import click
 import msgspec
 
 from vivero.api.access.tenants import TENANT_ID
-from vivero.cli.access import IDENTIFIER, JSON
+from vivero.cli.access import IDENTIFIER
 from vivero.cli.database import on_database
 from vivero.cli.failures import Failure
-from vivero.cli.options import say
+from vivero.cli.groups import Group
+from vivero.cli.options import json_option, say, tell
 from vivero.cli.recorded import Work, record, recorded
+from vivero.cli.rows import print_rows
 from vivero.cli.server import database_options
 from vivero.storage import directory, identities
 from vivero.storage.audit_log import AuditRecord
 from vivero.storage.identities import LastAdmin, ListedTenant
 from vivero.storage.postgres.driver import Connection
+from vivero.terminal_tables import Column, field
 
 KINDS = {
     "user": None,
@@ -28,6 +31,12 @@ KINDS = {
     "mapping-rule": directory.MAPPING_RULE,
 }
 """Types of members. Users and clients may be those of the identity provider, which are no entries here."""
+TENANTS = (
+    Column("tenant", field("tenantId")),
+    Column("definitions", field("definitions")),
+    Column("members", lambda item: str(len(item["members"]))),
+    Column("name", field("name"), spare=1),
+)
 T = TypeVar("T")
 
 TYPE = click.option(
@@ -40,7 +49,7 @@ def _change(file: Path | None, data_dir: Path | None, url: str | None, made: Aud
     return on_database(file, data_dir, url, recorded(made, work, LastAdmin), LastAdmin)
 
 
-@click.group()
+@click.group(cls=Group)
 def tenant() -> None:
     """Create, list and delete tenants, and assign users and others to them.
 
@@ -57,6 +66,7 @@ def tenant() -> None:
 @click.argument("tenant_id")
 @click.option("--name", metavar="NAME", help="The tenant's full name.  [the id]")
 @click.option("--description", metavar="TEXT", help="What the tenant is for.")
+@json_option
 @database_options
 def create(
     tenant_id: str,
@@ -65,6 +75,7 @@ def create(
     file: Path | None,
     data_dir: Path | None,
     database_url: str | None,
+    as_json: bool,
 ) -> None:
     """Create a tenant. It has an effect if `tenants.enabled` is true."""
     if TENANT_ID.fullmatch(tenant_id) is None:
@@ -75,25 +86,21 @@ def create(
             raise Failure(f"there is a tenant '{tenant_id}' already")
 
     _change(file, data_dir, database_url, record("tenant create", "TENANT", "CREATE", tenant_id), work)
-    click.echo(f"tenant {tenant_id} created")
+    tell(as_json, f"tenant {tenant_id} created", tenantId=tenant_id, outcome="created")
 
 
 @tenant.command("list")
-@JSON
+@json_option
 @database_options
 def list_tenants(as_json: bool, file: Path | None, data_dir: Path | None, database_url: str | None) -> None:
     """List tenants with the number of their process definitions and members."""
-    for each in on_database(file, data_dir, database_url, identities.tenants, LastAdmin):
-        if as_json:
-            say(_document(each))
-        else:
-            counts = f"{each.definitions:>6} definitions {len(each.members):>6} members"
-            click.echo(f"{each.tenant_id:<32} {counts}  {each.name}")
+    found = on_database(file, data_dir, database_url, identities.tenants, LastAdmin)
+    print_rows([_document(each) for each in found], TENANTS, as_json)
 
 
 @tenant.command("show")
 @click.argument("tenant_id")
-@JSON
+@json_option
 @database_options
 def show(tenant_id: str, as_json: bool, file: Path | None, data_dir: Path | None, database_url: str | None) -> None:
     """Show a tenant and its members."""
@@ -124,8 +131,9 @@ def _document(each: ListedTenant) -> dict[str, object]:
 
 @tenant.command("delete")
 @click.argument("tenant_id")
+@json_option
 @database_options
-def delete(tenant_id: str, file: Path | None, data_dir: Path | None, database_url: str | None) -> None:
+def delete(tenant_id: str, file: Path | None, data_dir: Path | None, database_url: str | None, as_json: bool) -> None:
     """Delete a tenant with all memberships. It must not have process definitions."""
 
     async def work(connection: Connection) -> None:
@@ -138,16 +146,23 @@ def delete(tenant_id: str, file: Path | None, data_dir: Path | None, database_ur
             raise Failure(f"the tenant '{tenant_id}' still has process definitions or forms: delete them first")
 
     _change(file, data_dir, database_url, record("tenant delete", "TENANT", "DELETE", tenant_id), work)
-    click.echo(f"tenant {tenant_id} deleted")
+    tell(as_json, f"tenant {tenant_id} deleted", tenantId=tenant_id, outcome="deleted")
 
 
 @tenant.command("assign")
 @click.argument("tenant_id")
 @click.argument("member")
 @TYPE
+@json_option
 @database_options
 def assign(
-    tenant_id: str, member: str, kind: str, file: Path | None, data_dir: Path | None, database_url: str | None
+    tenant_id: str,
+    member: str,
+    kind: str,
+    file: Path | None,
+    data_dir: Path | None,
+    database_url: str | None,
+    as_json: bool,
 ) -> None:
     """Assign a user, client, group, role or mapping rule to a tenant."""
     if IDENTIFIER.fullmatch(member) is None:
@@ -162,16 +177,24 @@ def assign(
         await identities.assign(connection, ("TENANT", tenant_id), (_type(kind), member))
 
     _change(file, data_dir, database_url, _membership("assign", tenant_id, kind, member), work)
-    click.echo(f"{kind} {member} has the tenant {tenant_id}")
+    outcome = {"tenantId": tenant_id, "type": kind, "member": member, "outcome": "assigned"}
+    tell(as_json, f"{kind} {member} has the tenant {tenant_id}", **outcome)
 
 
 @tenant.command("unassign")
 @click.argument("tenant_id")
 @click.argument("member")
 @TYPE
+@json_option
 @database_options
 def unassign(
-    tenant_id: str, member: str, kind: str, file: Path | None, data_dir: Path | None, database_url: str | None
+    tenant_id: str,
+    member: str,
+    kind: str,
+    file: Path | None,
+    data_dir: Path | None,
+    database_url: str | None,
+    as_json: bool,
 ) -> None:
     """Take a tenant from a user, client, group, role or mapping rule."""
 
@@ -180,7 +203,8 @@ def unassign(
             raise Failure(f"{kind} {member} does not have the tenant {tenant_id}")
 
     _change(file, data_dir, database_url, _membership("unassign", tenant_id, kind, member), work)
-    click.echo(f"{kind} {member} no longer has the tenant {tenant_id}")
+    outcome = {"tenantId": tenant_id, "type": kind, "member": member, "outcome": "unassigned"}
+    tell(as_json, f"{kind} {member} no longer has the tenant {tenant_id}", **outcome)
 
 
 def _membership(verb: str, tenant_id: str, kind: str, member: str) -> AuditRecord:

@@ -7,15 +7,17 @@ from typing import Any
 
 import click
 
+from vivero.cli.each import keys_argument, try_each
 from vivero.cli.lists import View, list_page, oldest_or_newest, paged
-from vivero.cli.options import address_option, talk
-from vivero.client import Client
-from vivero.terminal_tables import field, state, time
+from vivero.cli.options import address_option, json_option
+from vivero.cli.process_ids import complete_process_id
+from vivero.client import Client, path_part
+from vivero.terminal_tables import Column, field, state, time
 
 
 @click.command()
 @click.option("--instance", metavar="KEY", help="Only timers of this process instance.")
-@click.option("--process", metavar="ID", help="Only timers of this process.")
+@click.option("--process", metavar="ID", shell_complete=complete_process_id, help="Only timers of this process.")
 @click.option(
     "--state",
     "state_",
@@ -33,7 +35,7 @@ def timers(instance: str | None, process: str | None, state_: str, oldest: bool,
     \b
     Examples:
       vivero timers --instance 2251799813685251
-      vivero timers --process reminder --json | jq -r .dueDate
+      vivero timers --process reminder | cut -f1,2
     """
     filter = {
         "processInstanceKey": instance,
@@ -41,35 +43,36 @@ def timers(instance: str | None, process: str | None, state_: str, oldest: bool,
         "state": None if state_ == "ANY" else state_,
     }
     columns = (
-        ("key", field("timerKey")),
-        ("due", time("dueDate")),
-        ("state", state),
-        ("type", field("type")),
-        ("process", field("processDefinitionId")),
-        ("instance", field("processInstanceKey")),
-        ("element", field("elementId")),
-        ("left", field("repetitions")),
+        Column("key", field("timerKey")),
+        Column("due", time("dueDate")),
+        Column("state", state),
+        Column("type", field("type"), spare=4),
+        Column("process", field("processDefinitionId"), spare=3),
+        Column("instance", field("processInstanceKey"), spare=1),
+        Column("element", field("elementId"), spare=2),
+        Column("left", field("repetitions"), spare=5),
     )
     list_page("timers", filter, "timerKey", columns, oldest, View(**page))
 
 
 @click.command()
-@click.argument("keys", nargs=-1, required=True, metavar="KEY...")
+@keys_argument()
 @address_option
-def fire(keys: tuple[str, ...], address: str | None) -> None:
+@json_option
+def fire(keys: tuple[str, ...], address: str | None, as_json: bool) -> None:
     """Fire timers now, whatever their due dates. A cycle continues with its next occurrence.
 
     \b
-    Example:
-      vivero timers --instance 2251799813685251 --json | jq -r .timerKey | xargs vivero fire
+    Examples:
+      vivero fire 2251799813685260
+      vivero timers --instance 2251799813685251 --keys | vivero fire -
     """
+    try_each(address, keys, Client.fire, "fired", as_json=as_json, explain=_what_became_of_it)
 
-    async def each(client: Client) -> None:
-        for key in keys:
-            await client.request("POST", f"/v2/timers/{key}/trigger")
-            click.echo(f"fired {key}")
 
-    talk(address, each)
+async def _what_became_of_it(client: Client, key: str) -> str | None:
+    timer = (await client.request("GET", f"/v2/timers/{path_part(key)}")).body
+    return None if timer["state"] == "PENDING" else f"timer {key} waits no more: {timer['state']}"
 
 
 class Moment(click.ParamType[str]):
@@ -91,12 +94,16 @@ class Moment(click.ParamType[str]):
 @click.argument("key")
 @click.argument("date", type=Moment())
 @address_option
-def move(key: str, date: str, address: str | None) -> None:
+@json_option
+def move(key: str, date: str, address: str | None, as_json: bool) -> None:
     """Move the due date of the timer KEY. With a date in the past, the timer fires at once.
 
     \b
     Example:
       vivero move 2251799813685260 2027-01-31T12:00:00Z
     """
-    talk(address, lambda client: client.request("PATCH", f"/v2/timers/{key}", {"dueDate": date}))
-    click.echo(f"moved {key} to {date}")
+
+    async def change(client: Client, key: str) -> None:
+        await client.request("PATCH", f"/v2/timers/{path_part(key)}", {"dueDate": date})
+
+    try_each(address, [key], change, "moved", as_json=as_json, explain=_what_became_of_it)

@@ -9,6 +9,7 @@ import trio
 from rich.live import Live
 from rich.table import Table
 
+from vivero.cli.failures import Interrupted
 from vivero.cli.options import address_option, json_option, say, talk
 from vivero.client import Client, ClientError
 from vivero.terminal_tables import console
@@ -32,7 +33,7 @@ def top(every_s: float, count: int | None, as_json: bool, address: str | None) -
     """
     try:
         talk(address, lambda client: _watch(client, every_s, count, as_json))
-    except KeyboardInterrupt:
+    except Interrupted:
         return
 
 

@@ -15,10 +15,30 @@ import click
 import trio
 
 from vivero.cli.failures import Failure, run
-from vivero.cli.options import address_option
-from vivero.client import Client, ClientError, Document, address_from
-from vivero.worker import MAX_MESSAGE, JobFailed, Report, Worker, WorkerSettings
+from vivero.cli.options import address_option, json_option, say
+from vivero.client import Client, ClientError, Document, address_from, trace_headers
+from vivero.worker import MAX_MESSAGE, JobError, JobFailed, Report, Worker, WorkerSettings
 
+MAX_LINE = 200
+"""Characters of an error message that the worker prints. The server has the whole message."""
+MAX_LINES = 10
+"""Lines of the standard error of a command that succeeds."""
+NO_CODES: Mapping[int, str] = {}
+
+
+class ExitCode(click.ParamType[tuple[int, str]]):
+    """An exit code of the command, and the code of the BPMN error that it stands for."""
+
+    name = "EXIT=CODE"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, str]:
+        exit_code, _, code = str(value).partition("=")
+        if not exit_code.isdecimal() or not 1 <= int(exit_code) <= 255 or not code:
+            self.fail("the form is EXIT=CODE, such as 3=card-refused, with an exit code from 1 to 255", param, ctx)
+        return int(exit_code), code
+
+
+ERROR = ExitCode()
 MAX_OUTPUT = 4 * 1024 * 1024
 """Bytes of stdout, and of stderr, that the worker reads: the API's limit for variables."""
 
@@ -37,8 +57,24 @@ MAX_OUTPUT = 4 * 1024 * 1024
 )
 @click.option("--max-jobs", type=click.IntRange(1), help="End after this number of jobs.")
 @click.option("--name", help="The worker's name in lists of jobs.  [the host's name]")
+@click.option(
+    "--backoff",
+    "backoff_s",
+    type=click.FloatRange(0),
+    default=0.0,
+    show_default=True,
+    help="Seconds until a failed job is available again.",
+)
+@click.option(
+    "--error",
+    "errors",
+    type=ERROR,
+    multiple=True,
+    help="Throw the BPMN error CODE if CMD ends with this exit code; may be repeated.",
+)
 @click.option("--quiet", is_flag=True, help="Print no lines for completed jobs.")
 @address_option
+@json_option
 def worker(
     type: str,
     command: str,
@@ -46,43 +82,71 @@ def worker(
     timeout_s: float,
     max_jobs: int | None,
     name: str | None,
+    backoff_s: float,
+    errors: tuple[tuple[int, str], ...],
     quiet: bool,
     address: str | None,
+    as_json: bool,
 ) -> None:
     """Run a shell command for each job of TYPE.
 
     CMD reads the job's variables as a JSON object from standard input. A JSON object on its standard output becomes
     variables of the process. If the exit code is not 0, the job fails: the standard error of CMD is the message, and
-    the job has one retry less; without retries it becomes an incident. Otherwise the worker prints the standard error.
+    the job has one retry less; without retries it becomes an incident. With --error an exit code throws a BPMN error
+    instead; the variables go along.
+
+    The worker says when it listens, and a line for each job. Of a long standard error it prints the end only.
 
     The environment of CMD has VIVERO_JOB_KEY, VIVERO_JOB_TYPE, VIVERO_JOB_RETRIES, VIVERO_JOB_HEADERS (JSON),
-    VIVERO_PROCESS_INSTANCE_KEY, VIVERO_PROCESS_ID and VIVERO_ELEMENT_ID.
+    VIVERO_PROCESS_INSTANCE_KEY, VIVERO_PROCESS_ID and VIVERO_ELEMENT_ID; of a sampled trace also TRACEPARENT.
 
-    After Ctrl-C or SIGTERM the worker activates no more jobs and finishes the active ones; a second signal kills them.
+    After Ctrl-C or SIGTERM the worker activates no more jobs and finishes the active ones. A second signal kills them,
+    and gives the jobs back, so that other workers have them at once.
 
     \b
     Examples:
-      vivero worker charge --exec 'jq "{charged: .total}"'
-      vivero worker report --exec ./report.py --concurrency 4 --timeout 300
+      vivero worker charge --exec "vivero feel '{charged: total}' --context @-"
+      vivero worker report --exec ./report.py --concurrency 4 --timeout 300 --backoff 30
+      vivero worker pay --exec ./pay.sh --error 3=card-refused
     """
-    settings = WorkerSettings(name or socket.gethostname(), concurrency, timeout_s, max_jobs)
-
-    def report(done: Report) -> None:
-        if not quiet or done.outcome != "completed":
-            click.echo(
-                f"job {done.job['jobKey']} {done.outcome}{f': {done.message}' if done.message else ''}", err=True
-            )
+    settings = WorkerSettings(name or socket.gethostname(), concurrency, timeout_s, max_jobs, backoff_s=backoff_s)
+    codes = dict(errors)
 
     async def session() -> None:
         async with Client(address_from(address)) as client, trio.open_nursery() as nursery:
             working = Worker(
-                client, type, lambda job: execute(command, job), settings, report=report, trouble=_say_trouble()
+                client,
+                type,
+                lambda job: execute(command, job, codes),
+                settings,
+                report=lambda done: _say_report(done, quiet, as_json),
+                trouble=_say_trouble(),
+                ready=lambda: click.echo(f"listening for jobs of type '{type}' at {client.address}", err=True),
             )
             nursery.start_soon(_stop_on_signal, working, nursery.cancel_scope)
             await working.run()
             nursery.cancel_scope.cancel()
 
     run(session, {ClientError: Failure})
+
+
+def _say_report(done: Report, quiet: bool, as_json: bool) -> None:
+    if quiet and done.outcome == "completed":
+        return
+    if as_json:
+        names = ("jobKey", "type", "processInstanceKey", "elementId")
+        say({name: done.job[name] for name in names} | {"outcome": done.outcome, "message": done.message})
+    else:
+        click.echo(
+            f"job {done.job['jobKey']} {done.outcome}{f': {short(done.message)}' if done.message else ''}", err=True
+        )
+
+
+def short(text: str) -> str:
+    """The last line of a text, which tells most of an error, with the number of lines that are left out."""
+    lines = text.strip().splitlines() or [""]
+    last = lines[-1] if len(lines[-1]) <= MAX_LINE else f"{lines[-1][:MAX_LINE]}…"
+    return last if len(lines) == 1 else f"{last} (and {len(lines) - 1} lines before it: `vivero jobs --json` has them)"
 
 
 async def _stop_on_signal(working: Worker, everything: trio.CancelScope) -> None:
@@ -93,7 +157,7 @@ async def _stop_on_signal(working: Worker, everything: trio.CancelScope) -> None
                 everything.cancel()
                 return
             stopping = True
-            click.echo("finishing the active jobs", err=True)
+            click.echo("finishing the active jobs; a second signal gives them back at once", err=True)
             working.stop()
 
 
@@ -113,13 +177,30 @@ def _say_trouble() -> Any:
 # ------------------------------------------------------------------------------------------------- one execution
 
 
-async def execute(command: str, job: Document) -> Mapping[str, Any]:
-    """The variables that `command` prints for a job. Raises JobFailed. A cancellation kills its processes."""
+async def execute(command: str, job: Document, codes: Mapping[int, str] = NO_CODES) -> Mapping[str, Any]:
+    """The variables that `command` prints for a job. Raises JobFailed, or JobError for the exit codes in `codes`.
+
+    A cancellation kills its processes.
+    """
     status, output, errors = await _run(command, json.dumps(job["variables"]).encode(), _environment(job))
+    if status in codes:
+        raise JobError(codes[status], errors.decode(errors="replace").strip()[-MAX_MESSAGE:], _variables(output))
     if status != 0:
         raise JobFailed(_message(status, errors))
     if errors:
-        click.echo(errors.decode(errors="replace").rstrip(), err=True)
+        click.echo(_end_of(errors.decode(errors="replace")), err=True)
+    return _variables(output)
+
+
+def _end_of(text: str) -> str:
+    """The last lines of what a command says while it succeeds."""
+    lines = text.rstrip().splitlines()
+    left_out = len(lines) - MAX_LINES
+    return "\n".join([f"… {left_out} lines", *lines[-MAX_LINES:]] if left_out > 0 else lines)
+
+
+def _variables(output: bytes) -> Mapping[str, Any]:
+    """The JSON object of a command's output. Raises JobFailed."""
     if not output.strip():
         return {}
     try:
@@ -141,6 +222,7 @@ def _environment(job: Document) -> dict[str, str]:
         "VIVERO_PROCESS_INSTANCE_KEY": job["processInstanceKey"],
         "VIVERO_PROCESS_ID": job["processDefinitionId"],
         "VIVERO_ELEMENT_ID": job["elementId"],
+        **{name.upper(): value for name, value in trace_headers(job).items()},
     }
 
 

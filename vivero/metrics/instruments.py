@@ -13,6 +13,7 @@ from enum import Enum
 from time import monotonic
 
 from vivero.engine.runtime.database_figures import TURN_S, Reading
+from vivero.engine.runtime.supervision.failures import REASONS
 from vivero.metrics.parts import Parts
 
 MAX_TYPES = 100
@@ -90,6 +91,16 @@ def of_jobs(name: str) -> Callable[[Parts], Iterable[Observed]]:
     return read
 
 
+def of_tracing(name: str) -> Callable[[Parts], Iterable[Observed]]:
+    """A number of the export of spans; nothing without a collector."""
+
+    def read(parts: Parts) -> Iterator[Observed]:
+        if (value := getattr(parts.tracing, name)) is not None:
+            yield value, {}
+
+    return read
+
+
 def column(group: str, index: int, **labels: int) -> Callable[[Parts], Iterable[Observed]]:
     """A column of a group of the database's figures, with other columns as labels; nothing where they are not read."""
 
@@ -119,9 +130,10 @@ def _leads(parts: Parts) -> Iterator[Observed]:
 
 
 def _restarts(parts: Parts) -> Iterator[Observed]:
+    """Each reason from 0 on: Prometheus sees no growth in a series that begins with its first restarts."""
     for child, reasons in parts.supervisor.restarts().items():
-        for reason, count in reasons.items():
-            yield count, {"child": child, "reason": reason}
+        for reason in REASONS:
+            yield reasons.get(reason, 0), {"child": child, "reason": reason}
 
 
 def _healthy(parts: Parts) -> Iterator[Observed]:
@@ -182,6 +194,14 @@ def _overdue(parts: Parts) -> Iterator[Observed]:
         yield max(0.0, -(due_in_s or 0.0)), {}
 
 
+def _next_due(parts: Parts) -> Iterator[Observed]:
+    """Nothing without a pending timer."""
+    reading = parts.database.latest().get("timers")
+    for _pending, due_in_s in () if reading is None else reading.rows:
+        if due_in_s is not None:
+            yield max(0.0, due_in_s), {}
+
+
 INSTRUMENTS: Sequence[Instrument] = (
     # what this node's engine has done
     counter("commands", "{command}", "Processed commands, after their commit.", _commands),
@@ -237,6 +257,9 @@ INSTRUMENTS: Sequence[Instrument] = (
     counter("background.retried", "{execution}", "Executions to be tried again.", of_jobs("retried")),
     counter("background.failed", "{execution}", "Executions that failed for good.", of_jobs("failed")),
     counter("background.lost", "{execution}", "Executions whose lease was lost.", of_jobs("lost")),
+    # traces
+    counter("trace.spans.exported", "{span}", "Spans that the collector has taken.", of_tracing("exported")),
+    counter("trace.spans.dropped", "{span}", "Spans lost to a full queue or a collector.", of_tracing("dropped")),
     # the program itself
     counter("child.restarts", "{restart}", "Ends of tasks that were restarted, by reason.", _restarts),
     gauge("child.healthy", "1", "1 if the task makes progress, otherwise 0.", _healthy),
@@ -251,9 +274,12 @@ INSTRUMENTS: Sequence[Instrument] = (
     gauge("incidents", "{incident}", "Open incidents.", column("incidents", 1, type=0)),
     gauge("timers.pending", "{timer}", "Pending timers.", column("timers", 0)),
     gauge("timers.overdue", "s", "How late the next timer is.", _overdue),
+    gauge("timers.next_due", "s", "The time until the next timer is due; 0 if it is overdue.", _next_due),
     gauge("instances.running", "{instance}", "Running instances.", column("instances", 0)),
     gauge("messages.buffered", "{message}", "Buffered messages.", column("waiting", 0)),
     gauge("user_tasks", "{task}", "Open user tasks.", column("waiting", 1)),
+    gauge("retention.behind", "s", "How far retention is behind the clock.", column("retention", 1, partition=0)),
+    counter("retention.deleted", "{instance}", "Deleted instances by age.", column("retention", 2, partition=0)),
     gauge("background.executions", "{execution}", "Executions of jobs.", column("executions", 2, type=0, state=1)),
     gauge("postgres.table.size", "By", "Bytes of a table, without its indexes.", column("tables", 1, table=0)),
     gauge("postgres.index.size", "By", "Bytes of a table's indexes.", column("tables", 2, table=0)),

@@ -18,6 +18,7 @@ from vivero.engine.runtime.definitions import DefinitionCache
 from vivero.engine.runtime.supervision.loop_probe import LoopProbe
 from vivero.engine.runtime.supervision.supervisor import Supervisor
 from vivero.engine.runtime.timers.task import Timers
+from vivero.tracing.node import NodeTracing
 from vivero.web.live import Hub
 
 
@@ -39,3 +40,4 @@ class Parts:
     probe: LoopProbe
     database: DatabaseFigures
     jobs: JobDispatcher | None
+    tracing: NodeTracing

@@ -16,6 +16,7 @@ from vivero.api.metrics import Metrics
 from vivero.api.origins import Gate
 from vivero.api.problems import Problem, not_found, unexpected_value
 from vivero.api.request import Receive, Request, Send
+from vivero.api.request_ids import RequestIds, identified
 from vivero.api.response import Response, json_response, no_content
 from vivero.api.router import Router
 from vivero.api.settings import ApiSettings
@@ -173,13 +174,13 @@ def build(admin: Admin, settings: ApiSettings) -> App:
         except Problem as problem:
             response = problem.response(scope["path"])
         except Exception:
-            log.exception("a request to the admin port failed", path=scope["path"])
+            log.exception("a request to the admin port failed", method=scope["method"])
             response = Response(500, problem_body(500, "The log has the details", scope["path"]))
         headers = [*response.headers, (b"content-length", b"%d" % len(response.body))]
         await send({"type": "http.response.start", "status": response.status, "headers": headers})
         await send({"type": "http.response.body", "body": response.body})
 
-    return app
+    return identified(app, RequestIds())
 
 
 async def _respond(router: Router[Handler], gate: Gate, scope: Scope) -> Response:

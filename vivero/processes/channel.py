@@ -41,6 +41,12 @@ class Reload(msgspec.Struct, tag=True, frozen=True):
     """To a child: read the certificate of TLS again."""
 
 
+class LogEverything(msgspec.Struct, tag=True, frozen=True):
+    """To a child: log everything from `debug` on, or no longer."""
+
+    everything: bool
+
+
 class AskStatus(msgspec.Struct, tag=True, frozen=True):
     """To a child: answer with a Status."""
 
@@ -92,7 +98,7 @@ class Inflicted(msgspec.Struct, tag=True, frozen=True):
     running: bool
 
 
-ToChild = Begin | Stop | Reload | AskStatus | AskMetrics | Inflict
+ToChild = Begin | Stop | Reload | LogEverything | AskStatus | AskMetrics | Inflict
 Answer = Status | ShownMetrics | Inflicted
 FromChild = Serving | Status | ShownMetrics | Inflicted
 

@@ -9,6 +9,8 @@ import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from pathlib import Path
+from shutil import rmtree
 
 import structlog
 import trio
@@ -28,6 +30,7 @@ from vivero.processes.channel import (
     Channel,
     Inflict,
     Inflicted,
+    LogEverything,
     Reload,
     Serving,
     ShownMetrics,
@@ -37,6 +40,7 @@ from vivero.processes.channel import (
     to_child,
 )
 from vivero.processes.connection_counts import ConnectionCounts
+from vivero.storage.postgres.errors import told
 
 log = structlog.get_logger(__name__)
 
@@ -48,12 +52,13 @@ ORPHANED = 71
 
 def main() -> None:
     """Run the child. Exit code 70: it gave up after too many failures."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the parent says what to do, also when their terminal closes
     try:
         trio.run(_run)
     except BaseException as error:
         cause = alone(error)
         if isinstance(cause, Escalated):
-            log.error("the process gives up", error=str(cause))
+            log.error("the process gives up", error=told(cause))
             sys.exit(GaveUp.exit_code)
         raise
 
@@ -64,7 +69,7 @@ async def _run() -> None:
         begin = await anext(messages, None)
         if not isinstance(begin, Begin):
             os._exit(ORPHANED)
-        logs.configure(begin.config.log_format, begin.config.log_level, process=begin.name)
+        program.configure_logs(begin.config, process=begin.name)
         await _serve(begin, channel, messages)
 
 
@@ -86,10 +91,11 @@ async def _serve(begin: Begin, channel: Channel[ToChild], messages: AsyncIterato
                 channel,
                 messages,
                 stop,
-                _Node(node, built.supervisor, endpoint.figures, built.metrics, certificate),
+                _Node(node, built.supervisor, endpoint.figures, built.metrics, begin.siblings, certificate),
             )
 
         nursery.start_soon(_stop_on_signal, stop)
+        nursery.start_soon(program.on_signal, signal.SIGUSR1, program.log_everything)
         await tree.run(config, begin.dsn, node, endpoint, stop, started, siblings_directory=begin.siblings)
         nursery.cancel_scope.cancel()
 
@@ -111,6 +117,8 @@ class _Node:
     supervisor: Supervisor
     http: HttpFigures
     metrics: NodeMetrics
+    siblings: Path
+    """The directory of the processes' sockets. Whoever outlives the parent removes it."""
     certificate: Certificate | None = None
 
 
@@ -122,6 +130,8 @@ async def _obey(channel: Channel[ToChild], messages: AsyncIterator[ToChild], sto
         elif isinstance(message, Reload):
             if node.certificate is not None:
                 node.certificate.reload()
+        elif isinstance(message, LogEverything):
+            logs.LEVELS.set_everything(message.everything)
         elif isinstance(message, AskStatus):
             await channel.send(_status(message.id, node))
         elif isinstance(message, AskMetrics):
@@ -130,6 +140,8 @@ async def _obey(channel: Channel[ToChild], messages: AsyncIterator[ToChild], sto
         elif isinstance(message, Inflict):
             await channel.send(_inflict(message, node.supervisor))
     log.error("the parent process is gone: ending with it")
+    logs.flush()
+    rmtree(node.siblings, ignore_errors=True)  # the sibling does the same, perhaps at the same time
     os._exit(ORPHANED)
 
 

@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import sys
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -27,11 +28,13 @@ from vivero.processes.channel import (
     FromChild,
     Inflict,
     Inflicted,
+    LogEverything,
     Reload,
     Serving,
     ShownMetrics,
     Status,
     Stop,
+    ToChild,
     from_child,
 )
 from vivero.processes.connection_counts import ConnectionCounts
@@ -72,7 +75,9 @@ class ChildProcess:
         self._asked: dict[int, trio.MemorySendChannel[Answer]] = {}
         self._channel: Channel[FromChild] | None = None
         self._stopping = trio.Event()
-        self._reloading = trio.Event()
+        self._orders: deque[ToChild] = deque()
+        self._ordered = trio.Event()
+        self._logs_everything = False
         self.serving = False
         self.pid: int | None = None
         """The process id; None while no process runs."""
@@ -126,7 +131,17 @@ class ChildProcess:
 
     def reload(self) -> None:
         """Let the process read the certificate of TLS again. A process that is started later reads it anyway."""
-        self._reloading.set()
+        self._order(Reload())
+
+    def log_everything(self, everything: bool) -> None:
+        """Let the process, and those after it, log everything from `debug` on, or no longer."""
+        self._logs_everything = everything
+        self._order(LogEverything(everything))
+
+    def _order(self, message: ToChild) -> None:
+        if self._channel is not None:
+            self._orders.append(message)
+            self._ordered.set()
 
     async def run(self, beat: Beat) -> None:
         """One life of the process.
@@ -156,20 +171,23 @@ class ChildProcess:
     async def _talk(self, channel: Channel[FromChild]) -> None:
         try:
             await channel.send(self._begin)
+            self._orders.clear()
+            self.log_everything(self._logs_everything)
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._tell_to_stop, channel)
-                nursery.start_soon(self._tell_to_reload, channel)
+                nursery.start_soon(self._tell_orders, channel)
                 async for message in channel.messages():
                     self._take(message)
                 nursery.cancel_scope.cancel()
         except* trio.BrokenResourceError:
             log.debug("a process has closed its channel", process=self.name)
 
-    async def _tell_to_reload(self, channel: Channel[FromChild]) -> None:
+    async def _tell_orders(self, channel: Channel[FromChild]) -> None:
         while True:
-            await self._reloading.wait()
-            self._reloading = trio.Event()
-            await channel.send(Reload())
+            await self._ordered.wait()
+            self._ordered = trio.Event()
+            while self._orders:
+                await channel.send(self._orders.popleft())
 
     async def _tell_to_stop(self, channel: Channel[FromChild]) -> None:
         await self._stopping.wait()

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 
 import structlog
 import trio
 
-from vivero import program
+from vivero import logs, program
 from vivero.access import NotProtected
 from vivero.api import server
 from vivero.api.http1.listeners import ListenError, open_listeners
@@ -20,6 +21,7 @@ from vivero.api.origins import is_loopback
 from vivero.api.server import Endpoint
 from vivero.api.tls.settings import TlsSettings
 from vivero.config import Config
+from vivero.engine.runtime.siblings.records import fits
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.children import Child
 from vivero.engine.runtime.supervision.supervisor import Supervisor
@@ -33,6 +35,8 @@ from vivero.program import Prepared, Ready
 log = structlog.get_logger(__name__)
 
 ADMIN_HTTP = ServerSettings(max_connections=50, reserved_connections=5, drain_grace_s=1.0)
+PREFIX = "vivero-"
+"""Of the directory with the processes' sockets."""
 MORE_GRACE_S = 5.0
 """How much longer than its own limits a process may take to stop."""
 
@@ -49,12 +53,18 @@ async def serve(prepared: Prepared, ready: Callable[[Ready], None], stop: trio.E
     try:
         with (
             connection_counts.create(prepared.config.processes) as counts,
-            TemporaryDirectory(prefix="vivero-", ignore_cleanup_errors=True) as siblings,
+            TemporaryDirectory(prefix=PREFIX, dir=sockets_base(), ignore_cleanup_errors=True) as siblings,
         ):
             await _serve(prepared, listeners, counts.fileno(), Path(siblings), ready, stop)
     finally:
         for listener in listeners:
             listener.socket.close()
+
+
+def sockets_base() -> Path:
+    """The directory for temporary files, or `/tmp` if its path is too long for sockets."""
+    usual = Path(gettempdir())
+    return usual if fits(usual / f"{PREFIX}12345678") else Path("/tmp")
 
 
 async def _open_admin(config: Config) -> list[trio.SocketListener]:
@@ -98,15 +108,22 @@ async def _serve(
         ],
         config.supervision,
     )
+    if config.tls.certificate is not None:
+        prepared.hangup.reload = partial(_reload, processes)
     watchdog = Watchdog(config.supervision.blocked_after_s)
     async with trio.open_nursery() as nursery:
+        nursery.start_soon(program.on_signal, signal.SIGUSR1, partial(_log_everything, processes))
         nursery.start_soon(_stop, supervisor, processes, stop, config.drain_s, nursery.cancel_scope)
-        if config.tls.certificate is not None:
-            nursery.start_soon(program.on_hangup, partial(_reload, processes))
         with watchdog.thread():
             nursery.start_soon(watchdog.run)
             await supervisor.run()
         nursery.cancel_scope.cancel()
+
+
+def _log_everything(processes: Sequence[ChildProcess]) -> None:
+    program.log_everything()
+    for process in processes:
+        process.log_everything(logs.LEVELS.everything)
 
 
 def _reload(processes: Sequence[ChildProcess]) -> None:

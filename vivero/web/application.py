@@ -44,7 +44,7 @@ class _Application(QuartTrio):
 
     def log_exception(self, exception_info: Any) -> None:
         """Called for errors that no handler expected."""
-        log.error("a page failed", method=request.method, path=request.path, exc_info=exception_info)
+        log.error("a page failed", method=request.method, endpoint=request.endpoint, exc_info=exception_info)
 
 
 def build(parts: WebParts) -> App:

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from vivero.web import preloads
+
 PACKAGE = Path(__file__).parents[1]
 PLACES = (PACKAGE / "console", PACKAGE.parent / "console" / "dist")
 """Where the console is: in an installed package, or as `make console` builds it."""
@@ -52,10 +54,11 @@ class ConsoleFile:
 
 
 class ConsoleFiles:
-    """The files by path, relative to the console's address."""
+    """The files by path, relative to the console's address. `ahead`: what pages need beside the index (`preloads`)."""
 
-    def __init__(self, files: Mapping[str, ConsoleFile]) -> None:
+    def __init__(self, files: Mapping[str, ConsoleFile], ahead: Mapping[str, str] | None = None) -> None:
         self._files = files
+        self._ahead = ahead or {}
 
     def find(self, path: str) -> ConsoleFile | None:
         """The file at a path. The path of a page gives the index: the console itself shows pages by their address.
@@ -66,6 +69,10 @@ class ConsoleFiles:
         if found is not None or path.startswith(HASHED) or "." in path.partition("/")[0]:
             return found
         return self._files[INDEX]
+
+    def links(self, path: str) -> str | None:
+        """The header `Link` of a page with what it needs next; None if that is nothing, or for a file."""
+        return None if path in self._files else self._ahead.get(preloads.place_of(path))
 
 
 def find_console(places: tuple[Path, ...] = PLACES) -> ConsoleFiles | None:
@@ -78,6 +85,7 @@ def read(directory: Path) -> ConsoleFiles:
     paths = {path.relative_to(directory).as_posix(): path for path in directory.rglob("*") if path.is_file()}
     return ConsoleFiles(
         {name: _read_one(name, path) for name, path in paths.items() if _is_served(name, paths)},
+        preloads.read(directory),
     )
 
 

@@ -30,20 +30,21 @@ def add(application: QuartTrio, files: ConsoleFiles | None) -> None:
         if files is None:
             return Response(MISSING, 503, content_type=HTML)
         found = files.find(path)
-        return _not_found() if found is None else _answer(found)
+        return _not_found() if found is None else _answer(found, files.links(path))
 
 
 def _not_found() -> Response:
     return Response("There is no such file.\n", 404, content_type="text/plain; charset=utf-8")
 
 
-def _answer(file: ConsoleFile) -> Response:
+def _answer(file: ConsoleFile, links: str | None) -> Response:
     coding, body = file.best(frozenset(name for name, quality in request.accept_encodings if quality > 0))
     headers = {
         "Content-Security-Policy": CONSOLE_POLICY,
         "Cache-Control": file.cache,
         "ETag": f'"{file.etag}{"-" + coding if coding else ""}"',
         "Vary": "Accept-Encoding",
+        **({"Link": links} if links else {}),
     }
     if request.if_none_match.contains_weak(headers["ETag"].strip('"')):
         return Response(b"", 304, headers)

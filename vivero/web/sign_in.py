@@ -20,7 +20,7 @@ from vivero.api.origins import Gate
 from vivero.api.problems import Problem
 from vivero.storage import audit_log, identities, sessions
 from vivero.storage.audit_log import AuditRecord
-from vivero.storage.postgres.errors import StorageError
+from vivero.storage.postgres.errors import StorageError, told
 from vivero.storage.postgres.pool import Pool
 from vivero.storage.sessions import NewSession
 from vivero.web import cookies, sign_in_records
@@ -222,7 +222,7 @@ class _Pages:
         return response
 
     async def _failed(self, error: Exception, next: str) -> AnyResponse:
-        log.warning("a sign-in by the identity provider failed", reason=str(error), address=address())
+        log.warning("a sign-in by the identity provider failed", reason=told(error), address=address())
         refused = isinstance(error, NotSignedIn)
         message = _Message("refused" if refused else "unavailable")
         response = await self._login_page(401 if refused else 503, next, message=message)
@@ -246,7 +246,7 @@ _BY_STATUS: dict[int, Text] = {401: "wrong", 403: "foreign", 429: "too_many"}
 def _explained(error: Problem | StorageError) -> tuple[int, _Message]:
     """The status and the message for an error."""
     if isinstance(error, StorageError):
-        log.warning("a sign-in failed because of the database", error=str(error))
+        log.warning("a sign-in failed because of the database", error=told(error))
         return 503, _Message("unavailable")
     seconds = next((value.decode() for name, value in error.headers if name == b"retry-after"), "")
     return error.status, _Message(_BY_STATUS.get(error.status, "unavailable"), seconds)

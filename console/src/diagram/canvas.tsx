@@ -1,6 +1,6 @@
 // A diagram on a page. The chunk with bpmn-js is loaded with the first one.
 import { useSignal, type ReadonlySignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { t } from '../lib/i18n.ts';
 import type { Badges, Diagram } from './diagram.ts';
 import { withDiagram } from './layout.ts';
@@ -11,10 +11,13 @@ export type CanvasProps = {
   heat?: ReadonlyMap<string, number> | null; travel?: string | null; names?: (names: Map<string, string>) => void; past?: ReadonlySignal<boolean>;
 };
 
+/** Load the chunk while the page asks for its data. */
+export const warmUp = (): void => void import('./diagram.ts').catch(() => {});
+
 export function Canvas({ xml, marks, badges, selected, onSelect, heat = null, travel = null, names, past }: CanvasProps) {
   const host = useRef<HTMLDivElement>(null), diagram = useSignal<Diagram | null>(null), failed = useSignal<string | null>(null);
   const module = useSignal<typeof import('./diagram.ts') | null>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     let made: Diagram | undefined, gone = false;
     const words = { diagram: t('diagram'), active: t('n.active'), incident: t('n.incidents'), completed: t('n.completed') };
     failed.value = null;

@@ -4,6 +4,7 @@ import '@bpmn-io/form-js-viewer/dist/assets/form-js.css';
 import './form.css';
 
 type Component = { type?: string; components?: Component[] };
+type Inner = { _getSubmitData(): Record<string, unknown> };
 type Submitted = { data: Record<string, unknown>; errors: Record<string, unknown> };
 
 /** Buttons that submit are left out: the page has its own, which is always in the same place. */
@@ -24,5 +25,8 @@ export async function createForm(host: HTMLElement, schema: string, data: Record
     form.submit();
     requestAnimationFrame(() => host.querySelector<HTMLElement>('[aria-invalid=true]')?.focus());
   };
-  return { submit, lock: (locked: boolean) => form.setProperty('readOnly', locked), destroy: () => form.destroy() };
+  /** What would be submitted now. Its valid and invalid fields alike. */
+  const now = (): Record<string, unknown> => (form as unknown as Inner)._getSubmitData();
+  const watch = (changed: () => void): void => { form.on('changed', changed as never); };
+  return { submit, now, watch, lock: (locked: boolean) => form.setProperty('readOnly', locked), destroy: () => form.destroy() };
 }

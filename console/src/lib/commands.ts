@@ -2,23 +2,29 @@
 import { signal } from '@preact/signals';
 import { Problem, send, type Answer, type Request } from './api.ts';
 import { changed } from './live.ts';
+import { isOpen } from './session.ts';
 
-/** A request and, when the program has one, the command line that does the same. */
-export type Command = Request & { cli?: string };
-export type Notice = { id: number; label: string; position: string | null; ms: number; problem: Problem | null };
+/** A request and, when the program has one, the command line that does the same. Null: the command line of the next one does this, too. */
+export type Command = Request & { cli?: string | null };
+export type Notice = { id: number; label: string; commands: readonly Command[]; position: string | null; ms: number; problem: Problem | null };
 
 export const notices = signal<readonly Notice[]>([]);
 let count = 0;
 const DONE_MS = 8000;
 
+/** Notices that somebody reads stay. */
+const kept = new Set<number>();
+export const keep = (id: number): void => { kept.add(id); };
+
 export function dismiss(id: number): void {
+  kept.delete(id);
   notices.value = notices.value.filter((notice) => notice.id !== id);
 }
 
 export function notify(notice: Omit<Notice, 'id'>): void {
   const id = ++count;
   notices.value = [...notices.value.slice(-3), { ...notice, id }];
-  if (!notice.problem) window.setTimeout(() => dismiss(id), DONE_MS);
+  if (!notice.problem) window.setTimeout(() => { if (!kept.has(id)) dismiss(id); }, DONE_MS);
 }
 
 export type Outcome<T> = { answer: Answer<T> | null; problem: Problem | null };
@@ -31,11 +37,11 @@ export async function attempt<T = unknown>(label: string, commands: readonly Com
       answer = await send<T>(command);
       ms += answer.ms;
     }
-    notify({ label, position: answer?.position ?? null, ms, problem: null });
+    notify({ label, commands, position: answer?.position ?? null, ms, problem: null });
     return { answer, problem: null };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    if (error.status !== quietly) notify({ label, position: error.position, ms, problem: error });
+    if (error.status !== quietly) notify({ label, commands, position: error.position, ms, problem: error });
     return { answer: null, problem: error };
   } finally {
     changed();
@@ -48,20 +54,30 @@ export const perform = async <T = unknown>(label: string, ...commands: Command[]
 
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** The command for a shell. */
-export function asCurl(command: Command, origin = location.origin): string {
-  const parts = ['curl', command.method === 'GET' ? '' : `-X ${command.method}`, quote(origin + command.path)];
-  if (command.method !== 'GET') parts.push("-H 'Content-Type: application/json'", `-d ${quote(JSON.stringify(command.body ?? {}))}`);
-  return parts.filter(Boolean).join(' ');
+/** A body for a shell: files by their names, and no password. */
+function asData(body: unknown): string[] {
+  if (body instanceof FormData) return [...body].map(([name, value]) => `-F ${quote(`${name}=${value instanceof File ? `@${value.name}` : value}`)}`);
+  return ["-H 'Content-Type: application/json'", `-d ${quote(JSON.stringify(body ?? {}, (name, value: unknown) => (name === 'password' ? 'PASSWORD' : value)))}`];
 }
 
-export const asCli = (command: Command): string | null => (command.cli ? `vivero ${command.cli}` : null);
+/** The command for a shell. With authentication it takes its token from the environment, as `vivero` does. */
+export function asCurl({ method, path, body }: Command, origin = location.origin): string {
+  const token = isOpen.peek() ? [] : ['-H "Authorization: Bearer $VIVERO_TOKEN"'];
+  return ['curl', `-X ${method}`, quote(origin + path), ...token, ...asData(body)].join(' ');
+}
+
+/** The lines of the program that do the same; null where it has no command. */
+export const asCli = (commands: readonly Command[]): (string | null)[] =>
+  commands.map(({ cli }) => cli).filter((cli) => cli !== null).map((cli) => (cli === undefined ? null : `vivero ${cli}`));
 
 /** A position for people: its number in its partition; beyond the first, with the partition. */
 export function shortPosition(position: string): string {
   const whole = BigInt(position), partition = whole >> 51n, number = whole & ((1n << 51n) - 1n);
   return partition > 1n ? `${partition}/${number}` : String(number);
 }
+
+/** Variables as an option of a command line; nothing without any. */
+export const variablesOption = (variables: Record<string, unknown> | undefined): string => (variables && Object.keys(variables).length ? ` --variables ${argument(JSON.stringify(variables))}` : '');
 
 /** Text as one argument of a shell. */
 export const argument = (text: string): string => (/^[\w.:@%+=,/-]+$/.test(text) ? text : quote(text));

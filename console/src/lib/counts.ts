@@ -1,6 +1,6 @@
 // How many instances run, and how many of them wait for help, as the server counts them.
 import { send } from './api.ts';
-import type { Durations, ErrorCount, ProcessCount, VersionCount } from './shapes.ts';
+import type { CauseCount, Durations, ProcessCount, VersionCount } from './shapes.ts';
 
 export type Running = { active: number; incidents: number };
 export const NOBODY: Running = { active: 0, incidents: 0 };
@@ -38,10 +38,8 @@ export async function runningByVersion(processDefinitionId: string, abort?: Abor
   return new Map(items.map((count) => [count.processDefinitionKey, running(count)]));
 }
 
-/** The errors that most instances have, and how many there are. */
-export async function errorsOf(limit: number, abort?: AbortSignal): Promise<ErrorCount[]> {
-  return counted<ErrorCount>('incidents/statistics/process-instances-by-error', { page: { limit } }, abort);
-}
+/** The causes with the most active incidents, by where they occur. */
+export const causesOf = (limit: number, abort?: AbortSignal): Promise<CauseCount[]> => counted<CauseCount>('incidents/statistics/by-cause', { page: { limit } }, abort);
 
 /** How long a process (element '') and its elements take, by element. */
 export async function durationsOf(key: string, abort?: AbortSignal): Promise<Map<string, Durations>> {

@@ -32,7 +32,7 @@ function range(from: string | undefined, to: string | undefined): Record<string,
 
 /** The filter of a search for process instances. */
 export function instanceFilter(values: Values): Record<string, unknown> {
-  const { q, process, version, variable, value, element, tag, error, hash } = values;
+  const { q, process, version, variable, value, element, tag, error, cause } = values;
   const started = range(values.from, values.to);
   return {
     ...STATE_FILTERS[values.state ?? 'active'],
@@ -43,7 +43,7 @@ export function instanceFilter(values: Values): Record<string, unknown> {
     ...(element && { elementId: element, elementInstanceState: 'ACTIVE' }),
     ...(tag && { tags: [tag] }),
     ...(error && { errorMessage: { $like: `*${error}*` } }),
-    ...(hash && { incidentErrorHashCode: { $in: hash.split(',').map(Number) } }),
+    ...(cause && { incidentCauseHashCode: Number(cause) }),
     ...(started && { startDate: started }),
   };
 }

@@ -1,45 +1,27 @@
-// Incidents of one cause: their messages differ only in their data.
-import type { ErrorCount, Incident } from './shapes.ts';
+// Incidents of one cause: their messages differ only in their data. The server counts them.
+import type { CauseCount, Incident } from './shapes.ts';
 
-/** `instances`: how many instances have the error. `hashes`: its numbers. `incidents`: the newest, if they are known. */
-export type Group = { id: string; message: string; hashes: number[]; instances: number; incidents: Incident[] };
+/** A cause, wherever it occurs: at its `places` are all of its active incidents. */
+export type Group = { cause: number; message: string; total: number; places: CauseCount[] };
 
-/** Characters of a message that are compared. */
-export const MOST = 300;
-
-/** A message without what differs between instances: numbers, keys, quoted texts, addresses. */
-export function fingerprint(message: string): string {
-  return message
-    .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/gi, '…')
-    .replace(/'[^']*'|"[^"]*"/g, '…')
-    .replace(/[\w.+-]+@[\w-]+(\.[\w-]+)+/g, '…')
-    .replace(/\d+(\.\d+)?/g, '…')
-    .slice(0, MOST);
-}
-
-/** Groups with the most instances first. `counts` are the server's; `incidents` are some of the groups' incidents. */
-export function grouped(counts: readonly ErrorCount[], incidents: readonly Incident[]): Group[] {
-  const groups = new Map<string, Group>();
-  for (const { errorMessage, errorHashCode, activeInstancesWithErrorCount } of counts) {
-    const id = fingerprint(errorMessage), group = groups.get(id) ?? { id, message: errorMessage, hashes: [], instances: 0, incidents: [] };
-    group.hashes.push(errorHashCode);
-    group.instances += activeInstancesWithErrorCount;
-    groups.set(id, group);
+/** The causes with the most incidents first. */
+export function grouped(counts: readonly CauseCount[]): Group[] {
+  const groups = new Map<number, Group>();
+  for (const place of counts) {
+    const group = groups.get(place.causeHashCode) ?? { cause: place.causeHashCode, message: place.errorMessage, total: 0, places: [] };
+    group.places.push(place);
+    group.total += place.activeIncidentsCount;
+    groups.set(group.cause, group);
   }
-  for (const incident of incidents) groups.get(fingerprint(incident.errorMessage))?.incidents.push(incident);
-  return [...groups.values()].sort((a, b) => b.instances - a.instances);
+  return [...groups.values()].sort((a, b) => b.total - a.total);
 }
 
-/** The incidents of a group at one element of one process, of one kind; `sample` is the newest. */
-export type Place = { id: string; sample: Incident; incidents: Incident[] };
+const PLACE = ['causeHashCode', 'processDefinitionId', 'elementId', 'errorType'] as const;
 
-export function placesOf(group: Group): Place[] {
-  const places = new Map<string, Place>();
-  for (const incident of group.incidents) {
-    const id = [incident.processDefinitionId, incident.elementId, incident.errorType].join('\n');
-    const place = places.get(id) ?? { id, sample: incident, incidents: [] };
-    place.incidents.push(incident);
-    places.set(id, place);
-  }
-  return [...places.values()];
-}
+/** The incidents at a place among these. */
+export const incidentsAt = (place: CauseCount, incidents: readonly Incident[]): Incident[] =>
+  incidents.filter((incident) => PLACE.every((name) => incident[name] === place[name]));
+
+/** The filter of all active incidents at a place. */
+export const placeFilter = (place: CauseCount): Record<string, unknown> =>
+  ({ state: 'ACTIVE', ...Object.fromEntries(PLACE.map((name) => [name, place[name]])) });

@@ -1,6 +1,6 @@
 // What a page reads: loaded when its key changes, read again when a hint says that a topic of it changed.
 import { useSignal, type Signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { Problem } from './api.ts';
 import { subscribe } from './live.ts';
 
@@ -13,7 +13,7 @@ const asProblem = (error: unknown): Problem =>
 export function useResource<T>(key: string, load: (abort: AbortSignal) => Promise<T>, topics: readonly string[] = []): Resource<T> {
   const data = useSignal<T | undefined>(undefined), problem = useSignal<Problem | null>(null), loading = useSignal(true);
   const again = useSignal<() => void>(() => {});
-  useEffect(() => {
+  useLayoutEffect(() => { // not after the next frame: the server can answer while the browser paints
     if (!key) { loading.value = false; return; }
     let abort = new AbortController(), gone = false;
     const run = async (): Promise<void> => {

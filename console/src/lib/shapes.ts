@@ -22,7 +22,7 @@ export type Definition = {
 };
 export type Incident = {
   incidentKey: string; processInstanceKey: string; processDefinitionKey: string; processDefinitionId: string; elementInstanceKey: string;
-  elementId: string; errorType: string; errorMessage: string; creationTime: string; state: 'ACTIVE' | 'RESOLVED' | 'PENDING'; jobKey: Nullable<string>;
+  elementId: string; errorType: string; errorMessage: string; causeHashCode: number; creationTime: string; state: 'ACTIVE' | 'RESOLVED' | 'PENDING'; jobKey: Nullable<string>;
 };
 export type Batch = {
   batchOperationKey: string; batchOperationType: string; state: string; startDate: Nullable<string>; endDate: Nullable<string>; actorId: Nullable<string>;
@@ -58,7 +58,11 @@ export type Subscription = {
 type Counts = { activeInstancesWithoutIncidentCount: number; activeInstancesWithIncidentCount: number };
 export type ProcessCount = Counts & { processDefinitionId: string; tenantId: string };
 export type VersionCount = Counts & { processDefinitionKey: string };
-export type ErrorCount = { errorHashCode: number; errorMessage: string; activeInstancesWithErrorCount: number };
+/** How many incidents of a cause are active at an element; the rest is about the newest of them. */
+export type CauseCount = {
+  causeHashCode: number; processDefinitionId: string; elementId: string; errorType: string; errorMessage: string; activeIncidentsCount: number;
+  incidentKey: string; processInstanceKey: string; jobKey: Nullable<string>; creationTime: string;
+};
 export type Durations = { completed: number; meanMs: number; medianMs: number; percentile95Ms: number };
 export type Statistics = { elementId: string; active: number; canceled: number; incidents: number; completed: number };
 export type Flow = { elementId: string };

@@ -1,14 +1,17 @@
 // Batch operations: their progress, and what happened to each item.
+import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { get } from '../lib/api.ts';
 import { ended, isOpen, UPDATE_BATCH } from '../lib/batches.ts';
-import { perform } from '../lib/commands.ts';
+import { perform, type Command } from '../lib/commands.ts';
 import { number, t, type Key } from '../lib/i18n.ts';
 import { following } from '../lib/live.ts';
 import { useResource } from '../lib/resource.ts';
 import { href } from '../lib/router.ts';
 import type { Batch, BatchItem } from '../lib/shapes.ts';
 import { Act } from '../parts/act.tsx';
+import { ActionDialog } from '../parts/action.tsx';
+import { CopyCommands } from '../parts/copy_commands.tsx';
 import { Head } from '../parts/head.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { SearchPage } from '../parts/search.tsx';
@@ -20,7 +23,7 @@ const TOPIC = ['@batches'], READ_MS = 1000;
 
 /** What a batch does, in words. Types that the console does not know keep their names. */
 export const kindOf = (type: string): string => {
-  const keys: Record<string, Key> = { CANCEL_PROCESS_INSTANCE: 'batch.cancel', RESOLVE_INCIDENT: 'batch.retry' };
+  const keys: Record<string, Key> = { CANCEL_PROCESS_INSTANCE: 'batch.cancel', DELETE_PROCESS_INSTANCE: 'batch.delete', RESOLVE_INCIDENT: 'batch.retry' };
   return keys[type] ? t(keys[type]) : type.toLowerCase().replaceAll('_', ' ');
 };
 
@@ -57,14 +60,18 @@ const itemColumns = (): Column<BatchItem>[] => [
   { title: t('job.error'), wide: true, cell: (item) => <span class="cut">{item.errorMessage ?? ''}</span> },
 ];
 
+const change = ({ batchOperationKey: key }: Batch, name: string, cli: string): Command => ({ method: 'POST', path: `/v2/batch-operations/${key}/${name}`, cli: `batches ${cli} ${key}` });
+
+/** Pause a batch that goes on, or let a paused one go on. */
+const pauseOf = (batch: Batch): [Command, Key] => batch.state === 'SUSPENDED' ? [change(batch, 'resumption', 'resume'), 'batch.resume'] : [change(batch, 'suspension', 'suspend'), 'batch.suspend'];
+
 function Actions({ batch }: { batch: Batch }) {
   if (!isOpen(batch)) return null;
-  const change = (name: string, label: Key) => () => void perform(t(label), { method: 'POST', path: `/v2/batch-operations/${batch.batchOperationKey}/${name}` });
+  const leaving = useSignal(false), [command, label] = pauseOf(batch);
   return <>
-    {batch.state === 'SUSPENDED'
-      ? <Act need={UPDATE_BATCH} class="primary" onClick={change('resumption', 'batch.resume')}>{t('batch.resume')}</Act>
-      : <Act need={UPDATE_BATCH} onClick={change('suspension', 'batch.suspend')}>{t('batch.suspend')}</Act>}
-    <Act need={UPDATE_BATCH} onClick={change('cancellation', 'batch.cancelRest')}>{t('batch.cancelRest')}</Act>
+    <Act need={UPDATE_BATCH} {...(batch.state === 'SUSPENDED' && { class: 'primary' })} onClick={() => void perform(t(label), command)}>{t(label)}</Act>
+    <Act need={UPDATE_BATCH} onClick={() => { leaving.value = true; }}>{t('batch.cancelRest')} …</Act>
+    {leaving.value && <ActionDialog title={t('batch.cancelRest')} button={t('batch.cancelRest')} danger onClose={() => { leaving.value = false; }} commands={[change(batch, 'cancellation', 'cancel')]}><p>{t('batch.cancelRestNote')}</p></ActionDialog>}
   </>;
 }
 
@@ -85,6 +92,7 @@ export function BatchPage({ id }: { id: string }) {
     <Head title={<>{batch ? kindOf(batch.batchOperationType) : t('nav.batches')} {batch && <State of={batch.state} />}</>} crumbs={<a href={href('/batches')}>{t('nav.batches')}</a>} actions={batch && <Actions batch={batch} />} />
     {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
     {batch && <div class="stack pad" role="status"><p class="row"><Progress batch={batch} /> <Counts batch={batch} /></p>
+      {isOpen(batch) && <CopyCommands commands={[pauseOf(batch)[0]]} label={t(pauseOf(batch)[1])} />}
       {batch.errors.map((error) => <p key={error.message} class="invalid">{error.message}</p>)}</div>}
     {batch && <SearchPage<BatchItem> key={`${ended(batch)}`} resource="batch-operation-items" label={t('batch.items')} columns={itemColumns()} id={(item) => item.itemKey} sort="processInstanceKey" topics={TOPIC} empty={t('empty.items')}
       states={[['all', t('filter.all')], ['ACTIVE', t('state.active')], ['COMPLETED', t('state.completed')], ['SKIPPED', t('batch.skipped')], ['FAILED', t('state.failed')], ['CANCELED', t('batch.left')]]}

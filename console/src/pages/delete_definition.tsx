@@ -1,15 +1,28 @@
-// Delete a version of a process: nothing starts from it any more, and what runs goes on to its end.
+// Delete a version of a process: nothing starts from it any more, and what runs goes on to its end. Its ended instances go with it if one asks.
 import { useSignal } from '@preact/signals';
 import { t } from '../lib/i18n.ts';
-import { DELETE_PROCESS } from '../lib/session.ts';
+import { go, href } from '../lib/router.ts';
+import { DELETE_INSTANCE, DELETE_PROCESS } from '../lib/session.ts';
 import type { Definition } from '../lib/shapes.ts';
-import { Act } from '../parts/act.tsx';
+import { Act, lackOf } from '../parts/act.tsx';
 import { ActionDialog } from '../parts/action.tsx';
+
+type Answer = { batchOperation?: { batchOperationKey: string } | null } | '';
+
+function Delete({ definition, onClose }: { definition: Definition; onClose: () => void }) {
+  const history = useSignal(false), lack = lackOf(DELETE_INSTANCE, definition.processDefinitionId), title = `${t('definition.delete')} v${definition.version}`;
+  const deleted = (answer: unknown) => { const batch = (answer as Answer) && (answer as Exclude<Answer, ''>).batchOperation; if (batch) go(href(`/batches/${batch.batchOperationKey}`)); };
+  return <ActionDialog title={title} button={t('delete')} danger onClose={onClose} onDone={deleted}
+    commands={[{ method: 'POST', path: `/v2/resources/${definition.processDefinitionKey}/deletion`, ...(history.value && { body: { deleteHistory: true } }) }]}>
+    <p>{t('definition.deleteNote')}</p>
+    <label class="check"><input type="checkbox" disabled={lack !== null} checked={history.value} onChange={(event) => { history.value = event.currentTarget.checked; }} /> {t('definition.history')}</label>
+    {lack && <p class="dim">{lack}</p>}
+  </ActionDialog>;
+}
 
 export function DeleteButton({ definition }: { definition: Definition }) {
   const open = useSignal(false);
   if (definition.state !== 'ACTIVE') return null;
-  const title = `${t('definition.delete')} v${definition.version}`;
   return <><Act need={DELETE_PROCESS} of={definition.processDefinitionId} onClick={() => { open.value = true; }}>{t('definition.delete')} …</Act>
-    {open.value && <ActionDialog title={title} button={t('delete')} danger onClose={() => { open.value = false; }} commands={[{ method: 'POST', path: `/v2/resources/${definition.processDefinitionKey}/deletion` }]}><p>{t('definition.deleteNote')}</p></ActionDialog>}</>;
+    {open.value && <Delete definition={definition} onClose={() => { open.value = false; }} />}</>;
 }

@@ -1,7 +1,8 @@
-// Deploy: drop files anywhere on the page. Problems are listed with their lines, and drawn on the diagram.
-import { useComputed, useSignal } from '@preact/signals';
+// Deploy: files are dropped anywhere on the console, or chosen here. Problems are listed with their lines, and drawn on the diagram.
+import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
 import { Problem, send } from '../lib/api.ts';
-import { notify } from '../lib/commands.ts';
+import { argument, notify, type Command } from '../lib/commands.ts';
+import { dragging, dropped } from '../lib/drop.ts';
 import { t } from '../lib/i18n.ts';
 import { changed } from '../lib/live.ts';
 import { problemsOf, type Located } from '../lib/problems.ts';
@@ -11,26 +12,28 @@ import type { Badges } from '../diagram/diagram.ts';
 import { NOTHING, type Marks } from '../diagram/marks.ts';
 import { DEPLOY } from '../lib/session.ts';
 import { lackOf } from '../parts/act.tsx';
+import { CopyCommands } from '../parts/copy_commands.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { Head } from '../parts/head.tsx';
 import { firstTenant, TenantChoice, tenantOf } from '../parts/tenant.tsx';
 
 type Deployed = { deployments: { processDefinition: { processDefinitionId: string; processDefinitionVersion: number; resourceName: string } | null; form: { formId: string; version: number; resourceName: string } | null }[]; warnings: string[] };
-type Outcome = { files: File[]; texts: Map<string, string>; done: Deployed | null; problem: Problem | null };
+type Outcome = { command: Command; files: File[]; texts: Map<string, string>; done: Deployed | null; problem: Problem | null };
 
 async function deploy(files: File[], tenant: { tenantId?: string }): Promise<Outcome> {
   const body = new FormData(), started = performance.now();
   for (const file of files) body.append('resources', file, file.name);
   if (tenant.tenantId) body.append('tenantId', tenant.tenantId);
+  const command: Command = { method: 'POST', path: '/v2/deployments', body, ...(!tenant.tenantId && { cli: `deploy ${files.map((file) => argument(file.name)).join(' ')}` }) };
   const texts = new Map(await Promise.all(files.map(async (file) => [file.name, await file.text()] as const)));
   try {
-    const answer = await send<Deployed>({ method: 'POST', path: '/v2/deployments', body });
-    notify({ label: t('nav.deploy'), position: answer.position, ms: performance.now() - started, problem: null });
+    const answer = await send<Deployed>(command);
+    notify({ label: t('nav.deploy'), commands: [command], position: answer.position, ms: performance.now() - started, problem: null });
     changed();
-    return { files, texts, done: answer.body, problem: null };
+    return { command, files, texts, done: answer.body, problem: null };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    return { files, texts, done: null, problem: error };
+    return { command, files, texts, done: null, problem: error };
   }
 }
 
@@ -54,24 +57,29 @@ function Done({ done }: { done: Deployed }) {
 }
 
 export function Deploy() {
-  const outcome = useSignal<Outcome | null>(null), over = useSignal(false), busy = useSignal(false), tenant = useSignal(''), lack = lackOf(DEPLOY);
-  const take = async (list: FileList | null | undefined) => {
-    if (!list?.length || lack) return;
+  const outcome = useSignal<Outcome | null>(null), busy = useSignal(false), tenant = useSignal(''), lack = lackOf(DEPLOY);
+  const take = async (list: readonly File[]) => {
+    if (!list.length || lack) return;
     busy.value = true;
     outcome.value = await deploy([...list], tenantOf(tenant.value || firstTenant()));
     busy.value = false;
   };
-  const dropped = (event: DragEvent) => { event.preventDefault(); over.value = false; void take(event.dataTransfer?.files); };
+  useSignalEffect(() => {
+    const files = dropped.value;
+    dropped.value = [];
+    void take(files);
+  });
   const found = outcome.value, located = found?.problem ? problemsOf(found.problem.detail) : [];
-  return <div class="deploy" onDragOver={(event) => { event.preventDefault(); over.value = true; }} onDragLeave={() => { over.value = false; }} onDrop={dropped}>
+  return <div class="deploy">
     <Head title={t('nav.deploy')} />
-    <label class={over.value ? 'drop over' : 'drop'}><b>{busy.value ? t('loading') : t('deploy.drop')}</b><span class="dim">{t('deploy.note')}</span>
-      <input type="file" disabled={lack !== null} multiple accept=".bpmn,.xml,.form,.dmn" aria-label={t('deploy.choose')} onChange={(event) => { void take(event.currentTarget.files); event.currentTarget.value = ''; }} /></label>
+    <label class={dragging.value ? 'drop over' : 'drop'}><b>{busy.value ? t('loading') : t('deploy.drop')}</b><span class="dim">{t('deploy.note')}</span>
+      <input type="file" disabled={lack !== null} multiple accept=".bpmn,.xml,.form,.dmn" aria-label={t('deploy.choose')} onChange={(event) => { void take([...(event.currentTarget.files ?? [])]); event.currentTarget.value = ''; }} /></label>
     {lack && <p class="problem">{lack}</p>}
     <div class="filters"><TenantChoice value={tenant.value || firstTenant()} onChange={(tenantId) => { tenant.value = tenantId; }} /></div>
     <div aria-live="polite">
       {found?.done && <Done done={found.done} />}
       {located.length > 0 ? <><p class="total bad">{t('deploy.nothing', { n: located.length })}</p><Problems key={found!.files[0]!.name + located.length} located={located} texts={found!.texts} /></> : found?.problem && <ProblemBox problem={found.problem} />}
+      {found && <CopyCommands commands={[found.command]} />}
     </div>
   </div>;
 }

@@ -1,10 +1,11 @@
 // FEEL: try an expression with given variables, or with those that an instance or element sees.
 import { useSignal } from '@preact/signals';
 import { Problem, send } from '../lib/api.ts';
+import { argument, type Command } from '../lib/commands.ts';
 import { t } from '../lib/i18n.ts';
 import { variablesOf } from '../lib/json.ts';
 import { put, query } from '../lib/router.ts';
-import { CopyCommands } from '../parts/action.tsx';
+import { CopyCommands } from '../parts/copy_commands.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { Head } from '../parts/head.tsx';
 
@@ -13,7 +14,7 @@ type Evaluated = { result: unknown; warnings: { message?: string }[] | string[] 
 export function Feel() {
   const expression = useSignal(query.value.get('expression') ?? ''), context = useSignal(''), outcome = useSignal<Evaluated | Problem | null>(null);
   const scope = query.value.get('scope') ?? '', found = variablesOf(context.value), text = expression.value.startsWith('=') ? expression.value : `=${expression.value}`;
-  const request = { method: 'POST' as const, path: '/v2/expression/evaluation', body: { expression: text, ...(scope ? { scopeKey: scope } : { variables: found.value ?? {} }) } };
+  const request: Command = { method: 'POST', path: '/v2/expression/evaluation', body: { expression: text, ...(scope ? { scopeKey: scope } : { variables: found.value ?? {} }) }, ...(!scope && { cli: `feel ${argument(text.slice(1))}${context.value.trim() && ` --context ${argument(JSON.stringify(found.value ?? {}))}`}` }) };
   const evaluate = async (event: Event) => {
     event.preventDefault();
     try {

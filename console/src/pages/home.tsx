@@ -1,53 +1,53 @@
 // Home: what needs me.
 import { search } from '../lib/api.ts';
-import { errorsOf, runningInAll, type Running } from '../lib/counts.ts';
-import { grouped, placesOf } from '../lib/groups.ts';
+import { causesOf, runningInAll, type Running } from '../lib/counts.ts';
+import { grouped } from '../lib/groups.ts';
 import { number, t, total } from '../lib/i18n.ts';
 import { useResource } from '../lib/resource.ts';
 import { href } from '../lib/router.ts';
-import type { ErrorCount, Incident, Instance, Job, PageInfo, Timer, UserTask } from '../lib/shapes.ts';
+import type { CauseCount, Instance, Job, PageInfo, Timer, UserTask } from '../lib/shapes.ts';
 import { ago } from '../lib/time.ts';
 import { ProblemBox } from '../parts/problem.tsx';
 import { Head } from '../parts/head.tsx';
+import { Place } from '../parts/place.tsx';
 import { State } from '../parts/state.tsx';
 import { Time } from '../parts/time.tsx';
 import { kindOf } from './incidents.tsx';
 
 type Totals = Record<'tasks' | 'jobs', PageInfo> & { running: Running };
-type Found = { totals: Totals; errors: ErrorCount[]; newest: Incident[]; tasks: UserTask[]; oldest: Instance[]; timers: Timer[] };
+type Found = { totals: Totals; causes: CauseCount[]; tasks: UserTask[]; oldest: Instance[]; timers: Timer[] };
 
 async function load(abort: AbortSignal): Promise<Found> {
   const few = { page: { limit: 6 } }, one = { page: { limit: 1 } };
-  const [active, running, tasks, jobs, timers, errors, newest] = await Promise.all([
+  const [active, running, tasks, jobs, timers, causes] = await Promise.all([
     search<Instance>('process-instances', { filter: { state: 'ACTIVE' }, sort: [{ field: 'startDate', order: 'ASC' }], ...few }, abort),
     runningInAll(abort),
     search<UserTask>('user-tasks', { filter: { state: 'CREATED' }, sort: [{ field: 'creationDate', order: 'ASC' }], ...few }, abort),
     search<Job>('jobs', { filter: { state: 'CREATED' }, ...one }, abort),
     search<Timer>('timers', { filter: { state: 'PENDING' }, sort: [{ field: 'dueDate', order: 'ASC' }], ...few }, abort),
-    errorsOf(200, abort),
-    search<Incident>('incidents', { filter: { state: 'ACTIVE' }, sort: [{ field: 'creationTime', order: 'DESC' }], page: { limit: 200 } }, abort),
+    causesOf(200, abort),
   ]);
-  return { totals: { running, tasks: tasks.page, jobs: jobs.page }, errors, newest: newest.items, tasks: tasks.items, oldest: active.items, timers: timers.items };
+  return { totals: { running, tasks: tasks.page, jobs: jobs.page }, causes, tasks: tasks.items, oldest: active.items, timers: timers.items };
 }
 
 function Figure({ to, label, n, bad = false }: { to: string; label: string; n: string; bad?: boolean }) {
   return <a class={bad ? 'figure bad' : 'figure'} href={to}><b>{n}</b><span>{label}</span></a>;
 }
 
-function Causes({ errors, newest }: { errors: ErrorCount[]; newest: Incident[] }) {
-  return <section><h2>{t('home.incidents')}</h2>{!errors.length && <p class="dim">{t('empty.incidents')}</p>}
-    <table class="list" aria-label={t('home.incidents')}><tbody>{grouped(errors, newest).slice(0, 6).map((group) => {
-      const sample = group.incidents[0], places = placesOf(group), only = group.instances === 1 && sample;
-      return <tr key={group.id}>
-        <td class="number bad"><b>{number(group.instances)}</b></td>
-        <td class="wide"><a data-row href={only ? href(`/instances/${only.processInstanceKey}`, { element: only.elementId }) : href('/incidents')}>{sample ? kindOf(sample.errorType) : t('n.incidents')}</a></td>
-        <td class="wide cut">{group.message}</td><td class="dim">{places.length === 1 && sample && `${sample.processDefinitionId} / ${sample.elementId}`}</td></tr>;
+function Causes({ causes }: { causes: CauseCount[] }) {
+  return <section><h2>{t('home.incidents')}</h2>{!causes.length && <p class="dim">{t('empty.incidents')}</p>}
+    <table class="list" aria-label={t('home.incidents')}><tbody>{grouped(causes).slice(0, 6).map((group) => {
+      const first = group.places[0]!;
+      return <tr key={group.cause}>
+        <td class="number bad"><b>{number(group.total)}</b></td>
+        <td class="about"><a data-row href={group.total === 1 ? href(`/instances/${first.processInstanceKey}`, { element: first.elementId }) : href('/incidents')}>{group.message || kindOf(first.errorType)}</a>
+          <small>{kindOf(first.errorType)}{group.places.length === 1 && ` · ${first.processDefinitionId} / ${first.elementId}`}</small></td></tr>;
     })}</tbody></table></section>;
 }
 
 function Tasks({ tasks }: { tasks: UserTask[] }) {
   return <section><h2>{t('home.tasks')}</h2>{tasks.length ? <table class="list" aria-label={t('home.tasks')}><tbody>{tasks.map((task) => <tr key={task.userTaskKey}>
-    <td class="wide"><a data-row href={href(`/tasks/${task.userTaskKey}`)}>{task.name ?? task.elementId}</a></td><td class="dim">{task.processName ?? task.processDefinitionId}</td><td>{task.assignee ?? <span class="dim">{t('task.unassigned')}</span>}</td><td class="number">{ago(task.creationDate)}</td></tr>)}</tbody></table> : <p class="dim">{t('empty.tasks')}</p>}</section>;
+    <td class="wide"><a data-row href={href(`/tasks/${task.userTaskKey}`)}>{task.name ?? task.elementId}</a></td><td class="dim">{task.processName ?? task.processDefinitionId}{task.businessId && ` · ${task.businessId}`}</td><td>{task.assignee ?? <span class="dim">{t('task.unassigned')}</span>}</td><td class="number">{ago(task.creationDate)}</td></tr>)}</tbody></table> : <p class="dim">{t('empty.tasks')}</p>}</section>;
 }
 
 function Oldest({ instances }: { instances: Instance[] }) {
@@ -57,7 +57,7 @@ function Oldest({ instances }: { instances: Instance[] }) {
 
 function Due({ timers }: { timers: Timer[] }) {
   return <section><h2>{t('home.timers')}</h2>{timers.length ? <table class="list" aria-label={t('home.timers')}><tbody>{timers.map((timer) => <tr key={timer.timerKey}>
-    <td><Time at={timer.dueDate} /></td><td class="wide">{timer.processInstanceKey ? <a data-row href={href(`/instances/${timer.processInstanceKey}`, { element: timer.elementId })}>{timer.processDefinitionId} / {timer.elementId}</a> : `${timer.processDefinitionId} / ${timer.elementId}`}</td></tr>)}</tbody></table> : <p class="dim">{t('empty.timers')}</p>}</section>;
+    <td><Time at={timer.dueDate} /></td><td class="wide"><Place at={timer} /></td></tr>)}</tbody></table> : <p class="dim">{t('empty.timers')}</p>}</section>;
 }
 
 export function Home() {
@@ -68,7 +68,7 @@ export function Home() {
     {!data && !found.problem.value && <p class="dim loading">{t('loading')}</p>}
     {data && <div class="home">
       <div class="figures"><Figure to={href('/instances')} label={t('home.active')} n={number(data.totals.running.active)} /><Figure to={href('/instances', { state: 'incidents' })} label={t('home.stuck')} n={number(data.totals.running.incidents)} bad={data.totals.running.incidents > 0} /><Figure to={href('/tasks')} label={t('nav.tasks')} n={total(data.totals.tasks)} /><Figure to={href('/jobs')} label={t('home.jobs')} n={total(data.totals.jobs)} /></div>
-      <Causes errors={data.errors} newest={data.newest} /><Tasks tasks={data.tasks} /><Oldest instances={data.oldest} /><Due timers={data.timers} />
+      <Causes causes={data.causes} /><Tasks tasks={data.tasks} /><Oldest instances={data.oldest} /><Due timers={data.timers} />
     </div>}
   </>;
 }

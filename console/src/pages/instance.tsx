@@ -3,10 +3,11 @@ import { useComputed, useSignal } from '@preact/signals';
 import { get, Problem, search, send } from '../lib/api.ts';
 import { t } from '../lib/i18n.ts';
 import { pageKey } from '../lib/keys.ts';
+import { modelOf } from '../lib/models.ts';
 import { useResource } from '../lib/resource.ts';
 import { href, put, query } from '../lib/router.ts';
 import type { CallHierarchy, Flow, History, Incident, Instance as InstanceShape, Job, Page, Statistics, Variable } from '../lib/shapes.ts';
-import { Canvas } from '../diagram/canvas.tsx';
+import { Canvas, warmUp } from '../diagram/canvas.tsx';
 import { marksOf } from '../diagram/marks.ts';
 import { fold, stepsOf, visible, type Shown, type Step, type View } from '../history/fold.ts';
 import { Scrubber } from '../history/scrubber.tsx';
@@ -19,6 +20,8 @@ import { ProblemBox } from '../parts/problem.tsx';
 import { State } from '../parts/state.tsx';
 import { KeyText, Time } from '../parts/time.tsx';
 
+warmUp();
+
 /** What the page shows of the present: a few reads by index. */
 export type Now = {
   instance: InstanceShape; statistics: Statistics[]; flows: string[]; incidents: Incident[]; variables: Variable[]; jobs: Job[]; callers: CallHierarchy[];
@@ -26,8 +29,10 @@ export type Now = {
 
 async function load(key: string, abort: AbortSignal): Promise<Now> {
   const path = `/v2/process-instances/${key}`, of = { processInstanceKey: key };
+  const itself = get<InstanceShape>(path, abort);
+  itself.then((found) => modelOf(found.processDefinitionKey)).catch(() => {}); // the page asks for it, too, and tells what is wrong
   const [instance, statistics, flows, incidents, variables, jobs, callers] = await Promise.all([
-    get<InstanceShape>(path, abort),
+    itself,
     get<{ items: Statistics[] }>(`${path}/statistics/element-instances`, abort),
     get<{ items: Flow[] }>(`${path}/sequence-flows`, abort),
     send<Page<Incident>>({ method: 'POST', path: `${path}/incidents/search`, body: { filter: { state: 'ACTIVE' }, page: { limit: 100 } } }, abort),
@@ -79,7 +84,7 @@ export function Instance({ id }: { id: string }) {
   const found = useResource(`instance ${id}`, (abort) => load(id, abort), topics);
   const past = useResource(`history ${id}`, (abort) => loadHistory(id, abort), topics);
   const now = found.data.value, definition = now?.instance.processDefinitionKey ?? '';
-  const xml = useResource(definition && `xml ${definition}`, (abort) => get<string>(`/v2/process-definitions/${definition}/xml`, abort));
+  const xml = useResource(definition && `xml ${definition}`, () => modelOf(definition));
   const names = useSignal(new Map<string, string>());
   const { steps, shown, more } = past.data.value ?? NO_PAST, [at, setAt] = useAt(steps);
   const view = at === null && !steps.length ? EMPTY : fold(steps, id, at ?? steps.length);

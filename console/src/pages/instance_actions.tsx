@@ -5,7 +5,8 @@ import { curesOf } from '../lib/cures.ts';
 import { t } from '../lib/i18n.ts';
 import { variablesOf } from '../lib/json.ts';
 import { get, search } from '../lib/api.ts';
-import { CANCEL_INSTANCE, UPDATE_INSTANCE } from '../lib/session.ts';
+import { go, href } from '../lib/router.ts';
+import { CANCEL_INSTANCE, DELETE_INSTANCE, UPDATE_INSTANCE } from '../lib/session.ts';
 import type { Instance, Variable } from '../lib/shapes.ts';
 import { Act } from '../parts/act.tsx';
 import { ActionDialog, type Checked } from '../parts/action.tsx';
@@ -19,6 +20,14 @@ function Cancel({ now, onClose }: Props) {
   return <ActionDialog title={t('instance.cancel')} button={t('instance.cancel')} danger onClose={onClose} commands={[{ method: 'POST', path: `/v2/process-instances/${key}/cancellation`, cli: `cancel ${key}` }]}>
     <p>{t('instance.cancelNote')}</p>
   </ActionDialog>;
+}
+
+/** An ended instance goes with the instances that it called. One that was called goes with its caller only. */
+function Delete({ instance }: { instance: Instance }) {
+  const open = useSignal(false), key = instance.processInstanceKey;
+  return <><Act need={DELETE_INSTANCE} of={instance.processDefinitionId} onClick={() => { open.value = true; }}>{t('instance.delete')} …</Act>
+    {open.value && <ActionDialog title={t('instance.delete')} button={t('instance.delete')} danger onClose={() => { open.value = false; }} onDone={() => go(href('/instances', { state: 'all' }))}
+      commands={[{ method: 'POST', path: `/v2/process-instances/${key}/deletion`, cli: `delete ${key}` }]}><p>{t('instance.deleteNote')}</p></ActionDialog>}</>;
 }
 
 /** The version of the tree that an instance belongs to; null if the user may not read it, or the tree is too large. */
@@ -45,7 +54,7 @@ type SetVariablesProps = { instance: Instance; scope: string; initial?: string; 
 /** Set variables in a scope: the instance's, or an element's. `initial`: what is edited; whoever changed it meanwhile is not overwritten unseen. */
 export function SetVariables({ instance, scope, initial = '{}', local = false, onClose }: SetVariablesProps) {
   const text = useSignal(initial), found = variablesOf(text.value), before = compacted(variablesOf(initial).value ?? {});
-  const commands = [{ method: 'PUT' as const, path: `/v2/element-instances/${scope}/variables`, body: { variables: found.value ?? {}, ...(local && { local }) } }];
+  const commands = [{ method: 'PUT' as const, path: `/v2/element-instances/${scope}/variables`, body: { variables: found.value ?? {}, ...(local && { local }) }, cli: `set ${scope} --variables ${argument(JSON.stringify(found.value ?? {}))}${local ? ' --local' : ''}` }];
   const check = async (): Promise<Checked> => {
     const mine = compacted(found.value ?? {}), edited = Object.keys(mine).filter((name) => name in before);
     if (!edited.length) return { differences: [] };
@@ -71,6 +80,7 @@ export function Retry({ now, incidents, onClose }: Props & { incidents: Now['inc
 export function InstanceActions({ now }: { now: Now }) {
   const open = useSignal<'cancel' | 'variables' | 'retry' | null>(null), close = () => { open.value = null; };
   const process = now.instance.processDefinitionId;
+  if (now.instance.endDate) return now.instance.parentProcessInstanceKey ? null : <Delete instance={now.instance} />;
   if (now.instance.state !== 'ACTIVE') return null;
   return <>
     <Act need={UPDATE_INSTANCE} of={process} onClick={() => { open.value = 'variables'; }}>{t('variables.set')} …</Act>

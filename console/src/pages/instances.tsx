@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { search } from '../lib/api.ts';
-import { CREATE_BATCH } from '../lib/batches.ts';
+import { allOf, CREATE_BATCH } from '../lib/batches.ts';
 import { instanceFilter, STATES } from '../lib/filters.ts';
 import { t, total, type Key } from '../lib/i18n.ts';
 import { useResource } from '../lib/resource.ts';
@@ -45,6 +45,7 @@ function Filters({ definitions }: { definitions: Definition[] }) {
     <input type="search" data-search placeholder={t('filter.q')} aria-label={t('filter.q')} {...field('q')} />
     <select aria-label={t('process')} {...field('process')}><option value="">{t('filter.anyProcess')}</option>{ids.map(([id, name]) => <option key={id} value={id}>{name}</option>)}</select>
     {versions.length > 1 && <select aria-label={t('version')} {...field('version')}><option value="">{t('filter.anyVersion')}</option>{versions.map((v) => <option key={v} value={v}>v{v}</option>)}</select>}
+    {values.cause && <button type="button" class="tag" onClick={() => set('cause', '')}>{t('filter.cause')} <i aria-hidden="true">×</i><span class="sr"> {t('filter.clear')}</span></button>}
     <button type="button" aria-expanded={more.value} onClick={() => { more.value = !more.value; }}>{t('filter.more')}</button>
     {more.value && <div class="more">
       <label>{t('filter.variable')} <input {...field('variable')} placeholder="orderId" /></label>
@@ -61,11 +62,12 @@ const dialog = async (): Promise<ComponentType<BatchDialogProps>> => (await impo
 
 /** What one can do with all instances that match. The filter is sent, and not what the page shows. */
 function All({ filter, state, page }: { filter: Record<string, unknown>; state: string; page: PageInfo | undefined }) {
-  const open = useSignal<'cancel' | 'retry' | null>(null);
-  if (!page?.totalItems || !['active', 'incidents'].includes(state)) return null;
+  const open = useSignal<'cancel' | 'delete' | 'retry' | null>(null);
+  if (!page?.totalItems || state === 'all') return null;
+  const ended = ENDED.includes(state);
   return <>
-    {state === 'incidents' && <Act need={CREATE_BATCH} onClick={() => { open.value = 'retry'; }}>{t('incident.retryAll', { n: total(page) })} …</Act>}
-    <Act need={CREATE_BATCH} onClick={() => { open.value = 'cancel'; }}>{t('batch.cancelAll', { n: total(page) })} …</Act>
+    {state === 'incidents' && <Act need={CREATE_BATCH} onClick={() => { open.value = 'retry'; }}>{allOf('retry', total(page))} …</Act>}
+    <Act need={CREATE_BATCH} onClick={() => { open.value = ended ? 'delete' : 'cancel'; }}>{allOf(ended ? 'delete' : 'cancel', total(page))} …</Act>
     {open.value && <Opened load={dialog} props={{ what: open.value, filter, total: total(page), onClose: () => { open.value = null; } }} />}
   </>;
 }

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { search } from '../lib/api.ts';
 import { t } from '../lib/i18n.ts';
-import { href, query, withQuery } from '../lib/router.ts';
+import { query, withQuery } from '../lib/router.ts';
 import { UPDATE_INSTANCE } from '../lib/session.ts';
 import type { Job } from '../lib/shapes.ts';
 import { Act } from '../parts/act.tsx';
@@ -10,6 +10,7 @@ import { ActionDialog } from '../parts/action.tsx';
 import { differences } from '../parts/conflict.tsx';
 import { SearchPage } from '../parts/search.tsx';
 import { Head } from '../parts/head.tsx';
+import { Place } from '../parts/place.tsx';
 import { State } from '../parts/state.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
@@ -23,7 +24,7 @@ function Retries({ job }: { job: Job }) {
   if (job.endTime) return <>{job.retries}</>;
   const check = async () => ({ differences: differences({ [t('job.retries')]: before.value }, { [t('job.retries')]: await retriesOf(job.jobKey) }, { [t('job.retries')]: String(retries.value) }) });
   return <>{job.retries} <Act need={UPDATE_INSTANCE} of={job.processDefinitionId} class="link" label={`${t('edit')}: ${job.type}`} onClick={() => { before.value = String(job.retries); open.value = true; }}>{t('edit')}</Act>
-    {open.value && <ActionDialog title={t('job.setRetries')} button={t('job.setRetries')} check={check} onClose={() => { open.value = false; }} commands={[{ method: 'PATCH', path: `/v2/jobs/${job.jobKey}`, body: { changeset: { retries: retries.value } } }]}>
+    {open.value && <ActionDialog title={t('job.setRetries')} button={t('job.setRetries')} check={check} onClose={() => { open.value = false; }} commands={[{ method: 'PATCH', path: `/v2/jobs/${job.jobKey}`, body: { changeset: { retries: retries.value } }, cli: `job update ${job.jobKey} --retries ${retries.value}` }]}>
       <label class="field">{t('job.retries')}<input type="number" min={1} value={retries.value} onInput={(event) => { retries.value = Math.max(1, event.currentTarget.valueAsNumber || 1); }} /></label></ActionDialog>}</>;
 }
 
@@ -31,7 +32,7 @@ function Retries({ job }: { job: Job }) {
 const columns = (open: boolean): Column<Job>[] => [
   { title: t('job.type'), ...(open && { sort: 'type' }), wide: true, cell: (job) => <a href={withQuery({ type: job.type, after: null, before: null })}><code>{job.type}</code></a> },
   { title: t('state'), cell: (job) => <State of={job.deadline && job.state === 'CREATED' ? 'LEASED' : job.state} /> },
-  { title: t('element'), wide: true, cell: (job) => <a data-row href={href(`/instances/${job.processInstanceKey}`, { element: job.elementId })}>{job.processDefinitionId} / {job.elementId}</a> },
+  { title: t('element'), wide: true, cell: (job) => <Place at={job} /> },
   { title: t('job.retries'), ...(open && { sort: 'retries' }), cell: (job) => <Retries job={job} /> },
   { title: t('job.worker'), cell: (job) => job.worker || <span class="dim">–</span> },
   { title: t('job.until'), ...(open && { sort: 'deadline' }), cell: (job) => <Time at={job.endTime ?? job.deadline} /> },

@@ -1,7 +1,7 @@
 // What one can send: a message, a signal, or values that start processes by their conditions.
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { notify, type Command } from '../lib/commands.ts';
+import { argument, notify, variablesOption, type Command } from '../lib/commands.ts';
 import { number, t } from '../lib/i18n.ts';
 import { variablesOf } from '../lib/json.ts';
 import { go, href } from '../lib/router.ts';
@@ -27,7 +27,8 @@ type PublishProps = { name?: string; correlationKey?: string; onClose: () => voi
 export function Publish({ name = '', correlationKey = '', onClose }: PublishProps) {
   const form = useSignal({ name, correlationKey, minutes: 60 }), { minutes, ...given } = form.value;
   const set = (change: Partial<typeof form.value>) => { form.value = { ...form.value, ...change }; };
-  return <Send title={t('message.publish')} isReady={given.name !== ''} onClose={onClose} commandOf={(variables, tenantId) => ({ method: 'POST', path: '/v2/messages/publication', body: { ...given, timeToLive: minutes * 60_000, variables, ...tenantOf(tenantId) } })}>
+  return <Send title={t('message.publish')} isReady={given.name !== ''} onClose={onClose} commandOf={(variables, tenantId) => ({ method: 'POST', path: '/v2/messages/publication', body: { ...given, timeToLive: minutes * 60_000, variables, ...tenantOf(tenantId) },
+    cli: `message publish ${argument(given.name)}${given.correlationKey && ` --correlation-key ${argument(given.correlationKey)}`} --ttl ${minutes * 60}${variablesOption(variables)}${tenantOf(tenantId).tenantId ? ` --tenant ${argument(tenantId)}` : ''}` })}>
     <label class="field">{t('message.name')}<input value={given.name} onInput={(event) => set({ name: event.currentTarget.value })} /></label>
     <label class="field">{t('message.key')}<input value={given.correlationKey} onInput={(event) => set({ correlationKey: event.currentTarget.value })} /></label>
     <label class="field">{t('message.minutes')}<input type="number" min={0} value={minutes} onInput={(event) => set({ minutes: event.currentTarget.valueAsNumber || 0 })} /></label>
@@ -36,7 +37,8 @@ export function Publish({ name = '', correlationKey = '', onClose }: PublishProp
 
 function Broadcast({ onClose }: { onClose: () => void }) {
   const name = useSignal('');
-  return <Send title={t('signal.broadcast')} isReady={name.value !== ''} onClose={onClose} commandOf={(variables, tenantId) => ({ method: 'POST', path: '/v2/signals/broadcast', body: { signalName: name.value, variables, ...tenantOf(tenantId) } })}>
+  return <Send title={t('signal.broadcast')} isReady={name.value !== ''} onClose={onClose} commandOf={(variables, tenantId) => ({ method: 'POST', path: '/v2/signals/broadcast', body: { signalName: name.value, variables, ...tenantOf(tenantId) },
+    cli: `signal ${argument(name.value)}${variablesOption(variables)}${tenantOf(tenantId).tenantId ? ` --tenant ${argument(tenantId)}` : ''}` })}>
     <p class="dim">{t('signal.note')}</p>
     <label class="field">{t('message.name')}<input autofocus value={name.value} onInput={(event) => { name.value = event.currentTarget.value; }} /></label>
   </Send>;
@@ -48,7 +50,7 @@ type Evaluated = { processInstances: { processInstanceKey: string }[] };
 function started(answer: unknown): void {
   const { processInstances } = answer as Evaluated;
   if (processInstances.length === 1) go(href(`/instances/${processInstances[0]!.processInstanceKey}`));
-  else notify({ label: t('condition.started', { n: number(processInstances.length) }), position: null, ms: 0, problem: null });
+  else notify({ label: t('condition.started', { n: number(processInstances.length) }), commands: [], position: null, ms: 0, problem: null });
 }
 
 function Evaluate({ onClose }: { onClose: () => void }) {

@@ -4,6 +4,7 @@ import { href } from '../lib/router.ts';
 import type { Subscription } from '../lib/shapes.ts';
 import { SearchPage } from '../parts/search.tsx';
 import { Head } from '../parts/head.tsx';
+import { Place } from '../parts/place.tsx';
 import { State } from '../parts/state.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Copy, Time } from '../parts/time.tsx';
@@ -13,7 +14,7 @@ const columns = (): Column<Subscription>[] => [
   { title: t('message.name'), sort: 'messageName', wide: true, cell: (s) => <b>{s.messageName}</b> },
   { title: t('message.key'), wide: true, cell: (s) => s.correlationKey ? <><code>{s.correlationKey}</code><Copy text={s.correlationKey} /></> : <span class="dim">–</span> },
   { title: t('state'), cell: (s) => <State of={s.messageSubscriptionState} /> },
-  { title: t('element'), wide: true, cell: (s) => s.processInstanceKey ? <a data-row href={href(`/instances/${s.processInstanceKey}`, { element: s.elementId })}>{s.processDefinitionId} / {s.elementId}</a> : <>{s.processDefinitionId} / {s.elementId} <span class="tag">{t('message.starts')}</span></> },
+  { title: t('element'), wide: true, cell: (s) => <><Place at={s} />{!s.processInstanceKey && <> <span class="tag">{t('message.starts')}</span></>}</> },
   { title: t('changed'), sort: 'lastUpdatedDate', cell: (s) => <Time at={s.lastUpdatedDate} /> },
   { title: t('actions'), cell: (s) => (s.messageSubscriptionState === 'CREATED' ? <PublishButton name={s.messageName} correlationKey={s.correlationKey ?? ''} /> : null) },
 ];

@@ -1,14 +1,15 @@
 // A process: its diagram with what runs where, its versions, and its instances.
 import { useComputed, useSignal } from '@preact/signals';
-import { get, search, send } from '../lib/api.ts';
+import { search, send } from '../lib/api.ts';
 import { durationsOf, NOBODY, runningByVersion } from '../lib/counts.ts';
 import { number, t } from '../lib/i18n.ts';
 import { pageKey } from '../lib/keys.ts';
+import { modelOf } from '../lib/models.ts';
 import { useResource } from '../lib/resource.ts';
 import { href, put, query } from '../lib/router.ts';
 import { duration } from '../lib/time.ts';
 import type { Definition, Durations, Statistics } from '../lib/shapes.ts';
-import { Canvas } from '../diagram/canvas.tsx';
+import { Canvas, warmUp } from '../diagram/canvas.tsx';
 import type { Badges } from '../diagram/diagram.ts';
 import { marksOf, NOTHING } from '../diagram/marks.ts';
 import { DeleteButton } from './delete_definition.tsx';
@@ -18,6 +19,8 @@ import { Head } from '../parts/head.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { State } from '../parts/state.tsx';
 import { KeyText } from '../parts/time.tsx';
+
+warmUp();
 
 /** Badges of a process: how many tokens wait, and how many of them have incidents. */
 const badges: Badges = (mark) => ({
@@ -64,7 +67,7 @@ function Inspector({ definition, statistics, durations, selected, name }: Inspec
 function Version({ definition }: { definition: Definition }) {
   const key = definition.processDefinitionKey, selected = query.value.get('element'), heat = query.value.get('heat');
   const names = useSignal(new Map<string, string>());
-  const xml = useResource(`xml ${key}`, (abort) => get<string>(`/v2/process-definitions/${key}/xml`, abort)).data.value;
+  const xml = useResource(`xml ${key}`, () => modelOf(key)).data.value;
   const found = useResource(`statistics ${key}`, (abort) => load(key, abort), ['instances', 'incidents', `definition:${key}`]);
   const statistics = found.data.value?.statistics, durations = found.data.value?.durations ?? NONE;
   const marks = useComputed(() => (found.data.value ? marksOf(found.data.value.statistics.filter((s) => s.active + s.incidents > 0)) : NOTHING)).value;

@@ -26,7 +26,7 @@ function commandOf(definition: Definition, variables: Record<string, unknown>, b
   const instructions = before.length ? { startInstructions: before.map((elementId) => ({ elementId })) } : {};
   const body = { processDefinitionKey: definition.processDefinitionKey, variables, ...(businessId && { businessId }), ...tenantOf(definition.tenantId), ...instructions };
   const command: Command = { method: 'POST', path: '/v2/process-instances', body };
-  return before.length ? command : { ...command, cli: `start ${argument(definition.processDefinitionId)} --version ${definition.version}${given}${named}` };
+  return before.length || 'tenantId' in body ? command : { ...command, cli: `start ${argument(definition.processDefinitionId)} --version ${definition.version}${given}${named}` };
 }
 
 function StartByJson({ definition, onClose }: StartProps) {
@@ -44,7 +44,7 @@ function StartByForm({ definition, form, onClose }: StartProps & { form: Form })
     const answer = await perform<Created>(t('start'), commandOf(definition, variables, businessId.value));
     if (answer) created(answer.body);
   };
-  return <Dialog title={t('start')} wide onClose={onClose}><FormView schema={form.schema} data={{}} submit={t('start')} onSubmit={(variables) => void submit(variables)}>
+  return <Dialog title={t('start')} wide onClose={onClose}><FormView schema={form.schema} data={{}} submit={t('start')} commandOf={(variables) => commandOf(definition, variables, businessId.value)} onSubmit={(variables) => void submit(variables)}>
     <label class="field">{t('businessId')}<input value={businessId.value} onInput={(event) => { businessId.value = event.currentTarget.value; }} /></label>
   </FormView></Dialog>;
 }

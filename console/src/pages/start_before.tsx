@@ -1,6 +1,6 @@
 // Start before chosen elements instead of at the start event.
-import { get } from '../lib/api.ts';
 import { t } from '../lib/i18n.ts';
+import { modelOf } from '../lib/models.ts';
 import { useResource } from '../lib/resource.ts';
 import type { Definition } from '../lib/shapes.ts';
 
@@ -33,7 +33,7 @@ export function elementsOf(xml: string, processId: string): Place[] {
 }
 
 export function StartBefore({ definition, chosen, onChange }: { definition: Definition; chosen: readonly string[]; onChange: (ids: string[]) => void }) {
-  const key = definition.processDefinitionKey, xml = useResource(`xml ${key}`, (abort) => get<string>(`/v2/process-definitions/${key}/xml`, abort)).data.value;
+  const key = definition.processDefinitionKey, xml = useResource(`xml ${key}`, () => modelOf(key)).data.value;
   const elements = xml ? elementsOf(xml, definition.processDefinitionId) : [];
   if (!elements.length) return null;
   const toggle = (id: string) => onChange(chosen.includes(id) ? chosen.filter((each) => each !== id) : [...chosen, id]);

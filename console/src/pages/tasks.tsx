@@ -1,7 +1,7 @@
 // User tasks: the list beside the task that is open. Claim it, fill in its form or JSON, complete it, and the next one opens.
 import { useSignal } from '@preact/signals';
 import { get, search, send } from '../lib/api.ts';
-import { perform } from '../lib/commands.ts';
+import { perform, variablesOption, type Command } from '../lib/commands.ts';
 import { t, total } from '../lib/i18n.ts';
 import { variablesOf } from '../lib/json.ts';
 import { useResource } from '../lib/resource.ts';
@@ -10,14 +10,14 @@ import { COMPLETE_TASK, me as whoami } from '../lib/session.ts';
 import type { Form, Page, UserTask, Variable } from '../lib/shapes.ts';
 import { ago } from '../lib/time.ts';
 import { lackOf } from '../parts/act.tsx';
-import { CopyCommands } from '../parts/action.tsx';
+import { CopyCommands } from '../parts/copy_commands.tsx';
 import { Divider } from '../parts/divider.tsx';
 import { FormView } from '../parts/form.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { Head } from '../parts/head.tsx';
 import { State } from '../parts/state.tsx';
 import { KeyText, Time } from '../parts/time.tsx';
-import { Assignment } from './task_assignment.tsx';
+import { Assignment, claimOf } from './task_assignment.tsx';
 
 const SIZE = 100;
 const VIEWS = ['open', 'mine', 'unassigned', 'done'] as const;
@@ -42,9 +42,9 @@ async function open(key: string, abort: AbortSignal): Promise<Opened> {
 }
 
 /** Complete with JSON: the variables that the task sees are shown beside, what is typed is sent. */
-function JsonCompletion({ path, disabled, onDone }: { path: string; disabled: boolean; onDone: () => void }) {
+function JsonCompletion({ completion, disabled, onDone }: { completion: (variables: Record<string, unknown>) => Command; disabled: boolean; onDone: () => void }) {
   const text = useSignal(''), found = variablesOf(text.value);
-  const command = { method: 'POST' as const, path, body: { variables: found.value ?? {} } };
+  const command = completion(found.value ?? {});
   const submit = async (event: Event) => { event.preventDefault(); if (await perform(t('task.complete'), command)) onDone(); };
   return <form class="stack" onSubmit={submit}>
     <label class="area">{t('task.result')}<textarea class="json" rows={5} spellcheck={false} placeholder='{"approved": true}' value={text.value} onInput={(event) => { text.value = event.currentTarget.value; }} /></label>
@@ -60,7 +60,7 @@ function Task({ id, me, onDone }: { id: string; me: string; onDone: () => void }
   if (!data) return <section class="pane">{found.problem.value ? <ProblemBox problem={found.problem.value} retry={found.reload} /> : <p class="dim">{t('loading')}</p>}</section>;
   const task = state ?? data.task, path = `/v2/user-tasks/${id}/completion`, isOpen = task.state === 'CREATED';
   const ofAnother = isOpen && task.assignee !== null && task.assignee !== me, lack = isOpen ? lackOf(COMPLETE_TASK, task.processDefinitionId) : null;
-  const complete = async (variables: Record<string, unknown>) => { if (await perform(t('task.complete'), { method: 'POST', path, body: { variables } })) onDone(); };
+  const completion = (variables: Record<string, unknown>): Command => ({ method: 'POST', path, body: { variables }, cli: `task complete ${id}${variablesOption(variables)}` });
   return <section class="pane" aria-label={t('task')}>
     <header class="row spread"><h2>{task.name ?? task.elementId}</h2><div class="row"><State of={task.state} /><Assignment task={task} me={me} /></div></header>
     <dl><dt>{t('process')}</dt><dd><a href={href(`/instances/${task.processInstanceKey}`, { element: task.elementId })}>{task.processName ?? task.processDefinitionId}{task.businessId && ` · ${task.businessId}`}</a></dd>
@@ -69,10 +69,11 @@ function Task({ id, me, onDone }: { id: string; me: string; onDone: () => void }
       <dt>{t('started')}</dt><dd><Time at={task.creationDate} /></dd>
       {task.dueDate && <><dt>{t('timer.due')}</dt><dd><Time at={task.dueDate} /></dd></>}
       <dt>{t('key')}</dt><dd><KeyText of={id} /></dd></dl>
+    {isOpen && <CopyCommands commands={[claimOf(task, me)[0]]} label={t(claimOf(task, me)[1])} />}
     {ofAnother && <p class="dim" role="note">{t('task.ofAnother', { name: task.assignee! })}</p>}
     {lack && <p class="dim" role="note">{lack}</p>}
-    {data.form ? <FormView schema={data.form.schema} data={data.variables} disabled={!isOpen || ofAnother || lack !== null} onSubmit={(variables) => void complete(variables)} />
-      : isOpen && <JsonCompletion path={path} disabled={ofAnother || lack !== null} onDone={onDone} />}
+    {data.form ? <FormView schema={data.form.schema} data={data.variables} disabled={!isOpen || ofAnother || lack !== null} commandOf={completion} onSubmit={async (variables) => { if (await perform(t('task.complete'), completion(variables))) onDone(); }} />
+      : isOpen && <JsonCompletion completion={completion} disabled={ofAnother || lack !== null} onDone={onDone} />}
     <h3>{t('variables')}</h3>
     <table class="variables"><tbody>{Object.entries(data.variables).map(([name, value]) => <tr key={name}><th scope="row" title={name}>{name}</th><td><code>{JSON.stringify(value)}</code></td></tr>)}</tbody></table>
   </section>;

@@ -2,7 +2,6 @@
 import { useSignal } from '@preact/signals';
 import { get } from '../lib/api.ts';
 import { t } from '../lib/i18n.ts';
-import { href } from '../lib/router.ts';
 import { UPDATE_INSTANCE } from '../lib/session.ts';
 import type { Timer } from '../lib/shapes.ts';
 import { when } from '../lib/time.ts';
@@ -11,6 +10,7 @@ import { ActionDialog } from '../parts/action.tsx';
 import { differences } from '../parts/conflict.tsx';
 import { SearchPage } from '../parts/search.tsx';
 import { Head } from '../parts/head.tsx';
+import { Place } from '../parts/place.tsx';
 import { State } from '../parts/state.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
@@ -34,7 +34,7 @@ export function TimerActions({ timer }: { timer: Timer }) {
 const columns = (): Column<Timer>[] => [
   { title: t('timer.due'), sort: 'dueDate', cell: (timer) => <Time at={timer.dueDate} /> },
   { title: t('state'), cell: (timer) => <State of={timer.state} /> },
-  { title: t('element'), wide: true, cell: (timer) => timer.processInstanceKey ? <a data-row href={href(`/instances/${timer.processInstanceKey}`, { element: timer.elementId })}>{timer.processDefinitionId} / {timer.elementId}</a> : <>{timer.processDefinitionId} / {timer.elementId}</> },
+  { title: t('element'), wide: true, cell: (timer) => <Place at={timer} /> },
   { title: t('timer.kind'), cell: (timer) => <span class="dim">{timer.type.toLowerCase().replaceAll('_', ' ')}</span> },
   { title: t('actions'), cell: (timer) => <TimerActions timer={timer} /> },
 ];

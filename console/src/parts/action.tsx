@@ -2,21 +2,12 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
-import { asCli, asCurl, attempt, type Command } from '../lib/commands.ts';
+import { attempt, type Command } from '../lib/commands.ts';
 import { t } from '../lib/i18n.ts';
 import { Conflict, type Difference } from './conflict.tsx';
+import { CopyCommands } from './copy_commands.tsx';
 import { Dialog } from './dialog.tsx';
-import { Copy } from './time.tsx';
 
-/** What the action sends, to be copied. */
-export function CopyCommands({ commands }: { commands: readonly Command[] }) {
-  const cli = commands.map(asCli).filter((line) => line !== null);
-  const lines: [string, string][] = [['curl', commands.map((command) => asCurl(command)).join('\n')]];
-  if (cli.length) lines.push(['vivero', cli.join('\n')]);
-  return <details class="commands"><summary>{t('copyAs')}</summary>
-    {lines.map(([name, text]) => <div key={name} class="command"><pre tabIndex={0} aria-label={name}>{text}</pre><Copy text={text} label={name} /></div>)}
-  </details>;
-}
 
 /** What others changed since the dialog opened, and the version that the commands depend on. */
 export type Checked = { differences: readonly Difference[]; version?: string | null };

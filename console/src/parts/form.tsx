@@ -2,14 +2,16 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import type { Command } from '../lib/commands.ts';
 import { t } from '../lib/i18n.ts';
+import { CopyCommands } from './copy_commands.tsx';
 
-type FormProps = { schema: string; data: Record<string, unknown>; disabled?: boolean; submit?: string; onSubmit: (variables: Record<string, unknown>) => void; children?: ComponentChildren };
-type Made = { submit(): void; lock(locked: boolean): void; destroy(): void };
+type FormProps = { schema: string; data: Record<string, unknown>; disabled?: boolean; submit?: string; commandOf: (variables: Record<string, unknown>) => Command; onSubmit: (variables: Record<string, unknown>) => void; children?: ComponentChildren };
+type Made = { submit(): void; now(): Record<string, unknown>; watch(changed: () => void): void; lock(locked: boolean): void; destroy(): void };
 
-/** A form, and below it `children` and the button. `disabled` may change, and what was entered stays. */
-export function FormView({ schema, data, disabled = false, submit, onSubmit, children }: FormProps) {
-  const host = useRef<HTMLDivElement>(null), failed = useSignal<string | null>(null), form = useSignal<Made | null>(null);
+/** A form, and below it what it sends, `children` and the button. `disabled` may change, and what was entered stays. */
+export function FormView({ schema, data, disabled = false, submit, commandOf, onSubmit, children }: FormProps) {
+  const host = useRef<HTMLDivElement>(null), failed = useSignal<string | null>(null), form = useSignal<Made | null>(null), entered = useSignal<Record<string, unknown>>({});
   const latest = useRef(onSubmit);
   latest.current = onSubmit;
   useEffect(() => {
@@ -18,14 +20,22 @@ export function FormView({ schema, data, disabled = false, submit, onSubmit, chi
       if (gone) return;
       made = await createForm(host.current!, schema, data, (variables) => latest.current(variables));
       if (gone) return made.destroy();
+      const take = () => { entered.value = made!.now(); };
+      take();
+      made.watch(take);
       form.value = made;
     }).catch((error: Error) => { if (!gone) failed.value = error.message; });
-    return () => { gone = true; form.value = null; made?.destroy(); };
+    return () => { gone = true; locked.current = false; form.value = null; made?.destroy(); };
   }, [schema]);
-  useEffect(() => { form.value?.lock(disabled); }, [form.value, disabled]);
+  const locked = useRef(false);
+  useEffect(() => {
+    if (!form.value || locked.current === disabled) return; // to lock it draws it anew: not while somebody types already
+    locked.current = disabled;
+    form.value.lock(disabled);
+  }, [form.value, disabled]);
   return <div class="form" data-ready={form.value || failed.value !== null ? '' : undefined}>
     <div ref={host} />
     {failed.value !== null && <p class="invalid" role="alert">{t('form.failed')} {failed.value}</p>}
-    {form.value && !disabled && <>{children}<div class="row"><button type="button" class="primary" onClick={() => form.value?.submit()}>{submit ?? t('task.complete')}</button></div></>}
+    {form.value && !disabled && <>{children}<CopyCommands commands={[commandOf(entered.value)]} /><div class="row"><button type="button" class="primary" onClick={() => form.value?.submit()}>{submit ?? t('task.complete')}</button></div></>}
   </div>;
 }

@@ -1,7 +1,7 @@
 // Pages and dialogs in chunks of their own, which are loaded when somebody opens them.
 import { useSignal, type Signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { t } from '../lib/i18n.ts';
 import { Head } from './head.tsx';
 
@@ -9,7 +9,7 @@ type LazyProps<P> = { load: () => Promise<ComponentType<P>>; props: P };
 
 function useLoaded<P>(load: () => Promise<ComponentType<P>>): [Signal<{ page: ComponentType<P> } | null>, Signal<boolean>] {
   const loaded = useSignal<{ page: ComponentType<P> } | null>(null), failed = useSignal(false);
-  useEffect(() => { load().then((page) => { loaded.value = { page }; }, () => { failed.value = true; }); }, [load]);
+  useLayoutEffect(() => { load().then((page) => { loaded.value = { page }; }, () => { failed.value = true; }); }, [load]);
   return [loaded, failed];
 }
 

@@ -1,7 +1,9 @@
 // The frame: navigation, what every page has, the search, and the dialogs of the keyboard.
 import type { ComponentChildren } from 'preact';
+import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { search } from '../lib/api.ts';
+import { dragging } from '../lib/drop.ts';
 import { t, total, type Key } from '../lib/i18n.ts';
 import { HELP, helpOpen, paletteOpen } from '../lib/keys.ts';
 import { following, source } from '../lib/live.ts';
@@ -22,10 +24,13 @@ const BADGES: Record<string, { resource: string; state: string; calm: boolean }>
   '/incidents': { resource: 'incidents', state: 'ACTIVE', calm: false }, '/tasks': { resource: 'user-tasks', state: 'CREATED', calm: true },
 };
 
+/** The page comes first. */
+const later = signal(false);
+
 /** How many wait, beside the name of a page. */
 function Badge({ to }: { to: string }) {
   const { resource, state, calm } = BADGES[to]!;
-  const found = useResource(`badge ${resource}`, (abort) => search(resource, { filter: { state }, page: { limit: 1 } }, abort), [resource]);
+  const found = useResource(later.value ? `badge ${resource}` : '', (abort) => search(resource, { filter: { state }, page: { limit: 1 } }, abort), [resource]);
   const page = found.data.value?.page;
   return page && page.totalItems > 0 ? <em class={calm ? 'calm' : undefined}>{total(page)}</em> : null;
 }
@@ -80,12 +85,13 @@ const SOON_MS = 300;
 
 export function Shell({ children }: { children: ComponentChildren }) {
   // The palette is there before anybody wants it: what one types after Ctrl K must not get lost.
-  useEffect(() => { window.setTimeout(() => void palette(), SOON_MS); }, []);
+  useEffect(() => { window.setTimeout(() => { later.value = true; void palette(); }, SOON_MS); }, []);
   return <>
     <a class="skip" href="#main">{t('skip')}</a>
     <Navigation />
     <main id="main" tabIndex={-1}>{children}</main>
     <Notices />
+    {dragging.value && <div class="dropping" role="status"><b>{t('deploy.dropHere')}</b></div>}
     <Banner />
     {paletteOpen.value && <Opened load={palette} props={{}} />}
     {helpOpen.value && <Help />}

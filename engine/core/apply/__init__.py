@@ -29,6 +29,7 @@ from vivero.engine.core.records.catalogue import (
     DeploymentCreated,
     FormAdded,
     FormDeleted,
+    RetentionSet,
     StartFormSet,
 )
 from vivero.engine.core.records.conditionals import ConditionalsEvaluated
@@ -139,6 +140,7 @@ APPLY: dict[type[Event], Callable[[State, Any], Row]] = {
     DefinitionDraining: catalogue.definition_draining,
     DefinitionDeleted: catalogue.definition_deleted,
     StartFormSet: catalogue.start_form_set,
+    RetentionSet: catalogue.retention_set,
     FormAdded: catalogue.form_added,
     FormDeleted: catalogue.form_deleted,
     SlotsMoved: slots.slots_moved,

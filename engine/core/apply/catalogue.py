@@ -9,6 +9,7 @@ from vivero.engine.core.records.catalogue import (
     DeploymentCreated,
     FormAdded,
     FormDeleted,
+    RetentionSet,
     StartFormSet,
 )
 from vivero.engine.core.state.catalogue import Definition, Deployment, FormVersion
@@ -49,6 +50,13 @@ def start_form_set(state: State, event: StartFormSet) -> Definition:
     state.edit(definition)
     definition.start_form_id, definition.start_form_binding = event.form_id, event.binding
     definition.start_form_version_tag = event.version_tag
+    return definition
+
+
+def retention_set(state: State, event: RetentionSet) -> Definition:
+    definition = state.catalogue.definitions[event.key]
+    state.edit(definition)
+    definition.retention_ms = event.retention_ms
     return definition
 
 

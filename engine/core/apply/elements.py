@@ -60,6 +60,7 @@ def instance_created(state: State, event: InstanceCreated) -> Instance:
         tags=event.tags,
         depth=1 if caller is None else caller.instance.depth + 1,
         created_position=state.position,
+        context=state.context if caller is None else None,
         parent_instance=None if caller is None else caller.instance.key,
         start=event.start,
         start_lock=event.start_lock,

@@ -31,6 +31,7 @@ def job_created(state: State, event: JobCreated) -> Job:
         state.now,
         state.now,
         lease="ready",
+        context=state.context,
     )
     state.add(job)
     state.link(state.jobs, event.key, job)

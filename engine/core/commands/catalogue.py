@@ -23,6 +23,7 @@ from vivero.engine.core.records.catalogue import (
     FormMetadata,
     ProcessMetadata,
     ResourceReference,
+    RetentionSet,
     RetireDefinition,
     StartFormSet,
     StartMetadata,
@@ -70,6 +71,8 @@ def deploy(command: Deploy, view: View) -> Effects:
         )
         if (shown := process.start_form) is not None:
             yield StartFormSet(key, shown.form_id, shown.binding, shown.version_tag)
+        if process.retention_ms is not None:
+            yield RetentionSet(key, process.retention_ms)
         yield from _move_starts(key, process.id, process.starts, view)
         deployed.append(_answer(key, version, resource, process, view))
     answers = []

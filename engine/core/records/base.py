@@ -22,9 +22,13 @@ def keys_of(partition: int) -> tuple[int, int]:
 
 
 class Command(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """A request to change something. `intent` is its name in the log, FAMILY:VERB."""
+    """A request to change something. `intent` is its name in the log, FAMILY:VERB.
+
+    `format` is the number of its shape: a change of meaning (not a new field with a default) needs the next one.
+    """
 
     intent: ClassVar[str]
+    format: ClassVar[int] = 1
 
 
 Variables = dict[str, msgspec.Raw]

@@ -36,6 +36,7 @@ class ProcessMetadata(msgspec.Struct, frozen=True, omit_defaults=True, gc=False)
     version_tag: str | None = None
     starts: tuple[StartMetadata, ...] = ()
     start_form: StartFormMetadata | None = None
+    retention_ms: int | None = None
 
 
 class FormMetadata(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -99,6 +100,13 @@ class StartFormSet(Event, frozen=True):
     form_id: str
     binding: str
     version_tag: str | None
+
+
+class RetentionSet(Event, frozen=True):
+    """The model of a new definition says how long ended instances stay, in ms; 0: for ever."""
+
+    key: int
+    retention_ms: int
 
 
 class DefinitionDraining(Event, frozen=True):

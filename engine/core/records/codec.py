@@ -84,12 +84,22 @@ INTENTS: dict[str, type[Command]] = {
     )
 }
 
+
+class UnknownFormat(Exception):
+    """A row of a log has a format that this program does not know. The message says which, and what to do."""
+
+
+_FORMAT = b'{"v":'
+"""How a command of a later format than 1 begins: its number comes before its fields."""
 _command_decoders = {intent: msgspec.json.Decoder(command) for intent, command in INTENTS.items()}
 
 
 def encode_command(command: Command) -> bytes:
-    """The payload of `command` in the log: a JSON object in UTF-8."""
-    return msgspec.json.encode(command)
+    """The payload of `command` in the log: a JSON object in UTF-8. A format later than 1 comes first in it, as `v`."""
+    payload = msgspec.json.encode(command)
+    if command.format == 1:
+        return payload
+    return b"%s%d%s%s" % (_FORMAT, command.format, b"," if len(payload) > len("{}") else b"", payload[1:])
 
 
 def check_encoding(payload: bytes) -> None:
@@ -106,9 +116,28 @@ def decode_command(intent: str, payload: bytes) -> Command:
 
     Raises:
         KeyError: no command has this intent.
+        UnknownFormat: a newer version of the program wrote it.
         msgspec.DecodeError: the payload does not have the command's shape.
     """
+    if payload.startswith(_FORMAT):
+        _check_format(intent, payload)
     return _command_decoders[intent].decode(payload)
+
+
+def _check_format(intent: str, payload: bytes) -> None:
+    number, known = _format_decoder.decode(payload).v, INTENTS[intent].format
+    if number > known:
+        raise UnknownFormat(
+            f"the command has format {number}, and this program knows {known}: a newer version wrote it."
+            " Upgrade this node"
+        )
+
+
+class _Format(msgspec.Struct):
+    v: int
+
+
+_format_decoder = msgspec.json.Decoder(_Format)
 
 
 EVENTS: tuple[type[Event], ...] = tuple(Event.__subclasses__())
@@ -126,12 +155,18 @@ def encode_events(events: list[Event]) -> bytes:
     return msgspec.json.encode(events)
 
 
-def decode_events(text: bytes | str) -> tuple[Event, ...]:
-    """The events of a row of the event log.
+def decode_events(text: bytes | str, format: int = EVENT_FORMAT) -> tuple[Event, ...]:
+    """The events of a row of the event log, of the format that stands in the row.
 
     Raises:
+        UnknownFormat: a newer version of the program wrote it.
         msgspec.DecodeError: not something that `encode_events` wrote.
     """
+    if format > EVENT_FORMAT:
+        raise UnknownFormat(
+            f"the events have format {format}, and this program knows {EVENT_FORMAT}: a newer version wrote them."
+            " Upgrade this node"
+        )
     return _events_decoder.decode(text)
 
 

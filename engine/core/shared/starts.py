@@ -17,7 +17,9 @@ def metadata_of(process: Process) -> ProcessMetadata:
         InvalidStart: a start event cannot be evaluated.
     """
     starts = tuple(starts_of(process))
-    return ProcessMetadata(process.id, process.name, process.version_tag, starts, _start_form(process))
+    return ProcessMetadata(
+        process.id, process.name, process.version_tag, starts, _start_form(process), process.retention_ms
+    )
 
 
 def _start_form(process: Process) -> StartFormMetadata | None:

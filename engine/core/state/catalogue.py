@@ -24,6 +24,7 @@ class Definition(Row):
     start_form_id: str | None = None
     start_form_binding: str | None = None
     start_form_version_tag: str | None = None
+    retention_ms: int | None = None
 
 
 class FormVersion(Row):

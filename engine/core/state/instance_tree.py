@@ -159,6 +159,8 @@ class Instance(Element, kw_only=True):
     tags: tuple[str, ...]
     depth: int
     created_position: int
+    context: str | None = None
+    """The context of the command that created a root."""
     parent_instance: int | None = None
     start: tuple[str, dict[str, str]] | None = None
     """The start event that has happened, with its variables (JSON text); None: the none start event."""
@@ -305,6 +307,8 @@ class Job(Row):
     lease: str | None = None
     """None for no change; "ready", "closed", or "backoff" until `available_at`."""
     available_at: int | None = None
+    context: str | None = None
+    """The context of the command that created the job."""
 
     def place(self) -> Element:
         return self.element

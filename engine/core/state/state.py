@@ -43,8 +43,8 @@ class State:
         self.routing = {"routes": ONE_PARTITION, "sending": ONE_PARTITION}
         """The routes, and those that this partition sends by. They differ while slots move."""
         self.next_key = next_key if next_key is not None else (partition << PARTITION_SHIFT) + 1
-        self.now = 0
-        self.position = 0
+        self.now = self.position = 0
+        self.context: str | None = None  # of the command, for new jobs and instances (`outcomes.CommandRecord`)
 
         # rows by key
         self.elements: dict[int, Element] = {}

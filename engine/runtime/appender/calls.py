@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol
 from uuid import UUID, uuid4
 
 import msgspec
@@ -12,9 +13,9 @@ import trio
 
 from vivero.engine.core.records.base import Command
 from vivero.engine.core.records.codec import check_encoding, encode_command
-from vivero.engine.runtime.appender.admission import ValueRejected
+from vivero.engine.runtime.appender.admission import NotAppended, ValueRejected
 from vivero.storage.log import Appended, LogEntry
-from vivero.storage.postgres.errors import DataPoison
+from vivero.storage.postgres.errors import DataPoison, told
 
 _logger = structlog.get_logger(__name__)
 
@@ -34,11 +35,17 @@ class Append(msgspec.Struct, frozen=True, gc=False):
     key: int | None = None
     idempotency: tuple[str, bytes] | None = None
     partition: int = 1
-    trace: str | None = None
     audit: str | None = None
     """The record for the audit log."""
     flush: bool = False
     """Whether a client is told of the append before the outcome. Otherwise the flush of the outcome is enough."""
+
+
+class AppendSpan(Protocol):
+    """`engine.runtime.appender.traces.AppendSpan`."""
+
+    def end(self, result: Appended | Exception) -> None:
+        """The command has a position, or will not be appended. The first call counts."""
 
 
 @dataclass(slots=True, eq=False)
@@ -65,12 +72,22 @@ class PendingCommand:
     """When the appender knew the position (Trio's clock)."""
     then: Callable[[Appended | Exception], None] | None = None
     """Called with the result, before anybody can process the command. It may not wait."""
+    span: AppendSpan | None = None
+    """None: it is not traced."""
 
     def finish(self, result: Appended | Exception, now: float = 0.0) -> None:
         self.result, self.appended_at = result, now
+        if self.span is not None:
+            self.span.end(result)
         self.done.set()
         if self.then is not None:
             self.then(result)
+
+    def given_up(self, error: NotAppended) -> NotAppended:
+        """Nobody waits for the result any more, because of this error."""
+        if self.span is not None:
+            self.span.end(error)
+        return error
 
 
 @dataclass(slots=True, eq=False)
@@ -88,11 +105,11 @@ class AppendCall:
             item.call = self
 
 
-def pending_command(item: Append, new: bool = False) -> PendingCommand:
+def pending_command(item: Append, new: bool = False, trace: str | None = None) -> PendingCommand:
     payload = encode_command(item.command)
     check_encoding(payload)  # at the append, a wrong one would fail the whole call
     key, sha = (None, None) if item.idempotency is None else (item.idempotency[0], item.idempotency[1].hex())
-    entry = LogEntry(item.tenant, item.command.intent, payload, item.key, key, sha, item.trace, item.audit)
+    entry = LogEntry(item.tenant, item.command.intent, payload, item.key, key, sha, trace, item.audit)
     return pending_entry(entry, item.partition, item.flush, new)
 
 
@@ -107,6 +124,6 @@ def bisect(call: AppendCall, error: DataPoison) -> list[AppendCall]:
     if len(call.items) > 1:
         middle = len(call.items) // 2
         return [AppendCall(call.partition, call.items[:middle]), AppendCall(call.partition, call.items[middle:])]
-    _logger.warning("PostgreSQL rejects a value of a command", intent=call.items[0].entry.intent, error=str(error))
+    _logger.warning("PostgreSQL rejects a value of a command", intent=call.items[0].entry.intent, error=told(error))
     call.items[0].finish(ValueRejected(error.message))
     return []

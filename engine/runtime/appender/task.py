@@ -16,7 +16,6 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from uuid import uuid4
 
-import structlog
 import trio
 
 from vivero.engine.runtime.appender.admission import Draining, InDoubt, NotAppended, Overloaded, Unavailable
@@ -24,7 +23,9 @@ from vivero.engine.runtime.appender.calls import Append, AppendCall, PendingComm
 from vivero.engine.runtime.appender.forwarding import Consumed, Forwarding
 from vivero.engine.runtime.appender.new_commands import NewCommands, next_new, received
 from vivero.engine.runtime.appender.settings import NEW, AppenderSettings, AppenderStats
+from vivero.engine.runtime.appender.traces import traced_command
 from vivero.engine.runtime.supervision.beat import Beat
+from vivero.engine.tracing.tracer import Tracer
 from vivero.storage import log
 from vivero.storage.log import Appended, AppendedSegment, Session
 from vivero.storage.postgres.driver import CONNECT_TIMEOUT_S, Connection
@@ -45,8 +46,6 @@ __all__ = [
 
 SKIPPED = 1_000_000
 """The positions that are skipped after a crash of PostgreSQL (`skip_lost_positions`)."""
-
-_logger = structlog.get_logger(__name__)
 
 
 def _nobody(_partition: int) -> None:
@@ -77,6 +76,7 @@ class Appender:
         consumed: Callable[[int], Consumed | None] = _nobody,
         owned: Callable[[], Collection[int]] = tuple,
         elsewhere: Callable[[PendingCommand], bool] | None = None,
+        tracer: Tracer | None = None,
     ) -> None:
         """`appended(partition, last_position)` wakes the readers of that log. It may not wait.
 
@@ -90,6 +90,7 @@ class Appender:
         self._settings = settings = settings or AppenderSettings()
         self._appended, self._handed, self._consumed, self._owned = appended, handed, consumed, owned
         self._elsewhere = elsewhere
+        self._tracer = tracer
         self._send_work, self._work = trio.open_memory_channel[PendingCommand](settings.work_channel)
         self._new: dict[int, NewCommands] = {}
         """By partition."""
@@ -140,7 +141,7 @@ class Appender:
         new = isinstance(item.command, NEW)
         if new and (lag := self._lags(item.partition)) is not None:
             raise self._overloaded(lag)
-        pending = pending_command(item, new)
+        pending = pending_command(item, new) if self._tracer is None else traced_command(self._tracer, item, new)
         if new:
             pending.patience_until = pending.since + self._settings.new_wait_s
         self._queue(pending)
@@ -174,7 +175,7 @@ class Appender:
             await self._wait_on(pending, deadline)
         if isinstance(pending.result, Appended):
             return pending.result
-        raise pending.result or self._give_up(pending)
+        raise pending.result or pending.given_up(self._give_up(pending))
 
     async def append_all(self, items: Sequence[Append], *, deadline_s: float) -> list[Appended]:
         """Append internal commands in their order, and return their positions. All of them wait like `work`.

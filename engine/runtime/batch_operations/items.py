@@ -9,9 +9,16 @@ from vivero.engine.core.records.base import Command, partition_of
 from vivero.engine.core.records.effects import Rejection, RejectionCode
 from vivero.engine.core.records.instances import CancelInstance, ResolveIncident
 from vivero.engine.runtime.appender.calls import Append
-from vivero.storage import audit_log
+from vivero.storage import audit_log, history
 from vivero.storage.audit_log import DEPLOYED_RESOURCES, AuditRecord
-from vivero.storage.batch_operations import CANCEL_PROCESS_INSTANCE, RESOLVE_INCIDENT, Item, ItemEnd, Operation
+from vivero.storage.batch_operations import (
+    CANCEL_PROCESS_INSTANCE,
+    DELETE_PROCESS_INSTANCE,
+    RESOLVE_INCIDENT,
+    Item,
+    ItemEnd,
+    Operation,
+)
 from vivero.storage.log import CommandOutcome
 
 RETRIES = 1
@@ -19,11 +26,13 @@ RETRIES = 1
 
 AUDITED: Mapping[str, tuple[str, str]] = {
     CANCEL_PROCESS_INSTANCE: ("PROCESS_INSTANCE", "CANCEL"),
+    DELETE_PROCESS_INSTANCE: ("PROCESS_INSTANCE", "DELETE"),
     RESOLVE_INCIDENT: ("INCIDENT", "RESOLVE"),
 }
 """Type of the batch → entity and operation in the audit log."""
 ACTIONS: Mapping[str, str] = {
     CANCEL_PROCESS_INSTANCE: "CANCEL_PROCESS_INSTANCE",
+    DELETE_PROCESS_INSTANCE: "DELETE_PROCESS_INSTANCE",
     RESOLVE_INCIDENT: "UPDATE_PROCESS_INSTANCE",
 }
 """Type of the batch → the permission on process definitions that its creator needs for each item."""
@@ -72,6 +81,15 @@ def end_of(item: Item, outcome: CommandOutcome) -> ItemEnd:
         return ItemEnd(item.key, "COMPLETED")
     gone = outcome.rejection.code is RejectionCode.NOT_FOUND
     return ItemEnd(item.key, "SKIPPED" if gone else "FAILED", _text(outcome.rejection))
+
+
+def end_of_deletion(key: int, verdict: str) -> ItemEnd:
+    """How the item of a deletion ended, which needs no command. What is gone already is skipped."""
+    if verdict == history.DELETED:
+        return ItemEnd(key, "COMPLETED")
+    if verdict == history.UNKNOWN:
+        return ItemEnd(key, "SKIPPED", f"NOT_FOUND: there is no process instance with key '{key}'")
+    return ItemEnd(key, "FAILED", f"INVALID_STATE: {history.why_not(key, key, verdict)}")
 
 
 def _text(rejection: Rejection) -> str:

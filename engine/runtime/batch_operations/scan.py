@@ -40,5 +40,5 @@ async def scan(connection: Connection, epoch: int, operation: Operation, setting
 
 
 async def _reject(connection: Connection, epoch: int, operation: Operation, why: str) -> bool:
-    log.warning("a batch operation failed", batch=operation.key, why=why)
+    log.warning("a batch operation failed", batch=operation.key)
     return await batch_operations.reject_filter(connection, epoch, operation.key, why)

@@ -23,17 +23,18 @@ import trio
 
 from vivero.engine.runtime.appender.admission import NotAppended
 from vivero.engine.runtime.appender.calls import Append
-from vivero.engine.runtime.batch_operations.items import append_of, denied, end_of
+from vivero.engine.runtime.batch_operations.items import append_of, denied, end_of, end_of_deletion, record_of
 from vivero.engine.runtime.batch_operations.scan import scan
 from vivero.engine.runtime.batch_operations.settings import BatchOperationSettings
 from vivero.engine.runtime.dedicated_connection import DedicatedConnection
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.timers.pace import Pace
-from vivero.storage import batch_operations
+from vivero.storage import audit_log, batch_operations, history
 from vivero.storage import log as command_log
-from vivero.storage.batch_operations import Bounds, Creator, Item, ItemEnd, Operation
+from vivero.storage.batch_operations import DELETE_PROCESS_INSTANCE, Bounds, Creator, Item, ItemEnd, Operation
 from vivero.storage.log import Appended
 from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.errors import told
 
 log = structlog.get_logger(__name__)
 
@@ -55,6 +56,10 @@ class Appends(Protocol):
     """Appends many commands at a time: `engine.runtime.appender.task.Appender`."""
 
     async def append_all(self, items: Sequence[Append], *, deadline_s: float) -> list[Appended]: ...
+
+
+class _Overtaken(Exception):
+    """Another term has begun: what was deleted in the transaction is rolled back."""
 
 
 @dataclass(slots=True)
@@ -191,7 +196,8 @@ class BatchOperations:
     ) -> None:
         """Send items that may be lost again, or the next ones. `sent` are the items without an outcome."""
         settings, lost = self.settings, [item for item in sent if not item.position]
-        with beat.waiting(settings.call_timeout_s + settings.append_timeout_s):
+        deletes = operation.type == DELETE_PROCESS_INSTANCE
+        with beat.waiting(history.PATIENCE_S if deletes else settings.call_timeout_s + settings.append_timeout_s):
             if lost:
                 await self._append(connection, operation, lost[: settings.portion], turn)
             elif operation.state != "SUSPENDED":
@@ -222,9 +228,33 @@ class BatchOperations:
         if ends:
             turn.moved |= bool(await batch_operations.settle(connection, self._epoch, operation.key, ends))
         allowed = [item for item in items if bounds.allow(item)]
+        if operation.type == DELETE_PROCESS_INSTANCE:
+            await self._delete(connection, operation, allowed, turn)
+            return
         taken = await batch_operations.take(connection, self._epoch, operation.key, allowed) if allowed else set()
         if taken:
             await self._append(connection, operation, [item for item in allowed if item.key in taken], turn)
+
+    async def _delete(self, connection: Connection, operation: Operation, items: Sequence[Item], turn: _Turn) -> None:
+        """Delete instances, end their items and record it, all in one transaction: each is deleted and counted once."""
+        if not items:
+            return
+        try:
+            async with connection.transaction():
+                verdicts = await history.delete_trees(connection, [item.key for item in items], history.REQUEST)
+                ends = [end_of_deletion(item.key, verdicts[item.key]) for item in items]
+                if await batch_operations.settle(connection, self._epoch, operation.key, ends) < len(ends):
+                    raise _Overtaken
+                for result, is_success in ((audit_log.SUCCESS, True), (audit_log.FAIL, False)):
+                    of_result = [
+                        record_of(operation, item)
+                        for item, end in zip(items, ends, strict=True)
+                        if (end.state == "COMPLETED") is is_success
+                    ]
+                    await audit_log.add_all(connection, of_result, result)
+        except _Overtaken:
+            return
+        turn.moved = True
 
     async def _append(self, connection: Connection, operation: Operation, items: Sequence[Item], turn: _Turn) -> None:
         """Append the commands of items and note their positions. If that fails, the next turn repeats it."""
@@ -233,7 +263,7 @@ class BatchOperations:
         try:
             appended = await self._appender.append_all(commands, deadline_s=self.settings.append_timeout_s)
         except NotAppended as error:
-            log.info("the commands of a batch operation wait", batch=operation.key, items=len(items), why=str(error))
+            log.info("the commands of a batch operation wait", batch=operation.key, items=len(items), why=told(error))
             turn.refused = True
             return
         positions = [(item.key, one.position) for item, one in zip(items, appended, strict=True)]

@@ -18,7 +18,7 @@ from vivero.engine.runtime.supervision.failures import describe, leaves
 from vivero.storage import attempts
 from vivero.storage.attempts import Suspicion
 from vivero.storage.postgres.driver import Connection
-from vivero.storage.postgres.errors import DeadlineExceeded, StorageError
+from vivero.storage.postgres.errors import DeadlineExceeded, StorageError, told
 
 log = structlog.get_logger(__name__)
 
@@ -90,7 +90,7 @@ class Probe:
                 self._connection = await self._connect("vivero:probe")
             proved = await attempts.prove(self._connection, self._sessions, trio.current_time() + self._timeout_s)
         except StorageError as error:
-            log.info("PostgreSQL does not serve", error=str(error))
+            log.info("PostgreSQL does not serve", error=told(error))
             self._connection, proved = None, False
         if proved:
             now = self._now()

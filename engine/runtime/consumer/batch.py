@@ -7,7 +7,7 @@ not declare and that must be loaded first.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Set
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import takewhile
 from time import perf_counter, thread_time
@@ -34,6 +34,7 @@ from vivero.engine.core.state.batches import Retained
 from vivero.engine.core.state.slot_moves import slot_moves
 from vivero.engine.core.step import Processor
 from vivero.engine.runtime.consumer.rejected_commands import RejectedCommands
+from vivero.engine.runtime.consumer.traces import HandledCommand
 from vivero.storage import audit_log
 from vivero.storage.audit_log import AuditedCommand
 from vivero.storage.log import EMPTY_ANSWER, CommandOutcome
@@ -88,6 +89,8 @@ class BatchResult:
     """Commands by intent and outcome, for metrics."""
     seconds: float = 0.0
     """The time that the batch took up to its commit."""
+    traced: Sequence[HandledCommand] = ()
+    """Its sampled commands."""
 
 
 @dataclass(slots=True)
@@ -228,12 +231,13 @@ def _process(processor: Processor, one: Decoded, now: int, leases: Mapping[int, 
     row = one.row
     if one.rejection is not None and one.command is not None:
         return processor.reject(
-            CommandRecord(row.position, row.tenant, one.command, row.request), now, one.rejection, leases
+            CommandRecord(row.position, row.tenant, one.command, row.request, row.trace), now, one.rejection, leases
         )
     if one.command is None:
         processor.skip(row.position)
         return [Handled(0, None, row.request, [], one.rejection)]
-    return processor.process(CommandRecord(row.position, row.tenant, one.command, row.request), now, leases)
+    record = CommandRecord(row.position, row.tenant, one.command, row.request, row.trace)
+    return processor.process(record, now, leases)
 
 
 def _collect(collected: _Collected, row: CommandRow, handled: list[Handled]) -> None:

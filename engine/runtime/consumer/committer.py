@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import time_ns
+
 import trio
 
 from vivero.engine.core.state import batches
@@ -14,6 +16,7 @@ from vivero.engine.runtime.consumer.piggyback import PiggybackedStatements
 from vivero.engine.runtime.consumer.progress import Progress
 from vivero.engine.runtime.consumer.quanta import Quanta
 from vivero.engine.runtime.consumer.rejected_commands import Suspected
+from vivero.engine.runtime.consumer.traces import BatchTraces
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.storage import attempts, partitions, timers
 from vivero.storage.partitions import Claim
@@ -40,6 +43,7 @@ class Committer:
         state: State,
         quanta: Quanta,
         trials: Trials,
+        traces: BatchTraces | None = None,
     ) -> None:
         self._owner = owner
         self.connection = connection
@@ -48,6 +52,7 @@ class Committer:
         self._state = state
         self._quanta = quanta
         self._trials = trials
+        self._traces = traces
         self.progress = Progress(claim.position)
         self._under_way: trio.Event | None = None
         self._reserved_up_to = claim.next_key
@@ -131,7 +136,7 @@ class Committer:
     async def _finish(
         self, work: BatchResult, first: int, statements: int, piggybacked: PiggybackedStatements, done: trio.Event
     ) -> None:
-        started = trio.current_time()
+        started, started_ns = trio.current_time(), time_ns() if work.traced else 0
         with piggybacked.told():
             try:
                 results = await self.connection.finish_pipeline(deadline=started + COMMIT_DEADLINE_S)
@@ -142,6 +147,8 @@ class Committer:
                 self._quanta.note_commit(took)
             self._owner.stats.commit_s.note(took)
             self._note_commit(work, statements)
+            if self._traces is not None and work.traced:
+                self._traces.committed(work.traced, work.commands, started_ns)
             left = piggybacked.left(results, work.notices.available)
             tell(self._owner.observer, self._claim.partition, work, left)  # no checkpoint up to here
         done.set()

@@ -22,6 +22,7 @@ from vivero.engine.runtime.consumer.term import Term
 from vivero.engine.runtime.partition_names import task_name
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.failures import leaves
+from vivero.engine.tracing.tracer import Tracer
 from vivero.storage import attempts, partitions, timers
 from vivero.storage.attempts import Suspicion
 from vivero.storage.partitions import Claim
@@ -47,6 +48,7 @@ class Consumer:
         timer_rules: TimerRules = TIMER_RULES,
         coming: Callable[[], bool] = lambda: False,
         handover: Handover | None = None,
+        tracer: Tracer | None = None,
     ) -> None:
         """`connect(name)` makes a connection. `node` is unique to this process. `coming()` tells of appends."""
         self.partition = partition
@@ -59,6 +61,7 @@ class Consumer:
         self.coming = coming
         self.handover = Handover() if handover is None else handover
         self.observer = observer
+        self.tracer = tracer
         self._connections: list[Connection] = []
         self._begun = (0, 0)
         """The position at which the last term began, and how many did in a row."""

@@ -20,6 +20,7 @@ from vivero.engine.runtime.definitions import UnreadableResource
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.storage import routes
 from vivero.storage.log_batches import Batch
+from vivero.storage.postgres.errors import told
 from vivero.storage.state import load
 from vivero.storage.state.load import Loaded
 
@@ -101,7 +102,7 @@ class Loader:
             with self._beat.waiting(PARSE_S):  # the parser's thread cannot be cancelled, so the child must outwait it
                 processes = await self._definitions.resource(definition.sha256, connection)
         except UnreadableResource as error:  # it concerns one definition: instances of the others go on
-            log.error("a deployed file can no longer be read", definition=definition.key, problems=str(error))
+            log.error("a deployed file can no longer be read", definition=definition.key, problems=told(error))
             return
         if processes is not None:
             self._state.catalogue.models[definition.key] = processes[definition.process_id]

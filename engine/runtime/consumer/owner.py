@@ -10,6 +10,7 @@ from vivero.engine.runtime.consumer.handover import Handover
 from vivero.engine.runtime.consumer.observers import CommitObserver, Models
 from vivero.engine.runtime.consumer.rejected_commands import RejectedCommands
 from vivero.engine.runtime.consumer.settings import ConsumerSettings, ConsumerStats
+from vivero.engine.tracing.tracer import Tracer
 
 
 class Owner(Protocol):
@@ -22,5 +23,7 @@ class Owner(Protocol):
     observer: CommitObserver
     rejected: RejectedCommands
     handover: Handover
+    tracer: Tracer | None
+    """None: nothing is traced."""
     coming: Callable[[], bool]
     """Whether commands are being appended."""

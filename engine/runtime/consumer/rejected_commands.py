@@ -19,7 +19,7 @@ from vivero.engine.core.records.base import Command
 from vivero.engine.core.records.effects import Rejection, RejectionCode
 from vivero.engine.core.records.timers import TriggerTimer
 from vivero.storage.attempts import Known, Suspicion
-from vivero.storage.postgres.errors import DataPoison
+from vivero.storage.postgres.errors import DataPoison, told
 from vivero.storage.timers import StuckTimer
 
 log = structlog.get_logger(__name__)
@@ -55,7 +55,7 @@ class RejectedCommands:
     def suspect(self, suspected: Suspected) -> None:
         """A batch could not be loaded or saved. Try its commands one by one, and reject one that was alone."""
         last = suspected.last
-        log.error("the database rejects a batch", first=suspected.first, last=last, error=str(suspected.poison))
+        log.error("the database rejects a batch", first=suspected.first, last=last, error=told(suspected.poison))
         if self.careful_until >= last and suspected.commands == 1:
             reason = f"the database rejects what the command names or would write: {suspected.poison.message}"
             self.add(last, Rejection(RejectionCode.PROCESSING_ERROR, reason))
@@ -98,7 +98,7 @@ class RejectedCommands:
         """Take over what terms of all nodes have recorded of timers."""
         for timer in stuck:
             if (timer.key, timer.due_at) not in self.timers:
-                log.warning("a timer is stuck: move or cancel it", key=timer.key, reason=timer.reason)
+                log.warning("a timer is stuck: move or cancel it", key=timer.key)
                 self._remember(timer)
 
     def _remember(self, timer: StuckTimer) -> None:

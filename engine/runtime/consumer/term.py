@@ -32,6 +32,7 @@ from vivero.engine.runtime.consumer.owner import Owner
 from vivero.engine.runtime.consumer.quanta import Quanta
 from vivero.engine.runtime.consumer.rejected_commands import CONTINUATION_DISTANCE, Suspected
 from vivero.engine.runtime.consumer.settings import ConsumerSettings
+from vivero.engine.runtime.consumer.traces import BatchTraces
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.storage.attempts import Suspicion
 from vivero.storage.log import AppendedSegment
@@ -66,8 +67,11 @@ class Term:
         self._log = LogReader(owner, reader, claim.partition)
         self._loader = Loader(owner, state, self._log, beat)
         self._processor = Processor(state, _limits(settings, owner.timer_rules), self._loader.find_model)
+        self._traces = None
+        if owner.tracer is not None:
+            self._processor.contexts = self._traces = BatchTraces(owner.tracer, state, claim.partition)
         self._quanta = Quanta(settings.quantum_items)
-        self._committer = Committer(owner, writer, claim, beat, state, self._quanta, trials)
+        self._committer = Committer(owner, writer, claim, beat, state, self._quanta, trials, self._traces)
         self._progress = self._committer.progress
         self._time = EngineTime()
         self._waiting: list[Decoded] = []
@@ -267,6 +271,8 @@ class Term:
         await self._committer.commit_done()
         if work.moves_definitions:
             self._loader.note_deployment()
+        if self._traces is not None:
+            work.traced = self._traces.take()
         await self._committer.start(work, self._is_deferred, nursery)
 
 

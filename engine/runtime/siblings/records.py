@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from hashlib import blake2b
 from pathlib import Path
@@ -69,6 +70,15 @@ class Answer(msgspec.Struct, frozen=True, array_like=True, gc=False):
 _encoder = msgspec.msgpack.Encoder()
 submissions_decoder = msgspec.msgpack.Decoder(list[Submission])
 answers_decoder = msgspec.msgpack.Decoder(list[Answer])
+
+
+MAX_PATH_BYTES = 103
+"""`sun_path` has 104 bytes on macOS and 108 on Linux, including the terminating zero."""
+
+
+def fits(directory: Path) -> bool:
+    """Whether the addresses of nodes in this directory are short enough for sockets."""
+    return len(os.fsencode(address(directory, ""))) <= MAX_PATH_BYTES
 
 
 def address(directory: Path, node: str) -> Path:

@@ -22,6 +22,7 @@ from vivero.engine.runtime.siblings.reception import Reception
 from vivero.engine.runtime.siblings.records import address
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.storage.nodes import View
+from vivero.storage.postgres.errors import told
 
 log = structlog.get_logger(__name__)
 
@@ -103,7 +104,7 @@ class Siblings:
         try:
             stream = await trio.open_unix_socket(address(self._directory, leader))
         except OSError as error:  # a node of another program, or one that ends
-            log.debug("the leader is not a process of this program", leader=leader, error=str(error))
+            log.debug("the leader is not a process of this program", leader=leader, error=told(error))
         else:
             await self._serve_link(leader, stream)
         finally:

@@ -48,7 +48,8 @@ class ChildHealth:
     name: str
     state: ChildState
     healthy: bool
-    beat_age_s: float
+    beat_age_s: float | None
+    """None while it does not run. (Not infinity: JSON has none, and processes send each other this record.)"""
     restarts: int
     progressing: bool
     last_error: str | None
@@ -112,7 +113,7 @@ class Supervised:
             name=self.child.name,
             state=state,
             healthy=progressing and life is not None and not life.beat.stalled,
-            beat_age_s=life.beat.age_s if life is not None else float("inf"),
+            beat_age_s=life.beat.age_s if life is not None else None,
             restarts=self.restarts,
             progressing=progressing,
             last_error=self.last_error,

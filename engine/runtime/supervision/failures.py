@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import trio
 
 from vivero.engine.runtime.supervision.settings import SupervisionSettings
-from vivero.storage.postgres.errors import Outage, Retry, SteppedDown
+from vivero.storage.postgres.errors import Outage, Retry, SteppedDown, told
 
 
 class Escalated(Exception):
@@ -70,6 +70,10 @@ def excused(error: BaseException) -> bool:
     return all(isinstance(leaf, Outage | Retry | SteppedDown) for leaf in leaves(error))
 
 
+REASONS = ("failed", "hung", "returned", "chaos", "outage")
+"""All that `kind` gives."""
+
+
 def kind(error: BaseException) -> str:
     """The reason for the end of a child as one of few words, for metrics."""
     if excused(error):
@@ -82,4 +86,4 @@ def describe(error: BaseException | None) -> str:
     """One line for logs and the status resource."""
     if error is None:
         return ""
-    return "; ".join(f"{type(leaf).__name__}: {leaf}" for leaf in leaves(error))
+    return told(error)

@@ -207,10 +207,12 @@ class Supervisor:
         delay_s = restart_delay_s(supervised.attempts, self._settings)
         supervised.attempts += 1
         if counts:
-            log.warning("child ended", child=name, error=reason, counts=True, delay_s=delay_s)
+            log.warning(
+                "child ended", child=name, error=describe(error), counts=True, delay_s=delay_s, exc_info=_bug(error)
+            )
             self._failures.add(name, reason)
         else:
-            supervised.outage.failed("child ended", reason, child=name, counts=False, delay_s=delay_s)
+            supervised.outage.failed("child ended", describe(error), child=name, counts=False, delay_s=delay_s)
         return delay_s
 
     def _note_recovery(self, supervised: Supervised) -> None:
@@ -226,6 +228,11 @@ class Supervisor:
         except Exception as error:
             log.error("closing the sockets of a hung child failed", child=name, error=describe(error))
         life.cancel()
+
+
+def _bug(error: Exception) -> BaseException | None:
+    """The error that nobody expected, so that the log tells where it came from; None: the kind of the end says all."""
+    return next(leaves(error)) if kind(error) == "failed" else None
 
 
 async def _coroutine(awaitable: Awaitable[None]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import faulthandler
 import os
+import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -20,11 +21,18 @@ EXIT_CODE = 70
 """EX_SOFTWARE of sysexits.h."""
 LAST_WORDS_S = 4.0
 """How long the process waits, before it ends, for a record of what blocked the loop."""
+PRINT_S = 3.0
+"""How long the reason and the stacks may take to print."""
 TICKS = 10
 
 
 def hard_exit(message: str) -> NoReturn:
-    """End the process now, without clean-up. Print the reason and the stack of every thread."""
+    """End the process now, without clean-up. Print the reason and the stack of every thread.
+
+    A standard error that nobody reads blocks the printing, in C code that lets no other thread run. The timer's signal
+    ends the process all the same.
+    """
+    signal.setitimer(signal.ITIMER_REAL, PRINT_S)
     print(f"vivero: {message}", file=sys.stderr, flush=True)
     faulthandler.dump_traceback(all_threads=True)
     os._exit(EXIT_CODE)

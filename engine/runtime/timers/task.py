@@ -29,6 +29,7 @@ from vivero.engine.runtime.timers.settings import TimerSettings, TimerStats
 from vivero.engine.runtime.timers.term_memory import NEVER, TermMemory, Trigger
 from vivero.storage import timers
 from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.errors import told
 from vivero.storage.timers import Clock, PendingTimer
 
 log = structlog.get_logger(__name__)
@@ -183,7 +184,7 @@ class Timers:
             self._forget()
             if isinstance(error, Draining):
                 return self.settings.check_s
-            log.warning("timers could not be fired and will be tried again", timers=len(due), reason=str(error))
+            log.warning("timers could not be fired and will be tried again", timers=len(due), reason=told(error))
             return REFUSED_S
         self.stats.fired += len(due)
         memory.in_flight.update(

@@ -18,9 +18,10 @@ from vivero.storage.identities import Grant
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.pool import Pool
 
-NOT_YET = [f"/v2/process-instances/{each}" for each in ("deletion", "migration", "modification", "suspension")]
+NOT_YET = [f"/v2/process-instances/{each}" for each in ("migration", "modification", "suspension")]
 CREATING = (
     "/v2/process-instances/cancellation",
+    "/v2/process-instances/deletion",
     "/v2/process-instances/incident-resolution",
     "/v2/incidents/resolution",
 )
@@ -104,11 +105,15 @@ async def test_the_incidents_of_a_foreign_instance_are_those_of_an_unknown_one(c
 @pytest.mark.parametrize(
     ("grants", "statuses"),
     [
-        ([("BATCH", "*", "CREATE")], [403, 403, 403]),
-        ([("BATCH", "*", "CREATE"), ("PROCESS_DEFINITION", "*", "READ_PROCESS_INSTANCE")], [403, 403, 403]),
+        ([("BATCH", "*", "CREATE")], [403, 403, 403, 403]),
+        ([("BATCH", "*", "CREATE"), ("PROCESS_DEFINITION", "*", "READ_PROCESS_INSTANCE")], [403, 403, 403, 403]),
+        (
+            [("BATCH", "*", "CREATE"), ("PROCESS_DEFINITION", "p", "READ_PROCESS_INSTANCE", "DELETE_PROCESS_INSTANCE")],
+            [403, 200, 403, 403],
+        ),
         (
             [("BATCH", "*", "CREATE"), ("PROCESS_DEFINITION", "p", "READ_PROCESS_INSTANCE", "CANCEL_PROCESS_INSTANCE")],
-            [200, 403, 403],
+            [200, 403, 403, 403],
         ),
         (
             [
@@ -116,11 +121,11 @@ async def test_the_incidents_of_a_foreign_instance_are_those_of_an_unknown_one(c
                 ("PROCESS_DEFINITION", "*", "READ_PROCESS_INSTANCE", "CANCEL_PROCESS_INSTANCE"),
                 ("PROCESS_DEFINITION", "p", "UPDATE_PROCESS_INSTANCE"),
             ],
-            [403, 200, 200],
+            [403, 403, 200, 200],
         ),
         (
             [("BATCH", "7", "CREATE"), ("PROCESS_DEFINITION", "*", *ACTIONS.values(), "READ_PROCESS_INSTANCE")],
-            [403] * 3,
+            [403] * 4,
         ),
     ],
 )

@@ -65,8 +65,11 @@ IN_BODIES: dict[str, Any] = {
     "POST /v2/conditionals/evaluation": {"processDefinitionKey": "{resourceKey}", "variables": {"a": 1}},
 }
 """Routes that name keys in their bodies, with a tenant of the caller."""
-BATCHES = {"POST /v2/process-instances/{processInstanceKey}/incident-resolution"}
-"""They append no command: tests/api/access/test_batches.py."""
+BATCHES = {
+    "POST /v2/process-instances/{processInstanceKey}/incident-resolution",
+    "POST /v2/process-instances/{processInstanceKey}/deletion",
+}
+"""They append no command: tests/api/access/test_batches.py, tests/api/routes/test_deletion.py."""
 FORM = "POST /v2/resources/{formKey}/deletion"
 """The route for resources, with the key of a form."""
 READING = re.compile(r"/(search|statistics/[a-z-]+)$")
@@ -171,7 +174,7 @@ def shown(answer, core, distance):
     text = answer.body.decode()
     for key in keys(core).values():
         text = text.replace(str(key + distance), "KEY")
-    headers = [(name, value.replace(position.encode(), b"POSITION")) for name, value in answer.raw_headers]
+    headers = [(name, value.replace(position.encode(), b"POSITION")) for name, value in answer.headers.items()]
     return answer.status, text.replace(position, "POSITION"), headers
 
 

@@ -30,6 +30,7 @@ ALLOWED = """
 dov  GET    /metrics
 dov  GET    /cluster/status
 dov  GET    /cluster/nodes
+dov  GET    /cluster/figures
      PUT    /cluster/nodes/{nodeId}/draining
      DELETE /cluster/nodes/{nodeId}/draining
      POST   /background-jobs
@@ -72,6 +73,8 @@ do   POST   /v2/process-instances
 dovw POST   /v2/process-instances/search
 dovw GET    /v2/process-instances/{processInstanceKey}
 do   POST   /v2/process-instances/{processInstanceKey}/cancellation
+do   POST   /v2/process-instances/{processInstanceKey}/deletion
+do   POST   /v2/erasures
 do   POST   /v2/process-instances/cancellation
 do   POST   /v2/process-instances/deletion
 do   POST   /v2/process-instances/incident-resolution
@@ -125,6 +128,7 @@ dovw POST   /v2/element-instances/{elementInstanceKey}/incidents/search
 dovw POST   /v2/incidents/search
 dovw GET    /v2/incidents/{incidentKey}
 dow  POST   /v2/incidents/{incidentKey}/resolution
+dovw POST   /v2/incidents/statistics/by-cause
 dovw POST   /v2/incidents/statistics/process-instances-by-error
 dovw POST   /v2/incidents/statistics/process-instances-by-definition
 dovw POST   /v2/timers/search
@@ -306,6 +310,7 @@ OTHER_TENANT = {
     "another tenant's name is 403": {f"POST {path}" for path in test_tenants.NAMING} | {"POST /v2/jobs/activation"},
     "own tests": {"POST /v2/expression/evaluation", "GET /v2/commands"},
     "own tests of batches": test_batches.ROUTES,
+    "own tests of deletions": {"POST /v2/process-instances/{processInstanceKey}/deletion", "POST /v2/erasures"},
 }
 """How routes answer callers of another tenant. The tests of that name are in the modules of the routes' lists."""
 WITHOUT_TENANTS = re.compile(

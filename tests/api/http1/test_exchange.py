@@ -597,7 +597,7 @@ class TestHandlersThatFail:
         assert (answer.problem["title"], answer.problem["instance"]) == ("INTERNAL", "/v2/x")
         assert await client.closed()
         (entry,) = logs
-        assert (entry["method"], entry["path"]) == ("GET", "/v2/x")
+        assert entry["method"] == "GET"
         return entry["exc_info"]
 
     async def test_before_the_response(self, start, autojump_clock):

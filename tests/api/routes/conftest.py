@@ -10,8 +10,8 @@ from vivero.engine.core.records.codec import encode_command, encode_events
 def happened(rows):
     """Puts a row of the event log, and of the command log unless the command is gone."""
 
-    def put(position, *events, seq=0, root=KEY, command=None):
-        event_row = {"seq": seq, "root_key": root, "version": 1, "processed_at": NOW}
+    def put(position, *events, seq=0, root=KEY, command=None, version=1):
+        event_row = {"seq": seq, "root_key": root, "version": version, "processed_at": NOW}
         at = {"partition_id": 1, "position": position}
         rows.put("event_log", **at, **event_row, events=encode_events(list(events)).decode())
         if command is not None:

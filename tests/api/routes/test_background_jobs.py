@@ -2,6 +2,7 @@
 
 import pytest
 
+TRACEPARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 ID = "00000000-0000-4000-8000-000000000001"
 
 
@@ -15,14 +16,14 @@ def failed(rows):
 
 async def test_an_execution_is_added_found_run_and_deleted(rows, reader):
     body = {"type": "mail", "payload": {"to": "ann"}, "executeAt": "2200-01-01T00:00:00Z"}
-    answer = await reader("POST", "/background-jobs", body, headers=[(b"traceparent", b"00-1-2-01")])
+    answer = await reader("POST", "/background-jobs", body, headers=[(b"traceparent", TRACEPARENT.encode())])
     assert answer.status == 201
     id = answer.json["id"]
     found = (await reader("GET", f"/background-jobs/{id}")).json
     assert found["payload"] == {"to": "ann"}
     assert (found["type"], found["state"], found["attempts"]) == ("mail", "pending", 0)
     assert found["executeAt"] == "2200-01-01T00:00:00.000Z"
-    assert rows.execute("SELECT trace_context FROM job_executions").fetchone() == ({"traceparent": "00-1-2-01"},)
+    assert rows.execute("SELECT trace_context FROM job_executions").fetchone() == ({"traceparent": TRACEPARENT},)
     assert (await reader("POST", f"/background-jobs/{id}/run")).status == 204
     assert (await reader("POST", f"/background-jobs/{id}/run")).status == 409, "it is due already"
     assert (await reader("DELETE", f"/background-jobs/{id}")).status == 204

@@ -169,7 +169,7 @@ async def test_the_filter_of_incidents_is_that_of_their_search(reader, rows):
     ]
 
 
-@pytest.mark.parametrize("what", ["deletion", "migration", "modification", "suspension", "resumption"])
+@pytest.mark.parametrize("what", ["migration", "modification", "suspension", "resumption"])
 async def test_what_the_engine_cannot_do_yet_is_refused(reader, rows, what):
     answer = await reader("POST", f"/v2/process-instances/{what}", FILTER)
     assert (answer.status, answer.problem["title"]) == (400, "INVALID_ARGUMENT")

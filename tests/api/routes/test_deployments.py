@@ -14,6 +14,8 @@ from vivero.engine.core.records.catalogue import (
     ProcessMetadata,
     ResourceReference,
 )
+from vivero.storage import deployed_forms
+from vivero.storage.postgres.errors import ConnectionLost
 
 KEY = 2251799813685249
 TYPE = (b"content-type", b"multipart/form-data; boundary=xyz")
@@ -246,3 +248,32 @@ async def test_an_idempotent_deployment_does_not_mind_its_boundary(rows, reader,
     renamed = await reader("POST", "/v2/deployments", body(part(process(), file_name="new.bpmn")), [TYPE, key])
     assert renamed.status == 422
     assert len(engine.appended) == 1
+
+
+REVIEW = """<userTask id="review"><extensionElements>
+  <zeebe:userTask xmlns:zeebe="http://camunda.org/schema/zeebe/1.0"/>
+  <zeebe:formDefinition xmlns:zeebe="http://camunda.org/schema/zeebe/1.0" formId="{id}"/>
+</extensionElements></userTask>"""
+NUL = "=string join([&quot;a\\u0000b&quot;])"
+
+
+async def warned(reader, form):
+    file = process(more=REVIEW.format(id=form))
+    answer = await reader("POST", "/v2/deployments", body(part(file)), [TYPE])
+    assert answer.status == 200, answer.body
+    return [warning for warning in answer.json["warnings"] if "form" in warning]
+
+
+@pytest.mark.parametrize("form", ["none", NUL], ids=["absent", "no text of PostgreSQL"])
+async def test_a_form_that_is_not_there_is_a_warning(rows, reader, stored, engine, form):
+    (warning,) = await warned(reader, form)
+    assert "element 'review': no form '" in warning
+
+
+async def test_a_deployment_that_is_done_does_not_fail_for_its_warnings(rows, reader, stored, engine, monkeypatch):
+    async def away(*_arguments):
+        raise ConnectionLost("gone")
+
+    monkeypatch.setattr(deployed_forms, "missing", away)
+    (warning,) = await warned(reader, "none")
+    assert "could not be looked up" in warning

@@ -44,3 +44,11 @@ async def test_pages_go_on_where_the_last_one_ended(happened, reader, monkeypatc
 
 async def test_an_unknown_instance(reader):
     assert (await reader("GET", PATH)).problem["status"] == 404
+
+
+async def test_what_a_newer_version_wrote_is_told(happened, reader):
+    happened(3, CREATED, version=2)
+    for path in (PATH, f"/v2/process-instances/{KEY}/trace"):
+        answer = await reader("GET", path)
+        assert answer.status == 503, path
+        assert "the events have format 2, and this program knows 1" in answer.json["detail"]

@@ -122,6 +122,54 @@ async def test_instances_by_error(data, reader):
     assert [item["errorMessage"] for item in more["items"]] == [CAUSE]
 
 
+ALIKE = (
+    (
+        "card '4711' of ada@example.com has a limit of 12.50 EUR",
+        "card '' of g.hopper@navy.example.org has a limit of 7 EUR",
+        "card 'x y' of a-b@c-d.ef has a limit of 1,000 EUR",
+    ),
+    (
+        'no order "A-1" in 6f9619ff-8b86-d011-b42d-00c04fc964ff',
+        'no order "" in 00000000-0000-0000-0000-000000000000',
+    ),
+    ("it isn't there: the customer's data", "it isn't there: the customer's data"),
+)
+"""Messages of one cause each."""
+UNLIKE = ("it isn't here: the customer's data", "card of somebody has a limit", "timeout", "Timeout", "")
+
+
+async def test_incidents_by_cause(rows, reader):
+    """The numbers are exact, and the filter of a cause finds what was counted."""
+    rows.definition(KEY)
+    rows.definition(KEY + 1, version=2)
+    messages = [*(message for group in ALIKE for message in group), *UNLIKE]
+    for number, message in enumerate(messages):
+        rows.instance(KEY + 100 + number, incidents=1)
+        of = {"process_instance_key": KEY + 100 + number, "process_definition_key": KEY + number % 2}
+        rows.incident(KEY + 200 + number, message=message, **of)
+    rows.incident(KEY + 300, message=ALIKE[0][0], state="RESOLVED", resolved_at=NOW)
+    document = await found(reader, "incidents/statistics/by-cause")
+    counts = {item["errorMessage"]: item["activeIncidentsCount"] for item in document["items"]}
+    assert counts == {group[-1]: len(group) for group in ALIKE} | dict.fromkeys(UNLIKE, 1)
+    first = document["items"][0]
+    assert {name: first[name] for name in ("incidentKey", "processInstanceKey", "jobKey", "processDefinitionId")} == {
+        "incidentKey": str(KEY + 202),
+        "processInstanceKey": str(KEY + 102),
+        "jobKey": None,
+        "processDefinitionId": "order",
+    }
+    for path, field in (("incidents", "causeHashCode"), ("process-instances", "incidentCauseHashCode")):
+        body = {"filter": {field: first["causeHashCode"], "state": "ACTIVE"}}
+        assert (await found(reader, f"{path}/search", body))["page"]["totalItems"] == len(ALIKE[0])
+    at = {"filter": {name: first[name] for name in ("causeHashCode", "elementId", "errorType")}}
+    [again] = (await found(reader, "incidents/statistics/by-cause", at))["items"]
+    assert again == first
+    small = await found(reader, "incidents/statistics/by-cause", {"page": {"limit": 2}})
+    more = {"page": {"after": small["page"]["endCursor"]}}
+    rest = await found(reader, "incidents/statistics/by-cause", more)
+    assert [*small["items"], *rest["items"]] == document["items"]
+
+
 async def test_instances_of_an_error_by_definition(data, reader):
     path = "incidents/statistics/process-instances-by-definition"
     document = await found(reader, path, {"filter": {"errorHashCode": hash_of(CAUSE)}})

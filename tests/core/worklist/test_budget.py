@@ -10,6 +10,7 @@ from tests.core.bench import Bench
 from tests.core.event_models import boundary, call, inc, loop, mapped, model, run, script
 from tests.core.models import end, flow, start, task, xor
 from vivero.engine.core import step, view, worklist
+from vivero.engine.core.outcomes import FollowUp
 from vivero.engine.core.records.instances import ContinueWork, VariableSet
 from vivero.engine.core.records.messages import Offer, SubscriptionTriggered, TriggerSubscription
 from vivero.engine.core.rules import QUANTUM_STEPS, STAGE_CHANGES, STAGE_STEPS
@@ -281,7 +282,7 @@ def awaiting_follow_ups(bench):
     keys = list(bench.state.subscriptions)
     for key in keys:
         processor.awaiting_load.append(
-            AwaitingLoad([TriggerSubscription(key, Offer("alarm", {"v": "1"}))], "<default>", 1, [])
+            AwaitingLoad([FollowUp(TriggerSubscription(key, Offer("alarm", {"v": "1"})))], "<default>", 1, [])
         )
     return processor
 

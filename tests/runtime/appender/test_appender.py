@@ -119,9 +119,9 @@ async def test_an_append_without_a_key_is_one_statement(connect, connection, nur
 
 
 async def test_a_command_is_in_the_log_when_the_append_returns(appender, connection):
-    answer = await appender.append(complete(7, trace="00-abc"), deadline_s=SECONDS)
+    answer = await appender.append(complete(7), deadline_s=SECONDS)
     assert await rows(connection, "position, tenant_id, intent, key, payload, trace") == [
-        (answer.position, "t", "JOB:COMPLETE", 7, b'{"key":7}', "00-abc")
+        (answer.position, "t", "JOB:COMPLETE", 7, b'{"key":7}', None)
     ]
     assert (answer.replayed, answer.same_body) == (False, True)
     assert await rows(connection, "to_epoch_ms(at)") == [(answer.at_ms,)]
@@ -286,10 +286,10 @@ async def test_new_is_refused_when_the_engine_is_behind(connect, nursery):
 async def test_positions_that_a_crash_skipped_are_not_a_lag(connect, connection, nursery):
     consumed = Consumed(ZERO, 0.0)
     appender = Appender(connect, AppenderSettings(lag_commands=1), consumed=lambda partition: consumed)
-    await connection.script("DELETE FROM since_recovery")
+    await crash(connection)
     nursery.start_soon(supervised(appender).run)
     last = await appender.append(create(), deadline_s=SECONDS)
-    assert last.position == ZERO + 1_000_001
+    assert last.position > ZERO + 1_000_000
     await appender.append(create(), deadline_s=SECONDS)
     with pytest.raises(Overloaded, match="2 commands behind"):
         await appender.append(create(), deadline_s=SECONDS)
@@ -320,8 +320,8 @@ async def test_the_backlog_is_known_after_a_restart_and_read_again(connect, conn
 
 
 async def crash(connection):
-    """What the recovery from a crash leaves in the database."""
-    await connection.script("TRUNCATE since_recovery, appenders")
+    """What the recovery from a crash leaves in a database that is in use until then."""
+    await connection.script("TRUNCATE since_recovery, appenders; UPDATE schema_migrations SET applied_at = now()")
 
 
 async def test_what_waits_is_counted_across_a_jump(connect, connection, nursery):
@@ -330,7 +330,7 @@ async def test_what_waits_is_counted_across_a_jump(connect, connection, nursery)
     await crash(connection)
     appender = Appender(connect, AppenderSettings(backlog=4, poll_s=0.01))
     nursery.start_soon(supervised(appender).run)
-    assert (await appender.append(complete(1), deadline_s=SECONDS)).position == FIFTH + 1_000_001
+    assert (await appender.append(complete(1), deadline_s=SECONDS)).position > FIFTH + 1_000_000
     await until_refused(appender, False)
     await until_refused(appender, True)
     assert len(await rows(connection)) == 4

@@ -51,7 +51,7 @@ async def silent(beat: Beat) -> None:
 
 def raising(error: Exception):
     async def body(beat: Beat) -> None:
-        raise error
+        raise error.with_traceback(None)  # it is one object: its traceback would grow with each time
 
     return body
 
@@ -105,7 +105,7 @@ async def test_more_than_twenty_failures_in_ten_seconds_escalate(autojump_clock)
     settings = SupervisionSettings(max_delay_s=0.05)
     child, sibling = Recorder(raising(ValueError("no"))), Recorder(idle)
     supervisor = Supervisor([Child("c", child.run), Child("s", sibling.run)], settings, died)
-    with pytest.raises(Escalated, match=r"21 failures within 10 s, the last one in c: ValueError: no"):
+    with pytest.raises(Escalated, match=r"21 failures within 10 s, the last one in c: ValueError"):
         await run_for(supervisor, 60)
     assert len(child.starts) == 21
     assert {health.state for health in supervisor.health()} == {ChildState.STOPPED}
@@ -220,7 +220,9 @@ async def test_an_idle_child_beats(autojump_clock):
         nursery.start_soon(supervisor.run)
         for _ in range(40):
             await trio.sleep(0.1)
-            assert supervisor.health()[0].beat_age_s <= 0.25
+            age_s = supervisor.health()[0].beat_age_s
+            assert age_s is not None
+            assert age_s <= 0.25
             assert supervisor.healthy
         nursery.cancel_scope.cancel()
 

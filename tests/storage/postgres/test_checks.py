@@ -111,6 +111,19 @@ async def test_the_reason_of_a_refusal_is_known_in_every_language(refuser, sqlst
     await refused(await refuser(sqlstate), kind)
 
 
+@pytest.mark.parametrize(
+    ("message", "parameter"),
+    [
+        ("unsupported startup parameter: options", "options"),
+        ("unsupported startup parameter in options: statement_timeout", "statement_timeout"),
+    ],
+)
+async def test_a_pooler_that_does_not_pass_on_a_start_parameter(refuser, message, parameter):
+    text = await refused(await refuser("08P01", message), PooledConnections)
+    assert f"does not take the start parameter '{parameter}'" in text
+    assert f"ignore_startup_parameters = {parameter}" in text
+
+
 # What the server says of itself
 
 

@@ -87,7 +87,7 @@ def cancelled(nursery):
 
 
 def test_psycopg_still_has_what_the_driver_drives():
-    assert psycopg.__version__ == "3.3.9"
+    assert psycopg.__version__.startswith("3.3."), "the range in pyproject.toml"
     assert psycopg.pq.__impl__ in {"binary", "c"}
     for name in ("connect", "cancel", "send", "execute", "fetch_many", "notifies"):
         assert callable(getattr(generators, name)), name

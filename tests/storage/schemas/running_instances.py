@@ -283,16 +283,19 @@ class Idle:
 DUE = "SELECT count(*) FROM timers WHERE state = 'PENDING' AND due_at_ms <= (SELECT to_epoch_ms(clock_now()))"
 
 
-async def finish(bench):
+async def nothing(_bench):
+    """What happens between two steps."""
+
+
+async def finish(bench, between=nothing):
     """Bring all instances to their end, as workers, people and other programs would."""
     await bench.until_value(0, KINDS["a command that is not processed"])
     await bench.until_value(0, KINDS["deferred work"])
     await bench.run(CreateInstance("waiting", variables=values(k="buffered")))
     for _ in range(ROUNDS):
-        await _advance(bench)
-        await _resolve(bench)
-        await _complete(bench)
-        await _tell(bench)
+        for step in _advance, _resolve, _complete, _tell:
+            await step(bench)
+            await between(bench)
         await bench.until_value(0, KINDS["deferred work"])
         if await bench.value("SELECT count(*) = 0 FROM process_instances WHERE ended_at IS NULL"):
             return

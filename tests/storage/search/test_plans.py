@@ -17,7 +17,7 @@ from vivero.storage.search.jobs import JOBS
 from vivero.storage.search.messages import MESSAGE_CORRELATIONS, MESSAGE_SUBSCRIPTIONS
 from vivero.storage.search.process_instances import PROCESS_INSTANCES
 from vivero.storage.search.queries import Query, Sort
-from vivero.storage.search.statements import statement
+from vivero.storage.search.statements import prepare, run, statement
 from vivero.storage.search.timers import TIMERS
 from vivero.storage.search.user_tasks import USER_TASKS
 from vivero.storage.search.variables import VARIABLES
@@ -141,12 +141,58 @@ async def test_row_level_security_bars_no_index_from_the_beginning_of_a_pattern(
 @pytest.mark.parametrize("field", ["startDate", "endDate"])
 async def test_the_latest_instances_are_read_from_an_index(connection, field, descending):
     """Those that have not ended come first, or last: the index has those that have."""
-    ended = {"endDate": {"$exists": True}} if field == "endDate" else {}
     sort = Sort(PROCESS_INSTANCES.by_name[field], descending)
-    assert (
-        await rows_read(connection, PROCESS_INSTANCES, Query(ended, (sort,), limit=10), "found")
-        <= MAX_ROWS_PER_POSITION
-    )
+    query = Query({"processDefinitionId": "big"}, (sort,), limit=10)
+    assert await rows_read(connection, PROCESS_INSTANCES, query, "found") <= MAX_ROWS_PER_POSITION
+
+
+@pytest.mark.parametrize("field", ["startDate", "endDate"])
+async def test_a_range_of_time_gives_the_order_if_none_is_asked_for(connection, field):
+    filter = {field: {"$gte": "1970-01-01T00:50:00Z", "$lt": "1970-01-01T00:55:00Z"}}
+    ordered = (Sort(PROCESS_INSTANCES.by_name[field]),)
+    assert statement(PROCESS_INSTANCES, Query(filter)) == statement(PROCESS_INSTANCES, Query(filter, ordered))
+    assert await rows_read(connection, PROCESS_INSTANCES, Query(filter, limit=10), "found") <= 40
+    found = [page async for page in pages(connection, Query(filter, limit=70))]
+    assert len({key for page in found for key in page}) == sum(map(len, found[:-1])) >= 297
+
+
+@pytest.mark.parametrize("filter", [{}, {"startDate": {"$exists": True}}, {"startDate": "1970-01-01T00:50:00Z"}])
+def test_other_searches_are_in_the_order_of_the_keys(filter):
+    text, _ = statement(PROCESS_INSTANCES, Query(filter))
+    assert "ORDER BY p.process_instance_key ASC LIMIT" in text
+
+
+@pytest.mark.parametrize("descending", [False, True])
+async def test_a_search_that_finds_rows_without_a_value_apart_gives_the_same_pages(connection, descending):
+    field = PROCESS_INSTANCES.by_name["endDate"]
+    plain = replace(field, apart=frozenset())
+    filter = {"processInstanceKey": {"$in": [str(k * 10) for k in (*range(2, 12), 100, 200, 300)]}}
+    apart, together = [], []
+    for chosen, found in ((field, apart), (plain, together)):
+        query = Query(filter, (Sort(chosen, descending),), limit=7)
+        found += [page async for page in pages(connection, query)]
+        found += [page async for page in pages(connection, replace_query(query, offset=5, limit=3), most=1)]
+    assert apart == together
+    assert len({key for page in apart for key in page}) == 13
+
+
+def replace_query(query, **changes):
+    return msgspec.structs.replace(query, **changes)
+
+
+async def pages(connection, query, most=100):
+    """The keys of the pages, forward to the end and one page back."""
+    page = None
+    for _ in range(most):
+        found = await run(connection, prepare(PROCESS_INSTANCES, query))
+        if not found.items:
+            break
+        page = found
+        yield [msgspec.json.decode(item)["processInstanceKey"] for item in found.items]
+        query = replace_query(query, after=found.end, offset=0)
+    if page is not None and most > 1:
+        found = await run(connection, prepare(PROCESS_INSTANCES, replace_query(query, after=None, before=page.start)))
+        yield [msgspec.json.decode(item)["processInstanceKey"] for item in found.items]
 
 
 async def rows_read(connection, resource, query, part="everything", tenants=None):

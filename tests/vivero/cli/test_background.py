@@ -6,7 +6,7 @@ import pytest
 import trio
 from click.testing import CliRunner
 
-from vivero.cli import background, main
+from vivero.cli import background, each, main
 
 EXECUTION = {
     "id": "0198",
@@ -74,7 +74,7 @@ class Recording:
     ("arguments", "asked", "said"),
     [
         (("add", "mail", "--key", "ann"), [("mail", None, None, "ann")], "0198\n"),
-        (("cancel", "a", "b"), [("a", "cancel"), ("b", "cancel")], "a is cancelled\nb is cancelled\n"),
+        (("cancel", "a", "b"), [("a", "cancel"), ("b", "cancel")], "cancelled a\ncancelled b\n"),
     ],
 )
 def test_unique_executions_are_added_and_runs_are_cancelled(monkeypatch, arguments, asked, said):
@@ -84,5 +84,6 @@ def test_unique_executions_are_added_and_runs_are_cancelled(monkeypatch, argumen
         return trio.run(work, client)
 
     monkeypatch.setattr(background, "talk", talk)
+    monkeypatch.setattr(each, "talk", talk)
     done = CliRunner().invoke(main, ("background", *arguments), catch_exceptions=False)
     assert (client.asked, done.stdout) == (asked, said)

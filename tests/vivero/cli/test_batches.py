@@ -2,6 +2,7 @@
 
 import json
 from functools import partial
+from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -103,6 +104,13 @@ def test_incidents_are_selected_by_their_own_fields(server):
     assert server.asked[0] == ("POST", "/v2/incidents/resolution", {"filter": filter})
 
 
+def test_ended_instances_are_deleted_by_the_server(server):
+    said = run("delete", "--all", "--process", "order", "--ended-before", "2026-01-01T00:00:00Z", "--detach")
+    assert (said.exit_code, said.stdout) == (0, "7\n"), said.stderr
+    filter = {"processDefinitionId": "order", "endDate": {"$lt": "2026-01-01T00:00:00Z"}}
+    assert server.asked == [("POST", "/v2/process-instances/deletion", {"filter": filter})]
+
+
 def test_failed_items_are_an_error(server):
     server.states = [operation("PARTIALLY_COMPLETED", 2, Completed=1, Failed=1)]
     said = run("cancel", "--all", "--process", "order")
@@ -124,6 +132,9 @@ def test_detached_it_only_prints_the_key(server):
         (["cancel", "--all", "5"], "name keys, or use --all"),
         (["cancel", "--all"], "name what to change"),
         (["cancel", "5", "--process", "p"], "--process needs --all"),
+        (["delete", "5", "--ended-before", "2026-01-01"], "--ended-before needs --all"),
+        (["delete", "--all"], "name what to change"),
+        (["erase"], "give either --business-id or --variable"),
         (["resolve", "5", "--error", "x"], "--error needs --all"),
         (["resolve", "--all", "--process", "p", "--retries", "3"], "--variables and --retries need keys"),
     ],
@@ -141,7 +152,7 @@ def test_a_person_is_asked_first(server, monkeypatch):
     monkeypatch.setattr("click.confirm", lambda text, abort: asked.append(text))
     change = partial(batches.change_all, None, "process-instances/cancellation", "process-instances", {"tags": ["a"]})
     change(detach=True, yes=False, what="cancel")
-    assert asked == ["cancel 1 of process instances?"]
+    assert asked == ["cancel 1 process instances?"]
     assert server.asked[0][2]["filter"] == {"state": "ACTIVE", "tags": ["a"]}
     change(detach=True, yes=True, what="cancel")
     assert len(asked) == 1
@@ -170,16 +181,32 @@ def test_a_batch_operation_is_shown_with_its_errors(server):
 @pytest.mark.parametrize(
     ("verb", "path", "says"),
     [
-        ("suspend", "suspension", "is suspended"),
-        ("resume", "resumption", "goes on"),
-        ("cancel", "cancellation", "is cancelled"),
+        ("suspend", "suspension", "suspended"),
+        ("resume", "resumption", "resumed"),
+        ("cancel", "cancellation", "cancelled"),
     ],
 )
 def test_it_is_changed_by_key(server, verb, path, says):
-    assert run("batches", verb, "7").stdout == f"7 {says}\n"
+    assert run("batches", verb, "7").stdout == f"{says} 7\n"
     assert server.asked == [("POST", f"/v2/batch-operations/7/{path}", {})]
 
 
 def test_progress_is_watched_until_it_is_suspended(server):
     server.states = [operation("ACTIVE", 3, Completed=1), operation("SUSPENDED", 3, Completed=1)]
     assert run("batches", "watch", "7").stdout == "batch operation 7 SUSPENDED, 3 items: 1 completed\n"
+
+
+def test_a_persons_data_are_erased_page_by_page_and_what_is_kept_is_an_error(server, monkeypatch):
+    pages = {
+        None: {"erased": ["1"], "kept": [], "next": "1"},
+        "1": {"erased": [], "kept": [{"processInstanceKey": "2", "reason": "it has not ended"}], "next": None},
+    }
+
+    async def request(_client, method, path, body):
+        assert (method, path, body["variable"]) == ("POST", "/v2/erasures", {"name": "email", "value": '"ann"'})
+        return SimpleNamespace(body=pages[body.get("after")])
+
+    monkeypatch.setattr("vivero.client.Client.request", request)
+    said = run("erase", "--yes", "--variable", "email", '"ann"')
+    assert (said.exit_code, said.stdout) == (1, "erased 1\nkept 2: it has not ended\n")
+    assert "1 instances are kept" in said.stderr

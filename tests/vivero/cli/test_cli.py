@@ -1,6 +1,7 @@
 """The command line without a server: help, and what is said when something is wrong."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -83,6 +84,55 @@ def test_an_unknown_command_is_the_callers_fault(run):
 
 
 @pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["instanecs"], "No such command 'instanecs'. Did you mean 'instances'?"),
+        (["batches", "supsend", "7"], "No such command 'supsend'. Did you mean 'suspend'?"),
+        (["start", "p", "--varables", "{}"], "--variables"),
+    ],
+)
+def test_what_is_misspelt_gets_a_suggestion(run, arguments, says):
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert says in result.stderr
+
+
+def all_commands(group=main, path=()):
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from all_commands(command, (*path, name))
+        else:
+            yield " ".join((*path, name)), command
+
+
+FOR_PEOPLE = {"up", "demo", "db roles", "feel", "psql", "completion", "archive show"}
+"""Commands that print no data, or SQL, or JSON always."""
+
+
+@pytest.mark.parametrize(("name", "command"), list(all_commands()), ids=lambda value: str(value))
+def test_every_command_prints_json(name, command):
+    assert ("as_json" in {parameter.name for parameter in command.params}) == (name not in FOR_PEOPLE)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_shows_an_example(name):
+    assert re.search(rf"\n +vivero {name}\b", main.get_command(click.Context(main), name).help or "")
+
+
+def test_after_ctrl_c_a_command_says_what_goes_on(run, monkeypatch):
+    def interrupted(_work):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("trio.run", interrupted)
+    result = run("batches", "watch", "7")
+    assert result.exit_code == 130
+    assert "batch operation 7 goes on at the server: `vivero batches watch 7` shows it" in result.stderr
+    assert run("status").exit_code == 130
+
+
+@pytest.mark.parametrize(
     "arguments",
     ["status", "instances", "jobs", "incidents", "start p", "cancel 1", "resolve 1", "show 1", "events 1"],
 )
@@ -102,7 +152,7 @@ def test_the_address_comes_from_the_environment(run, unused_port, name):
 
 def test_an_address_that_is_none(run):
     result = run("status", "--address", "ftp://x")
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "'ftp://x' is not a valid server address" in result.stderr
 
 

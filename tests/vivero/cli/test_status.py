@@ -8,10 +8,11 @@ from threading import Thread
 import pytest
 import trio
 from click.testing import CliRunner
+from rich.text import Text
 
 from vivero.api.request import Request
 from vivero.cli import main
-from vivero.cli.status import admin_address
+from vivero.cli.status import admin_address, duration, figure_texts
 from vivero.engine.runtime.supervision.children import ChildHealth
 from vivero.processes.admin import Admin
 from vivero.processes.channel import Status
@@ -70,6 +71,41 @@ def admin_port(*answers):
 
 def status(*arguments, **environment):
     return CliRunner().invoke(main, ("status", *arguments), env=environment, catch_exceptions=False)
+
+
+FIGURES = {
+    "partitions": [
+        {"partitionId": 1, "hasLeader": True, "commands": 1200, "seconds": 3.25},
+        {"partitionId": 2, "hasLeader": False, "commands": 7, "seconds": 9.0},
+    ],
+    "instances": {"running": 12345},
+    "jobs": {"ready": 3, "leased": 0, "backoff": 1, "failed": 0},
+    "incidents": {"active": 2},
+    "timers": {"pending": 4, "overdueSeconds": 30.0},
+    "waiting": {"messages": 5, "userTasks": 6},
+    "server": {"databaseBytes": 1_234_000_000},
+}
+
+
+def test_figures_for_people():
+    assert [(name, Text.from_markup(text).plain) for name, text in figure_texts(FIGURES)] == [
+        ("backlog", "1,207 commands, the oldest 9.0 s old"),
+        ("partition", "2: no node leads it"),
+        ("instances", "12,345 running"),
+        ("jobs", "3 ready, 1 backoff"),
+        ("incidents", "2"),
+        ("timers", "4 pending, overdue by 30.0 s"),
+        ("waiting", "6 user tasks, 5 messages"),
+        ("database", "1,234 MB"),
+    ]
+    assert list(figure_texts(dict.fromkeys(FIGURES))) == []
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0, "0 s"), (59.9, "59 s"), (3_600, "1 h 0 min"), (90_000, "1 d 1 h"), (-5, "0 s")]
+)
+def test_durations(seconds, text):
+    assert duration(seconds) == text
 
 
 def test_each_process_is_shown():

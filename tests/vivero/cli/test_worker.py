@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from vivero.cli import main
-from vivero.cli.worker import MAX_OUTPUT, execute
-from vivero.worker import JobFailed
+from vivero.cli.worker import MAX_OUTPUT, execute, short
+from vivero.worker import JobError, JobFailed
 
 JOB = {
     "jobKey": "11",
@@ -76,6 +76,39 @@ async def test_failures_say_why(command, message):
     with pytest.raises(JobFailed, match=message) as caught:
         await execute(command, JOB)
     assert caught.value.retries is None
+
+
+async def test_an_exit_code_throws_a_bpmn_error():
+    with pytest.raises(JobError) as caught:
+        await execute("echo '{\"a\": 1}'; echo refused >&2; exit 3", JOB, {3: "card-refused"})
+    assert (caught.value.code, caught.value.message, caught.value.variables) == ("card-refused", "refused", {"a": 1})
+    with pytest.raises(JobFailed):
+        await execute("exit 4", JOB, {3: "card-refused"})
+
+
+async def test_of_what_a_good_command_says_the_end_is_passed_on(capsys):
+    await execute("seq 1 30 >&2", JOB)
+    assert capsys.readouterr().err.splitlines() == ["… 20 lines", *map(str, range(21, 31))]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("no", "no"),
+        ("Traceback\n  File\nValueError: no", "ValueError: no (and 2 lines before it: `vivero jobs --json` has them)"),
+        ("x" * 300, "x" * 200 + "…"),
+        ("", ""),
+    ],
+)
+def test_of_an_error_one_line_is_printed(text, said):
+    assert short(text) == said
+
+
+@pytest.mark.parametrize("given", ["3", "x=y", "0=y", "256=y", "3="])
+def test_exit_codes_that_are_none(given):
+    result = CliRunner().invoke(main, ("worker", "t", "--exec", "true", "--error", given))
+    assert result.exit_code == 2
+    assert "the form is EXIT=CODE" in result.stderr
 
 
 async def test_a_long_message_keeps_its_end():
@@ -153,9 +186,34 @@ def test_jobs_are_completed(server, start, job_of, work):
 def test_a_failed_job_has_one_retry_less(start, job_of, work):
     instance = start()
     result = work("echo broken >&2; exit 1", "--max-jobs", "1", "--quiet")
-    assert result.stderr == f"job {job_of(instance)['jobKey']} failed: broken\n"
     job = job_of(instance)
+    assert result.stderr.splitlines()[1:] == [f"job {job['jobKey']} failed: broken"]
+    assert result.stderr.startswith("listening for jobs of type '")
     assert (job["state"], job["retries"], job["errorMessage"]) == ("FAILED", 2, "broken")
+
+
+@pytest.mark.process
+def test_a_failed_job_waits_for_its_backoff(start, job_of, work):
+    instance = start()
+    work("exit 1", "--max-jobs", "1", "--backoff", "3600")
+    assert job_of(instance)["state"] == "FAILED"
+    other = start()
+    work("exit 1", "--max-jobs", "1")
+    assert [job_of(each)["retries"] for each in (instance, other)] == [2, 2]
+
+
+@pytest.mark.process
+def test_an_error_is_thrown_and_each_job_is_a_document(start, job_of, work):
+    instance = start()
+    result = work("echo refused >&2; exit 3", "--max-jobs", "1", "--error", "3=card-refused", "--json")
+    done = json.loads(result.stdout)
+    job = job_of(instance)
+    assert (done["jobKey"], done["outcome"], done["message"]) == (
+        job["jobKey"],
+        "threw an error",
+        "card-refused: refused",
+    )
+    assert (job["state"], job["errorCode"]) == ("ERROR_THROWN", "card-refused")
 
 
 @pytest.mark.process
@@ -184,16 +242,23 @@ def test_told_to_stop_it_finishes_what_it_has_in_hand(server, vivero, type_, sta
 
 
 @pytest.mark.process
-def test_told_twice_it_ends_at_once(server, vivero, type_, start, eventually, runs, tmp_path):
-    start()
+def test_told_twice_it_ends_at_once_and_gives_its_job_back(
+    server, vivero, type_, start, work, eventually, runs, tmp_path, job_of
+):
+    instance = start()
     pid = tmp_path / "pid"
-    worker = vivero("worker", type_, "--exec", f"echo $$ > {pid}; sleep 1000", "--address", server.address)
+    command = f"echo $$ > {pid}; sleep 1000"
+    worker = vivero("worker", type_, "--exec", command, "--timeout", "3600", "--address", server.address)
     eventually(lambda: pid.exists() and pid.read_text())
     worker.process.send_signal(signal.SIGTERM)
     eventually(lambda: "finishing the active jobs" in worker.logged)
     worker.process.send_signal(signal.SIGTERM)
     assert worker.ends() == 0
     eventually(lambda: not runs(int(pid.read_text())))
+    assert worker.logged.endswith(" handed back\n")
+    work("cat", "--max-jobs", "1")
+    job = job_of(instance)
+    assert (job["state"], job["retries"]) == ("COMPLETED", 3)
 
 
 @pytest.mark.process
@@ -206,6 +271,7 @@ def test_it_waits_for_a_server_that_is_away(vivero, up, database, greeting, even
     assert server.ends() == 0
     worker = vivero("worker", name, "--exec", "cat", "--max-jobs", "1", "--address", server.address)
     eventually(lambda: "trying again" in worker.logged)
+    assert "listening" not in worker.logged
     up(database, "--port", server.address.rsplit(":", 1)[1])
     assert worker.ends() == 0
     assert worker.logged.endswith(" completed\n")

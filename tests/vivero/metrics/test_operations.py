@@ -66,6 +66,13 @@ def test_the_tool_of_prometheus_accepts_the_rules(command):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_each_alert_is_made_to_fire_in_a_test():
+    """`promtool test rules` runs these: series in, alerts out."""
+    alerts = set(re.findall(r"- alert: (\w+)", (OPERATIONS / "alerts.yml").read_text()))
+    fired = re.findall(r"alertname: (\w+)\s+exp_alerts:\s*\n\s*- ", (OPERATIONS / "alerts.test.yml").read_text())
+    assert alerts - set(fired) == set()
+
+
 def test_every_query_of_the_dashboard_can_be_parsed(tmp_path):
     """As rules: the tool parses the expressions of rules."""
     tool = shutil.which("promtool")

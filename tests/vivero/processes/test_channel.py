@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from vivero.config import load
-from vivero.processes.channel import AskStatus, Begin, Channel, Inflict, Serving, Stop, from_child, to_child
+from vivero.engine.runtime.supervision.children import ChildHealth, ChildState
+from vivero.processes.channel import AskStatus, Begin, Channel, Inflict, Serving, Status, Stop, from_child, to_child
 
 
 @pytest.fixture
@@ -36,3 +37,12 @@ async def test_the_end_of_the_other_process_ends_the_messages(ends):
     child.close()
     async with aclosing(parent.messages()) as messages:
         assert [message async for message in messages] == [Serving()]
+
+
+async def test_a_status_with_a_task_that_does_not_run_arrives(ends):
+    parent, child = ends
+    health = ChildHealth("timers", ChildState.RESTARTING, False, None, 1, False, "ConnectFailed")
+    status = Status(1, "blue", False, 0, 0, 0, [health])
+    async with aclosing(parent.messages()) as messages:
+        await child.send(status)
+        assert await anext(messages) == status

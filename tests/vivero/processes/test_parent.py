@@ -1,6 +1,8 @@
 """What the parent refuses before it starts processes."""
 
 import socket
+import tempfile
+from pathlib import Path
 
 import pytest
 import trio
@@ -32,3 +34,10 @@ async def test_a_taken_admin_port_is_named_by_its_setting():
         port = taken.getsockname()[1]
         with pytest.raises(ListenError, match=rf"port {port} of 127\.0\.0\.1: .* \(setting admin\.port"):
             await serve(port=port)
+
+
+def test_sockets_do_not_lie_behind_a_path_that_is_too_long(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", "/var/tmp")
+    assert parent.sockets_base() == Path("/var/tmp")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / ("x" * 80)))
+    assert parent.sockets_base() == Path("/tmp")

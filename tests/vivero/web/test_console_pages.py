@@ -1,6 +1,7 @@
 """The console's files, as a browser gets them."""
 
 import gzip
+import json
 from dataclasses import replace
 
 import pytest
@@ -29,6 +30,28 @@ async def test_the_address_of_a_page_gives_the_index(browser, path):
 @pytest.mark.parametrize("path", ["assets/other.js", "robots.txt", ".stamp", "assets/", "assets/../.stamp"])
 async def test_a_file_that_is_not_there_is_not_the_index(browser, path):
     assert (await browser("GET", f"/console/{path}")).status == 404
+
+
+AHEAD = {"instances/*": ["assets/instance-1.js", "assets/diagram-1.css"], "jobs": ["assets/jobs-1.js"], "about": []}
+INSTANCE = "</console/assets/instance-1.js>; rel=modulepreload, </console/assets/diagram-1.css>; rel=preload; as=style"
+
+
+@pytest.mark.parametrize(
+    ("path", "links"),
+    [
+        ("instances/2251799813685249", INSTANCE),
+        ("jobs", "</console/assets/jobs-1.js>; rel=modulepreload"),
+        ("instances", None),
+        ("jobs/1", None),
+        ("about", None),
+        ("", None),
+        ("assets/app-1a2b3c.js", None),
+    ],
+)
+async def test_a_page_names_what_it_needs_next(built, parts, path, links):
+    (built / "preloads.json").write_text(json.dumps(AHEAD))
+    browser = Browser(application.build(replace(parts, files=find_console((built,)))))
+    assert (await browser("GET", f"/console/{path}")).headers.get("link") == links
 
 
 async def test_names_with_a_hash_are_kept_for_ever(browser):

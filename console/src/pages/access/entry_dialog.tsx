@@ -21,7 +21,8 @@ function bodyOf(kind: Kind, values: Values, password: string): Values {
 function commandOf(kind: Kind, entry: Entry | null, id: string, values: Values, password: string): Command {
   const body = bodyOf(kind, values, password);
   if (entry) return { method: 'PUT', path: pathOf(kind.path, id), body };
-  const named = kind.path === 'tenants' ? { cli: `tenant create ${argument(id)} --name ${argument(values.name || id)}` } : {};
+  const option = (name: string) => (values[name] ? ` --${name} ${argument(values[name])}` : '');
+  const named = kind.path === 'tenants' ? { cli: `tenant create ${argument(id)} --name ${argument(values.name || id)}` } : kind.path === 'users' ? { cli: `user add ${argument(id)}${option('name')}${option('email')}` } : {};
   return { method: 'POST', path: pathOf(kind.path), body: { [kind.id]: id, ...body }, ...named };
 }
 

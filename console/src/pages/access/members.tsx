@@ -7,7 +7,8 @@ import { useResource } from '../../lib/resource.ts';
 import { href } from '../../lib/router.ts';
 import type { Page } from '../../lib/shapes.ts';
 import { Act } from '../../parts/act.tsx';
-import { CopyCommands } from '../../parts/action.tsx';
+import { ActionDialog } from '../../parts/action.tsx';
+import { CopyCommands } from '../../parts/copy_commands.tsx';
 import { ProblemBox } from '../../parts/problem.tsx';
 import { entryUrl } from './entries.tsx';
 import { kindOf, pathOf, type Entry, type Kind, type MemberKind } from './kinds.ts';
@@ -40,11 +41,12 @@ function Add({ container, id, of }: { container: Kind; id: string; of: MemberKin
 export function Members({ container, id, of }: { container: Kind; id: string; of: MemberKind }) {
   const path = `${container.path}/${encodeURIComponent(id)}/${of.path}`;
   const found = useResource<Page<Entry>>(path, (abort) => search(path, { page: { limit: MOST } }, abort), ['@access']), page = found.data.value, kind = kindOf(of.path);
-  const remove = (member: string) => void perform(t('access.remove'), memberCommand('DELETE', container, id, of, member));
+  const leaving = useSignal<string | null>(null);
   return <section aria-label={t(of.label)}><h2>{t(of.label)} {page && <span class="dim">{total(page.page)}</span>}</h2>
     {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
     <ul class="members">{page?.items.map((entry) => entry[of.id]!).map((member) => <li key={member}>{kind ? <a href={entryUrl(kind, member)}>{member}</a> : member}
-      <Act need={[container.type, 'UPDATE']} class="quiet" label={`${t('access.remove')} ${member}`} onClick={() => remove(member)}>×</Act></li>)}</ul>
+      <Act need={[container.type, 'UPDATE']} class="quiet" label={`${t('access.remove')} ${member}`} onClick={() => { leaving.value = member; }}>×</Act></li>)}</ul>
+    {leaving.value !== null && <ActionDialog title={`${t('access.remove')} ${leaving.value}`} button={t('access.remove')} onClose={() => { leaving.value = null; }} commands={[memberCommand('DELETE', container, id, of, leaving.value)]}><p>{t('access.removeNote', { member: leaving.value, of: id })}</p></ActionDialog>}
     <Add container={container} id={id} of={of} />
   </section>;
 }
@@ -64,11 +66,12 @@ async function membershipsOf(container: Kind, of: MemberKind, member: string, ab
 /** The roles, groups or tenants of somebody, to be ticked. */
 export function Memberships({ container, member, id }: { container: Kind; member: MemberKind; id: string }) {
   const found = useResource(`memberships ${container.path} ${id}`, (abort) => membershipsOf(container, member, id, abort), ['@access']), data = found.data.value;
-  const change = ({ id: of, isMember }: Membership) => void perform(t(isMember ? 'access.remove' : 'access.add'), memberCommand(isMember ? 'DELETE' : 'PUT', container, of, member, id));
+  const open = useSignal<Membership | null>(null), changing = open.value, verb = t(changing?.isMember ? 'access.remove' : 'access.add');
   return <section aria-label={t(container.title)}><h2>{t(container.title)}</h2>
     {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
     {data && !data.items.length && <p class="dim">{t('variables.none')}</p>}
-    <ul class="ticks-list">{data?.items.map((one) => <li key={one.id}><Act need={[container.type, 'UPDATE']} class={one.isMember ? 'tick on' : 'tick'} label={`${one.name}: ${t(one.isMember ? 'access.remove' : 'access.add')}`} onClick={() => change(one)}><i aria-hidden="true">{one.isMember ? '✓' : '+'}</i> {one.name}</Act></li>)}</ul>
+    <ul class="ticks-list">{data?.items.map((one) => <li key={one.id}><Act need={[container.type, 'UPDATE']} class={one.isMember ? 'tick on' : 'tick'} label={`${one.name}: ${t(one.isMember ? 'access.remove' : 'access.add')}`} onClick={() => { open.value = one; }}><i aria-hidden="true">{one.isMember ? '✓' : '+'}</i> {one.name}</Act></li>)}</ul>
+    {changing && <ActionDialog title={`${changing.name}: ${verb}`} button={verb} onClose={() => { open.value = null; }} commands={[memberCommand(changing.isMember ? 'DELETE' : 'PUT', container, changing.id, member, id)]}><p>{t(changing.isMember ? 'access.removeNote' : 'access.addNote', { member: id, of: changing.name })}</p></ActionDialog>}
     {data?.more && <p class="dim"><a href={href(`/access/${container.path}`)}>{t('access.more')}</a></p>}
   </section>;
 }

@@ -1,0 +1,56 @@
+"""Figures of the whole database for people: the backlog, what runs and waits, the size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from vivero.api.reading import read
+from vivero.api.request import Request
+from vivero.api.response import Response, json_response
+from vivero.api.services import Services
+from vivero.storage import figures
+from vivero.storage.figures import Rows
+from vivero.storage.postgres.errors import StorageError
+
+
+async def get(_request: Request, services: Services) -> Response:
+    """GET /cluster/figures: of all partitions and nodes. What takes too long is null."""
+    groups = {name: await _rows(services, name) for name in GROUPS}
+    return json_response({name: None if rows is None else GROUPS[name](rows) for name, rows in groups.items()})
+
+
+async def _rows(services: Services, group: str) -> Rows | None:
+    try:
+        return await read(services, lambda connection: figures.read(connection, group))
+    except StorageError:
+        return None
+
+
+def _backlog(rows: Rows) -> list[dict[str, Any]]:
+    names = ("partitionId", "hasLeader", "commands", "seconds")
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def _jobs(rows: Rows) -> dict[str, int]:
+    found = dict.fromkeys(("ready", "leased", "backoff", "failed"), 0)
+    for _type, state, count, _oldest_s in rows:
+        found[state] += count
+    return found
+
+
+def _timers(rows: Rows) -> dict[str, Any]:
+    ((pending, due_in_s),) = rows
+    return {"pending": pending, "overdueSeconds": max(-(due_in_s or 0.0), 0.0)}
+
+
+GROUPS: Mapping[str, Callable[[Rows], Any]] = {
+    "partitions": _backlog,
+    "instances": lambda rows: {"running": rows[0][0]},
+    "jobs": _jobs,
+    "incidents": lambda rows: {"active": sum(count for _type, count in rows)},
+    "timers": _timers,
+    "waiting": lambda rows: {"messages": rows[0][0], "userTasks": rows[0][1]},
+    "server": lambda rows: {"databaseBytes": rows[0][0]},
+}
+"""The groups of `storage.figures` that are shown, and what their rows become."""

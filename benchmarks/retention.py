@@ -1,0 +1,131 @@
+"""How fast does retention delete, and do tables stay level while instances come and go?
+
+Filled with copies of ended instances as for `growth`, 50,000 (VIVERO_BENCH_INSTANCES), which are then deleted. After
+that a program creates and completes instances at a steady pace, and deletes them a minute after their end, for
+VIVERO_BENCH_STEADY_S seconds (180; 0: not at all; 1200 for the figures of docs/benchmarks.md), compared with one that
+deletes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import psutil
+import trio
+
+from benchmarks.growth import database, fill, real, sizes, varieties
+from benchmarks.http import client
+from benchmarks.server import program
+from vivero.chores import SESSION
+from vivero.engine.jobs.chore_settings import RetentionSettings
+from vivero.engine.jobs.execution import Execution
+from vivero.engine.jobs.history import EndedInstances
+from vivero.storage.job_executions import Run
+from vivero.storage.postgres import driver
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.pool import Pool
+
+INSTANCES = int(os.environ.get("VIVERO_BENCH_INSTANCES", "50000"))
+REAL = 1_000
+STEADY_S = float(os.environ.get("VIVERO_BENCH_STEADY_S", "180"))
+PACE = float(os.environ.get("VIVERO_BENCH_PACE", "300"))
+PERIODS = 6
+DELETING = {"VIVERO_RETENTION_INSTANCES": "PT1M", "VIVERO_RETENTION_EVERY_S": "2"}
+KEEPING = {"VIVERO_RETENTION_INSTANCES": "never"}
+
+Figures = dict[str, float]
+
+
+async def _deletion(dsn: str, directory: Path) -> Figures:
+    """Fill a database and delete everything that has ended in it, alone."""
+    with program(
+        dsn,
+        varieties.MODELS,
+    ) as (port, _):
+        await trio.to_thread.run_sync(real.make, port, range(REAL))
+    async with database.connected(dsn) as connection:
+        await fill.fill(connection, REAL, INSTANCES, directory, lambda _done, _total: None)
+        await sizes.settle(connection)
+        before = await _roots(connection)
+        epoch = (await connection.execute("SELECT epoch FROM partitions WHERE id = 1")).rows[0][0]
+    pool = Pool(lambda deadline: driver.connect(dsn, name="benchmark", deadline=deadline, settings=SESSION), 1)
+    now = 0.0
+    chore = EndedInstances(RetentionSettings(instances="PT1M", catch_up=1e6), pool.connection, None, lambda: now)
+    run = Run("id", "vivero.ended-instances", 0, None, None, 1, "lease", 0, 0, 0, epoch)
+    await chore(Execution(run))  # the first run of a term only sets the clock of retention
+    now, began = 600.0, time.perf_counter()
+    await chore(Execution(run))
+    seconds = time.perf_counter() - began
+    pool.close()
+    async with database.connected(dsn) as connection:
+        left = await _roots(connection)
+    return {"deleted": float(before - left), "seconds": seconds, "trees_per_s": (before - left) / seconds}
+
+
+async def _roots(connection: Connection) -> int:
+    query = "SELECT count(*) FROM process_instances WHERE parent_process_instance_key IS NULL"
+    result: int = (await connection.execute(query)).rows[0][0]
+    return result
+
+
+async def _steady(dsn: str, environment: Mapping[str, str], periods: int) -> Figures:
+    """Load at a steady pace; the bytes of all tables and indexes of the state at the end of each period."""
+    figures: Figures = {}
+    created, completed, bytes_at_end = [], [], []
+    with program(dsn, varieties.MODELS, environment=environment) as (port, _process):
+        for _ in range(periods):
+            found = await trio.to_thread.run_sync(client, port, "service", STEADY_S / PERIODS, PACE)
+            created.append(found["create_p99_ms"])
+            completed.append(found["completed_p99_ms"])
+            async with database.connected(dsn) as connection:
+                bytes_at_end.append(await _state_bytes(connection))
+                ended = (
+                    await connection.execute("SELECT count(*) FROM process_instances WHERE ended_at IS NOT NULL")
+                ).rows
+        figures["ended_at_the_end"] = float(ended[0][0])
+    figures |= {f"state_mb_{number}": each / 1e6 for number, each in enumerate(bytes_at_end, 1)}
+    middle = len(created) // 2
+    figures["create_p99_ms"] = sorted(created)[middle]
+    figures["completed_p99_ms"] = sorted(completed)[middle]
+    return figures
+
+
+async def _state_bytes(connection: Connection) -> int:
+    found = await sizes.sizes(connection)
+    return sum(
+        size for name, size in found.items() if not name.startswith(("command_log", "event_log", "deleted_trees"))
+    )
+
+
+async def _measure(directory: Path) -> Figures:
+    async with database.server(directory, {}) as dsn:
+        figures = await _deletion(await database.make(dsn, "filled"), directory)
+        print(figures, file=sys.stderr, flush=True)
+        if not STEADY_S:
+            return figures
+        kept = await _steady(await database.make(dsn, "kept"), KEEPING, 2)
+        steady = await _steady(await database.make(dsn, "steady"), DELETING, PERIODS)
+    return (
+        figures
+        | {f"kept_{name}": each for name, each in kept.items()}
+        | {f"steady_{name}": each for name, each in steady.items()}
+    )
+
+
+def run() -> tuple[dict[str, float], dict[str, str]]:
+    """Trees deleted in a second, the size of the state after each sixth of the steady load, and latencies."""
+    directory = database.default_directory()
+    try:
+        figures = trio.run(_measure, directory)
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+    return figures, {
+        "instances": f"{INSTANCES:,}",
+        "steady": f"{STEADY_S:g} s at {PACE:g}/s",
+        "cores": str(psutil.cpu_count()),
+    }

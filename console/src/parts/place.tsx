@@ -1,0 +1,9 @@
+// Where something waits: the element of an instance. The key tells apart what is at the same element.
+import { href } from '../lib/router.ts';
+
+type PlaceProps = { at: { processInstanceKey: string | null; processDefinitionId: string; elementId: string } };
+
+export function Place({ at: { processInstanceKey: key, processDefinitionId: process, elementId: element } }: PlaceProps) {
+  const name = `${process} / ${element}`;
+  return key ? <a data-row href={href(`/instances/${key}`, { element })}>{name}<small><code>{key}</code></small></a> : <>{name}</>;
+}

@@ -1,0 +1,200 @@
+"""The chore that deletes ended instances and old log partitions when they have stayed long enough (docs/retention.md).
+
+Each partition's owner does it, in its term. It judges by a clock of its own, which follows the engine's clock no faster
+than `retention.catch_up` allows: a clock that jumps deletes little before somebody notices. It gives way to commands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import structlog
+import trio
+
+from vivero.engine.jobs.chore_settings import RetentionSettings, retention_ms
+from vivero.engine.jobs.execution import Connections, Execution
+from vivero.storage import history
+from vivero.storage.history import DELETED, Ended, Times
+
+log = structlog.get_logger(__name__)
+
+ROWS = 500
+"""Ended instances that are read at once."""
+MAX_STEP_S = 600.0
+"""However long the chore paused: its clock moves at most this time, times `catch_up`, at once."""
+MAX_CHUNK = 400
+"""Trees that one statement deletes at most."""
+CHUNK_S = 0.02
+"""How long one statement should take: commands of the same tables wait no longer."""
+MAX_WAITING = 200
+"""Commands that wait to be processed. With more of them, nothing is deleted."""
+HELD_S = 3600.0
+"""When trees are looked at again that something referred to."""
+LATE_MS = 3_600_000
+"""A clock of retention that is later than this is worth a warning, as often as `WARN_S`."""
+WARN_S = 3600.0
+
+Before = Callable[[Sequence[int]], Awaitable[Sequence[int]]]
+"""Called with the roots of trees before they are deleted; returns those that may be deleted now."""
+
+
+class Policy:
+    """How long ended instances stay. The setting for the process comes first, then its model, then the tenant's."""
+
+    def __init__(self, settings: RetentionSettings, models: Mapping[int, int]) -> None:
+        """`models`: key of a definition → milliseconds, 0 for ever, where the model has the property."""
+        self._processes = {id: retention_ms(each) for id, each in settings.processes.items()}
+        self._tenants = {id: retention_ms(each) for id, each in settings.tenants.items()}
+        self._default = retention_ms(settings.instances)
+        self._models = {key: each or None for key, each in models.items()}
+
+    def stays_ms(self, ended: Ended) -> int | None:
+        """How long this instance stays after its end, in ms; None for ever."""
+        if ended.process_id in self._processes:
+            return self._processes[ended.process_id]
+        if ended.definition_key in self._models:
+            return self._models[ended.definition_key]
+        return self._tenants.get(ended.tenant, self._default)
+
+    @property
+    def durations(self) -> list[int]:
+        """All times that some instances stay, the shortest first."""
+        known = {self._default, *self._processes.values(), *self._tenants.values(), *self._models.values()}
+        return sorted(each for each in known if each is not None)
+
+
+@dataclass(slots=True)
+class _Memory:
+    """What the chore knows of a partition in a term. `after`: duration → the end and the key of the last one seen."""
+
+    epoch: int
+    run_at: float
+    judged_ms: int = 0
+    after: dict[int, tuple[int, int]] = field(default_factory=dict)
+    chunk: int = 20
+    deleted: int = 0
+    """Trees since the clock moved last."""
+    position: int = -1
+    kept_by: str | None = None
+    """Why the oldest log partition stays."""
+    again_at: float = float("inf")
+    warned_at: float = float("-inf")
+
+
+class EndedInstances:
+    """The chore's handler."""
+
+    def __init__(
+        self,
+        settings: RetentionSettings,
+        connections: Connections,
+        before: Before | None = None,
+        clock: Callable[[], float] = trio.current_time,
+    ) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._connections = connections
+        self._before = before
+        self._memories: dict[int, _Memory] = {}
+
+    async def __call__(self, execution: Execution) -> None:
+        """Delete what is due in the execution's partition."""
+        partition = execution.partition
+        if partition is None:
+            raise ValueError(f"the chore '{execution.type}' belongs to a partition")
+        async with self._connections() as connection:
+            policy = Policy(self._settings, await history.of_models(connection))
+        log_ms = retention_ms(self._settings.log)
+        stays = [*policy.durations, *([] if log_ms is None else [log_ms])]
+        if not stays:
+            return
+        memory, step_ms = self._step(partition, execution.epoch)
+        async with self._connections() as connection:
+            shortest_ms, deleted = min(stays), memory.deleted
+            times = await history.advance_clock(connection, partition, execution.epoch, step_ms, shortest_ms, deleted)
+        if times is None:
+            return
+        memory.deleted = 0
+        self._note(partition, memory, times)
+        for duration in policy.durations:
+            if not await self._delete(partition, memory, policy, duration):
+                return
+        if log_ms is not None:
+            await self._drop_logs(partition, memory, memory.judged_ms - log_ms)
+
+    def _step(self, partition: int, epoch: int) -> tuple[_Memory, int]:
+        """What is known, and how far the clock may move: not at all at the beginning of a term."""
+        now, memory = self._clock(), self._memories.get(partition)
+        if memory is None or memory.epoch != epoch:
+            memory = self._memories[partition] = _Memory(epoch, now)
+        step_s = min(now - memory.run_at, MAX_STEP_S)
+        memory.run_at = now
+        return memory, int(step_s * 1000 * self._settings.catch_up)
+
+    def _note(self, partition: int, memory: _Memory, times: Times) -> None:
+        """Begin again if the clock was set back, and for what was held."""
+        if times.judged_ms < memory.judged_ms or self._clock() >= memory.again_at:
+            memory.after, memory.again_at = {}, float("inf")
+        memory.judged_ms = times.judged_ms
+        late_ms = times.now_ms - times.judged_ms
+        if late_ms > LATE_MS and self._clock() >= memory.warned_at + WARN_S:
+            memory.warned_at = self._clock()
+            log.warning("retention follows a clock that jumped", partition=partition, behind_s=late_ms // 1000)
+
+    async def _delete(self, partition: int, memory: _Memory, policy: Policy, duration: int) -> bool:
+        """Delete the trees that stay so long and no longer. False if the run should end."""
+        until_ms, last = memory.judged_ms - duration, memory.after.get(duration, (0, 0))
+        while True:
+            async with self._connections() as connection:
+                found = await history.ended(connection, partition, last, until_ms, ROWS)
+            due = [each.key for each in found if each.own and policy.stays_ms(each) == duration]
+            if due and self._before is not None:
+                ready = list(await self._before(due))
+                if len(ready) < len(due):
+                    memory.again_at = min(memory.again_at, self._clock() + HELD_S)
+                due = ready
+            if due and not await self._delete_all(partition, memory, due):
+                return False
+            if found:
+                last = memory.after[duration] = (found[-1].ended_ms, found[-1].key)
+            if len(found) < ROWS:
+                return True
+
+    async def _drop_logs(self, partition: int, memory: _Memory, before_ms: int) -> None:
+        """Drop log partitions that are older and that nobody needs, and records of trees without events."""
+        async with self._connections() as connection:
+            dropped, kept_by = await history.drop_log_partitions(connection, partition, memory.epoch, before_ms)
+        if dropped:
+            log.info("dropped log partitions", partition=partition, count=dropped)
+        if kept_by != memory.kept_by and kept_by in ("consumer", "instance"):
+            log.warning("old log partitions stay", partition=partition, because_of=kept_by)
+        memory.kept_by = kept_by
+        purged = ROWS
+        while purged == ROWS:
+            async with self._connections() as connection:
+                purged = await history.purge_deleted(connection, partition, memory.epoch, ROWS)
+
+    async def _delete_all(self, partition: int, memory: _Memory, due: Sequence[int]) -> bool:
+        """Delete these trees, a few at a time. False if another term has begun, or commands wait."""
+        done = 0
+        while done < len(due):
+            async with self._connections() as connection:
+                waiting, position = await history.load(connection, partition)
+                if waiting > MAX_WAITING:
+                    return False
+                chunk, since = due[done : done + memory.chunk], trio.current_time()
+                verdicts = await history.delete_old_trees(connection, partition, memory.epoch, chunk)
+                spent_s = trio.current_time() - since
+                if not verdicts:
+                    return False
+            deleted = sum(verdict == DELETED for verdict in verdicts.values())
+            memory.deleted += deleted
+            if deleted < len(chunk):
+                memory.again_at = min(memory.again_at, self._clock() + HELD_S)
+            done += len(chunk)
+            factor = 2.0 if spent_s < CHUNK_S / 2 else 0.5 if spent_s > CHUNK_S * 2 else 1.0
+            memory.chunk = max(1, min(MAX_CHUNK, int(memory.chunk * factor)))
+            await trio.sleep(0 if position == memory.position else spent_s)
+            memory.position = position
+        return True

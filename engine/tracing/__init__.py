@@ -1,0 +1,6 @@
+"""Trace contexts: what a span knows of its parent, as text for the log and for headers. It knows no OpenTelemetry.
+
+w3c       traceparent and tracestate, in and out
+current   the context of the task that runs, for log lines
+request   the request of the task that runs, likewise
+"""

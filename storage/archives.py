@@ -1,0 +1,166 @@
+"""The archive of ended trees in the database: what a tree has, and which files have it (docs/operations/archive.md)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+
+import msgspec
+import trio
+
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.sql_files import Statement, beside
+
+_sql = beside(__file__)
+
+READ_S = 60.0
+"""The longest that one part of a tree may take to read."""
+
+
+Each = Callable[[Sequence[tuple[str, str]]], Awaitable[None]]
+"""Takes rows: the table, or `events`, and the row as JSON. Those of a table come one after the other."""
+
+
+class ArchiveFile(msgspec.Struct, frozen=True):
+    """A complete file. The roots of its trees lie between the two keys."""
+
+    name: str
+    partition: int
+    bytes: int
+    trees: int
+    first_key: int
+    last_key: int
+    begun_ms: int
+    sha256: str
+
+
+class Contents(msgspec.Struct, frozen=True):
+    """What is written down of a file when it is complete. `waiting`: roots that are not deleted from the tables yet."""
+
+    sha256: str
+    bytes: int
+    roots: Sequence[int]
+    waiting: Sequence[int]
+
+
+class Erasure(msgspec.Struct, frozen=True):
+    """A tree that was erased from the archive."""
+
+    root: int
+    file: str
+    at_ms: int
+    reason: str
+
+
+class Tree(msgspec.Struct, frozen=True):
+    """A tree whose instances have all ended."""
+
+    root: int
+    instances: list[int]
+    ended_ms: int
+    tenant: str
+    process_id: str
+
+
+async def now_ms(connection: Connection) -> int:
+    """The engine's time."""
+    found: int = (await connection.execute(_sql["now"])).rows[0][0]
+    return found
+
+
+async def begin(connection: Connection, name: str, partition: int) -> None:
+    """Note a file that is to be written."""
+    await connection.execute(_sql["begin"], (name, partition))
+
+
+async def complete(connection: Connection, name: str, contents: Contents) -> bool:
+    """Note that a file is durable. False if it was given up meanwhile."""
+    roots = contents.roots
+    values = (name, contents.sha256, contents.bytes, len(roots), min(roots), max(roots), list(contents.waiting))
+    return bool((await connection.execute(_sql["complete"], values)).rows)
+
+
+async def replace(
+    connection: Connection, old: str, new: str, contents: Contents | None, erased: Sequence[int], reason: str
+) -> bool:
+    """A file takes the place of another one, without the trees that are erased; None: nothing is left of it."""
+    async with connection.transaction():
+        if not (await connection.execute(_sql["remove"], (old,))).rows:
+            return False
+        await connection.execute(_sql["record_erasure"], (list(erased), old, reason))
+        return contents is None or await complete(connection, new, contents)
+
+
+async def give_up(connection: Connection, name: str) -> None:
+    """Nobody completes the file any more."""
+    await connection.execute(_sql["give_up"], (name,))
+
+
+async def left_over(connection: Connection, partition: int) -> list[str]:
+    """Files of the partition that are to be deleted."""
+    return [name for (name,) in (await connection.execute(_sql["left_over"], (partition,))).rows]
+
+
+async def forget(connection: Connection, name: str) -> None:
+    """The file is deleted."""
+    await connection.execute(_sql["forget"], (name,))
+
+
+async def settle(connection: Connection, partition: int) -> None:
+    """Note which archived trees have been deleted from the tables."""
+    await connection.execute(_sql["settle"], (partition,))
+
+
+async def waiting(connection: Connection, partition: int, roots: Sequence[int]) -> set[int]:
+    """Those of the roots that are in a complete file."""
+    return {key for (key,) in (await connection.execute(_sql["waiting"], (partition, list(roots)))).rows}
+
+
+async def waiting_of(connection: Connection, name: str) -> list[int]:
+    """The roots in the file that are not deleted from the tables yet."""
+    rows = (await connection.execute(_sql["waiting_of"], (name,))).rows
+    return list(rows[0][0]) if rows else []
+
+
+async def files(connection: Connection, limit: int) -> list[ArchiveFile]:
+    """Complete files, the newest first."""
+    return [ArchiveFile(*row) for row in (await connection.execute(_sql["files"], (limit,))).rows]
+
+
+async def files_of(connection: Connection, root: int) -> list[ArchiveFile]:
+    """Complete files that may have the tree of this root."""
+    return [ArchiveFile(*row) for row in (await connection.execute(_sql["files_of"], (root,))).rows]
+
+
+async def erasures(connection: Connection, limit: int) -> list[Erasure]:
+    """What was erased, the newest first."""
+    return [Erasure(*row) for row in (await connection.execute(_sql["erasures"], (limit,))).rows]
+
+
+async def tree(connection: Connection, root: int) -> Tree | None:
+    """The tree of a root; None if it is not there, or something in it has not ended."""
+    deadline = trio.current_time() + READ_S
+    instances, running, *more = (await connection.execute(_sql["tree"], (root,), deadline=deadline)).rows[0]
+    return None if not instances or running else Tree(root, list(instances), *more)
+
+
+@asynccontextmanager
+async def reading(connection: Connection) -> AsyncGenerator[None]:
+    """A moment in which trees are read."""
+    async with connection.transaction(
+        "ISOLATION LEVEL REPEATABLE READ READ ONLY", deadline=trio.current_time() + READ_S
+    ):
+        yield
+
+
+async def read(connection: Connection, tree: Tree, each: Each) -> None:
+    """Calls `each` with parts of a tree, within `reading`: all rows, then all of its events in the order of the log."""
+    await _read_through(connection, _sql["open_rows"], tree.instances, each)
+    await _read_through(connection, _sql["open_events"], tree.root, each)
+
+
+async def _read_through(connection: Connection, cursor: Statement, of: list[int] | int, each: Each) -> None:
+    await connection.execute(cursor, (of,), deadline=trio.current_time() + READ_S)
+    while found := (await connection.execute(_sql["fetch"], deadline=trio.current_time() + READ_S)).rows:
+        await each(found)
+    await connection.execute(_sql["close"])

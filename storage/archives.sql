@@ -1,0 +1,105 @@
+-- name: begin
+-- Before the first byte is written: a file that nobody knows would stay for ever.
+INSERT INTO archive_files (name, partition_id) VALUES ($1, $2) ON CONFLICT DO NOTHING;
+
+-- name: complete
+-- Only what still waits for it: meanwhile somebody may have given up the file.
+UPDATE archive_files SET state = 'COMPLETE', sha256 = $2, bytes = $3, trees = $4, first_key = $5, last_key = $6, waiting = $7
+WHERE name = $1 AND state = 'WRITING'
+RETURNING name;
+
+-- name: remove
+-- Another file has taken its place, in the same transaction.
+UPDATE archive_files SET state = 'REMOVED', waiting = '{}' WHERE name = $1 AND state = 'COMPLETE'
+RETURNING name;
+
+-- name: record_erasure
+-- In the transaction that removes the file.
+INSERT INTO archive_erasures (root_key, file, reason) SELECT unnest($1::bigint[]), $2, $3 ON CONFLICT DO NOTHING;
+
+-- name: left_over
+-- Files that are to be deleted: replaced ones, and those whose writer was killed. A file takes minutes at most; an hour is beyond doubt.
+SELECT name FROM archive_files
+WHERE partition_id = $1 AND (state = 'REMOVED' OR state = 'WRITING' AND begun_at < clock_timestamp() - interval '1 hour');
+
+-- name: give_up
+-- Its writer can no longer complete it.
+UPDATE archive_files SET state = 'REMOVED' WHERE name = $1 AND state = 'WRITING';
+
+-- name: forget
+-- After the file was deleted.
+DELETE FROM archive_files WHERE name = $1 AND state = 'REMOVED';
+
+-- name: settle
+-- Trees that were deleted since. The rows are few: files whose trees still wait.
+UPDATE archive_files SET waiting = ARRAY(
+    SELECT key FROM unnest(waiting) AS w(key)
+    WHERE EXISTS (SELECT FROM process_instances p WHERE p.process_instance_key = w.key))
+WHERE partition_id = $1 AND waiting <> '{}';
+
+-- name: waiting
+-- The roots that are in a complete file.
+SELECT DISTINCT key FROM archive_files f, unnest(f.waiting) AS w(key)
+WHERE f.partition_id = $1 AND f.state = 'COMPLETE' AND f.waiting <> '{}' AND key = ANY ($2);
+
+-- name: files
+-- The newest first.
+SELECT name, partition_id, bytes, trees, first_key, last_key, to_epoch_ms(begun_at), sha256 FROM archive_files
+WHERE state = 'COMPLETE' ORDER BY begun_at DESC, name LIMIT $1;
+
+-- name: files_of
+-- Those that may have the tree of this root: their ranges overlap a little.
+SELECT name, partition_id, bytes, trees, first_key, last_key, to_epoch_ms(begun_at), sha256 FROM archive_files
+WHERE state = 'COMPLETE' AND first_key <= $1 AND last_key >= $1 ORDER BY begun_at, name;
+
+-- name: waiting_of
+-- To carry over when a file is replaced.
+SELECT waiting FROM archive_files WHERE name = $1;
+
+-- name: erasures
+-- The newest first.
+SELECT root_key, file, to_epoch_ms(erased_at), reason FROM archive_erasures ORDER BY erased_at DESC, root_key LIMIT $1;
+
+-- name: now
+-- The engine's time, for names.
+SELECT to_epoch_ms(clock_now());
+
+-- name: tree
+-- All instances of a tree, and whether something in it has not ended.
+WITH RECURSIVE tree AS (
+    SELECT process_instance_key AS key, ended_at, tenant_id, process_id FROM process_instances WHERE process_instance_key = $1
+    UNION ALL
+    SELECT p.process_instance_key, p.ended_at, p.tenant_id, p.process_id
+    FROM tree JOIN process_instances p ON p.parent_process_instance_key = tree.key
+)
+SELECT array_agg(key ORDER BY key), bool_or(ended_at IS NULL), max(to_epoch_ms(ended_at)) FILTER (WHERE key = $1),
+       max(tenant_id) FILTER (WHERE key = $1), max(process_id) FILTER (WHERE key = $1)
+FROM tree;
+
+-- name: open_rows
+-- A cursor reads a part at a time: a tree may have a million rows.
+DECLARE archived NO SCROLL CURSOR FOR
+SELECT 'process_instances', row_to_json(t)::text FROM process_instances t WHERE process_instance_key = ANY ($1)
+UNION ALL SELECT 'element_instances', row_to_json(t)::text FROM element_instances t WHERE process_instance_key = ANY ($1)
+UNION ALL SELECT 'variables', row_to_json(t)::text FROM variables t WHERE process_instance_key = ANY ($1)
+UNION ALL SELECT 'jobs', row_to_json(t)::text FROM jobs t WHERE process_instance_key = ANY ($1)
+UNION ALL SELECT 'timers', row_to_json(t)::text FROM timers t WHERE process_instance_key = ANY ($1)
+UNION ALL SELECT 'subscriptions', row_to_json(t)::text FROM subscriptions t WHERE process_instance_key = ANY ($1)
+UNION ALL SELECT 'message_correlations', row_to_json(t)::text FROM message_correlations t WHERE process_instance_key = ANY ($1)
+UNION ALL SELECT 'incidents', row_to_json(t)::text FROM incidents t WHERE process_instance_key = ANY ($1)
+UNION ALL SELECT 'user_tasks', row_to_json(t)::text FROM user_tasks t WHERE process_instance_key = ANY ($1);
+
+-- name: open_events
+-- By the index on the root, in the order of the log.
+DECLARE archived NO SCROLL CURSOR FOR
+SELECT 'events', json_build_object('position', position, 'seq', seq, 'format', version, 'at', processed_at,
+    'events', coalesce(events, large_events)::json)::text
+FROM event_log WHERE root_key = $1 ORDER BY position, seq;
+
+-- name: fetch
+-- Few: one row may have megabytes.
+FETCH 50 FROM archived;
+
+-- name: close
+-- The transaction goes on with the next cursor.
+CLOSE archived;

@@ -1,0 +1,74 @@
+"""What a backup asks the database: the moment that it holds, and counts that tell whether a restore is complete."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import msgspec
+import trio
+
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.sql_files import beside
+
+_sql = beside(__file__)
+
+COUNTED = (
+    *("command_log", "event_log", "process_instances", "element_instances", "variables", "jobs"),
+    *("timers", "messages", "user_tasks", "incidents", "process_definitions"),
+)
+"""Tables in the order of the statement `counts`."""
+TIMEOUT_S = 24 * 3600.0
+"""For what reads whole tables."""
+
+
+class Moment(msgspec.Struct, frozen=True):
+    """A snapshot of the database that other sessions can read, too."""
+
+    snapshot: str
+    at_ms: int
+    schema: int
+    cluster: str
+    sizes: dict[str, int]
+    """Table → bytes."""
+
+
+async def server(connection: Connection) -> tuple[str, int]:
+    """The server's version, and its major version."""
+    version, major = (await connection.execute(_sql["server"])).rows[0]
+    return version, major
+
+
+async def owns_the_tables(connection: Connection) -> bool | None:
+    """Whether this user sees every row. None: there are no tables."""
+    rows = (await connection.execute(_sql["owns"])).rows
+    return rows[0][0] if rows else None
+
+
+async def count_tables(connection: Connection) -> int:
+    """How many tables there are."""
+    found: int = (await connection.execute(_sql["tables"])).rows[0][0]
+    return found
+
+
+@asynccontextmanager
+async def moment(connection: Connection) -> AsyncGenerator[Moment]:
+    """A moment that holds as long as the block. The session may sit idle in it for as long as a dump takes."""
+    await connection.script("SET idle_in_transaction_session_timeout = 0")
+    deadline = trio.current_time() + TIMEOUT_S
+    async with connection.transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY", deadline=deadline):
+        snapshot, at_ms, schema, cluster = (await connection.execute(_sql["facts"])).rows[0]
+        sizes = (await connection.execute(_sql["sizes"])).rows
+        yield Moment(snapshot, at_ms, schema, cluster, dict(sizes))
+
+
+async def counts(connection: Connection) -> dict[str, int]:
+    """Table → rows, of the tables that matter most."""
+    deadline = trio.current_time() + TIMEOUT_S
+    rows = (await connection.execute(_sql["counts"], deadline=deadline)).rows
+    return dict(zip(COUNTED, rows[0], strict=True))
+
+
+async def analyze(connection: Connection) -> None:
+    """Collect the statistics of all tables, which a restore leaves out: without them, searches have bad plans."""
+    await connection.script("ANALYZE", deadline=trio.current_time() + TIMEOUT_S)

@@ -1,0 +1,28 @@
+-- name: owns
+-- Row-level security hides rows from other roles: their dump would look complete. Superusers are members of every role.
+SELECT pg_has_role(current_user, relowner, 'MEMBER') FROM pg_class WHERE oid = to_regclass('process_instances');
+
+-- name: facts
+-- Of the moment of the snapshot, which pg_dump is given.
+SELECT pg_export_snapshot(), to_epoch_ms(clock_timestamp()), (SELECT max(version) FROM schema_migrations),
+       (SELECT cluster_id::text FROM cluster);
+
+-- name: sizes
+-- Of the tables whose rows are dumped, for the progress bar. Unlogged tables are not: what they say holds for this server only.
+SELECT relname::text, pg_table_size(oid) FROM pg_class
+WHERE relkind = 'r' AND relpersistence = 'p' AND relnamespace = current_schema()::regnamespace ORDER BY relname;
+
+-- name: counts
+-- Rows of the tables that matter most: compared after a restore.
+SELECT (SELECT count(*) FROM command_log), (SELECT count(*) FROM event_log), (SELECT count(*) FROM process_instances),
+       (SELECT count(*) FROM element_instances), (SELECT count(*) FROM variables), (SELECT count(*) FROM jobs),
+       (SELECT count(*) FROM timers), (SELECT count(*) FROM messages), (SELECT count(*) FROM user_tasks),
+       (SELECT count(*) FROM incidents), (SELECT count(*) FROM process_definitions);
+
+-- name: tables
+-- Whatever there is: a restore is for an empty database.
+SELECT count(*) FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = current_schema()::regnamespace;
+
+-- name: server
+-- The whole version, and its first number.
+SELECT current_setting('server_version'), current_setting('server_version_num')::int / 10000;

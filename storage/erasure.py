@@ -1,0 +1,51 @@
+"""The erasure of what the database knows of a person: trees of ended instances, and what the logs have of them.
+
+What is found by a business id or a variable's value is deleted like other ended trees (`storage.history`). The payloads
+of commands and events of these trees are emptied. Their positions stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.sql_files import beside
+from vivero.storage.tenants import Tenants, TenantStatements
+
+_sql = beside(__file__)
+_of_tenants = TenantStatements({name: _sql[name] for name in ("of_business_id", "of_variable")})
+
+Redact = Callable[[str, int], str]
+"""(events, format) → the same events without what they carried."""
+
+
+class Subject(msgspec.Struct, frozen=True, gc=False):
+    """Whose data: instances with a business id, or with a variable that has a value (JSON text)."""
+
+    business_id: str | None = None
+    variable: str | None = None
+    value: str | None = None
+
+
+async def trees_of(
+    connection: Connection, subject: Subject, after: int, limit: int, tenants: Tenants = None
+) -> list[int]:
+    """The roots of the next trees with data of the subject, behind a root."""
+    if subject.business_id is not None:
+        found = await _of_tenants.execute(connection, "of_business_id", tenants, subject.business_id, after, limit)
+    else:
+        values = (subject.variable, subject.value, after, limit)
+        found = await _of_tenants.execute(connection, "of_variable", tenants, *values)
+    return [root for (root,) in found.rows]
+
+
+async def erase_logs(connection: Connection, roots: Sequence[int], redact: Redact) -> None:
+    """Empty the events of these trees, and the commands that led to them, in the caller's transaction."""
+    keys = list(roots)
+    positions = [position for (position,) in (await connection.execute(_sql["positions"], (keys,))).rows]
+    for position, seq, events, version in (await connection.execute(_sql["of_no_tree"], (positions,))).rows:
+        await connection.execute(_sql["replace_events"], (position, seq, redact(events, version)))
+    await connection.execute(_sql["empty_events"], (keys,))
+    await connection.execute(_sql["empty_commands"], (positions,))

@@ -1,0 +1,114 @@
+"""The deletion of ended instance trees, and what retention has to know for it (docs/retention.md).
+
+A tree is deleted in one statement, with everything that belongs to it, or not at all. The record in `deleted_trees` is
+made by the same statement: replay of the event log leaves these trees out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+import trio
+
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.sql_files import beside
+
+_sql = beside(__file__)
+
+DELETED, UNKNOWN, CALLED, RUNNING = "DELETED", "UNKNOWN", "CALLED", "RUNNING"
+"""What became of a tree. Any other text names what refers to it."""
+REQUEST, ERASURE = "REQUEST", "ERASURE"
+"""Why a tree is deleted, for its record; retention has its own statement."""
+PATIENCE_S = 120.0
+"""The longest that the deletion of one tree may take: it may have a million rows."""
+
+
+class Times(msgspec.Struct, frozen=True, gc=False):
+    """The time by which retention judges, and the engine's, in epoch milliseconds."""
+
+    judged_ms: int
+    now_ms: int
+
+
+class Ended(msgspec.Struct, frozen=True, gc=False):
+    """An instance that has ended. `own`: it is the root of a tree of the partition that was asked for."""
+
+    key: int
+    ended_ms: int
+    definition_key: int
+    process_id: str
+    tenant: str
+    own: bool
+
+
+async def delete_trees(connection: Connection, roots: Sequence[int], why: str) -> dict[int, str]:
+    """Delete the trees of these roots, in the caller's transaction; what became of each."""
+    await connection.execute(_sql["patience"], (f"{PATIENCE_S:g}s",))
+    deadline = trio.current_time() + PATIENCE_S
+    return dict((await connection.execute(_sql["delete_trees"], (list(roots), why), deadline=deadline)).rows)
+
+
+async def delete_old_trees(connection: Connection, partition: int, epoch: int, roots: Sequence[int]) -> dict[int, str]:
+    """The same for retention, in a term; empty in another term."""
+    values, deadline = (list(roots), partition, epoch), trio.current_time() + PATIENCE_S
+    return dict((await connection.execute(_sql["delete_old_trees"], values, deadline=deadline)).rows)
+
+
+async def advance_clock(
+    connection: Connection, partition: int, epoch: int, step_ms: int, shortest_ms: int, deleted: int = 0
+) -> Times | None:
+    """Moves the partition's clock of retention by at most `step_ms`; None in another term.
+
+    `shortest_ms`: how long the instances stay that go first. `deleted`: how many trees retention has deleted meanwhile.
+    """
+    known = (await connection.execute(_sql["clock"], (partition,))).rows
+    if known:
+        values = (partition, epoch, step_ms, known[0][0], deleted)
+        rows = (await connection.execute(_sql["advance_clock"], values)).rows
+    else:
+        rows = (await connection.execute(_sql["begin_clock"], (partition, epoch, shortest_ms))).rows
+    return Times(*rows[0]) if rows else None
+
+
+async def ended(
+    connection: Connection, partition: int, after: tuple[int, int], until_ms: int, limit: int
+) -> list[Ended]:
+    """Up to `limit` instances that ended until then, behind the one with this end and key, the earliest first."""
+    rows = (await connection.execute(_sql["ended"], (partition, *after, until_ms, limit))).rows
+    return [Ended(*row) for row in rows]
+
+
+async def of_models(connection: Connection) -> Mapping[int, int]:
+    """Key of a definition → how long its ended instances stay, in ms, 0 for ever, for those whose model says so."""
+    return dict((await connection.execute(_sql["of_models"])).rows)
+
+
+async def drop_log_partitions(
+    connection: Connection, partition: int, epoch: int, before_ms: int
+) -> tuple[int, str | None]:
+    """Drop log partitions whose events are older, the oldest first; how many, and why the next one stays."""
+    values, deadline = (partition, epoch, before_ms), trio.current_time() + PATIENCE_S
+    rows = (await connection.execute(_sql["drop_log_partitions"], values, deadline=deadline)).rows
+    return (rows[0][0], rows[0][1]) if rows else (0, None)
+
+
+async def purge_deleted(connection: Connection, partition: int, epoch: int, limit: int) -> int:
+    """Deletes up to `limit` records of deleted trees without events; returns their number."""
+    return (await connection.execute(_sql["purge_deleted"], (partition, epoch, limit))).count
+
+
+async def load(connection: Connection, partition: int) -> tuple[int, int]:
+    """How many positions of the partition wait to be processed, and the last position."""
+    waiting, last = (await connection.execute(_sql["load"], (partition,))).rows[0]
+    return waiting, last
+
+
+def why_not(key: int, root: int, verdict: str) -> str:
+    """Why the tree was not deleted, for people."""
+    begin = f"Expected to delete process instance with key '{key}', but"
+    if verdict == CALLED:
+        return f"{begin} another one called it. Delete the root process instance '{root}' instead."
+    if verdict == RUNNING:
+        return f"{begin} it has not ended"
+    return f"{begin} {verdict} still refers to it. Try again later."

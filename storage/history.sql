@@ -1,0 +1,65 @@
+-- name: delete_trees
+-- One call of a function: a client that is lost leaves either all rows of a tree or none.
+SELECT root, verdict FROM delete_trees($1, $2);
+
+-- name: delete_old_trees
+-- The same for retention, in the term $3 only. A call that comes late finds another term, or nothing to delete.
+SELECT d.root, d.verdict FROM partitions CROSS JOIN LATERAL (SELECT * FROM delete_trees($1, 'RETENTION')) d WHERE id = $2 AND epoch = $3;
+
+-- name: patience
+-- A tree may have a million rows. Only for this transaction.
+SELECT set_config('statement_timeout', $1, true);
+
+-- name: clock
+-- The time by which retention judges, and how often it has moved.
+SELECT moves FROM retention_clocks WHERE partition_id = $1;
+
+-- name: advance_clock
+-- At most $3 ms later than the last time, and never later than the engine's. Only in the term $2, and only once: $4 is the number of moves
+-- that the caller knows. $5 trees were deleted since the last move.
+UPDATE retention_clocks SET at = least(clock_now(), at + $3::bigint * interval '1 millisecond'), moves = moves + 1, deleted = deleted + $5
+WHERE partition_id = $1 AND moves = $4 AND EXISTS (SELECT FROM partitions WHERE id = $1 AND epoch = $2)
+RETURNING to_epoch_ms(at), to_epoch_ms(clock_now());
+
+-- name: begin_clock
+-- The first time is so early that everything that is overdue ($3 ms after its end, or later) goes step by step.
+INSERT INTO retention_clocks (partition_id, at)
+SELECT $1, least(clock_now(), coalesce(
+    (SELECT ended_at + $3::bigint * interval '1 millisecond' FROM process_instances WHERE ended_at IS NOT NULL ORDER BY ended_at LIMIT 1),
+    clock_now()))
+FROM partitions WHERE id = $1 AND epoch = $2
+ON CONFLICT DO NOTHING
+RETURNING to_epoch_ms(at), to_epoch_ms(clock_now());
+
+-- name: ended
+-- Trees that ended in a period, the earliest first, by the index on the end. Many may end in one millisecond: the key tells them apart.
+-- With several partitions each owner passes the rows of others, and called instances, which go with their root.
+SELECT process_instance_key, to_epoch_ms(ended_at), process_definition_key, process_id, tenant_id,
+    process_instance_key BETWEEN $1::bigint << 51 AND (($1::bigint + 1) << 51) - 1 AND parent_process_instance_key IS NULL
+FROM process_instances
+WHERE ended_at >= from_epoch_ms($2) AND ended_at <= from_epoch_ms($4) AND (ended_at, process_instance_key) > (from_epoch_ms($2), $3::bigint)
+ORDER BY ended_at, process_instance_key LIMIT $5;
+
+-- name: of_models
+-- The definitions whose models say how long their instances stay.
+SELECT process_definition_key, retention_ms FROM process_definitions WHERE retention_ms IS NOT NULL;
+
+-- name: load
+-- Commands of the partition that wait to be processed, and the last position: whether it moves tells whether anybody works.
+SELECT log.last - coalesce((SELECT to_pos FROM batches WHERE partition_id = $1 ORDER BY from_pos DESC LIMIT 1), $1::bigint << 51), log.last
+FROM (VALUES (last_log_position($1))) AS log(last);
+
+-- name: drop_log_partitions
+-- Only in the term $2. A call that comes late finds another term, or drops what nobody needs.
+SELECT d.dropped, d.kept_by FROM partitions CROSS JOIN LATERAL (SELECT * FROM drop_log_partitions($1, from_epoch_ms($3))) d
+WHERE id = $1 AND epoch = $2;
+
+-- name: purge_deleted
+-- Records of deleted trees without events: replay gives nothing of them. The earliest deletions first; those with events stay.
+DELETE FROM deleted_trees WHERE root_key = ANY (ARRAY(
+    SELECT d.root_key FROM (
+        SELECT root_key FROM deleted_trees WHERE root_key BETWEEN $1::bigint << 51 AND (($1::bigint + 1) << 51) - 1
+        ORDER BY deleted_at LIMIT $3
+    ) d
+    WHERE NOT EXISTS (SELECT FROM event_log e WHERE e.root_key = d.root_key)))
+AND EXISTS (SELECT FROM partitions WHERE id = $1 AND epoch = $2);

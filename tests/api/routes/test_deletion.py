@@ -1,0 +1,115 @@
+"""The deletion of ended instances over HTTP: who may, what is gone, and why not."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.api.conftest import KEY, NOW, Client
+from tests.two_tenants import ENDED, OTHER, fill
+from vivero.api import app as api_app
+from vivero.api.access.caller import Caller
+from vivero.api.access.permissions import ALL_RIGHTS, rights
+from vivero.storage import row_security
+from vivero.storage.identities import Grant
+from vivero.storage.postgres import driver
+from vivero.storage.postgres.pool import Pool
+
+PATH = f"/v2/process-instances/{KEY}/deletion"
+
+
+async def test_an_ended_instance_is_gone_with_the_answer(reader, rows):
+    rows.instance(state="COMPLETED", ended_at=NOW)
+    rows.variable()
+    assert (await reader("POST", PATH, {"operationReference": 5})).status == 204
+    assert (await reader("GET", f"/v2/process-instances/{KEY}")).status == 404
+    assert (await reader("POST", "/v2/variables/search", {})).json["items"] == []
+    assert (await reader("POST", PATH)).status == 404
+    found = rows.execute("SELECT entity_type, entity_key, operation, result FROM audit_log ORDER BY audit_log_key")
+    assert found.fetchall() == [
+        ("PROCESS_INSTANCE", str(KEY), "DELETE", "SUCCESS"),
+        ("PROCESS_INSTANCE", str(KEY), "DELETE", "FAIL"),
+    ]
+
+
+async def test_what_runs_or_was_called_or_is_referred_to_is_409(reader, rows):
+    rows.instance()
+    answer = await reader("POST", PATH)
+    assert (answer.status, answer.problem["title"]) == (409, "INVALID_STATE")
+    assert answer.problem["detail"] == f"Expected to delete process instance with key '{KEY}', but it has not ended"
+    rows.execute("UPDATE process_instances SET ended_at = now()")
+    rows.instance(KEY + 1, root_key=KEY, parent_process_instance_key=KEY, ended_at=NOW)
+    detail = (await reader("POST", f"/v2/process-instances/{KEY + 1}/deletion")).problem["detail"]
+    assert detail.endswith(f"another one called it. Delete the root process instance '{KEY}' instead.")
+    rows.execute("INSERT INTO start_locks VALUES (%s, default, 't', 'k', 'p')", [KEY + 1])
+    assert "a start lock still refers to it" in (await reader("POST", PATH)).problem["detail"]
+    assert rows.execute("SELECT count(*) FROM process_instances").fetchone() == (2,)
+
+
+async def test_an_unknown_key_and_a_bad_body(reader):
+    assert (await reader("POST", PATH)).status == 404
+    assert (await reader("POST", PATH, {"deleteHistory": True})).status == 400
+    assert (await reader("POST", "/v2/process-instances/x/deletion")).status == 400
+
+
+@pytest.fixture
+async def client_of(rows, stored, database):
+    """A client with these tenants and grants; there are ended instances of tenants `a` and `b`."""
+    for key, tenant in ((KEY, "a"), (OTHER, "b")):
+        fill(rows, key, tenant)
+    rows.execute("DELETE FROM batch_operation_items")
+    connection = await driver.connect(database, name="vivero test")
+    await row_security.make_reader(connection)
+    await row_security.prepare(connection, row_security.reader_of(database))
+    connection.close()
+    reader = row_security.reader_of(database)
+    pool = Pool(lambda deadline: driver.connect(reader, name="vivero test", deadline=deadline), 2)
+
+    class As:
+        def __init__(self, tenants, allowed) -> None:
+            self.caller = Caller("USER", "ann", allowed, tenants=frozenset(tenants))
+
+        async def authenticate(self, headers, address):
+            return self.caller
+
+    def make(tenants, allowed=ALL_RIGHTS):
+        return Client(api_app.build(replace(stored, readers=pool, multi_tenancy=True, access=As(tenants, allowed))))
+
+    yield make
+    pool.close()
+
+
+async def test_a_foreign_instance_is_an_unknown_one(client_of, rows):
+    client = client_of("a")
+    paths = [f"/v2/process-instances/{key + ENDED}/deletion" for key in (OTHER, KEY + 5000, KEY)]
+    answers = [await client("POST", path) for path in paths]
+    assert [answer.status for answer in answers] == [404, 404, 204]
+    foreign, unknown = (answer.problem["detail"] for answer in answers[:2])
+    assert foreign.replace(str(OTHER + ENDED), "") == unknown.replace(str(KEY + 5000 + ENDED), "")
+    assert rows.execute("SELECT root_key FROM deleted_trees").fetchall() == [(KEY + ENDED,)]
+
+
+async def test_the_right_may_be_for_one_process(client_of):
+    path = f"/v2/process-instances/{KEY + ENDED}/deletion"
+    for process, status in (("process-of-b", 403), ("process-of-a", 204)):
+        allowed = rights((), [Grant("PROCESS_DEFINITION", process, ("DELETE_PROCESS_INSTANCE",))])
+        assert (await client_of("ab", allowed)("POST", path)).status == status
+
+
+async def test_a_definition_is_deleted_with_the_history_of_its_instances(engine, reader, rows):
+    rows.definition()
+    body = {"deleteHistory": True}
+    answer = await reader("POST", f"/v2/resources/{KEY}/deletion", body, [(b"idempotency-key", b"once")])
+    assert answer.status == 200, answer.body
+    batch = answer.json["batchOperation"]
+    assert batch["batchOperationType"] == "DELETE_PROCESS_INSTANCE"
+    stored = rows.execute("SELECT batch_operation_key::text, type, filter FROM batch_operations").fetchall()
+    filter = {"processDefinitionKey": str(KEY)}
+    assert stored == [(batch["batchOperationKey"], "DELETE_PROCESS_INSTANCE", filter)]
+    await reader("POST", f"/v2/resources/{KEY}/deletion", body, [(b"idempotency-key", b"once")])
+    assert rows.execute("SELECT count(*) FROM batch_operations").fetchone() == (1,)
+
+
+async def test_a_form_has_no_history(engine, reader, rows):
+    rows.form()
+    answer = await reader("POST", f"/v2/resources/{KEY + 15}/deletion", {"deleteHistory": True})
+    assert (answer.status, answer.json["batchOperation"]) == (200, None)

@@ -1,0 +1,126 @@
+"""The erasure of a person's data: nothing of it is left in any table, positions stay, running instances are kept."""
+
+import psycopg
+import pytest
+
+from tests.api.conftest import KEY, NOW
+from tests.chaos import replayed
+from tests.core import event_models
+from tests.core.models import ONE_TASK, end, start
+from tests.runtime.whole_engine import EngineBench
+from tests.storage.schemas.running_instances import MODELS, values
+from tests.two_tenants import OTHER, fill
+from vivero.api.routes import erasures
+from vivero.engine.core.records.instances import CancelInstance, CreateInstance
+from vivero.engine.core.records.messages import PublishMessage
+from vivero.storage import erasure, history
+from vivero.storage.erasure import Subject
+
+SECRET = "ann.smith@example.org"
+CALLING = event_models.model(start(), event_models.call("call", "p"), end(), "start > call > end", id="caller")
+
+
+def places_of(dsn, text):
+    """The tables that have the text somewhere."""
+    found = set()
+    with psycopg.connect(dsn) as connection:
+        tables = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall()
+        for (table,) in tables:
+            query = f"SELECT count(*) FROM {table} t WHERE to_jsonb(t)::text LIKE %s"
+            if table.startswith("command_log_"):
+                query = f"SELECT count(*) FROM {table} t WHERE convert_from(payload, 'UTF8') LIKE %s"
+            if connection.execute(query, [f"%{text}%"]).fetchone() != (0,):
+                found.add(table)
+    return found
+
+
+async def positions(bench):
+    query = "SELECT position FROM {} ORDER BY position"
+    return [await bench.rows(query.format(table)) for table in ("command_log", "event_log")]
+
+
+async def erase(bench, subject):
+    async with bench.connection.transaction():
+        found = await erasure.trees_of(bench.connection, subject, 0, 50)
+        verdicts = await history.delete_trees(bench.connection, found, history.ERASURE)
+        erased = [root for root in found if verdicts[root] == history.DELETED]
+        await erasure.erase_logs(bench.connection, erased, erasures.redacted)
+    return len(found), len(erased)
+
+
+async def test_nothing_is_left_of_what_has_ended_and_replay_gives_the_rest(migrated):
+    bench = EngineBench(migrated)
+    async with bench.running():
+        await bench.deploy(ONE_TASK, CALLING, *MODELS)
+        given = values(email=SECRET)
+        await bench.run(CreateInstance("p", variables=given, business_id=SECRET))
+        await bench.run(CreateInstance("caller", variables=given))
+        await bench.run(CreateInstance("waiting", variables=values(k="k")))
+        await bench.run(PublishMessage("hello", "k", variables=given))
+        await bench.run(CreateInstance("p", variables=values(email="bob")))
+        running = await bench.rows(
+            "SELECT process_instance_key FROM process_instances"
+            " WHERE parent_process_instance_key IS NULL AND ended_at IS NULL"
+        )
+        assert await erase(bench, Subject(variable="email", value=f'"{SECRET}"')) == (3, 1), (
+            "the one with the message has ended"
+        )
+        for (key,) in running:
+            await bench.run(CancelInstance(key))
+        before = await positions(bench)
+        assert {"command_log_1_0", "event_log_1_0", "variables"} <= places_of(migrated, SECRET)
+        assert await erase(bench, Subject(SECRET)) == (1, 1)
+        assert await erase(bench, Subject(variable="email", value=f'"{SECRET}"')) == (1, 1)
+        assert places_of(migrated, SECRET) == set()
+        assert await positions(bench) == before
+        assert places_of(migrated, "bob") >= {"variables", "event_log_1_0", "command_log_1_0"}
+        assert await bench.value("SELECT count(*) FROM deleted_trees WHERE reason = 'ERASURE'") == 3
+        await bench.run(CreateInstance("p", variables=values(email="carl")))
+    assert await replayed.check(migrated) > 0
+
+
+async def test_the_answer_names_what_was_erased_and_what_was_kept(reader, rows):
+    rows.instance(KEY, business_id="ann", state="COMPLETED", ended_at=NOW)
+    rows.instance(KEY + 1, business_id="ann")
+    rows.variable(KEY + 2, scope_key=KEY, process_instance_key=KEY, root_key=KEY)
+    answer = await reader("POST", "/v2/erasures", {"businessId": "ann"})
+    assert answer.status == 200, answer.body
+    assert answer.json["erased"] == [str(KEY)]
+    (kept,) = answer.json["kept"]
+    assert (kept["processInstanceKey"], answer.json["next"]) == (str(KEY + 1), None)
+    assert kept["reason"].endswith("it has not ended")
+    found = rows.execute("SELECT entity_key, operation, result FROM audit_log").fetchall()
+    assert found == [(str(KEY), "DELETE", "SUCCESS")]
+
+
+async def test_pages_go_on_behind_the_last_root(reader, rows, monkeypatch):
+    monkeypatch.setattr(erasures, "TREES", 2)
+    for number in range(3):
+        rows.instance(KEY + number, business_id="ann")
+    first = (await reader("POST", "/v2/erasures", {"businessId": "ann"})).json
+    assert first["next"] == str(KEY + 1)
+    second = (await reader("POST", "/v2/erasures", {"businessId": "ann", "after": first["next"]})).json
+    assert [each["processInstanceKey"] for each in second["kept"]] == [str(KEY + 2)]
+
+
+async def test_only_the_tenants_of_the_caller(rows, stored, connection):
+    for key, tenant in ((KEY, "a"), (OTHER, "b")):
+        fill(rows, key, tenant)
+    rows.execute("UPDATE process_instances SET business_id = 'ann'")
+    for subject in (Subject("ann"), Subject(variable="x", value="1")):
+        assert await erasure.trees_of(connection, subject, 0, 50, ["a"]) != []
+        assert all(key < OTHER for key in await erasure.trees_of(connection, subject, 0, 50, ["a"]))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"businessId": "a", "variable": {"name": "x", "value": "1"}},
+        {"variable": {"name": "x", "value": "ann"}},
+        {"variable": {"name": "x"}},
+        {"businessId": 5},
+    ],
+)
+async def test_bad_input(reader, body):
+    assert (await reader("POST", "/v2/erasures", body)).status == 400

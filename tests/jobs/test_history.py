@@ -1,0 +1,214 @@
+"""Ended instances go when they have stayed as long as settings and models say; a clock that jumps does little."""
+
+import pytest
+
+from tests.core.models import end, process, start
+from tests.runtime.consumer.bench import PINNED_MS, Serial, pin_clock, save_serially
+from vivero.chores import SESSION
+from vivero.engine.jobs.chore_settings import RetentionSettings, retention_ms
+from vivero.engine.jobs.chores import DAY_MS
+from vivero.engine.jobs.execution import Execution
+from vivero.engine.jobs.history import MAX_STEP_S, EndedInstances, Policy
+from vivero.storage.history import Ended
+from vivero.storage.job_executions import Run
+from vivero.storage.postgres.pool import Pool
+
+EVERY_DAY = 6
+QUICK = 1_000_000.0
+"""Follows any jump of the clock within a minute and a half."""
+
+
+@pytest.fixture
+async def daily(connection):
+    """One instance of `p` and one of `q` end on each of six days; then the clock stands at the last day."""
+    serial = Serial()
+    for id in "pq":
+        serial.deploy(process(start(), end(), "start > end", id=id))
+    for number in range(EVERY_DAY):
+        serial.engine.now = PINNED_MS + number * DAY_MS
+        for id in "pq":
+            serial.start(id)
+    await save_serially(connection, serial)
+    await pin_clock(connection, PINNED_MS + (EVERY_DAY - 1) * DAY_MS)
+
+
+@pytest.fixture
+def chore(connection, connect):
+    """Makes the chore, and runs it as the owner of partition 1."""
+    pool = Pool(lambda deadline: connect(deadline=deadline, settings=SESSION), 1)
+
+    class Chore:
+        def __init__(self, before=None, **settings) -> None:
+            self.now = 0.0
+            self.handler = EndedInstances(RetentionSettings(**settings), pool.connection, before, lambda: self.now)
+
+        async def run(self, epoch=None, after_s=MAX_STEP_S):
+            term = (await connection.execute("SELECT epoch FROM partitions WHERE id = 1")).rows[0][0]
+            run = Run(
+                "id", "vivero.ended-instances", 0, None, None, 1, "lease", 0, 0, 0, term if epoch is None else epoch
+            )
+            await self.handler(Execution(run))
+            self.now += after_s
+
+    yield Chore
+    pool.close()
+
+
+@pytest.fixture
+def left(connection):
+    """The days on which what is left has ended, by process."""
+
+    async def read():
+        query = "SELECT process_id, to_epoch_ms(ended_at) FROM process_instances ORDER BY 2"
+        days = {"p": "", "q": ""}
+        for id, at in (await connection.execute(query)).rows:
+            days[id] += str((at - PINNED_MS) // DAY_MS)
+        return days
+
+    return read
+
+
+async def test_what_has_stayed_long_enough_goes_and_never_earlier(daily, chore, left, connection):
+    due = chore(instances="P3D", catch_up=QUICK)
+    await due.run()
+    await due.run()
+    assert await left() == {"p": "345", "q": "345"}
+    await pin_clock(connection, PINNED_MS + 6 * DAY_MS - 1)
+    await due.run()
+    assert await left() == {"p": "345", "q": "345"}
+    await pin_clock(connection, PINNED_MS + 6 * DAY_MS)
+    await due.run()
+    assert await left() == {"p": "45", "q": "45"}
+    await due.run()
+    assert (await connection.execute("SELECT deleted FROM retention_clocks")).rows == [(8,)]
+
+
+async def test_processes_and_tenants_have_their_own_times(daily, chore, left):
+    kept = chore(instances="P1D", processes={"p": "P3D"}, catch_up=QUICK)
+    for _ in range(2):
+        await kept.run()
+    assert await left() == {"p": "345", "q": "5"}
+    for_ever = chore(instances="never", tenants={"<default>": "P2D"}, processes={"q": "never"}, catch_up=QUICK)
+    for _ in range(2):
+        await for_ever.run()
+    assert await left() == {"p": "45", "q": "5"}
+
+
+async def test_what_the_model_says_comes_before_the_tenant_and_after_the_process(daily, chore, left, connection):
+    await connection.execute("UPDATE process_definitions SET retention_ms = $1 WHERE process_id = 'p'", (4 * DAY_MS,))
+    await connection.execute("UPDATE process_definitions SET retention_ms = $1 WHERE process_id = 'q'", (4 * DAY_MS,))
+    modelled = chore(instances="P1D", tenants={"<default>": "P1D"}, processes={"q": "P2D"}, catch_up=QUICK)
+    for _ in range(2):
+        await modelled.run()
+    assert await left() == {"p": "2345", "q": "45"}
+
+
+async def test_never_deletes_nothing(daily, chore, left):
+    never = chore(instances="never", catch_up=QUICK)
+    for _ in range(2):
+        await never.run()
+    assert await left() == {"p": "012345", "q": "012345"}
+
+
+async def test_a_clock_that_jumps_deletes_little_at_a_time(daily, chore, left, connection):
+    """Ten minutes of real time are four hours of retention, whatever the clock says; and it can be set back."""
+    slow = chore(instances="P10D")
+    await slow.run()
+    await pin_clock(connection, PINNED_MS + 3650 * DAY_MS)
+    await slow.run()
+    assert await left() == {"p": "012345", "q": "012345"}
+    steps_of_a_day = 24 * 3600 // int(MAX_STEP_S) // 24
+    for _ in range(5 * steps_of_a_day - 2):
+        await slow.run()
+    assert (await left())["p"] == "012345", "the instances have not stayed for ten days by this clock"
+    await slow.run()
+    assert (await left())["p"] == "12345"
+    await pin_clock(connection, PINNED_MS + 6 * DAY_MS)
+    for _ in range(10):
+        await slow.run()
+    assert (await left())["p"] == "12345", "the clock is right again"
+
+
+async def test_a_new_term_begins_where_the_last_one_was(daily, chore, left, connection):
+    """Restarts move the clock of retention by nothing."""
+    await chore(instances="P10D", catch_up=QUICK).run()
+    before = (await connection.execute("SELECT at FROM retention_clocks")).rows
+    await pin_clock(connection, PINNED_MS + 3650 * DAY_MS)
+    for _ in range(3):
+        await chore(instances="P10D", catch_up=QUICK).run()
+    assert (await connection.execute("SELECT at FROM retention_clocks")).rows == before
+    assert await left() == {"p": "012345", "q": "012345"}
+
+
+async def test_another_term_deletes_nothing(daily, chore, left, connection):
+    overdue = chore(instances="P1D", catch_up=QUICK)
+    for _ in range(2):
+        await overdue.run(epoch=99)
+    assert await left() == {"p": "012345", "q": "012345"}
+    assert (await connection.execute("SELECT count(*) FROM retention_clocks")).rows == [(0,)]
+
+
+async def test_what_is_not_archived_stays_until_it_is(daily, chore, left):
+    """What comes before the deletion, such as an archive, says what may go. The rest is asked for again in an hour."""
+    asked, ready = [], False
+
+    async def before(roots):
+        asked.append(len(roots))
+        return roots if ready else roots[1:]
+
+    archived = chore(before, instances="P3D", catch_up=QUICK)
+    for _ in range(3):
+        await archived.run()
+    assert sum(map(len, (await left()).values())) == 8
+    ready = True
+    for _ in range(7):
+        await archived.run()
+    assert await left() == {"p": "345", "q": "345"}
+
+
+async def test_commands_come_first(daily, chore, left, connection):
+    """While many commands wait, nothing is deleted."""
+    await connection.script("SELECT setval('log_position_1', (1::bigint << 51) + 10000)")
+    busy = chore(instances="P1D", catch_up=QUICK)
+    for _ in range(2):
+        await busy.run()
+    assert await left() == {"p": "012345", "q": "012345"}
+    await connection.script("INSERT INTO batches SELECT 1, max(to_pos), (1::bigint << 51) + 10000, 1, 1 FROM batches")
+    await busy.run()
+    assert await left() == {"p": "5", "q": "5"}
+
+
+def test_the_order_of_policies():
+    settings = RetentionSettings(instances="P9D", processes={"p": "never"}, tenants={"t": "P1D"})
+    policy = Policy(settings, {5: 7})
+
+    def stays(definition, process_id, tenant):
+        return policy.stays_ms(Ended(1, 0, definition, process_id, tenant, True))
+
+    assert stays(5, "p", "t") is None
+    assert stays(5, "q", "t") == 7
+    assert stays(6, "q", "t") == DAY_MS
+    assert stays(6, "q", "u") == 9 * DAY_MS
+    assert policy.durations == [7, DAY_MS, 9 * DAY_MS]
+    policy = Policy(settings, {5: 0})
+    assert stays(5, "q", "t") is None
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"instances": "30 days"}, "instances: '30 days' is not an ISO 8601 duration .*, nor 'never'"),
+        ({"instances": "P1M"}, "months"),
+        ({"instances": "PT59S"}, "shorter than a minute"),
+        ({"processes": {"order": "soon"}}, "processes 'order': 'soon' is not"),
+        ({"tenants": {"a": "-P1D"}}, "tenants 'a': .*negative"),
+        ({"catch_up": 0.5}, "catch_up must be from 1 to"),
+    ],
+)
+def test_what_cannot_be_set(wrong, why):
+    with pytest.raises(ValueError, match=why):
+        RetentionSettings(**wrong)
+
+
+def test_a_time_beyond_all_dates_is_long():
+    assert retention_ms("P99999999D") == 365_000 * DAY_MS

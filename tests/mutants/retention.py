@@ -1,0 +1,69 @@
+"""Mistakes in retention, deletion and erasure (docs/retention.md)."""
+
+from tests.mutants.mutant import Mutant, mutant
+
+DELETION = "storage/postgres/migrations/0034_history.sql"
+LOGS = "storage/postgres/migrations/0035_old_logs.sql"
+HISTORY_SQL = "storage/history.sql"
+HISTORY_TESTS = "tests/storage/test_history.py"
+CHORE_TESTS = "tests/jobs/test_history.py"
+
+RETENTION: tuple[Mutant, ...] = (
+    mutant(
+        "retention: a start lock keeps no tree",
+        f"{HISTORY_TESTS}::test_what_refers_to_a_tree_keeps_all_of_it",
+        DELETION,
+        ("JOIN start_locks l ON l.process_instance_key = t.key", "JOIN start_locks l ON false"),
+    ),
+    mutant(
+        "retention: called instances do not go with their root",
+        f"{HISTORY_TESTS}::test_whatever_runs_or_waits_stays_and_the_rest_goes_whole",
+        DELETION,
+        ("ON p.parent_process_instance_key = tree.key", "ON p.parent_process_instance_key = tree.key AND false"),
+    ),
+    mutant(
+        "retention: a late statement of another term deletes",
+        f"{HISTORY_TESTS}::test_retention_deletes_in_its_term_only",
+        HISTORY_SQL,
+        ("WHERE id = $2 AND epoch = $3;", "WHERE id = $2 AND $3::int IS NOT NULL;"),
+    ),
+    mutant(
+        "retention: it follows a clock that jumps",
+        f"{CHORE_TESTS}::test_a_clock_that_jumps_deletes_little_at_a_time",
+        HISTORY_SQL,
+        (
+            "SET at = least(clock_now(), at + $3::bigint * interval '1 millisecond')",
+            "SET at = least(clock_now(), at + $3::bigint * interval '1 year')",
+        ),
+    ),
+    mutant(
+        "retention: the setting of a process comes after its model",
+        f"{CHORE_TESTS}::test_the_order_of_policies",
+        "engine/jobs/history.py",
+        ("if ended.process_id in self._processes:", "if ended.process_id in self._processes and not self._models:"),
+    ),
+    mutant(
+        "retention: it deletes while commands wait",
+        f"{CHORE_TESTS}::test_commands_come_first",
+        "engine/jobs/history.py",
+        ("if waiting > MAX_WAITING:", "if waiting < 0:"),
+    ),
+    mutant(
+        "retention: the logs of a running instance are dropped",
+        "tests/jobs/test_old_logs.py::test_what_somebody_needs_stays_with_all_behind_it",
+        LOGS,
+        ("WHERE i.ended_at IS NULL AND i.created_position >= base", "WHERE false AND i.created_position >= base"),
+    ),
+    mutant(
+        "deletion: a batch operation of an earlier term deletes",
+        "tests/runtime/batch_operations/test_deletion.py::test_another_term_rolls_its_deletions_back",
+        "engine/runtime/batch_operations/task.py",
+        ("                    raise _Overtaken\n", "                    pass\n"),
+    ),
+    mutant(
+        "erasure: the commands keep what they carried",
+        "tests/api/routes/test_erasure.py::test_nothing_is_left_of_what_has_ended_and_replay_gives_the_rest",
+        "storage/erasure.py",
+        ('    await connection.execute(_sql["empty_commands"], (positions,))\n', ""),
+    ),
+)

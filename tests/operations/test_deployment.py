@@ -1,0 +1,105 @@
+"""The Dockerfile, compose.yaml, the unit of systemd and the manifests are accepted by the tools that read them."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.operations import third_party
+from tests.operations.tools import ROOT, run, tool
+from vivero import config
+
+OPERATIONS = ROOT / "docs" / "operations"
+FILES = (ROOT / "Dockerfile", ROOT / "compose.yaml", OPERATIONS / "vivero.service", OPERATIONS / "kubernetes.yaml")
+SECRETS = {"VIVERO_DB_PASSWORD": "p", "VIVERO_ADMIN_PASSWORD": "a"}
+
+
+def code(path):
+    """The lines of a file that are no comments."""
+    return "\n".join(line for line in path.read_text().splitlines() if not line.lstrip().startswith("#"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_every_setting_exists_and_nothing_is_open(path):
+    text = code(path)
+    variables = {f"VIVERO_{name.replace('.', '_').upper()}" for name in config.names()} | set(config.SHORT_NAMES)
+    known = variables | {f"{name}_FILE" for name in variables}
+    others = {*config.OTHER_VARIABLES, *SECRETS}
+    assert set(re.findall(r"\bVIVERO_[A-Z_]+", text)) - known - others == set()
+    assert "insecure" not in text.lower()
+    assert "VIVERO_AUTH_MODE=required" in code(ROOT / "Dockerfile"), "and so in what is made of it"
+
+
+def test_the_unit_asks_for_credentials():
+    text = (ROOT / "docs" / "installation.md").read_text()
+    assert 'mode = "required"' in text
+
+
+def test_the_image_is_small_and_has_no_root():
+    text = code(ROOT / "Dockerfile")
+    last = text.rpartition("FROM ")[2]
+    assert re.search(r"^USER [1-9]\d*:[1-9]\d*$", last, re.MULTILINE)
+    assert not re.search(r"^(RUN|COPY) (?!--from=build)", last, re.MULTILINE)
+    assert "/ready" in last
+
+
+def test_hadolint_accepts_the_dockerfile():
+    assert run(tool("hadolint"), "Dockerfile") == ""
+
+
+def test_the_image_gets_all_that_the_wheel_is_built_of():
+    """Whatever pyproject.toml names must not be hidden by .dockerignore."""
+    visible = set(re.findall(r"^!(.+)$", (ROOT / ".dockerignore").read_text(), re.MULTILINE))
+    needed = {
+        "pyproject.toml",
+        "README.md",
+        "LICENSE",
+        "hatch_build.py",
+        "vivero",
+        "engine",
+        "storage",
+        "api",
+        "console",
+    }
+    assert needed | {"examples", "requirements"} == visible
+
+
+def test_compose_accepts_its_file_and_wants_passwords():
+    said = run(tool("docker-compose"), "-f", "compose.yaml", "config", **SECRETS)
+    assert "PGPASSWORD: p" in said
+    assert re.search(r"host_ip: 127\.0\.0\.1", said), "no TLS, so this machine alone"
+    refused = run(tool("docker-compose"), "-f", "compose.yaml", "config", **SECRETS | {"VIVERO_ADMIN_PASSWORD": ""})
+    assert "set it in the file .env" in refused
+
+
+def test_systemd_accepts_the_unit(tmp_path):
+    unit = tmp_path / "vivero.service"
+    program = Path(sys.executable).with_name("vivero")
+    unit.write_text((OPERATIONS / "vivero.service").read_text().replace("/opt/vivero/bin/vivero", str(program)))
+    assert run(tool("systemd-analyze"), "verify", "--man=no", unit) == ""
+    run(tool("systemd-analyze"), "security", "--offline=true", "--threshold=20", unit)
+
+
+def test_kubernetes_accepts_the_manifests():
+    said = run(tool("kubernetes-validate"), "--strict", OPERATIONS / "kubernetes.yaml")
+    assert said.count("passed") == 3
+
+
+def test_the_probes_exist():
+    paths = re.findall(r"path: (/\w+)", code(OPERATIONS / "kubernetes.yaml"))
+    routes = (ROOT / "api" / "routes" / "probes.py").read_text()
+    assert sorted(paths[:3]) == ["/live", "/ready", "/startup"]
+    assert all(f"GET {path}:" in routes for path in paths[:3])
+
+
+def test_the_page_of_licences_has_what_is_installed():
+    page = (ROOT / "docs" / "third-party.md").read_text()
+    listed = {name.lower(): text for name, text in re.findall(r"^\| `(.+?)` \| (.+) \|$", page, re.MULTILINE)}
+    program = third_party.closure("vivero[embedded]")
+    del program["vivero"]
+    assert set(program) - set(listed) == set(), "python -m tests.operations.third_party > docs/third-party.md"
+    console = third_party.console_packages()
+    assert {name: listed.get(name.lower()) for name in console} == console
+    locked = set(re.findall(r"^([\w.-]+)==", (ROOT / "requirements" / "program.txt").read_text(), re.MULTILINE))
+    assert len(locked & set(listed)) > 50

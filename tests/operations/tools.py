@@ -1,0 +1,30 @@
+"""The tools that check what operators install: those of `make deploy-tools`, and those of the machine."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PLACES = (ROOT / ".venv" / "deploy" / "bin", os.environ.get("PATH", ""), "/usr/sbin", "/sbin")
+
+
+def tool(name):
+    """The path of a program. The test is skipped without it, and fails if VIVERO_TOOLS is `required`."""
+    found = shutil.which(name, path=os.pathsep.join(map(str, PLACES)))
+    if found is None and os.environ.get("VIVERO_TOOLS") == "required":
+        pytest.fail(f"{name} is not installed: make deploy-tools, or your distribution's package")
+    if found is None:
+        pytest.skip(f"{name} is not installed")
+    return found
+
+
+def run(*command, **environment):
+    """What a tool says. Fails with it if the tool does."""
+    done = subprocess.run(
+        list(map(str, command)), cwd=ROOT, env=os.environ | environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr

@@ -1,0 +1,24 @@
+"""A program of the next minor version: it has one more migration. `python -m tests.process.newer_program up …`."""
+
+import os
+
+from vivero import engine_tasks
+from vivero.cli import main
+from vivero.storage.postgres import migrate
+from vivero.storage.postgres.migrate import Migration, read_migrations
+
+VERSION = "0.2.0"
+NEXT = Migration(
+    migrate.SCHEMA_VERSION + 1,
+    "next",
+    "ALTER TABLE process_instances ADD COLUMN of_the_next_version text; CREATE TABLE next_table (n int PRIMARY KEY);"
+    " INSERT INTO next_table VALUES (1)",
+    "0" * 64,
+)
+
+if __name__ == "__main__":
+    known = (*read_migrations(), NEXT)
+    migrate.read_migrations = lambda *_directory: known
+    setattr(engine_tasks, "SCHEMA_VERSION", NEXT.version)  # noqa: B010 -- it is not exported
+    os.environ["VIVERO_API_VERSION"] = VERSION
+    main()

@@ -1,0 +1,79 @@
+"""A trace goes on after kill -9: the log, the instance and the job have its context."""
+
+from contextlib import contextmanager
+
+import pytest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from tests.connectors.conftest import serving
+from tests.process.http_client import Caller
+from tests.process.load import deploy
+from tests.process.program import eventually
+
+TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+ACTIVATION = {"type": "work", "timeout": 60_000, "maxJobsToActivate": 1, "requestTimeout": 20_000}
+pytestmark = pytest.mark.long
+
+
+def spans_of(collector):
+    """The names of the trace's spans, and of the parent of each, from all nodes that wrote to the collector."""
+    requests = [ExportTraceServiceRequest.FromString(each.body) for each in collector.received]
+    spans = [
+        one
+        for request in requests
+        for resource in request.resource_spans
+        for scope in resource.scope_spans
+        for one in scope.spans
+        if one.trace_id.hex() == TRACE
+    ]
+    names = {one.span_id: one.name for one in spans}
+    return {one.name: names.get(one.parent_span_id, one.parent_span_id.hex()) for one in spans if one.name != "commit"}
+
+
+@contextmanager
+def arrives(collector, *names):
+    async def arrived():
+        return set(names) <= set(spans_of(collector))
+
+    yield arrived
+
+
+CREATED = {
+    "POST /v2/process-instances": SPAN,
+    "append PROCESS_INSTANCE_CREATION:CREATE": "POST /v2/process-instances",
+    "process PROCESS_INSTANCE_CREATION:CREATE": "append PROCESS_INSTANCE_CREATION:CREATE",
+}
+COMPLETED = {
+    "activate job": "process PROCESS_INSTANCE_CREATION:CREATE",
+    "process JOB:COMPLETE": "process PROCESS_INSTANCE_CREATION:CREATE",
+}
+
+
+async def test_a_trace_goes_on_after_a_kill(make_program, database, unsafe):
+    """The worker does not know of traces, so only what is stored can continue this one."""
+    async with serving(lambda _request: (200, {}, b"")) as collector:
+        environment = unsafe | {
+            "VIVERO_TRACING_OTLP_ENDPOINT": f"{collector.url}/v1/traces",
+            "VIVERO_TRACING_SAMPLE_RATIO": "0",
+        }
+        program = make_program("--database-url", database, environment=environment)
+        await program.restart()
+        await deploy(program.port, "one_task.bpmn")
+        async with Caller(program.port) as caller:
+            headers = [("traceparent", f"00-{TRACE}-{SPAN}-01")]
+            answer = await caller.call(
+                "POST", "/v2/process-instances", {"processDefinitionId": "one-task"}, headers=headers
+            )
+            assert answer.status == 200
+        with arrives(collector, *CREATED) as arrived:
+            await eventually(arrived, "the spans of the creation arrive")
+        await program.kill()
+        await program.restart()
+        async with Caller(program.port) as caller:
+            (job,) = (await caller.call("POST", "/v2/jobs/activation", ACTIVATION)).json["jobs"]
+            assert job["customHeaders"]["traceparent"].startswith(f"00-{TRACE}-")
+            assert (await caller.call("POST", f"/v2/jobs/{job['jobKey']}/completion", {})).status == 204
+        with arrives(collector, *COMPLETED) as arrived:
+            await eventually(arrived, "the spans of the completion arrive")
+        assert spans_of(collector) == CREATED | COMPLETED
+        program.end()

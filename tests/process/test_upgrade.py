@@ -1,0 +1,118 @@
+"""Programs and schemas of different versions meet: one behind, one ahead, and a cluster that is upgraded under load."""
+
+import signal
+
+import psycopg
+import pytest
+import trio
+
+from tests.process.audit import audit, settled
+from tests.process.http_client import Caller
+from tests.process.load import Load, deploy
+from tests.process.newer_program import NEXT, VERSION
+from tests.process.program import eventually
+from vivero.storage.postgres import driver
+from vivero.storage.postgres.migrate import LOCK_KEY, SCHEMA_VERSION, migrate, read_migrations
+
+MIGRATIONS = "SELECT max(version), count(*)::int FROM schema_migrations"
+BEHIND = f"the database has schema version {NEXT}, but this program knows only {read_migrations()[-1]}"
+
+
+def ask(dsn, query):
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        return connection.execute(query).fetchall()
+
+
+def newer(program):
+    """Start it as the next minor version from now on."""
+    program.module = "tests.process.newer_program"
+    return program
+
+
+async def test_a_program_that_is_one_schema_behind_refuses(make_program, database, unsafe):
+    """It says what to do, and touches nothing."""
+    row = f"({NEXT.version}, '{NEXT.name}', '{NEXT.sha256}')"
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute(f"INSERT INTO schema_migrations (version, name, sha256) VALUES {row}")
+    program = make_program("--database-url", database, environment=unsafe)
+    program.start()
+    assert await program.wait() == 1
+    assert f"Error: {BEHIND}: start a newer version of the program" in program.said()
+    assert "Traceback" not in program.said()
+    assert ask(database, "SELECT count(*) FROM nodes") == [(0,)]
+    assert ask(database, MIGRATIONS) == [(NEXT.version, NEXT.version)]
+
+
+async def test_a_program_that_is_one_schema_ahead_migrates(database, make_program, unsafe):
+    """Several that start at once, too: one of them migrates, and the others wait."""
+    connection = await driver.connect(database)
+    await connection.script("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+    await migrate(connection, read_migrations()[:-1])
+    connection.close()
+    programs = [make_program("--database-url", database, environment=unsafe, name=name) for name in ("a", "b")]
+    for program in programs:
+        program.start()
+    for program in programs:
+        await program.ready()
+    assert ask(database, MIGRATIONS) == [(SCHEMA_VERSION, SCHEMA_VERSION)]
+    assert sum("migration 1 of 1" in program.said() for program in programs) == 1
+
+
+async def test_a_program_waits_while_another_one_migrates(program, database):
+    waiting = (
+        "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'vivero:migrate' AND wait_event = 'advisory'"
+    )
+    with psycopg.connect(database, autocommit=True) as other:
+        other.execute("SELECT pg_advisory_lock(%s)", (LOCK_KEY,))
+        program.start()
+
+        async def waits():
+            return ask(database, waiting + " AND datname = current_database()") == [(1,)]
+
+        await eventually(waits, "the program waits for the lock")
+        assert program.running
+        assert ask(database, "SELECT count(*) FROM nodes") == [(0,)]
+        other.execute("SELECT pg_advisory_unlock(%s)", (LOCK_KEY,))
+    await program.ready()
+
+
+@pytest.mark.long
+async def test_a_cluster_is_upgraded_node_by_node_under_load(pair, database):
+    """The newer node migrates, and the older one works on with the newer schema. Once ended, it does not start."""
+    first, second = pair
+    load = Load([first.port, second.port])
+    async with trio.open_nursery() as nursery:
+        await nursery.start(load.run)
+        await load.progress(100)
+        first.signal(signal.SIGTERM)
+        assert await first.wait() == 0
+        await newer(first).restart()
+        assert ask(database, MIGRATIONS) == [(NEXT.version, NEXT.version)]
+        await load.progress(100)
+        await both_versions_serve(first, second)
+        await eventually(lambda: warned(second), "the older one says that there is a newer one")
+        await second.kill()
+        await load.progress(50)
+        second.start()
+        assert await second.wait() == 1
+        assert BEHIND in second.said()
+        await newer(second).restart()
+        await load.progress(100)
+        await load.stop_creating()
+        await settled(database)
+        nursery.cancel_scope.cancel()
+    print(f"{await audit(database, load.books)} instances; {load.books}")
+    for program in pair:
+        assert not [entry for entry in program.logged("child ended") if entry["counts"]], program.said()
+
+
+async def warned(program):
+    return program.logged("a newer version runs in this cluster: upgrade this node, too")
+
+
+async def both_versions_serve(newer, older):
+    for program in (newer, older):
+        await deploy(program.port, "one_task.bpmn")
+        async with Caller(program.port) as caller:
+            answer = await caller.call("GET", "/v2/topology")
+        assert {broker["version"] for broker in answer.json["brokers"]} == {VERSION, "0.1.0"}

@@ -1,0 +1,108 @@
+"""A batch operation that deletes: ended instances only, each counted with its deletion, whatever is killed."""
+
+import random
+
+import pytest
+
+from tests.runtime.batch_operations.bench import BatchBench, beat
+from tests.runtime.batch_operations.test_kills import Fate, Killed, Mortal
+from vivero.engine.core.records.instances import CancelInstance
+from vivero.engine.runtime.batch_operations.settings import BatchOperationSettings
+from vivero.storage.batch_operations import DELETE_PROCESS_INSTANCE, Bounds
+
+DELETED = "SELECT root_key FROM deleted_trees ORDER BY 1"
+
+
+async def ended(bench, count):
+    keys = await bench.instances(count)
+    for key in keys:
+        await bench.run(CancelInstance(key))
+    return keys
+
+
+async def test_what_has_ended_is_deleted_and_what_runs_stays(migrated):
+    async with BatchBench(migrated).running() as bench:
+        gone, kept = await ended(bench, 5), await bench.instances(2)
+        batch = await bench.begin(DELETE_PROCESS_INSTANCE)
+        await bench.work(bench.batches(BatchOperationSettings(portion=2, scan_rows=3)))
+        assert await bench.counts(batch) == ("COMPLETED", 5, 5, 0, 0, 0)
+        assert [
+            key for (key,) in await bench.rows("SELECT process_instance_key FROM process_instances ORDER BY 1")
+        ] == kept
+        assert [key for (key,) in await bench.rows(DELETED)] == gone
+        recorded = await bench.rows(
+            "SELECT entity_key::bigint, operation, batch_operation_key FROM audit_log ORDER BY 1"
+        )
+        assert recorded == [(key, "DELETE", batch) for key in gone]
+
+
+async def test_what_is_gone_is_skipped_and_what_is_referred_to_fails(migrated):
+    async with BatchBench(migrated).running() as bench:
+        gone, held, free = await ended(bench, 3)
+        batch = await bench.begin(DELETE_PROCESS_INSTANCE)
+        batches = bench.batches()
+        await batches.run_once(bench.connection, beat())
+        await bench.rows("SELECT delete_trees(ARRAY[$1::bigint], 'REQUEST')", gone)
+        await bench.rows("INSERT INTO start_locks VALUES ($1, default, 't', 'k', 'p')", held)
+        await bench.work(batches)
+        assert await bench.counts(batch) == ("PARTIALLY_COMPLETED", 3, 1, 1, 1, 0)
+        items = await bench.items(batch)
+        assert items[gone] == ("SKIPPED", f"NOT_FOUND: there is no process instance with key '{gone}'")
+        assert items[held][0] == "FAILED"
+        assert "a start lock still refers to it" in items[held][1]
+        assert items[free] == ("COMPLETED", None)
+
+
+async def test_who_has_lost_the_right_deletes_nothing(migrated):
+    async def nothing(_connection, _creator, type):
+        assert type == DELETE_PROCESS_INSTANCE
+        return Bounds((), ())
+
+    async with BatchBench(migrated).running() as bench:
+        await ended(bench, 2)
+        batch = await bench.begin(DELETE_PROCESS_INSTANCE)
+        await bench.work(bench.batches(rights=nothing))
+        assert await bench.counts(batch) == ("FAILED", 2, 0, 2, 0, 0)
+        assert await bench.rows(DELETED) == []
+
+
+async def test_another_term_rolls_its_deletions_back(migrated):
+    async with BatchBench(migrated).running() as bench:
+        await ended(bench, 2)
+        await bench.begin(DELETE_PROCESS_INSTANCE)
+        old = bench.batches()
+        await old.run_once(bench.connection, beat())
+        old.term(bench.epoch - 1)
+        await old.run_once(bench.connection, beat())
+        assert await bench.rows(DELETED) == []
+        await bench.work(bench.batches())
+        assert len(await bench.rows(DELETED)) == 2
+
+
+class Transactional(Mortal):
+    """A connection that dies before or after a call, and lends its transactions."""
+
+    def transaction(self):
+        return self._target.transaction()
+
+
+@pytest.mark.parametrize("round", range(3))
+async def test_random_kills_lose_and_double_nothing(migrated, seed, round):
+    rng = random.Random(seed + round)
+    async with BatchBench(migrated).running() as bench:
+        keys = await ended(bench, rng.randint(1, 9))
+        batch = await bench.begin(DELETE_PROCESS_INSTANCE)
+        settings = BatchOperationSettings(portion=rng.randint(1, 4), in_flight=4, scan_rows=rng.randint(1, 5))
+        for left in range(rng.randint(1, 6), -1, -1):
+            fate = Fate(rng)
+            fate.step = rng.choice(["add_items", "settle", "finish", "unsent"]) if left else "never"
+            batches = bench.batches(settings)
+            connection = Transactional(bench.connection, fate)
+            try:
+                while await batches.run_once(connection, beat()) is not None:
+                    pass
+            except Killed:
+                continue
+        assert await bench.counts(batch) == ("COMPLETED", len(keys), len(keys), 0, 0, 0)
+        assert [key for (key,) in await bench.rows(DELETED)] == keys
+        assert await bench.value("SELECT count(*) FROM audit_log") == len(keys)

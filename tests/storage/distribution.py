@@ -1,0 +1,100 @@
+"""Where the rows of each table belong when every partition has a server of its own (docs/adr, "Beyond one PostgreSQL").
+
+A condition tells the partition of a row. Tables without one belong to no partition; each says why.
+"""
+
+UPPER = 51
+"""Keys and positions carry their partition above these bits."""
+
+
+def _by(column):
+    return f"{{row}}.{column} >> {UPPER} = {{partition}}"
+
+
+OWN, TARGET = "{row}.partition_id = {partition}", "{row}.target_partition = {partition}"
+SLOT = "(SELECT s.partition_id FROM slots s WHERE s.slot = {row}.slot) = {partition}"
+
+BELONGS = {
+    **dict.fromkeys(
+        (
+            *("attempts", "batches", "command_log", "event_log", "event_consumers", "outbox_deliveries"),
+            *("element_counts", "element_count_changes", "element_count_totals", "element_durations"),
+            *(
+                "job_counts",
+                "job_count_changes",
+                "job_count_totals",
+                "slot_detours",
+                "retention_clocks",
+                "archive_files",
+            ),
+        ),
+        OWN,
+    ),
+    "inbox": TARGET,
+    "deleted_trees": _by("root_key"),
+    "archive_erasures": _by("root_key"),
+    "process_instances": _by("process_instance_key"),
+    "element_instances": _by("element_instance_key"),
+    "variables": _by("variable_key"),
+    "jobs": _by("job_key"),
+    "incidents": _by("incident_key"),
+    "user_tasks": _by("user_task_key"),
+    "timers": _by("timer_key"),
+    "stuck_timers": _by("timer_key"),
+    "subscriptions": _by("subscription_key"),
+    "loop_items": _by("body_key"),
+    "paged_loop_items": _by("body_key"),
+    "message_correlations": _by("message_correlation_key"),
+    "messages": SLOT,
+    "channel_subscriptions": SLOT,
+    "start_locks": SLOT,
+}
+"""Table → the condition for a row `{row}` that belongs to `{partition}`."""
+
+CATALOGUE = "the catalogue: partition 1 writes it, all read it"
+ACCESS = "access: the API alone reads and writes it, and its name or sum is unique everywhere"
+CLUSTER = "the cluster: nodes, owners and routes, which every node asks for"
+SERVER = "about the server itself: each server has its own"
+JOBS_OF_PROGRAM = "background jobs: any node runs them; those of a partition name it in a column"
+
+GLOBAL = {
+    **dict.fromkeys(
+        ("process_definitions", "deployments", "resources", "forms", "start_subscriptions", "definitions_seq"),
+        CATALOGUE,
+    ),
+    **dict.fromkeys(
+        (
+            *("users", "user_groups", "roles", "members", "mapping_rules", "authorizations", "api_tokens", "sessions"),
+            *("tenants", "audit_log"),
+        ),
+        ACCESS,
+    ),
+    **dict.fromkeys(("partitions", "nodes", "slots", "tenant_partitions", "cluster", "clock"), CLUSTER),
+    **dict.fromkeys(("schema_migrations", "since_recovery", "appenders"), SERVER),
+    **dict.fromkeys(("job_executions", "job_dispatchers", "job_pauses", "paused_job_types"), JOBS_OF_PROGRAM),
+    "idempotency_keys": "a repeated request may come to another partition than the first one",
+    "batch_operations": "one batch operation changes instances of all partitions; partition 1 owns it",
+    "batch_operation_items": "the partition of each instance counts its items in its own batches",
+    "void_leases": "a random token names the lease; the activation that gives it back does not know the partition",
+}
+"""Table → why it belongs to no partition."""
+
+EXCEPTIONS = {
+    "archive_files_pkey": "the name of a file contains the partition as a text",
+    "messages_pkey": "the owner of the slot has the row, and after a move of the slot another partition made its key",
+    "channel_subscriptions_pkey": "the key is that of the element's partition; the owner of the slot has the row",
+    "start_locks_pkey": "a pinned tenant's instance lives in another partition than the slot of its lock",
+}
+"""Unique indexes of tables that belong to partitions, without what their rows are distributed by → why."""
+
+CARRIES = {
+    *("partition_id", "target_partition", "position", "process_instance_key", "element_instance_key", "variable_key"),
+    *("job_key", "incident_key", "user_task_key", "timer_key", "subscription_key", "body_key", "scope_key"),
+    *("message_correlation_key", "root_key"),
+}
+"""Columns that tell the partition of their row."""
+
+
+def condition(table, row, partition):
+    """The condition of SQL for a row of a partition."""
+    return BELONGS[table].format(row=row, partition=partition)

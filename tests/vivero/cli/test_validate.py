@@ -1,0 +1,108 @@
+"""`vivero validate`: what a deployment says, without a server."""
+
+import json
+from pathlib import Path
+
+import httpx
+import pytest
+from click.testing import CliRunner
+
+from vivero.cli import main
+
+ROOT = Path(__file__).parents[3]
+ORDER = ROOT / "examples" / "order" / "order.bpmn"
+HEAD = (
+    '<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0"'
+    ' xmlns:camunda="http://camunda.org/schema/1.0/bpmn" targetNamespace="t">'
+)
+START = '<startEvent id="s"/>'
+HOOK = (
+    '<startEvent id="s"><extensionElements><zeebe:properties><zeebe:property name="inbound.type"'
+    ' value="io.camunda:webhook:1"/></zeebe:properties></extensionElements></startEvent>'
+)
+FORM = '<startEvent id="s"><extensionElements><zeebe:formDefinition formId="ask"/></extensionElements></startEvent>'
+FAULTY = {
+    "no job type": START + '<serviceTask id="one"/><serviceTask id="two"/>',
+    "Camunda 7": START + '<serviceTask id="one" camunda:class="org.acme.One"/>',
+    "an expression": START
+    + '<scriptTask id="one"><extensionElements><zeebe:script expression="=1 +" resultVariable="x"/>'
+    "</extensionElements></scriptTask>",
+    "no start": '<task id="one"/>',
+    "an odd node": START + '<task id="alone"/>',
+    "no file at all": None,
+}
+
+
+def model(content, id="p"):
+    return f'{HEAD}<process id="{id}" isExecutable="true">{content}</process></definitions>'
+
+
+def validate(*arguments, **environment):
+    return CliRunner().invoke(main, ("validate", *map(str, arguments)), env=environment, catch_exceptions=False)
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(content, name="p.bpmn"):
+        path = tmp_path / name
+        path.write_text("nonsense" if content is None else content if content.startswith("{") else model(content))
+        return path
+
+    return write
+
+
+def test_good_files_are_listed():
+    claim = ROOT / "examples" / "claim"
+    result = validate(claim / "claim.bpmn", *sorted(claim.glob("*.form")))
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.splitlines() == [
+        "claim.bpmn: process claim",
+        "file-claim.form: form file-claim",
+        "review-claim.form: form review-claim",
+    ]
+
+
+def test_a_form_that_is_elsewhere_is_a_warning(file):
+    path = file(FORM)
+    result = validate(path)
+    assert (result.exit_code, result.stdout) == (0, "p.bpmn: process p\n")
+    assert "no form 'ask' is among the files: until it is deployed, the process has no start form" in result.stderr
+    assert validate("--strict", path).exit_code == 1
+
+
+def test_as_json(file):
+    result = validate("--json", file(FAULTY["no job type"]))
+    found = json.loads(result.stdout)
+    assert (result.exit_code, found["valid"], len(found["problems"])) == (1, False, 2)
+    assert json.loads(validate("--json", ORDER).stdout) == {"valid": True, "problems": [], "warnings": []}
+
+
+def test_files_are_checked_against_each_other(file, tmp_path):
+    first, second = file(START), tmp_path / "other.bpmn"
+    second.write_text(model(START))
+    assert "process 'p' is also in 'p.bpmn'" in validate(first, second).stderr
+
+
+def test_webhooks_are_checked_where_the_server_runs_them(file):
+    path = file(HOOK)
+    assert "connectors are disabled" in validate(path).stderr
+    enabled = validate(path, VIVERO_CONNECTORS_ENABLED="true")
+    assert (enabled.exit_code, "inbound.context" in enabled.stderr) == (1, True)
+
+
+def test_a_file_that_is_not_there_is_the_callers_fault():
+    assert validate("/nowhere.bpmn").exit_code == 2
+
+
+@pytest.mark.process
+def test_the_problems_are_those_of_a_deployment(shared_server, file):
+    for content in FAULTY.values():
+        path = file(content)
+        answer = httpx.post(
+            f"{shared_server.address}/v2/deployments", files=[("resources", (path.name, path.read_bytes()))]
+        )
+        found = json.loads(validate("--json", path).stdout)
+        if answer.is_success:
+            assert (found["valid"], found["warnings"]) == (True, answer.json()["warnings"])
+        else:
+            assert found["problems"] == answer.json()["detail"].splitlines()[1:]

@@ -1,0 +1,211 @@
+"""`vivero backup` and `vivero restore`: there and back, and whatever is not a whole backup is refused."""
+
+import json
+import os
+
+import psycopg
+import pytest
+from click.testing import CliRunner
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from vivero import backups
+from vivero.backups import BackupProblem
+from vivero.cli.backup import backup, restore
+from vivero.dump_tools import Meter, NoTool, run_tool, tool
+from vivero.embedded.binaries import BIN_VARIABLE
+from vivero.storage.postgres import driver
+from vivero.storage.postgres import dsn as conninfo
+from vivero.storage.postgres.migrate import SCHEMA_VERSION, migrate
+
+UNSAFE = {"VIVERO_DATABASE_ALLOW_UNSAFE_COMMITS": "true"}
+
+
+def silent(_what, _done, _total):
+    """No progress bar."""
+
+
+def run(command, *arguments):
+    return CliRunner().invoke(command, [str(one) for one in arguments], env=UNSAFE)
+
+
+@pytest.fixture
+def filled(database):
+    """A database with the schema and a row of its own."""
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("UPDATE cluster SET cluster_id = '00000000-0000-0000-0000-000000000007'")
+    return database
+
+
+@pytest.fixture
+async def taken(filled, tmp_path):
+    """A whole backup."""
+    await backups.take(filled, tmp_path / "backup", jobs=1, progress=silent)
+    return tmp_path / "backup"
+
+
+async def test_there_and_back(filled, empty_database, tmp_path):
+    seen = []
+    manifest = await backups.take(filled, tmp_path / "backup", jobs=2, progress=lambda *more: seen.append(more))
+    assert {what for what, _, _ in seen} == {"dumping", "verifying"}
+    assert seen[-1][1] == seen[-1][2] == manifest.size
+    assert (manifest.schema, manifest.cluster[-1]) == (SCHEMA_VERSION, "7")
+    assert [path.name for path in tmp_path.iterdir()] == ["backup"]
+    assert (tmp_path / "backup").stat().st_mode & 0o777 == 0o700
+    assert await backups.verify(tmp_path / "backup", silent) == manifest
+    await backups.restore(empty_database, tmp_path / "backup", manifest, silent)
+    connection = await driver.connect(empty_database)
+    assert (await connection.execute("SELECT cluster_id::text FROM cluster")).rows == [(manifest.cluster,)]
+    assert (await connection.execute("SELECT count(*) FROM since_recovery")).rows == [(0,)]  # keys are to jump
+    assert await migrate(connection) == []
+    connection.close()
+
+
+def test_the_commands_say_what_they_did(filled, empty_database, tmp_path):
+    directory = tmp_path / "backup"
+    said = run(backup, directory, "--database-url", filled)
+    assert said.exit_code == 0, said.output
+    assert f"{directory}: 0 process instances as of 20" in said.output
+    assert "the backup is whole: 0 process instances" in run(restore, directory, "--check").output
+    said = run(restore, directory, "--database-url", empty_database)
+    assert "restored: 0 process instances" in said.output, said.output
+    said = run(restore, directory, "--database-url", empty_database)
+    assert (said.exit_code, "restore into an empty one" in said.output) == (1, True)
+    said = run(backup, directory, "--database-url", filled)
+    assert (said.exit_code, "exists already" in said.output) == (1, True)
+    said = run(backup, tmp_path / "absent" / "backup", "--database-url", filled)
+    assert (said.exit_code, "absent is not a directory" in said.output) == (1, True)
+
+
+async def test_an_empty_database_is_no_backup(empty_database, tmp_path):
+    with pytest.raises(BackupProblem, match="no tables of Vivero"):
+        await backups.take(empty_database, tmp_path / "backup", jobs=1, progress=silent)
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_who_may_not_see_every_row_makes_no_backup(filled, tmp_path):
+    connection = await driver.connect(filled)
+    await connection.script(
+        "DROP ROLE IF EXISTS looks_on; CREATE ROLE looks_on LOGIN; GRANT pg_read_all_data TO looks_on"
+    )
+    try:
+        with pytest.raises(BackupProblem, match="does not own the tables"):
+            await backups.take(conninfo.with_user(filled, "looks_on"), tmp_path / "b", jobs=1, progress=silent)
+    finally:
+        await connection.script("DROP ROLE looks_on")
+        connection.close()
+
+
+def changed(taken, **fields):
+    path = taken / backups.MANIFEST
+    path.write_text(json.dumps(json.loads(path.read_text()) | fields))
+
+
+async def test_a_damaged_backup_is_refused(taken):
+    (data,) = (max((taken / "dump").glob("*.gz"), key=lambda path: path.stat().st_size),)
+    whole = data.read_bytes()
+    data.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    with pytest.raises(BackupProblem, match=f"{data.name} has changed since"):
+        await backups.verify(taken, silent)
+    data.unlink()
+    with pytest.raises(BackupProblem, match=f"{data.name} is missing"):
+        await backups.verify(taken, silent)
+    data.write_bytes(whole)
+    await backups.verify(taken, silent)
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"format": 2}, "has format 2, and this program knows 1"),
+        ({"schema": SCHEMA_VERSION + 1}, f"schema version {SCHEMA_VERSION + 1}, but this program knows only"),
+        ({"files": 3}, "manifest.json cannot be read"),
+    ],
+)
+async def test_what_this_program_cannot_read_is_refused(taken, fields, why):
+    changed(taken, **fields)
+    with pytest.raises(BackupProblem, match=why):
+        await backups.verify(taken, silent)
+
+
+async def test_a_directory_that_is_no_backup(tmp_path):
+    with pytest.raises(BackupProblem, match="is not a backup"):
+        await backups.verify(tmp_path, silent)
+
+
+async def test_counts_that_differ_are_told(taken, empty_database):
+    manifest = await backups.verify(taken, silent)
+    changed(taken, rows=manifest.rows | {"jobs": 5})
+    with pytest.raises(BackupProblem, match="jobs has 0 rows, not 5"):
+        await backups.restore(empty_database, taken, backups.read_manifest(taken), silent)
+
+
+async def test_a_restore_that_fails_leaves_nothing(taken, empty_database):
+    """The last file of the dump is damaged, and its sum is not looked at."""
+    manifest = await backups.verify(taken, silent)
+    for data in sorted((taken / "dump").glob("*.gz"))[-5:]:
+        data.write_bytes(b"nonsense")
+    with pytest.raises(BackupProblem, match="pg_restore failed"):
+        await backups.restore(empty_database, taken, manifest, silent)
+    connection = await driver.connect(empty_database)
+    tables = "SELECT count(*) FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace"
+    assert (await connection.execute(tables)).rows == [(0,)]
+    connection.close()
+
+
+async def test_a_backup_of_a_newer_postgresql(taken, empty_database):
+    changed(taken, pgDump=99)
+    with pytest.raises(BackupProblem, match="restore it into PostgreSQL 99 or later"):
+        await backups.restore(empty_database, taken, backups.read_manifest(taken), silent)
+
+
+# ---- the tools
+
+
+def make_tool(directory, major):
+    directory.mkdir()
+    (directory / "pg_dump").write_text(f"#!/bin/sh\necho 'pg_dump (PostgreSQL) {major}.1'\n")
+    (directory / "pg_dump").chmod(0o755)
+    return directory
+
+
+def test_the_oldest_tool_that_fits_is_used(tmp_path, monkeypatch):
+    monkeypatch.setattr("vivero.embedded.binaries._PACKAGES", ())
+    monkeypatch.setattr("vivero.embedded.binaries._SYSTEM", tmp_path / "system")
+    monkeypatch.setenv("PATH", f"{make_tool(tmp_path / 'path', 16)}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv(BIN_VARIABLE, str(make_tool(tmp_path / "chosen", 18)))
+    assert [tool("pg_dump", major).major for major in (15, 16, 17, 18)] == [16, 16, 18, 18]
+    with pytest.raises(NoTool, match=r"no pg_dump for PostgreSQL 19 \(found: 16 in .*path, 18 in .*chosen\)"):
+        tool("pg_dump", 19)
+
+
+def test_no_password_is_on_the_command_line():
+    dsn = "postgresql://ann:secret@db1,db2:5433/orders?sslmode=require&connect_timeout=3"
+    assert conninfo.environment(dsn) == {
+        "PGUSER": "ann", "PGPASSWORD": "secret", "PGHOST": "db1,db2", "PGPORT": ",5433", "PGDATABASE": "orders",
+        "PGSSLMODE": "require", "PGCONNECT_TIMEOUT": "3",
+    }  # fmt: skip
+    assert conninfo.name_of(dsn) == "dbname=orders"
+
+
+async def test_what_a_tool_says_when_it_fails_is_told():
+    lines = []
+    command = ["sh", "-c", "echo one; echo 'pg_dump: doing'; echo 'pg_dump: error: no space' >&2; exit 3"]
+    with pytest.raises(BackupProblem, match="sh failed:\n  one\n  pg_dump: error: no space"):
+        await run_tool(command, "dbname=x", lines.append, BackupProblem)
+    assert lines == ["one", "pg_dump: doing", "pg_dump: error: no space"]
+
+
+@pytest.mark.parametrize("lines", [
+    ['pg_dump: finished item 1 TABLE DATA a', "pg_dump: finished item 2 TABLE DATA b"],
+    ['pg_dump: dumping contents of table "public.a"', 'pg_dump: dumping contents of table "public.b"', 'x table "y"'],
+])  # fmt: skip
+def test_tables_count_when_they_are_done(lines):
+    seen = []
+    meter = Meter({"a": 10, "b": 30, "other": 2}, "dumping", lambda *more: seen.append(more))
+    for line in lines:
+        meter(line)
+    assert seen[:2] == [("dumping", 0, 42), ("dumping", 10, 42)]
+
+
+def test_a_database_is_named_by_a_connection_string():
+    assert conninfo_to_dict(conninfo.name_of(make_conninfo(dbname="it's"))) == {"dbname": "it's"}

@@ -1,0 +1,135 @@
+"""The commands `backup` and `restore`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+from vivero import backups, dump_tools, program
+from vivero.backups import BackupProblem, Manifest
+from vivero.cli.failures import Failure, run
+from vivero.cli.options import PATH, json_option, tell
+from vivero.cli.server import EXPECTED, database_options, say_migration, settings
+from vivero.config import Config
+from vivero.dump_tools import NoTool
+from vivero.storage.postgres import checks
+from vivero.terminal_tables import console
+
+PROBLEMS: Mapping[type[Exception], type[Failure]] = {**EXPECTED, BackupProblem: Failure, NoTool: Failure}
+
+
+@click.command()
+@click.argument("directory", metavar="DIR", type=PATH)
+@click.option("--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Tables to dump at once.")
+@database_options
+@json_option
+def backup(
+    directory: Path,
+    jobs: int,
+    file: Path | None,
+    data_dir: Path | None,
+    database_url: str | None,
+    as_json: bool,
+) -> None:
+    """Back up the database into a new directory, while the server works.
+
+    The backup holds one moment. It is complete when DIR exists: an interrupted backup leaves nothing there. The program
+    needs pg_dump, which the embedded PostgreSQL has.
+
+    \b
+    Examples:
+      vivero backup /backups/2026-11-23
+      vivero backup /backups/2026-11-23 --database-url postgresql://vivero:secret@db/vivero
+    """
+    chosen = settings(file, database__data_dir=data_dir, database__url=database_url)
+
+    async def work() -> Manifest:
+        async with program.database(chosen) as (dsn, _children):
+            await checks.check(dsn, allow_unsafe_commits=chosen.database.allow_unsafe_commits)
+            with _bar() as progress:
+                return await backups.take(dsn, directory, jobs=jobs, progress=progress)
+
+    manifest = run(work, PROBLEMS)
+    tell(as_json, f"{directory}: {_summary(manifest)}", outcome="backed up", **_document(manifest))
+
+
+@click.command()
+@click.argument("directory", metavar="DIR", type=PATH)
+@click.option("--check", is_flag=True, help="Only verify the backup; change nothing.")
+@database_options
+@json_option
+def restore(
+    directory: Path,
+    check: bool,
+    file: Path | None,
+    data_dir: Path | None,
+    database_url: str | None,
+    as_json: bool,
+) -> None:
+    """Restore a backup of `vivero backup` into an empty database.
+
+    The backup is verified first. The restore is one transaction, so an interrupted one leaves the database empty. Then
+    the schema is migrated. What happened after the moment of the backup is not in it: docs/operations/backup.md says
+    what clients see.
+
+    \b
+    Examples:
+      vivero restore /backups/2026-11-23 --check
+      vivero restore /backups/2026-11-23 --data-dir ./restored
+      vivero restore /backups/2026-11-23 --database-url postgresql://vivero:secret@db/restored
+    """
+    chosen = settings(file, database__data_dir=data_dir, database__url=database_url)
+
+    async def work() -> Manifest:
+        with _bar() as progress:
+            manifest = await backups.verify(directory, progress)
+        if not check:
+            await _restore(chosen, directory, manifest)
+        return manifest
+
+    manifest = run(work, PROBLEMS)
+    outcome = "the backup is whole" if check else "restored"
+    tell(as_json, f"{outcome}: {_summary(manifest)}", outcome=outcome, **_document(manifest))
+
+
+async def _restore(chosen: Config, directory: Path, manifest: Manifest) -> None:
+    async with program.database(chosen) as (dsn, _children):
+        await checks.check(dsn, allow_unsafe_commits=chosen.database.allow_unsafe_commits)
+        with _bar() as progress:
+            await backups.restore(dsn, directory, manifest, progress)
+        await program.prepare(dsn, chosen, say_migration)
+
+
+@contextmanager
+def _bar() -> Iterator[dump_tools.Progress]:
+    """A progress bar on stderr, if that is a terminal."""
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console(stderr=True), transient=True) as progress:
+        bar = progress.add_task("connecting", total=None)
+
+        def show(what: str, done: int, total: int) -> None:
+            progress.update(bar, description=what, completed=done, total=total or None)
+
+        yield show
+
+
+def _moment(manifest: Manifest) -> str:
+    return datetime.fromtimestamp(manifest.taken_at_ms / 1000, UTC).isoformat(timespec="seconds")
+
+
+def _document(manifest: Manifest) -> dict[str, Any]:
+    figures = {"processInstances": manifest.rows["process_instances"], "bytes": manifest.size}
+    return {"takenAt": _moment(manifest), "schema": manifest.schema, **figures}
+
+
+def _summary(manifest: Manifest) -> str:
+    return (
+        f"{manifest.rows['process_instances']:,} process instances as of {_moment(manifest)}, schema {manifest.schema},"
+        f" {manifest.size / 1e6:,.1f} MB"
+    )

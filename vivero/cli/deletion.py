@@ -1,0 +1,126 @@
+"""The commands `delete` and `erase`: ended process instances, by key, or all that match, or those of a person."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from vivero.cli.batches import change_all, everything_options
+from vivero.cli.changes import check_target
+from vivero.cli.each import keys_argument, try_each
+from vivero.cli.options import Failure, address_option, json_option, talk, tell
+from vivero.client import Client
+
+ENDED = {"state": {"$in": ["COMPLETED", "TERMINATED"]}}
+
+
+@click.command()
+@keys_argument(required=False)
+@everything_options
+@click.option("--process", metavar="ID", help="With --all: only instances of this process.")
+@click.option("--version", type=click.IntRange(1), help="With --all: only instances of this version.")
+@click.option("--business-id", metavar="ID", help="With --all: only instances with this business id.")
+@click.option("--ended-before", metavar="TIME", help="With --all: only instances that ended before.")
+@address_option
+@json_option
+def delete(
+    keys: tuple[str, ...],
+    everything: bool,
+    process: str | None,
+    version: int | None,
+    business_id: str | None,
+    ended_before: str | None,
+    filter: dict[str, Any] | None,
+    detach: bool,
+    yes: bool,
+    address: str | None,
+    as_json: bool,
+) -> None:
+    """Delete ended process instances with everything that belongs to them, also the instances that they called.
+
+    What still runs is never deleted. Each key is tried and its outcome shown; with `-` the keys come from standard
+    input. With --all the server deletes everything that has ended and matches, as a batch operation.
+
+    \b
+    Examples:
+      vivero delete 2251799813685251 2251799813685263
+      vivero delete --all --process order --ended-before 2026-01-01T00:00:00Z
+    """
+    only_all = {
+        "--process": process,
+        "--version": version,
+        "--business-id": business_id,
+        "--ended-before": ended_before,
+        "--filter": filter,
+        "--detach": detach,
+    }
+    check_target(keys, everything, only_all)
+    if everything:
+        chosen = {
+            "processDefinitionId": process,
+            "processDefinitionVersion": version,
+            "businessId": business_id,
+            "endDate": {"$lt": ended_before} if ended_before else None,
+        } | (filter or {})
+        path = "process-instances/deletion"
+        change_all(
+            address,
+            path,
+            "process-instances",
+            chosen,
+            detach=detach,
+            yes=yes,
+            what="delete",
+            as_json=as_json,
+            of=ENDED,
+        )
+        return
+
+    try_each(address, keys, _delete, "deleted", as_json=as_json)
+
+
+async def _delete(client: Client, key: str) -> None:
+    await client.request("POST", f"/v2/process-instances/{key}/deletion", {})
+
+
+@click.command()
+@click.option("--business-id", metavar="ID", help="Instances with this business id.")
+@click.option("--variable", nargs=2, metavar="NAME JSON", help="Instances with a variable that has this value.")
+@click.option("--yes", is_flag=True, help="Do not ask before it begins.")
+@address_option
+@json_option
+def erase(
+    business_id: str | None, variable: tuple[str, str] | None, yes: bool, address: str | None, as_json: bool
+) -> None:
+    """Erase a person's data: ended instances, and what the logs have of them.
+
+    What still runs is kept and named: cancel or complete it, and repeat the command. The exit code is 1 then.
+
+    \b
+    Examples:
+      vivero erase --business-id customer-4711
+      vivero erase --variable email '"ann@example.org"'
+    """
+    if (business_id is None) == (variable is None):
+        raise click.UsageError("give either --business-id or --variable")
+    subject: dict[str, Any] = {"businessId": business_id}
+    if variable is not None:
+        subject = {"variable": {"name": variable[0], "value": variable[1]}}
+    if not yes:
+        click.confirm("Erase for good?", abort=True)
+
+    async def work(client: Client) -> int:
+        kept, after = 0, None
+        while True:
+            found = (await client.request("POST", "/v2/erasures", subject | ({"after": after} if after else {}))).body
+            for key in found["erased"]:
+                tell(as_json, f"erased {key}", processInstanceKey=key, outcome="erased")
+            for each in found["kept"]:
+                tell(as_json, f"kept {each['processInstanceKey']}: {each['reason']}", outcome="kept", **each)
+            kept, after = kept + len(found["kept"]), found["next"]
+            if after is None:
+                return kept
+
+    if kept := talk(address, work):
+        raise Failure(f"{kept} instances are kept")

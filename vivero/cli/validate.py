@@ -1,0 +1,73 @@
+"""The command `validate`: the checks of a deployment, without a server."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from vivero.api.deployment_checks import problems_of, webhook_problems
+from vivero.api.deployment_warnings import forms_elsewhere, lacking, warnings_of
+from vivero.cli.options import CONFIG, json_option, say
+from vivero.cli.server import settings
+from vivero.config import Config
+from vivero.engine.bpmn.parser import Parsed
+from vivero.engine.bpmn.resources import read_resource
+from vivero.engine.bpmn.xml import LIMITS
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--strict", is_flag=True, help="Warnings are problems, too.")
+@CONFIG
+@json_option
+@click.pass_context
+def validate(context: click.Context, files: tuple[Path, ...], strict: bool, file: Path | None, as_json: bool) -> None:
+    """Check BPMN files and forms as a deployment does, without a server. The exit code is 1 if one has a problem.
+
+    The problems and warnings are those of `vivero deploy`. With the --config of the server its limits hold, and its
+    connectors are known. What other deployments have is not known here: forms that are not among the files are
+    warnings, and webhook paths of other processes are found by the deployment only.
+
+    \b
+    Examples:
+      vivero validate claim.bpmn review-claim.form
+      vivero validate --strict models/*.bpmn
+    """
+    chosen = settings(file)
+    parsed = [_read(each, chosen) for each in files]
+    problems, warnings = _problems(parsed, chosen), _warnings(parsed, chosen)
+    valid = not problems and not (strict and warnings)
+    if as_json:
+        say({"valid": valid, "problems": problems, "warnings": warnings})
+    else:
+        _print(parsed, problems, warnings)
+    context.exit(0 if valid else 1)
+
+
+def _read(file: Path, chosen: Config) -> Parsed:
+    return read_resource(file.name, file.read_bytes(), replace(LIMITS, feel=chosen.feel.limits))
+
+
+def _problems(parsed: list[Parsed], chosen: Config) -> list[str]:
+    """As the server: webhooks are checked when nothing else is wrong."""
+    return problems_of(parsed) or (webhook_problems(parsed) if chosen.connectors.enabled else [])
+
+
+def _warnings(parsed: list[Parsed], chosen: Config) -> list[str]:
+    found = warnings_of(parsed, chosen.connectors.enabled)
+    return found + [
+        lacking(resource, node, form, "is among the files") for resource, node, form in forms_elsewhere(parsed)
+    ]
+
+
+def _print(parsed: list[Parsed], problems: list[str], warnings: list[str]) -> None:
+    for resource in parsed if not problems else ():
+        what = [f"process {process.id}" for process in resource.processes]
+        what += [] if resource.form is None else [f"form {resource.form.id}"]
+        click.echo(f"{resource.resource}: {', '.join(what)}")
+    for problem in problems:
+        click.echo(problem, err=True)
+    for warning in warnings:
+        click.echo(f"warning: {warning}", err=True)

@@ -1,0 +1,78 @@
+"""What requests of the client give: answers and pages, or exceptions whose texts are one readable line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+Document = dict[str, Any]
+
+
+class ClientError(Exception):
+    """Base of all failures of a request."""
+
+
+class BadAddress(ClientError):
+    """The text is not an address of a server."""
+
+
+class Unreachable(ClientError):
+    """No server answers, or the answer is incomplete. `in_doubt`: the server may have accepted the request."""
+
+    def __init__(self, message: str, *, in_doubt: bool = False) -> None:
+        super().__init__(message)
+        self.in_doubt = in_doubt
+
+
+class ApiError(ClientError):
+    """The server answered with a problem (RFC 9457). `position` is the command's position, if it is in the log."""
+
+    def __init__(self, status: int, title: str, detail: str, position: int | None, members: Document) -> None:
+        key = members.get("processInstanceKey")
+        about = "" if key is None else f"; the process instance is {key}"
+        super().__init__(f"{detail or title} ({status} {title}){about}")
+        self.status = status
+        self.title = title
+        self.detail = detail
+        self.position = position
+        self.members = members
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer. `body`: decoded JSON, None without content. `position`: the command's position in the log, if any."""
+
+    status: int
+    body: Any
+    position: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of a search. `after` is the cursor of the next page, None on the last."""
+
+    items: list[Document]
+    total: int
+    """The number of all matches, at most 10,000."""
+    after: str | None
+    has_more: bool = False
+    """Whether there are more matches than `total`."""
+
+
+def answer_of(response: httpx.Response) -> Answer:
+    """The answer of a response. Raises ApiError, and ClientError if it does not come from a server of ours."""
+    position = response.headers.get("command-position")
+    number = int(position) if position is not None and position.isdecimal() else None
+    try:
+        body = response.json() if response.content else None
+    except ValueError as error:
+        if response.is_success:
+            raise ClientError(f"the answer of {response.url} is not JSON: is it a Vivero server?") from error
+        body = None
+    if response.is_success:
+        return Answer(response.status_code, body, number)
+    members = body if isinstance(body, dict) else {}
+    title = members.get("title") or response.reason_phrase or "no reason given"
+    raise ApiError(response.status_code, str(title), str(members.get("detail") or ""), number, members)

@@ -1,0 +1,1 @@
+"""Traces: the export of spans by OpenTelemetry. Without a collector in the settings nothing of it is imported."""
