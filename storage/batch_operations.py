@@ -78,7 +78,7 @@ class Status(msgspec.Struct, frozen=True, gc=False):
 
 
 class Operation(msgspec.Struct, frozen=True, gc=False):
-    """A batch with work left. The items up to the key `scan_cursor` exist."""
+    """A batch with work left. The items up to the key `scan_cursor` exist, in the order of `scan_at` if it has one."""
 
     key: int
     type: str
@@ -88,16 +88,18 @@ class Operation(msgspec.Struct, frozen=True, gc=False):
     creator: Creator
     bounds: Bounds
     created_at: datetime
+    scan_at: datetime | None = None
 
 
 class Candidate(msgspec.Struct, frozen=True, gc=False):
-    """A row that the filter of a batch found."""
+    """A row that the filter of a batch found. `at`: its time, if the scan goes in the order of a time."""
 
     key: int
     process_instance_key: int
     root_key: int
     process_id: str
     tenant: str
+    at: datetime | None = None
 
 
 class Item(msgspec.Struct, frozen=True, gc=False):
@@ -155,8 +157,18 @@ async def open_operations(connection: Connection, after: int, limit: int) -> lis
     """Up to `limit` batches with work left, beginning behind the key `after`."""
     rows = (await connection.execute(_sql["open_operations"], (after, limit))).rows
     return [
-        Operation(key, type, state, resource, cursor, Creator(kind, id, tuple(rules)), _bounds(tenants, processes), at)
-        for key, type, state, resource, cursor, kind, id, rules, tenants, processes, at in rows
+        Operation(
+            key,
+            type,
+            state,
+            resource,
+            cursor,
+            Creator(kind, id, tuple(rules)),
+            _bounds(tenants, processes),
+            at,
+            scan_at,
+        )
+        for key, type, state, resource, cursor, scan_at, kind, id, rules, tenants, processes, at in rows
     ]
 
 
@@ -174,7 +186,7 @@ async def add_items(
     connection: Connection, epoch: int, operation: Operation, found: Sequence[Candidate], complete: bool
 ) -> bool:
     """Adds what the scan found next. `complete`: there is no more. False if the batch changed meanwhile."""
-    cursor = found[-1].key if found else operation.scan_cursor
+    cursor, at = (found[-1].key, found[-1].at) if found else (operation.scan_cursor, operation.scan_at)
     columns = (
         [each.key for each in found],
         [each.process_instance_key for each in found],
@@ -182,7 +194,7 @@ async def add_items(
         [each.process_id for each in found],
         [each.tenant for each in found],
     )
-    values = (operation.key, operation.scan_cursor, cursor, complete, *columns, epoch)
+    values = (operation.key, operation.scan_cursor, cursor, complete, *columns, epoch, at)
     return bool((await connection.execute(_sql["add_items"], values)).rows)
 
 

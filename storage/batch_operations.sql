@@ -26,7 +26,8 @@ SELECT batch_operation_key, pg_notify($4, '') FROM changed;
 -- name: open_operations
 -- A limited number, in turns: those with a higher key than the last turn's first, then the others. A suspended batch takes part only
 -- while commands of it are in the log.
-SELECT batch_operation_key, type, state, resource, scan_cursor, actor_kind, actor_id, mapping_rules, tenants, processes, created_at
+SELECT batch_operation_key, type, state, resource, scan_cursor, scan_at, actor_kind, actor_id, mapping_rules, tenants, processes,
+    created_at
 FROM batch_operations b
 WHERE open AND (state <> 'SUSPENDED' OR EXISTS (
     SELECT FROM batch_operation_items i
@@ -40,7 +41,7 @@ SELECT filter FROM batch_operations WHERE batch_operation_key = $1;
 -- name: add_items
 -- The next portion of the scan, with the cursor behind it. It compares the cursor and the epoch, so that no portion comes twice.
 WITH operation AS (
-    UPDATE batch_operations SET scan_cursor = $3, scanned = $4, total = total + cardinality($5::bigint[]),
+    UPDATE batch_operations SET scan_cursor = $3, scan_at = $11::timestamptz, scanned = $4, total = total + cardinality($5::bigint[]),
         state = CASE WHEN $4 THEN 'ACTIVE' ELSE state END, started_at = coalesce(started_at, clock_now())
     WHERE batch_operation_key = $1 AND state = 'CREATED' AND scan_cursor = $2 AND NOT scanned
         AND EXISTS (SELECT FROM partitions WHERE id = 1 AND epoch = $10)

@@ -1,12 +1,13 @@
-"""The rows that the filter of a batch operation selects, in the order of their keys, portion by portion.
+"""The rows that the filter of a batch operation selects, portion by portion.
 
 A filter is that of a search. The type of the batch adds conditions: only what it can change, and nothing newer than
-the batch.
+the batch. The portions are in the order of the keys. With a range of time they are in the order of that time, whose
+index has the range: in the order of the keys, PostgreSQL may read the whole table for each portion.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -25,6 +26,7 @@ from vivero.storage.search.incidents import INCIDENTS
 from vivero.storage.search.parameters import Parameters
 from vivero.storage.search.process_instances import PROCESS_INSTANCES
 from vivero.storage.search.resources import Resource
+from vivero.storage.search.statements import ranges_of
 
 INSTANCES_PATH, INCIDENTS_PATH = "process-instances", "incidents"
 
@@ -42,12 +44,16 @@ class _Selection:
 
 
 class Limits(NamedTuple):
-    """What a portion may contain: rows of these tenants and processes that are not newer, so many behind a key."""
+    """What a portion may contain: rows of these tenants and processes that are not newer, so many behind a key.
+
+    `at`: the time of the row with that key, for a scan in the order of a time.
+    """
 
     bounds: Bounds
     created_at: datetime
     after: int = 0
     rows: int = 1
+    at: datetime | None = None
 
 
 _INCIDENTS = ("i.incident_key", "incidents i", "i.resolved_at IS NULL", "i.created_at")
@@ -87,18 +93,36 @@ def statement(type: str, resource: str, filter: Mapping[str, Any], limits: Limit
     conditions = [
         selection.own,
         f"{selection.created} <= {parameters.add(limits.created_at, 'timestamptz')}",
-        f"{selection.key} > {parameters.add(limits.after, 'bigint')}",
     ]
+    by_time = _time_of_scan(selection, filter, limits)
+    order = selection.key if by_time is None else f"{by_time}, {selection.key}"
+    conditions += _behind(selection.key, by_time, limits, parameters)
     for column, ids in (("tenant_id", limits.bounds.tenants), ("process_id", limits.bounds.processes)):
         if ids is not None:
             conditions.append(f"{alias}.{column} = ANY ({parameters.add(list(ids), 'text[]')})")
     conditions.append(selection.filtered(join(conditions_of(selection.resource, filter, "filter", parameters))))
     text = (
         f"SELECT {selection.key}, {alias}.process_instance_key, {alias}.root_key, {alias}.process_id,"
-        f" {alias}.tenant_id FROM {selection.table} WHERE {join(conditions)}"
-        f" ORDER BY {selection.key} LIMIT {parameters.add(limits.rows, 'int')}"
+        f" {alias}.tenant_id, {by_time or 'NULL::timestamptz'} FROM {selection.table} WHERE {join(conditions)}"
+        f" ORDER BY {order} LIMIT {parameters.add(limits.rows, 'int')}"
     )
     return text, parameters.values
+
+
+def _time_of_scan(selection: _Selection, filter: Mapping[str, Any], limits: Limits) -> str | None:
+    """The time that orders the scan, if the filter has a range of it; None for the order of the keys."""
+    if selection.table != selection.resource.source or (limits.after and limits.at is None):
+        return None  # a scan goes on in the order in which it began
+    return next((field.sql for field in ranges_of(selection.resource, filter)), None)
+
+
+def _behind(key: str, by_time: str | None, limits: Limits, parameters: Parameters) -> Iterator[str]:
+    if by_time is None:
+        yield f"{key} > {parameters.add(limits.after, 'bigint')}"
+    elif limits.at is not None:
+        at = parameters.add(limits.at, "timestamptz")
+        yield f"{by_time} >= {at}"
+        yield f"({by_time}, {key}) > ({at}, {parameters.add(limits.after, 'bigint')})"
 
 
 def check(type: str, resource: str, filter: Mapping[str, Any]) -> None:
@@ -110,6 +134,6 @@ async def find(
     connection: Connection, operation: Operation, filter: Mapping[str, Any], count: int, deadline: float | None = None
 ) -> list[Candidate]:
     """The next rows for a batch, up to `count`. Raises BadQuery."""
-    limits = Limits(operation.bounds, operation.created_at, operation.scan_cursor, count)
+    limits = Limits(operation.bounds, operation.created_at, operation.scan_cursor, count, operation.scan_at)
     text, values = statement(operation.type, operation.resource, filter, limits)
     return [Candidate(*row) for row in (await connection.execute(text, values, deadline=deadline)).rows]

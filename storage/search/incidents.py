@@ -85,7 +85,7 @@ INCIDENTS = Resource(
         filtered("errorMessage", "i.message", TEXT),
         filtered("causeHashCode", "i.cause", NUMBER),
         _sorted("elementId", "i.element_id", TEXT),
-        _sorted("creationTime", "i.created_at", TIME),
+        _sorted("creationTime", "i.created_at", TIME, orders=True),
         _sorted("state", "i.state", ENUM, values=INCIDENT_STATES, cases={"ACTIVE": "i.resolved_at IS NULL"}),
         _sorted("tenantId", "i.tenant_id", TEXT),
         _sorted("incidentKey", "i.incident_key", KEY),

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import cache
-from itertools import islice
 from typing import Any, NamedTuple
 
 import msgspec
@@ -163,13 +162,13 @@ def statement(
     """
     parameters = Parameters(tenants is not None)
     rows = matching(resource, query.filter, extra, tenants, parameters)
-    sort = query.sort or _order_of_range(resource, query.filter)
+    sort = query.sort or tuple(Sort(field) for field in ranges_of(resource, query.filter)[:1])
     return page_of(resource, rows, query, sort, parameters), parameters.values
 
 
-def _order_of_range(resource: Resource, filter: Mapping[str, Any]) -> tuple[Sort, ...]:
-    ranges = (Sort(field) for field in resource.fields if field.orders and _is_range(filter.get(field.name)))
-    return tuple(islice(ranges, 1))
+def ranges_of(resource: Resource, filter: Mapping[str, Any]) -> list[Field]:
+    """The fields whose ranges the filter has and whose order an index has."""
+    return [field for field in resource.fields if field.orders and _is_range(filter.get(field.name))]
 
 
 def _is_range(value: Any) -> bool:

@@ -36,6 +36,22 @@ async def test_what_has_ended_is_deleted_and_what_runs_stays(migrated):
         assert recorded == [(key, "DELETE", batch) for key in gone]
 
 
+async def test_a_filter_with_a_range_of_time_finds_each_instance_once(migrated):
+    """Portion by portion, in the order of the time: several instances began at one moment."""
+    async with BatchBench(migrated).running() as bench:
+        keys = await ended(bench, 9)
+        for number, key in enumerate(keys):  # the later the key, the earlier the time
+            at = f"2001-01-0{5 - number // 3}"
+            await bench.rows(
+                "UPDATE process_instances SET started_at = $2::timestamptz WHERE process_instance_key = $1", key, at
+            )
+        filter = '{"startDate": {"$gte": "2001-01-04T00:00:00Z", "$lt": "2001-01-06T00:00:00Z"}}'
+        batch = await bench.begin(DELETE_PROCESS_INSTANCE, filter=filter)
+        await bench.work(bench.batches(BatchOperationSettings(scan_rows=2)))
+        assert await bench.counts(batch) == ("COMPLETED", 6, 6, 0, 0, 0)
+        assert [key for (key,) in await bench.rows(DELETED)] == keys[:6]
+
+
 async def test_what_is_gone_is_skipped_and_what_is_referred_to_fails(migrated):
     async with BatchBench(migrated).running() as bench:
         gone, held, free = await ended(bench, 3)

@@ -1,6 +1,7 @@
 """Searches by what users filter by read few rows, however many there are; and what makes it so changes no answer."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,11 @@ import psycopg
 import pytest
 
 from vivero.storage import row_security, tenants
+from vivero.storage.batch_operations import DELETE_PROCESS_INSTANCE, RESOLVE_INCIDENT, Bounds
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.plans import BY_INDEX
+from vivero.storage.search import candidates
+from vivero.storage.search.candidates import Limits
 from vivero.storage.search.element_instances import ELEMENT_INSTANCES
 from vivero.storage.search.incidents import INCIDENTS
 from vivero.storage.search.jobs import JOBS
@@ -195,11 +199,44 @@ async def pages(connection, query, most=100):
         yield [msgspec.json.decode(item)["processInstanceKey"] for item in found.items]
 
 
+BATCHES = {
+    "startDate": (DELETE_PROCESS_INSTANCE, "process-instances"),
+    "endDate": (DELETE_PROCESS_INSTANCE, "process-instances"),
+    "creationTime": (RESOLVE_INCIDENT, "incidents"),
+}
+
+
+@pytest.mark.parametrize("field", BATCHES)
+async def test_a_batch_operation_finds_a_range_of_time_by_its_index(connection, field):
+    filter = {field: {"$gte": "1970-01-01T00:30:00Z", "$lt": "1970-01-01T00:55:00Z"}}
+    await connection.script("BEGIN; UPDATE process_instances SET parent_process_instance_key = NULL")  # until its end
+    found, after, at = [], 0, None
+    while True:
+        limits = Limits(Bounds(), datetime(2030, 1, 1, tzinfo=UTC), after, 100, at)
+        text, values = candidates.statement(*BATCHES[field], filter, limits)
+        assert await rows_of(connection, text, values) <= MAX_ROWS_PER_POSITION
+        rows = (await connection.execute(text, values)).rows
+        found += rows
+        if len(rows) < 100:
+            break
+        after, at = rows[-1][0], rows[-1][-1]
+    resource = INCIDENTS if field == "creationTime" else PROCESS_INSTANCES
+    own = {"state": "ACTIVE"} if field == "creationTime" else {"state": {"$neq": "ACTIVE"}}
+    every = [int(msgspec.json.decode(cursor)[-1]) for cursor in await keys(connection, resource, filter | own)]
+    assert [key for key, *_ in found] == every
+    assert len(every) >= 15
+
+
 async def rows_read(connection, resource, query, part="everything", tenants=None):
     """How many rows the tables and indexes gave, those that a filter removed among them."""
     text, values = statement(resource, query, tenants=tenants)
     if part == "found":  # the total of everything is another matter: it counts to 10,000
         text = text.replace("LIMIT 10001", "LIMIT 1")
+    return await rows_of(connection, text, values)
+
+
+async def rows_of(connection, text, values):
+    """How many rows the tables and indexes gave for a statement."""
     (plan,) = (await connection.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {text}", values)).rows
     return sum(map(_rows_of, _scans(msgspec.json.decode(plan[0])[0]["Plan"])))
 
