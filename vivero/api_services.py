@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import trio
+
 from vivero.api.access.rates import rates
 from vivero.api.memory_budget import MemoryBudget
 from vivero.api.redirects import Redirects
@@ -55,7 +57,7 @@ def api_services(
         limits=limits,
         waits=Waits(http.max_waiting),
         pages=MemoryBudget(max(config.api.pages_bytes, config.api.max_page_bytes)),
-        figures=lambda: figures(supervisor, engine.consumers, definitions),
+        figures=lambda: figures(supervisor, engine.consumers, definitions, trio.current_time()),
         metrics=metrics.shown_by_api,
         requests=metrics.requests,
         tracer=tracer,

@@ -11,16 +11,16 @@ from vivero.engine.runtime.supervision.supervisor import Supervisor
 
 
 def figures(
-    supervisor: Supervisor, consumers: Mapping[int, Consumer], definitions: DefinitionCache
+    supervisor: Supervisor, consumers: Mapping[int, Consumer], definitions: DefinitionCache, now_s: float
 ) -> Mapping[str, Any]:
-    """What each child, each partition and the cache of definitions does."""
+    """What each child, each partition and the cache of definitions does. `now_s`: Trio's time."""
     stats = definitions.stats
     return {
         "children": [
             {"name": child.name, "state": child.state, "healthy": child.healthy, "restarts": child.restarts}
             for child in supervisor.health()
         ],
-        "partitions": [_partition(partition, consumer) for partition, consumer in consumers.items()],
+        "partitions": [_partition(partition, consumer, now_s) for partition, consumer in consumers.items()],
         "definitions": {
             "entries": stats.size,
             "bytes": stats.bytes,
@@ -31,14 +31,15 @@ def figures(
     }
 
 
-def _partition(partition: int, consumer: Consumer) -> Mapping[str, Any]:
+def _partition(partition: int, consumer: Consumer, now_s: float) -> Mapping[str, Any]:
+    """`commandsPerSecond`: of the last seconds. The rate of the term is another: what it can do while it is busy."""
     consumed, stats = consumer.handover.consumed(), consumer.stats
     return {
         "partitionId": partition,
         "duty": consumer.handover.assignment.duty.value,
         "leads": consumed is not None,
         "position": None if consumed is None else str(consumed.position),
-        "commandsPerSecond": 0.0 if consumed is None else round(consumed.per_second, 1),
+        "commandsPerSecond": round(stats.recent.per_second(now_s), 1),
         "terms": stats.terms,
         "batches": stats.batches,
         "commands": stats.commands,

@@ -15,7 +15,7 @@ AT_LEAST = 50
 
 
 class Consumed(NamedTuple):
-    """How far the owner of a partition is, and how many commands a second it processes."""
+    """How far the owner of a partition is, and how many commands a second it processes while there are any."""
 
     position: int
     per_second: float

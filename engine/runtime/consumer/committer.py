@@ -167,6 +167,7 @@ class Committer:
         if work.notices.ended:
             stats.ended.update([one.state for one in work.notices.ended])
         if work.commands:
+            stats.recent.note(work.commands, trio.current_time())
             stats.batch_size.note(work.commands)
             stats.compute_s.note(work.seconds)
         self._owner.rejected.committed(work.last)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from vivero.engine.core.rules import STAGE_STEPS, TREE_RULES
 from vivero.engine.runtime.buckets import COUNTS, Buckets
+from vivero.engine.runtime.recent import Recent
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class ConsumerSettings:
 
 @dataclass(slots=True)
 class ConsumerStats:
-    """Counters for metrics and tests; they only grow."""
+    """Counters for metrics and tests; they only grow, except `recent`."""
 
     terms: int = 0
     reads: int = 0
@@ -41,6 +42,8 @@ class ConsumerStats:
     quanta: int = 0
     """Batches without commands, which do deferred work between commands."""
     commands: int = 0
+    recent: Recent = field(default_factory=Recent)
+    """Commands of the last seconds, for people."""
     statements: int = 0
     not_loaded: int = 0
     evicted: int = 0

@@ -80,7 +80,7 @@ class Term:
         """What the first command of the next batch lacked."""
         self.leading = True
         self.per_second = 0.0
-        """Commands that the engine processes, as a moving average."""
+        """Commands that the engine processes while there are any, as a moving average."""
 
     # -- for the consumer
 
