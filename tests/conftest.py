@@ -6,9 +6,9 @@ repeats what is random in a run. A seed is drawn for each session, and printed a
 
     python -m pytest --second-try …
 
-runs a test of whole programs that failed once more, with the same seed, and tells in the end why the first try failed.
-Whole programs are killed and frozen against deadlines: on a machine that is busy one may be late. No other test is
-given a second try.
+tries a test with PostgreSQL that failed once more, and a test of whole programs twice more, with the same seed, and
+tells in the end why each try failed. They work against deadlines, and on a busy machine one may be late. A test of the
+pure core, a random one above all, that fails has failed.
 """
 
 import itertools
@@ -45,7 +45,7 @@ _SEED = int(os.environ.get("VIVERO_SEED") or SystemRandom().randrange(2**31))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--second-try", action="store_true", help="run tests of whole programs that fail once more")
+    parser.addoption("--second-try", action="store_true", help="run tests with PostgreSQL that fail again")
 
 
 @pytest.hookimpl(trylast=True)
@@ -54,8 +54,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: (item.path.name not in LONGEST, not _starts_a_program(item)))
     if config.getoption("--second-try"):
         for item in items:
-            if item.get_closest_marker("process"):
-                item.add_marker(pytest.mark.flaky(reruns=1))
+            if tries := _more_tries(item):
+                item.add_marker(pytest.mark.flaky(reruns=tries))
+
+
+def _more_tries(item: pytest.Item) -> int:
+    """How often a test may fail before it has failed."""
+    if item.get_closest_marker("process"):
+        return 2
+    return 1 if _starts_a_program(item) or "postgres_dsn" in getattr(item, "fixturenames", ()) else 0
 
 
 def _starts_a_program(item: pytest.Item) -> bool:
@@ -65,7 +72,7 @@ def _starts_a_program(item: pytest.Item) -> bool:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for first in terminalreporter.stats.get("rerun", []):
-        terminalreporter.section(f"first try of {first.nodeid}")
+        terminalreporter.section(f"failed try of {first.nodeid}")
         terminalreporter.write_line(first.longreprtext)
         terminalreporter.write_line(first.capstdout)
 

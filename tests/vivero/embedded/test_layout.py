@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from vivero.embedded import EmbeddedPostgresError, processes
@@ -87,9 +88,12 @@ def seen_through(request, monkeypatch, tmp_path) -> None:
 
 def sleeping(*arguments: str, cwd: Path | None = None) -> subprocess.Popen[bytes]:
     """A program that calls itself `arguments` and waits for the end of its standard input."""
-    return subprocess.Popen(
+    program = subprocess.Popen(
         [*arguments], executable="/bin/cat", cwd=cwd, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL
     )
+    while "".join(psutil.Process(program.pid).cmdline()).replace(" ", "") != "".join(arguments).replace(" ", ""):
+        assert program.poll() is None  # the kernel names a program a moment after it has begun to run
+    return program
 
 
 @pytest.mark.usefixtures("seen_through")
