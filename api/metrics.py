@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import NamedTuple
 
 from vivero.engine.runtime.buckets import Buckets
+from vivero.engine.runtime.counts_by_type import OTHER, CountsByType
 
 UNKNOWN = "unknown"
 """The route of a request that names no resource, or is refused before it is routed. Names of clients are no labels."""
-OTHER = "other"
-MAX_TYPES = 100
 
 
 class Metrics(NamedTuple):
@@ -33,8 +31,8 @@ class RequestFigures:
 
     def __init__(self) -> None:
         self.by_kind: dict[Kind, Buckets] = {}
-        self.activated: Counter[str] = Counter()
-        """Activated jobs by type. Those of the types beyond `MAX_TYPES` count as `OTHER`."""
+        self.jobs = CountsByType()
+        """Activated jobs."""
 
     def note(self, method: str, route: str, status: int, seconds: float) -> None:
         """A request was answered."""
@@ -46,5 +44,4 @@ class RequestFigures:
 
     def note_activated(self, type: str, jobs: int) -> None:
         """Jobs of a type were given to a worker."""
-        known = type in self.activated or len(self.activated) < MAX_TYPES
-        self.activated[type if known else OTHER] += jobs
+        self.jobs.note("activated", type, jobs)

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from vivero.config import Config
+from vivero.engine.runtime.buckets import Buckets
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.plans import BY_INDEX, ONCE
 from vivero.storage.postgres.pool import Pool, PoolStats
@@ -41,6 +42,8 @@ class Pools:
     leasing: Pool
     large_jobs: Pool
     readers: Pool | None
+    waited_s: Mapping[str, Buckets]
+    """How long callers waited that found no free connection, by the name of the pool."""
 
     def abort(self) -> None:
         """Close all connections, also those in use."""
@@ -67,18 +70,23 @@ def open_pools(config: Config, connections: Connections) -> Pools:
     size = config.database.pool_size
     leasing = connections.by_deadline("leasing", statement_timeout=READ_TIMEOUT, **ONCE)
     large_jobs = connections.by_deadline("large-jobs", statement_timeout=READ_TIMEOUT, **ONCE)
+    waited_s = {name: Buckets() for name in ("reads", "leasing", "large-jobs")}
+    if config.tenants.enabled:
+        waited_s["readers"] = Buckets()
     return Pools(
-        _reads("api", connections, size), Pool(leasing, size), Pool(large_jobs, max(1, size // 4)), _readers(config)
+        _reads("api", connections, size, waited_s["reads"]),
+        Pool(leasing, size, waited_s["leasing"].note),
+        Pool(large_jobs, max(1, size // 4), waited_s["large-jobs"].note),
+        _readers(config, waited_s["readers"]) if config.tenants.enabled else None,
+        waited_s,
     )
 
 
-def _readers(config: Config) -> Pool | None:
-    if not config.tenants.enabled:
-        return None
+def _readers(config: Config, waited_s: Buckets) -> Pool:
     if config.database.reader_url is None:
         raise ValueError("multi-tenancy needs database.reader_url")
-    return _reads("readers", Connections(Primary(config.database.reader_url)), config.database.pool_size)
+    return _reads("readers", Connections(Primary(config.database.reader_url)), config.database.pool_size, waited_s)
 
 
-def _reads(name: str, connections: Connections, size: int) -> Pool:
-    return Pool(connections.by_deadline(name, statement_timeout=READ_TIMEOUT, **BY_INDEX), size)
+def _reads(name: str, connections: Connections, size: int, waited_s: Buckets) -> Pool:
+    return Pool(connections.by_deadline(name, statement_timeout=READ_TIMEOUT, **BY_INDEX), size, waited_s.note)

@@ -15,6 +15,7 @@ from vivero.engine.runtime.batch_operations.task import BatchOperations
 from vivero.engine.runtime.cluster.task import Cluster
 from vivero.engine.runtime.consumer.handovers import Handovers
 from vivero.engine.runtime.consumer.leadership import Consumer
+from vivero.engine.runtime.counts_by_type import CountsByType
 from vivero.engine.runtime.definitions import DefinitionCache
 from vivero.engine.runtime.partition_names import task_name
 from vivero.engine.runtime.supervision.children import Child
@@ -52,6 +53,7 @@ class EngineTasks:
         self._config, self._connections, self._node = config, connections, node
         self._definitions, self._events, self._tracer = definitions, events, tracer
         self.consumers: dict[int, Consumer] = {}
+        self.jobs = CountsByType()
         self.timers: dict[int, Timers] = {}
         self.handovers = Handovers(changed=lambda: self.cluster.changed())
         self.warm_up = WarmUp(definitions, lambda: self.cluster.changed())
@@ -125,6 +127,7 @@ class EngineTasks:
             lambda: self.appender.busy,
             self.handovers[partition],
             self._tracer,
+            self.jobs,
         )
 
 

@@ -136,8 +136,9 @@ def build(
 
     supervisor = Supervisor(children(), config.supervision)
     parts = Parts(
-        supervisor, engine.appender, engine.consumers, engine.timers, completions, definitions, pools, http.long_polls,
-        http.hub, endpoint.figures, metrics.requests, probe, metrics.database, jobs.dispatcher, tracing,
+        supervisor, engine.appender, engine.consumers, engine.jobs, engine.timers, completions, definitions, pools,
+        http.long_polls, http.hub, endpoint.figures, metrics.requests, probe, metrics.database, jobs.dispatcher,
+        tracing,
     )  # fmt: skip
     return Tree(supervisor, engine, completions, pools, jobs, connectors, metrics, tracing, probe)
 

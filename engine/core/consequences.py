@@ -23,6 +23,7 @@ from vivero.engine.core.records.instances import (
     ElementCompleting,
     ElementTerminated,
     ElementTerminating,
+    IncidentRaised,
     IncidentResolved,
     InstanceCreated,
     LoopStarted,
@@ -30,7 +31,14 @@ from vivero.engine.core.records.instances import (
     WorkDeferred,
     WorkResumed,
 )
-from vivero.engine.core.records.jobs import JobCompleted, JobCreated, JobFailed, JobReleased
+from vivero.engine.core.records.jobs import (
+    JobCanceled,
+    JobCompleted,
+    JobCreated,
+    JobErrorThrown,
+    JobFailed,
+    JobReleased,
+)
 from vivero.engine.core.records.messages import ReleaseStart
 from vivero.engine.core.records.timers import TimerCanceled, TimerFailed, TimerMoved, TimerScheduled, TimerTriggered
 from vivero.engine.core.state.instance_tree import MISSING, TERMINATED, Element, Incident, Instance, Job, Timer
@@ -135,20 +143,44 @@ def _is_dropped(work: Work, key: int, stage: str) -> bool:
 
 
 def _incident_resolved(work: Work, row: Incident, _event: Event) -> None:
+    work.incidents.append(("resolved", row.type))
     if row.stage and row.stage not in (COMMAND_STAGE, DEADLOCK_STAGE):
         work.queue.append((row.element.key, row.stage, row.argument))
     if row.element.tokens:
         work.settle_queue.add(row.element.key)  # a scope with an incident does not look whether it is stuck
 
 
+def _incident_raised(work: Work, row: Incident, _event: Event) -> None:
+    work.incidents.append(("raised", row.type))
+
+
 def _job_completed(work: Work, row: Job, _event: Event) -> None:
     """The next listener follows at once, before anything else can change what this one has set."""
+    work.jobs.append(("completed", row.type))
     if row.listener_event in LISTENERS:
         work.queue.appendleft((row.element.key, LISTENERS[row.listener_event], row.listener_index + 1))
 
 
 def _timer_changed(work: Work, row: Timer, _event: Event) -> None:
     work.timers[row.key] = (row.due_at, row.tenant) if row.state == "PENDING" else None
+
+
+def _job_created(work: Work, row: Job, event: Event) -> None:
+    work.jobs.append(("created", row.type))
+    _job_available(work, row, event)
+
+
+def _job_failed(work: Work, row: Job, event: Event) -> None:
+    work.jobs.append(("failed", row.type))
+    _job_available(work, row, event)
+
+
+def _job_error_thrown(work: Work, row: Job, _event: Event) -> None:
+    work.jobs.append(("error", row.type))
+
+
+def _job_canceled(work: Work, row: Job, _event: Event) -> None:
+    work.jobs.append(("canceled", row.type))
 
 
 def _job_available(work: Work, row: Job, _event: Event) -> None:
@@ -167,15 +199,18 @@ FOLLOW: dict[type[Event], Callable[[Work, Any, Any], None]] = {
     LoopStarted: _loop_started,
     WorkDeferred: _deferred,
     WorkResumed: _resumed,
+    IncidentRaised: _incident_raised,
     IncidentResolved: _incident_resolved,
     TimerScheduled: _timer_changed,
     TimerMoved: _timer_changed,
     TimerFailed: _timer_changed,
     TimerTriggered: _timer_changed,
     TimerCanceled: _timer_changed,
-    JobCreated: _job_available,
+    JobCreated: _job_created,
     JobCompleted: _job_completed,
-    JobFailed: _job_available,
+    JobFailed: _job_failed,
+    JobErrorThrown: _job_error_thrown,
+    JobCanceled: _job_canceled,
     JobReleased: _job_available,
 }
 """Event type → the function that adds the work that follows."""

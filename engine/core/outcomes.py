@@ -93,5 +93,9 @@ class Notices:
     """Numbers of jobs that became available, by type and tenant."""
     timers: dict[int, tuple[int, str] | None] = field(default_factory=dict)
     """Changed timers: due date (epoch ms) and tenant; None for a timer that is no longer pending."""
+    jobs: dict[tuple[str, str], int] = field(default_factory=dict)
+    """What happened to how many jobs: (event, type), for example ("completed", "charge-card")."""
+    incidents: dict[tuple[str, str], int] = field(default_factory=dict)
+    """The same for incidents: "raised" or "resolved", and the type."""
     poisoned: list[tuple[int, BaseException]] = field(default_factory=list)
     """Positions whose handling raised, with the exception."""

@@ -418,6 +418,10 @@ class Processor:
             notices.timers |= self._work.timers
         for available in self._work.available:
             notices.available[available] = notices.available.get(available, 0) + 1
+        for happened in self._work.jobs:
+            notices.jobs[happened] = notices.jobs.get(happened, 0) + 1
+        for happened in self._work.incidents:
+            notices.incidents[happened] = notices.incidents.get(happened, 0) + 1
         own = Handled(seq, self._root(), request, self._work.events, rejection)
         own.answered = rejection is None and request is None and not self._work.later
         if self.several and seq == 0 and request is not None and not self._work.later:

@@ -36,6 +36,9 @@ class Work:
         """(type, tenant) of jobs that became available."""
         self.timers: dict[int, tuple[int, str] | None] = {}
         """Changed timers (`Notices.timers`)."""
+        self.jobs: list[tuple[str, str]] = []
+        """(event, type) of jobs to which something happened."""
+        self.incidents: list[tuple[str, str]] = []
 
     def begin(self) -> None:
         """Forget the last command."""
@@ -51,6 +54,8 @@ class Work:
         self.ended = []
         self.available = []
         self.timers = {}
+        self.jobs = []
+        self.incidents = []
 
     def clear_queues(self) -> None:
         self.queue.clear()

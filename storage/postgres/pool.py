@@ -5,7 +5,7 @@ inside a transaction. Callers hold a connection only for database work: a reques
 connection first (a pool of two must survive 500 long polls).
 """
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -41,11 +41,13 @@ class PoolStats:
 class Pool:
     """At most `size` connections. `connect` opens them on demand."""
 
-    def __init__(self, connect: Connect, size: int) -> None:
+    def __init__(self, connect: Connect, size: int, note_wait: Callable[[float], object] | None = None) -> None:
+        """`note_wait(seconds)` is called for each caller that found no free connection, when its wait ends."""
         if size < 1:
             raise ValueError(f"a pool needs at least one connection, not {size}")
         self._connect = connect
         self._size = size
+        self._note_wait = note_wait
         self._slots = trio.Semaphore(size, max_value=size)  # wakes its waiters in their order
         self._idle: list[Connection] = []
         self._in_use: set[Connection] = set()
@@ -114,9 +116,14 @@ class Pool:
             raise PoolClosed("the pool is closed")
 
     async def _wait_slot(self, end: float) -> None:
-        with trio.CancelScope(deadline=end):
-            await self._slots.acquire()
-            return
+        began = trio.current_time()
+        try:
+            with trio.CancelScope(deadline=end):
+                await self._slots.acquire()
+                return
+        finally:
+            if self._note_wait is not None:
+                self._note_wait(trio.current_time() - began)
         self._exhausted += 1
         raise PoolExhausted(f"all {self._size} connections of the pool are in use")
 

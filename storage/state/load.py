@@ -42,6 +42,9 @@ class Loaded(NamedTuple):
     """Lease tokens that were asked for, by job."""
     left_out: set[Need]
     """Needs whose trees wait for another load, because those of earlier needs are large (see `row_bound`)."""
+    found: int = 0
+    """The number of needed rows of instances that the state had, and of those that the database was asked for."""
+    looked_up: int = 0
 
 
 async def fill(reader: Connection, state: State, needs: Iterable[Need]) -> Loaded:
@@ -64,7 +67,7 @@ async def fill(reader: Connection, state: State, needs: Iterable[Need]) -> Loade
         state.held = (await reader.execute(_sql["held_commands"], (state.partition, HELD_AT_ONCE + 1))).rows[0][0]
     if plan.results:
         await pages.results(reader, state, plan.results)
-    return loaded
+    return loaded._replace(found=plan.found, looked_up=plan.looked_up)
 
 
 async def _load_references(

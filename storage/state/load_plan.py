@@ -60,6 +60,8 @@ class LoadPlan:
         self.items: set[tuple[int, int]] = set()
         self.results: set[int] = set()
         self.variables: set[int] = set()
+        self.found = self.looked_up = 0
+        """Needed rows of instances, by whether the state has them."""
         known: dict[NeedKind, tuple[set[Any], Any]] = {
             NeedKind.JOB: (self.jobs, state.jobs),
             NeedKind.INCIDENT: (self.incidents, state.incidents),
@@ -85,7 +87,12 @@ class LoadPlan:
             if need.kind in known:
                 asked, present = known[need.kind]
                 if need.key not in present or is_foreign(need, present[need.key]):
-                    if need.kind not in OF_TREES or lowest < need.key < beyond:  # others have their own trees
+                    if need.kind not in OF_TREES:
                         asked.add(need.key)
-                elif need.kind in OF_TREES and (part := pages.part_with_lazy_variables(present[need.key])) is not None:
-                    self.variables.add(part)
+                    elif lowest < need.key < beyond:  # others have their own trees
+                        self.looked_up += 1
+                        asked.add(need.key)
+                elif need.kind in OF_TREES:
+                    self.found += 1
+                    if (part := pages.part_with_lazy_variables(present[need.key])) is not None:
+                        self.variables.add(part)

@@ -45,6 +45,16 @@ def _requests(parts: Parts) -> Iterator[Series]:
         yield {"method": method, "route": route, "status": str(status)}, buckets
 
 
+def _late(parts: Parts) -> Iterator[Series]:
+    for partition, timers in parts.timers.items():
+        yield {"partition": str(partition)}, timers.stats.late_s
+
+
+def _pools(parts: Parts) -> Iterator[Series]:
+    for pool, buckets in parts.pools.waited_s.items():
+        yield {"pool": pool}, buckets
+
+
 HISTOGRAMS: Sequence[HistogramInstrument] = (
     HistogramInstrument("vivero.batch.commands", "{command}", "Commands of a batch.", of_consumers("batch_size")),
     HistogramInstrument(
@@ -62,6 +72,16 @@ HISTOGRAMS: Sequence[HistogramInstrument] = (
     HistogramInstrument(
         "vivero.definitions.load.time", "s", "Parsing of files that were not in the cache.",
         lambda parts: (({}, parts.definitions.load_s),),
+    ),
+    HistogramInstrument(
+        "vivero.timers.late.time", "s", "From the due date of a timer to its processed trigger.", _late
+    ),
+    HistogramInstrument(
+        "vivero.pool.wait.time", "s", "Waits for a connection of a pool that had none free.", _pools
+    ),
+    HistogramInstrument(
+        "vivero.loop.turn.time", "s", "Turns of the event loop above 1 ms: nobody is served meanwhile.",
+        lambda parts: (({}, parts.probe.turn_s),),
     ),
     HistogramInstrument(
         "vivero.http.request.time", "s", "Requests, from their head to the answer. Long polls wait.", _requests

@@ -12,13 +12,11 @@ from dataclasses import dataclass
 from enum import Enum
 from time import monotonic
 
+from vivero.engine.runtime.counts_by_type import MAX_TYPES, OTHER
 from vivero.engine.runtime.database_figures import TURN_S, Reading
 from vivero.engine.runtime.supervision.failures import REASONS
 from vivero.metrics.parts import Parts
 
-MAX_TYPES = 100
-"""Job types in the figures of the database. The less frequent ones are folded into `OTHER`."""
-OTHER = "other"
 OVERDUE_S = 3 * TURN_S
 """The lag is read each turn. After this time without a reading, it is taken to grow."""
 
@@ -142,8 +140,40 @@ def _healthy(parts: Parts) -> Iterator[Observed]:
 
 
 def _activated(parts: Parts) -> Iterator[Observed]:
-    for type_, count in parts.requests.activated.items():
+    for type_, count in parts.requests.jobs.of("activated"):
         yield count, {"type": type_}
+
+
+def of_events(event: str) -> Callable[[Parts], Iterable[Observed]]:
+    """What happened to jobs, by type."""
+
+    def read(parts: Parts) -> Iterator[Observed]:
+        for type_, count in parts.job_events.of(event):
+            yield count, {"type": type_}
+
+    return read
+
+
+def of_incidents(event: str) -> Callable[[Parts], Iterable[Observed]]:
+    """What happened to incidents, by type."""
+
+    def read(parts: Parts) -> Iterator[Observed]:
+        sums = sum((consumer.stats.incidents for consumer in parts.consumers.values()), Counter[tuple[str, str]]())
+        for (each, type_), count in sums.items():
+            if each == event:
+                yield count, {"type": type_}
+
+    return read
+
+
+def _cached_instances(parts: Parts) -> Iterator[Observed]:
+    for partition, consumer in parts.consumers.items():
+        yield consumer.handover.cached().instances, {"partition": str(partition)}
+
+
+def _cached_bytes(parts: Parts) -> Iterator[Observed]:
+    for partition, consumer in parts.consumers.items():
+        yield consumer.handover.cached().bytes, {"partition": str(partition)}
 
 
 def _lag_s(parts: Parts) -> Iterator[Observed]:
@@ -212,7 +242,15 @@ INSTRUMENTS: Sequence[Instrument] = (
     counter("engine.terms", "{term}", "Leadership terms that began here.", of_consumers("terms")),
     counter("engine.poisoned", "{batch}", "Batches that PostgreSQL rejected.", of_consumers("poisoned")),
     counter("engine.not_loaded", "{batch}", "Batches cut short to load more.", of_consumers("not_loaded")),
-    counter("engine.cache.evicted", "{row}", "Rows evicted from the cache of state.", of_consumers("evicted")),
+    gauge("engine.cache.instances", "{instance}", "Instances in memory, with all that they call.", _cached_instances),
+    gauge("engine.cache.size", "By", "Bytes of the state in memory, estimated.", _cached_bytes),
+    counter("engine.cache.hits", "{look-up}", "Needed rows of instances found in memory.", of_consumers("found")),
+    counter(
+        "engine.cache.misses", "{look-up}", "Those that the database was asked for instead.", of_consumers("looked_up")
+    ),
+    counter(
+        "engine.cache.evicted", "{aggregate}", "Instances, parts and message channels evicted.", of_consumers("evicted")
+    ),
     gauge("engine.leads", "1", "1 if this node leads the partition, otherwise 0.", _leads),
     # the log
     counter("appends", "{command}", "Commands appended to the log.", one(lambda parts: parts.appender.stats.commands)),
@@ -235,7 +273,16 @@ INSTRUMENTS: Sequence[Instrument] = (
     gauge("waiters", "{request}", "Requests that wait for outcomes.", one(lambda parts: parts.completions.waiting)),
     gauge("long_polls", "{request}", "Requests that wait for jobs.", one(lambda parts: len(parts.long_polls))),
     gauge("streams", "{stream}", "Streams of hints to consoles.", one(lambda parts: parts.hub.streams)),
+    counter("jobs.created", "{job}", "Jobs created.", of_events("created")),
     counter("jobs.activated", "{job}", "Jobs given to workers.", _activated),
+    counter("jobs.completed", "{job}", "Jobs that workers completed.", of_events("completed")),
+    counter("jobs.failed", "{job}", "Failures of jobs; a job may fail several times.", of_events("failed")),
+    counter("jobs.errors", "{job}", "BPMN errors that workers threw.", of_events("error")),
+    counter("jobs.canceled", "{job}", "Jobs that ended with their elements.", of_events("canceled")),
+    counter("incidents.raised", "{incident}", "Incidents raised.", of_incidents("raised")),
+    counter(
+        "incidents.resolved", "{incident}", "Incidents resolved, or gone with their elements.", of_incidents("resolved")
+    ),
     # caches and pools
     counter("definitions.hits", "{look-up}", "Models found in the cache.", one(lambda p: p.definitions.stats.hits)),
     counter("definitions.misses", "{look-up}", "Models not in the cache.", one(lambda p: p.definitions.stats.misses)),

@@ -13,6 +13,7 @@ from vivero.engine.jobs.dispatcher import JobDispatcher
 from vivero.engine.runtime.appender.task import Appender
 from vivero.engine.runtime.completions import Completions
 from vivero.engine.runtime.consumer.leadership import Consumer
+from vivero.engine.runtime.counts_by_type import CountsByType
 from vivero.engine.runtime.database_figures import DatabaseFigures
 from vivero.engine.runtime.definitions import DefinitionCache
 from vivero.engine.runtime.supervision.loop_probe import LoopProbe
@@ -29,6 +30,7 @@ class Parts:
     supervisor: Supervisor
     appender: Appender
     consumers: Mapping[int, Consumer]
+    job_events: CountsByType
     timers: Mapping[int, Timers]
     completions: Completions
     definitions: DefinitionCache

@@ -166,6 +166,10 @@ class Committer:
         stats.outcomes.update(work.counted)
         if work.notices.ended:
             stats.ended.update([one.state for one in work.notices.ended])
+        for (event, type_), count in work.notices.jobs.items():
+            stats.jobs.note(event, type_, count)
+        if work.notices.incidents:
+            stats.incidents.update(work.notices.incidents)
         if work.commands:
             stats.recent.note(work.commands, trio.current_time())
             stats.batch_size.note(work.commands)

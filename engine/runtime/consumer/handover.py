@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import trio
 
@@ -15,6 +15,13 @@ from vivero.storage.log import AppendedSegment
 
 EXPECT_S = 0.005
 """How long a quantum of deferred work waits for commands that are being appended, so that they need not wait for it."""
+
+
+class Cached(NamedTuple):
+    """The state that a term has in memory: instance trees, and bytes, message channels included (estimated)."""
+
+    instances: int
+    bytes: int
 
 
 class RunningTerm(Protocol):
@@ -31,6 +38,9 @@ class RunningTerm(Protocol):
 
     @property
     def computes(self) -> bool: ...
+
+    @property
+    def cached(self) -> Cached: ...
 
     def take(self, segment: AppendedSegment) -> None: ...
 
@@ -71,6 +81,11 @@ class Handover:
         """How far the term is; None if this node does not lead the partition."""
         term = self.term
         return Consumed(term.last, term.per_second) if term is not None and term.leading else None
+
+    def cached(self) -> Cached:
+        """What the term has in memory; nothing if this node does not lead the partition."""
+        term = self.term
+        return term.cached if term is not None and term.leading else Cached(0, 0)
 
     def accuse(self, note: Callable[[Suspicion], None]) -> None:
         """Tell what blocked the event loop. The watchdog's thread calls this before it ends the process.

@@ -19,6 +19,7 @@ from vivero.engine.runtime.consumer.observers import CommitObserver, Models
 from vivero.engine.runtime.consumer.rejected_commands import MAX_TIMERS, RejectedCommands, Suspected
 from vivero.engine.runtime.consumer.settings import ConsumerSettings, ConsumerStats
 from vivero.engine.runtime.consumer.term import Term
+from vivero.engine.runtime.counts_by_type import CountsByType
 from vivero.engine.runtime.partition_names import task_name
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.failures import leaves
@@ -49,12 +50,14 @@ class Consumer:
         coming: Callable[[], bool] = lambda: False,
         handover: Handover | None = None,
         tracer: Tracer | None = None,
+        jobs: CountsByType | None = None,
     ) -> None:
-        """`connect(name)` makes a connection. `node` is unique to this process. `coming()` tells of appends."""
+        """`connect(name)` makes a connection. `node` is unique to this process. `coming()` tells of appends. `jobs`
+        are counts that several consumers share."""
         self.partition = partition
         self.settings = settings or ConsumerSettings()
         self.timer_rules = timer_rules
-        self.stats = ConsumerStats()
+        self.stats = ConsumerStats() if jobs is None else ConsumerStats(jobs=jobs)
         self._connect = connect
         self._node = node
         self.definitions = definitions

@@ -34,7 +34,7 @@ class Loader:
     """Fills the state of a term with what its commands need."""
 
     def __init__(self, owner: Owner, state: State, log_reader: LogReader, beat: Beat) -> None:
-        self._settings = owner.settings
+        self._settings, self._stats = owner.settings, owner.stats
         self._definitions = owner.definitions
         self._state = state
         self._log_reader = log_reader
@@ -67,7 +67,10 @@ class Loader:
 
     async def load(self, needs: list[Need]) -> Loaded:
         """Load rows, as many as one load may."""
-        return await load.fill(await self._log_reader.connection_free(), self._state, needs)
+        loaded = await load.fill(await self._log_reader.connection_free(), self._state, needs)
+        self._stats.found += loaded.found
+        self._stats.looked_up += loaded.looked_up
+        return loaded
 
     async def fill(self, needs: list[Need]) -> Set[Need]:
         """Load rows and models that follow-ups of a batch need. Gives the needs that the load has left out."""

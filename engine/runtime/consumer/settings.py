@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from vivero.engine.core.rules import STAGE_STEPS, TREE_RULES
 from vivero.engine.runtime.buckets import COUNTS, Buckets
+from vivero.engine.runtime.counts_by_type import CountsByType
 from vivero.engine.runtime.recent import Recent
 
 
@@ -47,11 +48,19 @@ class ConsumerStats:
     statements: int = 0
     not_loaded: int = 0
     evicted: int = 0
+    found: int = 0
+    """Rows of instances that commands needed and that were in memory."""
+    looked_up: int = 0
+    """Those that the database was asked for."""
     poisoned: int = 0
     outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Commands by intent and outcome: accepted, rejected, or forwarded to another partition."""
     ended: Counter[str] = field(default_factory=Counter)
     """Ended process instances by state, without called ones."""
+    jobs: CountsByType = field(default_factory=CountsByType)
+    """What happened to jobs; the consumers of a node share it."""
+    incidents: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Incidents by event (raised, resolved) and type."""
     batch_size: Buckets = field(default_factory=lambda: Buckets(COUNTS))
     """Commands of a batch."""
     compute_s: Buckets = field(default_factory=Buckets)

@@ -26,6 +26,7 @@ from vivero.engine.runtime.consumer.batch import BatchResult, Decoded
 from vivero.engine.runtime.consumer.cache_eviction import CacheEviction
 from vivero.engine.runtime.consumer.committer import Committer
 from vivero.engine.runtime.consumer.engine_time import EngineTime
+from vivero.engine.runtime.consumer.handover import Cached
 from vivero.engine.runtime.consumer.loader import Loader
 from vivero.engine.runtime.consumer.log_reader import LogReader
 from vivero.engine.runtime.consumer.owner import Owner
@@ -113,6 +114,11 @@ class Term:
         """For other threads: whether the attempt under way has kept this process computing for a while."""
         return (self._trials.meter.step_s() or 0.0) > LONG_S
 
+    @property
+    def cached(self) -> Cached:
+        """The state in memory."""
+        return Cached(len(self._state.trees), self._state.weight + self._state.channels_weight)
+
     async def work(self, nursery: trio.Nursery) -> None:
         """Process the log until another node should lead. Then hand the partition over, between two batches."""
         while self._owner.handover.assignment.duty is not Duty.ELSEWHERE:
@@ -179,11 +185,11 @@ class Term:
         fitting: list[Decoded] = []
         with self._beat.waiting(self._settings.call_timeout_s):
             while not fitting:
-                leases, left_out = await self._loader.load(missing + batch.needs_of(self._processor, commands))
-                fitting = batch.loaded_commands(self._processor, commands, left_out)
+                loaded = await self._loader.load(missing + batch.needs_of(self._processor, commands))
+                fitting = batch.loaded_commands(self._processor, commands, loaded.left_out)
             await self._loader.load_models(missing)
             await self._loader.load_values(missing)
-        return fitting, leases
+        return fitting, loaded.leases
 
     async def _read(self, limit: int) -> Batch | None:
         """The rows behind those that wait; None: there are none."""

@@ -16,10 +16,14 @@ from typing import NamedTuple
 import structlog
 import trio
 
+from vivero.engine.runtime.buckets import Buckets
+
 log = structlog.get_logger(__name__)
 
 LONG_S = 0.05
 """The goal: no turn takes longer."""
+NOTED_S = 0.001
+"""Shorter turns are only compared with this, which costs less than counting them."""
 SAMPLE_S = 0.005
 """Reading the thread's clock takes as long as a short turn, so the probe reads it only this often."""
 NAMES_FOR_TURNS = 100_000
@@ -45,6 +49,8 @@ class LoopProbe(trio.abc.Instrument):
         """The longest turn since the start or the last `reset`."""
         self.long = 0
         """The number of turns longer than `LONG_S`."""
+        self.turn_s = Buckets()
+        """Turns longer than `NOTED_S`, by the clock on the wall: for so long nobody was served."""
         self._tell = _warn if tell is None else tell
         self._tasks = _Tasks()
         self._names_always = names_always
@@ -83,6 +89,8 @@ class LoopProbe(trio.abc.Instrument):
 
     def before_io_wait(self, timeout: float) -> None:
         wall = perf_counter() - self._began
+        if wall > NOTED_S:
+            self.turn_s.note(wall)
         if wall > self.longest.seconds or wall > LONG_S:
             self._note(min(wall, thread_time() - self._sampled))
         if self._names_left:

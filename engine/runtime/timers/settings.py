@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from vivero.engine.core.rules import TIMER_RULES, TimerRules
+from vivero.engine.runtime.buckets import Buckets
 
 MAX_IN_FLIGHT = 1_000
+LATE = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 600.0, 3600.0)
+"""Upper bounds for the lateness of timers: milliseconds while all is well, hours after a downtime."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +57,5 @@ class TimerStats:
     refills: int = 0
     again: int = 0
     """The number of timers that were still pending after their trigger was processed."""
+    late_s: Buckets = field(default_factory=lambda: Buckets(LATE))
+    """From the due date of a timer to the moment at which its trigger was processed, by the engine's clock."""

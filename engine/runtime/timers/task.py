@@ -214,10 +214,12 @@ class Timers:
 
     def _note_processed(self, memory: TermMemory) -> bool:
         """Drop triggers that are processed. True if there were any."""
-        waited_s = memory.processed(self._watermark)
-        if waited_s is None:
+        done, now = memory.processed(self._watermark), memory.now()
+        if not done:
             return False
-        self._pace.processed(waited_s, full=memory.full)
+        for trigger in done:
+            self.stats.late_s.note(max(0, now - trigger.timer.due_at) / 1000)
+        self._pace.processed(trio.current_time() - done[0].since, full=memory.full)
         for timer in memory.take_still_pending():
             self._note_pending(timer)
         return True

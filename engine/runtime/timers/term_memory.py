@@ -60,8 +60,8 @@ class TermMemory:
         """The engine's time: the latest reading plus the time since."""
         return self.clock_now + (0 if self.pinned else int((trio.current_time() - self.clock_read) * 1000))
 
-    def processed(self, watermark: int) -> float | None:
-        """Drop the triggers up to this position. Returns how long the oldest took; None if there were none."""
+    def processed(self, watermark: int) -> list[Trigger]:
+        """Drop and return the triggers up to this position, the oldest first."""
         done = [flying for flying in self.in_flight.values() if flying.position <= watermark]
         for timer, _, _ in done:
             del self.in_flight[timer.key]
@@ -70,7 +70,7 @@ class TermMemory:
             self.done[timer.key] = timer.due_at, times + 1
             if len(self.done) > REMEMBERED:
                 del self.done[next(iter(self.done))]
-        return trio.current_time() - done[0].since if done else None
+        return done
 
     def times_processed(self, timer: PendingTimer) -> int:
         """How often a trigger of this due date was processed, as far as remembered."""

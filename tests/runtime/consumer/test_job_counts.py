@@ -3,7 +3,7 @@
 import pytest
 
 from tests.runtime.whole_engine import HEAD, START_MS, EngineBench
-from vivero.engine.core.records.instances import CancelInstance
+from vivero.engine.core.records.instances import CancelInstance, ResolveIncident
 from vivero.engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
 from vivero.engine.runtime.consumer.settings import ConsumerSettings
 from vivero.storage import activation, clock
@@ -56,3 +56,25 @@ async def test_a_job_that_fails_again_counts_again(bench, connection):
         (job,) = await leased(connection, "ann")
         assert (await bench.run(FailJob(job, retries, 0, "boom", {}))).rejection is None
     assert await bench.rows(COUNTS) == [("CREATED", "", 1), ("FAILED", "ann", 3)]
+
+
+async def test_metrics_count_what_happens_to_jobs_and_incidents(bench, connection):
+    """What a user asked for is counted once, and so is each need of a row that memory had, or did not have."""
+    await bench.create(count=5)
+    one, two, three = await leased(connection, "ann", 3)
+    for command in (CompleteJob(one, {}), FailJob(two, 0, 0, "boom", {}), ThrowJobError(three, "E", None, {})):
+        assert (await bench.run(command)).rejection is None
+    assert (await bench.run(CompleteJob(one, {}))).rejection is not None
+    await bench.run(CancelInstance((await bench.rows("SELECT max(process_instance_key) FROM jobs"))[0][0]))
+    incident = (await bench.rows("SELECT incident_key FROM incidents WHERE type = 'JOB_NO_RETRIES'"))[0][0]
+    await bench.run(UpdateJob(two, retries=1))
+    await bench.run(ResolveIncident(incident))
+    stats = bench.consumer.stats
+    events = {"created": 5, "completed": 1, "failed": 1, "error": 1, "canceled": 1}
+    assert stats.jobs.counts == {(event, "work"): count for event, count in events.items()}
+    raised = {("raised", "JOB_NO_RETRIES"): 1, ("raised", "UNHANDLED_ERROR_EVENT"): 1}
+    assert stats.incidents == raised | {("resolved", "JOB_NO_RETRIES"): 1}
+    assert stats.looked_up == (7 if bench.consumer.settings.cache_bytes == 0 else 1), "a job that ended is in no memory"
+    assert stats.found + stats.looked_up == 7
+    cached = bench.consumer.handover.cached()
+    assert (cached.instances > 0) == (cached.bytes > 0)

@@ -50,6 +50,8 @@ def test_the_longest_turn_is_kept(clocks):
     run(probe, lambda: turns(clocks, 0.002, 0.03, 0.007))
     assert probe.longest.seconds == pytest.approx(0.03, abs=loop_probe.SAMPLE_S)
     assert probe.long == 0
+    counts = dict(zip((*probe.turn_s.bounds, "more"), probe.turn_s.counts, strict=True))
+    assert {bound: count for bound, count in counts.items() if count} == {0.0025: 1, 0.01: 1, 0.05: 1}
 
 
 def test_what_others_took_from_the_processor_does_not_count(clocks):

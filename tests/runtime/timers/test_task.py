@@ -57,6 +57,15 @@ async def test_triggers_that_were_not_or_perhaps_appended_come_again(small, erro
     assert await small.value("SELECT count(*) FROM event_log WHERE events::text LIKE '%TimerTriggered%'") == 30
 
 
+async def test_the_lateness_of_each_timer_is_counted_by_the_engines_clock(small):
+    await small.create(count=12)
+    await small.set_clock(START_MS + HOUR + 7_000)
+    await small.until(lambda: len(small.ended) == 12)
+    late = small.timers.stats.late_s
+    assert dict(zip((*late.bounds, "more"), late.counts, strict=True))[10.0] == sum(late.counts) == 12
+    assert late.sum == pytest.approx(12 * 7)
+
+
 async def test_a_program_that_stops_fires_no_more(small, migrated):
     small.timers_lead = lambda: False
     await small.create(count=3)

@@ -78,6 +78,23 @@ async def test_who_waits_longest_is_served_first(pool):
     assert order == [0, 1, 2, 3, 4]
 
 
+async def test_waits_are_told_with_their_times(database):
+    waited = []
+    pool = Pool(lambda deadline: connect(database, deadline=deadline), 1, waited.append)
+    async with pool.connection():
+        pass
+    assert waited == [], "a free connection takes no wait"
+    async with trio.open_nursery() as nursery, pool.connection():
+        with pytest.raises(PoolExhausted):
+            await pool.connection(deadline=trio.current_time() + 0.05).__aenter__()
+        nursery.start_soon(backend, pool)
+        await trio.testing.wait_all_tasks_blocked()
+        assert len(waited) == 1
+    assert len(waited) == 2
+    assert waited[0] >= 0.05
+    pool.close()
+
+
 async def test_waiting_ends_at_the_deadline(pool):
     async with pool.connection(), pool.connection():
         started = trio.current_time()

@@ -79,6 +79,8 @@ HIDDEN = {
         "vivero_incidents",
         "vivero_timers_next_due",
     ),
+    *(f"vivero_jobs_{each}" for each in ("completed", "failed", "errors", "canceled")),
+    *("vivero_incidents_raised", "vivero_incidents_resolved"),
     *("vivero_postgres_replication_lag", "vivero_figures_failures", "vivero_background_executions"),
     *("vivero_trace_spans_exported", "vivero_trace_spans_dropped"),
     *(f"vivero_background_{each}" for each in ("started", "completed", "retried", "failed", "lost")),
