@@ -13,7 +13,7 @@ from typing import Literal
 from unittest import mock
 
 import httpx
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
 from tests.console.conftest import CONSOLE
 
@@ -32,10 +32,13 @@ WIDTHS = (1280, 640, 390)
 UNSETTLED = "main .loading, main [aria-busy=true], .canvas:not([data-ready]), .form:not([data-ready])"
 
 
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+"""The first has no windows. The others draw a toolbar for each context, for twice the CPU that our pages take."""
+
+
 def chromium() -> str | None:
     """The path of the machine's Chromium; None without one."""
-    named = os.environ.get("VIVERO_CHROMIUM")
-    return named or next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    return os.environ.get("VIVERO_CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
 @contextmanager
@@ -46,6 +49,15 @@ def browsing(path: str) -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield browser
         browser.close()
+
+
+@contextmanager
+def new_context(browser: Browser) -> Iterator[BrowserContext]:
+    """Tabs with cookies and storage of their own: light, and in English."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, locale="en-GB", timezone_id="Europe/Madrid")
+    context.set_default_timeout(PATIENCE_MS)
+    yield context
+    context.close()
 
 
 @dataclass
@@ -162,6 +174,15 @@ class Console:
             if name == found.strip() if exact else name in found:
                 return
         raise AssertionError(f"{name!r} cannot be reached with Tab on {self.page.url}")
+
+
+def forget(console: Console) -> None:
+    """Close a tab, with what it has left for the next one: cookies, and what the page has stored."""
+    page, context = console.page, console.page.context
+    if page.url.startswith(console.address):
+        page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+    context.clear_cookies()
+    page.close()
 
 
 class Api:

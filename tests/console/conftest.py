@@ -4,7 +4,7 @@ import functools
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import psycopg
@@ -105,28 +105,44 @@ def stuck(api) -> Callable[[str], str]:
     return start
 
 
+@pytest.fixture(scope="module")
+def context(browser) -> Iterator:
+    """What the tabs of the tests of a module share, one test after another: the scripts that it has loaded."""
+    from tests.console.browser import new_context
+
+    with new_context(browser) as context:
+        yield context
+
+
 @pytest.fixture
-def tab(browser) -> Iterator[Callable[..., object]]:
+def tab(browser, context) -> Iterator[Callable[..., object]]:
     """Opens tabs, light and in English. Each has cookies of its own, and must report no error."""
-    from tests.console.browser import Console
+    from tests.console.browser import Console, forget, new_context
 
     opened = []
+    with ExitStack() as stack:
 
-    def open_tab(address: str) -> Console:
-        context = browser.new_context(
-            viewport={"width": 1280, "height": 800}, locale="en-GB", timezone_id="Europe/Madrid"
-        )
-        context.set_default_timeout(10_000)
-        opened.append((context, Console(context.new_page(), address)))
-        return opened[-1][1]
+        def open_tab(address: str, *, alone: bool = False) -> Console:
+            """`alone`: in a context that no other test has."""
+            among = stack.enter_context(new_context(browser)) if alone or opened else context
+            opened.append(Console(among.new_page(), address))
+            return opened[-1]
 
-    yield open_tab
-    for context, _ in opened:
-        context.close()
-    assert [errors for _, console in opened if (errors := console.errors)] == []
+        yield open_tab
+        for console in opened:
+            forget(console)
+    assert [console.errors for console in opened if console.errors] == []
 
 
 @pytest.fixture
 def console(tab, api, address):
     """A tab on the server of the module."""
     return tab(address)
+
+
+@pytest.fixture
+def timed(tab, api, address):
+    """The same with a clock that a test moves. All tabs of a context have one clock."""
+    console = tab(address, alone=True)
+    console.page.clock.install()
+    return console

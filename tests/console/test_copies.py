@@ -1,4 +1,8 @@
-"""Each action shows what it sends, as curl and as a command of vivero, and tells its position and duration."""
+"""Each action shows what it sends, as curl and as a command of vivero, and tells its position and duration.
+
+All actions share one way to be sent, which the last test proves. Therefore `make test` has those of two pages, and
+`make test-long` all.
+"""
 
 import itertools
 import re
@@ -90,6 +94,7 @@ def test_actions_of_an_instance(console, api, stuck):
     act(console, "Delete instance", deletion, confirm="Delete instance")
 
 
+@pytest.mark.long
 def test_actions_of_timers_and_jobs(console, api, stuck):
     key, _ = claimed(api)
     [timer] = api.post("/timers/search", {"filter": {"processInstanceKey": key}})["items"]
@@ -105,6 +110,7 @@ def test_actions_of_timers_and_jobs(console, api, stuck):
     told(console, "Set retries")
 
 
+@pytest.mark.long
 def test_actions_of_messages(console, api):
     api.deploy("conditional.bpmn", (MODELS / "conditional.bpmn").read_bytes())
     console.open("/messages")
@@ -147,6 +153,7 @@ def test_actions_of_a_task(console, api):
     told(console, "Complete")
 
 
+@pytest.mark.long
 def test_actions_by_forms(console, api):
     """A start by a form, and a task by another: what is shown follows what is entered."""
     api.deploy_all(*CLAIM.glob("*.bpmn"), *CLAIM.glob("*.form"))
@@ -173,6 +180,7 @@ def test_actions_by_forms(console, api):
     told(console, "Complete")
 
 
+@pytest.mark.long
 def test_actions_of_a_process(console, api):
     console.open("/deploy")
     model = (MODELS / "claim_review.bpmn").read_bytes().replace(b"claim-review", b"copied")
@@ -196,6 +204,7 @@ def test_actions_of_a_process(console, api):
     act(console, "Delete", sent, confirm="Delete", told_as="Delete v1")
 
 
+@pytest.mark.long
 def test_actions_on_everything_that_matches(console, api, stuck):
     for name in ("CAUSE-1", "CAUSE-2"):
         stuck(name)
@@ -233,6 +242,7 @@ def test_actions_on_everything_that_matches(console, api, stuck):
     offers(dialog, "POST", "process-instances/deletion", "delete --all --filter ")
 
 
+@pytest.mark.long
 def test_actions_of_access(console, api):
     api.post("/groups", {"groupId": "crew", "name": "Crew"})
     console.open("/access/users")

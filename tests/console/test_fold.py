@@ -144,7 +144,7 @@ def check(seeds):
 
 
 def test_the_fold_of_events_is_the_engines_state(seed):
-    check(range(seed, seed + 50))
+    check(range(seed, seed + 20))
 
 
 @pytest.mark.long

@@ -34,6 +34,9 @@ PAGES = {
 }
 ALIKE = {
     "buffered",
+    "incidents",
+    "log",
+    "system",
     "deploy",
     "feel",
     "match",

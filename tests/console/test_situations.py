@@ -21,48 +21,45 @@ LISTS = {
 }
 
 
-def test_a_server_that_is_away_is_told_and_comes_back(console, api):
-    console.page.clock.install()
-    console.open("/instances?state=all")
-    console.page.route(re.compile("/v2/|/console/live"), lambda route: route.abort())
-    console.page.get_by_text("Completed", exact=True).click()
-    expect(console.page.locator(".banner")).to_have_text(re.compile("The server cannot be reached"))
-    console.page.clock.run_for(2000)
-    expect(console.page.locator(".banner")).to_be_visible()
+def test_a_server_that_is_away_is_told_and_comes_back(timed, api):
+    timed.open("/instances?state=all")
+    timed.page.route(re.compile("/v2/|/console/live"), lambda route: route.abort())
+    timed.page.get_by_text("Completed", exact=True).click()
+    expect(timed.page.locator(".banner")).to_have_text(re.compile("The server cannot be reached"))
+    timed.page.clock.run_for(2000)
+    expect(timed.page.locator(".banner")).to_be_visible()
     api.start("order", "ORD-AWAY")
-    console.page.get_by_text("All", exact=True).click()
-    console.page.unroute(re.compile("/v2/|/console/live"))
-    console.page.clock.run_for(15_000)
-    expect(console.page.get_by_text("ORD-AWAY")).to_be_visible()
-    expect(console.page.locator(".banner")).to_have_count(0)
-    assert all("ERR_FAILED" in error for error in console.errors)
-    console.errors.clear()
+    timed.page.get_by_text("All", exact=True).click()
+    timed.page.unroute(re.compile("/v2/|/console/live"))
+    timed.page.clock.run_for(15_000)
+    expect(timed.page.get_by_text("ORD-AWAY")).to_be_visible()
+    expect(timed.page.locator(".banner")).to_have_count(0)
+    assert all("ERR_FAILED" in error for error in timed.errors)
+    timed.errors.clear()
 
 
-def test_a_refused_stream_makes_the_page_poll(console, api):
-    console.page.clock.install()
-    console.page.route("**/console/live*", lambda route: route.fulfill(status=503, body="too many"))
-    console.open("/instances?state=all")
-    expect(console.page.get_by_role("button", name="Live", exact=True)).to_have_attribute(
+def test_a_refused_stream_makes_the_page_poll(timed, api):
+    timed.page.route("**/console/live*", lambda route: route.fulfill(status=503, body="too many"))
+    timed.open("/instances?state=all")
+    expect(timed.page.get_by_role("button", name="Live", exact=True)).to_have_attribute(
         "title", "The page reads again every five seconds"
     )
     api.start("order", "ORD-POLLED")
-    console.page.clock.run_for(7000)
-    expect(console.page.get_by_text("ORD-POLLED")).to_be_visible()
-    assert all("503" in error for error in console.errors)
-    console.errors.clear()
+    timed.page.clock.run_for(7000)
+    expect(timed.page.get_by_text("ORD-POLLED")).to_be_visible()
+    assert all("503" in error for error in timed.errors)
+    timed.errors.clear()
 
 
-def test_after_bye_the_page_polls_and_then_has_a_stream_again(console, api):
-    console.page.clock.install()
+def test_after_bye_the_page_polls_and_then_has_a_stream_again(timed, api):
     bye = {"status": 200, "content_type": "text/event-stream", "body": "event: bye\ndata: {}\n\n"}
-    console.page.route("**/console/live*", lambda route: route.fulfill(**bye))
-    console.open("/instances?state=all")
-    live = console.page.get_by_role("button", name="Live", exact=True)
-    console.page.clock.run_for(100)
+    timed.page.route("**/console/live*", lambda route: route.fulfill(**bye))
+    timed.open("/instances?state=all")
+    live = timed.page.get_by_role("button", name="Live", exact=True)
+    timed.page.clock.run_for(100)
     expect(live).to_have_attribute("title", "The page reads again every five seconds")
-    console.page.unroute("**/console/live*")
-    console.page.clock.run_for(7000)
+    timed.page.unroute("**/console/live*")
+    timed.page.clock.run_for(7000)
     expect(live).to_have_attribute("title", "The page follows the server")
 
 
