@@ -80,6 +80,19 @@ async def complete(connection: Connection, name: str, contents: Contents) -> boo
     return bool((await connection.execute(_sql["complete"], values)).rows)
 
 
+async def complete_new(connection: Connection, partition: int, name: str, contents: Contents) -> bool:
+    """The same for trees that are still in the tables, and in no other file; False also if they are not, or given up.
+
+    Of two writers of one tree, the second comes too late. Whoever looks for trees to erase waits for this transaction.
+    """
+    async with connection.transaction():
+        await connection.execute(_sql["one_at_a_time"])
+        roots = list(contents.waiting)
+        if (await connection.execute(_sql["overtaken"], (partition, roots))).rows:
+            return False
+        return await complete(connection, name, contents)
+
+
 async def replace(
     connection: Connection, old: str, new: str, contents: Contents | None, erased: Sequence[int], reason: str
 ) -> bool:

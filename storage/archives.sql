@@ -2,6 +2,17 @@
 -- Before the first byte is written: a file that nobody knows would stay for ever.
 INSERT INTO archive_files (name, partition_id) VALUES ($1, $2) ON CONFLICT DO NOTHING;
 
+-- name: one_at_a_time
+-- Files are completed one after the other: each sees what others have completed or deleted.
+SELECT pg_advisory_xact_lock(4715, 0);
+
+-- name: overtaken
+-- Trees that are in another complete file, or no longer in the tables: somebody else has archived, deleted or erased them.
+SELECT key FROM unnest($2::bigint[]) AS k(key)
+WHERE NOT EXISTS (SELECT FROM process_instances p WHERE p.process_instance_key = key)
+   OR EXISTS (SELECT FROM archive_files f WHERE f.partition_id = $1 AND f.state = 'COMPLETE' AND f.waiting <> '{}' AND key = ANY (f.waiting))
+LIMIT 1;
+
 -- name: complete
 -- Only what still waits for it: meanwhile somebody may have given up the file.
 UPDATE archive_files SET state = 'COMPLETE', sha256 = $2, bytes = $3, trees = $4, first_key = $5, last_key = $6, waiting = $7
@@ -18,9 +29,11 @@ RETURNING name;
 INSERT INTO archive_erasures (root_key, file, reason) SELECT unnest($1::bigint[]), $2, $3 ON CONFLICT DO NOTHING;
 
 -- name: left_over
--- Files that are to be deleted: replaced ones, and those whose writer was killed. A file takes minutes at most; an hour is beyond doubt.
+-- Files that are to be deleted: replaced ones, and those that nobody completed, whose writer may still write or upload. A file takes minutes
+-- at most; an hour is beyond doubt.
 SELECT name FROM archive_files
-WHERE partition_id = $1 AND (state = 'REMOVED' OR state = 'WRITING' AND begun_at < clock_timestamp() - interval '1 hour');
+WHERE partition_id = $1
+  AND (state = 'REMOVED' AND sha256 IS NOT NULL OR state <> 'COMPLETE' AND begun_at < clock_timestamp() - interval '1 hour');
 
 -- name: give_up
 -- Its writer can no longer complete it.

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
+from importlib.util import find_spec
+from urllib.parse import urlsplit
 
+from vivero.engine.jobs.archive.stores import bucket_and_prefix
 from vivero.engine.jobs.durations import seconds
 
 NEVER = "never"
@@ -84,8 +86,14 @@ class RetentionSettings:
     """How long commands and events stay in the logs at least: two days or more, or `never` to keep them for ever."""
     catch_up: float = 24.0
     """How much faster than the clock on the wall retention follows the engine's clock at most."""
-    archive: Path | None = None
-    """The directory to which trees are written before they are deleted; None: they are not."""
+    archive: str | None = None
+    """Where trees are written before they are deleted: a directory or `s3://bucket/prefix`; None: nowhere."""
+    archive_endpoint: str | None = None
+    """The URL of an S3-compatible store; None: Amazon's."""
+    archive_region: str | None = None
+    archive_access_key: str | None = None
+    archive_secret: str | None = field(default=None, repr=False)
+    """Both or none. Without them the credentials are where Amazon's tools look for them."""
 
     def __post_init__(self) -> None:
         _check_duration("instances", self.instances)
@@ -102,6 +110,30 @@ class RetentionSettings:
             raise ValueError(
                 "ended_days and audit_days must not be negative, rows must be at least 1, and every_s more than 0"
             )
+        self._check_archive()
+
+    def _check_archive(self) -> None:
+        if self.archive == "":
+            raise ValueError("archive must name a directory, or a bucket: s3://bucket/prefix")
+        of_s3 = (self.archive_endpoint, self.archive_region, self.archive_access_key, self.archive_secret)
+        if self.archive is None:
+            return
+        if bucket_and_prefix(self.archive) is None:
+            if any(each is not None for each in of_s3):
+                raise ValueError("archive_endpoint, _region, _access_key and _secret need an archive of s3://bucket")
+            return
+        if find_spec("boto3") is None:
+            raise ValueError("an archive in S3 needs a package that is not installed: pip install 'vivero[s3]'")
+        if (self.archive_access_key is None) != (self.archive_secret is None):
+            raise ValueError("archive_access_key and archive_secret belong together: set both, or none")
+        if self.archive_endpoint is not None:
+            _check_endpoint(self.archive_endpoint)
+
+
+def _check_endpoint(url: str) -> None:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.username:
+        raise ValueError(f"archive_endpoint must be a URL such as https://s3.example.org:9000, not '{url}'")
 
 
 def _check_duration(name: str, text: str) -> None:

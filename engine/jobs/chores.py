@@ -14,7 +14,8 @@ import structlog
 import trio
 
 from vivero.engine.jobs import schedules
-from vivero.engine.jobs.archive import Archive
+from vivero.engine.jobs.archive.archive import Archive
+from vivero.engine.jobs.archive.opening import open_store
 from vivero.engine.jobs.chore_settings import ExpirySettings, MaintenanceSettings, RetentionSettings
 from vivero.engine.jobs.definitions import CHORES, JobDefinition, JobRegistry, Runs
 from vivero.engine.jobs.execution import Connections, Execution
@@ -109,8 +110,8 @@ def _of_partitions(settings: ChoreSettings, connections: Connections) -> Iterato
     yield _chore("log-partitions", every_s, connections, make_log_partitions, by_partition=True)
     yield _chore("element-counts", every_s, connections, add_up, by_partition=True)
     yield _chore("log-cursor", every_s, connections, trim, by_partition=True)
-    directory = settings.retention.archive
-    before = None if directory is None else Archive(directory, connections).before_deletion
+    store = open_store(settings.retention)
+    before = None if store is None else Archive(store, connections).before_deletion
     ended = EndedInstances(settings.retention, connections, before)
     schedule = schedules.every(f"PT{settings.retention.every_s:g}S")
     yield JobDefinition(f"{CHORES}ended-instances", ended, Runs.TRIO, schedule=schedule, by_partition=True)

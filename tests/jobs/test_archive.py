@@ -3,23 +3,35 @@
 import gzip
 import json
 import os
-from contextlib import asynccontextmanager
+import random
+import socket
+from contextlib import asynccontextmanager, contextmanager
 
 import pytest
+import trio
+from click.testing import CliRunner
 
 from tests.core.bench import raw
 from tests.core.models import ONE_TASK, end, process, start, task
+from tests.jobs import object_store
+from tests.jobs.object_store import InBucket
 from tests.jobs.test_history import QUICK
 from tests.runtime.consumer.bench import PINNED_MS, Serial, pin_clock, save_serially
 from vivero.chores import SESSION
+from vivero.cli import main
 from vivero.engine.core.records.jobs import CompleteJob
-from vivero.engine.jobs import archive as module
-from vivero.engine.jobs.archive import Archive, ArchiveProblem, sift
+from vivero.engine.jobs.archive import compression, s3
+from vivero.engine.jobs.archive.archive import Archive
+from vivero.engine.jobs.archive.compression import Compressor, decompressed
+from vivero.engine.jobs.archive.directory import DirectoryStore, FileWriter, checksum
+from vivero.engine.jobs.archive.lines import sift
+from vivero.engine.jobs.archive.s3 import Bucket, ObjectWriter, S3Store, summed
+from vivero.engine.jobs.archive.stores import ArchiveProblem
 from vivero.engine.jobs.chore_settings import RetentionSettings
 from vivero.engine.jobs.chores import DAY_MS
 from vivero.engine.jobs.execution import Execution
 from vivero.engine.jobs.history import MAX_STEP_S, EndedInstances
-from vivero.storage import archives
+from vivero.storage import archives, history
 from vivero.storage.job_executions import Run
 from vivero.storage.postgres.pool import Pool
 
@@ -40,9 +52,43 @@ async def pool(connect):
     pool.close()
 
 
+class InDirectory:
+    """A store in a directory, and what tests look at."""
+
+    def __init__(self, directory) -> None:
+        self.directory, self.store = directory, DirectoryStore(directory)
+
+    def names(self):
+        """The names of all files, also of unfinished ones."""
+        return sorted(str(path.relative_to(self.directory)) for path in self.directory.rglob("*.*"))
+
+    def stored(self, name):
+        return (self.directory / name).read_bytes()
+
+    def content(self, name):
+        return gzip.decompress(self.stored(name))
+
+
+@pytest.fixture(scope="module")
+def endpoint():
+    with object_store.serving() as endpoint:
+        yield endpoint
+
+
+@pytest.fixture(params=["directory", "s3"])
+def kept(request):
+    """The store of the archive."""
+    if request.param == "directory":
+        yield InDirectory(request.getfixturevalue("directory"))
+        return
+    bucket = InBucket(request.getfixturevalue("endpoint"))
+    yield bucket
+    bucket.close()
+
+
 @pytest.fixture
-def archive(directory, pool):
-    return Archive(directory, pool.connection)
+def archive(kept, pool):
+    return Archive(kept.store, pool.connection)
 
 
 @pytest.fixture
@@ -86,11 +132,11 @@ def retention(pool, connection, archive):
     return run
 
 
-def trees(directory):
+def trees(kept):
     """Root → its line, of all files; and every file."""
     found = {}
-    for path in sorted(directory.rglob("*.jsonl.gz")):
-        for line in gzip.decompress(path.read_bytes()).splitlines():
+    for name in kept.names():
+        for line in kept.content(name).splitlines() if name.endswith(".jsonl.gz") else ():
             tree = json.loads(line)
             assert int(tree["rootKey"]) not in found, "a tree is there twice"
             found[int(tree["rootKey"])] = tree
@@ -101,9 +147,9 @@ async def left(connection):
     return (await connection.execute("SELECT count(*) FROM process_instances")).rows[0][0]
 
 
-async def test_retention_archives_and_then_deletes(roots, retention, directory, connection):
+async def test_retention_archives_and_then_deletes(roots, retention, kept, connection):
     await retention()
-    found = trees(directory)
+    found = trees(kept)
     assert sorted(found) == roots
     assert await left(connection) == 0
     for number, root in enumerate(roots):
@@ -117,28 +163,36 @@ async def test_retention_archives_and_then_deletes(roots, retention, directory, 
         (events,) = tree["events"]
         assert (events["position"], events["format"]) == ((1 << 51) + number + 1, 1)
         assert events["events"] == [["JobCompleted", 1]]
+    (name,) = kept.names()
+    (file,) = await archives.files(connection, 10)
+    assert (file.name, file.trees, file.first_key, file.last_key) == (name, COUNT, roots[0], roots[-1])
+    assert (file.sha256, file.bytes) == summed([kept.stored(name)])
+
+
+@pytest.mark.parametrize("kept", ["directory"], indirect=True)
+async def test_files_are_for_the_program_alone(roots, retention, directory, connection):
+    await retention()
     (path,) = directory.rglob("*.jsonl.gz")
     assert path.stat().st_mode & 0o777 == 0o600
     (file,) = await archives.files(connection, 10)
-    assert (file.trees, file.first_key, file.last_key) == (COUNT, roots[0], roots[-1])
-    assert (file.sha256, file.bytes) == module.checksum(path)
+    assert (file.sha256, file.bytes) == checksum(path)
 
 
-async def test_what_is_archived_is_not_archived_again(roots, archive, directory, connection):
+async def test_what_is_archived_is_not_archived_again(roots, archive, kept, connection):
     """Somebody is killed between the archive and the deletion, or the deletion has to wait."""
     assert await archive.before_deletion(roots[:4]) == roots[:4]
     assert await archive.before_deletion(roots) == roots
-    assert sorted(trees(directory)) == roots
+    assert sorted(trees(kept)) == roots
     assert [file.trees for file in await archives.files(connection, 10)] == [2, 4]
 
 
-async def test_what_has_not_ended_is_not_archived(archive, directory, connection):
+async def test_what_has_not_ended_is_not_archived(archive, kept, connection):
     serial = Serial()
     serial.deploy(process(start(), task("work"), end(), "start > work > end", id="p"))
     instance = serial.start("p")
     await save_serially(connection, serial)
     assert await archive.before_deletion([instance, instance + 1000]) == []
-    assert list(directory.rglob("*.gz*")) == []
+    assert kept.names() == []
     assert (await connection.execute("SELECT count(*) FROM archive_files")).rows == [(0,)]
 
 
@@ -148,12 +202,12 @@ async def late(connection):
 
 def close_alone(writer):
     """Nobody removes what a killed writer has begun."""
-    writer.file.close()
+    writer.compressor.file.close()
 
 
-@pytest.mark.parametrize("killed_in", ["write_tree", "FileWriter.finish", "archives.complete"])
+@pytest.mark.parametrize("killed_in", ["write_tree", "finish", "archives.complete_new"])
 async def test_whoever_is_killed_a_tree_is_neither_lost_nor_twice(
-    roots, retention, directory, connection, monkeypatch, killed_in
+    roots, retention, kept, connection, monkeypatch, killed_in
 ):
     """The program ends in the middle of it: nothing cleans up. The next one goes on."""
 
@@ -164,17 +218,21 @@ async def test_whoever_is_killed_a_tree_is_neither_lost_nor_twice(
         raise Killed
 
     with monkeypatch.context() as patched:
-        patched.setattr(f"vivero.engine.jobs.archive.{killed_in}", die)
-        patched.setattr("vivero.engine.jobs.archive.FileWriter.close", close_alone)
+        if killed_in == "finish":
+            patched.setattr(FileWriter, "finish", die)
+            patched.setattr(ObjectWriter, "finish", die)
+        else:
+            patched.setattr(f"vivero.engine.jobs.archive.archive.{killed_in}", die)
+        patched.setattr(FileWriter, "close", close_alone)
         with pytest.raises(Killed):
             await retention()
     assert await left(connection) == COUNT + COUNT // 2
     await retention()
     assert await left(connection) == 0
     await late(connection)
-    assert await Archive(directory, one(connection)).before_deletion([roots[0]]) == []  # it is deleted; others tidy up
-    assert sorted(trees(directory)) == roots
-    assert [path.suffix for path in directory.rglob("*.*")] == [".gz"]
+    assert await Archive(kept.store, one(connection)).before_deletion([roots[0]]) == []  # it is deleted; others tidy up
+    assert sorted(trees(kept)) == roots
+    assert len(kept.names()) == 1
     assert (await connection.execute("SELECT count(*) FROM archive_files")).rows == [(1,)]
 
 
@@ -188,21 +246,68 @@ def one(connection):
     return lend
 
 
-async def test_a_file_that_was_given_up_meanwhile_counts_for_nothing(roots, archive, connection, monkeypatch):
+@pytest.fixture
+def finishing(monkeypatch):
+    """Call something after a file is stored, and before the database knows that."""
+
+    @contextmanager
+    def patched(then, times=10):
+        def slowly(finish):
+            async def finished(self):
+                nonlocal times
+                done = await finish(self)
+                times -= 1
+                if times >= 0:
+                    await then()
+                return done
+
+            return finished
+
+        with monkeypatch.context() as patched:
+            for kind in (FileWriter, ObjectWriter):
+                patched.setattr(kind, "finish", slowly(kind.finish))
+            yield
+
+    return patched
+
+
+async def test_a_file_that_was_given_up_meanwhile_counts_for_nothing(roots, archive, kept, connection, finishing):
     """A writer that was frozen for hours: another one has deleted its file."""
-    finish = module.FileWriter.finish
 
-    async def slowly(self):
-        done = await finish(self)
+    async def give_up():
         await connection.execute("DELETE FROM archive_files")
-        return done
 
-    with monkeypatch.context() as patched:
-        patched.setattr(module.FileWriter, "finish", slowly)
+    with finishing(give_up):
         assert await archive.before_deletion(roots) == []
+    assert kept.names() == []
     assert await archive.before_deletion(roots) == roots
 
 
+async def test_of_two_writers_of_a_tree_one_counts(roots, archive, kept, connection, finishing):
+    """Retention and a deletion by hand at the same time: the first that is complete has the tree."""
+    other = Archive(kept.store, one(connection))
+
+    async def overtake():
+        with finishing(trio.lowlevel.checkpoint, 0):
+            assert await other.before_deletion(roots[2:4]) == roots[2:4]
+
+    with finishing(overtake, 1):
+        assert await archive.before_deletion(roots) == roots
+    assert sorted(trees(kept)) == roots
+    assert [file.trees for file in await archives.files(connection, 10)] == [4, 2]
+    assert len(kept.names()) == 2
+
+
+async def test_what_is_deleted_or_erased_meanwhile_comes_into_no_file(roots, archive, kept, connection, finishing):
+    async def erase():
+        await history.delete_trees(connection, roots[:1], history.ERASURE)
+
+    with finishing(erase, 1):
+        assert await archive.before_deletion(roots) == roots[1:]
+    assert sorted(trees(kept)) == roots[1:]
+
+
+@pytest.mark.parametrize("kept", ["directory"], indirect=True)
 async def test_without_a_directory_nothing_is_deleted(roots, retention, directory, connection):
     directory.write_text("a file")
     with pytest.raises(ArchiveProblem, match="cannot write to the archive"):
@@ -210,6 +315,7 @@ async def test_without_a_directory_nothing_is_deleted(roots, retention, director
     assert await left(connection) == COUNT + COUNT // 2
 
 
+@pytest.mark.parametrize("kept", ["directory"], indirect=True)
 async def test_a_damaged_disk_is_noticed_before_the_deletion(roots, retention, connection, monkeypatch):
     """What was written is read back."""
     fsync = os.fsync
@@ -218,23 +324,23 @@ async def test_a_damaged_disk_is_noticed_before_the_deletion(roots, retention, c
         os.ftruncate(number, 30)
         fsync(number)
 
-    monkeypatch.setattr("vivero.engine.jobs.archive.os.fsync", damage)
+    monkeypatch.setattr("vivero.engine.jobs.archive.directory.os.fsync", damage)
     with pytest.raises(ArchiveProblem, match="is damaged"):
         await retention()
     assert await left(connection) == COUNT + COUNT // 2
 
 
-async def test_a_huge_tree_takes_little_memory(roots, archive, directory, connection, monkeypatch):
+async def test_a_huge_tree_takes_little_memory(roots, archive, kept, connection, monkeypatch):
     """Its rows and its line pass through in parts."""
     largest = []
-    put = module.FileWriter.put
+    put = Compressor.put
 
     def noted(self, data):
         largest.append(len(data))
         put(self, data)
 
-    monkeypatch.setattr(module.FileWriter, "put", noted)
-    monkeypatch.setattr(module, "CHUNK", 1 << 12)
+    monkeypatch.setattr(Compressor, "put", noted)
+    monkeypatch.setattr(compression, "CHUNK", 1 << 12)
     await connection.execute(
         "INSERT INTO variables"
         " (variable_key, scope_key, process_instance_key, root_key, tenant_id, name, value)"
@@ -245,7 +351,7 @@ async def test_a_huge_tree_takes_little_memory(roots, archive, directory, connec
     assert await archive.before_deletion(roots[:2]) == roots[:2]
     assert sum(largest) > 5_000_000
     assert max(largest) < 200_000
-    assert len(trees(directory)[roots[0]]["variables"]) >= 5_000
+    assert len(trees(kept)[roots[0]]["variables"]) >= 5_000
     (file,) = await archives.files(connection, 1)
     parts = list(archive.show(file, roots[0]))
     assert max(map(len, parts)) <= 1 << 12
@@ -255,12 +361,12 @@ async def test_a_huge_tree_takes_little_memory(roots, archive, directory, connec
 # ---- reading and erasing
 
 
-async def test_a_tree_is_erased_from_its_file_and_the_record_stays(roots, archive, retention, directory, connection):
+async def test_a_tree_is_erased_from_its_file_and_the_record_stays(roots, archive, retention, kept, connection):
     await retention()
-    (before,) = directory.rglob("*.jsonl.gz")
+    (before,) = kept.names()
     assert await archive.erase([roots[1], roots[4], 77], "request 4711") == [roots[1], roots[4]]
-    assert sorted(trees(directory)) == [root for number, root in enumerate(roots) if number not in (1, 4)]
-    assert not before.exists()
+    assert sorted(trees(kept)) == [root for number, root in enumerate(roots) if number not in (1, 4)]
+    assert before not in kept.names()
     (file,) = await archives.files(connection, 10)
     assert list(archive.show(file, roots[1])) == []
     assert file.trees == COUNT - 2
@@ -268,12 +374,12 @@ async def test_a_tree_is_erased_from_its_file_and_the_record_stays(roots, archiv
     assert found == {(roots[1], "request 4711"), (roots[4], "request 4711")}
     assert await archive.erase([roots[1]], "again") == []
     assert await archive.erase(roots, "all") == [root for number, root in enumerate(roots) if number not in (1, 4)]
-    assert list(directory.rglob("*.gz*")) == []
+    assert kept.names() == []
     assert await archives.files(connection, 10) == []
 
 
 async def test_an_erasure_that_is_killed_leaves_the_whole_file_or_none(
-    roots, archive, retention, directory, connection, monkeypatch
+    roots, archive, retention, kept, connection, monkeypatch
 ):
     await retention()
 
@@ -285,13 +391,13 @@ async def test_an_erasure_that_is_killed_leaves_the_whole_file_or_none(
 
     for step in ("archives.replace", "Archive._delete"):
         with monkeypatch.context() as patched:
-            patched.setattr(f"vivero.engine.jobs.archive.{step}", die)
+            patched.setattr(f"vivero.engine.jobs.archive.archive.{step}", die)
             with pytest.raises(Killed):
                 await archive.erase([roots[0]], "r")
     await late(connection)
     await archive.before_deletion([roots[0]])  # tidies up
-    assert sorted(trees(directory)) == roots[1:]
-    assert len(list(directory.rglob("*.gz*"))) == 1
+    assert sorted(trees(kept)) == roots[1:]
+    assert len(kept.names()) == 1
     assert [one.root for one in await archives.erasures(connection, 10)] == [roots[0]]
 
 
@@ -311,3 +417,136 @@ def test_what_is_not_an_archive_is_told():
         list(sift([b"nonsense" * 100], lambda root: True))
     with pytest.raises(ArchiveProblem, match="has format 2, and this program knows 1"):
         list(sift([b'{"format":2,"rootKey":"7",'], lambda root: True))
+
+
+# ---- an S3-compatible store
+
+
+@pytest.fixture
+def bucket(endpoint):
+    bucket = InBucket(endpoint)
+    yield bucket
+    bucket.close()
+
+
+@pytest.mark.parametrize("kept", ["s3"], indirect=True)
+async def test_a_store_that_keeps_something_else_is_noticed_before_the_deletion(
+    roots, retention, connection, monkeypatch
+):
+    """What was uploaded is read back."""
+    parts = S3Store.parts
+
+    def damaged(self, name):
+        other = gzip.compress(b"".join(decompressed(parts(self, name), name)) + b"{}")
+        yield other
+
+    monkeypatch.setattr(S3Store, "parts", damaged)
+    with pytest.raises(ArchiveProblem, match="is damaged: it is not what was written"):
+        await retention()
+    monkeypatch.setattr(S3Store, "parts", lambda self, name: [b"".join(parts(self, name))[:-5]])
+    with pytest.raises(ArchiveProblem, match="is damaged: its end is missing"):
+        await retention()
+    assert await left(connection) == COUNT + COUNT // 2
+
+
+@pytest.mark.parametrize("kept", ["s3"], indirect=True)
+async def test_while_the_store_is_away_nothing_is_deleted(roots, archive, kept, connection):
+    """The message says what is wrong. When the store is there again, it goes on."""
+    kept.client.delete_bucket(Bucket=object_store.BUCKET)
+    with pytest.raises(ArchiveProblem, match=r"cannot write to the archive s3://history/of/vivero/: .* NoSuchBucket"):
+        await archive.before_deletion(roots)
+    with pytest.raises(ArchiveProblem, match="cannot reach the archive"):
+        kept.store.check()
+    assert await left(connection) == COUNT + COUNT // 2
+    kept.client.create_bucket(Bucket=object_store.BUCKET)
+    assert kept.store.check() == "s3://history/of/vivero/"
+    assert await archive.before_deletion(roots) == roots
+
+
+async def test_a_store_that_does_not_answer_is_told(monkeypatch):
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        endpoint = f"http://127.0.0.1:{closed.getsockname()[1]}"
+    monkeypatch.setattr(s3, "ATTEMPTS", 1)
+    store = S3Store(Bucket("b", "", endpoint, "us-east-1", "a", "b"))
+    with pytest.raises(ArchiveProblem, match=r"cannot reach the archive s3://b/: the store does not answer"):
+        store.check()
+    store.client.close()
+
+
+def test_a_large_file_is_uploaded_in_parts(bucket, monkeypatch):
+    """Beyond 8 MB; each part is a call of its own."""
+    writer = bucket.store.writer("large")
+    data = random.Random(1).randbytes(9_000_000)
+    writer.compressor.put(data)
+    writer.compressor.file.write(b"")
+    trio.run(writer.finish)
+    writer.close()
+    assert bucket.content("large") == data
+    bucket.store.delete("large")
+    bucket.store.delete("large")
+    with pytest.raises(ArchiveProblem, match=r"cannot read large from .*: the store answers NoSuchKey"):
+        list(bucket.store.contents("large"))
+
+
+@pytest.mark.parametrize(
+    ("damage", "why"),
+    [
+        (lambda data: data[:-4], "its end is missing"),
+        (lambda data: data + b"x", "Not a gzipped file"),
+        (lambda data: data[:20] + bytes([data[20] ^ 255]) + data[21:], "is damaged"),
+    ],
+)
+def test_a_damaged_file_is_told(damage, why):
+    whole = gzip.compress(b"0123456789" * 100)
+    with pytest.raises(ArchiveProblem, match=why):
+        list(decompressed([damage(whole)], "x"))
+    assert b"".join(decompressed([whole[:9], whole[9:]], "x")) == b"0123456789" * 100
+
+
+# ---- the command line
+
+
+@pytest.fixture
+def command(kept, migrated):
+    """Runs `vivero archive …` on the database and the store of the test: its exit code and what it says."""
+    environment = {"VIVERO_DATABASE_URL": migrated, "VIVERO_DATABASE_ALLOW_UNSAFE_COMMITS": "on"}
+    if isinstance(kept, InDirectory):
+        environment["VIVERO_RETENTION_ARCHIVE"] = str(kept.directory)
+    else:
+        access, secret = object_store.KEYS
+        environment |= {
+            "VIVERO_RETENTION_ARCHIVE": "s3://history/of/vivero",
+            "VIVERO_RETENTION_ARCHIVE_ENDPOINT": kept.store.bucket.endpoint,
+            "VIVERO_RETENTION_ARCHIVE_REGION": "us-east-1",
+            "VIVERO_RETENTION_ARCHIVE_ACCESS_KEY": access,
+            "VIVERO_RETENTION_ARCHIVE_SECRET": secret,
+        }
+
+    async def run(*arguments):
+        def invoke():
+            return CliRunner().invoke(main, ["archive", *map(str, arguments)], env=environment)
+
+        result = await trio.to_thread.run_sync(invoke)
+        return result.exit_code, result.stdout + result.stderr
+
+    return run
+
+
+async def test_people_list_show_and_erase(roots, archive, kept, command):
+    assert await archive.before_deletion(roots) == roots
+    code, said = await command("list", "--json")
+    assert (code, json.loads(said)["trees"], json.loads(said)["file"]) == (0, COUNT, kept.names()[0])
+    code, said = await command("show", roots[1])
+    assert (code, json.loads(said)["rootKey"]) == (0, str(roots[1]))
+    assert await command("erase", roots[1], "--reason", "r") == (0, f"erased {roots[1]}\n")
+    code, said = await command("show", roots[1])
+    assert code == 1
+    assert "the archive has no process instance with the key" in said
+    assert sorted(trees(kept)) == [roots[0], *roots[2:]]
+    for name in kept.names():
+        kept.store.delete(name)
+    code, said = await command("show", roots[0])
+    assert code == 1
+    assert "cannot read" in said
+    assert "Traceback" not in said

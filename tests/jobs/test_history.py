@@ -1,10 +1,16 @@
 """Ended instances go when they have stayed as long as settings and models say; a clock that jumps does little."""
 
+import sys
+
 import pytest
 
 from tests.core.models import end, process, start
 from tests.runtime.consumer.bench import PINNED_MS, Serial, pin_clock, save_serially
 from vivero.chores import SESSION
+from vivero.engine.jobs import chore_settings
+from vivero.engine.jobs.archive.directory import DirectoryStore
+from vivero.engine.jobs.archive.opening import open_store
+from vivero.engine.jobs.archive.s3 import S3Store
 from vivero.engine.jobs.chore_settings import RetentionSettings, retention_ms
 from vivero.engine.jobs.chores import DAY_MS
 from vivero.engine.jobs.execution import Execution
@@ -203,11 +209,41 @@ def test_the_order_of_policies():
         ({"processes": {"order": "soon"}}, "processes 'order': 'soon' is not"),
         ({"tenants": {"a": "-P1D"}}, "tenants 'a': .*negative"),
         ({"catch_up": 0.5}, "catch_up must be from 1 to"),
+        ({"archive": ""}, "archive must name a directory, or a bucket"),
+        ({"archive": "s3://"}, "'s3://' does not name a bucket"),
+        ({"archive": "/a", "archive_region": "x"}, "archive_endpoint, .* need an archive of s3://bucket"),
+        ({"archive": "s3://bkt", "archive_access_key": "x"}, "archive_access_key and archive_secret belong together"),
+        ({"archive": "s3://bkt", "archive_endpoint": "minio:9000"}, "archive_endpoint must be a URL such as"),
     ],
 )
 def test_what_cannot_be_set(wrong, why):
     with pytest.raises(ValueError, match=why):
         RetentionSettings(**wrong)
+
+
+def test_s3_needs_its_package(monkeypatch):
+    monkeypatch.setitem(sys.modules, "boto3", None)
+    monkeypatch.setattr(chore_settings, "find_spec", lambda name: sys.modules[name])
+    with pytest.raises(ValueError, match=r"pip install 'vivero\[s3\]'"):
+        RetentionSettings(archive="s3://bucket")
+    RetentionSettings(archive="/directory")
+
+
+def test_the_settings_choose_the_store():
+    assert open_store(RetentionSettings()) is None
+    assert isinstance(open_store(RetentionSettings(archive="/a")), DirectoryStore)
+    for prefix in ("", "/", "/of/vivero", "/of/vivero/"):
+        chosen = RetentionSettings(
+            archive=f"s3://bkt{prefix}",
+            archive_endpoint="http://127.0.0.1:1",
+            archive_access_key="a",
+            archive_secret="s",
+        )
+        assert "'s'" not in repr(chosen)
+        store = open_store(chosen)
+        assert isinstance(store, S3Store)
+        assert store.bucket.url == ("s3://bkt/of/vivero/" if len(prefix) > 1 else "s3://bkt/")
+        assert (store.bucket.access_key, store.bucket.secret_key) == ("a", "s")
 
 
 def test_a_time_beyond_all_dates_is_long():

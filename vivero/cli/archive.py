@@ -16,7 +16,9 @@ from vivero.cli.database import on_database
 from vivero.cli.failures import Failure
 from vivero.cli.options import json_option, say
 from vivero.cli.server import database_options, settings
-from vivero.engine.jobs.archive import Archive, ArchiveProblem
+from vivero.engine.jobs.archive.archive import Archive
+from vivero.engine.jobs.archive.opening import open_store
+from vivero.engine.jobs.archive.stores import ArchiveProblem
 from vivero.storage import archives
 from vivero.storage.postgres.driver import Connection
 
@@ -30,8 +32,8 @@ LIMIT = click.option("--limit", type=click.IntRange(1, 10_000), default=100, sho
 def archive() -> None:
     """List, show and erase archived process instances.
 
-    Retention writes instances to files before it deletes them, if `retention.archive` names a directory. The commands
-    work on the database and on that directory, without a server.
+    Retention writes instances to files before it deletes them, if `retention.archive` names a directory or a bucket.
+    The commands work on the database and on the archive, without a server.
 
     \b
     Examples:
@@ -47,16 +49,16 @@ def _work(
     work: Callable[[Archive, Connection], Awaitable[T]],
 ) -> T:
     chosen = settings(file, database__data_dir=data_dir, database__url=database_url)
-    directory = chosen.retention.archive
-    if directory is None:
-        raise Failure("there is no archive: set retention.archive to its directory")
+    store = open_store(chosen.retention)
+    if store is None:
+        raise Failure("there is no archive: set retention.archive to its directory, or to s3://bucket/prefix")
 
     async def session(connection: Connection) -> T:
         @asynccontextmanager
         async def connections() -> AsyncGenerator[Connection]:
             yield connection
 
-        return await work(Archive(directory, connections), connection)
+        return await work(Archive(store, connections), connection)
 
     return on_database(file, data_dir, database_url, session, ArchiveProblem)
 

@@ -1,0 +1,116 @@
+"""The archive in a directory, which all nodes of the engine share."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import trio
+
+from vivero.engine.jobs.archive.compression import Compressor, decompressed, parts_of
+from vivero.engine.jobs.archive.stores import ArchiveProblem
+
+UNFINISHED = ".part"
+
+
+class DirectoryStore:
+    """Files in a directory of the file system."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def writer(self, name: str) -> FileWriter:
+        """Begin a file; blocks. Raises ArchiveProblem if the directory cannot be written."""
+        return FileWriter(self._directory / name)
+
+    def contents(self, name: str) -> Iterator[bytes]:
+        """The uncompressed contents of a file, in parts; blocks. Raises ArchiveProblem."""
+        return contents(self._directory / name)
+
+    def delete(self, name: str) -> None:
+        """Delete a file, and what was begun of it; blocks. Raises ArchiveProblem."""
+        for path in (self._directory / name, self._directory / f"{name}{UNFINISHED}"):
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as error:
+                raise ArchiveProblem(f"cannot delete {path}: {error.strerror}") from error
+
+    def check(self) -> str:
+        """The directory, if it can be written, or made; blocks. Raises ArchiveProblem."""
+        there = next(each for each in (self._directory, *self._directory.absolute().parents) if each.exists())
+        if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+            raise ArchiveProblem(f"the archive's directory cannot be written from here: {self._directory}")
+        return str(self._directory)
+
+
+class FileWriter:
+    """Writes a file, which has its name when it is on disk."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            file = os.fdopen(os.open(f"{path}{UNFINISHED}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
+        except OSError as error:
+            raise ArchiveProblem(f"cannot write to the archive: {path.parent}: {error.strerror}") from error
+        self.compressor = Compressor(file)
+
+    async def write(self, data: bytes) -> None:
+        """Add bytes. Raises ArchiveProblem, for example on a full disk."""
+        try:
+            await self.compressor.write(data)
+        except OSError as error:
+            raise ArchiveProblem(f"cannot write {self._path}: {error.strerror}") from error
+
+    async def finish(self) -> tuple[str, int]:
+        """Flush everything to disk and give the file its name. Its sum and size, as they are read back."""
+        try:
+            await self.compressor.end()
+            return await trio.to_thread.run_sync(self._finish)
+        except OSError as error:
+            raise ArchiveProblem(f"cannot write {self._path}: {error.strerror}") from error
+
+    def _finish(self) -> tuple[str, int]:
+        file = self.compressor.file
+        os.fsync(file.fileno())
+        file.close()
+        written = checksum(Path(f"{self._path}{UNFINISHED}"))
+        os.rename(f"{self._path}{UNFINISHED}", self._path)
+        directory = os.open(self._path.parent, os.O_RDONLY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
+        return written
+
+    def close(self) -> None:
+        """Give it up, if it is not finished."""
+        if not self.compressor.file.closed:
+            self.compressor.file.close()
+            Path(f"{self._path}{UNFINISHED}").unlink(missing_ok=True)
+
+
+def checksum(path: Path) -> tuple[str, int]:
+    """SHA-256 and size of a file. Decompresses it, too: raises ArchiveProblem if it is damaged."""
+    summed, size = hashlib.sha256(), 0
+    try:
+        with path.open("rb") as file:
+            for part in parts_of(file):
+                summed.update(part)
+                size += len(part)
+    except OSError as error:
+        raise ArchiveProblem(f"cannot read {path} back: {error.strerror}") from error
+    for _ in contents(path):
+        pass
+    return summed.hexdigest(), size
+
+
+def contents(path: Path) -> Iterator[bytes]:
+    """The contents of a compressed file. Raises ArchiveProblem."""
+    try:
+        with path.open("rb") as file:
+            yield from decompressed(parts_of(file), str(path))
+    except OSError as error:
+        raise ArchiveProblem(f"cannot read {path}: {error.strerror}") from error
