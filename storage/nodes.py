@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
@@ -32,7 +32,8 @@ class Registration(msgspec.Struct, frozen=True):
 
 
 class Node(msgspec.Struct, frozen=True, rename="camel", gc=False):
-    """A node. `ready` are partitions of other nodes that it can lead at once. Times are in epoch ms, real time."""
+    """A node. `ready` are partitions of other nodes that it can lead at once. `log_levels` are changed levels of single
+    loggers. Times are in epoch ms, real time."""
 
     id: str
     number: int
@@ -46,6 +47,7 @@ class Node(msgspec.Struct, frozen=True, rename="camel", gc=False):
     ready: tuple[int, ...]
     started_ms: int
     heartbeat_ms: int
+    log_levels: dict[str, str] = {}
 
 
 class Partition(msgspec.Struct, frozen=True, gc=False):
@@ -103,8 +105,17 @@ async def live(connection: Connection) -> list[Node]:
 
 async def set_draining(connection: Connection, id: str, draining: bool) -> bool:
     """Asks a node to hand its partitions over, or takes that back. False if there is no such node."""
+    return await _set(connection, "set_draining", id, draining)
+
+
+async def set_log_levels(connection: Connection, id: str, levels: Mapping[str, str]) -> bool:
+    """Replaces the changed levels of a node's loggers. False if there is no such node."""
+    return await _set(connection, "set_log_levels", id, msgspec.json.encode(levels).decode())
+
+
+async def _set(connection: Connection, statement: str, id: str, value: bool | str) -> bool:
+    """A change by the operator. Each heartbeat changes the version of the row, so it is tried until one fits."""
     while rows := (await connection.execute(_sql["row_version"], (id,))).rows:
-        changed = await connection.execute(_sql["set_draining"], (id, draining, NODES_CHANNEL, rows[0][0]))
-        if changed.rows:
+        if (await connection.execute(_sql[statement], (id, value, NODES_CHANNEL, rows[0][0]))).rows:
             return True
     return False

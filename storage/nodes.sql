@@ -22,7 +22,7 @@ WITH sessions AS MATERIALIZED (SELECT pid, backend_start FROM pg_stat_activity)
 SELECT (
     SELECT json_agg(json_build_object(
         'id', id, 'number', number, 'roles', roles, 'version', version, 'schema', schema, 'host', host, 'port', port,
-        'draining', draining, 'ready', ready, 'startedMs', to_epoch_ms(started_at), 'heartbeatMs', to_epoch_ms(heartbeat_at),
+        'draining', draining, 'logLevels', log_levels, 'ready', ready, 'startedMs', to_epoch_ms(started_at), 'heartbeatMs', to_epoch_ms(heartbeat_at),
         'live', heartbeat_at > clock_timestamp() - make_interval(secs => $1) AND (
             pg_postmaster_start_time() > clock_timestamp() - make_interval(secs => $1)
             OR EXISTS (SELECT FROM sessions s WHERE s.pid = n.pid AND s.backend_start = n.backend_start))
@@ -53,4 +53,9 @@ SELECT xmin::text FROM nodes WHERE id = $1;
 -- By the operator, on any node. All nodes look at once. It compares the version that was read before: a late call must not undo a
 -- newer one.
 WITH changed AS (UPDATE nodes SET draining = $2 WHERE id = $1 AND xmin::text = $4 RETURNING id)
+SELECT pg_notify($3, '{}') FROM changed;
+
+-- name: set_log_levels
+-- By the operator, on any node, which follows as soon as it looks. It compares the version that was read before, as `set_draining` does.
+WITH changed AS (UPDATE nodes SET log_levels = $2::json WHERE id = $1 AND xmin::text = $4 RETURNING id)
 SELECT pg_notify($3, '{}') FROM changed;

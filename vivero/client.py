@@ -191,6 +191,11 @@ class Client:
         """Make a node hand its partitions over, or take that back."""
         await self.request("PUT" if draining else "DELETE", f"/cluster/nodes/{path_part(node)}/draining")
 
+    async def set_log_levels(self, node: str, levels: Mapping[str, str]) -> None:
+        """Change the levels of a node's loggers; an empty mapping takes that back."""
+        path = f"/cluster/nodes/{path_part(node)}/log-levels"
+        await (self.request("PUT", path, {"levels": dict(levels)}) if levels else self.request("DELETE", path))
+
     # -------------------------------------------------------------------------------------------- background jobs
 
     async def add_background_job(

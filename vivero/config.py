@@ -34,9 +34,9 @@ from vivero.engine.runtime.appender.task import AppenderSettings
 from vivero.engine.runtime.batch_operations.settings import BatchOperationSettings
 from vivero.engine.runtime.cluster.settings import ClusterSettings
 from vivero.engine.runtime.consumer.settings import ConsumerSettings
+from vivero.engine.runtime.log_levels import LEVELS as LOG_LEVELS
 from vivero.engine.runtime.supervision.settings import SupervisionSettings
 from vivero.engine.runtime.timers.settings import TimerSettings
-from vivero.logs.levels import NAMES as LOG_LEVELS
 from vivero.logs.levels import parse as parse_levels
 from vivero.metrics.settings import MetricsSettings
 from vivero.roles import ALL, Role, parse

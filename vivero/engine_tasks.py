@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
+import structlog
+
+from vivero import logs
 from vivero.api.access.creators import PresentRights
 from vivero.config import Config
 from vivero.connections import Connections
@@ -28,6 +31,8 @@ from vivero.storage.nodes import NODES_CHANNEL, Registration
 from vivero.storage.postgres.announcer import Announcer
 from vivero.storage.postgres.migrate import SCHEMA_VERSION
 from vivero.storage.postgres.plans import BY_INDEX, CHORES
+
+log = structlog.get_logger(__name__)
 
 
 class EngineTasks:
@@ -84,6 +89,7 @@ class EngineTasks:
             lambda: announcer.announce(NODES_CHANNEL, node, 1),
             lambda partition: add(*self._open(partition)),
             lambda: self.warm_up.done,
+            _change_log_levels,
         )
 
     def children(self) -> Iterator[Child]:
@@ -129,6 +135,11 @@ class EngineTasks:
             self._tracer,
             self.jobs,
         )
+
+
+def _change_log_levels(levels: Mapping[str, str]) -> None:
+    if logs.LEVELS.change(levels):
+        log.warning("levels of loggers were changed", count=len(levels))
 
 
 def _ms(seconds: float) -> str:

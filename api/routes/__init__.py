@@ -141,6 +141,8 @@ ROUTES = (
     Route("GET", "/cluster/figures", cluster_figures.get, READ_SYSTEM),
     Route("PUT", "/cluster/nodes/{nodeId}/draining", cluster.drain, UPDATE_SYSTEM, audited=SYSTEM),
     Route("DELETE", "/cluster/nodes/{nodeId}/draining", cluster.undo_drain, UPDATE_SYSTEM, audited=SYSTEM),
+    Route("PUT", "/cluster/nodes/{nodeId}/log-levels", cluster.set_log_levels, UPDATE_SYSTEM, audited=SYSTEM),
+    Route("DELETE", "/cluster/nodes/{nodeId}/log-levels", cluster.reset_log_levels, UPDATE_SYSTEM, audited=SYSTEM),
     # background jobs
     _reads_jobs("POST", "/background-jobs/search", background_jobs.search),
     _reads_jobs("GET", "/background-jobs/{id}", background_jobs.get),

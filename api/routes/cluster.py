@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from vivero.api.access.audit import changing
 from vivero.api.access.permissions import Permission
-from vivero.api.problems import LATER, Problem
+from vivero.api.decoding import Body, decode, decoder
+from vivero.api.problems import LATER, Problem, invalid_argument
 from vivero.api.reading import read
 from vivero.api.request import Request
 from vivero.api.response import Response, iso_time, json_response, no_content
 from vivero.api.services import Services
+from vivero.engine.runtime.log_levels import problem_of
 from vivero.storage import nodes, reads
 from vivero.storage.nodes import Node, Partition
 
@@ -77,6 +79,7 @@ def _node(node: Node, partitions: Sequence[Partition]) -> dict[str, Any]:
         "roles": node.roles,
         "version": node.version,
         "schemaVersion": node.schema,
+        "logLevels": node.log_levels,
         "host": node.host,
         "port": node.port,
         "started": iso_time(node.started_ms),
@@ -101,11 +104,44 @@ async def undo_drain(request: Request, services: Services) -> Response:
 
 
 async def _set_draining(request: Request, services: Services, draining: bool) -> Response:
-    node = request.params["nodeId"]
     async with changing(request, services) as connection:
-        if not await nodes.set_draining(connection, node, draining):
-            raise Problem(404, "NOT_FOUND", f"There is no node '{node[:200]}'; GET /cluster/nodes lists them")
+        _found(request, await nodes.set_draining(connection, request.params["nodeId"], draining))
     return no_content()
+
+
+class LogLevelsBody(Body, frozen=True):
+    levels: dict[str, str] | None = None
+
+
+_log_levels_decoder = decoder(LogLevelsBody)
+
+
+async def set_log_levels(request: Request, services: Services) -> Response:
+    """PUT /cluster/nodes/{nodeId}/log-levels {levels}: what single loggers of the node log from now on. This replaces
+    earlier changes; the settings hold for all other loggers. 404: no such node."""
+    levels = decode(request, _log_levels_decoder, services.settings).levels
+    if levels is None:
+        raise invalid_argument("No levels provided")
+    if (problem := problem_of(levels)) is not None:
+        raise invalid_argument(problem)
+    return await _set_log_levels(request, services, levels)
+
+
+async def reset_log_levels(request: Request, services: Services) -> Response:
+    """DELETE /cluster/nodes/{nodeId}/log-levels: the node's loggers have the levels of its settings again."""
+    return await _set_log_levels(request, services, {})
+
+
+async def _set_log_levels(request: Request, services: Services, levels: Mapping[str, str]) -> Response:
+    async with changing(request, services) as connection:
+        _found(request, await nodes.set_log_levels(connection, request.params["nodeId"], levels))
+    return no_content()
+
+
+def _found(request: Request, found: bool) -> None:
+    if not found:
+        node = request.params["nodeId"][:200]
+        raise Problem(404, "NOT_FOUND", f"There is no node '{node}'; GET /cluster/nodes lists them")
 
 
 async def status(_request: Request, services: Services) -> Response:

@@ -2,6 +2,7 @@
 
 import signal
 from pathlib import Path
+from urllib.parse import quote
 
 import psutil
 import pytest
@@ -229,3 +230,43 @@ async def test_more_connections_than_postgresql_grants_are_refused(start):
     assert await processes.program.wait() == 1
     last = processes.program.said().splitlines()[-1]
     assert last.startswith("Error: 3 processes need up to 96 connections, 32 each, and PostgreSQL grants 47: raise its")
+
+
+@pytest.mark.long
+async def test_levels_of_single_loggers_change_at_each_process_while_it_runs(start):
+    processes = start(2)
+    await processes.restart()
+    program = processes.program
+    async with Caller(program.port) as caller:
+
+        async def both():
+            return len((await caller.call("GET", "/cluster/nodes")).json["nodes"]) == 2
+
+        await eventually(both, "both processes are nodes")
+        nodes = [node["nodeId"] for node in (await caller.call("GET", "/cluster/nodes")).json["nodes"]]
+
+        async def set_levels(levels):
+            before = len(program.logged("levels of loggers were changed"))
+            for node in nodes:
+                answer = await caller.call("PUT", f"/cluster/nodes/{quote(node)}/log-levels", {"levels": levels})
+                assert answer.status == 204
+
+            async def followed():
+                return len(program.logged("levels of loggers were changed")) == before + 2
+
+            await eventually(followed, "both processes follow")
+
+        async def asked(prefix):
+            """Ask until both processes have answered; the ids of the requests that are in the log, by process."""
+            for number in range(40):
+                async with Caller(program.port) as other:  # each connection may meet the other process
+                    await other.call("GET", "/v2/topology", headers=[("X-Request-Id", f"{prefix}-{number}")])
+            lines = program.logged("request")
+            return {line["process"] for line in lines if line["request_id"].startswith(f"{prefix}-")}
+
+        assert await asked("one") == set()
+        await set_levels({"vivero.api": "debug"})
+        assert await asked("two") == {"1", "2"}
+        assert program.logged("command appended") == program.logged("timers of a new term") == []
+        await set_levels({})
+        assert await asked("three") == set()

@@ -418,6 +418,16 @@ async def drain(connection):
     assert await nodes.set_draining(connection, "a", True)
 
 
+async def log_more(connection):
+    assert await nodes.set_log_levels(connection, "a", {"vivero.engine": "debug"})
+
+
+async def logged_more_and_back(case, connection):
+    """The operator repeats it, and then takes it back."""
+    await log_more(connection)
+    assert await nodes.set_log_levels(connection, "a", {})
+
+
 async def drained_and_back(case, connection):
     """The operator repeats it, and then takes it back."""
     await drain(connection)
@@ -591,6 +601,7 @@ CASES = [
     Case("nodes.beat", heartbeat, connected_again, NO_NODES),
     Case("nodes.leave", lambda c: nodes.leave(c, "a"), restarted, REGISTERED),
     Case("nodes.set_draining", drain, drained_and_back, REGISTERED),
+    Case("nodes.set_log_levels", log_more, logged_more_and_back, REGISTERED),
     Case("sessions.seen", lambda c: sessions.seen(c, b"1"), again, SESSIONS),
     Case("sessions.create_session", lambda c: sessions.create(c, b"2", NEW_SESSION, 60), again, SESSIONS),
     Case("sessions.end_session", lambda c: sessions.end(c, b"1"), again, SESSIONS),

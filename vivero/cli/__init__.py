@@ -19,6 +19,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "demo": ("demo:demo", "Watch an order process run, from deployment to end."),
         "migrate": ("server:migrate", "Migrate a database's schema, then exit."),
         "partitions": ("partitions:partitions", "List partitions, pin tenants to them, and raise their number."),
+        "log-levels": ("log_levels:log_levels", "Show and change what loggers of running nodes log."),
         "drain": ("nodes:drain", "Hand a node's partitions over to other nodes, for maintenance."),
         "db": ("db:db", "Print the SQL of the second database role, for multi-tenancy."),
         "background": ("background:background", "List, run, pause, cancel and retry background jobs."),

@@ -7,22 +7,18 @@ of the engine, and the level without a name for everything else.
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import structlog
 
-NAMES = ("debug", "info", "warning", "error")
+from vivero.engine.runtime.log_levels import LEVELS as NAMES
+from vivero.engine.runtime.log_levels import LOGGER
+
 NUMBERS = {name: logging.getLevelNamesMapping()[name.upper()] for name in NAMES}
 OF_LIBRARIES = logging.WARNING
 """The level of loggers that are not ours, unless a level names them."""
 OURS = "vivero"
-
-
-LOGGER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*")
-"""The names of loggers."""
-MAX_NAME = 200
 
 
 def parse(text: str) -> dict[str, str]:

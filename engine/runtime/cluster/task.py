@@ -9,7 +9,7 @@ others look at once, so that a move takes milliseconds.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
 import structlog
 import trio
@@ -46,9 +46,11 @@ class Cluster:
         tell: Callable[[], None] = lambda: None,
         opened: Callable[[int], None] = lambda _partition: None,
         warm: Callable[[], bool] = lambda: True,
+        log_levels: Callable[[Mapping[str, str]], object] = lambda _levels: None,
     ) -> None:
         """`tell()` makes the other nodes look. `opened(partition)` begins to work for a new partition.
         `warm()` tells whether the models are loaded that a leader needs; only then are partitions handed over to it.
+        `log_levels(levels)` changes the levels of this node's loggers.
         """
         self.node = node
         self.view = View((), ())
@@ -57,6 +59,7 @@ class Cluster:
         self.handovers = handovers
         self._settings = settings or ClusterSettings()
         self._tell, self._opened, self._warm = tell, opened, warm
+        self._log_levels, self._set_log_levels = dict[str, str](), log_levels
         self._wake = trio.Event()
         self._free_since: dict[int, float] = {}
         self._leaders: dict[int, str | None] = {}
@@ -109,13 +112,16 @@ class Cluster:
         return self.handovers.ready() if self._warm() else []
 
     def _meet(self, all_nodes: Sequence[Node]) -> None:
-        """Look at the versions of the other nodes.
+        """Follow what an operator wants of this node's log, and look at the versions of the other nodes.
 
         Raises:
             Escalated: this node began after a live one with which it cannot work together.
         """
         if (own := next((node for node in all_nodes if node.id == self.node.id), None)) is None:
             return
+        if own.log_levels != self._log_levels:
+            self._log_levels = own.log_levels
+            self._set_log_levels(own.log_levels)
         try:
             versions.check(self.node.version, (node for node in all_nodes if node.live and node.number < own.number))
         except IncompatibleVersion as error:

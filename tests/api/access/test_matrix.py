@@ -33,6 +33,8 @@ dov  GET    /cluster/nodes
 dov  GET    /cluster/figures
      PUT    /cluster/nodes/{nodeId}/draining
      DELETE /cluster/nodes/{nodeId}/draining
+     PUT    /cluster/nodes/{nodeId}/log-levels
+     DELETE /cluster/nodes/{nodeId}/log-levels
      POST   /background-jobs
 dov  POST   /background-jobs/search
 dov  GET    /background-jobs/{id}

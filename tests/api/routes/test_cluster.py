@@ -87,6 +87,46 @@ async def test_nodes_are_listed_and_drained(rows, reader):
     assert (answer.status, answer.problem["title"]) == (404, "NOT_FOUND")
 
 
+async def test_levels_of_loggers_are_changed_at_a_node(rows, reader):
+    register(rows, ("other", "{engine}"), ("node", "{api,engine}"))
+    rows.execute("LISTEN vivero_nodes")
+    path = "/cluster/nodes/other/log-levels"
+
+    async def levels():
+        return [node["logLevels"] for node in (await reader("GET", "/cluster/nodes")).json["nodes"]]
+
+    assert (await reader("PUT", path, {"levels": {"vivero.api": "error"}})).status == 204
+    assert (await reader("PUT", path, {"levels": {"vivero.engine": "debug"}})).status == 204
+    assert await levels() == [{"vivero.engine": "debug"}, {}]
+    assert (await reader("DELETE", path)).status == 204
+    assert await levels() == [{}, {}]
+    assert len(list(rows.notifies(timeout=20, stop_after=3))) == 3
+    answer = await reader("PUT", "/cluster/nodes/nobody/log-levels", {"levels": {}})
+    assert (answer.status, answer.problem["title"]) == (404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ({}, "No levels provided"),
+        (
+            {"levels": {"vivero": "loud"}},
+            "levels has 'loud' for vivero, but a level is one of debug, info, warning, error",
+        ),
+        ({"levels": {"a b": "info"}}, "levels has the logger 'a b', but a logger has the name of a module"),
+        ({"levels": {"a" * 201: "info"}}, "with at most 200 characters"),
+        (
+            {"levels": {f"a{number}": "info" for number in range(51)}},
+            "levels has 51 loggers, but at most 50 are allowed",
+        ),
+    ],
+)
+async def test_wrong_levels_are_refused_with_the_reason(reader, body, told):
+    answer = await reader("PUT", "/cluster/nodes/node/log-levels", body)
+    assert (answer.status, answer.problem["title"]) == (400, "INVALID_ARGUMENT")
+    assert told in answer.problem["detail"]
+
+
 async def test_figures_of_the_database(rows, reader):
     found = (await reader("GET", "/cluster/figures")).json
     assert [(each["partitionId"], each["hasLeader"]) for each in found["partitions"]] == [(1, False)]

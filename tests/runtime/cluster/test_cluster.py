@@ -23,14 +23,14 @@ def registration(name, roles, version, schema):
 class PlayedNode:
     """A cluster task that is made to look by the test, and consumers that are played."""
 
-    def __init__(self, connect, name, roles=("engine",), grace_s=60.0, version="1.0", schema=13) -> None:
+    def __init__(self, connect, name, roles=("engine",), grace_s=60.0, version="1.0", schema=13, **more) -> None:
         self.connect, self.name = connect, name
         self.handovers = Handovers(PARTITIONS)
         self.told = 0
         self.opened = []
         settings = ClusterSettings(grace_s=grace_s)
         told = registration(name, roles, version, schema)
-        self.cluster = Cluster(connect, told, self.handovers, settings, self.tell, self.open)
+        self.cluster = Cluster(connect, told, self.handovers, settings, self.tell, self.open, **more)
         self.connection: driver.Connection | None = None
 
     def tell(self):
@@ -74,6 +74,20 @@ async def node(connect, connection):
         ).rows[0][0]:
             await connection.execute("SELECT pg_sleep(0.1)")
     return lambda name, **options: PlayedNode(connect, name, **options)
+
+
+async def test_a_node_follows_changed_log_levels_and_tells_of_each_change_once(node, connection):
+    changes = []
+    first, second = node("a", log_levels=changes.append), node("b")
+    await first.look()
+    await second.look()
+    for levels in ({"vivero.engine": "debug"}, {"vivero.engine": "debug", "trio": "info"}, {}):
+        await nodes.set_log_levels(connection, "a", levels)
+        await first.look()
+        await first.look()
+    await nodes.set_log_levels(connection, "b", {"vivero": "error"})
+    await first.look()
+    assert changes == [{"vivero.engine": "debug"}, {"vivero.engine": "debug", "trio": "info"}, {}]
 
 
 async def test_a_node_alone_leads_everything(node):

@@ -53,6 +53,30 @@ def test_a_node_is_drained_and_taken_back(start, eventually):
     assert (unknown.exit_code, "'red' fits 0 nodes" in unknown.stderr) == (1, True)
 
 
+def test_levels_of_loggers_are_changed_and_taken_back(start, eventually):
+    run = start("blue")
+    eventually(lambda: partitions(run) == {"blue": [1]})
+
+    def levels(*arguments):
+        done = run("log-levels", "--json", *arguments)
+        assert done.exit_code == 0, done.output
+        return [json.loads(line)["logLevels"] for line in done.stdout.splitlines()]
+
+    assert levels() == [{}]
+    assert levels("vivero.engine=debug", "vivero.api=warning") == [{"vivero.engine": "debug", "vivero.api": "warning"}]
+    assert levels("vivero.api=error", "--node", "blue") == [{"vivero.engine": "debug", "vivero.api": "error"}]
+    assert "vivero.api=error, vivero.engine=debug" in run("log-levels").stdout
+    assert levels("--reset") == levels() == [{}]
+    wrong = {
+        ("vivero.api",): "'vivero.api' is not LOGGER=LEVEL",
+        ("vivero.api=loud",): "a level is one of debug, info, warning, error",
+        ("vivero=info", "--reset"): "--reset takes all changes back",
+    }
+    for arguments, told in wrong.items():
+        refused = run("log-levels", *arguments)
+        assert (refused.exit_code, told in refused.stderr) == (2, True), refused.output
+
+
 def found(*nodes):
     return {
         "thisNode": "a-1",

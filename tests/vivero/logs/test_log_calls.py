@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from vivero.logs.levels import NAMES
+from vivero.engine.runtime.log_levels import LEVELS
 
 ROOT = Path(__file__).parents[3]
-METHODS = {*NAMES, "exception"}
+METHODS = {*LEVELS, "exception"}
 OF_OUTAGES = {"failed", "works"}
 """Methods of `OutageLog`: the event, the error, and fields."""
 
