@@ -55,6 +55,8 @@ def _operation(field: Field, operator: str, operand: Any, path: str, parameters:
 def _exists(field: Field, operand: Any, path: str) -> str:
     if type(operand) is not bool:
         raise Unparsable(path)
+    if field.given is not None:
+        return field.given if operand else f"NOT ({field.given})"
     return f"{field.sql} IS NOT NULL" if operand else f"{field.sql} IS NULL"
 
 

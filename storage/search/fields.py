@@ -122,6 +122,8 @@ class Field:
     """Whether an index covers md5 of the value, because the value itself could be too long for an index."""
     implied: str | None = None
     """A condition that equality implies and that an index answers (`storage/search/implied.py`)."""
+    given: str | None = None
+    """The condition that the field has a value, if PostgreSQL estimates it better than that of the expression."""
     orders: bool = False
     """Whether a search that filters by a range of it and asks for no order gets this one, which an index has. In the
     order of the keys, the planner may read all rows before the range: it expects those of the range everywhere."""

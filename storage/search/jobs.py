@@ -45,17 +45,23 @@ LISTENER_EVENTS = (
 )
 
 
-_TIMED_OUT = "j.ended_at IS NULL AND NOT j.ready AND j.lease_token IS NOT NULL AND j.available_at <= clock_now()"
+_TIMED_OUT = (
+    "j.ended_at IS NULL AND NOT j.ready AND j.lease_token IS NOT NULL AND j.available_at <= (SELECT clock_now())"
+)
+"""The clock is read once: PostgreSQL calls a function for each row."""
 _REPAIRED = "j.state = 'FAILED' AND NOT j.ready AND j.available_at IS NULL AND j.retries > 0"
 """A failed job that got retries again, and whose incident is not resolved yet."""
 _JOB_STATE = f"CASE WHEN {_TIMED_OUT} THEN 'TIMED_OUT' WHEN {_REPAIRED} THEN 'RETRIES_UPDATED' ELSE j.state END"
 """The engine's state, and two states that follow from the lease, which is not a part of the engine's state."""
 
+_IN_TIME = f"j.ended_at IS NULL AND ({_TIMED_OUT}) IS NOT TRUE"
 _LIVE_JOBS = {
-    state: f"({_JOB_STATE} = '{state}' AND j.ended_at IS NULL)"
-    for state in ("CREATED", "FAILED", "RETRIES_UPDATED", "TIMED_OUT")
+    "CREATED": f"j.state = 'CREATED' AND {_IN_TIME}",
+    "FAILED": f"j.state = 'FAILED' AND {_IN_TIME} AND ({_REPAIRED}) IS NOT TRUE",
+    "RETRIES_UPDATED": f"{_REPAIRED} AND {_IN_TIME}",
+    "TIMED_OUT": _TIMED_OUT,
 }
-"""Jobs in these states have not ended: the condition matches a partial index."""
+"""The same states, as conditions that PostgreSQL can estimate. These jobs have not ended: a partial index has them."""
 
 _UNTIL = "date_trunc('milliseconds', j.available_at)"
 """Rounded as in the API: a filter by a displayed value finds the job. Leases may end between two milliseconds."""
@@ -66,7 +72,13 @@ JOBS = Resource(
     "j.job_key",
     (
         Field("customHeaders", "j.headers", OTHER),
-        filtered("deadline", f"CASE WHEN j.lease_token IS NOT NULL THEN {_UNTIL} END", TIME, sort=True),
+        filtered(
+            "deadline",
+            f"CASE WHEN j.lease_token IS NOT NULL THEN {_UNTIL} END",
+            TIME,
+            sort=True,
+            given="j.lease_token IS NOT NULL AND j.available_at IS NOT NULL",
+        ),
         filtered("deniedReason", "NULL::text", TEXT, sort=True),
         filtered("elementId", "j.element_id", TEXT, sort=True),
         filtered("elementInstanceKey", "j.element_instance_key", KEY, sort=True, implied=implied.by_element_key("j")),
