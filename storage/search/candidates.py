@@ -23,10 +23,10 @@ from vivero.storage.batch_operations import (
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.search.filters import conditions_of, join
 from vivero.storage.search.incidents import INCIDENTS
+from vivero.storage.search.pages import ranges_of
 from vivero.storage.search.parameters import Parameters
 from vivero.storage.search.process_instances import PROCESS_INSTANCES
 from vivero.storage.search.resources import Resource
-from vivero.storage.search.statements import ranges_of
 
 INSTANCES_PATH, INCIDENTS_PATH = "process-instances", "incidents"
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from vivero.storage.search import cursors
 
@@ -99,6 +99,26 @@ PLAIN = frozenset({"$eq"})
 """The operators of a field whose filter is a value, never an object of operators."""
 
 
+class Follows(NamedTuple):
+    """A time that nearly always comes soon after that of another field, and never before it."""
+
+    field: str
+    """The name of the earlier time."""
+    soon: str
+    """An interval of PostgreSQL."""
+    late: str
+    """The SQL of all other rows that have both times. A partial index has it as its condition, and the earlier time."""
+    choices: Mapping[str, Mapping[str, bool]]
+    """Name of a field → its values that tell whether rows may lack the later time. Without a filter they may."""
+
+    def may_lack_it(self, filter: Mapping[str, Any]) -> bool | None:
+        """Whether the rows of a filter may lack the later time; None if it cannot be told, or all lack it."""
+        for name, values in self.choices.items():
+            if (value := filter.get(name)) is not None:
+                return values.get(value.upper()) if isinstance(value, str) else None
+        return True
+
+
 @dataclass(frozen=True, slots=True)
 class Field:
     """A field of a resource, with the SQL expression of its value.
@@ -130,6 +150,8 @@ class Field:
     apart: frozenset[str] = frozenset()
     """Set if the index of the sort key lacks the rows without a value: a search that sorts by it looks for both kinds
     of rows apart, unless it filters by one of these fields, which choose one kind."""
+    follows: Follows | None = None
+    """Set for a time that a search with a range of an earlier one can find quickly."""
 
     @property
     def as_json(self) -> str:

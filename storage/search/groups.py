@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from vivero.storage.search.filters import matching
+from vivero.storage.search.pages import page_of
 from vivero.storage.search.parameters import Parameters
 from vivero.storage.search.problems import Invalid
 from vivero.storage.search.queries import Query, Sort
 from vivero.storage.search.resources import Resource
-from vivero.storage.search.statements import SearchStatement, page_of
+from vivero.storage.search.statements import SearchStatement
 from vivero.storage.tenants import Tenants
 
 MATCHING = "{matching}"

@@ -6,13 +6,29 @@ from typing import Any
 
 from vivero.storage.search import implied
 from vivero.storage.search.element_instances import ELEMENT_CASES, ELEMENT_STATES, element_state
-from vivero.storage.search.fields import FLAG, KEY, NUMBER, OTHER, TEXT, TIME, Field, enumeration, filtered, plain
+from vivero.storage.search.fields import (
+    FLAG,
+    KEY,
+    NUMBER,
+    OTHER,
+    TEXT,
+    TIME,
+    Field,
+    Follows,
+    enumeration,
+    filtered,
+    plain,
+)
 from vivero.storage.search.parameters import Parameters
 from vivero.storage.search.problems import Unparsable
 from vivero.storage.search.resources import KeysFunction, Nested, Resource
 from vivero.storage.search.shared_filters import has_tags, has_variables
 
 INSTANCE_STATES = ("ACTIVE", "COMPLETED", "SUSPENDED", "TERMINATED")
+
+
+LATE = "p.ended_at - p.started_at NOT BETWEEN interval '0' AND interval '1 minute'"
+"""Instances that ran for more than a minute, and those that ended while the clock was set back: an index has them."""
 
 
 def _has_retries_left(value: Any, path: str, _parameters: Parameters) -> str:
@@ -41,7 +57,15 @@ PROCESS_INSTANCES = Resource(
             implied=implied.by_version_tag("p"),
         ),
         filtered("startDate", "p.started_at", TIME, sort=True, orders=True),
-        filtered("endDate", "p.ended_at", TIME, sort=True, orders=True, apart=frozenset({"endDate", "state"})),
+        filtered(
+            "endDate",
+            "p.ended_at",
+            TIME,
+            sort=True,
+            orders=True,
+            apart=frozenset({"endDate", "state"}),
+            follows=Follows("startDate", "1 minute", LATE, {"state": {"COMPLETED": False, "TERMINATED": False}}),
+        ),
         enumeration(
             "state",
             element_state("p"),
@@ -103,5 +127,6 @@ PROCESS_INSTANCES = Resource(
         ),
     ),
     alternatives=True,
+    variables="process_instance_key",
     key_functions={"tags": KeysFunction("instances_with_tags")},
 )

@@ -55,6 +55,8 @@ class Resource:
     key_type: Type = KEY
     of_tenants: bool = True
     """Whether each row belongs to a tenant, which the field `tenantId` has."""
+    variables: str | None = None
+    """The column of the table of variables that is the key of the rows, if `variables` is a special filter of it."""
     tenants_sql: str | None = None
     """The SQL of the tenants (text[]) of a row that may belong to several. Its reader must have them all."""
 

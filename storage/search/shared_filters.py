@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from vivero.storage.search.conditions import condition
 from vivero.storage.search.fields import TEXT, filtered
 from vivero.storage.search.parameters import Parameters
 from vivero.storage.search.problems import Invalid, Unparsable
-from vivero.storage.search.resources import SpecialFilter
+from vivero.storage.search.resources import Resource, SpecialFilter
 
 MAX_TAGS = 100
 MAX_VARIABLES = 100
@@ -35,6 +36,32 @@ def has_variables(where: str) -> SpecialFilter:
         return " AND ".join(parts) or "true"
 
     return has
+
+
+class Sharing(NamedTuple):
+    """An entry of a filter that the rows with one value of a variable fulfil."""
+
+    name: str
+    keys: str
+    """The SQL of their keys as `key`, perhaps several times; without LIMIT."""
+    condition: str
+    """The SQL of the entry."""
+
+
+def sharing(resource: Resource, filter: Mapping[str, Any], parameters: Parameters) -> Sharing | None:
+    """The filter by one variable with one value, if there is one and nothing else about variables. Raises BadQuery."""
+    of = resource.variables
+    entries = filter.get("variables") if of is not None else None
+    if of is None or type(entries) is not list or len(entries) != 1:
+        return None
+    condition = resource.special["variables"](entries, "filter.variables", parameters)
+    value = entries[0]["value"]
+    value = value.get("$eq") if type(value) is dict and value.keys() == {"$eq"} else value
+    if type(value) is not str:
+        return None
+    name, place = parameters.add(entries[0]["name"], "text"), parameters.add(value, "text")
+    fits = f"v.name = {name} AND md5(v.value) = md5({place}) AND v.value = {place}"
+    return Sharing("variables", f"SELECT v.{of} AS key FROM variables v WHERE {fits}", condition)
 
 
 def has_tags(column: str) -> SpecialFilter:

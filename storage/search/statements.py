@@ -8,7 +8,6 @@ Nulls sort as in PostgreSQL: they are larger than all values.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import cache
 from typing import Any, NamedTuple
@@ -18,14 +17,12 @@ import msgspec
 from vivero.storage.postgres import sql_files
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.sql_files import Statement
-from vivero.storage.search.conditions import is_given
 from vivero.storage.search.cursors import encode_cursor
-from vivero.storage.search.fields import RANGE, Field
-from vivero.storage.search.filters import condition_of_path, join, matching, of_tenants
-from vivero.storage.search.keysets import past_cursor
+from vivero.storage.search.filters import condition_of_path, join, of_tenants
+from vivero.storage.search.pages import search_of
 from vivero.storage.search.parameters import Parameters
 from vivero.storage.search.problems import Invalid
-from vivero.storage.search.queries import MAX_PAGE_BYTES, MAX_TOTAL, Page, Query, Sort
+from vivero.storage.search.queries import MAX_PAGE_BYTES, MAX_TOTAL, Page, Query
 from vivero.storage.search.resources import Resource
 from vivero.storage.tenants import Tenants
 
@@ -161,62 +158,4 @@ def statement(
     the documents are too large together, they are NULL.
     """
     parameters = Parameters(tenants is not None)
-    rows = matching(resource, query.filter, extra, tenants, parameters)
-    sort = query.sort or tuple(Sort(field) for field in ranges_of(resource, query.filter)[:1])
-    return page_of(resource, rows, query, sort, parameters), parameters.values
-
-
-def ranges_of(resource: Resource, filter: Mapping[str, Any]) -> list[Field]:
-    """The fields whose ranges the filter has and whose order an index has."""
-    return [field for field in resource.fields if field.orders and _is_range(filter.get(field.name))]
-
-
-def _is_range(value: Any) -> bool:
-    return isinstance(value, dict) and any(is_given(name, value.get(name)) for name in RANGE)
-
-
-def page_of(resource: Resource, rows: str, query: Query, sort: Sequence[Sort], parameters: Parameters) -> str:
-    """The statement of a page of `rows` (FROM … WHERE …, without FROM). Its last parameter is the byte limit."""
-    order = (*sort, Sort(Field("", resource.key, resource.key_type)))
-    beyond = past_cursor(order, query, parameters)
-    paged = rows if beyond is None else f"{rows} AND ({beyond})"
-    backwards = query.before is not None
-    order_by = ", ".join(f"{sort.field.order_sql} {_direction(sort, backwards)}" for sort in order)
-    cursor = ", ".join(sort.field.order_sql for sort in order)
-    if order[0].field.apart and order[0].field.apart.isdisjoint(query.filter) and query.offset <= MAX_TOTAL:
-        paged = _apart(resource, paged, order_by, order[0].field.order_sql, query.limit + query.offset)
-    page = (
-        f"SELECT {resource.document} AS item, json_build_array({cursor}) AS cursor,"
-        f" row_number() OVER (ORDER BY {order_by}) AS place"
-        f" FROM {paged} ORDER BY {order_by}"
-        f" LIMIT {parameters.add(query.limit, 'int')} OFFSET {parameters.add(query.offset, 'int')}"
-    )
-    return _bounded(rows, page, parameters.add(query.max_bytes, "bigint"))
-
-
-def _apart(resource: Resource, rows: str, order_by: str, column: str, count: int) -> str:
-    """The first rows with a value in the column, and the first without one: the page is among them.
-
-    An index has those with a value in their order. With the others among them, PostgreSQL would sort all rows.
-    """
-    keys = (
-        f"ARRAY(SELECT {resource.key} FROM {rows} AND {column} IS {kind} ORDER BY {order_by} LIMIT {count})"
-        for kind in ("NULL", "NOT NULL")
-    )
-    return f"{resource.source} WHERE {resource.key} = ANY ({' || '.join(keys)})"
-
-
-def _bounded(matching: str, page: str, max_bytes: str) -> str:
-    """A page with the total of matching rows; with NULL for the documents if they are too large together."""
-    return (
-        f"SELECT counted.total, CASE WHEN found.size <= {max_bytes} OR found.items = 1 THEN found.item END,"
-        f" found.cursor, found.size FROM"
-        f" (SELECT count(*) AS total FROM (SELECT FROM {matching} LIMIT {MAX_TOTAL + 1}) AS every) AS counted"
-        f" LEFT JOIN (SELECT page.*, count(*) OVER () AS items, sum(octet_length(item::text)) OVER () AS size"
-        f" FROM ({page}) AS page) AS found ON true"
-        f" ORDER BY found.place"
-    )
-
-
-def _direction(sort: Sort, backwards: bool) -> str:
-    return "DESC" if sort.descending != backwards else "ASC"
+    return search_of(resource, query, extra, tenants, parameters), parameters.values

@@ -30,6 +30,12 @@ SELECT key, root_key, root_key, process_instance_key, element_instance_key, path
 FROM it;
 INSERT INTO variables (variable_key, scope_key, process_instance_key, root_key, tenant_id, name, value)
 SELECT key, process_instance_key, process_instance_key, root_key, '<default>', 'x', process_instance_key::text FROM it;
+-- Half of the instances share each value, a tenth of them twice.
+INSERT INTO variables (variable_key, scope_key, process_instance_key, root_key, tenant_id, name, value)
+SELECT key + 1, process_instance_key, process_instance_key, root_key, '<default>', 'parity', (process_instance_key / 10 % 2)::text FROM it;
+INSERT INTO variables (variable_key, scope_key, process_instance_key, root_key, tenant_id, name, value)
+SELECT key - 8, key, process_instance_key, root_key, '<default>', 'parity', (process_instance_key / 10 % 2)::text FROM it
+WHERE process_instance_key % 100 = 30;
 INSERT INTO user_tasks (user_task_key, root_key, part_key, process_instance_key, element_instance_key, process_definition_key, process_id,
     process_version, element_id, state, candidate_groups, candidate_users, priority, headers, tags, tenant_id, created_at, ended_at,
     assignee, business_id)

@@ -180,22 +180,83 @@ async def test_a_search_that_finds_rows_without_a_value_apart_gives_the_same_pag
     assert len({key for page in apart for key in page}) == 13
 
 
+SHARED = {
+    "alone": {"variables": [{"name": "parity", "value": "1"}]},
+    "with others": {"variables": [{"name": "parity", "value": {"$eq": "1"}}], "processDefinitionId": "big"},
+    "of one": {"variables": [{"name": "x", "value": "70"}], "state": "COMPLETED"},
+    "of none": {"variables": [{"name": "x", "value": "71"}]},
+}
+
+
+@pytest.mark.parametrize("few", [5_000, 1_000])
+@pytest.mark.parametrize("name", SHARED)
+async def test_a_search_by_a_value_that_instances_share_gives_the_same_pages(connection, monkeypatch, name, few):
+    """2,000 share it: few of them, or many."""
+    monkeypatch.setattr("vivero.storage.search.pages.FEW", few)
+    if few == 1_000:
+        monkeypatch.setattr("vivero.storage.search.pages.MAX_TOTAL", 1_500)
+        monkeypatch.setattr("vivero.storage.search.pages.SPARE", 100)
+    plain = replace(PROCESS_INSTANCES, variables=None)
+    sorts = [(), *((Sort(PROCESS_INSTANCES.by_name[field], True),) for field in ("startDate", "endDate", "businessId"))]
+    for sort in sorts:
+        found: tuple[list[Any], list[Any]] = ([], [])
+        for resource, one in zip((PROCESS_INSTANCES, plain), found, strict=True):
+            query = Query(SHARED[name], sort, limit=700)
+            one += [page async for page in pages(connection, query, resource=resource)]
+            one += [page async for page in pages(connection, replace_query(query, offset=5, limit=3), 1, resource)]
+            one.append((await run(connection, prepare(resource, query))).total)
+        assert found[0] == found[1]
+    reads = await rows_read(connection, PROCESS_INSTANCES, Query(SHARED[name], limit=10))
+    assert reads <= {"alone": 5_000, "with others": 8_000}.get(name, 20)
+
+
+SINCE, UNTIL = "1970-01-01T00:30:00Z", "1970-01-01T00:35:00Z"
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("state", [None, "completed", "ACTIVE", {"$neq": "ACTIVE"}])
+@pytest.mark.parametrize("range", [{"$gte": SINCE, "$lt": UNTIL}, {"$gt": SINCE, "$lte": UNTIL}, {"$lt": UNTIL}])
+async def test_a_range_of_starts_by_the_end_gives_the_same_pages(connection, range, state, descending):
+    """Some ran for an hour, some ended before they began, some are active."""
+    field = PROCESS_INSTANCES.by_name["endDate"]
+    plain = replace(field, follows=None)
+    await connection.script(
+        "BEGIN; UPDATE process_instances SET ended_at = ended_at + CASE process_instance_key % 70"
+        " WHEN 0 THEN interval '1 hour' WHEN 10 THEN interval '1 minute' WHEN 20 THEN interval '-1 hour' ELSE '0' END"
+        " WHERE process_instance_key BETWEEN 17000 AND 22000"
+    )
+    filter = {"startDate": range} | ({} if state is None else {"state": state})
+    found = []
+    for chosen in (field, plain):
+        query = Query(filter, (Sort(chosen, descending),), limit=70)
+        found.append([page async for page in pages(connection, query, most=6)])
+        found[-1] += [page async for page in pages(connection, replace_query(query, offset=5, limit=3), most=1)]
+    assert found[0] == found[1]
+    assert found[0]
+
+
+async def test_a_range_of_starts_is_read_by_the_end_from_where_it_ends(connection):
+    filter = {"startDate": {"$gte": SINCE, "$lt": "1970-01-01T01:00:00Z"}, "state": "COMPLETED"}
+    query = Query(filter, (Sort(PROCESS_INSTANCES.by_name["endDate"], True),), limit=10)
+    assert await rows_read(connection, PROCESS_INSTANCES, query, "found") <= 150
+
+
 def replace_query(query, **changes):
     return msgspec.structs.replace(query, **changes)
 
 
-async def pages(connection, query, most=100):
+async def pages(connection, query, most=100, resource=PROCESS_INSTANCES):
     """The keys of the pages, forward to the end and one page back."""
     page = None
     for _ in range(most):
-        found = await run(connection, prepare(PROCESS_INSTANCES, query))
+        found = await run(connection, prepare(resource, query))
         if not found.items:
             break
         page = found
         yield [msgspec.json.decode(item)["processInstanceKey"] for item in found.items]
         query = replace_query(query, after=found.end, offset=0)
     if page is not None and most > 1:
-        found = await run(connection, prepare(PROCESS_INSTANCES, replace_query(query, after=None, before=page.start)))
+        found = await run(connection, prepare(resource, replace_query(query, after=None, before=page.start)))
         yield [msgspec.json.decode(item)["processInstanceKey"] for item in found.items]
 
 
