@@ -215,11 +215,8 @@ def replicas(reachable_directory: Callable[[], Path]) -> Iterator[Callable[[str]
 
 
 @pytest.fixture
-async def migrated(database):
+def migrated(database):
     """The DSN of a database with the schema, of this test alone."""
-    connection = await driver.connect(database, name="vivero migration")
-    await migrate.migrate(connection)
-    connection.close()
     return database
 
 

@@ -34,8 +34,8 @@ ACTIVATION = [
 
 
 @pytest.fixture
-def connection(database):
-    with psycopg.connect(database, autocommit=True) as connection:
+def connection(module_database):
+    with psycopg.connect(module_database, autocommit=True) as connection:
         if connection.info.server_version < GENERIC_PLANS:
             pytest.skip("PostgreSQL before 16 explains no statement with parameters")
         yield connection
