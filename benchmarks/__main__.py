@@ -17,7 +17,7 @@ USUAL = ("core", "append", "engine", "http", "feel", "http_server", "authenticat
 """What runs when nothing is named: under three minutes."""
 LARGE = (
     *("connectors", "jobs", "timers", "messages", "loops", "capacity", "partitions", "processes", "overload"),
-    *("row_security", "console", "growth", "retention", "tracing"),
+    *("row_security", "console", "growth", "retention", "tracing", "metrics"),
 )
 """A minute or more each, on up to a million rows: only by name."""
 NAMES = USUAL + LARGE
