@@ -47,6 +47,11 @@ def position_header(position: int) -> Header:
     return (b"command-position", b"%d" % position)
 
 
+def iso_datetime(time: datetime) -> str:
+    """A time of the database in the same format."""
+    return iso_time(round(time.timestamp() * 1000))
+
+
 def iso_time(epoch_ms: int) -> str:
     """Epoch milliseconds in the API's format of times: ISO 8601, milliseconds, Z."""
     seconds, ms = divmod(epoch_ms, 1000)

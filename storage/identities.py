@@ -18,6 +18,8 @@ from vivero.storage.postgres.values import Params
 _sql = beside(__file__)
 
 CHANNEL = "vivero_identities"
+MAX_OWN_TOKENS = 50
+"""Tokens of one user."""
 SESSIONS_ENDED = "sessions"
 """The payload if only sessions have ended. Otherwise rights may have changed."""
 ADMIN = "admin"
@@ -40,6 +42,15 @@ class StoredToken(NamedTuple):
     tenants: Sequence[str]
     expires_in_s: float | None
     use_is_old: bool
+    owner: str | None = None
+    """The user whose token it is."""
+
+
+class Owner(NamedTuple):
+    """The user whose tokens these are; the provider is one of `sessions.PASSWORD` and `sessions.OIDC`."""
+
+    username: str
+    provider: str
 
 
 class Tenant(msgspec.Struct, frozen=True, rename="camel", gc=False):
@@ -109,6 +120,7 @@ class ListedToken(NamedTuple):
     expires_at: datetime | None
     last_used_at: datetime | None
     expired: bool
+    owner: str | None = None
 
 
 class LastAdmin(Exception):
@@ -152,6 +164,17 @@ async def rights(
     lists = ([pair[i] for pair in pairs] for pairs in (identities, claims) for i in (0, 1))
     rows = (await connection.execute(_sql["rights"], (*lists, list(roles), list(tenants)))).rows
     return _rights.decode(rows[0][0])
+
+
+async def rights_of_token(
+    connection: Connection, roles: Sequence[str], tenants: Sequence[str], owner: str | None
+) -> StoredRights:
+    """The rights of an API token. That of a user has only roles and tenants that its owner still has."""
+    if owner is not None:
+        own = await rights(connection, [("USER", owner)])
+        roles = [role for role in roles if role in own.roles]
+        tenants = [tenant for tenant in tenants if any(tenant == each.tenant_id for each in own.tenants)]
+    return await rights(connection, roles=roles, tenants=tenants)
 
 
 async def _change(connection: Connection, name: str, values: Params) -> bool:
@@ -263,15 +286,16 @@ async def create_token(
     roles: Sequence[str],
     tenants: Sequence[str],
     expires_in_s: float | None,
+    owner: Owner | None = None,
 ) -> bool:
     """Store the hash of a new token. False if the name is taken."""
-    values = (name, sha256, list(roles), list(tenants), expires_in_s)
+    values = (name, sha256, list(roles), list(tenants), expires_in_s, *(owner or (None, None)))
     return await _change(connection, "create_token", values)
 
 
-async def tokens(connection: Connection) -> list[ListedToken]:
-    """All tokens, without their hashes."""
-    return [ListedToken(*row) for row in (await connection.execute(_sql["tokens"])).rows]
+async def tokens(connection: Connection, owner: Owner | None = None) -> list[ListedToken]:
+    """All tokens, or those of a user, without their hashes."""
+    return [ListedToken(*row) for row in (await connection.execute(_sql["tokens"], owner or (None, None))).rows]
 
 
 async def rotate_token(connection: Connection, name: str, sha256: bytes, expires_in_s: float | None) -> bool:
@@ -279,6 +303,6 @@ async def rotate_token(connection: Connection, name: str, sha256: bytes, expires
     return await _change(connection, "rotate_token", (name, sha256, expires_in_s))
 
 
-async def revoke_token(connection: Connection, name: str) -> bool:
-    """Delete a token. False if there is none."""
-    return await _change(connection, "revoke_token", (name,))
+async def revoke_token(connection: Connection, name: str, owner: Owner | None = None) -> bool:
+    """Delete a token, if an owner is given only one of this user. False if there is none."""
+    return await _change(connection, "revoke_token", (name, *(owner or (None, None))))

@@ -6,7 +6,7 @@ SELECT password_hash, name, email FROM users WHERE username = $1;
 -- By hash: the index compares digests of 256 random bits, so its timing tells nothing of a token. The server's clock decides
 -- the expiry, and says how long the token is still valid.
 SELECT name, roles, tenants, extract(epoch FROM expires_at - clock_timestamp())::float8,
-       last_used_at IS NULL OR last_used_at < clock_timestamp() - interval '10 minutes'
+       last_used_at IS NULL OR last_used_at < clock_timestamp() - interval '10 minutes', owner
 FROM api_tokens WHERE sha256 = $1 AND (expires_at IS NULL OR expires_at > clock_timestamp());
 
 -- name: token_used
@@ -125,14 +125,14 @@ RETURNING member_id;
 
 -- name: create_token
 -- No row: the name is taken.
-INSERT INTO api_tokens (name, sha256, roles, tenants, expires_at)
-VALUES ($1, $2, $3, $4, clock_timestamp() + make_interval(secs => $5))
+INSERT INTO api_tokens (name, sha256, roles, tenants, expires_at, owner, owner_provider)
+VALUES ($1, $2, $3, $4, clock_timestamp() + make_interval(secs => $5), $6, $7)
 ON CONFLICT (name) DO NOTHING RETURNING name;
 
 -- name: tokens
--- For `vivero token list`; never the hash.
-SELECT name, roles, tenants, created_at, expires_at, last_used_at, coalesce(expires_at <= clock_timestamp(), false)
-FROM api_tokens ORDER BY name;
+-- For `vivero token list`, or those of one user; never the hash.
+SELECT name, roles, tenants, created_at, expires_at, last_used_at, coalesce(expires_at <= clock_timestamp(), false), owner
+FROM api_tokens WHERE $1::text IS NULL OR (owner = $1 AND owner_provider = $2) ORDER BY name;
 
 -- name: rotate_token
 -- No row: there is no such token. A token that has expired stays expired, unless a new lifetime is given.
@@ -141,5 +141,5 @@ UPDATE api_tokens SET sha256 = $2, last_used_at = NULL,
 WHERE name = $1 RETURNING name;
 
 -- name: revoke_token
--- No row: there is no such token.
-DELETE FROM api_tokens WHERE name = $1 RETURNING name;
+-- No row: there is no such token, or it is not this user's.
+DELETE FROM api_tokens WHERE name = $1 AND ($2::text IS NULL OR (owner = $2 AND owner_provider = $3)) RETURNING name;

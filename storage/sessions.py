@@ -44,13 +44,15 @@ class NewSession(NamedTuple):
 
 
 class ListedSession(NamedTuple):
-    """A session as `vivero user sessions` shows it."""
+    """A session as `vivero user sessions` and the API show it. `is_this`: it is the one that was asked for."""
 
+    key: int
     username: str
     provider: str
     created_at: datetime
     seen_at: datetime
     expires_at: datetime
+    is_this: bool
 
 
 async def read(connection: Connection, sha256: bytes, idle_s: float) -> Session | None:
@@ -88,9 +90,17 @@ def _first(found: QueryResult) -> str | None:
     return str(found.rows[0][0]) if found.rows else None
 
 
-async def listed(connection: Connection, username: str | None) -> list[ListedSession]:
-    """The sessions of a user, or of all users, that have not expired."""
-    return [ListedSession(*row) for row in (await connection.execute(_sql["sessions"], (username,))).rows]
+async def listed(
+    connection: Connection, username: str | None, provider: str | None = None, this: bytes | None = None
+) -> list[ListedSession]:
+    """The sessions of a user, or of all users, that have not expired. `this`: the hash of one, which is marked."""
+    rows = (await connection.execute(_sql["sessions"], (username, provider, this))).rows
+    return [ListedSession(*row) for row in rows]
+
+
+async def end_chosen(connection: Connection, key: int, username: str, provider: str | None = None) -> bool:
+    """End one session of a user. False if there is none with this key."""
+    return bool((await connection.execute(_sql["end_chosen_session"], (key, username, provider))).rows)
 
 
 async def end_of_user(connection: Connection, username: str) -> int:

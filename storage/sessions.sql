@@ -30,9 +30,15 @@ DELETE FROM sessions WHERE (username, provider) IN (SELECT username, provider FR
 RETURNING username;
 
 -- name: sessions
--- For `vivero user sessions`; never the hash. Without a name, those of all users.
-SELECT username, provider, created_at, seen_at, expires_at FROM sessions
-WHERE expires_at > clock_timestamp() AND (username = $1 OR $1 IS NULL) ORDER BY username, provider, created_at, sha256;
+-- For `vivero user sessions` and the API; never the hash. Without a name, those of all users; without a provider, those of both kinds.
+SELECT key, username, provider, created_at, seen_at, expires_at, coalesce(sha256 = $3, false) FROM sessions
+WHERE expires_at > clock_timestamp() AND (username = $1 OR $1 IS NULL) AND (provider = $2 OR $2::text IS NULL)
+ORDER BY username, provider, created_at, sha256;
+
+-- name: end_chosen_session
+-- Somebody who is not at that browser does this. Nodes treat it as a change of rights, so that its long polls end, too.
+WITH ended AS (DELETE FROM sessions WHERE key = $1 AND username = $2 AND (provider = $3 OR $3::text IS NULL) RETURNING key)
+SELECT ended.key FROM ended CROSS JOIN pg_notify('vivero_identities', '') AS told;
 
 -- name: end_sessions_of_user
 -- An administrator does this to somebody. Nodes treat it as a change of rights, so that the long polls of the sessions end, too.

@@ -155,7 +155,8 @@ class Authenticator:
         async with self._pool.connection() as connection:
             stored = await identities.rights(connection, [("USER", given.username)])
         name, email = (None, None) if user is None else (user.name, user.email)
-        return _Found(caller("USER", given.username, stored, name, email), math.inf)
+        found = caller("USER", given.username, stored, name, email)
+        return _Found(replace(found, provider=stored_sessions.PASSWORD), math.inf)
 
     async def _of_token(self, given: ApiToken) -> _Found:
         sha256 = digest(given.token)
@@ -163,7 +164,7 @@ class Authenticator:
             token = await identities.token(connection, sha256)
             if token is None:
                 raise unauthorized(INVALID)
-            stored = await identities.rights(connection, roles=token.roles, tenants=token.tenants)
+            stored = await identities.rights_of_token(connection, token.roles, token.tenants, token.owner)
         if token.use_is_old:
             await self._note_use(partial(identities.token_used, sha256=sha256))
         valid_s = math.inf if token.expires_in_s is None else token.expires_in_s
@@ -187,7 +188,7 @@ class Authenticator:
         if session.use_is_old:
             await self._note_use(partial(stored_sessions.seen, sha256=sha256))
         found = caller("USER", session.username, stored, session.name, session.email)
-        return _Found(replace(found, by_session=True), session.expires_in_s)
+        return _Found(replace(found, by_session=True, provider=session.provider), session.expires_in_s)
 
     async def _of_jwt(self, given: JsonWebToken) -> _Found:
         if self._jwt is None:
@@ -203,7 +204,8 @@ class Authenticator:
         async with self._pool.connection() as connection:
             stored = await identities.rights(connection, [(verified.kind, verified.id)], verified.claims)
         valid_s = verified.expires_s + self._settings.oidc_leeway_s - stored.now_s
-        return _Found(caller(verified.kind, verified.id, stored, verified.name, verified.email), valid_s)
+        found = caller(verified.kind, verified.id, stored, verified.name, verified.email)
+        return _Found(replace(found, provider=stored_sessions.OIDC), valid_s)
 
 
 @contextmanager

@@ -29,6 +29,9 @@ class Caller:
     by_session: bool = False
     """A browser sends the session with requests of any page. Therefore writes with a session are checked."""
 
+    provider: str | None = None
+    """Who has verified a user: PASSWORD (this server) or OIDC (the identity provider)."""
+
     @property
     def owners(self) -> list[tuple[str, str]]:
         """The owners (type, id) of its grants: itself, its groups, roles and mapping rules."""

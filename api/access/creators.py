@@ -58,7 +58,7 @@ async def _caller(connection: Connection, creator: Creator) -> Caller | None:
         tokens = [token for token in await identities.tokens(connection) if token.name == creator.id]
         if not tokens or tokens[0].expired:
             return None
-        stored = await identities.rights(connection, roles=tokens[0].roles, tenants=tokens[0].tenants)
+        stored = await identities.rights_of_token(connection, tokens[0].roles, tokens[0].tenants, tokens[0].owner)
         return caller(creator.kind, creator.id, stored)
     if creator.kind == "ANONYMOUS":
         return None

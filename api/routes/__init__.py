@@ -59,10 +59,12 @@ from vivero.api.routes import (
     process_instances,
     recent_commands,
     resources,
+    sessions,
     signals,
     snapshots,
     statistics,
     timers,
+    tokens,
     traces,
     user_tasks,
     variables,
@@ -106,6 +108,30 @@ def _changes_jobs(method: str, path: str, handler: Handler) -> Route:
     return Route(method, path, handler, UPDATE_SYSTEM, audited=SYSTEM, of_no_tenant=True)
 
 
+_SIGN_OUT = administration("USER", "UPDATE")
+_CREATE_TOKEN, _REVOKE_TOKEN = administration("CLIENT", "CREATE"), administration("CLIENT", "DELETE")
+_OWN_ACCESS = (
+    Route("GET", "/v2/authentication/me/sessions", sessions.list_own, ANY_CALLER),
+    Route("DELETE", "/v2/authentication/me/sessions/{sessionKey}", sessions.end_own, ANY_CALLER, audited=_SIGN_OUT),
+    Route("GET", "/v2/authentication/me/tokens", tokens.list_own, ANY_CALLER),
+    Route("POST", "/v2/authentication/me/tokens", tokens.create_own, ANY_CALLER, audited=_CREATE_TOKEN),
+    Route("DELETE", "/v2/authentication/me/tokens/{tokenName}", tokens.revoke_own, ANY_CALLER, audited=_REVOKE_TOKEN),
+)
+"""Sessions and tokens of the user who asks. Their handlers refuse other callers."""
+_READ_USER, _UPDATE_USER = Permission("USER", "READ"), Permission("USER", "UPDATE")
+_READ_ROLE, _UPDATE_ROLE = Permission("ROLE", "READ"), Permission("ROLE", "UPDATE")
+_ACCESS_OF_OTHERS = (
+    Route("GET", "/v2/users/{username}/sessions", sessions.list_of_user, _READ_USER),
+    Route("DELETE", "/v2/users/{username}/sessions", sessions.end_all_of_user, _UPDATE_USER, audited=_SIGN_OUT),
+    Route(
+        "DELETE", "/v2/users/{username}/sessions/{sessionKey}", sessions.end_of_user, _UPDATE_USER, audited=_SIGN_OUT
+    ),
+    Route("POST", "/v2/tokens", tokens.create, _UPDATE_ROLE, audited=_CREATE_TOKEN),
+    Route("POST", "/v2/tokens/search", tokens.search, _READ_ROLE),
+    Route("DELETE", "/v2/tokens/{tokenName}", tokens.revoke, _UPDATE_ROLE, audited=_REVOKE_TOKEN),
+)
+"""A token has roles: whoever may give roles may make one."""
+
 ROUTES = (
     # the cluster
     Route("GET", "/v2/topology", cluster.topology, ANY_CALLER),
@@ -125,6 +151,7 @@ ROUTES = (
         ANY_CALLER,
         audited=administration("USER", "UPDATE"),
     ),
+    *_OWN_ACCESS,
     Route(
         "POST",
         "/v2/setup/user",
@@ -432,6 +459,7 @@ ROUTES = (
     Route("POST", "/v2/clock/reset", clock.reset, UPDATE_SYSTEM, audited=SYSTEM),
     # who may do what
     *(route for entries in directory.KINDS for route in _entries(entries)),
+    *_ACCESS_OF_OTHERS,
     Route("POST", "/v2/groups/{groupId}/roles/search", directory.roles_of_group, Permission("GROUP", "READ")),
     Route(
         "POST",

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from vivero.storage.search.conditions import MAX_IN
-from vivero.storage.search.fields import ENUM, KEY, OTHER, TEXT, Field, filtered, plain
+from vivero.storage.search.fields import ENUM, KEY, OTHER, TEXT, TIME, Field, filtered, plain
 from vivero.storage.search.parameters import Parameters
 from vivero.storage.search.problems import Unparsable
 from vivero.storage.search.resources import Resource, SpecialFilter
@@ -51,6 +51,22 @@ MAPPING_RULES = _directory(
         plain("claimValue", "x.claim_value", TEXT, sort=True),
     ),
 )
+
+TOKENS = _directory(
+    "Token",
+    "api_tokens x",
+    "x.key",
+    (
+        filtered("name", "x.name", TEXT, sort=True),
+        filtered("owner", "x.owner", TEXT, sort=True),
+        Field("roles", "x.roles", OTHER),
+        Field("tenantIds", "x.tenants", OTHER),
+        Field("createdAt", "x.created_at", TIME, sort=True),
+        Field("expiresAt", "x.expires_at", TIME, sort=True),
+        Field("usedAt", "x.last_used_at", TIME, sort=True),
+    ),
+)
+"""API tokens, without their hashes."""
 
 
 OWNER_TYPES = ("CLIENT", "GROUP", "MAPPING_RULE", "ROLE", "UNSPECIFIED", "USER")

@@ -2,6 +2,7 @@
 
 import re
 
+import httpx
 import psycopg
 import pytest
 from playwright.sync_api import expect
@@ -19,10 +20,11 @@ PAGES = {
     "user": "/access/users/vera",
     "group": "/access/groups/sales",
     "role": "/access/roles/clerk",
+    "tokens": "/access/tokens",
     "grants": "/access/authorizations",
     "audit": "/access/audit",
 }
-ALIKE = {"access", "users", "user", "group", "role", "audit"}
+ALIKE = {"grants", "tokens", "users", "user", "group", "role", "audit"}
 """Pages like others: `make test-long` has them."""
 
 
@@ -165,6 +167,88 @@ def test_access_is_administered(signed_in, guarded):
     assert api.http.get("/groups/ops").status_code == 404
     console.go("/access/audit")
     expect(page.get_by_role("row", name=re.compile("admin .* delete group ops"))).to_be_visible()
+
+
+def leave(console):
+    """A page without a session goes on to ask; all that it reports is that."""
+    console.page.goto("about:blank")
+    assert {re.sub(r".*status of (\d+).*", r"\1", error) for error in console.errors} == {"401"}
+    console.errors.clear()
+
+
+def test_a_user_makes_a_token_and_ends_another_session(signed_in, guarded):
+    """By keyboard alone. The token is shown once; then the list has its name. The other browser is signed out."""
+    other, console = signed_in("olga"), signed_in("olga", "/access")
+    page, dialog = console.page, console.page.get_by_role("dialog")
+    console.tab_to("New API token …")
+    console.press("Enter")
+    console.tab_to("Name")
+    page.keyboard.type("laptop")
+    expect(dialog.get_by_role("checkbox")).to_have_count(1)
+    console.tab_to("operator")
+    console.press("Space")
+    console.tab_to("Create", exact=True)
+    assert console.violations() == []
+    console.press("Enter")
+    shown = page.get_by_role("dialog", name="The token “laptop”")
+    secret = shown.locator("pre").inner_text()
+    assert secret.startswith("vivero_")
+    assert console.violations() == []
+    console.press("Escape")
+    expect(shown).to_have_count(0)
+    expect(
+        page.get_by_role("table", name="Your API tokens").get_by_role("row", name=re.compile("laptop operator"))
+    ).to_be_visible()
+    assert secret not in page.content()
+    assert secret not in "".join(console.urls)
+    me = {"Authorization": f"Bearer {secret}"}
+    assert httpx.get(f"{guarded[0]}/v2/authentication/me", headers=me).json()["roles"] == ["operator"]
+    console.tab_to("Revoke: laptop")
+    console.press("Enter")
+    console.tab_to("Revoke", exact=True)
+    console.press("Enter")
+    expect(page.get_by_text("There are no tokens yet.")).to_be_visible()
+    assert httpx.get(f"{guarded[0]}/v2/authentication/me", headers=me).status_code == 401
+
+    sessions = page.get_by_role("table", name="Your sessions")
+    expect(sessions.get_by_role("row")).to_have_count(3)
+    expect(sessions.get_by_role("row", name=re.compile("this browser")).get_by_role("button")).to_have_count(0)
+    console.tab_to("Sign out …")
+    console.press("Enter")
+    console.tab_to("Sign out", exact=True)
+    console.press("Enter")
+    expect(sessions.get_by_role("row")).to_have_count(2)
+    other.go("/instances")
+    expect(other.page.get_by_role("dialog")).to_be_visible()
+    leave(other)
+
+
+def test_tokens_and_sessions_of_others(signed_in, guarded):
+    """An administrator makes a token for a program and signs somebody out; a viewer finds neither list."""
+    vera, console = signed_in("vera", "/access/tokens"), signed_in(ADMIN, "/access/tokens")
+    expect(vera.page.locator("main").get_by_text("no permission for this: READ (ROLE)")).to_be_visible()
+    page, dialog = console.page, console.page.get_by_role("dialog")
+    page.get_by_role("button", name="New API token …").first.click()
+    dialog.get_by_label("Name").fill("billing")
+    dialog.get_by_label("worker", exact=True).check()
+    dialog.locator("summary").click()
+    expect(dialog.get_by_label("vivero", exact=True)).to_have_text(
+        "vivero token create billing --role worker --expires 90d"
+    )
+    dialog.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("dialog", name="The token “billing”")).to_contain_text("vivero_")
+    console.press("Escape")
+    expect(
+        page.get_by_role("table", name="API tokens").get_by_role("row", name=re.compile("billing worker"))
+    ).to_be_visible()
+    console.go("/access/users/vera")
+    sessions = page.get_by_role("region", name="Sessions")
+    sessions.get_by_role("button", name="Sign out everywhere …").click()
+    dialog.get_by_role("button", name="Sign out everywhere").click()
+    expect(sessions.get_by_text("No browser is signed in.")).to_be_visible()
+    vera.go("/instances")
+    expect(vera.page.get_by_role("dialog")).to_be_visible()
+    leave(vera)
 
 
 @pytest.mark.parametrize(

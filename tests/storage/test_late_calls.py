@@ -453,9 +453,11 @@ RECORDS = """
 """
 SESSIONS = """
     DELETE FROM sessions;
-    INSERT INTO sessions (sha256, username, provider, seen_at, expires_at)
-    VALUES ('\\x31', 'ann', 'PASSWORD', now() - interval '1 hour', now() + interval '1 hour');
+    INSERT INTO sessions (key, sha256, username, provider, seen_at, expires_at)
+    OVERRIDING SYSTEM VALUE
+    VALUES (4711, '\\x31', 'ann', 'PASSWORD', now() - interval '1 hour', now() + interval '1 hour');
 """
+SESSION_KEY = 4711
 NEW_SESSION = sessions.NewSession("ann", sessions.PASSWORD)
 ASSIGNED = IDENTITIES + "INSERT INTO members VALUES ('ROLE', 'admin', 'USER', 'ann'), ('ROLE', 'admin', 'USER', 'bob');"
 ROLE, ANN, BOB = ("ROLE", "admin"), ("USER", "ann"), ("USER", "bob")
@@ -606,6 +608,7 @@ CASES = [
     Case("sessions.create_session", lambda c: sessions.create(c, b"2", NEW_SESSION, 60), again, SESSIONS),
     Case("sessions.end_session", lambda c: sessions.end(c, b"1"), again, SESSIONS),
     Case("sessions.end_sessions_of", lambda c: sessions.end_all(c, b"1"), again, SESSIONS),
+    Case("sessions.end_chosen_session", lambda c: sessions.end_chosen(c, SESSION_KEY, "ann"), again, SESSIONS),
     Case("sessions.end_sessions_of_user", lambda c: sessions.end_of_user(c, "ann"), again, SESSIONS),
     Case("identities.token_used", lambda c: identities.token_used(c, b"\0"), again, IDENTITIES),
     Case(

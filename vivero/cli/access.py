@@ -49,6 +49,7 @@ TOKENS = (
     Column("until", time("expiresAt"), spare=1),
     Column("last use", time("usedAt"), spare=2),
     Column("tenants", listed("tenants"), spare=3, wraps=True),
+    Column("owner", field("owner"), spare=4),
 )
 ROLES = (
     Column("role", field("roleId")),
@@ -304,14 +305,14 @@ def _seconds(text: str | None) -> float | None:
 @json_option
 @database_options
 def list_tokens(as_json: bool, file: Path | None, data_dir: Path | None, database_url: str | None) -> None:
-    """List tokens, with their roles, tenants, expiry and last use."""
+    """List tokens, with their roles, tenants, expiry, last use and owner."""
     found = _on_database(file, data_dir, database_url, identities.tokens)
     print_rows([_token_document(each) for each in found], TOKENS, as_json)
 
 
 def _token_document(each: ListedToken) -> dict[str, object]:
     expires, used = (None if time is None else time.isoformat() for time in (each.expires_at, each.last_used_at))
-    document = {"name": each.name, "roles": each.roles, "tenants": each.tenants}
+    document = {"name": each.name, "roles": each.roles, "tenants": each.tenants, "owner": each.owner}
     return {**document, "state": "expired" if each.expired else "valid", "expiresAt": expires, "usedAt": used}
 
 

@@ -23,6 +23,11 @@ ALLOWED = """
 +    GET    /v2/authentication/me
 +    POST   /v2/authentication/me/authorizations/search
 +    PUT    /v2/authentication/me/password
++    GET    /v2/authentication/me/sessions
++    DELETE /v2/authentication/me/sessions/{sessionKey}
++    GET    /v2/authentication/me/tokens
++    POST   /v2/authentication/me/tokens
++    DELETE /v2/authentication/me/tokens/{tokenName}
 -    POST   /v2/setup/user
 *    GET    /live
 *    GET    /startup
@@ -152,6 +157,12 @@ dov  POST   /v2/expression/evaluation
      GET    /v2/users/{username}
      PUT    /v2/users/{username}
      DELETE /v2/users/{username}
+     GET    /v2/users/{username}/sessions
+     DELETE /v2/users/{username}/sessions
+     DELETE /v2/users/{username}/sessions/{sessionKey}
+     POST   /v2/tokens
+     POST   /v2/tokens/search
+     DELETE /v2/tokens/{tokenName}
      POST   /v2/groups
      POST   /v2/groups/search
      GET    /v2/groups/{groupId}
@@ -236,7 +247,7 @@ class As:
     """Access that takes everybody for one caller."""
 
     def __init__(self, *roles) -> None:
-        self.caller = Caller("USER", "ann", rights(roles, ()) if roles else NO_RIGHTS)
+        self.caller = Caller("USER", "ann", rights(roles, ()) if roles else NO_RIGHTS, provider="PASSWORD")
 
     async def authenticate(self, headers, address):
         return self.caller
@@ -318,7 +329,7 @@ OTHER_TENANT = {
 WITHOUT_TENANTS = re.compile(
     r"\w+ (/live|/startup|/ready|/metrics|/cluster/|/background-job|/webhooks|/inbound/|/outbox/|/chaos/"
     r"|/v2/(topology|status|license|authentication|setup|clock|authorizations)\b"
-    r"|/v2/(users|groups|roles|tenants|mapping-rules)\b)"
+    r"|/v2/(users|groups|roles|tenants|mapping-rules|tokens)\b)"
 )
 """Nodes, background jobs, the paths of webhooks, the clock and the directory belong to no tenant."""
 

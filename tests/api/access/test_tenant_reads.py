@@ -35,6 +35,7 @@ OF_NO_TENANT = {entries.path for entries in directory.KINDS} | {
     "inbound",
     "background-job-consumers",
     "outbox",
+    "tokens",
 }
 ENDINGS = ("/search", "/statistics/element-instances")
 READING = [

@@ -7,6 +7,7 @@ import { Frame } from './frame.tsx';
 import { Grants } from './grants.tsx';
 import { kindOf } from './kinds.ts';
 import { Overview } from './overview.tsx';
+import { Tokens } from './tokens.tsx';
 
 export type AccessProps = { of?: string; id?: string };
 
@@ -14,6 +15,7 @@ export function Access({ of, id }: AccessProps) {
   if (!of) return <Overview />;
   if (of === 'authorizations') return <Grants />;
   if (of === 'audit') return <Audit />;
+  if (of === 'tokens') return <Tokens />;
   const kind = kindOf(of);
   if (!kind) return <Frame title={t('missing.title')} need={null}><div class="empty"><p>{t('missing.text')}</p></div></Frame>;
   return id === undefined ? <Entries kind={kind} /> : <Entry key={`${of}/${id}`} kind={kind} id={id} />;

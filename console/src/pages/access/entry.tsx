@@ -13,7 +13,7 @@ import { Frame } from './frame.tsx';
 import { GrantsOf } from './grants.tsx';
 import { BUILT_IN_ROLES, containersOf, MEMBERS, pathOf, type Entry as EntryShape, type Kind } from './kinds.ts';
 import { Members, Memberships } from './members.tsx';
-import { Terminal } from './overview.tsx';
+import { SessionsOf } from './sessions.tsx';
 
 function Actions({ kind, id, entry }: { kind: Kind; id: string; entry: EntryShape }) {
   const open = useSignal<'change' | 'delete' | null>(null), close = () => { open.value = null; };
@@ -34,7 +34,7 @@ function Body({ kind, id, entry }: { kind: Kind; id: string; entry: EntryShape }
     {kind.members.map((path) => <Members key={path} container={kind} id={id} of={MEMBERS.find((each) => each.path === path)!} />)}
     {containersOf(kind.path).map((container) => <Memberships key={container.path} container={container} member={MEMBERS.find((each) => each.path === kind.path)!} id={id} />)}
     {isOwner && <GrantsOf ownerType={kind.type} ownerId={id} />}
-    {kind.path === 'users' && <section><h2>{t('access.sessions')}</h2><p class="dim">{t('access.sessions.note')}</p><Terminal label={t('access.sessions')} lines={[`vivero user sessions ${argument(id)}`, `vivero user sign-out ${argument(id)}`]} /></section>}
+    {kind.path === 'users' && <SessionsOf username={id} />}
   </div>;
 }
 

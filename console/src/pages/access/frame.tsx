@@ -8,7 +8,7 @@ import { Head } from '../../parts/head.tsx';
 
 const TABS: readonly [string, Key][] = [
   ['/access', 'access.overview'], ['/access/users', 'access.users'], ['/access/groups', 'access.groups'], ['/access/roles', 'access.roles'], ['/access/tenants', 'access.tenants'],
-  ['/access/mapping-rules', 'access.mapping-rules'], ['/access/authorizations', 'access.authorizations'], ['/access/audit', 'access.audit'],
+  ['/access/mapping-rules', 'access.mapping-rules'], ['/access/tokens', 'access.tokens'], ['/access/authorizations', 'access.authorizations'], ['/access/audit', 'access.audit'],
 ];
 
 const isHere = (to: string): boolean => path.value === to || (to !== '/access' && path.value.startsWith(`${to}/`));

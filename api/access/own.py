@@ -1,0 +1,15 @@
+"""What belongs to the user who asks: sessions and API tokens."""
+
+from __future__ import annotations
+
+from vivero.api.problems import Problem
+from vivero.api.request import Request
+from vivero.storage.identities import Owner
+
+
+def owner(request: Request) -> Owner:
+    """The user of a request. Raises Problem 403 for clients, tokens and callers without a name."""
+    caller = request.caller
+    if caller.kind != "USER" or caller.provider is None:
+        raise Problem(403, "FORBIDDEN", "Only users have sessions and tokens of their own")
+    return Owner(caller.id, caller.provider)
