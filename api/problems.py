@@ -23,6 +23,7 @@ from vivero.engine.runtime.appender.admission import (
     Unavailable,
     ValueRejected,
 )
+from vivero.storage.archives import ArchiveProblem
 
 LATER: Header = (b"retry-after", RETRY_AFTER)
 TIMED_OUT = "Expected to handle request, but request timed out between gateway and broker"
@@ -107,6 +108,11 @@ def unexpected_value(value: object, field: str, allowed: tuple[str, ...]) -> Pro
 def invalid_argument(*violations: str) -> Problem:
     """400 for a request that can be parsed but has invalid values."""
     return Problem(400, "INVALID_ARGUMENT", ". ".join(violations) + ".")
+
+
+def archive_away(problem: ArchiveProblem) -> Problem:
+    """503: nothing was deleted, because the archive cannot be written or read. Clients repeat the request later."""
+    return Problem(503, "UNAVAILABLE", f"{problem}. Nothing more was deleted: repeat the request later")
 
 
 def not_found(what: str, key: int | str, *, by: str = "key") -> Problem:

@@ -26,6 +26,7 @@ from vivero.api.waits import Waits
 from vivero.api.webhooks import Webhooks
 from vivero.engine.bpmn.parser import Parsed
 from vivero.engine.bpmn.xml import LIMITS, XmlLimits
+from vivero.engine.jobs.archive.archive import Archive
 from vivero.engine.runtime.appender.calls import Append, PendingCommand
 from vivero.engine.runtime.supervision.children import ChildHealth
 from vivero.engine.runtime.waiters import End
@@ -168,6 +169,10 @@ class Services:
     webhooks: Webhooks | None = None
     """None: connectors are disabled."""
     audit: AuditSettings = field(default_factory=AuditSettings)
+    archive: Archive | None = None
+    """None: ended instances are not archived."""
+    archive_deletions: bool = False
+    """Whether instances that people delete are archived first."""
     deadlines: Deadlines = field(default_factory=Deadlines)
     """Of the requests that wait for outcomes."""
     decoding: trio.CapacityLimiter = field(default_factory=lambda: trio.CapacityLimiter(1))

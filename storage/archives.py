@@ -21,6 +21,14 @@ Each = Callable[[Sequence[tuple[str, str]]], Awaitable[None]]
 """Takes rows: the table, or `events`, and the row as JSON. Those of a table come one after the other."""
 
 
+Record = Callable[[Connection, Sequence[int]], Awaitable[None]]
+"""Called with the roots that are erased, in the transaction that erases them."""
+
+
+class ArchiveProblem(Exception):
+    """The archive cannot be written or read. The message says why, and what to do."""
+
+
 class ArchiveFile(msgspec.Struct, frozen=True):
     """A complete file. The roots of its trees lie between the two keys."""
 
@@ -94,13 +102,24 @@ async def complete_new(connection: Connection, partition: int, name: str, conten
 
 
 async def replace(
-    connection: Connection, old: str, new: str, contents: Contents | None, erased: Sequence[int], reason: str
+    connection: Connection,
+    old: str,
+    new: str,
+    contents: Contents | None,
+    erased: Sequence[int],
+    reason: str,
+    record: Record | None = None,
 ) -> bool:
-    """A file takes the place of another one, without the trees that are erased; None: nothing is left of it."""
+    """A file takes the place of another one, without the trees that are erased; None: nothing is left of it.
+
+    `record` is called in the same transaction.
+    """
     async with connection.transaction():
         if not (await connection.execute(_sql["remove"], (old,))).rows:
             return False
         await connection.execute(_sql["record_erasure"], (list(erased), old, reason))
+        if record is not None:
+            await record(connection, erased)
         return contents is None or await complete(connection, new, contents)
 
 
@@ -138,6 +157,18 @@ async def waiting_of(connection: Connection, name: str) -> list[int]:
 async def files(connection: Connection, limit: int) -> list[ArchiveFile]:
     """Complete files, the newest first."""
     return [ArchiveFile(*row) for row in (await connection.execute(_sql["files"], (limit,))).rows]
+
+
+async def files_behind(connection: Connection, name: str, limit: int) -> list[ArchiveFile]:
+    """Complete files behind a name, by name. Has all files that were completed with trees that are deleted by now."""
+    async with connection.transaction():
+        await connection.execute(_sql["one_at_a_time"])
+        return [ArchiveFile(*row) for row in (await connection.execute(_sql["files_behind"], (name, limit))).rows]
+
+
+async def not_archived(connection: Connection, keys: Sequence[int]) -> dict[int, str]:
+    """Why instances were not archived: `history.UNKNOWN`, `CALLED`, `RUNNING` or `BUSY`."""
+    return dict((await connection.execute(_sql["not_archived"], (list(keys),))).rows)
 
 
 async def files_of(connection: Connection, root: int) -> list[ArchiveFile]:

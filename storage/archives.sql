@@ -65,6 +65,17 @@ WHERE state = 'COMPLETE' ORDER BY begun_at DESC, name LIMIT $1;
 SELECT name, partition_id, bytes, trees, first_key, last_key, to_epoch_ms(begun_at), sha256 FROM archive_files
 WHERE state = 'COMPLETE' AND first_key <= $1 AND last_key >= $1 ORDER BY begun_at, name;
 
+-- name: files_behind
+-- In the transaction that waits for writers: what they complete later has no tree that was deleted before.
+SELECT name, partition_id, bytes, trees, first_key, last_key, to_epoch_ms(begun_at), sha256 FROM archive_files
+WHERE state = 'COMPLETE' AND name > $1 ORDER BY name LIMIT $2;
+
+-- name: not_archived
+-- Why nothing of these instances is in the archive. Another writer may have been faster again and again: then the caller tries later.
+SELECT k.key, CASE WHEN p.process_instance_key IS NULL THEN 'UNKNOWN' WHEN p.parent_process_instance_key IS NOT NULL THEN 'CALLED'
+                   WHEN p.ended_at IS NULL THEN 'RUNNING' ELSE 'BUSY' END
+FROM unnest($1::bigint[]) AS k(key) LEFT JOIN process_instances p ON p.process_instance_key = k.key;
+
 -- name: waiting_of
 -- To carry over when a file is replaced.
 SELECT waiting FROM archive_files WHERE name = $1;
@@ -78,9 +89,10 @@ SELECT root_key, file, to_epoch_ms(erased_at), reason FROM archive_erasures ORDE
 SELECT to_epoch_ms(clock_now());
 
 -- name: tree
--- All instances of a tree, and whether something in it has not ended.
+-- All instances of a tree, and whether something in it has not ended. Nothing for an instance that another one called.
 WITH RECURSIVE tree AS (
-    SELECT process_instance_key AS key, ended_at, tenant_id, process_id FROM process_instances WHERE process_instance_key = $1
+    SELECT process_instance_key AS key, ended_at, tenant_id, process_id FROM process_instances
+    WHERE process_instance_key = $1 AND parent_process_instance_key IS NULL
     UNION ALL
     SELECT p.process_instance_key, p.ended_at, p.tenant_id, p.process_id
     FROM tree JOIN process_instances p ON p.parent_process_instance_key = tree.key

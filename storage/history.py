@@ -16,8 +16,8 @@ from vivero.storage.postgres.sql_files import beside
 
 _sql = beside(__file__)
 
-DELETED, UNKNOWN, CALLED, RUNNING = "DELETED", "UNKNOWN", "CALLED", "RUNNING"
-"""What became of a tree. Any other text names what refers to it."""
+DELETED, UNKNOWN, CALLED, RUNNING, BUSY = "DELETED", "UNKNOWN", "CALLED", "RUNNING", "BUSY"
+"""What became of a tree; `BUSY`: others archive it. Any other text names what refers to it."""
 REQUEST, ERASURE = "REQUEST", "ERASURE"
 """Why a tree is deleted, for its record; retention has its own statement."""
 PATIENCE_S = 120.0
@@ -111,4 +111,6 @@ def why_not(key: int, root: int, verdict: str) -> str:
         return f"{begin} another one called it. Delete the root process instance '{root}' instead."
     if verdict == RUNNING:
         return f"{begin} it has not ended"
+    if verdict == BUSY:
+        return f"{begin} it is being archived. Try again later."
     return f"{begin} {verdict} still refers to it. Try again later."

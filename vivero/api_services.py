@@ -13,6 +13,7 @@ from vivero.config import Config
 from vivero.connections import Pools
 from vivero.connector_tasks import ConnectorTasks
 from vivero.engine.bpmn.xml import XmlLimits
+from vivero.engine.jobs.archive.archive import Archive
 from vivero.engine.runtime.completions import Completions
 from vivero.engine.runtime.definitions import DefinitionCache
 from vivero.engine.runtime.figures import figures
@@ -39,6 +40,7 @@ def api_services(
     supervisor: Supervisor,
     metrics: NodeMetrics,
     tracer: Tracer | None,
+    archive: Archive | None,
 ) -> Services:
     """The services of one life of the HTTP server."""
     return Services(
@@ -70,4 +72,6 @@ def api_services(
         multi_tenancy=config.tenants.enabled,
         webhooks=connectors.webhooks,
         audit=config.audit,
+        archive=archive,
+        archive_deletions=config.retention.archive_deletions,
     )

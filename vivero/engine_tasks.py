@@ -11,6 +11,8 @@ from vivero import logs
 from vivero.api.access.creators import PresentRights
 from vivero.config import Config
 from vivero.connections import Connections
+from vivero.engine.jobs.archive.archive import Archive
+from vivero.engine.jobs.archive.opening import open_store
 from vivero.engine.runtime.appender.calls import PendingCommand
 from vivero.engine.runtime.appender.task import Appender
 from vivero.engine.runtime.batch_operations.settings import BATCH_OPERATIONS_PARTITION
@@ -31,6 +33,7 @@ from vivero.storage.nodes import NODES_CHANNEL, Registration
 from vivero.storage.postgres.announcer import Announcer
 from vivero.storage.postgres.migrate import SCHEMA_VERSION
 from vivero.storage.postgres.plans import BY_INDEX, CHORES
+from vivero.storage.postgres.pool import Pool
 
 log = structlog.get_logger(__name__)
 
@@ -52,11 +55,14 @@ class EngineTasks:
         add: Callable[..., None],
         elsewhere: Callable[[PendingCommand], bool] | None = None,
         tracer: Tracer | None = None,
+        reads: Pool | None = None,
     ) -> None:
         """`events()` is called when a partition is opened. `add(*children)` runs the tasks of a new partition.
-        `elsewhere(pending)` may let a sibling process append a command."""
+        `elsewhere(pending)` may let a sibling process append a command. `reads`: for the archive."""
         self._config, self._connections, self._node = config, connections, node
         self._definitions, self._events, self._tracer = definitions, events, tracer
+        store = open_store(config.retention)
+        self.archive = None if store is None or reads is None else Archive(store, reads.connection)
         self.consumers: dict[int, Consumer] = {}
         self.jobs = CountsByType()
         self.timers: dict[int, Timers] = {}
@@ -80,6 +86,7 @@ class EngineTasks:
             PresentRights(authentication=config.auth.mode != "none", multi_tenancy=config.tenants.enabled),
             partial(self.handovers.leads, BATCH_OPERATIONS_PARTITION),
             config.batch_operations,
+            None if self.archive is None or not config.retention.archive_deletions else self.archive.before_deletion,
         )
         self.cluster = Cluster(
             connections.dedicated("cluster", **CHORES),

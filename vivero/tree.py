@@ -97,7 +97,7 @@ def build(
         siblings = Siblings(siblings_directory, node, completions, lambda: engine.appender, lambda: engine.cluster.view)
     engine = EngineTasks(
         config, connections, node, definitions, announcer, lambda: events, lambda *new: supervisor.add(*new),
-        None if siblings is None else siblings.take, tracing.tracer,
+        None if siblings is None else siblings.take, tracing.tracer, pools.reads,
     )  # fmt: skip
     http = HttpServer(config, pools, engine.handovers)
     jobs = BackgroundJobs(config, connections.primary, node, tracing.tracer)
@@ -115,7 +115,7 @@ def build(
         return api_services(
             config, node, limits, pools=pools, completions=completions, definitions=definitions, engine=engine,
             http=http, connectors=connectors, events=events, supervisor=supervisor, metrics=metrics,
-            tracer=tracing.tracer,
+            tracer=tracing.tracer, archive=engine.archive,
         )  # fmt: skip
 
     def children() -> Iterator[Child]:

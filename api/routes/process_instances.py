@@ -27,7 +27,7 @@ from vivero.api.decoding import (
     decoder,
 )
 from vivero.api.large_bodies import body_of, variables_of
-from vivero.api.problems import Problem, not_found
+from vivero.api.problems import Problem, archive_away, not_found
 from vivero.api.reading import read_of
 from vivero.api.request import UNWATCHED_S, Request
 from vivero.api.response import Response, json_response, no_content
@@ -38,7 +38,8 @@ from vivero.engine.core.records.base import Variables
 from vivero.engine.core.records.instances import CancelInstance, CreateInstance, InstanceReply
 from vivero.engine.runtime.appender.admission import Overloaded
 from vivero.engine.runtime.waiters import NotToldHere
-from vivero.storage import history, reads
+from vivero.storage import archives, history, reads
+from vivero.storage.archives import ArchiveProblem
 from vivero.storage.postgres.errors import Outage, Retry
 from vivero.storage.reads import StoredAnswer
 from vivero.storage.search.process_instances import PROCESS_INSTANCES
@@ -341,6 +342,7 @@ async def delete(request: Request, services: Services) -> Response:
     )
     if root is None:
         raise not_found(PROCESS_INSTANCES.name, key)
+    await _archive(services, key, root)
     async with audit.changing(request, services) as connection:
         verdict = (await history.delete_trees(connection, [key], history.REQUEST))[key]
         if verdict == history.UNKNOWN:  # another request was faster
@@ -348,3 +350,19 @@ async def delete(request: Request, services: Services) -> Response:
         if verdict != history.DELETED:
             raise Problem(409, "INVALID_STATE", history.why_not(key, root, verdict))
     return no_content()
+
+
+async def _archive(services: Services, key: int, root: int) -> None:
+    """Write the instance to the archive, if there is one for deletions by hand."""
+    if services.archive is None or not services.archive_deletions:
+        return
+    try:
+        if await services.archive.before_deletion([key]):
+            return
+    except ArchiveProblem as problem:
+        raise archive_away(problem) from problem
+    async with services.pool.connection() as connection:
+        verdict = (await archives.not_archived(connection, [key]))[key]
+    if verdict == history.UNKNOWN:
+        raise not_found(PROCESS_INSTANCES.name, key)
+    raise Problem(409, "INVALID_STATE", history.why_not(key, root, verdict))

@@ -88,6 +88,8 @@ class RetentionSettings:
     """How much faster than the clock on the wall retention follows the engine's clock at most."""
     archive: str | None = None
     """Where trees are written before they are deleted: a directory or `s3://bucket/prefix`; None: nowhere."""
+    archive_deletions: bool = True
+    """Whether instances that people delete, by themselves or by a batch operation, are archived, too."""
     archive_endpoint: str | None = None
     """The URL of an S3-compatible store; None: Amazon's."""
     archive_region: str | None = None

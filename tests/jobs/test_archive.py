@@ -26,12 +26,14 @@ from vivero.engine.jobs.archive.compression import Compressor, decompressed
 from vivero.engine.jobs.archive.directory import DirectoryStore, FileWriter, checksum
 from vivero.engine.jobs.archive.lines import sift
 from vivero.engine.jobs.archive.s3 import Bucket, ObjectWriter, S3Store, summed
-from vivero.engine.jobs.archive.stores import ArchiveProblem
+from vivero.engine.jobs.archive.subjects import candidates, sought
 from vivero.engine.jobs.chore_settings import RetentionSettings
 from vivero.engine.jobs.chores import DAY_MS
 from vivero.engine.jobs.execution import Execution
 from vivero.engine.jobs.history import MAX_STEP_S, EndedInstances
 from vivero.storage import archives, history
+from vivero.storage.archives import ArchiveProblem
+from vivero.storage.erasure import Subject
 from vivero.storage.job_executions import Run
 from vivero.storage.postgres.pool import Pool
 
@@ -550,3 +552,109 @@ async def test_people_list_show_and_erase(roots, archive, kept, command):
     assert code == 1
     assert "cannot read" in said
     assert "Traceback" not in said
+
+
+# ---- a person's data
+
+
+async def erased(archive, connection, subject, tenants=None):
+    """What a person's erasure finds, file by file: each request is as short as can be."""
+    found, after = [], ""
+
+    async def record(inner, roots):
+        await inner.execute(
+            "INSERT INTO archive_erasures SELECT unnest($1::bigint[]), 'recorded', now(), 'r'", (roots,)
+        )
+
+    while after is not None:
+        done = await archive.erase_subject(subject, after, tenants, record, 0)
+        assert done.missing == []
+        found, after = [*found, *done.roots], done.next
+    return sorted(found)
+
+
+@pytest.fixture
+async def persons(roots, archive, connection):
+    """Roots → what they have, in two files; some look like what others have."""
+    odd = 'a"b\\c/\u0001\n\u2028ü😀</'
+    await connection.execute("UPDATE process_instances SET business_id = $2 WHERE root_key = $1", (roots[0], odd))
+    await connection.execute("UPDATE process_instances SET business_id = 'ann' WHERE root_key = $1", (roots[3],))
+    await connection.execute("UPDATE process_instances SET business_id = 'ann2' WHERE root_key = $1", (roots[4],))
+    for number, (name, value) in enumerate(
+        [("email", '"ann"'), ("mail", '"ann"'), ("email", '{"email":"ann"}'), ("x", '{"business_id":"ann"}')]
+    ):
+        await connection.execute(
+            "UPDATE variables SET name = $2, value = $3 WHERE root_key = $1 AND name = 'text'",
+            (roots[number], name, value),
+        )
+    await connection.execute("UPDATE process_instances SET tenant_id = 't' WHERE root_key = $1", (roots[5],))
+    await connection.execute(
+        "UPDATE variables SET name = 'email', value = '\"ann\"' WHERE root_key = $1 AND name = 'text'", (roots[5],)
+    )
+    assert await archive.before_deletion(roots[:3]) == roots[:3]
+    assert await archive.before_deletion(roots[3:]) == roots[3:]
+    return odd
+
+
+async def test_a_persons_trees_are_erased_from_all_files(persons, roots, archive, kept, connection):
+    """By exact values: whatever a value has in it, and whatever else looks like it."""
+    assert await erased(archive, connection, Subject("nobody")) == []
+    assert await erased(archive, connection, Subject(persons)) == [roots[0]]
+    assert await erased(archive, connection, Subject("ann")) == [roots[3]]
+    assert await erased(archive, connection, Subject(variable="email", value='"ann"'), ["t"]) == [roots[5]]
+    assert await erased(archive, connection, Subject(variable="email", value='"ann"')) == []
+    assert sorted(trees(kept)) == [roots[1], roots[2], roots[4]]
+    reasons = {(one.root, one.reason) for one in await archives.erasures(connection, 10)}
+    assert reasons == {(root, reason) for root in (roots[0], roots[3], roots[5]) for reason in ("ERASURE", "r")}
+
+
+async def test_an_erasure_goes_on_when_the_store_is_back(persons, roots, archive, kept, connection, monkeypatch):
+    """It is away in the middle: what was erased stays erased, and the same request goes on."""
+    subject = Subject(variable="number", value="1")
+    both = sorted({roots[1]})
+    with monkeypatch.context() as patched:
+
+        def away(*_arguments):
+            raise ArchiveProblem("the store does not answer")
+
+        patched.setattr(type(kept.store), "writer", away)
+        with pytest.raises(ArchiveProblem):
+            await erased(archive, connection, subject)
+    assert sorted(trees(kept)) == roots
+    assert await archives.erasures(connection, 10) == []
+    assert await erased(archive, connection, subject) == both
+    assert sorted(trees(kept)) == [root for root in roots if root not in both]
+
+
+async def test_files_that_are_gone_are_named(persons, roots, archive, kept, connection):
+    (file,) = await archives.files_of(connection, roots[0])
+    kept.store.delete(file.name)
+    done = await archive.erase_subject(Subject("ann"), "", None, None, 60)
+    assert (done.missing, done.roots, done.next) == ([file.name], [roots[3]], None)
+
+
+async def test_what_retention_writes_during_an_erasure_is_found_or_left_out(
+    persons, roots, archive, kept, connection, finishing
+):
+    """The file is stored, and not complete: the person's tree is deleted, and the archive is searched."""
+    await connection.execute("DELETE FROM archive_files")
+    for name in kept.names():
+        kept.store.delete(name)
+    other = Archive(kept.store, one(connection))
+
+    async def erase():
+        with finishing(trio.lowlevel.checkpoint, 0):
+            await history.delete_trees(connection, [roots[3]], history.ERASURE)
+            assert await erased(other, connection, Subject("ann")) == []
+
+    with finishing(erase, 1):
+        assert await archive.before_deletion(roots) == [root for root in roots if root != roots[3]]
+    assert roots[3] not in trees(kept)
+
+
+@pytest.mark.parametrize("size", [1, 3, 10, 100])
+def test_bytes_are_found_however_the_file_is_read(size):
+    whole = line(1) + line(2, 50).replace(b"xxx", b'"business_id":"ann"', 1) + line(3)
+    parts = [whole[at : at + size] for at in range(0, len(whole), size)]
+    assert candidates(parts, sought(Subject("ann"))) == {2}
+    assert candidates(parts, sought(Subject("bob"))) == set()

@@ -41,7 +41,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "cancel": ("changes:cancel", "Cancel process instances: by key, or all that match."),
         "resolve": ("changes:resolve", "Resolve incidents: by key, or all that match."),
         "delete": ("deletion:delete", "Delete ended process instances: by key, or all that match."),
-        "erase": ("deletion:erase", "Erase a person's data: ended instances, and what the logs have of them."),
+        "erase": ("deletion:erase", "Erase a person's data: ended instances, logs, archive."),
         "batches": ("batches:batches", "List, show, suspend, resume and cancel batch operations."),
         "fire": ("timers:fire", "Fire timers now."),
         "move": ("timers:move", "Move the due date of a timer."),

@@ -18,8 +18,8 @@ from vivero.cli.options import json_option, say
 from vivero.cli.server import database_options, settings
 from vivero.engine.jobs.archive.archive import Archive
 from vivero.engine.jobs.archive.opening import open_store
-from vivero.engine.jobs.archive.stores import ArchiveProblem
 from vivero.storage import archives
+from vivero.storage.archives import ArchiveProblem
 from vivero.storage.postgres.driver import Connection
 
 T = TypeVar("T")

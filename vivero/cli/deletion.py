@@ -93,9 +93,10 @@ async def _delete(client: Client, key: str) -> None:
 def erase(
     business_id: str | None, variable: tuple[str, str] | None, yes: bool, address: str | None, as_json: bool
 ) -> None:
-    """Erase a person's data: ended instances, and what the logs have of them.
+    """Erase a person's data: ended instances, and what the logs and the archive have of them.
 
-    What still runs is kept and named: cancel or complete it, and repeat the command. The exit code is 1 then.
+    What still runs is kept and named: cancel or complete it, and repeat the command. The exit code is 1 then, and if
+    the archive lacks files.
 
     \b
     Examples:
@@ -110,17 +111,25 @@ def erase(
     if not yes:
         click.confirm("Erase for good?", abort=True)
 
-    async def work(client: Client) -> int:
-        kept, after = 0, None
+    async def work(client: Client) -> tuple[int, int]:
+        kept, missing, after = 0, 0, None
         while True:
             found = (await client.request("POST", "/v2/erasures", subject | ({"after": after} if after else {}))).body
             for key in found["erased"]:
                 tell(as_json, f"erased {key}", processInstanceKey=key, outcome="erased")
+            for key in found["erasedFromArchive"]:
+                tell(as_json, f"erased {key} from the archive", processInstanceKey=key, outcome="erasedFromArchive")
+            for name in found["missing"]:
+                tell(as_json, f"the archive lacks {name}", file=name, outcome="missing")
             for each in found["kept"]:
                 tell(as_json, f"kept {each['processInstanceKey']}: {each['reason']}", outcome="kept", **each)
-            kept, after = kept + len(found["kept"]), found["next"]
+            kept, missing = kept + len(found["kept"]), missing + len(found["missing"])
+            after = found["next"]
             if after is None:
-                return kept
+                return kept, missing
 
-    if kept := talk(address, work):
+    kept, missing = talk(address, work)
+    if kept:
         raise Failure(f"{kept} instances are kept")
+    if missing:
+        raise Failure(f"the archive lacks {missing} files: put them back, or be sure that they are deleted")

@@ -8,24 +8,40 @@ connection is held while the store works.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from uuid import uuid4
 
 import structlog
 import trio
 
 from vivero.engine.jobs.archive.lines import sift, write_tree
-from vivero.engine.jobs.archive.stores import ArchiveProblem, Store, Writer
+from vivero.engine.jobs.archive.stores import Missing, Store, Writer
+from vivero.engine.jobs.archive.subjects import trees_of
 from vivero.engine.jobs.execution import Connections
-from vivero.storage import archives
-from vivero.storage.archives import ArchiveFile, Contents
+from vivero.storage import archives, history
+from vivero.storage.archives import ArchiveFile, ArchiveProblem, Contents, Record
+from vivero.storage.erasure import Subject
 from vivero.storage.postgres.driver import Connection
+from vivero.storage.tenants import Tenants
 
 log = structlog.get_logger(__name__)
 
 PARTITION_SHIFT = 51
 ATTEMPTS = 3
 """Of one file, while others archive or delete the same trees."""
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """What was erased from some files."""
+
+    roots: list[int]
+    missing: list[str]
+    """Files that the store no longer has."""
+    next: str | None
+    """The last file that was searched; None if there are no more."""
 
 
 class Archive:
@@ -36,14 +52,17 @@ class Archive:
         self._connections = connections
 
     async def before_deletion(self, roots: Sequence[int]) -> list[int]:
-        """Archive trees of one partition that are to be deleted. Those that are in a complete file by now.
+        """Archive trees that are to be deleted. Those that are in a complete file by now.
 
         Raises:
             ArchiveProblem: the store is away. Nothing may be deleted.
         """
-        if not roots:
-            return []
-        partition = roots[0] >> PARTITION_SHIFT
+        ready: list[int] = []
+        for partition in sorted({root >> PARTITION_SHIFT for root in roots}):
+            ready += await self._before(partition, [root for root in roots if root >> PARTITION_SHIFT == partition])
+        return ready
+
+    async def _before(self, partition: int, roots: Sequence[int]) -> list[int]:
         await self._tidy(partition)
         for _ in range(ATTEMPTS):
             async with self._connections() as connection:
@@ -107,6 +126,34 @@ class Archive:
         """The line of a tree, in parts; nothing if the file does not have it. Blocks."""
         return sift(self._store.contents(file.name), lambda found: found == root)
 
+    async def erase_subject(
+        self, subject: Subject, after: str, tenants: Tenants, record: Record, within_s: float
+    ) -> Erased:
+        """Remove the trees of a person from the files behind a name, one file at least, until the time is over.
+
+        Each file is replaced by one without them, in one transaction with the record. Call it after the person's trees
+        are deleted from the tables: what retention archives meanwhile is found, too.
+        """
+        deadline, erased, missing = trio.current_time() + within_s, set[int](), list[str]()
+        while True:
+            async with self._connections() as connection:
+                found = await archives.files_behind(connection, after, 1)
+            if not found:
+                return Erased(sorted(erased), missing, None)
+            (file,) = found
+            try:
+                erased |= await self._erase_from(file, subject, tenants, record)
+            except Missing:
+                missing.append(file.name)
+            after = file.name
+            if trio.current_time() >= deadline:
+                return Erased(sorted(erased), missing, after)
+
+    async def _erase_from(self, file: ArchiveFile, subject: Subject, tenants: Tenants, record: Record) -> set[int]:
+        search = partial(trees_of, partial(self._store.contents, file.name), subject, tenants)
+        roots = await trio.to_thread.run_sync(search, abandon_on_cancel=True)
+        return await self._replace(file, roots, history.ERASURE, record) if roots else set()
+
     async def erase(self, roots: Sequence[int], reason: str) -> list[int]:
         """Remove trees from all files that have them. Those that were in one.
 
@@ -119,7 +166,7 @@ class Archive:
             erased |= await self._replace(file, set(roots), reason)
         return sorted(erased)
 
-    async def _replace(self, file: ArchiveFile, roots: set[int], reason: str) -> set[int]:
+    async def _replace(self, file: ArchiveFile, roots: set[int], reason: str, record: Record | None = None) -> set[int]:
         kept: list[int] = []
         gone: set[int] = set()
 
@@ -138,7 +185,7 @@ class Archive:
             if written is not None:
                 waiting = [root for root in await archives.waiting_of(connection, file.name) if root not in roots]
                 contents = Contents(*written, kept, waiting)
-            if not await archives.replace(connection, file.name, name, contents, sorted(gone), reason):
+            if not await archives.replace(connection, file.name, name, contents, sorted(gone), reason, record):
                 raise ArchiveProblem(f"{file.name} was replaced meanwhile: try again")
         if contents is None:
             await self._give_up(name)

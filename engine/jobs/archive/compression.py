@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 import trio
 
-from vivero.engine.jobs.archive.stores import ArchiveProblem
+from vivero.storage.archives import ArchiveProblem
 
 CHUNK = 1 << 18
 """Bytes that are compressed or read at once."""

@@ -10,7 +10,8 @@ from pathlib import Path
 import trio
 
 from vivero.engine.jobs.archive.compression import Compressor, decompressed, parts_of
-from vivero.engine.jobs.archive.stores import ArchiveProblem
+from vivero.engine.jobs.archive.stores import Missing
+from vivero.storage.archives import ArchiveProblem
 
 UNFINISHED = ".part"
 
@@ -112,5 +113,7 @@ def contents(path: Path) -> Iterator[bytes]:
     try:
         with path.open("rb") as file:
             yield from decompressed(parts_of(file), str(path))
+    except FileNotFoundError as error:
+        raise Missing(f"cannot read {path}: it is not there") from error
     except OSError as error:
         raise ArchiveProblem(f"cannot read {path}: {error.strerror}") from error

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
-from vivero.engine.jobs.archive.stores import ArchiveProblem, Writer
+from vivero.engine.jobs.archive.stores import Writer
 from vivero.storage import archives
-from vivero.storage.archives import Tree
+from vivero.storage.archives import ArchiveProblem, Tree
 from vivero.storage.postgres.driver import Connection
 
 FORMAT = 1

@@ -23,7 +23,8 @@ from botocore.exceptions import BotoCoreError, ClientError, ConnectionError, HTT
 from urllib3.exceptions import HTTPError
 
 from vivero.engine.jobs.archive.compression import CHUNK, Compressor, decompressed, parts_of
-from vivero.engine.jobs.archive.stores import ArchiveProblem
+from vivero.engine.jobs.archive.stores import Missing
+from vivero.storage.archives import ArchiveProblem
 
 CONNECT_S, READ_S = 5.0, 30.0
 ATTEMPTS = 3
@@ -103,7 +104,8 @@ class S3Store:
             yield
         except ClientError as error:
             code = error.response.get("Error", {}).get("Code", "Unknown")
-            raise ArchiveProblem(f"{begin}: the store answers {code}") from error
+            kind = Missing if code == "NoSuchKey" else ArchiveProblem
+            raise kind(f"{begin}: the store answers {code}") from error
         except NoCredentialsError as error:
             raise ArchiveProblem(f"{begin}: there are no credentials. Set retention.archive_access_key") from error
         except (ConnectionError, HTTPClientError, HTTPError, OSError) as error:

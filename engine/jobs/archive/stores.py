@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterator
 from typing import Protocol
 
+from vivero.storage.archives import ArchiveProblem
+
 S3 = "s3://"
 _BUCKET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,254}")
 
 
-class ArchiveProblem(Exception):
-    """The archive cannot be written or read. The message says why, and what to do."""
+class Missing(ArchiveProblem):
+    """The store does not have a file."""
 
 
 class Writer(Protocol):

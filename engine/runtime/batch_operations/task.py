@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import structlog
@@ -29,8 +30,9 @@ from vivero.engine.runtime.batch_operations.settings import BatchOperationSettin
 from vivero.engine.runtime.dedicated_connection import DedicatedConnection
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.timers.pace import Pace
-from vivero.storage import audit_log, batch_operations, history
+from vivero.storage import archives, audit_log, batch_operations, history
 from vivero.storage import log as command_log
+from vivero.storage.archives import ArchiveProblem
 from vivero.storage.batch_operations import DELETE_PROCESS_INSTANCE, Bounds, Creator, Item, ItemEnd, Operation
 from vivero.storage.log import Appended
 from vivero.storage.postgres.driver import Connection
@@ -45,11 +47,17 @@ MAX_SENT = 1_000
 PAUSE_S = 0.01
 """The pause before outcomes are looked for again."""
 REFUSED_S = 0.5
+AWAY_S = 15.0
+"""When a deletion tries the archive again that was away."""
 PURGE_EVERY_S, PURGE_ROWS = 60.0, 1_000
 DAY_MS = 24 * 3600 * 1000
 
 Rights = Callable[[Connection, Creator, str], Awaitable[Bounds]]
 """(connection, creator, type of the batch) → what the creator may change now."""
+
+
+BeforeDeletion = Callable[[Sequence[int]], Awaitable[Sequence[int]]]
+"""Called with the keys of instances; those that may be deleted. Raises ArchiveProblem: none of them may, for now."""
 
 
 class Appends(Protocol):
@@ -91,13 +99,16 @@ class BatchOperations:
         rights: Rights,
         leads: Callable[[], bool] = lambda: True,
         settings: BatchOperationSettings | None = None,
+        before_deletion: BeforeDeletion | None = None,
     ) -> None:
-        """`leads()` tells whether this node leads partition 1."""
+        """`leads()` tells whether this node leads partition 1. `before_deletion` archives what is to be deleted."""
         self.settings = settings or BatchOperationSettings()
         self._connection = DedicatedConnection(connect)
         self._appender = appender
         self._rights = rights
         self._leads = leads
+        self._before_deletion = before_deletion
+        self._archive_at = float("-inf")
         self._epoch = 0
         self._wake = trio.Event()
         self._after = 0
@@ -197,13 +208,16 @@ class BatchOperations:
         """Send items that may be lost again, or the next ones. `sent` are the items without an outcome."""
         settings, lost = self.settings, [item for item in sent if not item.position]
         deletes = operation.type == DELETE_PROCESS_INSTANCE
+        if deletes and trio.current_time() < self._archive_at:
+            turn.refused = True
+            return
         with beat.waiting(history.PATIENCE_S if deletes else settings.call_timeout_s + settings.append_timeout_s):
             if lost:
                 await self._append(connection, operation, lost[: settings.portion], turn)
             elif operation.state != "SUSPENDED":
-                await self._go_on(connection, operation, len(sent), turn)
+                await self._go_on(connection, operation, len(sent), turn, beat)
 
-    async def _go_on(self, connection: Connection, operation: Operation, sent: int, turn: _Turn) -> None:
+    async def _go_on(self, connection: Connection, operation: Operation, sent: int, turn: _Turn, beat: Beat) -> None:
         """Send the next items, or cancel them if the batch has ended. `sent`: how many have no outcome yet."""
         active = operation.state == "ACTIVE"
         capacity = min(self.settings.portion, self._pace.allowed - turn.waiting, MAX_SENT - sent)
@@ -212,7 +226,7 @@ class BatchOperations:
             return
         items = await batch_operations.unsent(connection, operation.key, count)
         if items and active:
-            await self._send_next(connection, operation, items, turn)
+            await self._send_next(connection, operation, items, turn, beat)
         elif items:
             ends = [ItemEnd(item.key, "CANCELED") for item in items]
             turn.moved |= bool(await batch_operations.settle(connection, self._epoch, operation.key, ends))
@@ -220,7 +234,7 @@ class BatchOperations:
             await self._finish(connection, operation, turn)
 
     async def _send_next(
-        self, connection: Connection, operation: Operation, items: Sequence[Item], turn: _Turn
+        self, connection: Connection, operation: Operation, items: Sequence[Item], turn: _Turn, beat: Beat
     ) -> None:
         """Send those that the creator of the batch may still change, and fail the others."""
         bounds = await self._rights(connection, operation.creator, operation.type)
@@ -229,19 +243,29 @@ class BatchOperations:
             turn.moved |= bool(await batch_operations.settle(connection, self._epoch, operation.key, ends))
         allowed = [item for item in items if bounds.allow(item)]
         if operation.type == DELETE_PROCESS_INSTANCE:
-            await self._delete(connection, operation, allowed, turn)
+            await self._delete(connection, operation, allowed, turn, beat)
             return
         taken = await batch_operations.take(connection, self._epoch, operation.key, allowed) if allowed else set()
         if taken:
             await self._append(connection, operation, [item for item in allowed if item.key in taken], turn)
 
-    async def _delete(self, connection: Connection, operation: Operation, items: Sequence[Item], turn: _Turn) -> None:
+    async def _delete(
+        self, connection: Connection, operation: Operation, items: Sequence[Item], turn: _Turn, beat: Beat
+    ) -> None:
         """Delete instances, end their items and record it, all in one transaction: each is deleted and counted once."""
         if not items:
             return
         try:
+            keys, others = await self._archived(connection, [item.key for item in items], beat)
+        except ArchiveProblem as problem:
+            self._archive_at = trio.current_time() + AWAY_S
+            log.warning("a deletion waits for the archive", batch=operation.key, items=len(items), why=told(problem))
+            turn.refused = True
+            return
+        items = [item for item in items if others.get(item.key) != history.BUSY]
+        try:
             async with connection.transaction():
-                verdicts = await history.delete_trees(connection, [item.key for item in items], history.REQUEST)
+                verdicts = others | await history.delete_trees(connection, keys, history.REQUEST)
                 ends = [end_of_deletion(item.key, verdicts[item.key]) for item in items]
                 if await batch_operations.settle(connection, self._epoch, operation.key, ends) < len(ends):
                     raise _Overtaken
@@ -255,6 +279,16 @@ class BatchOperations:
         except _Overtaken:
             return
         turn.moved = True
+
+    async def _archived(
+        self, connection: Connection, keys: Sequence[int], beat: Beat
+    ) -> tuple[Sequence[int], dict[int, str]]:
+        """Those of the instances that may be deleted, and why the others may not."""
+        if self._before_deletion is None:
+            return keys, {}
+        ready = await beat.during(partial(self._before_deletion, keys))
+        others = [key for key in keys if key not in ready]
+        return ready, await archives.not_archived(connection, others) if others else {}
 
     async def _append(self, connection: Connection, operation: Operation, items: Sequence[Item], turn: _Turn) -> None:
         """Append the commands of items and note their positions. If that fails, the next turn repeats it."""

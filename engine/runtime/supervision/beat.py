@@ -69,6 +69,26 @@ class Beat:
             with trio.move_on_after(self._settings.idle_beat_s):
                 return await wait()
 
+    async def during(self, call: Callable[[], Awaitable[T]]) -> T:
+        """The result of `call()`, with beats meanwhile: it waits for another system, with limits of its own."""
+        results: list[T] = []
+        errors: list[Exception] = []
+        done = trio.Event()
+
+        async def run() -> None:
+            try:
+                results.append(await call())
+            except Exception as error:
+                errors.append(error)
+            done.set()
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(run)
+            await self.idle(done.wait)
+        if errors:
+            raise errors[0]
+        return results[0]
+
     async def sleep(self, seconds: float) -> None:
         """Sleep, and beat meanwhile."""
         with trio.move_on_after(seconds):

@@ -1,5 +1,8 @@
 """The deletion of ended instances over HTTP: who may, what is gone, and why not."""
 
+import gzip
+import json
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -9,6 +12,8 @@ from tests.two_tenants import ENDED, OTHER, fill
 from vivero.api import app as api_app
 from vivero.api.access.caller import Caller
 from vivero.api.access.permissions import ALL_RIGHTS, rights
+from vivero.engine.jobs.archive.archive import Archive
+from vivero.engine.jobs.archive.directory import DirectoryStore
 from vivero.storage import row_security
 from vivero.storage.identities import Grant
 from vivero.storage.postgres import driver
@@ -49,6 +54,37 @@ async def test_an_unknown_key_and_a_bad_body(reader):
     assert (await reader("POST", PATH)).status == 404
     assert (await reader("POST", PATH, {"deleteHistory": True})).status == 400
     assert (await reader("POST", "/v2/process-instances/x/deletion")).status == 400
+
+
+async def test_an_archive_has_the_instance_before_it_is_deleted(stored, rows, tmp_path):
+    archive = Archive(DirectoryStore(tmp_path / "a" / "b"), stored.pool.connection)
+    client = Client(api_app.build(replace(stored, archive=archive, archive_deletions=True)))
+    rows.instance(root_key=KEY)
+    answer = await client("POST", PATH)
+    assert (answer.status, answer.problem["detail"].endswith("it has not ended")) == (409, True)
+    rows.execute("UPDATE process_instances SET ended_at = now()")
+    rows.instance(KEY + 1, root_key=KEY, parent_process_instance_key=KEY, ended_at=NOW)
+    answer = await client("POST", f"/v2/process-instances/{KEY + 1}/deletion")
+    assert (answer.status, "another one called it" in answer.problem["detail"]) == (409, True)
+    shutil.rmtree(tmp_path / "a")
+    (tmp_path / "a").write_text("no directory")
+    answer = await client("POST", PATH)
+    assert (answer.status, "cannot write to the archive" in answer.problem["detail"]) == (503, True)
+    assert rows.execute("SELECT count(*) FROM process_instances").fetchone() == (2,)
+    (tmp_path / "a").unlink()
+    assert (await client("POST", PATH)).status == 204
+    (file,) = (tmp_path / "a").rglob("*.gz")
+    instances = json.loads(gzip.decompress(file.read_bytes()))["process_instances"]
+    assert [each["process_instance_key"] for each in instances] == [KEY, KEY + 1]
+    assert (await client("POST", PATH)).status == 404
+
+
+async def test_the_archive_may_be_for_retention_alone(stored, rows, tmp_path):
+    archive = Archive(DirectoryStore(tmp_path / "archive"), stored.pool.connection)
+    client = Client(api_app.build(replace(stored, archive=archive)))
+    rows.instance(root_key=KEY, state="COMPLETED", ended_at=NOW)
+    assert (await client("POST", PATH)).status == 204
+    assert not (tmp_path / "archive").exists()
 
 
 @pytest.fixture

@@ -1,18 +1,23 @@
 """The erasure of a person's data: nothing of it is left in any table, positions stay, running instances are kept."""
 
+from dataclasses import replace
+
 import psycopg
 import pytest
 
-from tests.api.conftest import KEY, NOW
+from tests.api.conftest import KEY, NOW, Client
 from tests.chaos import replayed
 from tests.core import event_models
 from tests.core.models import ONE_TASK, end, start
 from tests.runtime.whole_engine import EngineBench
 from tests.storage.schemas.running_instances import MODELS, values
 from tests.two_tenants import OTHER, fill
+from vivero.api import app as api_app
 from vivero.api.routes import erasures
 from vivero.engine.core.records.instances import CancelInstance, CreateInstance
 from vivero.engine.core.records.messages import PublishMessage
+from vivero.engine.jobs.archive.archive import Archive
+from vivero.engine.jobs.archive.directory import DirectoryStore
 from vivero.storage import erasure, history
 from vivero.storage.erasure import Subject
 
@@ -112,9 +117,64 @@ async def test_only_the_tenants_of_the_caller(rows, stored, connection):
         assert all(key < OTHER for key in await erasure.trees_of(connection, subject, 0, 50, ["a"]))
 
 
+@pytest.fixture
+def archive(tmp_path, stored):
+    return Archive(DirectoryStore(tmp_path / "archive"), stored.pool.connection)
+
+
+def put_ended(rows, key, **columns):
+    """An instance that has ended, with an event in the log."""
+    rows.instance(key, root_key=key, state="COMPLETED", ended_at=NOW, **columns)
+    rows.execute(
+        "INSERT INTO event_log (partition_id, position, seq, root_key, events, version, processed_at)"
+        " VALUES (0, %s, 0, %s, '[[\"x\"]]', 1, now())",
+        (key, key),
+    )
+
+
+async def test_it_reaches_what_only_the_archive_has(rows, stored, archive, monkeypatch):
+    """Deleted by retention: erased from the archive and from the logs, file by file, and recorded."""
+    monkeypatch.setattr(erasures, "ARCHIVE_S", 0.0)
+    client = Client(api_app.build(replace(stored, archive=archive)))
+    for number, name in enumerate(("ann", "bob", "ann")):
+        put_ended(rows, KEY + number, business_id=name)
+        assert await archive.before_deletion([KEY + number]) == [KEY + number]
+    rows.execute("DELETE FROM process_instances WHERE process_instance_key <> %s", (KEY + 2,))
+    found, after = {"erased": [], "erasedFromArchive": []}, {}
+    while after is not None:
+        answer = await client("POST", "/v2/erasures", {"businessId": "ann"} | after)
+        assert answer.status == 200, answer.body
+        for name, keys in found.items():
+            keys += answer.json[name]
+        after = None if answer.json["next"] is None else {"after": answer.json["next"]}
+    assert found["erased"] == [str(KEY + 2)]
+    assert sorted(found["erasedFromArchive"]) == [str(KEY), str(KEY + 2)]
+    events = rows.execute("SELECT root_key, events FROM event_log ORDER BY 1").fetchall()
+    assert events == [(KEY, "[]"), (KEY + 1, '[["x"]]'), (KEY + 2, "[]")]
+    recorded = rows.execute("SELECT entity_key FROM audit_log ORDER BY 1").fetchall()
+    assert recorded == [(str(KEY),), (str(KEY + 2),), (str(KEY + 2),)]
+    assert rows.execute("SELECT root_key, reason FROM archive_erasures ORDER BY 1").fetchall() == [
+        (KEY, "ERASURE"),
+        (KEY + 2, "ERASURE"),
+    ]
+
+
+async def test_while_the_archive_is_away_the_answer_says_so(rows, stored, archive, tmp_path):
+    client = Client(api_app.build(replace(stored, archive=archive)))
+    put_ended(rows, KEY, business_id="ann")
+    await archive.before_deletion([KEY])
+    (file,) = (tmp_path / "archive").rglob("*.gz")
+    file.write_bytes(b"x")
+    answer = await client("POST", "/v2/erasures", {"businessId": "ann", "after": "archive:"})
+    assert (answer.status, "is damaged" in answer.problem["detail"]) == (503, True)
+    answer = await Client(api_app.build(stored))("POST", "/v2/erasures", {"businessId": "ann", "after": "archive:"})
+    assert (answer.status, "there is none" in answer.problem["detail"]) == (400, True)
+
+
 @pytest.mark.parametrize(
     "body",
     [
+        {"businessId": "a", "after": "archiv:x"},
         {},
         {"businessId": "a", "variable": {"name": "x", "value": "1"}},
         {"variable": {"name": "x", "value": "ann"}},

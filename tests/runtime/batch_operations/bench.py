@@ -39,10 +39,11 @@ def beat():
 class BatchBench(EngineBench):
     """A whole engine with process `p` (one service task), and a task for batches that the test turns."""
 
-    def batches(self, settings=None, rights=everything, appender=None):
+    def batches(self, settings=None, rights=everything, appender=None, before_deletion=None):
         made = BatchOperations(
             partial(driver.connect, self._dsn, name="vivero test batches"),
             appender or self.appender, rights, lambda: self.consumer.handover.leads, settings,
+            before_deletion,
         )  # fmt: skip
         made.term(self.epoch)
         return made

@@ -1,5 +1,7 @@
 """A batch operation that deletes: ended instances only, each counted with its deletion, whatever is killed."""
 
+import gzip
+import json
 import random
 
 import pytest
@@ -7,8 +9,12 @@ import pytest
 from tests.runtime.batch_operations.bench import BatchBench, beat
 from tests.runtime.batch_operations.test_kills import Fate, Killed, Mortal
 from vivero.engine.core.records.instances import CancelInstance
+from vivero.engine.jobs.archive.archive import Archive
+from vivero.engine.jobs.archive.directory import DirectoryStore
 from vivero.engine.runtime.batch_operations.settings import BatchOperationSettings
+from vivero.storage.archives import ArchiveProblem
 from vivero.storage.batch_operations import DELETE_PROCESS_INSTANCE, Bounds
+from vivero.storage.postgres.pool import Pool
 
 DELETED = "SELECT root_key FROM deleted_trees ORDER BY 1"
 
@@ -93,6 +99,52 @@ async def test_another_term_rolls_its_deletions_back(migrated):
         assert await bench.rows(DELETED) == []
         await bench.work(bench.batches())
         assert len(await bench.rows(DELETED)) == 2
+
+
+async def test_what_is_deleted_is_archived_first(migrated, tmp_path, connect):
+    """Each tree is in one file. While the archive is away, the batch waits."""
+    async with BatchBench(migrated).running() as bench:
+        gone, kept = await ended(bench, 3), await bench.instances(1)
+        await bench.begin(DELETE_PROCESS_INSTANCE)
+        pool = Pool(lambda deadline: connect(deadline=deadline), 1)
+        archive, away = Archive(DirectoryStore(tmp_path / "archive"), pool.connection), True
+
+        async def before(keys):
+            if away:
+                raise ArchiveProblem("the store does not answer")
+            return await archive.before_deletion(keys)
+
+        waiting = bench.batches(before_deletion=before)
+        for _ in range(3):
+            pause_s = await waiting.run_once(bench.connection, beat())
+        assert (pause_s, await bench.rows(DELETED)) == (0.5, []), "it tries again later"
+        away = False
+        await bench.work(bench.batches(BatchOperationSettings(portion=2), before_deletion=before))
+        assert [key for (key,) in await bench.rows(DELETED)] == gone
+        files = sorted((tmp_path / "archive").rglob("*.jsonl.gz"))
+        lines = [json.loads(line) for file in files for line in gzip.decompress(file.read_bytes()).splitlines()]
+        assert sorted(int(line["rootKey"]) for line in lines) == gone
+        assert await bench.value("SELECT count(*) FROM process_instances") == len(kept)
+        pool.close()
+
+
+async def test_what_is_not_archived_is_not_deleted(migrated):
+    """What is gone meanwhile is skipped; what another writer has is tried again."""
+    async with BatchBench(migrated).running() as bench:
+        first, second = await ended(bench, 2)
+        batch = await bench.begin(DELETE_PROCESS_INSTANCE)
+        turns = []
+
+        async def before(keys):
+            turns.append(keys)
+            if len(turns) == 1:
+                await bench.rows("SELECT delete_trees(ARRAY[$1::bigint], 'REQUEST')", first)
+                return []
+            return keys
+
+        await bench.work(bench.batches(before_deletion=before))
+        assert turns == [[first, second], [second]]
+        assert await bench.counts(batch) == ("COMPLETED", 2, 1, 0, 1, 0)
 
 
 class Transactional(Mortal):

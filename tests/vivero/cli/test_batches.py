@@ -197,16 +197,23 @@ def test_progress_is_watched_until_it_is_suspended(server):
 
 
 def test_a_persons_data_are_erased_page_by_page_and_what_is_kept_is_an_error(server, monkeypatch):
-    pages = {
+    pages: dict[str | None, dict[str, object]] = {
         None: {"erased": ["1"], "kept": [], "next": "1"},
-        "1": {"erased": [], "kept": [{"processInstanceKey": "2", "reason": "it has not ended"}], "next": None},
+        "1": {"kept": [{"processInstanceKey": "2", "reason": "it has not ended"}], "next": "archive:"},
+        "archive:": {"erasedFromArchive": ["3"], "missing": ["x.gz"], "next": None},
     }
+    none: dict[str, object] = {"erased": [], "erasedFromArchive": [], "missing": [], "kept": []}
 
     async def request(_client, method, path, body):
         assert (method, path, body["variable"]) == ("POST", "/v2/erasures", {"name": "email", "value": '"ann"'})
-        return SimpleNamespace(body=pages[body.get("after")])
+        return SimpleNamespace(body=none | pages[body.get("after")])
 
     monkeypatch.setattr("vivero.client.Client.request", request)
     said = run("erase", "--yes", "--variable", "email", '"ann"')
-    assert (said.exit_code, said.stdout) == (1, "erased 1\nkept 2: it has not ended\n")
+    assert (said.exit_code, said.stdout) == (
+        1,
+        "erased 1\nkept 2: it has not ended\nerased 3 from the archive\nthe archive lacks x.gz\n",
+    )
     assert "1 instances are kept" in said.stderr
+    pages["1"] = {"next": "archive:"}
+    assert "the archive lacks 1 files" in run("erase", "--yes", "--variable", "email", '"ann"').stderr

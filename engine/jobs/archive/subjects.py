@@ -1,0 +1,85 @@
+"""Which trees of a file have data of a person: a business id, or a variable's value.
+
+A file is searched for the bytes that such a row has. The lines that have them are read whole, and their rows compared:
+the same bytes may stand in a document of a client.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+import msgspec
+
+from vivero.engine.jobs.archive.lines import sift
+from vivero.storage.erasure import Subject
+from vivero.storage.tenants import Tenants
+
+Contents = Callable[[], Iterable[bytes]]
+"""Opens the file, at its beginning."""
+
+
+class _Instance(msgspec.Struct, gc=False):
+    business_id: str | None = None
+
+
+class _Variable(msgspec.Struct, gc=False):
+    name: str
+    value: str
+
+
+class _Line(msgspec.Struct, rename={"root": "rootKey", "tenant": "tenantId"}):
+    root: str
+    tenant: str
+    process_instances: list[_Instance] = []
+    variables: list[_Variable] = []
+
+
+_decoder = msgspec.json.Decoder(_Line)
+
+
+def trees_of(contents: Contents, subject: Subject, tenants: Tenants) -> set[int]:
+    """The roots of the trees with data of the subject; blocks. `tenants`: None for all."""
+    found = candidates(contents(), sought(subject))
+    if not found:
+        return set()
+    lines = map(_decoder.decode, _whole_lines(sift(contents(), found.__contains__)))
+    return {int(line.root) for line in lines if _has(line, subject) and (tenants is None or line.tenant in tenants)}
+
+
+def sought(subject: Subject) -> bytes:
+    """The bytes that a row with the value has, as PostgreSQL writes rows."""
+    name, value = ("business_id", subject.business_id) if subject.business_id is not None else ("value", subject.value)
+    return b'"%s":%s' % (name.encode(), msgspec.json.encode(value))
+
+
+def candidates(contents: Iterable[bytes], wanted: bytes) -> set[int]:
+    """The roots of the lines that have these bytes, however the file is read."""
+    found: set[int] = set()
+    root, before = 0, b""
+
+    def begin(key: int) -> bool:
+        nonlocal root, before
+        root, before = key, b""
+        return True
+
+    for part in sift(contents, begin):
+        both = before + part
+        if wanted in both:
+            found.add(root)
+        before = both[-len(wanted) :]
+    return found
+
+
+def _whole_lines(parts: Iterable[bytes]) -> Iterator[bytes]:
+    line: list[bytes] = []
+    for part in parts:
+        line.append(part)
+        if part.endswith(b"\n"):
+            yield b"".join(line)
+            line.clear()
+
+
+def _has(line: _Line, subject: Subject) -> bool:
+    if subject.business_id is not None:
+        return any(each.business_id == subject.business_id for each in line.process_instances)
+    return any(each.name == subject.variable and each.value == subject.value for each in line.variables)
