@@ -63,7 +63,7 @@ class Between:
     def rates(self, name: str, label: str) -> dict[str, float]:
         """Rates by the value of a label, the highest first, without those that are 0."""
         before, now = self.first.by(name, label), self.last.by(name, label)
-        grown = {key: value - before.get(key, 0.0) for key, value in now.items()}
+        grown = {key: value - (was if (was := before.get(key, 0.0)) <= value else 0.0) for key, value in now.items()}
         found = {key: value / self.seconds for key, value in grown.items() if value > 0}
         return dict(sorted(found.items(), key=lambda item: -item[1]))
 
@@ -87,8 +87,10 @@ class Between:
 
     def _buckets(self, name: str, labels: Mapping[str, str]) -> dict[float, float]:
         grown: dict[float, float] = {}
-        before = self.first.samples.get(f"{name}_bucket", {})
-        for found, value in self.last.samples.get(f"{name}_bucket", {}).items():
+        before, now = (each.samples.get(f"{name}_bucket", {}) for each in (self.first, self.last))
+        if any(value < before.get(found, 0.0) for found, value in now.items()):
+            before = {}
+        for found, value in now.items():
             known = dict(found)
             if labels.items() <= known.items():
                 bound = float(known["le"])
@@ -103,29 +105,54 @@ def rows(between: Between) -> list[tuple[str, str]]:
     outcomes = between.rates("vivero_commands_total", "outcome")
     ended = between.rates("vivero_instances_ended_total", "state")
     restarts = last.by("vivero_child_restarts_total", "child")
-    jobs = last.by("vivero_jobs", "state")
-    overdue_s, lag_s = last.most("vivero_timers_overdue_seconds"), last.most("vivero_log_lag_time_seconds")
     polls, waiters = last.sum("vivero_long_polls"), last.sum("vivero_waiters")
     cpu, memory = between.rate("process_cpu_seconds_total"), last.sum("process_resident_memory_bytes")
     unhealthy = [child for child, value in last.by("vivero_child_healthy", "child").items() if not value]
     return [
+        ("node", _node(last)),
         ("commands/s", _total(outcomes)),
         ("instances ended/s", _total(ended)),
+        ("jobs/s", _jobs(between)),
         ("requests/s", f"{between.rate(f'{requests}_count'):,.0f}"),
         ("create p50 p99", _times(between, requests, creation)),
         ("commit p50 p99", _times(between, "vivero_batch_commit_time_seconds", {})),
         ("append p50 p99", _times(between, "vivero_append_time_seconds", {})),
-        ("lag", f"{last.sum('vivero_log_lag'):,.0f} commands, {lag_s:.1f} s"),
-        ("running instances", f"{last.most('vivero_instances_running'):,.0f}"),
-        ("jobs", _total(jobs)),
-        ("oldest ready job", f"{last.most('vivero_jobs_oldest_ready_seconds'):,.0f} s"),
-        ("incidents", f"{last.sum('vivero_incidents'):,.0f}"),
-        ("timers", f"{last.sum('vivero_timers_pending'):,.0f}, overdue {overdue_s:.1f} s"),
+        *_of_the_database(last),
+        ("timers late p50 p99", _times(between, "vivero_timers_late_time_seconds", {})),
         ("waiting clients", f"{waiters:,.0f} for outcomes, {polls:,.0f} for jobs"),
         ("refused/s", f"{between.rate('vivero_append_refused_total'):,.0f}"),
         ("CPU, memory", f"{cpu:.0%}, {memory / 1e6:,.0f} MB"),
         ("restarts of tasks", _total(restarts)),
         ("unhealthy", ", ".join(sorted(unhealthy)) or "none"),
+    ]
+
+
+def _node(last: Reading) -> str:
+    """The node that answers, and what it leads."""
+    leads = last.sum("vivero_engine_leads")
+    names = sorted(last.by("vivero_engine_leads", "node") or last.by("vivero_appends_total", "node"))
+    return f"{', '.join(names)}  leads {leads:,.0f} partition{'s' * (leads != 1)}"
+
+
+def _jobs(between: Between) -> str:
+    """What happened to jobs."""
+    events = ("created", "activated", "completed", "failed")
+    return "  ".join(f"{event} {between.rate(f'vivero_jobs_{event}_total'):,.0f}" for event in events)
+
+
+def _of_the_database(last: Reading) -> list[tuple[str, str]]:
+    """Figures of the whole database, which one node of a cluster reads. Others would show a lag of 0 that is none."""
+    if "vivero_log_lag" not in last.samples:
+        return [("lag, jobs, timers …", "read by another node of the cluster, or not at all (see vivero status)")]
+    commands, lag_s = last.sum("vivero_log_lag"), last.most("vivero_log_lag_time_seconds")
+    pending, overdue_s = last.sum("vivero_timers_pending"), last.most("vivero_timers_overdue_seconds")
+    return [
+        ("lag", f"{commands:,.0f} command{'s' * (commands != 1)}, {lag_s:.1f} s"),
+        ("running instances", f"{last.most('vivero_instances_running'):,.0f}"),
+        ("jobs", _total(last.by("vivero_jobs", "state"))),
+        ("oldest ready job", f"{last.most('vivero_jobs_oldest_ready_seconds'):,.0f} s"),
+        ("incidents", _total(last.by("vivero_incidents", "type"))),
+        ("timers", f"{pending:,.0f}, overdue {overdue_s:.1f} s"),
     ]
 
 

@@ -15,6 +15,7 @@ class Metrics:
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self.commands = Counter("vivero_commands", "C", ["intent", "outcome"], registry=self.registry)
+        self.waiting = Gauge("vivero_log_lag", "W", registry=self.registry)
         self.lag = Gauge("vivero_log_lag_time_seconds", "L", ["partition"], registry=self.registry)
         self.commits = Histogram(
             "vivero_batch_commit_time_seconds", "H", buckets=(0.01, 0.1, 1), registry=self.registry
@@ -60,11 +61,31 @@ def test_quantiles_are_those_of_what_was_counted_in_between(metrics):
     assert between.quantile("vivero_batch_commit_time_seconds", 1.0) == 1.0, "the highest bound"
 
 
+def test_after_a_restart_rates_and_quantiles_count_from_zero(metrics):
+    metrics.commands.labels("A", "accepted").inc(3)
+    metrics.commits.observe(0.05)
+    restarted = metrics.read(1.0)
+    metrics.commands.labels("A", "accepted").inc(100)
+    for _ in range(10):
+        metrics.commits.observe(0.5)
+    between = Between(metrics.read(0.0), restarted)
+    assert between.rates("vivero_commands_total", "intent") == {"A": 3.0}
+    assert between.quantile("vivero_batch_commit_time_seconds", 1.0) == pytest.approx(0.1)
+
+
 def test_the_lag_is_that_of_the_partition_that_is_furthest_behind(metrics):
+    metrics.waiting.set(1)
     metrics.lag.labels("1").set(3)
     metrics.lag.labels("2").set(0.5)
     reading = metrics.read(0.0)
-    assert dict(rows(Between(reading, reading)))["lag"] == "0 commands, 3.0 s"
+    assert dict(rows(Between(reading, reading)))["lag"] == "1 command, 3.0 s"
+
+
+def test_a_node_that_does_not_read_the_database_shows_no_figures_of_it():
+    nothing = read("", 0.0)
+    shown = dict(rows(Between(nothing, nothing)))
+    assert "lag" not in shown
+    assert shown["lag, jobs, timers …"].startswith("read by another node")
 
 
 async def test_a_real_program_is_shown(database):
@@ -74,5 +95,7 @@ async def test_a_real_program_is_shown(database):
         await node.create()
         shown = dict(rows(Between(first, read(await client.metrics(), trio.current_time()))))
     assert shown["commands/s"].split("  ")[1].startswith("accepted ")
+    assert shown["node"] == "one  leads 1 partition"
+    assert shown["jobs/s"].startswith("created ")
     assert shown["create p50 p99"].count("ms") == 2
     assert shown["unhealthy"] == "none"

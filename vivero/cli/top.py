@@ -24,7 +24,7 @@ from vivero.top import Between, Reading, read, rows
 def top(every_s: float, count: int | None, as_json: bool, address: str | None) -> None:
     """Watch one node: throughput, latency, lag, jobs, incidents, timers, restarts. Ctrl-C ends it.
 
-    Figures of the whole database come from one node of a cluster: on the others they are 0.
+    It goes on while the node restarts. Figures of the whole database come from one node of a cluster.
 
     \b
     Examples:
@@ -42,7 +42,14 @@ async def _watch(client: Client, every_s: float, count: int | None, as_json: boo
     with Live(console=console(), auto_refresh=False, transient=False) as live:
         for _ in itertools.count() if count is None else range(count):
             await trio.sleep(every_s)
-            first, last = last, await _read(client)
+            try:
+                first, last = last, await _read(client)
+            except ClientError as error:
+                if as_json:
+                    raise
+                silent_s = trio.current_time() - last.at
+                live.update(_table([("no answer", f"for {silent_s:.0f} s: {error}")]), refresh=True)
+                continue
             shown = rows(Between(first, last))
             if as_json:
                 say(dict(shown))
