@@ -8,6 +8,7 @@ as much as the socket buffer takes. If the client reads, that is the whole respo
 
 import select
 import socket
+import threading
 from contextlib import suppress
 
 import trio
@@ -17,6 +18,20 @@ FINISH_READS = 16
 _HUNG_UP = getattr(select, "POLLRDHUP", 0) | select.POLLHUP | select.POLLERR
 
 Address = tuple[str, int]
+
+
+class _Buffer(threading.local):
+    """What a thread receives into, before it keeps a copy of what came.
+
+    `socket.recv` allocates its limit and then cuts the block to what came. While the head of a block is in use, nothing
+    as large fits into its rest: each request that waits would make the heap grow by RECEIVE_BYTES.
+    """
+
+    def __init__(self) -> None:
+        self.view = memoryview(bytearray(RECEIVE_BYTES))
+
+
+_buffer = _Buffer()
 
 
 class SocketStream(trio.abc.HalfCloseableStream):
@@ -43,12 +58,14 @@ class SocketStream(trio.abc.HalfCloseableStream):
         return self._socket
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
-        """Wait for bytes; b"" at the end. A cancellation loses no bytes."""
+        """Wait for bytes, at most RECEIVE_BYTES; b"" at the end. A cancellation loses no bytes."""
+        view = _buffer.view
+        most = min(max_bytes or RECEIVE_BYTES, RECEIVE_BYTES)
         while True:
             self._check_open()
             await trio.lowlevel.wait_readable(self._socket)
             try:
-                return self._socket.recv(max_bytes or RECEIVE_BYTES)
+                return bytes(view[: self._socket.recv_into(view, most)])
             except BlockingIOError:
                 continue
             except OSError as error:

@@ -77,6 +77,7 @@ class PendingCommand:
 
     def finish(self, result: Appended | Exception, now: float = 0.0) -> None:
         self.result, self.appended_at = result, now
+        self.call = None  # it has this command, too: under load the collector would leave such cycles for minutes
         if self.span is not None:
             self.span.end(result)
         self.done.set()

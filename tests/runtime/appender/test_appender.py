@@ -1,5 +1,6 @@
 """The appender on PostgreSQL, mostly as a supervised child: what it promises to those who hand it commands."""
 
+import gc
 import random
 from functools import partial
 
@@ -12,6 +13,7 @@ from vivero.engine.core.records.catalogue import Deploy
 from vivero.engine.core.records.instances import CancelInstance, CreateInstance
 from vivero.engine.core.records.jobs import CompleteJob
 from vivero.engine.runtime.appender.admission import Draining, InDoubt, Overloaded, Unavailable, ValueRejected
+from vivero.engine.runtime.appender.calls import PendingCommand
 from vivero.engine.runtime.appender.forwarding import Consumed
 from vivero.engine.runtime.appender.task import Append, Appended, Appender, AppenderSettings
 from vivero.engine.runtime.supervision.beat import Beat
@@ -125,6 +127,19 @@ async def test_a_command_is_in_the_log_when_the_append_returns(appender, connect
     ]
     assert (answer.replayed, answer.same_body) == (False, True)
     assert await rows(connection, "to_epoch_ms(at)") == [(answer.at_ms,)]
+
+
+async def test_a_command_that_is_appended_is_freed_without_the_collector(appender):
+    """It lives for half a second under load. The collector would take it for something that stays."""
+    gc.disable()
+    try:
+        async with trio.open_nursery() as callers:
+            for key in range(20):
+                callers.start_soon(partial(appender.append, complete(key, tenant="freed"), deadline_s=SECONDS))
+        await appender.append(complete(20), deadline_s=SECONDS)  # the earlier calls are forgotten now
+        assert sum(isinstance(each, PendingCommand) and each.entry.tenant == "freed" for each in gc.get_objects()) == 0
+    finally:
+        gc.enable()
 
 
 async def test_a_call_is_flushed_if_somebody_is_told_of_one_of_its_commands(connect, connection, nursery):
