@@ -225,7 +225,8 @@ def test_a_user_makes_a_token_and_ends_another_session(signed_in, guarded):
 
 def test_tokens_and_sessions_of_others(signed_in, guarded):
     """An administrator makes a token for a program and signs somebody out; a viewer finds neither list."""
-    vera, console = signed_in("vera", "/access/tokens"), signed_in(ADMIN, "/access/tokens")
+    vera, console = signed_in("vera"), signed_in(ADMIN, "/access/tokens")
+    vera.go("/access/tokens")
     expect(vera.page.locator("main").get_by_text("no permission for this: READ (ROLE)")).to_be_visible()
     page, dialog = console.page, console.page.get_by_role("dialog")
     page.get_by_role("button", name="New API token …").first.click()
