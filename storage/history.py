@@ -93,6 +93,13 @@ async def drop_log_partitions(
     return (rows[0][0], rows[0][1]) if rows else (0, None)
 
 
+async def delete_old_log_rows(connection: Connection, partition: int, epoch: int, before_ms: int, most: int) -> int:
+    """Deletes the oldest rows of a log that no piece is dropped of, about `most`; how many rows of the event log."""
+    values = (partition, epoch, before_ms, most)
+    rows = (await connection.execute(_sql["delete_old_log_rows"], values)).rows
+    return rows[0][0] if rows else 0
+
+
 async def purge_deleted(connection: Connection, partition: int, epoch: int, limit: int) -> int:
     """Deletes up to `limit` records of deleted trees without events; returns their number."""
     return (await connection.execute(_sql["purge_deleted"], (partition, epoch, limit))).count

@@ -54,6 +54,10 @@ FROM (VALUES (last_log_position($1))) AS log(last);
 SELECT d.dropped, d.kept_by FROM partitions CROSS JOIN LATERAL (SELECT * FROM drop_log_partitions($1, from_epoch_ms($3))) d
 WHERE id = $1 AND epoch = $2;
 
+-- name: delete_old_log_rows
+-- Only in the term $2. A call that comes late finds another term, or deletes what nobody needs.
+SELECT d.rows FROM partitions CROSS JOIN LATERAL (SELECT delete_old_log_rows($1, from_epoch_ms($3), $4) AS rows) d WHERE id = $1 AND epoch = $2;
+
 -- name: purge_deleted
 -- Records of deleted trees without events: replay gives nothing of them. The earliest deletions first; those with events stay.
 DELETE FROM deleted_trees WHERE root_key = ANY (ARRAY(

@@ -1,4 +1,4 @@
-"""The chore that deletes ended instances and old log partitions when they have stayed long enough (docs/retention.md).
+"""The chore that deletes ended instances and old rows of the logs that have stayed long enough (docs/retention.md).
 
 Each partition's owner does it, in its term. It judges by a clock of its own, which follows the engine's clock no faster
 than `retention.catch_up` allows: a clock that jumps deletes little before somebody notices. It gives way to commands.
@@ -16,6 +16,7 @@ from vivero.engine.jobs.chore_settings import RetentionSettings, retention_ms
 from vivero.engine.jobs.execution import Connections, Execution
 from vivero.storage import history
 from vivero.storage.history import DELETED, Ended, Times
+from vivero.storage.postgres.driver import Connection
 
 log = structlog.get_logger(__name__)
 
@@ -27,6 +28,8 @@ MAX_CHUNK = 400
 """Trees that one statement deletes at most."""
 CHUNK_S = 0.02
 """How long one statement should take: commands of the same tables wait no longer."""
+LOG_ROWS = 1_000
+"""Rows of the event log that one statement deletes, with their commands: about 10 ms."""
 MAX_WAITING = 200
 """Commands that wait to be processed. With more of them, nothing is deleted."""
 HELD_S = 3600.0
@@ -170,18 +173,33 @@ class EndedInstances:
         if kept_by != memory.kept_by and kept_by in ("consumer", "instance"):
             log.warning("old log partitions stay", partition=partition, because_of=kept_by)
         memory.kept_by = kept_by
+        if kept_by in (None, "cursor") and not await self._delete_log_rows(partition, memory, before_ms):
+            return
         purged = ROWS
         while purged == ROWS:
             async with self._connections() as connection:
                 purged = await history.purge_deleted(connection, partition, memory.epoch, ROWS)
+
+    async def _delete_log_rows(self, partition: int, memory: _Memory, before_ms: int) -> bool:
+        """Delete the old rows of the piece that grows, some at a time. False if commands wait."""
+        deleted = LOG_ROWS
+        while deleted >= LOG_ROWS:
+            async with self._connections() as connection:
+                if (position := await _position(connection, partition)) is None:
+                    return False
+                since = trio.current_time()
+                deleted = await history.delete_old_log_rows(connection, partition, memory.epoch, before_ms, LOG_ROWS)
+                spent_s = trio.current_time() - since
+            await trio.sleep(0 if position == memory.position else spent_s)
+            memory.position = position
+        return True
 
     async def _delete_all(self, partition: int, memory: _Memory, due: Sequence[int]) -> bool:
         """Delete these trees, a few at a time. False if another term has begun, or commands wait."""
         done = 0
         while done < len(due):
             async with self._connections() as connection:
-                waiting, position = await history.load(connection, partition)
-                if waiting > MAX_WAITING:
+                if (position := await _position(connection, partition)) is None:
                     return False
                 chunk, since = due[done : done + memory.chunk], trio.current_time()
                 verdicts = await history.delete_old_trees(connection, partition, memory.epoch, chunk)
@@ -198,3 +216,11 @@ class EndedInstances:
             await trio.sleep(0 if position == memory.position else spent_s)
             memory.position = position
         return True
+
+
+async def _position(connection: Connection, partition: int) -> int | None:
+    """The last position of the log; None while commands wait, which come first."""
+    waiting, position = await history.load(connection, partition)
+    if waiting > MAX_WAITING:
+        return None
+    return position

@@ -1,4 +1,7 @@
-"""Log partitions go whole, the oldest first, when all in them is old, processed, consumed, and of ended trees."""
+"""Logs get shorter from the oldest on: pieces go whole, and of the only piece of a slow log its old rows.
+
+What goes is old, processed, consumed, and of ended trees.
+"""
 
 import pytest
 
@@ -104,6 +107,77 @@ async def test_new_commands_go_on_after_the_drop(logs, connection, chore):
     assert await numbers(connection) == "34"
     last = (await connection.execute("SELECT last_log_position(1)")).rows
     assert last == (await connection.execute("SELECT max(position) FROM command_log")).rows
+
+
+@pytest.fixture
+async def slow_log(connection):
+    """Positions 1 to 10 in the first piece, one a day, each of another tree. The fifth has three events."""
+    await connection.execute(
+        "INSERT INTO command_log (partition_id, position, append_id, ord, at, tenant_id, intent, payload)"
+        " SELECT 1, $1::bigint + n, gen_random_uuid(), 1, now(), 't', 'X:Y', '' FROM generate_series(1, 10) n",
+        (BASE,),
+    )
+    await connection.execute(
+        "INSERT INTO event_log (partition_id, position, seq, root_key, events, version, processed_at)"
+        " SELECT 1, $1::bigint + n, seq, $1::bigint + n, '[]', 1, to_timestamp($2::float8 / 1000 + n * 86400)"
+        " FROM generate_series(1, 10) n, generate_series(0, CASE WHEN n = 5 THEN 2 ELSE 0 END) seq",
+        (BASE, PINNED_MS),
+    )
+    await connection.execute("SELECT setval('log_position_1', $1::bigint)", (BASE + 10,))
+    await connection.execute("INSERT INTO batches VALUES (1, $1, $2, 1, 1)", (BASE, BASE + 10))
+    await pin_clock(connection, PINNED_MS + 10 * DAY_MS)
+
+
+async def days(connection):
+    """The positions that both logs have; the events of each."""
+    events = dict((await connection.execute("SELECT position, count(*)::int FROM event_log GROUP BY 1")).rows)
+    commands = (await connection.execute("SELECT position FROM command_log ORDER BY 1")).rows
+    assert [position for (position,) in commands] == sorted(events)
+    return {position - BASE: count for position, count in sorted(events.items())}
+
+
+@pytest.mark.parametrize("rows", [1, 2, 6, 1000])
+async def test_old_rows_of_a_slow_log_go(slow_log, connection, chore, monkeypatch, rows):
+    monkeypatch.setattr("vivero.engine.jobs.history.LOG_ROWS", rows)
+    await chore(instances="never", log="P2D", catch_up=QUICK).run(epoch=99)
+    await chore(instances="never", log="never", catch_up=QUICK).run()
+    assert list(await days(connection)) == [*range(1, 11)]
+    due = chore(instances="never", log="P5D", catch_up=QUICK)
+    for _ in range(2):
+        await due.run()
+    assert await days(connection) == {5: 3, 6: 1, 7: 1, 8: 1, 9: 1, 10: 1}, "the fifth is five days old, and no older"
+    await pin_clock(connection, PINNED_MS + 1000 * DAY_MS)
+    for _ in range(2):
+        await due.run()
+    assert await days(connection) == {10: 1}, "positions after a crash begin behind the last row"
+    assert await numbers(connection) == "012"
+
+
+@pytest.mark.parametrize("rows", [2, 1000])
+@pytest.mark.parametrize("what", NEEDS)
+async def test_rows_that_somebody_needs_stay_with_all_behind_them(slow_log, connection, chore, monkeypatch, what, rows):
+    monkeypatch.setattr("vivero.engine.jobs.history.LOG_ROWS", rows)
+    await pin_clock(connection, PINNED_MS + 1000 * DAY_MS)
+    await connection.script(NEEDS[what].format(base=BASE + 4, position=BASE + 5))
+    due = chore(instances="never", log="P2D", catch_up=QUICK)
+    for _ in range(2):
+        await due.run()
+    assert list(await days(connection)) == [*range(5, 11)]
+
+
+async def test_rows_stay_while_an_older_piece_does(logs, connection, chore):
+    """It has the first events of trees that go on behind it. And rows of full pieces never go one by one."""
+    await connection.script(NEEDS["a consumer"].format(base=BASE, position=BASE + 3))
+    await connection.execute(
+        "INSERT INTO event_log SELECT partition_id, position - 1, seq, root_key, request, events, large_events,"
+        " rejection, response, version, processed_at FROM event_log"
+    )
+    before = await connection.execute("SELECT position FROM event_log ORDER BY 1")
+    await pin_clock(connection, PINNED_MS + 1000 * DAY_MS)
+    due = chore(instances="never", log="P2D", catch_up=QUICK)
+    for _ in range(2):
+        await due.run()
+    assert (await connection.execute("SELECT position FROM event_log ORDER BY 1")).rows == before.rows
 
 
 @pytest.mark.parametrize(("log", "why"), [("PT47H", "P2D or longer"), ("a month", "log: 'a month' is not")])

@@ -100,6 +100,15 @@ ERASURE = f"""
     INSERT INTO command_log (partition_id, position, append_id, ord, at, tenant_id, intent, payload)
     VALUES (1, {LOGGED}, gen_random_uuid(), 1, now(), 't', 'X:Y', 'x');
 """
+OLD_LOG = f"""{ENDED}
+    DELETE FROM event_log; DELETE FROM command_log; DELETE FROM batches;
+    INSERT INTO batches VALUES (1, {1 << 51}, {(1 << 51) + 5}, 1, 1);
+    INSERT INTO event_log (partition_id, position, seq, events, version, processed_at)
+    SELECT 1, (1::bigint << 51) + n, 0, '[]', 1, to_timestamp(n) FROM generate_series(1, 5) n;
+    INSERT INTO command_log (partition_id, position, append_id, ord, at, tenant_id, intent, payload)
+    SELECT 1, (1::bigint << 51) + n, gen_random_uuid(), 1, to_timestamp(n), 't', 'X:Y', '' FROM generate_series(1, 5) n;
+"""
+OLD_MS = 3_000
 DELETED_TREES = (
     ENDED + "INSERT INTO deleted_trees SELECT (1::bigint << 51) + n, now(), 'REQUEST' FROM generate_series(1, 3) n;"
 )
@@ -556,6 +565,7 @@ CASES = [
     Case("history.begin_clock", lambda c: history.advance_clock(c, 1, 7, 10, 0), again, ENDED),
     Case("history.advance_clock", lambda c: history.advance_clock(c, 1, 7, 10, 0), again, RETENTION),
     Case("history.drop_log_partitions", lambda c: history.drop_log_partitions(c, 1, 7, 0), again, ENDED),
+    Case("history.delete_old_log_rows", lambda c: history.delete_old_log_rows(c, 1, 7, OLD_MS, 10), again, OLD_LOG),
     Case("history.purge_deleted", lambda c: history.purge_deleted(c, 1, 7, 10), again, DELETED_TREES),
     Case("erasure.replace_events", erases("replace_events", LOGGED, 0, "[2]"), again, ERASURE),
     Case("erasure.empty_events", erases("empty_events", [LOGGED]), again, ERASURE),
