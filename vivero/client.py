@@ -9,6 +9,7 @@ The client runs under Trio. Every failure is an exception whose text is one read
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import AsyncIterator, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -49,6 +50,7 @@ DEFAULT_ADDRESS = "http://localhost:8080"
 ADDRESS_VARIABLES = ("VIVERO_ADDRESS", "CAMUNDA_REST_ADDRESS")
 
 TIMEOUT_S = 30.0
+_ERROR_NUMBER = re.compile(r"^\[Errno -?\d+\] ")
 PAGE_ITEMS = 100
 """Items that a search requests at a time."""
 
@@ -137,6 +139,9 @@ class Client:
         try:
             return await self._http.request(method, path, **options)
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            if "WRONG_VERSION_NUMBER" in str(error):
+                plain = self.address.replace("https:", "http:", 1)
+                raise Unreachable(f"the server at {self.address} does not speak TLS: use {plain}") from error
             raise Unreachable(
                 f"no server answers at {self.address} ({_reason(error)}): is `vivero up` running?"
             ) from error
@@ -464,4 +469,4 @@ def _reason(error: Exception) -> str:
     cause: BaseException | None = error
     while cause is not None and not str(cause):
         cause = cause.__cause__ or cause.__context__
-    return str(cause) if cause is not None else type(error).__name__
+    return _ERROR_NUMBER.sub("", str(cause)) if cause is not None else type(error).__name__

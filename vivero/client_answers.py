@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
 import httpx
 
 Document = dict[str, Any]
+
+UNAUTHORIZED = 401
+_REJECTED = re.compile(r"^Command '\w+' rejected with code '\w+': ")
+"""What Camunda's details of rejections begin with. It repeats the title."""
 
 
 class ClientError(Exception):
@@ -32,7 +37,9 @@ class ApiError(ClientError):
     def __init__(self, status: int, title: str, detail: str, position: int | None, members: Document) -> None:
         key = members.get("processInstanceKey")
         about = "" if key is None else f"; the process instance is {key}"
-        super().__init__(f"{detail or title} ({status} {title}){about}")
+        if status == UNAUTHORIZED:
+            about += ". Set VIVERO_TOKEN, or VIVERO_USERNAME and VIVERO_PASSWORD"
+        super().__init__(f"{_REJECTED.sub('', detail) or title} ({status} {title}){about}")
         self.status = status
         self.title = title
         self.detail = detail

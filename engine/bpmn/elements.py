@@ -106,7 +106,12 @@ ACCEPTED_EVERYWHERE = frozenset(
         "auditing",
         "monitoring",
         "categoryValueRef",
-        # data: BPMN 2.0.2 §10.4; variables and mappings replace it here
+    }
+)
+"""Children of flow nodes and scopes that have no meaning for execution."""
+
+DATA = frozenset(
+    {
         "ioSpecification",
         "ioBinding",
         "property",
@@ -118,13 +123,14 @@ ACCEPTED_EVERYWHERE = frozenset(
         "dataOutputAssociation",
     }
 )
-"""Children of flow nodes and scopes that have no meaning for execution."""
+"""Children of flow nodes and scopes that move data. BPMN 2.0.2 §10.4. They are warnings, because variables and mappings
+take their place here."""
 
 PEOPLE_ROLES = frozenset({"resourceRole", "performer", "humanPerformer", "potentialOwner"})
 """Children of activities and processes that name people. BPMN 2.0.2 §10.3.1. They are warnings, because extensions take
 their place here."""
 
-ACCEPTED_IN_NODES = ACCEPTED_EVERYWHERE | PEOPLE_ROLES | {"incoming", "outgoing"}
+ACCEPTED_IN_NODES = ACCEPTED_EVERYWHERE | DATA | PEOPLE_ROLES | {"incoming", "outgoing"}
 """`incoming` and `outgoing` repeat the sequence flows and are often missing or stale, so only the flows count."""
 
 ACCEPTED_IN_SCOPES = ACCEPTED_IN_NODES | {

@@ -12,6 +12,7 @@ from vivero.engine.bpmn.elements import (
     ACCEPTED_EVERYWHERE,
     ACCEPTED_IN_NODES,
     ACCEPTED_IN_SCOPES,
+    DATA,
     ELEMENTS,
     EVENT_SUB_PROCESS,
     NOT_YET,
@@ -26,6 +27,9 @@ from vivero.engine.bpmn.values import flag
 from vivero.engine.bpmn.xml import BPMN, Element, line_of, split
 
 _COUNTED = frozenset((BPMN, tag) for tag in (*ELEMENTS, *NOT_YET, "sequenceFlow"))
+
+PLACEHOLDER = "__targetRef_placeholder"
+"""The name of the property that modelers add to a data association, whose warning is enough."""
 
 Ids = dict[str, Element]
 """The ids of flow nodes, sequence flows and executable processes of one file: unique over all of them (`xsd:ID`)."""
@@ -132,6 +136,8 @@ def check_child(child: Element, owner: Element, allowed: frozenset[str], report:
         report.add_problem(owner, known or f"the element {quote(tag)} has no place here", at=child)
     elif tag in PEOPLE_ROLES:
         report.warn(owner, f"{tag} has no effect: zeebe:assignmentDefinition names the people of a user task", at=child)
+    elif tag in DATA and child.get("name") != PLACEHOLDER:
+        report.warn(owner, f"{tag} has no effect: variables and zeebe:ioMapping take the place of data flows", at=child)
     elif tag in PARTS:
         for part in child:
-            check_child(part, owner, ACCEPTED_EVERYWHERE | PARTS[tag], report)
+            check_child(part, owner, ACCEPTED_EVERYWHERE | DATA | PARTS[tag], report)

@@ -190,6 +190,7 @@ def test_other_calls_are_taken(parts):
 
 # ---- what a model asks for and does not get
 
+NO_DATA = "has no effect: variables and zeebe:ioMapping take the place of data flows"
 TASK = (
     S + '<serviceTask id="t"><extensionElements><zeebe:taskDefinition type="x" />{}</extensionElements>{}</serviceTask>'
 )
@@ -204,6 +205,23 @@ TASK = (
             "t",
             "potentialOwner has no effect: zeebe:assignmentDefinition names the people of a user task",
         ),
+        (
+            TASK.format("", "<ioSpecification><dataInput id='i' /></ioSpecification>") + flow("s", "t"),
+            "t",
+            f"ioSpecification {NO_DATA}",
+        ),
+        (
+            TASK.format(
+                "",
+                '<property id="pr" name="__targetRef_placeholder" /><dataInputAssociation>'
+                "<sourceRef>d</sourceRef><targetRef>pr</targetRef></dataInputAssociation>",
+            )
+            + '<dataObject id="d" />'
+            + flow("s", "t"),
+            "t",
+            f"dataInputAssociation {NO_DATA}",
+        ),
+        (S + '<property id="of-p" name="total" />' + E + flow("s", "e"), "of-p", f"property {NO_DATA}"),
     ],
 )
 def test_what_has_no_effect_is_a_warning(content, element, warning):

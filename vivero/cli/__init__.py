@@ -83,8 +83,8 @@ Vivero: a BPMN 2.0 workflow engine on PostgreSQL that speaks the Camunda 8 REST 
 
 \b
 Begin with:
-  vivero demo                          a demonstration with a server of its own
-  vivero up                            a server at http://localhost:8080
+  vivero demo          a demonstration with a server of its own
+  vivero up            a server at http://localhost:8080
 \b
 and then, in another terminal:
   vivero deploy order.bpmn

@@ -14,6 +14,7 @@ import trio
 from vivero.api.response import iso_time
 from vivero.cli.database import on_database
 from vivero.cli.failures import Failure
+from vivero.cli.groups import Group
 from vivero.cli.options import json_option, say
 from vivero.cli.server import database_options, settings
 from vivero.engine.jobs.archive.archive import Archive
@@ -25,10 +26,12 @@ from vivero.storage.postgres.driver import Connection
 T = TypeVar("T")
 
 KEY = click.argument("key", metavar="KEY", type=int)
-LIMIT = click.option("--limit", type=click.IntRange(1, 10_000), default=100, show_default=True, help="At most N lines.")
+LIMIT = click.option(
+    "--limit", type=click.IntRange(1, 10_000), metavar="N", default=100, show_default=True, help="At most N lines."
+)
 
 
-@click.group()
+@click.group(cls=Group)
 def archive() -> None:
     """List, show and erase archived process instances.
 

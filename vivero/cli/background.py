@@ -38,7 +38,9 @@ def background() -> None:
 @background.command("list")
 @click.option("--type", "type_", metavar="TYPE", help="Only executions of this type.")
 @click.option("--state", "state_", type=click.Choice(STATES), help="Only executions in this state.  [any]")
-@click.option("--limit", type=click.IntRange(1, MAX_PAGE), default=50, show_default=True, help="At most this many.")
+@click.option(
+    "--limit", type=click.IntRange(1, MAX_PAGE), metavar="N", default=50, show_default=True, help="At most this many."
+)
 @address_option
 @json_option
 def list_(type_: str | None, state_: str | None, limit: int, address: str | None, as_json: bool) -> None:

@@ -26,7 +26,9 @@ PROBLEMS: Mapping[type[Exception], type[Failure]] = {**EXPECTED, BackupProblem: 
 
 @click.command()
 @click.argument("directory", metavar="DIR", type=PATH)
-@click.option("--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Tables to dump at once.")
+@click.option(
+    "--jobs", type=click.IntRange(1, 64), metavar="N", default=2, show_default=True, help="Tables to dump at once."
+)
 @database_options
 @json_option
 def backup(
@@ -44,8 +46,8 @@ def backup(
 
     \b
     Examples:
-      vivero backup /backups/2026-11-23
-      vivero backup /backups/2026-11-23 --database-url postgresql://vivero:secret@db/vivero
+      vivero backup /backups/monday
+      vivero backup /backups/monday --database-url postgresql://vivero@db/vivero
     """
     chosen = settings(file, database__data_dir=data_dir, database__url=database_url)
 
@@ -80,9 +82,9 @@ def restore(
 
     \b
     Examples:
-      vivero restore /backups/2026-11-23 --check
-      vivero restore /backups/2026-11-23 --data-dir ./restored
-      vivero restore /backups/2026-11-23 --database-url postgresql://vivero:secret@db/restored
+      vivero restore /backups/monday --check
+      vivero restore /backups/monday --data-dir ./restored
+      vivero restore /backups/monday --database-url postgresql://vivero@db/new
     """
     chosen = settings(file, database__data_dir=data_dir, database__url=database_url)
 
@@ -109,8 +111,9 @@ async def _restore(chosen: Config, directory: Path, manifest: Manifest) -> None:
 @contextmanager
 def _bar() -> Iterator[dump_tools.Progress]:
     """A progress bar on stderr, if that is a terminal."""
+    screen = console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console(stderr=True), transient=True) as progress:
+    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as progress:
         bar = progress.add_task("connecting", total=None)
 
         def show(what: str, done: int, total: int) -> None:

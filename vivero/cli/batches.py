@@ -170,7 +170,11 @@ _ITEM_COLUMNS: tuple[Column, ...] = (
 
 @batches.command("list")
 @click.option(
-    "--state", "state_", type=click.Choice(STATES, case_sensitive=False), help="Only those in this state.  [any]"
+    "--state",
+    "state_",
+    type=click.Choice(STATES, case_sensitive=False),
+    metavar="STATE",
+    help=f"Only those in this state: {', '.join(STATES)}.  [any]",
 )
 @oldest_or_newest
 @paged

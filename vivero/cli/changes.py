@@ -29,7 +29,7 @@ def check_target(keys: tuple[str, ...], everything: bool, only_for_all: Mapping[
 @click.option(
     "--process", metavar="ID", shell_complete=complete_process_id, help="With --all: only instances of this process."
 )
-@click.option("--version", type=click.IntRange(1), help="With --all: only instances of this version.")
+@click.option("--version", type=click.IntRange(1), metavar="N", help="With --all: only instances of this version.")
 @click.option("--business-id", metavar="ID", help="With --all: only instances with this business id.")
 @click.option("--tag", "tags", multiple=True, help="With --all: only instances with this tag; may be repeated.")
 @click.option("--incident", "with_incident", is_flag=True, help="With --all: only instances with incidents.")
@@ -62,7 +62,7 @@ def cancel(
       vivero cancel 2251799813685251 2251799813685263
       vivero instances --tag trial --keys | vivero cancel -
       vivero cancel --all --process order --version 3
-      vivero cancel --all --filter '{"startDate": {"$lt": "2026-01-01T00:00:00Z"}}' --detach
+      vivero cancel --all --filter '{"hasIncident": true}' --detach
     """
     fields = {"--process": process, "--version": version, "--business-id": business_id, "--tag": tags}
     check_target(keys, everything, fields | {"--incident": with_incident, "--filter": filter, "--detach": detach})
@@ -88,7 +88,12 @@ async def _how_it_ended(client: Client, key: str) -> str | None:
 @click.command()
 @keys_argument(required=False)
 @click.option(
-    "--retries", type=click.IntRange(1), default=1, show_default=True, help="New retries of a job that has none."
+    "--retries",
+    type=click.IntRange(1),
+    metavar="N",
+    default=1,
+    show_default=True,
+    help="New retries of a job that has none.",
 )
 @click.option("--variables", type=JSON_OBJECT, help="Variables to set first, in the scope of the incident.")
 @everything_options

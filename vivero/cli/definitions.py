@@ -42,7 +42,7 @@ def definitions(process: str | None, latest: bool, oldest: bool, **page: Any) ->
 
 @click.command()
 @click.argument("process", metavar="ID_OR_KEY", shell_complete=complete_process_id)
-@click.option("--version", type=click.IntRange(1), help="The version of the process.  [the latest]")
+@click.option("--version", type=click.IntRange(1), metavar="N", help="The version of the process.  [the latest]")
 @address_option
 @json_option
 def xml(process: str, version: int | None, address: str | None, as_json: bool) -> None:

@@ -19,7 +19,7 @@ ENDED = {"state": {"$in": ["COMPLETED", "TERMINATED"]}}
 @keys_argument(required=False)
 @everything_options
 @click.option("--process", metavar="ID", help="With --all: only instances of this process.")
-@click.option("--version", type=click.IntRange(1), help="With --all: only instances of this version.")
+@click.option("--version", type=click.IntRange(1), metavar="N", help="With --all: only instances of this version.")
 @click.option("--business-id", metavar="ID", help="With --all: only instances with this business id.")
 @click.option("--ended-before", metavar="TIME", help="With --all: only instances that ended before.")
 @address_option

@@ -6,21 +6,24 @@ from pathlib import Path
 
 import click
 
+from vivero.cli.files import FILES
 from vivero.cli.options import address_option, json_option, say, talk
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@FILES
 @address_option
 @json_option
 def deploy(files: tuple[Path, ...], address: str | None, as_json: bool) -> None:
     """Deploy all BPMN files and forms, or none if one has a problem.
 
-    A process or form that did not change since its last deployment keeps its version.
+    A directory stands for its files .bpmn and .form, also those in directories below. A process or form that did not
+    change since its last deployment keeps its version.
 
     \b
-    Example:
+    Examples:
       vivero deploy claim.bpmn review-claim.form
+      vivero deploy models/
     """
     answer = talk(address, lambda client: client.deploy(files))
     if as_json:

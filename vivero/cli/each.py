@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from vivero.cli.options import Failure, say, talk
+from vivero.cli.options import Failure, Key, say, talk
 from vivero.client import ApiError, Client, Document, Unreachable
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -18,9 +18,17 @@ STDIN = "-"
 
 
 def keys_argument(name: str = "KEY", *, required: bool = True) -> Callable[[F], F]:
-    """Add the argument `keys`: several keys, or `-` for those of standard input."""
+    """Add the argument `keys`: several keys, or `-` for those of standard input. Names other than KEY are any text."""
     metavar = f"{name}..." if required else f"[{name}...]"
-    return click.argument("keys", nargs=-1, required=required, metavar=metavar)
+    kind = _KeyOrStdin() if name == "KEY" else click.STRING
+    return click.argument("keys", nargs=-1, required=required, metavar=metavar, type=kind)
+
+
+class _KeyOrStdin(Key):
+    """A key, or `-`."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return value if value == STDIN else super().convert(value, param, ctx)
 
 
 def named(keys: Sequence[str]) -> list[str]:

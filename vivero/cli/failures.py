@@ -6,6 +6,7 @@ done; 70 (EX_SOFTWARE of sysexits.h), the program gave up after too many failure
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Awaitable, Callable, Mapping
 from typing import IO, Any, TypeVar
 
@@ -31,7 +32,9 @@ class Interrupted(Failure):
     exit_code = 130
 
     def show(self, file: IO[Any] | None = None) -> None:
-        click.echo(f"\n{self.message}".rstrip(), file=file, err=file is None)
+        begin = "\n" if sys.stderr.isatty() else ""  # behind the terminal's ^C
+        if text := f"{begin}{self.message}".rstrip():
+            click.echo(text, file=file, err=file is None)
 
 
 def run(

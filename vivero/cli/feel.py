@@ -23,7 +23,7 @@ def feel(expression: str, context: dict[str, Any]) -> None:
 
     \b
     Examples:
-      vivero feel 'sum(for item in items return item.price)' --context '{"items": [{"price": 3}]}'
+      vivero feel 'sum(prices) * 1.19' --context '{"prices": [3, 4]}'
       vivero feel 'date("2026-11-21") + duration("P1M")'
     """
     try:

@@ -6,9 +6,22 @@ from difflib import get_close_matches
 
 import click
 
+LONGEST_SENTENCE = 200
+"""Characters of a command's first sentence in the list of a group, which wraps."""
+
 
 class Group(click.Group):
-    """A group that says "did you mean" if there is no such command."""
+    """A group that says "did you mean" if there is no such command, and lists commands with their whole sentences."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            rows = [
+                (name, command.get_short_help_str(LONGEST_SENTENCE))
+                for name, command in commands
+                if command is not None
+            ]
+            formatter.write_dl(rows)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

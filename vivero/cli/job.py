@@ -68,6 +68,7 @@ def complete(keys: tuple[str, ...], variables: dict[str, Any], address: str | No
 @click.option(
     "--retries",
     type=click.IntRange(0),
+    metavar="N",
     default=0,
     show_default=True,
     help="Retries that remain; without any the job gets an incident.",
@@ -76,6 +77,7 @@ def complete(keys: tuple[str, ...], variables: dict[str, Any], address: str | No
     "--backoff",
     "backoff_s",
     type=click.FloatRange(0),
+    metavar="SECONDS",
     default=0.0,
     show_default=True,
     help="Seconds until the job is available again.",
@@ -96,7 +98,7 @@ def fail(
 
     \b
     Example:
-      vivero job fail 2251799813685266 --message 'no paper' --retries 2 --backoff 60
+      vivero job fail 2251799813685266 --message 'no paper' --retries 2
     """
     body = {
         "errorMessage": message,

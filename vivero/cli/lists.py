@@ -46,7 +46,14 @@ def paged(command: F) -> F:
         click.option("--keys", "keys_only", is_flag=True, help="Print keys only, one per line, for other commands."),
         click.option("--all", "everything", is_flag=True, help="Print all pages."),
         click.option("--after", metavar="CURSOR", help="Start after this cursor, which a page's last line shows."),
-        click.option("--limit", type=click.IntRange(1, MAX_PAGE), default=50, show_default=True, help="Rows per page."),
+        click.option(
+            "--limit",
+            type=click.IntRange(1, MAX_PAGE),
+            metavar="N",
+            default=50,
+            show_default=True,
+            help="Rows per page.",
+        ),
     ):
         command = option(command)
     return command
@@ -77,7 +84,7 @@ def variable_filter(text: str) -> dict[str, str]:
     help="Only instances in this state.  [any]",
 )
 @click.option("--process", metavar="ID", shell_complete=complete_process_id, help="Only instances of this process.")
-@click.option("--version", type=click.IntRange(1), help="Only instances of this version of a process.")
+@click.option("--version", type=click.IntRange(1), metavar="N", help="Only instances of this version of a process.")
 @click.option("--business-id", metavar="ID", help="Only instances with this business id.")
 @click.option("--tag", "tags", multiple=True, help="Only instances with this tag; may be repeated.")
 @click.option(

@@ -23,7 +23,7 @@ def message() -> None:
 
     \b
     Examples:
-      vivero message publish paid --correlation-key ORDER-7 --variables '{"amount": 30}' --ttl 3600
+      vivero message publish paid --correlation-key ORDER-7 --ttl 3600
       vivero message correlate paid --correlation-key ORDER-7
       vivero message subscriptions --name paid
     """
@@ -37,6 +37,7 @@ def message() -> None:
     "--ttl",
     "ttl_s",
     type=click.FloatRange(0),
+    metavar="SECONDS",
     default=0.0,
     show_default=True,
     help="Seconds for which the message waits for an instance.",
@@ -59,7 +60,7 @@ def publish(
 
     \b
     Example:
-      vivero message publish paid --correlation-key ORDER-7 --variables '{"amount": 30}' --ttl 3600
+      vivero message publish paid --correlation-key ORDER-7 --ttl 3600
     """
     body = {
         "name": name,

@@ -17,7 +17,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
 PATH = click.Path(path_type=Path)
-CONFIG = click.option("--config", "file", type=PATH, envvar="VIVERO_CONFIG", help="A TOML file with settings.")
+CONFIG = click.option(
+    "--config", "file", type=PATH, metavar="FILE", envvar="VIVERO_CONFIG", help="A TOML file with settings."
+)
 
 
 def address_option(command: F) -> F:
@@ -65,8 +67,12 @@ class JsonObject(click.ParamType[dict[str, Any]]):
             return value
         try:
             found = json.loads(_text(value))
-        except (OSError, UnicodeDecodeError) as error:
-            self.fail(f"cannot read {value[1:]}: {error}", param, ctx)
+        except FileNotFoundError:
+            self.fail(f"there is no file '{value[1:]}'", param, ctx)
+        except OSError as error:
+            self.fail(f"cannot read '{value[1:]}': {error.strerror}", param, ctx)
+        except UnicodeDecodeError as error:
+            self.fail(f"'{value[1:]}' is not UTF-8 text: {error}", param, ctx)
         except ValueError as error:
             self.fail(f"the text is not valid JSON ({error}): {_text(value)[:200]}", param, ctx)
         if not isinstance(found, dict):
@@ -81,6 +87,20 @@ def _text(value: str) -> str:
 
 
 JSON_OBJECT = JsonObject()
+
+
+class Key(click.ParamType[str]):
+    """A key: digits only."""
+
+    name = "KEY"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if not (value.isascii() and value.isdecimal()):
+            self.fail(f"'{value}' is not a key: a key is a number, such as 2251799813685251", param, ctx)
+        return value
+
+
+KEY = Key()
 
 
 VARIABLES = click.option(
@@ -114,6 +134,7 @@ def tell(as_json: bool, text: str, **document: Any) -> None:
 __all__ = [
     "CONFIG",
     "JSON_OBJECT",
+    "KEY",
     "PATH",
     "VARIABLES",
     "Failure",

@@ -32,7 +32,9 @@ def outbox() -> None:
 
 @outbox.command("list")
 @click.option("--state", "state_", type=click.Choice(STATES), help="Only deliveries in this state.  [any]")
-@click.option("--limit", type=click.IntRange(1, MAX_PAGE), default=50, show_default=True, help="At most this many.")
+@click.option(
+    "--limit", type=click.IntRange(1, MAX_PAGE), metavar="N", default=50, show_default=True, help="At most this many."
+)
 @address_option
 @json_option
 def list_(state_: str | None, limit: int, address: str | None, as_json: bool) -> None:

@@ -24,10 +24,13 @@ from vivero.processes import parent
 from vivero.roles import Role, parse
 from vivero.storage.postgres.checks import Server
 from vivero.storage.postgres.errors import Outage, Retry
-from vivero.storage.postgres.migrate import Migration, MigrationError
+from vivero.storage.postgres.migrate import SCHEMA_VERSION, Migration, MigrationError
 from vivero.storage.postgres.startup_problems import StartupProblem
 
 log = structlog.get_logger(__name__)
+
+LISTED = 5
+"""The most migrations that one message names."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -119,7 +122,7 @@ def up(
       vivero up --port 9090 --data-dir ./data
       vivero up --jobs my_jobs.py
       vivero up --roles api --database-url postgresql://vivero:secret@db/vivero
-      vivero up --host 0.0.0.0 --auth required --database-url postgresql://vivero:secret@db/vivero
+      vivero up --host 0.0.0.0 --auth required --config vivero.toml
     """
     chosen = settings(
         file,
@@ -168,9 +171,16 @@ def migrate(file: Path | None, data_dir: Path | None, database_url: str | None, 
     logs.configure(chosen.log_format, "warning")
     todo = run(lambda: _pending(chosen) if check else _migrate(chosen), EXPECTED)
     if check and todo:
-        raise Failure(f"{len(todo)} migrations are pending: {', '.join(map(str, todo))}")
+        raise Failure(_pending_text(todo))
     text = f"{len(todo)} migrations done; the schema is up to date" if todo else "the schema is up to date"
     tell(as_json, text, migrations=list(map(str, todo)))
+
+
+def _pending_text(todo: list[Migration]) -> str:
+    """Names the migrations; of many only the first and the last one."""
+    names = list(map(str, todo))
+    listed = ", ".join(names) if len(names) <= LISTED else f"{names[0]} … {names[-1]}"
+    return f"{len(names)} migrations are pending: {listed}"
 
 
 async def _migrate(chosen: Config) -> list[Migration]:
@@ -218,7 +228,11 @@ def embedded_url(data_dir: Path | None) -> str:
 
 
 def say_migration(migration: Migration, number: int, count: int) -> None:
-    """Print one line for a migration."""
+    """Print one line for a migration; a new database gets one for all of them."""
+    if count == SCHEMA_VERSION:
+        if number == 1:
+            click.echo(f"making the tables of a new database: {count} migrations", err=True)
+        return
     click.echo(f"migration {number} of {count}: {migration}", err=True)
 
 

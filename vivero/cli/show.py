@@ -5,9 +5,10 @@ from __future__ import annotations
 import click
 
 from vivero import log_tables
-from vivero.cli.options import address_option, json_option, say, talk
+from vivero.cli.options import KEY, address_option, json_option, say, talk
 from vivero.cli.rows import print_rows
 from vivero.client import Client, Document
+from vivero.engine.core.records.base import keys_of
 from vivero.terminal_tables import VARIABLES, Column, coloured, console, field, state, time
 
 ELEMENTS: tuple[Column, ...] = (
@@ -25,10 +26,11 @@ INCIDENTS: tuple[Column, ...] = (
     Column("message", field("errorMessage"), wraps=True),
 )
 MAX_ROWS = 200
+FIRST_PARTITION = 1
 
 
 @click.command()
-@click.argument("key")
+@click.argument("key", metavar="KEY", type=KEY)
 @address_option
 @json_option
 def show(key: str, address: str | None, as_json: bool) -> None:
@@ -64,7 +66,7 @@ def show(key: str, address: str | None, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("key")
+@click.argument("key", metavar="KEY", type=KEY)
 @address_option
 @json_option
 def trace(key: str, address: str | None, as_json: bool) -> None:
@@ -96,18 +98,23 @@ def _say_lines(item: Document) -> None:
 
 
 @click.command()
-@click.argument("position", type=int)
+@click.argument("position", type=click.IntRange(1))
 @address_option
 @json_option
 def events(position: int, address: str | None, as_json: bool) -> None:
     """Show the command at POSITION of the log and all its events.
 
-    The API returns the position of a command in the header Command-Position.
+    The API returns the position of a command in the header Command-Position, and `vivero trace` shows it. The console
+    shows the positions of a partition from 1: such a number stands for a position of the first partition.
 
     \b
-    Example:
+    Examples:
       vivero events 2251799813685249
+      vivero events 1
     """
+    first, _ = keys_of(FIRST_PARTITION)
+    if position < first:
+        position += first
     command = talk(address, lambda client: client.command(position))
     if as_json:
         say(command)

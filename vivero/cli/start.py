@@ -25,11 +25,12 @@ FIRST_POLL_S, LAST_POLL_S = 0.02, 0.5
     "--timeout",
     "timeout_s",
     type=click.FloatRange(0.001),
+    metavar="SECONDS",
     default=DEFAULT_AWAIT_S,
     show_default=True,
     help="Time limit of --await, in seconds.",
 )
-@click.option("--version", type=click.IntRange(1), help="The version of the process.  [the latest]")
+@click.option("--version", type=click.IntRange(1), metavar="N", help="The version of the process.  [the latest]")
 @click.option("--business-id", help="Your own id for the instance.")
 @click.option("--tag", "tags", multiple=True, help="A tag; may be repeated.")
 @address_option

@@ -13,7 +13,8 @@ from vivero import config
 from vivero.cli.failures import Failure, run
 from vivero.cli.options import CONFIG, address_option, say, talk
 from vivero.cli.rows import print_pairs, print_rows
-from vivero.client import ApiError, Client, ClientError, Document, Unreachable
+from vivero.client import ApiError, Client, ClientError, Document, Unreachable, credentials_from
+from vivero.client_answers import UNAUTHORIZED
 from vivero.config import ConfigError
 from vivero.terminal_tables import Column
 
@@ -33,8 +34,9 @@ def status(
 ) -> None:
     """Show the server's health, its nodes, and what runs and waits. The exit code is 1 if it is not healthy.
 
-    Nodes with their uptimes, and the figures (backlog, instances, jobs, incidents, timers, size of the database), need
-    the permission to read the system, if the server has authentication.
+    A server with authentication tells its health to everybody, and more to callers with credentials. Nodes with their
+    uptimes, and the figures (backlog, instances, jobs, incidents, timers, size of the database), need the permission to
+    read the system.
 
     With --processes, show the health, connections and requests of each process. Only the admin port knows them. Its
     address is that of the settings `admin.host` and `admin.port`: give the same --config as to the server.
@@ -58,7 +60,13 @@ def status(
 
 
 async def _ask(client: Client) -> Document:
-    found = {"healthy": await client.healthy(), **await client.topology()}
+    healthy = await client.healthy()
+    try:
+        found = {"healthy": healthy, **await client.topology()}
+    except ApiError as error:
+        if error.status != UNAUTHORIZED or credentials_from() is not None:
+            raise
+        return {"healthy": healthy, "authentication": "required"}
     nodes = (await _if_permitted(client.nodes)).get("nodes", [])
     return found | {"nodes": nodes, "figures": await _if_permitted(client.figures)}
 
@@ -101,6 +109,9 @@ def _ask_admin(address: str) -> Document:
 def _pairs(found: Document) -> Iterator[tuple[str, str]]:
     """What is shown: a name, and a text in rich's markup."""
     yield "health", "[green]healthy[/]" if found["healthy"] else "[red]a part of the server makes no progress[/]"
+    if "authentication" in found:
+        yield "more", "with credentials: set VIVERO_TOKEN, or VIVERO_USERNAME and VIVERO_PASSWORD"
+        return
     yield "version", ", ".join(sorted({broker["version"] for broker in found["brokers"]}))
     yield "REST API", f"Camunda {found['gatewayVersion']}"
     yield "cluster", found["clusterId"] or ""

@@ -9,7 +9,7 @@ import click
 from vivero.cli.each import keys_argument, try_each
 from vivero.cli.groups import Group
 from vivero.cli.lists import View, list_page, oldest_or_newest, paged
-from vivero.cli.options import VARIABLES, Failure, address_option, json_option, say, talk
+from vivero.cli.options import KEY, VARIABLES, Failure, address_option, json_option, say, talk
 from vivero.cli.rows import print_fields, print_rows
 from vivero.client import Client, Document, path_part
 from vivero.terminal_tables import VARIABLES as VARIABLE_COLUMNS
@@ -95,7 +95,7 @@ def list_(
 
 
 @task.command()
-@click.argument("key")
+@click.argument("key", metavar="KEY", type=KEY)
 @address_option
 @json_option
 def show(key: str, address: str | None, as_json: bool) -> None:
@@ -211,7 +211,7 @@ def complete(keys: tuple[str, ...], variables: dict[str, Any], address: str | No
 @click.option("--follow-up", metavar="DATE", help="A date such as 2027-01-31T12:00:00Z; empty: none.")
 @click.option("--group", "groups", multiple=True, help="The candidate groups; may be repeated. Empty: none.")
 @click.option("--user", "users", multiple=True, help="The candidate users; may be repeated. Empty: none.")
-@click.option("--priority", type=click.IntRange(0, 100), help="0 to 100.")
+@click.option("--priority", type=click.IntRange(0, 100), metavar="N", help="0 to 100.")
 @address_option
 @json_option
 def update(

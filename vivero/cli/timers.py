@@ -9,7 +9,7 @@ import click
 
 from vivero.cli.each import keys_argument, try_each
 from vivero.cli.lists import View, list_page, oldest_or_newest, paged
-from vivero.cli.options import address_option, json_option
+from vivero.cli.options import KEY, address_option, json_option
 from vivero.cli.process_ids import complete_process_id
 from vivero.client import Client, path_part
 from vivero.terminal_tables import Column, field, state, time
@@ -91,7 +91,7 @@ class Moment(click.ParamType[str]):
 
 
 @click.command()
-@click.argument("key")
+@click.argument("key", metavar="KEY", type=KEY)
 @click.argument("date", type=Moment())
 @address_option
 @json_option

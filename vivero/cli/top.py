@@ -17,8 +17,16 @@ from vivero.top import Between, Reading, read, rows
 
 
 @click.command()
-@click.option("--every", "every_s", type=click.FloatRange(0.1), default=1.0, show_default=True, help="Seconds.")
-@click.option("--count", type=click.IntRange(1), help="End after so many readings.  [until Ctrl-C]")
+@click.option(
+    "--every",
+    "every_s",
+    type=click.FloatRange(0.1),
+    metavar="SECONDS",
+    default=1.0,
+    show_default=True,
+    help="Seconds between readings.",
+)
+@click.option("--count", type=click.IntRange(1), metavar="N", help="End after so many readings.  [until Ctrl-C]")
 @json_option
 @address_option
 def top(every_s: float, count: int | None, as_json: bool, address: str | None) -> None:

@@ -9,6 +9,7 @@ import click
 
 from vivero.api.deployment_checks import problems_of, webhook_problems
 from vivero.api.deployment_warnings import forms_elsewhere, lacking, warnings_of
+from vivero.cli.files import FILES
 from vivero.cli.options import CONFIG, json_option, say
 from vivero.cli.server import settings
 from vivero.config import Config
@@ -18,7 +19,7 @@ from vivero.engine.bpmn.xml import LIMITS
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@FILES
 @click.option("--strict", is_flag=True, help="Warnings are problems, too.")
 @CONFIG
 @json_option
@@ -26,14 +27,15 @@ from vivero.engine.bpmn.xml import LIMITS
 def validate(context: click.Context, files: tuple[Path, ...], strict: bool, file: Path | None, as_json: bool) -> None:
     """Check BPMN files and forms as a deployment does, without a server. The exit code is 1 if one has a problem.
 
-    The problems and warnings are those of `vivero deploy`. With the --config of the server its limits hold, and its
+    A directory stands for its files .bpmn and .form, also those in directories below. The problems and warnings are
+    those of `vivero deploy`. With the --config of the server its limits hold, and its
     connectors are known. What other deployments have is not known here: forms that are not among the files are
     warnings, and webhook paths of other processes are found by the deployment only.
 
     \b
     Examples:
       vivero validate claim.bpmn review-claim.form
-      vivero validate --strict models/*.bpmn
+      vivero validate --strict models/
     """
     chosen = settings(file)
     parsed = [_read(each, chosen) for each in files]

@@ -56,7 +56,7 @@ def set_(keys: tuple[str, ...], variables: dict[str, Any], local: bool, address:
     \b
     Examples:
       vivero set 2251799813685251 --variables '{"card": "4711"}'
-      vivero instances --tag trial --keys | vivero set - --variables '{"late": true}'
+      vivero instances --tag x --keys | vivero set - --variables '{"late": true}'
     """
 
     async def work(client: Client, key: str) -> None:

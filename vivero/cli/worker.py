@@ -46,21 +46,25 @@ MAX_OUTPUT = 4 * 1024 * 1024
 @click.command()
 @click.argument("type")
 @click.option("--exec", "command", required=True, metavar="CMD", help="The shell command that does the work.")
-@click.option("--concurrency", type=click.IntRange(1, 1000), default=1, show_default=True, help="Jobs at a time.")
+@click.option(
+    "--concurrency", type=click.IntRange(1, 1000), metavar="N", default=1, show_default=True, help="Jobs at a time."
+)
 @click.option(
     "--timeout",
     "timeout_s",
     type=click.FloatRange(0.001),
+    metavar="SECONDS",
     default=60.0,
     show_default=True,
     help="Time limit of a job in seconds; after it the command is killed and the job fails.",
 )
-@click.option("--max-jobs", type=click.IntRange(1), help="End after this number of jobs.")
+@click.option("--max-jobs", type=click.IntRange(1), metavar="N", help="End after this number of jobs.")
 @click.option("--name", help="The worker's name in lists of jobs.  [the host's name]")
 @click.option(
     "--backoff",
     "backoff_s",
     type=click.FloatRange(0),
+    metavar="SECONDS",
     default=0.0,
     show_default=True,
     help="Seconds until a failed job is available again.",
@@ -106,7 +110,7 @@ def worker(
     \b
     Examples:
       vivero worker charge --exec "vivero feel '{charged: total}' --context @-"
-      vivero worker report --exec ./report.py --concurrency 4 --timeout 300 --backoff 30
+      vivero worker report --exec ./report.py --concurrency 4 --backoff 30
       vivero worker pay --exec ./pay.sh --error 3=card-refused
     """
     settings = WorkerSettings(name or socket.gethostname(), concurrency, timeout_s, max_jobs, backoff_s=backoff_s)

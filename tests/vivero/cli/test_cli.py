@@ -61,6 +61,29 @@ def test_every_command_has_help(run, name):
     assert name in result.output
 
 
+def _with_groups(command, path=()):
+    """The words of each command and of each command of a group."""
+    yield path
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            yield from _with_groups(command.get_command(context, name), (*path, name))
+
+
+def test_help_fits_80_columns_and_is_whole(run):
+    for path in _with_groups(main):
+        lines = run(*path, "--help", env={"COLUMNS": "80"}).output.splitlines()
+        assert [line for line in lines if len(line) > 80 or (line.endswith("...") and "Usage:" not in line)] == [], path
+        assert not any("RANGE" in line for line in lines), path
+
+
+@pytest.mark.parametrize("arguments", [("show", "abc"), ("cancel", "7", "abc"), ("task", "show", "x"), ("events", "0")])
+def test_a_key_that_is_none_is_the_callers_fault(run, arguments):
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert arguments[-1] in result.stderr
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_option_has_help_or_choices(name):
     command = main.get_command(click.Context(main), name)
@@ -158,7 +181,11 @@ def test_an_address_that_is_none(run):
 
 @pytest.mark.parametrize(
     ("text", "complaint"),
-    [("{", "the text is not valid JSON"), ("[1]", "the value must be a JSON object"), ("@/nowhere", "cannot read")],
+    [
+        ("{", "the text is not valid JSON"),
+        ("[1]", "the value must be a JSON object"),
+        ("@/nowhere", "there is no file"),
+    ],
 )
 def test_variables_that_are_none_are_the_callers_fault(run, text, complaint):
     result = run("start", "p", "--variables", text)

@@ -101,6 +101,6 @@ def test_an_outcome_that_nobody_knows_is_named(server):
 
 
 def test_keys_are_parts_of_paths_and_no_more(server):
-    assert run("cancel", "../1").exit_code == 1
+    assert run("cancel", "-", stdin="../1").exit_code == 1
     assert server.asked[0] == ("POST", "../1".replace("/", "%2F")) or server.asked[0][0] == "POST"
     assert not [key for _, key in server.asked if key == "1"]

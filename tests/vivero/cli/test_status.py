@@ -2,17 +2,20 @@
 
 import json
 from contextlib import contextmanager
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
+import httpx
 import pytest
 import trio
 from click.testing import CliRunner
 from rich.text import Text
 
 from vivero.api.request import Request
-from vivero.cli import main
+from vivero.cli import main, options
 from vivero.cli.status import admin_address, duration, figure_texts
+from vivero.client import Client
 from vivero.engine.runtime.supervision.children import ChildHealth
 from vivero.processes.admin import Admin
 from vivero.processes.channel import Status
@@ -179,3 +182,23 @@ def test_without_an_admin_port_the_command_says_who_has_one():
     assert shown.exit_code == 1
     assert "no server answers" in shown.stderr
     assert "Only a program with --processes has an admin port." in shown.stderr
+
+
+class Locked:
+    """A server with authentication: only the health is for everybody."""
+
+    def __call__(self, request) -> httpx.Response:
+        if request.url.path == "/v2/status":
+            return httpx.Response(204)
+        return httpx.Response(401, json={"title": "Unauthorized", "status": 401, "detail": "needs credentials"})
+
+
+def test_without_credentials_the_health_is_shown(monkeypatch):
+    monkeypatch.setattr(options, "Client", partial(Client, transport=httpx.MockTransport(Locked())))
+    nobody = dict.fromkeys(("VIVERO_TOKEN", "VIVERO_USERNAME", "VIVERO_ADDRESS"))
+    said = CliRunner().invoke(main, ["status"], env=nobody)
+    assert (said.exit_code, said.stdout.splitlines()[0]) == (0, "health\thealthy")
+    assert "VIVERO_TOKEN" in said.stdout
+    wrong = CliRunner().invoke(main, ["status"], env={**nobody, "VIVERO_TOKEN": "wrong"})
+    assert wrong.exit_code == 1
+    assert "needs credentials (401 Unauthorized). Set VIVERO_TOKEN" in wrong.stderr

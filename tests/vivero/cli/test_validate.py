@@ -106,3 +106,31 @@ def test_the_problems_are_those_of_a_deployment(shared_server, file):
             assert (found["valid"], found["warnings"]) == (True, answer.json()["warnings"])
         else:
             assert found["problems"] == answer.json()["detail"].splitlines()[1:]
+
+
+def test_a_directory_stands_for_its_models_and_forms(file, tmp_path):
+    (tmp_path / "deep" / ".hidden").mkdir(parents=True)
+    for name in ("b.bpmn", "a.bpmn", "deep/c.bpmn", "deep/.hidden/d.bpmn", "pom.xml"):
+        (tmp_path / name).write_text(model(START, id=f"of-{Path(name).stem}"))
+    result = validate(tmp_path)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.splitlines() == [f"{name}.bpmn: process of-{name}" for name in "abc"]
+    assert validate(tmp_path / "deep" / "*.bpmn").stdout == "c.bpmn: process of-c\n"
+
+
+@pytest.mark.parametrize(
+    ("names", "argument", "complaint"),
+    [
+        ((), "", "there are no .bpmn or .form files in the directory"),
+        ((), "none.bpmn", "there is no file"),
+        (("a.bpmn",), "*.form", "there is no file"),
+        (("one/a.bpmn", "two/a.bpmn"), "", "have the same name"),
+    ],
+)
+def test_files_that_are_not_there_or_named_alike_are_the_callers_fault(tmp_path, names, argument, complaint):
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(model(START))
+    result = validate(tmp_path / argument)
+    assert result.exit_code == 2
+    assert complaint in " ".join(result.stderr.split())

@@ -1,0 +1,53 @@
+"""The files that a command names: one by one, as directories, or as patterns that no shell has resolved."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+SUFFIXES = (".bpmn", ".form")
+"""What is taken from a directory. Other files are taken only by name: an `.xml` need not be a model."""
+
+
+class Resources(click.ParamType[list[Path]]):
+    """A file; a directory, for all models and forms in it and below; or a pattern such as `models/*.bpmn`."""
+
+    name = "FILE"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> list[Path]:
+        path = Path(value)
+        if path.is_dir():
+            found = sorted(_below(path))
+            if not found:
+                self.fail(f"there are no {' or '.join(SUFFIXES)} files in the directory '{value}'", param, ctx)
+            return found
+        if path.exists():
+            return [path]
+        matching = sorted(Path(each) for each in glob.glob(value, recursive=True)) if glob.has_magic(value) else []
+        if not matching:
+            self.fail(f"there is no file '{value}'", param, ctx)
+        return [each for each in matching if each.is_file()]
+
+
+def _below(directory: Path) -> Iterator[Path]:
+    """The models and forms in a directory and below, without those in hidden directories."""
+    for path in directory.rglob("*"):
+        hidden = any(part.startswith(".") for part in path.relative_to(directory).parts)
+        if path.suffix in SUFFIXES and path.is_file() and not hidden:
+            yield path
+
+
+def chosen(_context: click.Context, _parameter: click.Parameter, given: tuple[list[Path], ...]) -> tuple[Path, ...]:
+    """The files, each once. A name that two of them have is refused, because a deployment goes by names."""
+    files = tuple(dict.fromkeys(path for paths in given for path in paths))
+    by_name: dict[str, Path] = {}
+    for path in files:
+        if (other := by_name.setdefault(path.name, path)) != path:
+            raise click.BadParameter(f"'{other}' and '{path}' have the same name: deploy them one after the other")
+    return files
+
+
+FILES = click.argument("files", nargs=-1, required=True, metavar="FILES...", type=Resources(), callback=chosen)
