@@ -9,20 +9,21 @@ from vivero.api.reading import read
 from vivero.api.request import Request
 from vivero.api.response import Response, json_response
 from vivero.api.services import Services
-from vivero.storage import figures
+from vivero.storage import status_figures
 from vivero.storage.figures import Rows
 from vivero.storage.postgres.errors import StorageError
 
 
 async def get(_request: Request, services: Services) -> Response:
-    """GET /cluster/figures: of all partitions and nodes. What takes too long is null."""
+    """GET /cluster/figures: of all partitions and nodes. What takes too long is null, and counts end at MAX_COUNT."""
     groups = {name: await _rows(services, name) for name in GROUPS}
-    return json_response({name: None if rows is None else GROUPS[name](rows) for name, rows in groups.items()})
+    found = {name: None if rows is None else GROUPS[name](rows) for name, rows in groups.items()}
+    return json_response({"maxCount": status_figures.MAX_COUNT, **found})
 
 
 async def _rows(services: Services, group: str) -> Rows | None:
     try:
-        return await read(services, lambda connection: figures.read(connection, group))
+        return await read(services, lambda connection: status_figures.read(connection, group))
     except StorageError:
         return None
 
@@ -34,8 +35,8 @@ def _backlog(rows: Rows) -> list[dict[str, Any]]:
 
 def _jobs(rows: Rows) -> dict[str, int]:
     found = dict.fromkeys(("ready", "leased", "backoff", "failed"), 0)
-    for _type, state, count, _oldest_s in rows:
-        found[state] += count
+    for state, count in rows:
+        found[state] = count
     return found
 
 
@@ -48,9 +49,9 @@ GROUPS: Mapping[str, Callable[[Rows], Any]] = {
     "partitions": _backlog,
     "instances": lambda rows: {"running": rows[0][0]},
     "jobs": _jobs,
-    "incidents": lambda rows: {"active": sum(count for _type, count in rows)},
+    "incidents": lambda rows: {"active": rows[0][0]},
     "timers": _timers,
     "waiting": lambda rows: {"messages": rows[0][0], "userTasks": rows[0][1]},
     "server": lambda rows: {"databaseBytes": rows[0][0]},
 }
-"""The groups of `storage.figures` that are shown, and what their rows become."""
+"""The groups of `storage.status_figures` that are shown, and what their rows become."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import datetime
+from math import inf
 from pathlib import Path
 
 import click
@@ -132,23 +133,33 @@ def figure_texts(figures: Document) -> Iterator[tuple[str, str]]:
     """The figures that the server had time for."""
     if (partitions := figures.get("partitions")) is not None:
         commands, behind_s = sum(each["commands"] for each in partitions), max(each["seconds"] for each in partitions)
-        yield "backlog", f"{commands:,} commands" + (f", the oldest {behind_s:,.1f} s old" if commands else "")
+        more = "+" if any(each["commands"] >= figures.get("maxCount", inf) for each in partitions) else ""
+        yield "backlog", f"{commands:,}{more} commands" + (f", the oldest {behind_s:,.1f} s old" if commands else "")
         for each in partitions:
             if not each["hasLeader"]:
                 yield "partition", f"[red]{each['partitionId']}: no node leads it[/]"
     if (instances := figures.get("instances")) is not None:
         yield "instances", f"{instances['running']:,} running"
+    most = figures.get("maxCount")
     if (jobs := figures.get("jobs")) is not None:
-        yield "jobs", ", ".join(f"{count:,} {state}" for state, count in jobs.items() if count) or "none"
+        states = ", ".join(f"{count:,} {state}" for state, count in jobs.items() if count)
+        more = f"{most:,}+; of the first: " if most is not None and sum(jobs.values()) >= most else ""
+        yield "jobs", f"{more}{states}" or "none"
     if (incidents := figures.get("incidents")) is not None:
-        yield "incidents", f"[red]{incidents['active']:,}[/]" if incidents["active"] else "none"
+        yield "incidents", f"[red]{_count(incidents['active'], most)}[/]" if incidents["active"] else "none"
     if (timers := figures.get("timers")) is not None:
         late = f", [yellow]overdue by {timers['overdueSeconds']:,.1f} s[/]" if timers["overdueSeconds"] >= 1 else ""
-        yield "timers", f"{timers['pending']:,} pending{late}"
+        yield "timers", f"{_count(timers['pending'], most)} pending{late}"
     if (waiting := figures.get("waiting")) is not None:
-        yield "waiting", f"{waiting['userTasks']:,} user tasks, {waiting['messages']:,} messages"
+        tasks, messages = (_count(waiting[name], most) for name in ("userTasks", "messages"))
+        yield "waiting", f"{tasks} user tasks, {messages} messages"
     if (server := figures.get("server")) is not None:
         yield "database", f"{server['databaseBytes'] / 1e6:,.0f} MB"
+
+
+def _count(count: int, most: int | None) -> str:
+    """A count, which ends at `most`: then there may be more."""
+    return f"{count:,}+" if most is not None and count >= most else f"{count:,}"
 
 
 def _node_state(node: Document) -> str:

@@ -1,12 +1,14 @@
 """Status, topology, chaos; and what the application makes of failures underneath."""
 
 from dataclasses import replace
+from uuid import UUID
 
 import pytest
 import structlog
 
+from tests.api.conftest import NOW
 from vivero.api import app
-from vivero.storage import figures
+from vivero.storage import status_figures
 from vivero.storage.postgres.errors import ConnectFailed, ConnectionLost, DataPoison, DeadlineExceeded, StorageBug
 from vivero.storage.postgres.pool import PoolExhausted
 
@@ -135,14 +137,34 @@ async def test_figures_of_the_database(rows, reader):
     assert found["server"]["databaseBytes"] > 1_000_000
 
 
+async def test_figures_count_what_waits_up_to_a_limit(rows, reader, monkeypatch):
+    rows.instance()
+    for number, row in enumerate(
+        (
+            {"ready": True},
+            {"ready": False, "lease_token": str(UUID(int=1)), "available_at": NOW},
+            {"ready": False, "available_at": NOW},
+            {"ready": False, "state": "FAILED"},
+            {"ready": False, "state": "COMPLETED", "ended_at": NOW},
+        )
+    ):
+        rows.job(KEY + 40 + number, element_instance_key=KEY + 60 + number, **row)
+    rows.incident()
+    found = (await reader("GET", "/cluster/figures")).json
+    assert found["jobs"] == {"ready": 1, "leased": 1, "backoff": 1, "failed": 1}
+    assert (found["incidents"], found["maxCount"]) == ({"active": 1}, 100_000)
+    monkeypatch.setattr(status_figures, "MAX_COUNT", 2)
+    assert sum((await reader("GET", "/cluster/figures")).json["jobs"].values()) == 2
+
+
 async def test_a_figure_that_takes_too_long_is_left_out(rows, reader, monkeypatch):
     async def read(connection, group):
         if group == "jobs":
             raise DeadlineExceeded("too long")
         return await read_figures(connection, group)
 
-    read_figures = figures.read
-    monkeypatch.setattr(figures, "read", read)
+    read_figures = status_figures.read
+    monkeypatch.setattr(status_figures, "read", read)
     found = (await reader("GET", "/cluster/figures")).json
     assert (found["jobs"], found["timers"]["pending"]) == (None, 0)
 

@@ -104,6 +104,13 @@ def test_figures_for_people():
     assert list(figure_texts(dict.fromkeys(FIGURES))) == []
 
 
+def test_counts_that_ended_at_the_limit_say_so():
+    shown = dict(figure_texts(FIGURES | {"maxCount": 4}))
+    assert (shown["jobs"], shown["waiting"]) == ("4+; of the first: 3 ready, 1 backoff", "6+ user tasks, 5+ messages")
+    assert shown["backlog"].startswith("1,207+ commands")
+    assert shown["incidents"] == "[red]2[/]"
+
+
 @pytest.mark.parametrize(
     ("seconds", "text"), [(0, "0 s"), (59.9, "59 s"), (3_600, "1 h 0 min"), (90_000, "1 d 1 h"), (-5, "0 s")]
 )
