@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from prometheus_client.parser import text_string_to_metric_families
 
+LONG_S = 10.0
+"""Longer times are shown in seconds."""
+
 Labels = frozenset[tuple[str, str]]
 
 
@@ -152,8 +155,17 @@ def _of_the_database(last: Reading) -> list[tuple[str, str]]:
         ("jobs", _total(last.by("vivero_jobs", "state"))),
         ("oldest ready job", f"{last.most('vivero_jobs_oldest_ready_seconds'):,.0f} s"),
         ("incidents", _total(last.by("vivero_incidents", "type"))),
-        ("timers", f"{pending:,.0f}, overdue {overdue_s:.1f} s"),
+        ("timers", f"{pending:,.0f}, {_due(last, overdue_s)}"),
     ]
+
+
+def _due(last: Reading, overdue_s: float) -> str:
+    """When the next timer is due."""
+    if "vivero_timers_next_due_seconds" not in last.samples:
+        return "none is due"
+    return (
+        f"overdue {overdue_s:,.1f} s" if overdue_s else f"next in {last.most('vivero_timers_next_due_seconds'):,.0f} s"
+    )
 
 
 def _total(figures: Mapping[str, float]) -> str:
@@ -164,4 +176,8 @@ def _total(figures: Mapping[str, float]) -> str:
 
 def _times(between: Between, name: str, labels: Mapping[str, str]) -> str:
     found = [between.quantile(name, share, **labels) for share in (0.5, 0.99)]
-    return "  ".join("-" if one is None else f"{one * 1000:,.1f} ms" for one in found)
+    return "  ".join("-" if one is None else _time(one) for one in found)
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds * 1000:,.1f} ms" if seconds < LONG_S else f"{seconds:,.0f} s"

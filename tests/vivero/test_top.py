@@ -81,6 +81,20 @@ def test_the_lag_is_that_of_the_partition_that_is_furthest_behind(metrics):
     assert dict(rows(Between(reading, reading)))["lag"] == "1 command, 3.0 s"
 
 
+def test_timers_are_due_overdue_or_none(metrics):
+    def shown():
+        reading = metrics.read(0.0)
+        return dict(rows(Between(reading, reading)))["timers"]
+
+    metrics.waiting.set(0)
+    assert shown() == "0, none is due"
+    due = Gauge("vivero_timers_next_due_seconds", "D", registry=metrics.registry)
+    due.set(70)
+    assert shown() == "0, next in 70 s"
+    Gauge("vivero_timers_overdue_seconds", "O", registry=metrics.registry).set(12)
+    assert shown() == "0, overdue 12.0 s"
+
+
 def test_a_node_that_does_not_read_the_database_shows_no_figures_of_it():
     nothing = read("", 0.0)
     shown = dict(rows(Between(nothing, nothing)))

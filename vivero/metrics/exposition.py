@@ -24,21 +24,24 @@ from prometheus_client.registry import Collector
 from vivero.api.metrics import Metrics
 from vivero.metrics import histograms
 from vivero.metrics.histograms import HistogramCollector, Point
-from vivero.metrics.instruments import INSTRUMENTS, Kind, Observed
+from vivero.metrics.instruments import INSTRUMENTS, Instrument, Kind, Observed
 from vivero.metrics.parts import Parts
+from vivero.metrics.process import PROCESS
 
 NODE = "node"
 """The label of all series."""
+PUSHED = (*INSTRUMENTS, *PROCESS)
+"""What a collector gets, besides histograms."""
 
 
 class _Numbers:
     """The numbers of one moment, by instrument, as observable instruments read them."""
 
-    def __init__(self, reader: MetricReader, resource: Resource) -> None:
+    def __init__(self, reader: MetricReader, resource: Resource, instruments: Sequence[Instrument]) -> None:
         self._by_name: Mapping[str, Sequence[Observed]] = {}
         self._provider = MeterProvider([reader], resource, shutdown_on_exit=False)
         meter = self._provider.get_meter("vivero")
-        for one in INSTRUMENTS:
+        for one in instruments:
             make = meter.create_observable_counter if one.kind is Kind.COUNTER else meter.create_observable_gauge
             make(one.name, [self._observing(one.name)], one.unit, one.description)
 
@@ -83,6 +86,7 @@ class Exposition:
                 scope_info_enabled=False, resource_attribute_filter=NODE.__eq__, registry=self._registry
             ),
             self._resource,
+            INSTRUMENTS,
         )
         self._pushed: _Numbers | None = None
         """The instruments of pushes, once there is one: most programs push nothing."""
@@ -92,18 +96,18 @@ class Exposition:
     async def text(self) -> Metrics:
         """The metrics in the text format of Prometheus."""
         async with self._showing:
-            numbers, points = self._read()
+            numbers, points = self._read(INSTRUMENTS)
             return await trio.to_thread.run_sync(self._text, numbers, points)
 
     async def data(self) -> MetricsData:
         """The metrics in OpenTelemetry's data model."""
         async with self._pushing:
-            numbers, points = self._read()
+            numbers, points = self._read(PUSHED)
             return await trio.to_thread.run_sync(self._data, numbers, points)
 
-    def _read(self) -> tuple[Mapping[str, Sequence[Observed]], Sequence[Point]]:
+    def _read(self, instruments: Sequence[Instrument]) -> tuple[Mapping[str, Sequence[Observed]], Sequence[Point]]:
         parts = self._parts()
-        return {one.name: list(one.read(parts)) for one in INSTRUMENTS}, histograms.read_all(parts)
+        return {one.name: list(one.read(parts)) for one in instruments}, histograms.read_all(parts)
 
     def _text(self, numbers: Mapping[str, Sequence[Observed]], points: Sequence[Point]) -> Metrics:
         self._shown.set(numbers)
@@ -112,7 +116,7 @@ class Exposition:
 
     def _data(self, numbers: Mapping[str, Sequence[Observed]], points: Sequence[Point]) -> MetricsData:
         if self._pushed is None:
-            self._pushed = _Numbers(self._reader, self._resource)
+            self._pushed = _Numbers(self._reader, self._resource, PUSHED)
         self._pushed.set(numbers)
         data = self._reader.get_metrics_data()
         assert data is not None, "there are instruments"

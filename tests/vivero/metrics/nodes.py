@@ -66,7 +66,8 @@ async def running(database, name="one", metrics=MetricsSettings(), **config):  #
     built = []
     settings = replace(Config(), metrics=metrics, **config)
     try:
-        async with trio.open_nursery() as nursery, httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
+        client = httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=60)
+        async with trio.open_nursery() as nursery, client:
             nursery.start_soon(tree.run, settings, database, name, Endpoint(listeners), stop, built.append)
             with trio.fail_after(60):
                 while (await client.get("/ready")).status_code != 200:

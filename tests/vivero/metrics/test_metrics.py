@@ -167,6 +167,8 @@ async def test_metrics_are_pushed_to_a_collector(database):
     names = {one.name: one for scope in resource.scope_metrics for one in scope.metrics}
     assert names["vivero.appends"].sum.data_points[0].as_double + names["vivero.appends"].sum.data_points[0].as_int == 1
     assert names["vivero.append.call.time"].histogram.data_points[0].count == 1
+    assert names["process.cpu.time"].sum.data_points[0].as_double > 0
+    assert names["process.memory.usage"].gauge.data_points[0].as_double > 1e7
     assert {one.key: one.value.string_value for one in resource.resource.attributes}["service.instance.id"] == "one"
 
 
