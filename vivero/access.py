@@ -56,4 +56,4 @@ async def make_first_admin(dsn: str, auth: AuthSettings) -> None:
         log.info("the first administrator was created", username=auth.admin_username)
     if made and auth.admin_password is None:
         print(f"The first administrator is '{auth.admin_username}' with the password {password}", flush=True)
-        print("The password is not shown again. Change it: vivero user password", flush=True)
+        print("The password is not shown again. Change it: vivero user password NAME", flush=True)

@@ -88,7 +88,10 @@ class Report:
         return self._join_places <= limit
 
     def problems(self) -> tuple[Problem, ...]:
-        """The problems by line, each once, limited by `XmlLimits.problems`. The last one counts the rest."""
+        """The problems by line, each once, limited by `XmlLimits.problems`. The last one counts the rest.
+
+        Of one line, what is wrong with the whole file comes first: it is the cause of the others.
+        """
         return self._shown(self._problems, "problems")
 
     def warnings(self) -> tuple[Problem, ...]:
@@ -96,7 +99,7 @@ class Report:
         return self._shown(self._warnings, "warnings")
 
     def _shown(self, found: Iterable[Problem], what: str) -> tuple[Problem, ...]:
-        ordered = sorted(dict.fromkeys(found), key=lambda problem: problem.line or 0)
+        ordered = sorted(dict.fromkeys(found), key=lambda problem: (problem.line or 0, problem.element_id is not None))
         shown = ordered[: self.limits.problems]
         if len(ordered) > len(shown):
             shown.append(Problem(self.resource, None, None, f"and {len(ordered) - len(shown)} more {what}"))

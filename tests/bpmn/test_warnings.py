@@ -250,8 +250,8 @@ def read_camunda7(*arguments):
 @pytest.mark.parametrize("attribute", ["class", "delegateExpression", "topic"])
 def test_a_model_for_camunda_7_is_called_so(attribute):
     parsed = read_camunda7(f'camunda:{attribute}="org.acme.Charge"')
-    assert [(element, line) for element, line, _ in told(parsed.problems)] == [("t", 2), (None, 2)]
-    assert parsed.problems[1].message.startswith(
+    assert [(element, line) for element, line, _ in told(parsed.problems)] == [(None, 2), ("t", 2)]
+    assert parsed.problems[0].message.startswith(
         f"the model is for Camunda 7 (it has camunda:{attribute}). Vivero executes"
     )
 

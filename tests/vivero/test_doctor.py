@@ -111,3 +111,10 @@ def test_the_command_prints_findings_and_its_exit_code_tells_of_problems(databas
 def test_the_disk_of_another_machine_is_not_known():
     chosen = load(environment={}, flags={"database.url": "postgresql://x"})
     assert "not known from here" in disk(chosen).text
+
+
+def test_a_look_makes_no_database(tmp_path):
+    done = CliRunner().invoke(doctor, ["--data-dir", str(tmp_path / "none")])
+    assert done.exit_code == 1
+    assert "there is no database at" in done.stderr
+    assert list(tmp_path.iterdir()) == []

@@ -9,6 +9,7 @@ import click
 from vivero.cli.batches import change_all, everything_options
 from vivero.cli.changes import check_target
 from vivero.cli.each import keys_argument, try_each
+from vivero.cli.lists import variable_filter
 from vivero.cli.options import Failure, address_option, json_option, talk, tell
 from vivero.client import Client
 
@@ -86,13 +87,15 @@ async def _delete(client: Client, key: str) -> None:
 
 @click.command()
 @click.option("--business-id", metavar="ID", help="Instances with this business id.")
-@click.option("--variable", nargs=2, metavar="NAME JSON", help="Instances with a variable that has this value.")
+@click.option(
+    "--variable",
+    metavar="NAME=VALUE",
+    help="Instances with this value of a variable, as JSON or plain text.",
+)
 @click.option("--yes", is_flag=True, help="Do not ask before it begins.")
 @address_option
 @json_option
-def erase(
-    business_id: str | None, variable: tuple[str, str] | None, yes: bool, address: str | None, as_json: bool
-) -> None:
+def erase(business_id: str | None, variable: str | None, yes: bool, address: str | None, as_json: bool) -> None:
     """Erase a person's data: ended instances, and what the logs and the archive have of them.
 
     What still runs is kept and named: cancel or complete it, and repeat the command. The exit code is 1 then, and if
@@ -101,13 +104,13 @@ def erase(
     \b
     Examples:
       vivero erase --business-id customer-4711
-      vivero erase --variable email '"ann@example.org"'
+      vivero erase --variable email=ann@example.org
     """
     if (business_id is None) == (variable is None):
         raise click.UsageError("give either --business-id or --variable")
     subject: dict[str, Any] = {"businessId": business_id}
     if variable is not None:
-        subject = {"variable": {"name": variable[0], "value": variable[1]}}
+        subject = {"variable": variable_filter(variable)}
     if not yes:
         click.confirm("Erase for good?", abort=True)
 

@@ -10,8 +10,8 @@ from time import time_ns
 import click
 from rich.markup import escape
 
-from vivero import program
-from vivero.cli.failures import run
+from vivero import embedded, program
+from vivero.cli.failures import Failure, run
 from vivero.cli.options import json_option, say
 from vivero.cli.server import EXPECTED, database_options, settings
 from vivero.config import Config
@@ -45,6 +45,9 @@ def doctor(
       vivero doctor --json > findings.jsonl
     """
     chosen = settings(file, database__data_dir=data_dir, database__url=database_url)
+    if chosen.database.url is None and not embedded.has_data(chosen.database.data_dir):
+        root = chosen.database.data_dir or default_root()
+        raise Failure(f"there is no database at {root}: `vivero up` makes one, or name yours with --database-url")
     findings = run(lambda: _examine(chosen), EXPECTED)
     for one in findings:
         if as_json:

@@ -10,7 +10,7 @@ design.
 All functions block: under Trio, call them with `trio.to_thread.run_sync`. The package runs on Linux and macOS.
 """
 
-from vivero.embedded.client import Lease, acquire, database_url, wait_stopped
+from vivero.embedded.client import Lease, acquire, database_url, has_data, wait_stopped
 from vivero.embedded.errors import EmbeddedPostgresError, GivenUp, StartTimeout
 from vivero.embedded.layout import default_root
 from vivero.embedded.settings import DEVELOPMENT, TEST, Settings
@@ -26,5 +26,6 @@ __all__ = [
     "acquire",
     "database_url",
     "default_root",
+    "has_data",
     "wait_stopped",
 ]

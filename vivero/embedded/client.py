@@ -99,6 +99,11 @@ def database_url(root: Path | None = None, timeout: float = 5.0) -> str | None:
         return lease.dsn
 
 
+def has_data(root: Path | None = None) -> bool:
+    """Whether there is a data directory at `root`. Changes nothing there."""
+    return any(((root or default_root()) / "postgres").glob("data-*/PG_VERSION"))
+
+
 def wait_stopped(root: Path | None = None, timeout: float = 60.0) -> None:
     """Block until no server runs at `root`, so that its files may be copied or deleted. Raises StartTimeout."""
     with exclusive(open_layout(root).supervisor_lock, time.monotonic() + timeout):

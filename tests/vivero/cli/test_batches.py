@@ -209,11 +209,11 @@ def test_a_persons_data_are_erased_page_by_page_and_what_is_kept_is_an_error(ser
         return SimpleNamespace(body=none | pages[body.get("after")])
 
     monkeypatch.setattr("vivero.client.Client.request", request)
-    said = run("erase", "--yes", "--variable", "email", '"ann"')
+    said = run("erase", "--yes", "--variable", "email=ann")
     assert (said.exit_code, said.stdout) == (
         1,
         "erased 1\nkept 2: it has not ended\nerased 3 from the archive\nthe archive lacks x.gz\n",
     )
     assert "1 instances are kept" in said.stderr
     pages["1"] = {"next": "archive:"}
-    assert "the archive lacks 1 files" in run("erase", "--yes", "--variable", "email", '"ann"').stderr
+    assert "the archive lacks 1 files" in run("erase", "--yes", "--variable", "email=ann").stderr
