@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import trio
 
-from benchmarks.http_client import AUTHORIZATION
+from benchmarks.http_client import AUTHORIZATION, LEASE_MS
 from benchmarks.model import EMPTY, ONE_TASK
 from benchmarks.server import fresh_database, program
 
@@ -52,13 +52,15 @@ def _measure(dsn: str) -> dict[str, float]:
     return figures
 
 
-def client(port: int, mode: str, seconds: float, rate: float, authorization: str = "") -> dict[str, float]:
+def client(
+    port: int, mode: str, seconds: float, rate: float, authorization: str = "", lease_ms: int = 60_000
+) -> dict[str, float]:
     """The figures of `benchmarks.http_client`, which runs in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.http_client", str(port), mode, str(seconds), str(rate)]
-    environment = os.environ | {AUTHORIZATION: authorization}
-    completed = subprocess.run(
-        command, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[1], env=environment
-    )
+    environment = os.environ | {AUTHORIZATION: authorization, LEASE_MS: str(lease_ms)}
+    completed = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[1], env=environment)
+    if completed.returncode:
+        raise RuntimeError(f"the client failed: {completed.stderr[-2000:]}")
     figures: dict[str, float] = json.loads(completed.stdout)
     return figures
 

@@ -54,23 +54,42 @@ class Channel:
     """One connection with at most one request on its way."""
 
     def __init__(self, selector: selectors.BaseSelector, port: int) -> None:
-        self._socket = socket.create_connection(("127.0.0.1", port))
+        self._selector, self._port = selector, port
+        self._answer: Answer | None = None
+        self.connect()
+
+    def connect(self) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", self._port))
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._buffer = bytearray()
-        self._answer: Answer | None = None
-        selector.register(self._socket, selectors.EVENT_READ, self)
+        self._selector.register(self._socket, selectors.EVENT_READ, self)
 
     def request(self, data: bytes, answer: Answer) -> None:
         self._answer = answer
-        self._socket.sendall(data)
+        try:
+            self._socket.sendall(data)
+        except (BrokenPipeError, ConnectionResetError):  # closed since the last look at it: nothing of it was read
+            self.reconnect()
+            self._socket.sendall(data)
+
+    def reconnect(self) -> None:
+        self._selector.unregister(self._socket)
+        self._socket.close()
+        self.connect()
 
     def close(self) -> None:
         self._socket.close()
 
     def readable(self) -> None:
-        data = self._socket.recv(262_144)
+        try:
+            data = self._socket.recv(262_144)
+        except ConnectionResetError:
+            data = b""
+        if not data and self._answer is None:  # the server closes connections that wait long for a request
+            self.reconnect()
+            return
         if not data:
-            raise ConnectionError("the server closed the connection")
+            raise ConnectionError("the server closed the connection before it answered")
         self._buffer += data
         end = self._buffer.find(b"\r\n\r\n")
         if end < 0:
@@ -92,6 +111,8 @@ def _content_length(buffer: bytearray, end: int) -> int:
 
 AUTHORIZATION = "BENCHMARK_AUTHORIZATION"
 """The variable of the environment with the value of the header `Authorization`."""
+LEASE_MS = "BENCHMARK_LEASE_MS"
+"""The variable with the time of the engine's clock for which workers get a job; a minute without it."""
 
 
 def post(path: str, body: bytes) -> bytes:
@@ -197,7 +218,12 @@ def create_request(mode: str) -> bytes:
 
 
 def _activation() -> dict[str, object]:
-    return {"type": JOB_TYPE, "timeout": 60_000, "maxJobsToActivate": JOBS_PER_POLL, "worker": "benchmark"}
+    return {
+        "type": JOB_TYPE,
+        "timeout": int(os.environ.get(LEASE_MS, "60000")),
+        "maxJobsToActivate": JOBS_PER_POLL,
+        "worker": "benchmark",
+    }
 
 
 def quantiles(name: str, seconds: list[float]) -> dict[str, float]:

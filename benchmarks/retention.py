@@ -3,7 +3,8 @@
 Filled with copies of ended instances as for `growth`, 50,000 (VIVERO_BENCH_INSTANCES), which are then deleted. After
 that a program creates and completes instances at a steady pace, and deletes them a minute after their end, for
 VIVERO_BENCH_STEADY_S seconds (180; 0: not at all; 1200 for the figures of docs/benchmarks.md), compared with one that
-deletes nothing.
+deletes nothing. VIVERO_BENCH_HOURS: so many hours pass meanwhile on the engine's clock, which is moved each second.
+Instances then stay for two hours, and logs for two days: 24 shows that the state is level, 96 that the logs are, too.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from vivero.chores import SESSION
 from vivero.engine.jobs.chore_settings import RetentionSettings
 from vivero.engine.jobs.execution import Execution
 from vivero.engine.jobs.history import EndedInstances
+from vivero.storage import clock
 from vivero.storage.job_executions import Run
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.driver import Connection
@@ -34,8 +36,17 @@ INSTANCES = int(os.environ.get("VIVERO_BENCH_INSTANCES", "50000"))
 REAL = 1_000
 STEADY_S = float(os.environ.get("VIVERO_BENCH_STEADY_S", "180"))
 PACE = float(os.environ.get("VIVERO_BENCH_PACE", "300"))
+HOURS = float(os.environ.get("VIVERO_BENCH_HOURS", "0"))
+LEASE_MS = int(60_000 * max(1, HOURS * 3600 / max(STEADY_S, 1)))
+"""A minute, however fast the engine's clock is moved."""
 PERIODS = 6
 DELETING = {"VIVERO_RETENTION_INSTANCES": "PT1M", "VIVERO_RETENTION_EVERY_S": "2"}
+SCALED = {
+    "VIVERO_RETENTION_INSTANCES": "PT2H",
+    "VIVERO_RETENTION_LOG": "P2D",
+    "VIVERO_RETENTION_EVERY_S": "2",
+    "VIVERO_RETENTION_CATCH_UP": "1000000",
+}
 KEEPING = {"VIVERO_RETENTION_INSTANCES": "never"}
 
 Figures = dict[str, float]
@@ -74,32 +85,50 @@ async def _roots(connection: Connection) -> int:
 
 
 async def _steady(dsn: str, environment: Mapping[str, str], periods: int) -> Figures:
-    """Load at a steady pace; the bytes of all tables and indexes of the state at the end of each period."""
+    """Load at a steady pace; at the end of each period sizes, ended instances and the memory of the program."""
     figures: Figures = {}
-    created, completed, bytes_at_end = [], [], []
-    with program(dsn, varieties.MODELS, environment=environment) as (port, _process):
-        for _ in range(periods):
-            found = await trio.to_thread.run_sync(client, port, "service", STEADY_S / PERIODS, PACE)
-            created.append(found["create_p99_ms"])
-            completed.append(found["completed_p99_ms"])
-            async with database.connected(dsn) as connection:
-                bytes_at_end.append(await _state_bytes(connection))
-                ended = (
-                    await connection.execute("SELECT count(*) FROM process_instances WHERE ended_at IS NOT NULL")
-                ).rows
-        figures["ended_at_the_end"] = float(ended[0][0])
-    figures |= {f"state_mb_{number}": each / 1e6 for number, each in enumerate(bytes_at_end, 1)}
+    created, completed, done = [], [], []
+    with program(dsn, varieties.MODELS, environment=environment) as (port, process):
+        async with trio.open_nursery() as nursery:
+            if HOURS:
+                nursery.start_soon(_move_clock, dsn)
+            for number in range(1, periods + 1):
+                found = await trio.to_thread.run_sync(client, port, "service", STEADY_S / PERIODS, PACE, "", LEASE_MS)
+                created.append(found["create_p99_ms"])
+                completed.append(found["completed_p99_ms"])
+                done.append(found["instances_per_s"])
+                async with database.connected(dsn) as connection:
+                    at_end = await _sizes(connection)
+                at_end["program_mb"] = process.memory_info().rss / 1e6
+                print(f"{number}: {at_end} {found}", file=sys.stderr, flush=True)
+                figures |= {f"{name}_{number}": each for name, each in at_end.items()}
+            nursery.cancel_scope.cancel()
     middle = len(created) // 2
+    figures["instances_per_s"] = sorted(done)[middle]
     figures["create_p99_ms"] = sorted(created)[middle]
     figures["completed_p99_ms"] = sorted(completed)[middle]
     return figures
 
 
-async def _state_bytes(connection: Connection) -> int:
-    found = await sizes.sizes(connection)
-    return sum(
-        size for name, size in found.items() if not name.startswith(("command_log", "event_log", "deleted_trees"))
-    )
+async def _move_clock(dsn: str) -> None:
+    """Let the hours pass while the load lasts."""
+    began = trio.current_time()
+    async with database.connected(dsn) as connection:
+        while True:
+            await trio.sleep(1)
+            elapsed_s = trio.current_time() - began
+            await clock.shift(connection, int(elapsed_s * 1000 * (HOURS * 3600 / STEADY_S - 1)))
+
+
+async def _sizes(connection: Connection) -> Figures:
+    """Megabytes of tables and indexes of the state, and of both logs; and ended instances."""
+    found = {"tables_mb": 0.0, "indexes_mb": 0.0, "logs_mb": 0.0, "records_mb": 0.0}
+    for name, size in (await sizes.sizes(connection)).items():
+        of_log, record = name.startswith(("command_log", "event_log")), name.startswith("deleted_trees")
+        kind = "logs" if of_log else "records" if record else "indexes" if ": " in name else "tables"
+        found[f"{kind}_mb"] += size / 1e6
+    ended = (await connection.execute("SELECT count(*) FROM process_instances WHERE ended_at IS NOT NULL")).rows
+    return found | {"ended": float(ended[0][0])}
 
 
 async def _measure(directory: Path) -> Figures:
@@ -109,7 +138,7 @@ async def _measure(directory: Path) -> Figures:
         if not STEADY_S:
             return figures
         kept = await _steady(await database.make(dsn, "kept"), KEEPING, 2)
-        steady = await _steady(await database.make(dsn, "steady"), DELETING, PERIODS)
+        steady = await _steady(await database.make(dsn, "steady"), SCALED if HOURS else DELETING, PERIODS)
     return (
         figures
         | {f"kept_{name}": each for name, each in kept.items()}
