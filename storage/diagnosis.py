@@ -6,10 +6,14 @@ from dataclasses import dataclass, field
 
 import trio
 
+from vivero.storage import history
+from vivero.storage.history import State
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.sql_files import beside
 
 _sql = beside(__file__)
+RETENTION_STATE = 44
+"""The version of the schema that knows what retention did."""
 
 SETTINGS = (
     *("fsync", "full_page_writes", "synchronous_commit", "synchronous_standby_names", "autovacuum", "max_connections"),
@@ -69,6 +73,8 @@ class Facts:
     nodes: int = 0
     engine_clock_s: float = 0.0
     """By how much the engine's clock differs from the server's."""
+    retention: list[State] = field(default_factory=list)
+    """By partition; empty if the schema is too old to say."""
 
 
 async def read(connection: Connection, now: float) -> Facts:
@@ -98,6 +104,7 @@ async def read(connection: Connection, now: float) -> Facts:
         schema,
         nodes,
         engine_clock_s,
+        await history.states(connection) if (schema or 0) >= RETENTION_STATE else [],
     )
 
 

@@ -38,8 +38,14 @@ SELECT coalesce(sum(active), 0)::bigint FROM counted_elements WHERE element_id =
 SELECT (SELECT count(*) FROM messages), (SELECT count(*) FROM user_tasks WHERE ended_at IS NULL);
 
 -- name: retention
--- How far each partition's clock of retention is behind the engine's, and how many instance trees retention has deleted.
-SELECT partition_id, greatest(extract(epoch FROM clock_now() - at), 0)::float8, deleted FROM retention_clocks ORDER BY 1;
+-- How far each partition's clock of retention is behind the engine's, how many instance trees retention has deleted, the time since its last
+-- run, how long the oldest tree is overdue, how long the archive has been away, whether something keeps old log partitions, and what.
+SELECT partition_id, greatest(extract(epoch FROM clock_now() - at), 0)::float8, deleted,
+    coalesce(extract(epoch FROM clock_timestamp() - ran_at), 0)::float8,
+    coalesce(greatest(extract(epoch FROM clock_now() - kept_due), 0), 0)::float8,
+    coalesce(extract(epoch FROM clock_timestamp() - problem_since), 0)::float8,
+    (logs_kept_by IS NOT NULL)::int, coalesce(logs_kept_by, 'none'), ran_deleted, kept_key, kept_by
+FROM retention_clocks ORDER BY 1;
 
 -- name: executions
 -- Background jobs. Completed executions are deleted, so the table is small.

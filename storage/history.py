@@ -25,10 +25,42 @@ PATIENCE_S = 120.0
 
 
 class Times(msgspec.Struct, frozen=True, gc=False):
-    """The time by which retention judges, and the engine's, in epoch milliseconds."""
+    """The time by which retention judges, and the engine's, in epoch ms; and how often the first has moved."""
 
     judged_ms: int
     now_ms: int
+    moves: int
+
+
+class Kept(msgspec.Struct, frozen=True, gc=False, order=True):
+    """A tree that should have been deleted: when, in epoch milliseconds, its root, and what keeps it."""
+
+    due_ms: int
+    key: int
+    by: str
+
+
+class State(msgspec.Struct, frozen=True):
+    """What retention does in a partition, and what it waits for. Seconds; None: never, or nothing."""
+
+    partition: int
+    behind_s: float
+    """By how much its clock is behind the engine's."""
+    ran_s: float | None
+    """Since the last run ended."""
+    ran_deleted: int
+    deleted: int
+    problem: str | None
+    """Why the last run could not go on: the archive is away."""
+    problem_s: float | None
+    kept_key: int | None
+    """The root of the tree that should have been deleted first, and is still there."""
+    overdue_s: float | None
+    kept_by: str | None
+    logs_kept_by: str | None
+    """`consumer` or `instance`, if the oldest log partition could be dropped otherwise."""
+    logs_kept_name: str | None
+    """Which consumer, or the key of which instance."""
 
 
 class Ended(msgspec.Struct, frozen=True, gc=False):
@@ -69,6 +101,33 @@ async def advance_clock(
     else:
         rows = (await connection.execute(_sql["begin_clock"], (partition, epoch, shortest_ms))).rows
     return Times(*rows[0]) if rows else None
+
+
+async def note_run(
+    connection: Connection,
+    partition: int,
+    epoch: int,
+    moves: int,
+    deleted: int,
+    problem: str | None,
+    kept: Kept | None,
+    logs_kept_by: str | None,
+) -> None:
+    """Write down what the run did that moved the clock for the `moves`-th time. Nothing in another term."""
+    of_kept = (None, None, None) if kept is None else (kept.key, kept.due_ms, kept.by)
+    values = (partition, epoch, moves, deleted, problem, *of_kept, logs_kept_by)
+    await connection.execute(_sql["note_run"], values)
+
+
+async def behind_ms(connection: Connection) -> int:
+    """By how much the slowest clock of retention is behind the engine's, in ms; 0 if retention deletes nothing."""
+    found: int = (await connection.execute(_sql["behind"])).rows[0][0]
+    return found
+
+
+async def states(connection: Connection) -> list[State]:
+    """What retention does, and what it waits for, by partition."""
+    return [State(*row) for row in (await connection.execute(_sql["state"])).rows]
 
 
 async def ended(

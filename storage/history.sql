@@ -19,7 +19,33 @@ SELECT moves FROM retention_clocks WHERE partition_id = $1;
 -- that the caller knows. $5 trees were deleted since the last move.
 UPDATE retention_clocks SET at = least(clock_now(), at + $3::bigint * interval '1 millisecond'), moves = moves + 1, deleted = deleted + $5
 WHERE partition_id = $1 AND moves = $4 AND EXISTS (SELECT FROM partitions WHERE id = $1 AND epoch = $2)
-RETURNING to_epoch_ms(at), to_epoch_ms(clock_now());
+RETURNING to_epoch_ms(at), to_epoch_ms(clock_now()), moves;
+
+-- name: note_run
+-- What the run did that moved the clock for the $3rd time. Once: a call that comes late finds another number, or its own.
+UPDATE retention_clocks SET ran_moves = $3, ran_at = clock_timestamp(), ran_deleted = $4,
+    problem = $5, problem_since = CASE WHEN $5::text IS NOT NULL THEN coalesce(problem_since, clock_timestamp()) END,
+    kept_key = $6, kept_due = from_epoch_ms($7), kept_by = $8, logs_kept_by = $9
+WHERE partition_id = $1 AND moves = $3 AND ran_moves < $3 AND EXISTS (SELECT FROM partitions WHERE id = $1 AND epoch = $2);
+
+-- name: behind
+-- How far the slowest clock of retention is behind the engine's, in ms; 0 if none is kept.
+SELECT coalesce(max(greatest(to_epoch_ms(clock_now()) - to_epoch_ms(at), 0)), 0)::bigint FROM retention_clocks;
+
+-- name: state
+-- What retention does, and what it waits for, by partition. The oldest running instance, and the consumer that is furthest behind, only
+-- where one of them keeps the logs.
+SELECT partition_id, greatest(extract(epoch FROM clock_now() - at), 0)::float8,
+    extract(epoch FROM clock_timestamp() - ran_at)::float8, ran_deleted, deleted,
+    problem, extract(epoch FROM clock_timestamp() - problem_since)::float8,
+    kept_key, CASE WHEN kept_key IS NOT NULL THEN greatest(extract(epoch FROM clock_now() - kept_due), 0)::float8 END, kept_by, logs_kept_by,
+    CASE logs_kept_by
+        WHEN 'consumer' THEN (SELECT e.consumer FROM event_consumers e WHERE e.partition_id = c.partition_id ORDER BY e.position LIMIT 1)
+        WHEN 'instance' THEN (
+            SELECT p.process_instance_key::text FROM process_instances p
+            WHERE p.ended_at IS NULL AND p.created_position BETWEEN c.partition_id::bigint << 51 AND ((c.partition_id::bigint + 1) << 51) - 1
+            ORDER BY p.created_position LIMIT 1) END
+FROM retention_clocks c ORDER BY 1;
 
 -- name: begin_clock
 -- The first time is so early that everything that is overdue ($3 ms after its end, or later) goes step by step.
@@ -29,7 +55,7 @@ SELECT $1, least(clock_now(), coalesce(
     clock_now()))
 FROM partitions WHERE id = $1 AND epoch = $2
 ON CONFLICT DO NOTHING
-RETURNING to_epoch_ms(at), to_epoch_ms(clock_now());
+RETURNING to_epoch_ms(at), to_epoch_ms(clock_now()), moves;
 
 -- name: ended
 -- Trees that ended in a period, the earliest first, by the index on the end. Many may end in one millisecond: the key tells them apart.

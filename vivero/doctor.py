@@ -16,6 +16,10 @@ CLOCK_OFF_S = 2.0
 OLD_TRANSACTION_S = 600.0
 WRAPAROUND = 2_000_000_000
 MEGABYTE = 1_000_000
+STANDS_S = 3 * 3600.0
+"""Retention that has not run for so long stands still: it runs each minute."""
+DAY_S = 86_400.0
+OVERDUE_S = DAY_S
 NEVER_FEWER_BUFFERS = 16_384
 """128 MB in pages of 8 kB: PostgreSQL's default, made for small machines."""
 
@@ -50,6 +54,7 @@ def judge(facts: Facts) -> list[Finding]:
         _indexes,
         _replication,
         _clocks,
+        _retention,
         _speed,
     )
     findings: list[Finding] = []
@@ -69,6 +74,7 @@ OKAY = {
     "indexes": "all are valid",
     "replication": "no slot or standby is behind",
     "clocks": "agree",
+    "retention": "nothing stays longer than it should",
     "speed": "no setting slows the server down",
 }
 
@@ -179,6 +185,34 @@ def _clocks(facts: Facts) -> Iterator[Finding]:
     if abs(facts.engine_clock_s) > 1:
         text = f"the engine's clock was set: it differs from the server's by {facts.engine_clock_s:+,.0f} s"
         yield Finding(Level.WARNING, "clocks", text, "Timers follow the engine's clock. DELETE /v2/clock resets it")
+
+
+def _retention(facts: Facts) -> Iterator[Finding]:
+    for one in facts.retention:
+        where = f"partition {one.partition}:"
+        if one.ran_s is not None and one.ran_s > STANDS_S:
+            text = f"{where} it ran {one.ran_s / 3600:,.0f} hours ago"
+            yield Finding(Level.WARNING, "retention", text, "Look for vivero.ended-instances: vivero background list")
+        if one.problem is not None:
+            text = f"{where} nothing is deleted for {(one.problem_s or 0) / 60:,.0f} minutes: {one.problem}"
+            yield Finding(Level.PROBLEM, "retention", text, "Make the archive reachable; retention goes on by itself")
+        if one.kept_key is not None and (one.overdue_s or 0) > OVERDUE_S:
+            days = (one.overdue_s or 0) / DAY_S
+            text = f"{where} instance {one.kept_key} stays {days:,.0f} days too long: {one.kept_by}"
+            advice = "vivero show names what waits; vivero outbox has dead letters; vivero batches has open operations"
+            yield Finding(Level.WARNING, "retention", text, advice)
+        if one.behind_s > OVERDUE_S:
+            text = f"{where} it is {one.behind_s / DAY_S:,.0f} days behind the engine's clock"
+            yield Finding(Level.WARNING, "retention", text, "It follows a clock that jumped: see retention.catch_up")
+        if one.logs_kept_by == "consumer":
+            text = f"{where} old logs stay, because the consumer {one.logs_kept_name} stands still"
+            gone = f"DELETE FROM event_consumers WHERE consumer = '{one.logs_kept_name}'"
+            advice = f"Start its program; if it is gone for good: {gone}"
+            yield Finding(Level.WARNING, "retention", text, advice)
+        if one.logs_kept_by == "instance":
+            text = f"{where} old logs stay, because the instance {one.logs_kept_name} still runs"
+            advice = f"Finish it, or: vivero cancel {one.logs_kept_name}"
+            yield Finding(Level.WARNING, "retention", text, advice)
 
 
 def _speed(facts: Facts) -> Iterator[Finding]:

@@ -45,6 +45,16 @@ def _timers(rows: Rows) -> dict[str, Any]:
     return {"pending": pending, "overdueSeconds": max(-(due_in_s or 0.0), 0.0)}
 
 
+def _retention(rows: Rows) -> list[dict[str, Any]]:
+    names = ("partitionId", "behindSeconds", "deleted", "secondsSinceRun", "overdueSeconds", "archiveAwaySeconds")
+    return [
+        dict(zip(names, row, strict=False))
+        | {"logsKeptBy": row[7] if row[6] else None, "deletedByLastRun": row[8]}
+        | {"overdueKey": None if row[9] is None else str(row[9]), "overdueBecauseOf": row[10]}
+        for row in rows
+    ]
+
+
 GROUPS: Mapping[str, Callable[[Rows], Any]] = {
     "partitions": _backlog,
     "instances": lambda rows: {"running": rows[0][0]},
@@ -52,6 +62,7 @@ GROUPS: Mapping[str, Callable[[Rows], Any]] = {
     "incidents": lambda rows: {"active": rows[0][0]},
     "timers": _timers,
     "waiting": lambda rows: {"messages": rows[0][0], "userTasks": rows[0][1]},
+    "retention": _retention,
     "server": lambda rows: {"databaseBytes": rows[0][0]},
 }
 """The groups of `storage.status_figures` that are shown, and what their rows become."""

@@ -22,7 +22,7 @@ from vivero.engine.jobs.execution import Connections, Execution
 from vivero.engine.jobs.history import EndedInstances
 from vivero.engine.jobs.settings import JobSettings
 from vivero.engine.jobs.type_settings import JobTypeSettings
-from vivero.storage import audit_log, maintenance, timers
+from vivero.storage import audit_log, history, maintenance, timers
 from vivero.storage import log as command_log
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.state import message_channels
@@ -120,17 +120,22 @@ def _of_partitions(settings: ChoreSettings, connections: Connections) -> Iterato
 def _of_database(settings: RetentionSettings, connections: Connections) -> Iterator[JobDefinition]:
     ended_ms, audit_ms = _ms(settings.ended_days), _ms(settings.audit_days)
     for name, purge in ENDED.items():
-        work = _purging(purge, ended_ms, settings.rows)
+        work = purging(purge, ended_ms, settings.rows)
         yield _chore(name, settings.every_s, connections, work, settings.pause_s)
-    keys = _purging(command_log.purge_keys, KEYS_MARGIN_MS, settings.rows)
+    keys = purging(command_log.purge_keys, KEYS_MARGIN_MS, settings.rows)
     yield _chore("idempotency-keys", settings.every_s, connections, keys, settings.pause_s)
-    records = _purging(audit_log.purge, audit_ms, settings.rows)
+    records = purging(audit_log.purge, audit_ms, settings.rows)
     yield _chore("audit-log", settings.every_s, connections, records, settings.pause_s)
 
 
-def _purging(purge: Purge, age_ms: int | None, rows: int) -> Work:
+def purging(purge: Purge, age_ms: int | None, rows: int) -> Work:
+    """Deletes what is older, by the slowest clock of retention: a clock that jumps deletes little at once."""
+
     async def work(connection: Connection, _execution: Execution) -> bool:
-        return age_ms is not None and await purge(connection, age_ms, rows) == rows
+        if age_ms is None:
+            return False
+        behind_ms = await history.behind_ms(connection)
+        return await purge(connection, age_ms + behind_ms, rows) == rows
 
     return work
 

@@ -15,8 +15,10 @@ import trio
 from vivero.engine.jobs.chore_settings import RetentionSettings, retention_ms
 from vivero.engine.jobs.execution import Connections, Execution
 from vivero.storage import history
-from vivero.storage.history import DELETED, Ended, Times
+from vivero.storage.archives import ArchiveProblem
+from vivero.storage.history import DELETED, RUNNING, UNKNOWN, Ended, Kept, Times
 from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.errors import told
 
 log = structlog.get_logger(__name__)
 
@@ -37,6 +39,8 @@ HELD_S = 3600.0
 LATE_MS = 3_600_000
 """A clock of retention that is later than this is worth a warning, as often as `WARN_S`."""
 WARN_S = 3600.0
+KEEPERS = ("consumer", "instance")
+"""What keeps old log partitions that somebody can do something about."""
 
 Before = Callable[[Sequence[int]], Awaitable[Sequence[int]]]
 """Called with the roots of trees before they are deleted; returns those that may be deleted now."""
@@ -78,6 +82,10 @@ class _Memory:
     chunk: int = 20
     deleted: int = 0
     """Trees since the clock moved last."""
+    held: Kept | None = None
+    """Of the trees that something referred to, the one that was due first."""
+    late: Kept | None = None
+    """The first tree that this run did not come to."""
     position: int = -1
     kept_by: str | None = None
     """Why the oldest log partition stays."""
@@ -120,11 +128,32 @@ class EndedInstances:
             return
         memory.deleted = 0
         self._note(partition, memory, times)
+        problem = None
+        try:
+            await self._work(partition, memory, policy, log_ms)
+        except ArchiveProblem as error:
+            problem = error
+            log.warning("retention waits for the archive", partition=partition, why=told(error))
+        await self._note_run(partition, memory, times, problem)
+        if problem is not None:
+            raise problem
+
+    async def _work(self, partition: int, memory: _Memory, policy: Policy, log_ms: int | None) -> None:
         for duration in policy.durations:
             if not await self._delete(partition, memory, policy, duration):
                 return
         if log_ms is not None:
             await self._drop_logs(partition, memory, memory.judged_ms - log_ms)
+
+    async def _note_run(self, partition: int, memory: _Memory, times: Times, problem: ArchiveProblem | None) -> None:
+        """Write down what was done, for people."""
+        kept = min((each for each in (memory.held, memory.late) if each is not None), default=None)
+        logs_kept_by = memory.kept_by if memory.kept_by in KEEPERS else None
+        why = None if problem is None else str(problem)
+        async with self._connections() as connection:
+            await history.note_run(
+                connection, partition, memory.epoch, times.moves, memory.deleted, why, kept, logs_kept_by
+            )
 
     def _step(self, partition: int, epoch: int) -> tuple[_Memory, int]:
         """What is known, and how far the clock may move: not at all at the beginning of a term."""
@@ -138,7 +167,8 @@ class EndedInstances:
     def _note(self, partition: int, memory: _Memory, times: Times) -> None:
         """Begin again if the clock was set back, and for what was held."""
         if times.judged_ms < memory.judged_ms or self._clock() >= memory.again_at:
-            memory.after, memory.again_at = {}, float("inf")
+            memory.after, memory.again_at, memory.held = {}, float("inf"), None
+        memory.late = None
         memory.judged_ms = times.judged_ms
         late_ms = times.now_ms - times.judged_ms
         if late_ms > LATE_MS and self._clock() >= memory.warned_at + WARN_S:
@@ -151,13 +181,10 @@ class EndedInstances:
         while True:
             async with self._connections() as connection:
                 found = await history.ended(connection, partition, last, until_ms, ROWS)
-            due = [each.key for each in found if each.own and policy.stays_ms(each) == duration]
-            if due and self._before is not None:
-                ready = list(await self._before(due))
-                if len(ready) < len(due):
-                    memory.again_at = min(memory.again_at, self._clock() + HELD_S)
-                due = ready
-            if due and not await self._delete_all(partition, memory, due):
+            due = {
+                each.key: each.ended_ms + duration for each in found if each.own and policy.stays_ms(each) == duration
+            }
+            if due and not await self._delete_all(partition, memory, due, await self._ready(memory, due)):
                 return False
             if found:
                 last = memory.after[duration] = (found[-1].ended_ms, found[-1].key)
@@ -170,7 +197,7 @@ class EndedInstances:
             dropped, kept_by = await history.drop_log_partitions(connection, partition, memory.epoch, before_ms)
         if dropped:
             log.info("dropped log partitions", partition=partition, count=dropped)
-        if kept_by != memory.kept_by and kept_by in ("consumer", "instance"):
+        if kept_by != memory.kept_by and kept_by in KEEPERS:
             log.warning("old log partitions stay", partition=partition, because_of=kept_by)
         memory.kept_by = kept_by
         if kept_by in (None, "cursor") and not await self._delete_log_rows(partition, memory, before_ms):
@@ -194,22 +221,45 @@ class EndedInstances:
             memory.position = position
         return True
 
-    async def _delete_all(self, partition: int, memory: _Memory, due: Sequence[int]) -> bool:
-        """Delete these trees, a few at a time. False if another term has begun, or commands wait."""
+    async def _ready(self, memory: _Memory, due: Mapping[int, int]) -> list[int]:
+        """Those of the trees that may be deleted now: with an archive, those that are in it."""
+        if self._before is None:
+            return list(due)
+        try:
+            ready = list(await self._before(list(due)))
+        except ArchiveProblem:
+            memory.late = _first(due, "the archive is away")
+            raise
+        if others := due.keys() - set(ready):
+            self._hold(memory, _first({key: due[key] for key in others}, "it is not in the archive yet"))
+        return ready
+
+    def _hold(self, memory: _Memory, kept: Kept) -> None:
+        """Something refers to a tree: look at it again later."""
+        memory.again_at = min(memory.again_at, self._clock() + HELD_S)
+        memory.held = kept if memory.held is None else min(memory.held, kept)
+
+    async def _delete_all(self, partition: int, memory: _Memory, due: Mapping[int, int], ready: Sequence[int]) -> bool:
+        """Delete these trees, a few at a time. False if another term has begun, or commands wait.
+
+        `due`: root → when it was due, in epoch milliseconds.
+        """
         done = 0
-        while done < len(due):
+        while done < len(ready):
             async with self._connections() as connection:
                 if (position := await _position(connection, partition)) is None:
+                    memory.late = _first({key: due[key] for key in ready[done:]}, "commands come first")
                     return False
-                chunk, since = due[done : done + memory.chunk], trio.current_time()
+                chunk, since = ready[done : done + memory.chunk], trio.current_time()
                 verdicts = await history.delete_old_trees(connection, partition, memory.epoch, chunk)
                 spent_s = trio.current_time() - since
                 if not verdicts:
                     return False
-            deleted = sum(verdict == DELETED for verdict in verdicts.values())
-            memory.deleted += deleted
-            if deleted < len(chunk):
-                memory.again_at = min(memory.again_at, self._clock() + HELD_S)
+            memory.deleted += sum(verdict == DELETED for verdict in verdicts.values())
+            for key, verdict in verdicts.items():
+                if verdict not in (DELETED, UNKNOWN):
+                    by = "something in it runs" if verdict == RUNNING else verdict
+                    self._hold(memory, Kept(due[key], key, by))
             done += len(chunk)
             factor = 2.0 if spent_s < CHUNK_S / 2 else 0.5 if spent_s > CHUNK_S * 2 else 1.0
             memory.chunk = max(1, min(MAX_CHUNK, int(memory.chunk * factor)))
@@ -224,3 +274,7 @@ async def _position(connection: Connection, partition: int) -> int | None:
     if waiting > MAX_WAITING:
         return None
     return position
+
+
+def _first(due: Mapping[int, int], by: str) -> Kept:
+    return min(Kept(due_ms, key, by) for key, due_ms in due.items())

@@ -12,10 +12,11 @@ from vivero.engine.jobs.archive.directory import DirectoryStore
 from vivero.engine.jobs.archive.opening import open_store
 from vivero.engine.jobs.archive.s3 import S3Store
 from vivero.engine.jobs.chore_settings import RetentionSettings, retention_ms
-from vivero.engine.jobs.chores import DAY_MS
+from vivero.engine.jobs.chores import DAY_MS, purging
 from vivero.engine.jobs.execution import Execution
 from vivero.engine.jobs.history import MAX_STEP_S, EndedInstances, Policy
-from vivero.storage.history import Ended
+from vivero.storage.archives import ArchiveProblem
+from vivero.storage.history import Ended, states
 from vivero.storage.job_executions import Run
 from vivero.storage.postgres.pool import Pool
 
@@ -170,6 +171,79 @@ async def test_what_is_not_archived_stays_until_it_is(daily, chore, left):
     for _ in range(7):
         await archived.run()
     assert await left() == {"p": "345", "q": "345"}
+
+
+async def state_of(connection):
+    (found,) = await states(connection)
+    return found
+
+
+async def test_what_it_did_and_waits_for_is_written_down(daily, chore, left, connection):
+    """The tree that was due first, and what keeps it, until it goes."""
+    first = "SELECT process_instance_key FROM process_instances ORDER BY ended_at, process_instance_key LIMIT 1"
+    await connection.execute(f"INSERT INTO start_locks VALUES (({first}), default, 't', 'k', 'p')")
+    noted = chore(instances="P3D", catch_up=QUICK)
+    await noted.run()
+    await noted.run()
+    found = await state_of(connection)
+    (lock,) = (await connection.execute("SELECT process_instance_key FROM start_locks")).rows[0]
+    assert (found.deleted, found.kept_key, found.kept_by) == (1, lock, "a start lock")
+    assert found.ran_deleted == 4
+    assert found.overdue_s == 2 * 24 * 3600
+    assert found.ran_s is not None
+    assert (found.problem, found.logs_kept_by) == (None, None)
+    await connection.execute("DELETE FROM start_locks")
+    for _ in range(8):
+        await noted.run()
+    found = await state_of(connection)
+    assert (found.deleted, found.kept_key, found.overdue_s) == (6, None, None)
+
+
+async def test_an_archive_that_is_away_is_written_down(daily, chore, left, connection):
+    away = True
+
+    async def before(roots):
+        if away:
+            raise ArchiveProblem("the store does not answer")
+        return roots
+
+    archived = chore(before, instances="P3D", catch_up=QUICK)
+    for _ in range(3):
+        with pytest.raises(ArchiveProblem):
+            await archived.run()
+        archived.now += MAX_STEP_S
+    found = await state_of(connection)
+    assert (found.problem, found.kept_by) == ("the store does not answer", "the archive is away")
+    assert found.problem_s >= 0
+    assert found.overdue_s == 2 * 24 * 3600
+    away = False
+    await archived.run()
+    found = await state_of(connection)
+    assert (found.problem, found.problem_s, found.kept_key, found.ran_deleted) == (None, None, None, 6)
+
+
+async def test_the_older_chores_follow_the_slowest_clock_of_retention(connection):
+    """A clock that jumps by years deletes nothing else at once, either."""
+    asked = []
+
+    async def purge(_connection, age_ms, _rows):
+        asked.append(age_ms)
+        return 0
+
+    async def behind(days):
+        await connection.execute("DELETE FROM retention_clocks")
+        for partition, each in enumerate(days, 1):
+            await connection.execute(
+                "INSERT INTO retention_clocks (partition_id, at) VALUES ($1, clock_now() - $2::int * interval '1 day')",
+                (partition, each),
+            )
+        await purging(purge, 30 * DAY_MS, 10)(connection, None)
+        return asked[-1] / DAY_MS
+
+    await pin_clock(connection, PINNED_MS)
+    assert await behind([]) == 30
+    assert await behind([0, 365]) == 395
+    assert await behind([-5]) == 30, "the clock was set back"
 
 
 async def test_commands_come_first(daily, chore, left, connection):

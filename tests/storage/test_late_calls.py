@@ -113,6 +113,7 @@ DELETED_TREES = (
     ENDED + "INSERT INTO deleted_trees SELECT (1::bigint << 51) + n, now(), 'REQUEST' FROM generate_series(1, 3) n;"
 )
 RETENTION = ENDED + "INSERT INTO retention_clocks VALUES (1, now() - interval '1 day');"
+KEPT = history.Kept(5, 6, "a start lock")
 TIMERS = f"""{PIN}
     DELETE FROM timers;
     INSERT INTO timers (timer_key, partition_id, process_definition_key, process_id, target_element_id, type, due_at_ms,
@@ -564,6 +565,7 @@ CASES = [
     Case("history.delete_old_trees", lambda c: history.delete_old_trees(c, 1, 7, [1, 2]), again, ENDED),
     Case("history.begin_clock", lambda c: history.advance_clock(c, 1, 7, 10, 0), again, ENDED),
     Case("history.advance_clock", lambda c: history.advance_clock(c, 1, 7, 10, 0), again, RETENTION),
+    Case("history.note_run", lambda c: history.note_run(c, 1, 7, 0, 5, "away", KEPT, "consumer"), again, RETENTION),
     Case("history.drop_log_partitions", lambda c: history.drop_log_partitions(c, 1, 7, 0), again, ENDED),
     Case("history.delete_old_log_rows", lambda c: history.delete_old_log_rows(c, 1, 7, OLD_MS, 10), again, OLD_LOG),
     Case("history.purge_deleted", lambda c: history.purge_deleted(c, 1, 7, 10), again, DELETED_TREES),

@@ -3,14 +3,17 @@
 from dataclasses import replace
 from time import time_ns
 
+import msgspec
 import pytest
 from click.testing import CliRunner
 
+from vivero.cli.doctor import archive as archive_finding
 from vivero.cli.doctor import disk, doctor
 from vivero.config import load
 from vivero.doctor import Level, judge, worst
 from vivero.storage import diagnosis
 from vivero.storage.diagnosis import DeadRows, Facts, Slot, Standby
+from vivero.storage.history import State
 from vivero.storage.postgres.migrate import SCHEMA_VERSION
 
 SETTINGS = {
@@ -27,6 +30,20 @@ SETTINGS = {
 WELL = Facts("18.4", 0.01, 10**7, 1000, SETTINGS, connections=20, schema=SCHEMA_VERSION, nodes=1)
 
 
+RAN = State(1, 1.0, 60.0, 5, 500, None, None, None, None, None, None, None)
+
+
+def replaced(**changed):
+    return msgspec.structs.replace(RAN, **changed)
+
+
+def keeps(by, name):
+    return replaced(logs_kept_by=by, logs_kept_name=name)
+
+
+WAITS = replaced(kept_key=77, overdue_s=2 * 86_400.0, kept_by="a start lock")
+
+
 def told(facts):
     return {(one.subject, one.level.value): one.text for one in judge(facts) if one.level is not Level.OK}
 
@@ -35,6 +52,10 @@ def test_nothing_is_wrong_with_a_server_as_it_should_be():
     assert told(WELL) == {}
     assert worst(judge(WELL)) is Level.OK
     assert next(one.subject for one in judge(WELL)) == "server"
+
+
+def test_retention_that_runs_is_well():
+    assert told(replace(WELL, retention=[RAN, replaced(ran_s=None), replaced(kept_key=7, overdue_s=60.0)])) == {}
 
 
 def settings(**changed):
@@ -57,6 +78,22 @@ def settings(**changed):
         (replace(WELL, dead_rows=[DeadRows("jobs", 5, 90_000, -1)]), "vacuum", "warning", "jobs: 90,000 dead rows"),
         (replace(WELL, oldest_transaction_s=3600.0), "transactions", "warning", "open for 60 minutes"),
         (replace(WELL, idle_in_transaction=2), "transactions", "warning", "2 sessions sit idle"),
+        (
+            replace(WELL, retention=[WAITS]),
+            "retention",
+            "warning",
+            "instance 77 stays 2 days too long: a start lock",
+        ),
+        (replace(WELL, retention=[replaced(ran_s=4e4)]), "retention", "warning", "it ran 11 hours ago"),
+        (
+            replace(WELL, retention=[replaced(problem="AWAY", problem_s=600.0)]),
+            "retention",
+            "problem",
+            "10 minutes: AWAY",
+        ),
+        (replace(WELL, retention=[replaced(behind_s=2e5)]), "retention", "warning", "2 days behind the engine's clock"),
+        (replace(WELL, retention=[keeps("consumer", "bi")]), "retention", "warning", "the consumer bi stands still"),
+        (replace(WELL, retention=[keeps("instance", "5")]), "retention", "warning", "the instance 5 still runs"),
         (replace(WELL, prepared=["gone"]), "transactions", "problem", "forgotten: gone"),
         (replace(WELL, connections=95), "connections", "problem", "95 of 100 are in use"),
         (replace(WELL, nodes=5), "connections", "warning", "5 nodes may need 160"),
@@ -106,6 +143,18 @@ def test_the_command_prints_findings_and_its_exit_code_tells_of_problems(databas
     assert '"subject":"server"' in done.output.replace(" ", ""), done.output
     problems = '"level":"problem"' in done.output.replace(" ", "")
     assert done.exit_code == int(problems)
+
+
+async def test_the_archive_is_looked_at(tmp_path):
+    async def said(**archive):
+        found = await archive_finding(load(environment={}, flags={f"retention.{k}": v for k, v in archive.items()}))
+        return found.level, found.text
+
+    assert await said() == (Level.OK, "there is none: retention.archive names one")
+    assert await said(archive=str(tmp_path / "new")) == (Level.OK, f"{tmp_path}/new can be reached")
+    (tmp_path / "file").write_text("")
+    level, text = await said(archive=str(tmp_path / "file" / "below"))
+    assert (level, "cannot be written from here" in text) == (Level.PROBLEM, True)
 
 
 def test_the_disk_of_another_machine_is_not_known():

@@ -8,6 +8,7 @@ from pathlib import Path
 from time import time_ns
 
 import click
+import trio
 from rich.markup import escape
 
 from vivero import embedded, program
@@ -17,7 +18,9 @@ from vivero.cli.server import EXPECTED, database_options, settings
 from vivero.config import Config
 from vivero.doctor import Finding, Level, judge, worst
 from vivero.embedded.layout import default_root
+from vivero.engine.jobs.archive.opening import open_store
 from vivero.storage import diagnosis
+from vivero.storage.archives import ArchiveProblem
 from vivero.storage.postgres import checks, driver
 from vivero.storage.postgres.startup_problems import StartupProblem
 from vivero.terminal_tables import console
@@ -34,7 +37,8 @@ LITTLE_SPACE = 2_000_000_000
 def doctor(
     context: click.Context, as_json: bool, file: Path | None, data_dir: Path | None, database_url: str | None
 ) -> None:
-    """Check PostgreSQL: settings, schema, vacuum, transactions, connections, indexes, replication, clocks and disk.
+    """Check PostgreSQL: settings, schema, vacuum, transactions, connections, indexes, replication, clocks and disk;
+    what retention waits for, and the archive.
 
     Nothing is changed. Each finding says what to do. The exit code is 1 if there is a problem, 0 otherwise; a warning
     is none.
@@ -69,7 +73,18 @@ async def _examine(chosen: Config) -> list[Finding]:
             findings += judge(await diagnosis.read(connection, time_ns() / 1e9))
         finally:
             connection.close()
-    return [*findings, disk(chosen)]
+    return [*findings, await archive(chosen), disk(chosen)]
+
+
+async def archive(chosen: Config) -> Finding:
+    """Whether the archive can be reached from here."""
+    store = open_store(chosen.retention)
+    if store is None:
+        return Finding(Level.OK, "archive", "there is none: retention.archive names one")
+    try:
+        return Finding(Level.OK, "archive", f"{await trio.to_thread.run_sync(store.check)} can be reached")
+    except ArchiveProblem as problem:
+        return Finding(Level.PROBLEM, "archive", str(problem), "Nothing is deleted meanwhile")
 
 
 def disk(chosen: Config) -> Finding:

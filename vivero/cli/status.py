@@ -22,6 +22,10 @@ from vivero.terminal_tables import Column
 ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "": "127.0.0.1"}
 """An address to listen on that stands for all → one to connect to."""
 
+LATE_S = 3600.0
+"""A clock of retention that is later is worth a word."""
+LOG_KEEPERS = {"consumer": "a consumer of events that stands still", "instance": "an old instance that still runs"}
+
 
 @click.command()
 @address_option
@@ -153,6 +157,8 @@ def figure_texts(figures: Document) -> Iterator[tuple[str, str]]:
     if (waiting := figures.get("waiting")) is not None:
         tasks, messages = (_count(waiting[name], most) for name in ("userTasks", "messages"))
         yield "waiting", f"{tasks} user tasks, {messages} messages"
+    for each in figures.get("retention") or ():
+        yield "retention", _retention(each)
     if (server := figures.get("server")) is not None:
         yield "database", f"{server['databaseBytes'] / 1e6:,.0f} MB"
 
@@ -160,6 +166,22 @@ def figure_texts(figures: Document) -> Iterator[tuple[str, str]]:
 def _count(count: int, most: int | None) -> str:
     """A count, which ends at `most`: then there may be more."""
     return f"{count:,}+" if most is not None and count >= most else f"{count:,}"
+
+
+def _retention(found: Document) -> str:
+    """What retention did in a partition, and what it waits for."""
+    ago = duration(found["secondsSinceRun"])
+    texts = [f"{found['deleted']:,} deleted, {found['deletedByLastRun']:,} by the last run {ago} ago"]
+    if found["archiveAwaySeconds"]:
+        texts.append(f"[red]the archive has been away for {duration(found['archiveAwaySeconds'])}[/]")
+    if found["behindSeconds"] >= LATE_S:
+        texts.append(f"[yellow]{duration(found['behindSeconds'])} behind the clock[/]")
+    if found["overdueKey"] is not None:
+        late = duration(found["overdueSeconds"])
+        texts.append(f"[yellow]{found['overdueKey']} stays {late} too long: {escape(found['overdueBecauseOf'])}[/]")
+    if found["logsKeptBy"] is not None:
+        texts.append(f"[yellow]old logs stay because of {LOG_KEEPERS[found['logsKeptBy']]}[/]")
+    return f"partition {found['partitionId']}: {', '.join(texts)}"
 
 
 def _node_state(node: Document) -> str:

@@ -317,5 +317,6 @@ class BatchOperations:
         """Delete some rows of batches that ended long ago: once a minute, and oftener while there are more."""
         if not self.settings.ended_days or trio.current_time() < self._purge_at:
             return
-        count = await batch_operations.purge(connection, int(self.settings.ended_days * DAY_MS), PURGE_ROWS)
+        age_ms = int(self.settings.ended_days * DAY_MS) + await history.behind_ms(connection)
+        count = await batch_operations.purge(connection, age_ms, PURGE_ROWS)
         self._purge_at = trio.current_time() + (PURGE_EVERY_S if count < PURGE_ROWS else self.settings.check_s)

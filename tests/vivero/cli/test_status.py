@@ -86,6 +86,32 @@ FIGURES = {
     "incidents": {"active": 2},
     "timers": {"pending": 4, "overdueSeconds": 30.0},
     "waiting": {"messages": 5, "userTasks": 6},
+    "retention": [
+        {
+            "partitionId": 1,
+            "behindSeconds": 5.0,
+            "deleted": 1234,
+            "secondsSinceRun": 61.0,
+            "overdueSeconds": 0.0,
+            "archiveAwaySeconds": 0.0,
+            "logsKeptBy": None,
+            "deletedByLastRun": 7,
+            "overdueKey": None,
+            "overdueBecauseOf": None,
+        },
+        {
+            "partitionId": 2,
+            "behindSeconds": 7200.0,
+            "deleted": 0,
+            "secondsSinceRun": 1.0,
+            "overdueSeconds": 90000.0,
+            "archiveAwaySeconds": 600.0,
+            "logsKeptBy": "consumer",
+            "deletedByLastRun": 0,
+            "overdueKey": "77",
+            "overdueBecauseOf": "a start lock",
+        },
+    ],
     "server": {"databaseBytes": 1_234_000_000},
 }
 
@@ -99,6 +125,13 @@ def test_figures_for_people():
         ("incidents", "2"),
         ("timers", "4 pending, overdue by 30.0 s"),
         ("waiting", "6 user tasks, 5 messages"),
+        ("retention", "partition 1: 1,234 deleted, 7 by the last run 1 min 1 s ago"),
+        (
+            "retention",
+            "partition 2: 0 deleted, 0 by the last run 1 s ago, the archive has been away for 10 min 0 s, 2 h 0 min"
+            " behind the clock, 77 stays 1 d 1 h too long: a start lock, old logs stay because of a consumer of events"
+            " that stands still",
+        ),
         ("database", "1,234 MB"),
     ]
     assert list(figure_texts(dict.fromkeys(FIGURES))) == []
