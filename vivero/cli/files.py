@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
+from click.shell_completion import CompletionItem
 
 SUFFIXES = (".bpmn", ".form")
 """What is taken from a directory. Other files are taken only by name: an `.xml` need not be a model."""
@@ -30,6 +31,9 @@ class Resources(click.ParamType[list[Path]]):
         if not matching:
             self.fail(f"there is no file '{value}'", param, ctx)
         return [each for each in matching if each.is_file()]
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return [CompletionItem(incomplete, type="file")]
 
 
 def _below(directory: Path) -> Iterator[Path]:

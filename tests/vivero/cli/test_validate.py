@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import click
 import httpx
 import pytest
 from click.testing import CliRunner
@@ -134,3 +135,10 @@ def test_files_that_are_not_there_or_named_alike_are_the_callers_fault(tmp_path,
     result = validate(tmp_path / argument)
     assert result.exit_code == 2
     assert complaint in " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize("name", ["deploy", "validate"])
+def test_a_shell_completes_files(name):
+    command = main.get_command(click.Context(main), name)
+    files = next(each for each in command.params if each.name == "files")
+    assert [each.type for each in files.shell_complete(click.Context(command), "exam")] == ["file"]
