@@ -1,7 +1,9 @@
 """Behind PgBouncer: session pooling works with its usual settings, transaction pooling is refused."""
 
+import json
 import os
 import subprocess
+import sys
 
 import psycopg
 import pytest
@@ -83,3 +85,20 @@ async def test_transaction_pooling_is_refused(unsafe, pooler, make_program):
     program.start()
     assert await program.wait() == 1
     assert "set the pooler to session pooling" in program.said()
+
+
+@pytest.mark.long
+async def test_the_doctor_tells_of_transaction_pooling(pooler, unsafe):
+    url = pooler("transaction")
+    await answers(url)
+    done = await trio.run_process(
+        [sys.executable, "-m", "vivero", "doctor", "--json", "--database-url", url],
+        capture_stdout=True,
+        check=False,
+        env=os.environ | unsafe,
+    )
+    findings = [json.loads(line) for line in done.stdout.splitlines()]
+    (start,) = [one for one in findings if one["subject"] == "start"]
+    assert (done.returncode, start["level"]) == (1, "problem")
+    assert "a connection pooler in front of PostgreSQL shares sessions between transactions" in start["text"]
+    assert {one["subject"] for one in findings} >= {"connections", "clocks", "disk"}, "everything else is examined, too"

@@ -26,13 +26,13 @@ pytestmark = [
 
 
 class Prometheus:
-    """A server of its own, which scrapes each second and evaluates the alerts of `docs/operations`."""
+    """A server of its own, which scrapes every two seconds and evaluates the alerts of `docs/operations`."""
 
     def __init__(self, directory, ports) -> None:
         self.port = free_port()
         targets = [f"127.0.0.1:{port}" for port in ports]
         configuration = {
-            "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
+            "global": {"scrape_interval": "2s", "evaluation_interval": "1s"},
             "rule_files": [str(OPERATIONS / "alerts.yml")],
             "scrape_configs": [{"job_name": "vivero", "static_configs": [{"targets": targets}]}],
         }
