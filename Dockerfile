@@ -2,6 +2,8 @@
 ARG PYTHON=docker.io/library/python:3.13-slim
 
 FROM ${PYTHON} AS build
+# --build-arg MORE=boto3 for an archive in an S3-compatible store
+ARG MORE=
 WORKDIR /source
 COPY requirements/ requirements/
 RUN python -m venv /opt/vivero \
@@ -12,6 +14,7 @@ RUN python -m venv /opt/build \
     && /opt/build/bin/python console/build.py \
     && /opt/build/bin/python -m hatchling build -t wheel -d /opt/wheel \
     && /opt/vivero/bin/python -m pip install --no-cache-dir --disable-pip-version-check --no-deps --no-index /opt/wheel/*.whl \
+    && if [ -n "${MORE}" ]; then /opt/vivero/bin/python -m pip install --no-cache-dir --disable-pip-version-check "${MORE}"; fi \
     && /opt/vivero/bin/python -m pip uninstall --yes --quiet pip
 
 FROM ${PYTHON}
