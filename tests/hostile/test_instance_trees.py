@@ -1,12 +1,16 @@
 """Instance trees of many rows: loops in loops, processes that call themselves, chains. They run, and end, in parts."""
 
+import os
+
 import pytest
 import trio
 
 from tests.process.program import eventually
 
-PATIENCE_S = 300.0
-LONG_PATIENCE_S = 900.0
+PATIENCE_S = 600.0
+LONG_PATIENCE_S = 1200.0
+SIDE = int(os.environ.get("VIVERO_SIDE", "150"))
+"""Items of a loop, and of each loop in it."""
 LOOP = (
     "<bpmn:multiInstanceLoopCharacteristics><bpmn:extensionElements><zeebe:loopCharacteristics "
     'inputCollection="{items}" inputElement="item" {output}/>'
@@ -108,23 +112,23 @@ async def has_nothing_left(target, key, within_s=PATIENCE_S):
         assert left == [(0,)], table
 
 
-async def test_250_times_250_scripts(target):
+async def test_a_loop_of_loops_of_scripts(target):
     script = SCRIPT.format(loop=loop(output=OUTPUT))
     await target.deployed(process("scripts", scope("s", sub("outer", scope("i", script), loop(output=OUTPUT)))))
     async with target.attacked(within_s=PATIENCE_S):
-        key = await target.created("scripts", numbers(250))
+        key = await target.created("scripts", numbers(SIDE))
         assert await target.ended(key, PATIENCE_S) == "COMPLETED"
     completed = "SELECT count(*) FROM element_instances WHERE root_key = %s AND element_id = 'script' AND state = %s"
-    assert target.sql(completed, (int(key), "COMPLETED")) == [(62_750,)], "with the 250 bodies"
+    assert target.sql(completed, (int(key), "COMPLETED")) == [(SIDE * (SIDE + 1),)], "with the bodies"
 
 
-async def test_250_times_250_tasks_are_cancelled(target):
+async def test_a_loop_of_loops_of_tasks_is_cancelled(target):
     """Quanta are short while others have commands, so that it takes minutes on a busy machine."""
     inside = scope("s", sub("outer", scope("i", task("inner", loop())), loop()))
     await target.deployed(process("tasks", inside))
     async with target.attacked(within_s=LONG_PATIENCE_S):
-        key = await target.created("tasks", numbers(250))
-        await until(lambda: jobs_of(target, "inner"), 62_500, "all jobs are there", LONG_PATIENCE_S)
+        key = await target.created("tasks", numbers(SIDE))
+        await until(lambda: jobs_of(target, "inner"), SIDE * SIDE, "all jobs are there", LONG_PATIENCE_S)
         await has_nothing_left(target, key, LONG_PATIENCE_S)
 
 

@@ -15,7 +15,7 @@ from tests.process.program import eventually, free_port
 from tests.process.test_logs import FAILING
 from tests.vivero.metrics.test_operations import OPERATIONS, panels
 
-WITHIN_S = 90.0
+WITHIN_S = 180.0
 MIGHT_BE_EMPTY = {"Requests refused or failed", "Refused as too much"}
 """Panels without a series while nothing goes wrong."""
 
