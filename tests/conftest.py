@@ -215,8 +215,8 @@ def replicas(reachable_directory: Callable[[], Path]) -> Iterator[Callable[[str]
 
 
 @pytest.fixture
-def migrated(database):
-    """The DSN of a database with the schema, of this test alone."""
+async def migrated(database):
+    """The DSN of a database with the schema, of this test alone, for fixtures that are used in Trio."""
     return database
 
 

@@ -52,13 +52,13 @@ def sharing(resource: Resource, filter: Mapping[str, Any], parameters: Parameter
     """The filter by one variable with one value, if there is one and nothing else about variables. Raises BadQuery."""
     of = resource.variables
     entries = filter.get("variables") if of is not None else None
-    if of is None or type(entries) is not list or len(entries) != 1:
+    if of is None or type(entries) is not list or len(entries) != 1 or type(entries[0]) is not dict:
         return None
-    condition = resource.special["variables"](entries, "filter.variables", parameters)
-    value = entries[0]["value"]
+    value = entries[0].get("value")
     value = value.get("$eq") if type(value) is dict and value.keys() == {"$eq"} else value
     if type(value) is not str:
-        return None
+        return None  # before anything is added to the parameters: the statement would not use it
+    condition = resource.special["variables"](entries, "filter.variables", parameters)
     name, place = parameters.add(entries[0]["name"], "text"), parameters.add(value, "text")
     fits = f"v.name = {name} AND md5(v.value) = md5({place}) AND v.value = {place}"
     return Sharing("variables", f"SELECT v.{of} AS key FROM variables v WHERE {fits}", condition)

@@ -178,6 +178,7 @@ def leave(console):
 
 def test_a_user_makes_a_token_and_ends_another_session(signed_in, guarded):
     """By keyboard alone. The token is shown once; then the list has its name. The other browser is signed out."""
+    end_sessions(guarded[1], "olga")  # those of other tests
     other, console = signed_in("olga"), signed_in("olga", "/access")
     page, dialog = console.page, console.page.get_by_role("dialog")
     console.tab_to("New API token …")
