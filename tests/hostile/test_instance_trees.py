@@ -9,7 +9,7 @@ from tests.process.program import eventually
 
 PATIENCE_S = 600.0
 LONG_PATIENCE_S = 1200.0
-SIDE = int(os.environ.get("VIVERO_SIDE", "150"))
+SIDE = int(os.environ.get("VIVERO_SIDE", "100"))
 """Items of a loop, and of each loop in it."""
 LOOP = (
     "<bpmn:multiInstanceLoopCharacteristics><bpmn:extensionElements><zeebe:loopCharacteristics "
