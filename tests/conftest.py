@@ -14,6 +14,7 @@ pure core, a random one above all, that fails has failed.
 import itertools
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
@@ -86,6 +87,8 @@ def pytest_configure_node(node: Any) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     global _SEED
     _SEED = getattr(config, "workerinput", {"seed": _SEED})["seed"]
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a job in the background; programs would inherit it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     # The usual tracebacks show all local variables of all frames, which takes seconds for each of them.
     renderer = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
     structlog.configure(processors=[_drop_requests, *structlog.get_config()["processors"][:-1], renderer])
