@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from vivero.api.request import Receive, Send
-from vivero.engine.tracing.current import CURRENT
+from vivero.engine.tracing.current import CURRENT, within
 from vivero.engine.tracing.names import ELEMENT_ID, ERROR_TYPE, INSTANCE, JOB_KEY, JOB_TYPE
 from vivero.engine.tracing.tracer import Begun, Kind, Tracer, Value
 from vivero.engine.tracing.w3c import of_job
@@ -37,11 +37,10 @@ async def traced(
             status = message["status"]
         await send(message)
 
-    token = CURRENT.set(begun.context)
     try:
-        await serve(scope, receive, noting)
+        with within(begun.context):
+            await serve(scope, receive, noting)
     finally:
-        CURRENT.reset(token)
         if scope.get(ROUTE) not in UNTRACED:
             _end(tracer, begun, scope, status)
 

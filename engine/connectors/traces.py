@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Protocol
 
 from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.inputs import HttpRequest
-from vivero.engine.tracing.current import CURRENT
+from vivero.engine.tracing.current import CURRENT, within
 from vivero.engine.tracing.names import ELEMENT_ID, ERROR_TYPE, JOB_KEY, JOB_TYPE
 from vivero.engine.tracing.tracer import Kind, Tracer, Value
-from vivero.engine.tracing.w3c import TRACEPARENT, TraceContext, of_job
-
-
-@contextmanager
-def _within(context: TraceContext) -> Iterator[None]:
-    """The block works on this context."""
-    token = CURRENT.set(context)
-    try:
-        yield
-    finally:
-        CURRENT.reset(token)
+from vivero.engine.tracing.w3c import TRACEPARENT, of_job
 
 
 class Job(Protocol):
@@ -51,7 +41,7 @@ def working(tracer: Tracer | None, job: Job) -> Generator[None]:
     attributes: dict[str, Value] = {JOB_KEY: job.job_key, JOB_TYPE: job.type, ELEMENT_ID: job.element_id}
     tracer.end(tracer.below(context), "activate job", Kind.INTERNAL, attributes)
     begun = tracer.below(context)
-    with _within(begun.context):
+    with within(begun.context):
         try:
             yield
         finally:

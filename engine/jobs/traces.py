@@ -9,10 +9,10 @@ import msgspec
 
 from vivero.engine.jobs.spans import DISPATCH
 from vivero.engine.tracing import w3c
-from vivero.engine.tracing.current import CURRENT
+from vivero.engine.tracing.current import CURRENT, within
 from vivero.engine.tracing.names import ERROR_TYPE
 from vivero.engine.tracing.tracer import Begun, Kind, Tracer, Value
-from vivero.engine.tracing.w3c import TRACEPARENT, TRACESTATE, TraceContext
+from vivero.engine.tracing.w3c import TraceContext
 from vivero.storage.job_executions import Run
 
 
@@ -33,14 +33,14 @@ class JobSpans:
             "vivero.background_job.id": run.id,
             "vivero.background_job.attempt": run.attempt,
         }
-        error, token = None, CURRENT.set(begun.context)
+        error = None
         try:
-            yield
+            with within(begun.context):
+                yield
         except BaseException as raised:
             error = attributes[ERROR_TYPE] = type(raised).__name__
             raise
         finally:
-            CURRENT.reset(token)
             kind = Kind.CONSUMER if name == DISPATCH else Kind.INTERNAL
             self._tracer.end(begun, name, kind, attributes, error=error)
 
@@ -57,9 +57,7 @@ class JobSpans:
 
 def context_of(stored: str | None) -> TraceContext | None:
     """The context that came with an execution; None without one that is valid."""
-    headers = {} if stored is None else msgspec.json.decode(stored)
-    parent, state = headers.get(TRACEPARENT), headers.get(TRACESTATE, "")
-    return w3c.parse(parent, state) if isinstance(parent, str) and isinstance(state, str) else None
+    return None if stored is None else w3c.of_headers(msgspec.json.decode(stored))
 
 
 def stored_form(context: TraceContext | None) -> str | None:

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from contextvars import ContextVar
 
 from vivero.engine.tracing.w3c import TraceContext
 
 CURRENT: ContextVar[TraceContext | None] = ContextVar("vivero_trace", default=None)
 """The context of the request or the command that the task works on. Tasks that it starts inherit it."""
+
+
+@contextmanager
+def within(context: TraceContext) -> Generator[None]:
+    """The block works on this context."""
+    token = CURRENT.set(context)
+    try:
+        yield
+    finally:
+        CURRENT.reset(token)
 
 
 def trace_id() -> str | None:

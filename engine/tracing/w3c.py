@@ -101,8 +101,13 @@ def _shortened(members: list[str]) -> list[str]:
     return members
 
 
+def of_headers(headers: Mapping[str, Any]) -> TraceContext | None:
+    """The context among headers whose values may be anything, None if there is none that is valid."""
+    parent, state = headers.get(TRACEPARENT), headers.get(TRACESTATE)
+    return parse(parent, state if isinstance(state, str) else "") if isinstance(parent, str) else None
+
+
 def of_job(headers: Mapping[str, Any]) -> TraceContext | None:
     """The sampled context among the custom headers of a job, None if there is none."""
-    parent, state = headers.get(TRACEPARENT), headers.get(TRACESTATE)
-    context = parse(parent, state if isinstance(state, str) else "") if isinstance(parent, str) else None
+    context = of_headers(headers)
     return context if context is not None and context.sampled else None

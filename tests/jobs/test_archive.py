@@ -22,10 +22,10 @@ from vivero.cli import main
 from vivero.engine.core.records.jobs import CompleteJob
 from vivero.engine.jobs.archive import compression, s3
 from vivero.engine.jobs.archive.archive import Archive
-from vivero.engine.jobs.archive.compression import Compressor, decompressed
+from vivero.engine.jobs.archive.compression import Compressor, decompressed, summed
 from vivero.engine.jobs.archive.directory import DirectoryStore, FileWriter, checksum
 from vivero.engine.jobs.archive.lines import sift
-from vivero.engine.jobs.archive.s3 import Bucket, ObjectWriter, S3Store, summed
+from vivero.engine.jobs.archive.s3 import Bucket, ObjectWriter, S3Store
 from vivero.engine.jobs.archive.subjects import candidates, sought
 from vivero.engine.jobs.chore_settings import RetentionSettings
 from vivero.engine.jobs.chores import DAY_MS

@@ -16,6 +16,7 @@ from uuid import uuid4
 import structlog
 import trio
 
+from vivero.engine.core.records.base import partition_of
 from vivero.engine.jobs.archive.lines import sift, write_tree
 from vivero.engine.jobs.archive.stores import Missing, Store, Writer
 from vivero.engine.jobs.archive.subjects import trees_of
@@ -28,7 +29,6 @@ from vivero.storage.tenants import Tenants
 
 log = structlog.get_logger(__name__)
 
-PARTITION_SHIFT = 51
 ATTEMPTS = 3
 """Of one file, while others archive or delete the same trees."""
 
@@ -58,8 +58,8 @@ class Archive:
             ArchiveProblem: the store is away. Nothing may be deleted.
         """
         ready: list[int] = []
-        for partition in sorted({root >> PARTITION_SHIFT for root in roots}):
-            ready += await self._before(partition, [root for root in roots if root >> PARTITION_SHIFT == partition])
+        for partition in sorted(set(map(partition_of, roots))):
+            ready += await self._before(partition, [root for root in roots if partition_of(root) == partition])
         return ready
 
     async def _before(self, partition: int, roots: Sequence[int]) -> list[int]:

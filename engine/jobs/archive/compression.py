@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import zlib
 from collections.abc import Iterable, Iterator
@@ -52,6 +53,15 @@ def parts_of(file: BinaryIO) -> Iterator[bytes]:
     """What is in a file, in parts; blocks."""
     while part := file.read(CHUNK):
         yield part
+
+
+def summed(parts: Iterable[bytes]) -> tuple[str, int]:
+    """SHA-256 and size."""
+    digest, size = hashlib.sha256(), 0
+    for part in parts:
+        digest.update(part)
+        size += len(part)
+    return digest.hexdigest(), size
 
 
 def decompressed(parts: Iterable[bytes], name: str) -> Iterator[bytes]:

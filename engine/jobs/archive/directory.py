@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import trio
 
-from vivero.engine.jobs.archive.compression import Compressor, decompressed, parts_of
+from vivero.engine.jobs.archive.compression import Compressor, decompressed, parts_of, summed
 from vivero.engine.jobs.archive.stores import Missing
 from vivero.storage.archives import ArchiveProblem
 
@@ -95,17 +94,14 @@ class FileWriter:
 
 def checksum(path: Path) -> tuple[str, int]:
     """SHA-256 and size of a file. Decompresses it, too: raises ArchiveProblem if it is damaged."""
-    summed, size = hashlib.sha256(), 0
     try:
         with path.open("rb") as file:
-            for part in parts_of(file):
-                summed.update(part)
-                size += len(part)
+            found = summed(parts_of(file))
     except OSError as error:
         raise ArchiveProblem(f"cannot read {path} back: {error.strerror}") from error
     for _ in contents(path):
         pass
-    return summed.hexdigest(), size
+    return found
 
 
 def contents(path: Path) -> Iterator[bytes]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, TypeVar, cast
@@ -22,7 +22,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, ConnectionError, HTTPClientError, NoCredentialsError
 from urllib3.exceptions import HTTPError
 
-from vivero.engine.jobs.archive.compression import CHUNK, Compressor, decompressed, parts_of
+from vivero.engine.jobs.archive.compression import CHUNK, Compressor, decompressed, parts_of, summed
 from vivero.engine.jobs.archive.stores import Missing
 from vivero.storage.archives import ArchiveProblem
 
@@ -167,15 +167,6 @@ class ObjectWriter:
     def close(self) -> None:
         """Give it up, if it is not finished: the file has no name."""
         self.compressor.file.close()
-
-
-def summed(parts: Iterable[bytes]) -> tuple[str, int]:
-    """SHA-256 and size."""
-    digest, size = hashlib.sha256(), 0
-    for part in parts:
-        digest.update(part)
-        size += len(part)
-    return digest.hexdigest(), size
 
 
 async def _in_thread(call: Callable[[], T]) -> T:
