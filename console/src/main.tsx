@@ -21,6 +21,6 @@ startRouter();
 startKeys();
 startDrop();
 startLive();
-void loadSession();
 effect(() => { void setLanguage(preferred(chosenLanguage.value, navigator.languages)); });
 render(<App />, document.getElementById('root')!);
+void loadSession(); // after the requests of the page, which the user waits for

@@ -166,6 +166,14 @@ class Console:
 
         return release
 
+    def row_to(self, name: str, *, most: int = 40) -> None:
+        """Press j until the focus is on a row with this in its text."""
+        for _ in range(most):
+            self.page.keyboard.press("j")
+            if name in self.page.evaluate("document.activeElement.innerText"):
+                return
+        raise AssertionError(f"{name!r} cannot be reached with j on {self.page.url}")
+
     def tab_to(self, name: str, *, exact: bool = False, most: int = 80) -> None:
         """Press Tab until the focus is on an element with this in its text or label, or with exactly this."""
         for _ in range(most):

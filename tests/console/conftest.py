@@ -91,6 +91,39 @@ def api(address):
     api.http.close()
 
 
+@pytest.fixture(scope="module")
+def keys(api):
+    """What the pages show: orders of which one is stuck, and claims that wait for somebody."""
+    roses = [{"sku": "rose", "price": 12, "quantity": 2}]
+    stuck = api.start("order", "ORD-10017", card="expired", customer="Ada", items=roses)
+    api.complete("check-stock", inStock=True)
+    api.complete("pick-items", pickedIn="north")
+    api.fail("charge-card", "the card has expired")
+    for number in range(4711, 4715):
+        api.start("order", f"ORD-{number}", card="4111", customer="Edsger", items=roses)
+        api.complete("check-stock", inStock=True)
+        api.complete("pick-items", pickedIn="north")
+        api.fail("charge-card", f"the bank refused card '{number}' for {number % 10} EUR")
+    api.start("order", "ORD-4720", card="4111", customer="Barbara", items=roses)
+    api.fail("check-stock", "stock.example.com:5432 did not answer within 3000 ms")
+    for number in range(10018, 10023):
+        api.start("order", f"ORD-{number}", card="4111", customer="Grace", items=roses)
+    for number in range(701, 705):
+        api.start("claim-review", f"CLM-{number}", claim=f"CLM-{number}", amount=number * 3)
+    own = {"filter": {"processDefinitionId": "claim-review"}, "sort": [{"field": "creationDate", "order": "ASC"}]}
+    tasks = api.post("/user-tasks/search", own)["items"]
+    api.post(f"/user-tasks/{tasks[-1]['userTaskKey']}/completion", {})
+    old = [api.start("order", f"ORD-{number}", card="4111", items=roses) for number in (9001, 9002)]
+    api.post("/process-instances/cancellation", {"filter": {"processInstanceKey": {"$in": old}}})
+    ended = {"filter": {"processInstanceKey": {"$in": old}, "state": "TERMINATED"}}
+    wait_until(lambda: api.post("/process-instances/search", ended)["page"]["totalItems"] == 2)
+    for number in (702, 703):
+        message = {"name": "payment received", "correlationKey": f"CLM-{number}", "timeToLive": 3_600_000}
+        api.post("/messages/publication", message)
+    events = api.http.get(f"/process-instances/{stuck}/events").json()["items"]
+    return {"stuck": stuck, "task": tasks[0]["userTaskKey"], "at": events[1]["commandPosition"]}
+
+
 @pytest.fixture
 def stuck(api) -> Callable[[str], str]:
     """Starts an order that gets an incident: its card has expired."""

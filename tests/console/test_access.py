@@ -127,6 +127,48 @@ def test_a_viewer_sees_what_is_not_allowed_and_why(signed_in, guarded):
     assert writes == []
 
 
+@pytest.mark.parametrize("path", ["/access/users", "/access/audit", "/access/tokens", "/messages/buffered"])
+def test_a_page_without_permission_asks_for_nothing(signed_in, path):
+    """Also when it is the first page, and the rights arrive after its script: no request is answered 403."""
+    console = signed_in("vera")
+    console.open(path)
+    expect(console.page.locator("main").get_by_text("You have no permission for this")).to_be_visible()
+    assert console.errors == []
+
+
+def person(api, name, *permissions):
+    """A user without roles, with permissions on one process."""
+    api.post("/users", {"username": name, "name": name.title(), "password": PASSWORD})
+    grant = {"ownerType": "USER", "ownerId": name, "resourceType": "PROCESS_DEFINITION", "resourceId": "claim-review"}
+    if permissions:
+        api.post("/authorizations", grant | {"permissionTypes": permissions})
+
+
+def test_rights_on_one_process_are_enough_for_its_pages(signed_in, guarded):
+    """What the user may not see is missing. The rest of the page is there."""
+    api = guarded[2]
+    key = api.start("claim-review", "CLM-3", claim="CLM-3")
+    person(api, "pablo", "READ_PROCESS_DEFINITION", "READ_PROCESS_INSTANCE")
+    console = signed_in("pablo", f"/instances/{key}")
+    expect(console.page.get_by_role("heading", name="CLM-3")).to_be_visible()
+    expect(console.page.locator(".canvas[data-ready] .djs-shape").first).to_be_visible()
+    expect(console.page.get_by_role("row", name=re.compile("^claim"))).to_be_visible()
+    for path, text in {"/": "CLM-3", "/instances": "CLM-3", "/processes": "Claim review"}.items():
+        console.go(path)
+        expect(console.page.locator("main table.list a", has_text=text).first).to_be_visible()
+    assert all("403" in error for error in console.errors)
+    console.errors.clear()
+
+
+def test_somebody_without_rights_reads_what_to_do(signed_in, guarded):
+    person(guarded[2], "nora")
+    console = signed_in("nora")
+    expect(console.page.get_by_text("An administrator can give you a role.")).to_be_visible()
+    assert console.violations() == []
+    assert all("403" in error for error in console.errors)
+    console.errors.clear()
+
+
 def test_access_is_administered(signed_in, guarded):
     """A group with a member and a grant, and what the audit log says of it; then all of it is deleted."""
     api = guarded[2]

@@ -144,3 +144,24 @@ def test_an_empty_list_says_what_to_do(console):
         words = empty.inner_text()
         ways = empty.locator("a, button, pre").count()
         assert ways or "No incidents" in words, path
+
+
+def test_an_empty_list_of_batches_leads_to_where_batches_are_made(console):
+    console.page.route("**/v2/**/search", lambda route: route.fulfill(json=NOTHING))
+    console.open("/batches")
+    expect(console.page.locator(".empty").get_by_role("link", name="Instances")).to_be_visible()
+    expect(console.page.locator(".empty").get_by_role("link")).to_have_count(1)
+
+
+def test_what_was_deleted_or_never_existed_leads_to_its_list(console, api):
+    """The same request would get the same answer, so nobody is told to try again."""
+    lists = {"/instances/2251799999999999": "Instances", "/batches/2251799999999999": "Batches"}
+    for path, name in (lists | {"/tasks/2251799999999999": "Tasks", "/instances/no-key": "Instances"}).items():
+        console.open(path)
+        told = console.page.get_by_role("alert")
+        expect(told).to_contain_text("It was deleted, or it never existed.")
+        expect(told.get_by_role("link", name=name, exact=True)).to_be_visible()
+        expect(console.page.get_by_role("button", name="Try again")).to_have_count(0)
+        assert console.violations() == []
+    assert all(re.search("40[04]", error) for error in console.errors)
+    console.errors.clear()

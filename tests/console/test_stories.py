@@ -1,4 +1,7 @@
-"""Stories by keyboard alone: mend an incident and watch it go on, work a task, deploy a file and start it."""
+"""Stories by keyboard alone: mend an incident and watch it go on, work a task, deploy a file and start it.
+
+`test_many_instances.py` tells some of them again among 100,000 instances.
+"""
 
 import pytest
 from playwright.sync_api import expect
@@ -14,7 +17,8 @@ def test_an_incident_is_mended_and_goes_on_live(console, api, stuck):
     console.press("g", "e")
     expect(console.page.get_by_role("heading", name="Incidents")).to_be_visible()
     console.page.get_by_text("the card has expired").wait_for()
-    console.press("j", "Enter")
+    console.row_to(key)
+    console.press("Enter")
     console.settle()
     assert f"/instances/{key}" in console.page.url
     expect(console.page.get_by_label("Charge the card, service task, 1 Incidents")).to_be_visible()
@@ -59,8 +63,13 @@ def test_a_task_is_claimed_and_completed_with_json(console, api):
     key = api.start("claim-review", "CLM-1", claim="CLM-1")
     console.open("/")
     console.press("g", "t")
-    console.page.get_by_text("Claim review · CLM-1").wait_for()
-    console.press("j", "Enter")
+    console.page.get_by_role("search").wait_for()
+    console.press("/")
+    console.page.keyboard.type("CLM-1")
+    console.press("Enter")
+    expect(console.page.get_by_role("link", name="Claim review · CLM-1")).to_have_count(1)
+    console.tab_to("Claim review · CLM-1")
+    console.press("Enter")
     console.tab_to("Claim", exact=True)
     console.press("Enter")
     expect(console.page.get_by_role("button", name="Release")).to_be_visible()

@@ -1,4 +1,4 @@
-"""The Quart application: routes, the check of foreign web pages, headers, errors.
+"""The Quart application: routes, the check of foreign web pages, headers, errors; files with a hash come before it.
 
 It has no lifespan and no background tasks. Its caller passes all that it needs. Another task of the program serves it.
 """
@@ -15,7 +15,7 @@ from quart_trio import QuartTrio
 from vivero.api.origins import Gate
 from vivero.api.problems import Problem
 from vivero.api.settings import ApiSettings
-from vivero.web import console_pages, live_stream, sign_in
+from vivero.web import console_pages, hashed_files, live_stream, sign_in
 from vivero.web.answers import as_response
 from vivero.web.console_files import ConsoleFiles
 from vivero.web.live import Hub
@@ -72,4 +72,5 @@ def build(parts: WebParts) -> App:
     live_stream.add(application, parts.hub, None if parts.sign_in is None else parts.sign_in.authenticator)
     sign_in.add(application, parts.sign_in, gate)
     console_pages.add(application, parts.files)
-    return cast("App", application)
+    pages = cast("App", application)
+    return pages if parts.files is None else hashed_files.answered_first(parts.files, gate, pages)

@@ -9,8 +9,8 @@ from quart_trio import QuartTrio
 from werkzeug.wrappers import Response as PlainResponse
 
 from vivero.web.console_files import ConsoleFile, ConsoleFiles
+from vivero.web.hashed_files import codings, headers_of
 from vivero.web.mount import PREFIX
-from vivero.web.security_headers import CONSOLE_POLICY
 
 MISSING = (Path(__file__).parent / "pages" / "missing.html").read_text(encoding="utf-8")
 HTML = "text/html; charset=utf-8"
@@ -38,16 +38,8 @@ def _not_found() -> Response:
 
 
 def _answer(file: ConsoleFile, links: str | None) -> Response:
-    coding, body = file.best(frozenset(name for name, quality in request.accept_encodings if quality > 0))
-    headers = {
-        "Content-Security-Policy": CONSOLE_POLICY,
-        "Cache-Control": file.cache,
-        "ETag": f'"{file.etag}{"-" + coding if coding else ""}"',
-        "Vary": "Accept-Encoding",
-        **({"Link": links} if links else {}),
-    }
+    coding, body = file.best(codings(request.headers.get("Accept-Encoding", "")))
+    headers = {**headers_of(file, coding), **({"Link": links} if links else {})}
     if request.if_none_match.contains_weak(headers["ETag"].strip('"')):
-        return Response(b"", 304, headers)
-    if coding:
-        headers["Content-Encoding"] = coding
+        return Response(b"", 304, {name: value for name, value in headers.items() if name != "Content-Encoding"})
     return Response(body, 200, headers, content_type=file.type)

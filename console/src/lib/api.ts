@@ -101,6 +101,16 @@ export async function send<T>(request: Request, abort?: AbortSignal): Promise<An
 export const get = async <T>(path: string, abort?: AbortSignal): Promise<T> =>
   (await send<T>({ method: 'GET', path }, abort)).body;
 
+/** What was asked for; null if the user may not see it. Raises Problem. */
+export async function ifAllowed<T>(asked: Promise<T>): Promise<T | null> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof Problem && error.status === 403) return null;
+    throw error;
+  }
+}
+
 /** Search: a page of `resource`, such as `process-instances`. Raises Problem. */
 export const search = async <T>(resource: string, body: SearchRequest, abort?: AbortSignal): Promise<Page<T>> =>
   (await send<Page<T>>({ method: 'POST', path: `/v2/${resource}/search`, body }, abort)).body;

@@ -9,7 +9,7 @@ const STATE_FILTERS: Record<string, Record<string, unknown>> = {
 };
 
 /** A text that people type: a key, or a business id, in which `*` stands for any characters. */
-function identity(text: string): Record<string, unknown> {
+export function identity(text: string): Record<string, unknown> {
   if (/^\d{10,}$/.test(text)) return { processInstanceKey: text };
   return { businessId: text.includes('*') ? { $like: text } : text };
 }

@@ -1,5 +1,5 @@
 // Who uses the console, and what they may do. The server decides; the console only says beforehand why an action is not possible.
-import { computed, signal } from '@preact/signals';
+import { batch, computed, signal } from '@preact/signals';
 import type { Page, User } from './shapes.ts';
 
 /** A permission: an action on a type of resource. */
@@ -13,6 +13,8 @@ export const CREATE_INSTANCE: Need = ['PROCESS_DEFINITION', 'CREATE_PROCESS_INST
 export const UPDATE_INSTANCE: Need = ['PROCESS_DEFINITION', 'UPDATE_PROCESS_INSTANCE'];
 export const DELETE_INSTANCE: Need = ['PROCESS_DEFINITION', 'DELETE_PROCESS_INSTANCE'];
 export const CANCEL_INSTANCE: Need = ['PROCESS_DEFINITION', 'CANCEL_PROCESS_INSTANCE'];
+export const READ_INSTANCE: Need = ['PROCESS_DEFINITION', 'READ_PROCESS_INSTANCE'];
+export const READ_TASK: Need = ['PROCESS_DEFINITION', 'READ_USER_TASK'];
 export const UPDATE_TASK: Need = ['PROCESS_DEFINITION', 'UPDATE_USER_TASK'];
 export const CLAIM_TASK: Need = ['PROCESS_DEFINITION', 'CLAIM_USER_TASK'];
 export const COMPLETE_TASK: Need = ['PROCESS_DEFINITION', 'COMPLETE_USER_TASK'];
@@ -22,11 +24,13 @@ export const DELETE_PROCESS: Need = ['RESOURCE', 'DELETE_PROCESS'];
 export const EVALUATE: Need = ['EXPRESSION', 'EVALUATE'];
 
 /** Permissions on processes → those on single user tasks. One of the two is enough. */
-const ON_TASKS: Record<string, string> = { UPDATE_USER_TASK: 'UPDATE', CLAIM_USER_TASK: 'CLAIM', COMPLETE_USER_TASK: 'COMPLETE' };
+const ON_TASKS: Record<string, string> = { READ_USER_TASK: 'READ', UPDATE_USER_TASK: 'UPDATE', CLAIM_USER_TASK: 'CLAIM', COMPLETE_USER_TASK: 'COMPLETE' };
 
 export const me = signal<User | null>(null);
 /** Null as long as it is unknown, and without authentication: then everything is allowed. */
 const grants = signal<readonly Grant[] | null>(null);
+/** Whether the server was asked for the rights of the user. Until then a page that needs some waits. */
+export const rightsAsked = signal(false);
 /** Without authentication everybody may do everything. */
 export const isOpen = computed(() => me.value !== null && grants.value === null);
 
@@ -49,11 +53,14 @@ async function answered<T>(path: string, body?: unknown): Promise<T | null> {
 
 /** Read who uses the console. Without authentication, nobody has grants and everybody has all components. */
 export async function loadSession(): Promise<void> {
-  const user = await answered<User>('/v2/authentication/me');
-  if (!user) return;
-  const found = await answered<Page<Grant>>('/v2/authentication/me/authorizations/search', { page: { limit: 1000 } });
-  me.value = user;
-  if (found) grants.value = !found.items.length && user.authorizedComponents.includes('*') ? null : found.items;
+  const [user, found] = await Promise.all([
+    answered<User>('/v2/authentication/me'), answered<Page<Grant>>('/v2/authentication/me/authorizations/search', { page: { limit: 1000 } }),
+  ]);
+  batch(() => {
+    if (user) me.value = user;
+    if (user && found) grants.value = !found.items.length && user.authorizedComponents.includes('*') ? null : found.items;
+    rightsAsked.value = true;
+  });
 }
 
 /** The session has ended; what the page shows stays until somebody signs in. */

@@ -48,7 +48,7 @@ const columns = (): Column<Batch>[] => [
 
 export function Batches() {
   return <><Head title={t('nav.batches')} />
-    <SearchPage<Batch> resource="batch-operations" label={t('nav.batches')} columns={columns()} id={(batch) => batch.batchOperationKey} sort="-batchOperationKey" topics={[...TOPIC, 'instances']} empty={t('empty.batches')}
+    <SearchPage<Batch> resource="batch-operations" label={t('nav.batches')} columns={columns()} id={(batch) => batch.batchOperationKey} sort="-batchOperationKey" topics={[...TOPIC, 'instances']} empty={t('empty.batches')} way={['/instances', 'nav.instances']}
       states={[['all', t('filter.all')], ['ACTIVE', t('state.active')], ['SUSPENDED', t('state.suspended')], ['COMPLETED', t('state.completed')], ['PARTIALLY_COMPLETED', t('state.partial')], ['FAILED', t('state.failed')], ['CANCELED', t('state.terminated')]]}
       fields={[['by', t('batch.by')]]} filter={(state, { by }) => ({ ...(state !== 'all' && { state }), ...(by && { actorId: by }) })} /></>;
 }
@@ -90,11 +90,11 @@ export function BatchPage({ id }: { id: string }) {
   useProgress(batch, found.reload);
   return <>
     <Head title={<>{batch ? kindOf(batch.batchOperationType) : t('nav.batches')} {batch && <State of={batch.state} />}</>} crumbs={<a href={href('/batches')}>{t('nav.batches')}</a>} actions={batch && <Actions batch={batch} />} />
-    {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
+    {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} of={['/batches', 'nav.batches']} />}
     {batch && <div class="stack pad" role="status"><p class="row"><Progress batch={batch} /> <Counts batch={batch} /></p>
       {isOpen(batch) && <CopyCommands commands={[pauseOf(batch)[0]]} label={t(pauseOf(batch)[1])} />}
       {batch.errors.map((error) => <p key={error.message} class="invalid">{error.message}</p>)}</div>}
-    {batch && <SearchPage<BatchItem> key={`${ended(batch)}`} resource="batch-operation-items" label={t('batch.items')} columns={itemColumns()} id={(item) => item.itemKey} sort="processInstanceKey" topics={TOPIC} empty={t('empty.items')}
+    {batch && <SearchPage<BatchItem> key={`${ended(batch)}`} resource="batch-operation-items" label={t('batch.items')} columns={itemColumns()} id={(item) => item.itemKey} sort="processInstanceKey" topics={TOPIC} empty={t('empty.items')} way={['/batches', 'nav.batches']}
       states={[['all', t('filter.all')], ['ACTIVE', t('state.active')], ['COMPLETED', t('state.completed')], ['SKIPPED', t('batch.skipped')], ['FAILED', t('state.failed')], ['CANCELED', t('batch.left')]]}
       fields={[['instance', t('instance')]]} filter={(state, { instance }) => ({ batchOperationKey: id, ...(state !== 'all' && { state }), ...(instance && { processInstanceKey: instance }) })} />}
   </>;

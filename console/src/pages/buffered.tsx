@@ -2,7 +2,7 @@
 import { t } from '../lib/i18n.ts';
 import { href } from '../lib/router.ts';
 import { Head } from '../parts/head.tsx';
-import { lackOf } from '../parts/act.tsx';
+import { Needing } from '../parts/act.tsx';
 import { SearchPage } from '../parts/search.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Copy, KeyText, Time } from '../parts/time.tsx';
@@ -20,9 +20,8 @@ const columns = (): Column<Message>[] => [
 ];
 
 export function Buffered() {
-  const lack = lackOf(['MESSAGE', 'READ']);
   return <><Head title={t('message.buffered')} crumbs={<a href={href('/messages')}>{t('nav.messages')}</a>} actions={<><a class="button" href={href('/messages/match')}>{t('match.title')}</a><PublishButton /></>} />
-    {lack ? <div class="empty"><p>{lack}</p></div> : <SearchPage<Message> resource="messages" label={t('message.buffered')} columns={columns()} id={(m) => m.messageKey} sort="-messageKey" topics={['messages']} empty={t('empty.buffered')}
+    <Needing need={['MESSAGE', 'READ']}><SearchPage<Message> resource="messages" label={t('message.buffered')} columns={columns()} id={(m) => m.messageKey} sort="-messageKey" topics={['messages']} empty={t('empty.buffered')} way={['/messages', 'nav.messages']}
       states={[]} fields={[['name', t('message.name')], ['key', t('message.key')]]}
-      filter={(_, { name, key }) => ({ ...(name && { messageName: name }), ...(key && { correlationKey: key }) })} />}</>;
+      filter={(_, { name, key }) => ({ ...(name && { messageName: name }), ...(key && { correlationKey: key }) })} /></Needing></>;
 }

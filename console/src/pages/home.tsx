@@ -1,11 +1,11 @@
 // Home: what needs me.
-import { search } from '../lib/api.ts';
+import { ifAllowed, search } from '../lib/api.ts';
 import { causesOf, runningInAll, type Running } from '../lib/counts.ts';
 import { grouped } from '../lib/groups.ts';
 import { number, t, total } from '../lib/i18n.ts';
 import { useResource } from '../lib/resource.ts';
 import { href } from '../lib/router.ts';
-import type { CauseCount, Instance, Job, PageInfo, Timer, UserTask } from '../lib/shapes.ts';
+import type { CauseCount, Instance, Job, Page, Timer, UserTask } from '../lib/shapes.ts';
 import { ago } from '../lib/time.ts';
 import { ProblemBox } from '../parts/problem.tsx';
 import { Head } from '../parts/head.tsx';
@@ -14,20 +14,22 @@ import { State } from '../parts/state.tsx';
 import { Time } from '../parts/time.tsx';
 import { kindOf } from './incidents.tsx';
 
-type Totals = Record<'tasks' | 'jobs', PageInfo> & { running: Running };
-type Found = { totals: Totals; causes: CauseCount[]; tasks: UserTask[]; oldest: Instance[]; timers: Timer[] };
+/** Null: the user may not see it. */
+type Found = {
+  running: Running | null; causes: CauseCount[] | null; tasks: Page<UserTask> | null; jobs: Page<Job> | null; oldest: Page<Instance> | null; timers: Page<Timer> | null;
+};
 
 async function load(abort: AbortSignal): Promise<Found> {
   const few = { page: { limit: 6 } }, one = { page: { limit: 1 } };
-  const [active, running, tasks, jobs, timers, causes] = await Promise.all([
-    search<Instance>('process-instances', { filter: { state: 'ACTIVE' }, sort: [{ field: 'startDate', order: 'ASC' }], ...few }, abort),
-    runningInAll(abort),
-    search<UserTask>('user-tasks', { filter: { state: 'CREATED' }, sort: [{ field: 'creationDate', order: 'ASC' }], ...few }, abort),
-    search<Job>('jobs', { filter: { state: 'CREATED' }, ...one }, abort),
-    search<Timer>('timers', { filter: { state: 'PENDING' }, sort: [{ field: 'dueDate', order: 'ASC' }], ...few }, abort),
-    causesOf(200, abort),
+  const [oldest, running, tasks, jobs, timers, causes] = await Promise.all([
+    ifAllowed(search<Instance>('process-instances', { filter: { state: 'ACTIVE' }, sort: [{ field: 'startDate', order: 'ASC' }], ...few }, abort)),
+    ifAllowed(runningInAll(abort)),
+    ifAllowed(search<UserTask>('user-tasks', { filter: { state: 'CREATED' }, sort: [{ field: 'creationDate', order: 'ASC' }], ...few }, abort)),
+    ifAllowed(search<Job>('jobs', { filter: { state: 'CREATED' }, ...one }, abort)),
+    ifAllowed(search<Timer>('timers', { filter: { state: 'PENDING' }, sort: [{ field: 'dueDate', order: 'ASC' }], ...few }, abort)),
+    ifAllowed(causesOf(200, abort)),
   ]);
-  return { totals: { running, tasks: tasks.page, jobs: jobs.page }, causes, tasks: tasks.items, oldest: active.items, timers: timers.items };
+  return { running, causes, tasks, jobs, oldest, timers };
 }
 
 function Figure({ to, label, n, bad = false }: { to: string; label: string; n: string; bad?: boolean }) {
@@ -66,9 +68,13 @@ export function Home() {
     <Head title={t('nav.home')} actions={<a class="button" href={href('/deploy')}>{t('nav.deploy')} …</a>} />
     {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
     {!data && !found.problem.value && <p class="dim loading">{t('loading')}</p>}
+    {data && Object.values(data).every((part) => part === null) && <div class="empty"><p>{t('empty.rights')}</p></div>}
     {data && <div class="home">
-      <div class="figures"><Figure to={href('/instances')} label={t('home.active')} n={number(data.totals.running.active)} /><Figure to={href('/instances', { state: 'incidents' })} label={t('home.stuck')} n={number(data.totals.running.incidents)} bad={data.totals.running.incidents > 0} /><Figure to={href('/tasks')} label={t('nav.tasks')} n={total(data.totals.tasks)} /><Figure to={href('/jobs')} label={t('home.jobs')} n={total(data.totals.jobs)} /></div>
-      <Causes causes={data.causes} /><Tasks tasks={data.tasks} /><Oldest instances={data.oldest} /><Due timers={data.timers} />
+      <div class="figures">
+        {data.running && <><Figure to={href('/instances')} label={t('home.active')} n={number(data.running.active)} /><Figure to={href('/instances', { state: 'incidents' })} label={t('home.stuck')} n={number(data.running.incidents)} bad={data.running.incidents > 0} /></>}
+        {data.tasks && <Figure to={href('/tasks')} label={t('nav.tasks')} n={total(data.tasks.page)} />}{data.jobs && <Figure to={href('/jobs')} label={t('home.jobs')} n={total(data.jobs.page)} />}
+      </div>
+      {data.causes && <Causes causes={data.causes} />}{data.tasks && <Tasks tasks={data.tasks.items} />}{data.oldest && <Oldest instances={data.oldest.items} />}{data.timers && <Due timers={data.timers.items} />}
     </div>}
   </>;
 }

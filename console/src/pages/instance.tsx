@@ -1,6 +1,6 @@
 // A process instance: where it is and why, what it knows, what happened, and the cure, on one page.
 import { useComputed, useSignal } from '@preact/signals';
-import { get, Problem, search, send } from '../lib/api.ts';
+import { get, ifAllowed, Problem, search, send } from '../lib/api.ts';
 import { t } from '../lib/i18n.ts';
 import { pageKey } from '../lib/keys.ts';
 import { modelOf } from '../lib/models.ts';
@@ -27,10 +27,11 @@ export type Now = {
   instance: InstanceShape; statistics: Statistics[]; flows: string[]; incidents: Incident[]; variables: Variable[]; jobs: Job[]; callers: CallHierarchy[];
 };
 
-async function load(key: string, abort: AbortSignal): Promise<Now> {
+/** `onInstance` is called with the instance itself, before the rest is there. */
+async function load(key: string, onInstance: (instance: InstanceShape) => void, abort: AbortSignal): Promise<Now> {
   const path = `/v2/process-instances/${key}`, of = { processInstanceKey: key };
   const itself = get<InstanceShape>(path, abort);
-  itself.then((found) => modelOf(found.processDefinitionKey)).catch(() => {}); // the page asks for it, too, and tells what is wrong
+  itself.then(onInstance).catch(() => {}); // all together tell what is wrong
   const [instance, statistics, flows, incidents, variables, jobs, callers] = await Promise.all([
     itself,
     get<{ items: Statistics[] }>(`${path}/statistics/element-instances`, abort),
@@ -38,9 +39,9 @@ async function load(key: string, abort: AbortSignal): Promise<Now> {
     send<Page<Incident>>({ method: 'POST', path: `${path}/incidents/search`, body: { filter: { state: 'ACTIVE' }, page: { limit: 100 } } }, abort),
     search<Variable>('variables', { filter: of, sort: [{ field: 'name', order: 'ASC' }], page: { limit: 500 } }, abort),
     search<Job>('jobs', { filter: of, sort: [{ field: 'jobKey', order: 'DESC' }], page: { limit: 100 } }, abort),
-    get<CallHierarchy[]>(`${path}/call-hierarchy`, abort),
+    ifAllowed(get<CallHierarchy[]>(`${path}/call-hierarchy`, abort)), // it needs rights on all processes
   ]);
-  return { instance, statistics: statistics.items, flows: flows.items.map((flow) => flow.elementId), incidents: incidents.body.items, variables: variables.items, jobs: jobs.items, callers };
+  return { instance, statistics: statistics.items, flows: flows.items.map((flow) => flow.elementId), incidents: incidents.body.items, variables: variables.items, jobs: jobs.items, callers: callers ?? [] };
 }
 
 type Past = { steps: Step[]; shown: Shown[]; more: boolean };
@@ -52,7 +53,7 @@ async function loadHistory(key: string, abort: AbortSignal): Promise<Past> {
     const steps = stepsOf(history);
     return { steps, shown: visible(steps), more: history.next !== null };
   } catch (error) {
-    if (error instanceof Problem && error.status === 404) return { steps: [], shown: [], more: false };
+    if (error instanceof Problem && (error.status === 404 || error.status === 403)) return { steps: [], shown: [], more: false };
     throw error;
   }
 }
@@ -81,9 +82,10 @@ const NO_PAST: Past = { steps: [], shown: [], more: false };
 
 export function Instance({ id }: { id: string }) {
   const topics = [`instance:${id}`];
-  const found = useResource(`instance ${id}`, (abort) => load(id, abort), topics);
+  const early = useSignal<InstanceShape | null>(null); // with it the diagram is drawn while the rest arrives
+  const found = useResource(`instance ${id}`, (abort) => load(id, (instance) => { early.value ??= instance; }, abort), topics);
   const past = useResource(`history ${id}`, (abort) => loadHistory(id, abort), topics);
-  const now = found.data.value, definition = now?.instance.processDefinitionKey ?? '';
+  const now = found.data.value, instance = now?.instance ?? early.value, definition = instance?.processDefinitionKey ?? '';
   const xml = useResource(definition && `xml ${definition}`, () => modelOf(definition));
   const names = useSignal(new Map<string, string>());
   const { steps, shown, more } = past.data.value ?? NO_PAST, [at, setAt] = useAt(steps);
@@ -92,19 +94,19 @@ export function Instance({ id }: { id: string }) {
   const heat = query.value.get('heat') !== null, selected = query.value.get('element') ?? (at === null ? now?.incidents[0]?.elementId ?? null : null);
   const select = (element: string | null) => put({ element });
   pageKey('h', () => put({ heat: heat ? null : 1 }));
-  if (!now) return <><Head title={t('instance')} note={<KeyText of={id} />} />{found.problem.value ? <ProblemBox problem={found.problem.value} retry={found.reload} /> : <p class="dim loading">{t('loading')}</p>}</>;
+  if (!instance || (!now && found.problem.value)) return <><Head title={t('instance')} note={<KeyText of={id} />} />{found.problem.value ? <ProblemBox problem={found.problem.value} retry={found.reload} of={['/instances', 'nav.instances']} /> : <p class="dim loading">{t('loading')}</p>}</>;
   const counts = heat ? new Map([...present.elements].map(([element, mark]) => [element, mark.completed + mark.active + mark.incidents])) : null;
   const name = (element: string) => names.value.get(element) ?? element, last = at === null ? null : steps[at - 1];
   const taken = last?.event.type === 'ElementCompleted' ? ((last.event.flows as string[] | undefined)?.[0] ?? null) : null;
   return <div class={at === null ? 'full instance' : 'full instance is-past'}>
-    <Head title={<Title instance={now.instance} />} crumbs={<Crumbs instance={now.instance} callers={now.callers} />}
-      note={<>{t('started')} <Time at={now.instance.startDate} />{now.instance.endDate && <> · {t('ended')} <Time at={now.instance.endDate} /></>} · <KeyText of={id} /></>}
-      actions={<><button type="button" aria-pressed={heat} onClick={() => put({ heat: heat ? null : 1 })}>{t('heat')}</button>{at === null && <InstanceActions now={now} />}</>} />
-    {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
+    <Head title={<Title instance={instance} />} crumbs={<Crumbs instance={instance} callers={now?.callers ?? []} />}
+      note={<>{t('started')} <Time at={instance.startDate} />{instance.endDate && <> · {t('ended')} <Time at={instance.endDate} /></>} · <KeyText of={id} /></>}
+      actions={<><button type="button" aria-pressed={heat} onClick={() => put({ heat: heat ? null : 1 })}>{t('heat')}</button>{at === null && now && <InstanceActions now={now} />}</>} />
+    {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} of={['/instances', 'nav.instances']} />}
     <div class="split">
       {xml.data.value ? <Canvas xml={xml.data.value} marks={at === null ? present : view.marks} selected={selected} onSelect={select} heat={counts} travel={taken} names={(found) => { names.value = found; }} /> : <div class="canvas" />}
       <Divider of="aside" along="x" grows={-1} least={240} most={720} usual={340} />
-      <Inspector now={now} view={at === null ? null : view} selected={selected} onSelect={select} name={name} />
+      {now ? <Inspector now={now} view={at === null ? null : view} selected={selected} onSelect={select} name={name} /> : <aside aria-label={t('details')}><p class="dim loading">{t('loading')}</p></aside>}
       <Divider of="timeline" along="y" grows={-1} least={90} most={600} usual={240} />
       <Scrubber shown={shown} at={at} view={view} name={name} more={more} onAt={setAt} onSelect={select} />
     </div>

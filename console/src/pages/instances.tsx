@@ -77,7 +77,8 @@ export function Instances() {
   const { after, before } = values;
   const body = { filter: instanceFilter(values), sort: [sort], page: { limit: SIZE, ...(after && { after }), ...(before && { before }) } };
   const found = useResource<Page<Instance>>(JSON.stringify(body), (abort) => search('process-instances', body, abort), ['instances']);
-  const definitions = useResource('definitions', (abort) => search<Definition>('process-definitions', { page: { limit: 1000 } }, abort), ['definitions']);
+  const rowsCame = found.data.value !== undefined || found.problem.value !== null; // before them, the choice of processes would only be in their way
+  const definitions = useResource(rowsCame ? 'definitions' : '', (abort) => search<Definition>('process-definitions', { page: { limit: 1000 } }, abort), ['definitions']);
   const hasFilter = Object.keys(values).some((name) => name !== 'sort');
   return <>
     <Head title={t('nav.instances')} actions={<All filter={body.filter} state={values.state ?? 'active'} page={found.data.value?.page} />} />

@@ -1,5 +1,5 @@
 // Processes: the latest version of each, with what runs.
-import { search } from '../lib/api.ts';
+import { ifAllowed, search } from '../lib/api.ts';
 import { number, t } from '../lib/i18n.ts';
 import { useResource } from '../lib/resource.ts';
 import { href } from '../lib/router.ts';
@@ -10,14 +10,14 @@ import { Head } from '../parts/head.tsx';
 import { State } from '../parts/state.tsx';
 import { List, type Column } from '../parts/table.tsx';
 
-type Row = Definition & { running: Running };
-const SIZE = 100;
+type Row = Definition & { running: Running | null };
+const SIZE = 100, UNKNOWN = <span class="dim">–</span>;
 
 const columns = (): Column<Row>[] => [
   { title: t('process'), wide: true, cell: (d) => <a data-row href={processUrl(d.processDefinitionId)}><b>{d.name ?? d.processDefinitionId}</b>{d.name && <small><code>{d.processDefinitionId}</code></small>}</a> },
   { title: t('version'), cell: (d) => <>v{d.version}{d.versionTag && <span class="tag">{d.versionTag}</span>}</> },
-  { title: t('n.active'), cell: (d) => <a class="number" href={href('/instances', { process: d.processDefinitionId })}>{number(d.running.active)}</a> },
-  { title: t('n.incidents'), cell: (d) => d.running.incidents ? <a class="number bad" href={href('/instances', { process: d.processDefinitionId, state: 'incidents' })}>{number(d.running.incidents)}</a> : <span class="number dim">0</span> },
+  { title: t('n.active'), cell: (d) => d.running ? <a class="number" href={href('/instances', { process: d.processDefinitionId })}>{number(d.running.active)}</a> : UNKNOWN },
+  { title: t('n.incidents'), cell: (d) => d.running?.incidents ? <a class="number bad" href={href('/instances', { process: d.processDefinitionId, state: 'incidents' })}>{number(d.running.incidents)}</a> : d.running ? <span class="number dim">0</span> : UNKNOWN },
   { title: t('file'), cell: (d) => <span class="dim">{d.resourceName}</span> },
   { title: t('state'), cell: (d) => d.state === 'ACTIVE' ? null : <State of={d.state} /> },
 ];
@@ -25,9 +25,9 @@ const columns = (): Column<Row>[] => [
 async function load(abort: AbortSignal): Promise<Page<Row>> {
   const [page, running] = await Promise.all([
     search<Definition>('process-definitions', { filter: { isLatestVersion: true }, sort: [{ field: 'name', order: 'ASC' }], page: { limit: SIZE } }, abort),
-    runningByProcess(abort),
+    ifAllowed(runningByProcess(abort)),
   ]);
-  return { ...page, items: page.items.map((d) => ({ ...d, running: running(d) })) };
+  return { ...page, items: page.items.map((d) => ({ ...d, running: running?.(d) ?? null })) };
 }
 
 export function Processes() {

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { get, search, send } from '../lib/api.ts';
 import { perform, variablesOption, type Command } from '../lib/commands.ts';
 import { t, total } from '../lib/i18n.ts';
+import { identity } from '../lib/filters.ts';
 import { variablesOf } from '../lib/json.ts';
 import { useResource } from '../lib/resource.ts';
 import { go, href, put, query } from '../lib/router.ts';
@@ -22,9 +23,10 @@ import { Assignment, claimOf } from './task_assignment.tsx';
 const SIZE = 100;
 const VIEWS = ['open', 'mine', 'unassigned', 'done'] as const;
 
-function filterOf(view: string, me: string): Record<string, unknown> {
-  if (view === 'done') return { state: 'COMPLETED' };
-  return { state: 'CREATED', ...(view === 'mine' && { assignee: me }), ...(view === 'unassigned' && { assignee: { $exists: false } }) };
+function filterOf(view: string, q: string, me: string): Record<string, unknown> {
+  const found = q ? identity(q) : {};
+  if (view === 'done') return { state: 'COMPLETED', ...found };
+  return { state: 'CREATED', ...found, ...(view === 'mine' && { assignee: me }), ...(view === 'unassigned' && { assignee: { $exists: false } }) };
 }
 
 const useMe = (): string => whoami.value?.username ?? '';
@@ -57,7 +59,7 @@ function JsonCompletion({ completion, disabled, onDone }: { completion: (variabl
 function Task({ id, me, onDone }: { id: string; me: string; onDone: () => void }) {
   const found = useResource(`task ${id}`, (abort) => open(id, abort)), data = found.data.value;
   const state = useResource(`task state ${id}`, (abort) => get<UserTask>(`/v2/user-tasks/${id}`, abort), ['tasks']).data.value;
-  if (!data) return <section class="pane">{found.problem.value ? <ProblemBox problem={found.problem.value} retry={found.reload} /> : <p class="dim">{t('loading')}</p>}</section>;
+  if (!data) return <section class="pane">{found.problem.value ? <ProblemBox problem={found.problem.value} retry={found.reload} of={['/tasks', 'nav.tasks']} /> : <p class="dim">{t('loading')}</p>}</section>;
   const task = state ?? data.task, path = `/v2/user-tasks/${id}/completion`, isOpen = task.state === 'CREATED';
   const ofAnother = isOpen && task.assignee !== null && task.assignee !== me, lack = isOpen ? lackOf(COMPLETE_TASK, task.processDefinitionId) : null;
   const completion = (variables: Record<string, unknown>): Command => ({ method: 'POST', path, body: { variables }, cli: `task complete ${id}${variablesOption(variables)}` });
@@ -80,18 +82,20 @@ function Task({ id, me, onDone }: { id: string; me: string; onDone: () => void }
 }
 
 export function Tasks({ id }: { id?: string }) {
-  const me = useMe(), view = query.value.get('view') ?? 'open', body = { filter: filterOf(view, me), sort: [{ field: 'priority', order: 'DESC' as const }, { field: 'creationDate', order: 'ASC' as const }], page: { limit: SIZE } };
+  const me = useMe(), view = query.value.get('view') ?? 'open', q = (query.value.get('q') ?? '').trim(), kept = { view: query.value.get('view'), q };
+  const body = { filter: filterOf(view, q, me), sort: [{ field: 'priority', order: 'DESC' as const }, { field: 'creationDate', order: 'ASC' as const }], page: { limit: SIZE } };
   const found = useResource<Page<UserTask>>(view === 'mine' && !me ? '' : JSON.stringify(body), (abort) => search('user-tasks', body, abort), ['tasks']), page = found.data.value;
-  const next = () => { const items = page?.items ?? [], i = items.findIndex((task) => task.userTaskKey === id), after = items[i + 1] ?? items[i - 1]; go(after ? href(`/tasks/${after.userTaskKey}`, { view: query.value.get('view') }) : href('/tasks')); };
+  const next = () => { const items = page?.items ?? [], i = items.findIndex((task) => task.userTaskKey === id), after = items[i + 1] ?? items[i - 1]; go(after ? href(`/tasks/${after.userTaskKey}`, kept) : href('/tasks', kept)); };
   return <div class="full">
     <Head title={t('nav.tasks')} actions={<fieldset class="states"><legend class="sr">{t('state')}</legend>{VIEWS.map((name) => <label key={name}><input type="radio" name="view" checked={view === name} onChange={() => put({ view: name === 'open' ? null : name })} />{t(`task.view.${name}`)}</label>)}</fieldset>} />
-    <div class="panes">
+    <div class={id ? 'panes opened' : 'panes'}>
       <section class="pane tasks" aria-label={t('nav.tasks')}>
+        <form role="search" aria-label={t('filters')} onSubmit={(event) => event.preventDefault()}><input type="search" data-search placeholder={t('filter.q')} aria-label={t('filter.q')} value={q} onChange={(event) => put({ q: event.currentTarget.value || null })} /></form>
         {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
         {page && <p class="total" role="status">{t('total', { n: total(page.page) })}</p>}
-        <ul>{page?.items.map((task) => <li key={task.userTaskKey}><a data-row class="task" href={href(`/tasks/${task.userTaskKey}`, { view: query.value.get('view') })} aria-current={task.userTaskKey === id ? 'true' : undefined}>
+        <ul>{page?.items.map((task) => <li key={task.userTaskKey}><a data-row class="task" href={href(`/tasks/${task.userTaskKey}`, kept)} aria-current={task.userTaskKey === id ? 'true' : undefined}>
           <b>{task.name ?? task.elementId}</b><span class="dim">{task.processName ?? task.processDefinitionId}{task.businessId && ` · ${task.businessId}`}</span><span class="dim">{task.assignee ?? t('task.unassigned')} · {ago(task.creationDate)}{task.priority !== 50 && ` · ${t('task.priority')} ${task.priority}`}</span></a></li>)}</ul>
-        {page && !page.items.length && <div class="empty"><p>{t('empty.tasks')}</p><a class="button" href={href('/processes')}>{t('nav.processes')}</a></div>}
+        {page && !page.items.length && <div class="empty"><p>{t('empty.tasks')}</p>{q ? <a class="button" href={href('/tasks', { view: kept.view })}>{t('filter.clear')}</a> : <a class="button" href={href('/processes')}>{t('nav.processes')}</a>}</div>}
       </section>
       <Divider of="list" along="x" grows={1} least={200} most={640} usual={340} />
       {id ? <Task key={id} id={id} me={me} onDone={next} /> : <section class="pane"><div class="empty"><p>{t('task.choose')}</p></div></section>}

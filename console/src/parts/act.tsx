@@ -1,7 +1,7 @@
 // Buttons of actions. One that the user has no permission for stays reachable, and says why it does nothing.
 import type { ComponentChildren } from 'preact';
 import { t } from '../lib/i18n.ts';
-import { may, type Need } from '../lib/session.ts';
+import { may, rightsAsked, type Need } from '../lib/session.ts';
 
 type ActProps = { need: Need | null; of?: string | undefined; onClick: () => void; class?: string; disabled?: boolean; label?: string; children: ComponentChildren };
 
@@ -14,4 +14,11 @@ export function Act({ need, of, onClick, class: look, disabled = false, label, c
   return <button type="button" class={look} disabled={disabled && !lack} aria-disabled={lack ? true : undefined} data-why={lack ?? undefined} aria-label={label} onClick={() => { if (!lack) onClick(); }}>
     {children}{lack && <span class="sr"> {lack}</span>}
   </button>;
+}
+
+/** What needs a permission: it waits until the rights are known. Without the permission, the user reads which one is lacking. */
+export function Needing({ need, children }: { need: Need | null; children: ComponentChildren }) {
+  const lack = lackOf(need);
+  if (lack) return <div class="empty"><p>{lack}</p></div>;
+  return rightsAsked.value ? <>{children}</> : <p class="dim loading">{t('loading')}</p>;
 }

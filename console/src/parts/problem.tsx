@@ -1,6 +1,7 @@
 // Problems: what is wrong in the server's words, and what one can do.
+import { href } from '../lib/router.ts';
 import { signInUrl, type Problem } from '../lib/api.ts';
-import { t } from '../lib/i18n.ts';
+import { t, type Key } from '../lib/i18n.ts';
 
 export function explanation(problem: Problem): string {
   if (problem.status === 0) return t('problem.unreachable');
@@ -9,7 +10,15 @@ export function explanation(problem: Problem): string {
   return problem.detail || problem.title;
 }
 
-export function ProblemBox({ problem, retry }: { problem: Problem; retry?: () => void }) {
+/** The page that a thing is listed on, and its name. */
+export type ListedOn = readonly [path: string, name: Key];
+
+/** What has no thing, or cannot have one, at this address: the same request gets the same answer. */
+const isFinal = ({ status }: Problem): boolean => status === 400 || status === 404;
+
+/** `of`: where to go on if the thing itself is missing. */
+export function ProblemBox({ problem, retry, of }: { problem: Problem; retry?: () => void; of?: ListedOn }) {
+  if (of && isFinal(problem)) return <div class="empty" role="alert"><p>{t('problem.gone')}</p><p class="dim">{problem.detail}</p><a class="button" href={href(of[0])}>{t(of[1])}</a></div>;
   return <div class="problem" role="alert">
     <p><b>{problem.status > 0 ? `${problem.status} ${problem.title}` : t('problem.title')}</b></p>
     <p>{explanation(problem)}</p>

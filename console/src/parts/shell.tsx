@@ -9,7 +9,7 @@ import { HELP, helpOpen, paletteOpen } from '../lib/keys.ts';
 import { following, source } from '../lib/live.ts';
 import { useResource } from '../lib/resource.ts';
 import { href, path } from '../lib/router.ts';
-import { me } from '../lib/session.ts';
+import { may, me, READ_INSTANCE, READ_TASK, type Need } from '../lib/session.ts';
 import { density, shortcuts, theme, type Theme } from '../lib/settings.ts';
 import { Banner } from './banner.tsx';
 import { Dialog } from './dialog.tsx';
@@ -20,8 +20,8 @@ import { MINOR, NAVIGATION } from './places.ts';
 const palette = async () => (await import('./palette.tsx')).Palette;
 const here = (to: string): boolean => (to === '/' ? path.value === '/' : path.value === to || path.value.startsWith(`${to}/`));
 
-const BADGES: Record<string, { resource: string; state: string; calm: boolean }> = {
-  '/incidents': { resource: 'incidents', state: 'ACTIVE', calm: false }, '/tasks': { resource: 'user-tasks', state: 'CREATED', calm: true },
+const BADGES: Record<string, { resource: string; state: string; need: Need; calm: boolean }> = {
+  '/incidents': { resource: 'incidents', state: 'ACTIVE', need: READ_INSTANCE, calm: false }, '/tasks': { resource: 'user-tasks', state: 'CREATED', need: READ_TASK, calm: true },
 };
 
 /** The page comes first. */
@@ -29,8 +29,8 @@ const later = signal(false);
 
 /** How many wait, beside the name of a page. */
 function Badge({ to }: { to: string }) {
-  const { resource, state, calm } = BADGES[to]!;
-  const found = useResource(later.value ? `badge ${resource}` : '', (abort) => search(resource, { filter: { state }, page: { limit: 1 } }, abort), [resource]);
+  const { resource, state, need, calm } = BADGES[to]!;
+  const found = useResource(later.value && may(need) ? `badge ${resource}` : '', (abort) => search(resource, { filter: { state }, page: { limit: 1 } }, abort), [resource]);
   const page = found.data.value?.page;
   return page && page.totalItems > 0 ? <em class={calm ? 'calm' : undefined}>{total(page)}</em> : null;
 }

@@ -70,6 +70,22 @@ async def test_what_the_build_compressed_is_sent_so(browser, accepted, coding):
     assert page.headers["vary"] == "Accept-Encoding"
 
 
+@pytest.mark.parametrize("accepted", ["gzip", "identity"])
+async def test_files_with_a_hash_have_the_headers_of_all_answers(browser, accepted):
+    """Quart answers HEAD, and does not answer GET."""
+    encoding = [(b"accept-encoding", accepted.encode())]
+    page, head = await browser("GET", SCRIPT_PATH, encoding), await browser("HEAD", SCRIPT_PATH, encoding)
+    assert (page.status, page.headers) == (200, head.headers)
+    assert "content-security-policy" in page.headers
+    assert int(page.headers["content-length"]) == len(page.body) > 0
+
+
+async def test_a_file_that_the_browser_has_is_not_sent_again(browser):
+    first = await browser("GET", SCRIPT_PATH)
+    again = await browser("GET", SCRIPT_PATH, [(b"if-none-match", first.headers["etag"].encode())])
+    assert (again.status, again.body) == (304, b"")
+
+
 async def test_what_the_browser_has_is_not_sent_again(browser):
     first = await browser("GET", "/console/")
     again = await browser("GET", "/console/", [(b"if-none-match", first.headers["etag"].encode())])
@@ -97,6 +113,7 @@ async def test_a_foreign_host_gets_nothing(parts):
     """A page of another site whose name points to this machine."""
     browser = Browser(application.build(parts), host=(b"host", b"evil.example.com"))
     assert (await browser("GET", "/console/")).status == 421
+    assert (await browser("GET", SCRIPT_PATH)).status == 421
 
 
 async def test_only_reads_are_allowed(browser):

@@ -25,7 +25,7 @@ const columns = (): Column<Record>[] => [
 
 export function Audit() {
   return <Frame title={t('access.audit')} need={['AUDIT_LOG', 'READ']}>
-    <SearchPage<Record> resource="audit-logs" label={t('access.audit')} columns={columns()} id={(r) => r.auditLogKey} sort="-timestamp" topics={['log']} empty={t('empty.audit')}
+    <SearchPage<Record> resource="audit-logs" label={t('access.audit')} columns={columns()} id={(r) => r.auditLogKey} sort="-timestamp" topics={['log']} empty={t('empty.audit')} way={['/access', 'nav.access']}
       states={[['all', t('filter.all')], ['SUCCESS', t('audit.succeeded')], ['FAIL', t('audit.failed')]]} fields={[['actor', t('audit.who')], ['entity', t('audit.which')], ['instance', t('instance')]]}
       filter={(state, { actor, entity, instance }) => ({ ...(state !== 'all' && { result: state }), ...(actor && { actorId: actor }), ...(entity && { entityKey: entity }), ...(instance && { processInstanceKey: instance }) })} />
   </Frame>;

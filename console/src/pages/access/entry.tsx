@@ -41,6 +41,6 @@ function Body({ kind, id, entry }: { kind: Kind; id: string; entry: EntryShape }
 export function Entry({ kind, id }: { kind: Kind; id: string }) {
   const found = useResource(`${kind.path} ${id}`, (abort) => get<EntryShape>(pathOf(kind.path, id), abort), ['@access']), entry = found.data.value;
   return <Frame title={id} need={[kind.type, 'READ']} crumbs={<a href={href(`/access/${kind.path}`)}>{t(kind.title)}</a>} note={t(kind.one)} actions={entry && <Actions kind={kind} id={id} entry={entry} />}>
-    {found.problem.value ? <ProblemBox problem={found.problem.value} retry={found.reload} /> : entry ? <Body kind={kind} id={id} entry={entry} /> : <p class="dim loading">{t('loading')}</p>}
+    {found.problem.value ? <ProblemBox problem={found.problem.value} retry={found.reload} of={[`/access/${kind.path}`, kind.title]} /> : entry ? <Body kind={kind} id={id} entry={entry} /> : <p class="dim loading">{t('loading')}</p>}
   </Frame>;
 }

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { t, type Key } from '../../lib/i18n.ts';
 import { href, path } from '../../lib/router.ts';
 import type { Need } from '../../lib/session.ts';
-import { lackOf } from '../../parts/act.tsx';
+import { lackOf, Needing } from '../../parts/act.tsx';
 import { Head } from '../../parts/head.tsx';
 
 const TABS: readonly [string, Key][] = [
@@ -21,7 +21,5 @@ type FrameProps = { title: ComponentChildren; crumbs?: ComponentChildren; note?:
 
 /** A page that needs a permission. Without it, the page says which. */
 export function Frame({ title, crumbs, note, actions, need, children }: FrameProps) {
-  const lack = lackOf(need);
-  return <><Head title={title} crumbs={crumbs} note={note} actions={lack ? null : actions} /><Tabs />
-    {lack ? <div class="empty"><p>{lack}</p></div> : children}</>;
+  return <><Head title={title} crumbs={crumbs} note={note} actions={lackOf(need) ? null : actions} /><Tabs /><Needing need={need}>{children}</Needing></>;
 }
