@@ -127,7 +127,7 @@ def test_a_viewer_sees_what_is_not_allowed_and_why(signed_in, guarded):
     assert writes == []
 
 
-@pytest.mark.parametrize("path", ["/access/users", "/access/audit", "/access/tokens", "/messages/buffered"])
+@pytest.mark.parametrize("path", ["/access/users", "/access/audit", "/access/tokens"])
 def test_a_page_without_permission_asks_for_nothing(signed_in, path):
     """Also when it is the first page, and the rights arrive after its script: no request is answered 403."""
     console = signed_in("vera")

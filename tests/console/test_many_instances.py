@@ -51,6 +51,7 @@ WATCH = """
     });
     watcher.observe(document, { subtree: true, childList: true, attributeFilter: ['data-ready'] });
 """
+SHOWN = "new Promise(done => { const ask = () => window.shown ? done(window.shown) : setTimeout(ask, 20); ask(); })"
 
 
 @pytest.fixture(autouse=True)
@@ -83,7 +84,7 @@ def opened(tab, address):
             console = tab(address, alone=True)
             console.page.add_init_script(WATCH.replace("SELECTOR", repr(selector)))
             console.page.goto(f"{console.address}/console{path}", wait_until="commit")
-            times.append(console.page.wait_for_function("window.shown").json_value())
+            times.append(console.page.evaluate(SHOWN))
             count = console.page.locator(selector).count()
             console.page.goto("about:blank")  # it must not take part in what the next one takes
         shown, median = ", ".join(f"{each:.0f}" for each in times), statistics.median(times)

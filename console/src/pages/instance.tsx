@@ -31,7 +31,7 @@ export type Now = {
 async function load(key: string, onInstance: (instance: InstanceShape) => void, abort: AbortSignal): Promise<Now> {
   const path = `/v2/process-instances/${key}`, of = { processInstanceKey: key };
   const itself = get<InstanceShape>(path, abort);
-  itself.then(onInstance).catch(() => {}); // all together tell what is wrong
+  itself.then((found) => { onInstance(found); return modelOf(found.processDefinitionKey); }).catch(() => {}); // the page asks for it, too, and tells what is wrong
   const [instance, statistics, flows, incidents, variables, jobs, callers] = await Promise.all([
     itself,
     get<{ items: Statistics[] }>(`${path}/statistics/element-instances`, abort),

@@ -5,7 +5,7 @@ import { argument, type Command } from '../../lib/commands.ts';
 import { t } from '../../lib/i18n.ts';
 import { useResource } from '../../lib/resource.ts';
 import { put, query } from '../../lib/router.ts';
-import { me, type Need } from '../../lib/session.ts';
+import { me, rightsAsked, type Need } from '../../lib/session.ts';
 import type { Page } from '../../lib/shapes.ts';
 import { Act, lackOf } from '../../parts/act.tsx';
 import { ActionDialog } from '../../parts/action.tsx';
@@ -102,7 +102,7 @@ function Found({ whose }: { whose: Whose }) {
 
 /** The page of all tokens. */
 export function Tokens() {
-  const roles = useResource(lackOf(READS_ROLES) ? '' : 'roles of tokens', (abort) => search<Entry>('roles', { page: { limit: MOST_ROLES } }, abort), ['@access']).data.value;
+  const roles = useResource(lackOf(READS_ROLES) || !rightsAsked.value ? '' : 'roles of tokens', (abort) => search<Entry>('roles', { page: { limit: MOST_ROLES } }, abort), ['@access']).data.value;
   const whose: Whose = { path: ALL, need: GIVES_ROLES, isOwn: false, roles: roles?.items.map((role) => role.roleId!) ?? [] };
   return <Frame title={t('access.tokens')} need={READS_ROLES} actions={<CreateButton whose={whose} />}><Found whose={whose} /></Frame>;
 }
