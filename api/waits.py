@@ -18,9 +18,9 @@ class Wait:
 
     __slots__ = ("leave", "owner")
 
-    def __init__(self, owner: str, leave: Callable[[], object] | None) -> None:
+    def __init__(self, owner: str) -> None:
         self.owner = owner
-        self.leave = leave
+        self.leave: Callable[[], object] | None = None
         """Ends the wait early; None while that is not possible."""
 
 
@@ -71,15 +71,15 @@ class Waits:
         return self._polls.count + self._instances.count
 
     @contextmanager
-    def for_jobs(self, owner: str = "", leave: Callable[[], object] | None = None) -> Iterator[Wait]:
-        """A place of `owner`, an address, for the duration of the block. `leave()` ends the block early.
+    def for_jobs(self, owner: str = "") -> Iterator[Wait]:
+        """A place of `owner`, an address, for the duration of the block. It sets `Wait.leave` once it can end early.
 
         Raises:
             Overloaded: there are too many waits.
         """
         if len(self) >= self._limit and not self._polls.displace(owner):
             raise _overloaded(len(self))
-        with _taken(self._polls, Wait(owner, leave)) as wait:
+        with _taken(self._polls, Wait(owner)) as wait:
             yield wait
 
     @contextmanager
@@ -89,7 +89,7 @@ class Waits:
             raise _overloaded(self._instances.count)
         if len(self) >= self._limit and not (self._polls.displace(owner) or self._instances.displace(owner)):
             raise _overloaded(len(self))
-        with _taken(self._instances, Wait(owner, None)) as wait:
+        with _taken(self._instances, Wait(owner)) as wait:
             yield wait
 
 

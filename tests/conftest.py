@@ -9,6 +9,10 @@ repeats what is random in a run. A seed is drawn for each session, and printed a
 tries a test with PostgreSQL that failed once more, and a test of whole programs twice more, with the same seed, and
 tells in the end why each try failed. They work against deadlines, and on a busy machine one may be late. A test of the
 pure core, a random one above all, that fails has failed.
+
+    python -m pytest -m long --at-most 10 …
+
+begins no test when ten minutes are over; each one left out is shown as skipped, with the reason.
 """
 
 import itertools
@@ -16,6 +20,7 @@ import os
 import shutil
 import signal
 import tempfile
+import time
 from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
 from functools import partial
@@ -42,11 +47,15 @@ LONGEST = ("test_instance_trees.py", "test_oracle.py", "test_petri_net.py")
 _numbers = itertools.count(1)
 _STARTERS = {"vivero", "up", "shared_server", "start_program"}
 """Fixtures of tests/vivero that start programs."""
+_BEGAN_S = time.monotonic()
 _SEED = int(os.environ.get("VIVERO_SEED") or SystemRandom().randrange(2**31))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--second-try", action="store_true", help="run tests with PostgreSQL that fail again")
+    parser.addoption(
+        "--at-most", type=float, metavar="MINUTES", help="begin no test later than that; those are skipped"
+    )
 
 
 @pytest.hookimpl(trylast=True)
@@ -57,6 +66,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for item in items:
             if tries := _more_tries(item):
                 item.add_marker(pytest.mark.flaky(reruns=tries))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    minutes = item.config.getoption("--at-most")
+    first_try = getattr(item, "execution_count", 1) == 1  # a test that failed is tried again, however late it is
+    if first_try and minutes is not None and time.monotonic() - _BEGAN_S > minutes * 60:
+        pytest.skip(f"not begun: the {minutes:g} minutes of --at-most are over")
 
 
 def _more_tries(item: pytest.Item) -> int:

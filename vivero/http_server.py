@@ -35,6 +35,10 @@ from vivero.web.sign_in import SignIn
 
 log = structlog.get_logger(__name__)
 
+POLLERS = 10
+"""The most pollers for each place of a waiting request. A worker has one for each of its tenants; and one that lost its
+place to another address has left its poller a moment later."""
+
 
 class HttpServer:
     """The server's state for the whole life of the program: long polls, streams, the memory of callers."""
@@ -44,7 +48,9 @@ class HttpServer:
         self.max_waiting = min(config.api.max_waiting, config.http.max_connections * 3 // 4)
         self.routing = CommandRouting(led=handovers.led)
         turns = JobTurns(lambda: self.routing.routes.all, handovers.led)
-        self.long_polls = LongPolls(self.max_waiting, config.api.slow_poll_s, config.api.activations_bytes, turns)
+        self.long_polls = LongPolls(
+            POLLERS * self.max_waiting, config.api.slow_poll_s, config.api.activations_bytes, turns
+        )
         self.hub = Hub(min(config.web.max_streams, config.http.max_connections // 4), config.web.max_streams_per_client)
         access = _access(config, pools.reads)
         self.sign_in: SignIn | None = access[0]

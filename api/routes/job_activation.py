@@ -72,11 +72,13 @@ async def activate(request: Request, services: Services) -> Response:
     body = decode(request, _activation_decoder, services.settings)
     ask, until = _ask(body, services.settings)
     polls = services.long_polls
+    asks = [ask._replace(tenant=tenant) for tenant in _tenants(body, request, services)]
     with (
-        _registered(polls, [ask._replace(tenant=tenant) for tenant in _tenants(body, request, services)]) as pollers,
-        services.waits.for_jobs(request.owner, partial(_displace, pollers)),
+        services.waits.for_jobs(request.owner) as wait,
+        _registered(polls, asks) as pollers,
         polls.budget.share() as share,
     ):
+        wait.leave = partial(_displace, pollers)
         worker = _Worker(request, services, pollers, share, until)
         activated = await worker.look()
         while not activated.jobs and await worker.wait() and not worker.gone:

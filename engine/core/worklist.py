@@ -237,18 +237,17 @@ class Worklist(Work):
     def _defer(self) -> None:
         """Save the remaining work in its trees; a later command continues it."""
         left: dict[int, list[tuple[int, str, Any]]] = {}
+        deferred: dict[int, set[tuple[int, str]]] = {}
         settles = ((key, "settle", 0) for key in dict.fromkeys((*self.settle_queue, *self.unloaded)))
         for item in (*self.queue, *settles):
             element = self.state.elements.get(item[0])
-            if element is not None and not self._is_deferred_already(element, item) and not is_idle(element, item[1]):
+            if element is None or _is_deferred_already(element, item, deferred):
+                continue
+            if not is_idle(element, item[1]):
                 left.setdefault(element.root.key, []).append(item)
         self.clear_queues()
         for root, work in left.items():
             self.take((WorkDeferred(root, tuple(work)),))
-
-    def _is_deferred_already(self, element: Element, item: tuple[int, str, Any]) -> bool:
-        """Whether the item of a paged loop is deferred, and a command is on its way to continue it. One is enough."""
-        return element.pages is not None and item in element.root.work
 
     # ---- effects
 
@@ -312,3 +311,19 @@ class Worklist(Work):
 
 _EVENTS = {kind: (applier, FOLLOW.get(kind)) for kind, applier in APPLY.items()}
 """Event type → its applier, and the function that adds the work that follows."""
+
+
+def _is_deferred_already(
+    element: Element, item: tuple[int, str, Any], deferred: dict[int, set[tuple[int, str]]]
+) -> bool:
+    """Whether the item of a paged loop is deferred, and a command is on its way to continue it. One is enough.
+
+    `deferred` collects keys and stages of the work that each root has already: arguments need not be hashable, and a
+    root may have ten thousand items.
+    """
+    if element.pages is None:
+        return False
+    root = element.root
+    if root.key not in deferred:
+        deferred[root.key] = {(key, stage) for key, stage, _ in root.work}
+    return item[:2] in deferred[root.key] and item in root.work

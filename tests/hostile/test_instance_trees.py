@@ -9,7 +9,7 @@ from tests.process.program import eventually
 
 PATIENCE_S = 600.0
 LONG_PATIENCE_S = 1200.0
-SIDE = int(os.environ.get("VIVERO_SIDE", "100"))
+SIDE = int(os.environ.get("VIVERO_SIDE", "50"))
 """Items of a loop, and of each loop in it."""
 LOOP = (
     "<bpmn:multiInstanceLoopCharacteristics><bpmn:extensionElements><zeebe:loopCharacteristics "
@@ -136,8 +136,8 @@ async def test_loops_in_loops_in_loops_are_cancelled(target):
     middle = sub("middle", scope("j", task("innermost", loop())), loop())
     await target.deployed(process("thrice", scope("s", sub("outer", scope("i", middle), loop()))))
     async with target.attacked(within_s=PATIENCE_S):
-        key = await target.created("thrice", numbers(25))
-        await until(lambda: jobs_of(target, "innermost"), 15_625, "all jobs are there")
+        key = await target.created("thrice", numbers(16))
+        await until(lambda: jobs_of(target, "innermost"), 16**3, "all jobs are there")
         await has_nothing_left(target, key)
 
 
@@ -147,8 +147,8 @@ async def test_a_loop_of_loops_of_which_workers_complete_some_is_cancelled(targe
     await target.deployed(process("worked", inside))
     ask = {"type": "some", "worker": "w", "timeout": 600_000, "maxJobsToActivate": 60}
     async with target.attacked(within_s=PATIENCE_S):
-        key = await target.created("worked", numbers(80))
-        await until(lambda: jobs_of(target, "some"), 6_400, "all jobs are there")
+        key = await target.created("worked", numbers(40))
+        await until(lambda: jobs_of(target, "some"), 1_600, "all jobs are there")
         jobs = (await target.call("POST", "/v2/jobs/activation", ask)).json["jobs"]
         assert jobs
         async with trio.open_nursery() as nursery:
@@ -163,7 +163,7 @@ async def complete(target, job):
     assert answer.status in (204, 404, 409), answer
 
 
-@pytest.mark.parametrize("rows", [500, 5_000])
+@pytest.mark.parametrize("rows", [500, 2_000])
 async def test_a_process_that_calls_itself_twice_is_cancelled_while_it_grows(target, rows):
     id = f"twice-{rows}"
     await target.deployed(twice(id))
@@ -276,7 +276,7 @@ async def test_an_error_from_nested_loops_ends_them(target):
     outer = sub("outer", scope("i", task("throws", loop())), loop())
     await target.deployed(process("thrown", scope("s", outer) + caught))
     async with target.attacked(within_s=PATIENCE_S):
-        key = await target.created("thrown", numbers(80))
+        key = await target.created("thrown", numbers(40))
         await until(lambda: jobs_of(target, "throws"), 6_400, "all jobs are there")
         ask = {"type": "throws", "worker": "w", "timeout": 600_000, "maxJobsToActivate": 1}
         (job,) = (await target.call("POST", "/v2/jobs/activation", ask)).json["jobs"]

@@ -381,7 +381,7 @@ CORE: tuple[Mutant, ...] = (
         "core: a scope that does nothing before its children end is put off",
         "tests/core/worklist/test_large_instance_trees.py::test_a_deep_tree_ends_in_few_quanta_that_put_little_off",
         "engine/core/worklist.py",
-        (" and not is_idle(element, item[1])", ""),
+        ("            if not is_idle(element, item[1]):\n", "            if True:\n"),
     ),
     mutant(
         "core: a scope in one that is to end settles",
