@@ -28,7 +28,7 @@ def problems_of(parsed: Sequence[Parsed]) -> list[str]:
 
 
 def webhook_problems(parsed: Sequence[Parsed]) -> list[str]:
-    """What is wrong with the webhooks of the files, whatever is deployed already."""
+    """Problems of the webhooks of these files, without a look at deployed ones."""
     problems: list[str] = []
     owners: dict[str, str] = {}
     for resource in parsed:

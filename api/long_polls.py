@@ -296,7 +296,7 @@ class LongPolls:
         self.budget = MemoryBudget(answers_bytes)
         """The memory for the answers that are being built."""
         self.bounds = ScanBounds()
-        """Where looks begin."""
+        """The bounds where looks begin."""
         self.turns = JobTurns() if turns is None else turns
         self._lost: dict[Subject, dict[UUID, float]] = {}
         """The tokens of leases that may have no worker, and the time of Trio's clock until which looks release them."""

@@ -1,4 +1,4 @@
-"""Where new work begins: in the partitions that this node leads, unless they have much more to do than others.
+"""The choice of a partition for new work: one that this node leads, unless it has much more to do than others.
 
 A command that is appended where it is processed needs no notification, no read of the log and no search for its
 outcome. A node whose partitions do more than their share spreads new work over all partitions for a moment: its clients

@@ -13,7 +13,7 @@ from vivero.engine.tracing.request import POSITION, REQUEST_ID
 
 NAME = b"x-request-id"
 SANE = re.compile(rb"[A-Za-z0-9][A-Za-z0-9._:/+=@-]{0,127}")
-"""What is accepted. Anything else could forge log lines or fill the log, and is replaced."""
+"""Accepted request ids. The server replaces others, which could forge log lines or fill the log."""
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]

@@ -46,7 +46,7 @@ class AcceptTurns(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a node serves clients. With `turns`, other processes accept from the same listening sockets."""
+    """The sockets on which a node serves clients. With `turns`, other processes accept from the same ones."""
 
     listeners: Sequence[trio.SocketListener]
     turns: AcceptTurns | None = None

@@ -64,7 +64,7 @@ def _end(tracer: Tracer, begun: Begun, scope: Scope, status: int | None) -> None
 
 
 class _Traced(msgspec.Struct, rename="camel", gc=False):
-    """What the span of an activation tells of a job."""
+    """The attributes of the span of an activation: key, type, element and instance of the job."""
 
     job_key: str
     type: str

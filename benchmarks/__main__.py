@@ -14,7 +14,7 @@ from benchmarks import report
 from vivero import logs
 
 USUAL = ("core", "append", "engine", "http", "feel", "http_server", "authentication")
-"""What runs when nothing is named: under three minutes."""
+"""The benchmarks that run when none is named: under three minutes."""
 LARGE = (
     *("connectors", "jobs", "timers", "messages", "loops", "capacity", "partitions", "processes", "overload"),
     *("row_security", "console", "growth", "retention", "tracing", "metrics"),

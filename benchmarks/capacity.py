@@ -81,7 +81,7 @@ async def _run() -> tuple[dict[str, float], dict[str, str]]:
 
 
 def projection(costs: Costs) -> dict[str, float]:
-    """What 16 cores for nodes give with a PostgreSQL of its own, and what 86,000 instances a second would need."""
+    """The throughput of 16 cores for nodes with a PostgreSQL of its own, and the need of 86,000 instances a second."""
     nodes_us = costs.api_us + costs.engine_us
     sixteen = 16 * BUSY * 1e6 / nodes_us
     figures = {"with_16_cores_instances_per_s": sixteen} | _needs("with_16_cores", sixteen, costs)

@@ -1,4 +1,4 @@
-"""What the console asks a server with 100,000 instances: its pages, and each list with each filter and sort.
+"""Requests of the console to a server with 100,000 instances: its pages, and each list with each filter and sort.
 
 The figures are medians over HTTP, in ms. Those of a page are for all its requests, one after another.
 """

@@ -27,13 +27,13 @@ MAX_OPEN = 2_000
 
 
 class Created(msgspec.Struct, rename="camel", gc=False):
-    """What is read of the answer to a creation."""
+    """The read fields of the answer to a creation."""
 
     process_instance_key: str
 
 
 class Job(msgspec.Struct, rename="camel", gc=False):
-    """What is read of an activated job."""
+    """The read fields of an activated job."""
 
     job_key: str
     process_instance_key: str

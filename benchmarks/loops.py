@@ -1,4 +1,4 @@
-"""What others notice of a very long loop: a parallel multi-instance of service tasks begins, stands, and is cancelled.
+"""Effects of a very long loop on others: a parallel multi-instance of service tasks begins, stands, and is cancelled.
 
 `VIVERO_BENCH_ITEMS` is how wide it is (100,000). Beside it a client in a process of its own starts instances of a small
 process at an even pace and awaits their ends; its latencies are counted from when a request was due, for each phase of
@@ -44,7 +44,7 @@ _LOOP = b"""<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" tar
 _BEGUN = "SELECT count(*) FROM (SELECT sum(active) FROM counted_elements WHERE element_id = 'work') s WHERE s.sum = $1"
 
 Latency = tuple[float, float]
-"""When a request was due, by the wall clock, and how long it took from then; seconds."""
+"""The due time of a request, by the wall clock, and how long it took from then; seconds."""
 
 
 def run() -> tuple[dict[str, float], dict[str, str]]:

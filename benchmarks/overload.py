@@ -78,7 +78,7 @@ class _Measured:
         self._memory: list[int] = []
 
     async def burst(self, load: tuple[int, int], seconds: float) -> Figures:
-        """What the clients counted, the CPU µs of a command, and the largest resident set."""
+        """The counts of the clients, the CPU µs of a command, and the largest resident set."""
         self._memory = [self._process.memory_info().rss]
         before = self._cpu_s()
         async with trio.open_nursery() as nursery:

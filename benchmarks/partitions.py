@@ -27,7 +27,7 @@ WARM, MEASURED = 4_000, 24_000
 """Commands, of all partitions together."""
 CALL = 500
 IDLE_S = 3.0
-"""What processes use while idle is measured for this long. It counts for more the slower the machine is."""
+"""Seconds for which the use of idle processes is measured. It counts for more the slower the machine is."""
 LOOK_S = 0.01
 
 

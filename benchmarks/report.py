@@ -17,7 +17,7 @@ Figures = Mapping[str, float]
 
 
 def machine() -> dict[str, str]:
-    """What the figures depend on besides the program."""
+    """The conditions of the figures besides the program."""
     return {
         "cores": str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()),
         "processor": _processor(),

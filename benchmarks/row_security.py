@@ -1,4 +1,4 @@
-"""What tenants cost a read: whole requests to the application, without the server.
+"""The cost of tenants for a read: whole requests to the application, without the server.
 
 Rounds alternate between an application without tenants (`off`), one whose statements have the condition on the tenant
 (`conditions`), and one with row-level security, too (`on`). The figures are the minimum of all rounds. All rows

@@ -33,7 +33,7 @@ AT_ONCE = 50
 NAMES_AT_ONCE = 5_000
 """Names, of all its jobs together, that one statement looks up. Of the first job it looks up any number."""
 SMALL_BYTES = 60_000
-"""What jobs that come with their leases take together at most."""
+"""The most bytes of all jobs that come with their leases."""
 PIGGYBACKED_VARIABLES = 100
 """Variables of a job that a statement on a batch looks at: more would cost the batch."""
 MAX_VARIABLES = 100_000
@@ -63,7 +63,7 @@ class Unfit(NamedTuple):
 
 
 class Looked(NamedTuple):
-    """What one look for jobs gave."""
+    """The result of one look for jobs."""
 
     leases: list[Lease]
     unfit: Unfit | None = None
@@ -77,7 +77,7 @@ class Looked(NamedTuple):
 
 
 class PlainLook(NamedTuple):
-    """What one plain look gave: jobs that come with their leases."""
+    """The result of one plain look: jobs that come with their leases."""
 
     leases: list[Lease]
     large: bool = False
@@ -87,7 +87,7 @@ class PlainLook(NamedTuple):
 
 
 class Refusal(Enum):
-    """Why a lease was not extended."""
+    """The reason why a lease was not extended."""
 
     NO_JOB = "no job that is open"
     NOT_LEASED = "not leased"
@@ -95,7 +95,7 @@ class Refusal(Enum):
 
 
 class Ask(NamedTuple):
-    """What a worker asks for: up to `limit` jobs of a type for `timeout_ms`.
+    """The request of a worker: up to `limit` jobs of a type for `timeout_ms`.
 
     `names`: only the variables of these names; `with_token`: it wants to be told the lease's token.
     """
@@ -183,7 +183,7 @@ def plain_lease_statement(ask: Ask, token: UUID, room: int = SMALL_BYTES, first:
 
 
 def plain_look(result: QueryResult) -> PlainLook:
-    """What the statement of `plain_lease_statement` gave."""
+    """The result of the statement of `plain_lease_statement`."""
     rows = result.rows
     leases = [Lease(key, token, len(job), job) for key, token, _, job in rows if job is not None]
     if len(leases) == len(rows):
@@ -193,7 +193,7 @@ def plain_look(result: QueryResult) -> PlainLook:
 
 
 def looked(result: QueryResult) -> Looked:
-    """What the statement of `activation` gave."""
+    """The result of the statement of `activation`."""
     leases = [Lease(key, token, size, job) for key, token, fits, size, job, *_ in result.rows if fits]
     unfit = next((Unfit(key, token, size) for key, token, fits, size, *_ in result.rows if not fits), None)
     return Looked(leases, unfit, _seen(result))

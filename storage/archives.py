@@ -43,7 +43,7 @@ class ArchiveFile(msgspec.Struct, frozen=True):
 
 
 class Contents(msgspec.Struct, frozen=True):
-    """What is written down of a file when it is complete. `waiting`: roots that are not deleted from the tables yet."""
+    """The record of a complete file. `waiting`: roots that are not deleted from the tables yet."""
 
     sha256: str
     bytes: int
@@ -167,7 +167,7 @@ async def files_behind(connection: Connection, name: str, limit: int) -> list[Ar
 
 
 async def not_archived(connection: Connection, keys: Sequence[int]) -> dict[int, str]:
-    """Why instances were not archived: `history.UNKNOWN`, `CALLED`, `RUNNING` or `BUSY`."""
+    """Reasons why instances were not archived: `history.UNKNOWN`, `CALLED`, `RUNNING` or `BUSY`."""
     return dict((await connection.execute(_sql["not_archived"], (list(keys),))).rows)
 
 
@@ -177,7 +177,7 @@ async def files_of(connection: Connection, root: int) -> list[ArchiveFile]:
 
 
 async def erasures(connection: Connection, limit: int) -> list[Erasure]:
-    """What was erased, the newest first."""
+    """The records of erasures, the newest first."""
     return [Erasure(*row) for row in (await connection.execute(_sql["erasures"], (limit,))).rows]
 
 

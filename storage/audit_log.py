@@ -23,7 +23,7 @@ SUCCESS, FAIL = "SUCCESS", "FAIL"
 
 
 class AuditRecord(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """What is known of a change before it is made. It has no variables, bodies, passwords or tokens.
+    """A change before it is made. It has no variables, bodies, passwords or tokens.
 
     `actor_type` is USER, CLIENT, ANONYMOUS or UNKNOWN. `key` is the engine's key of the subject. Without an
     `entity_key` it is shown as the entity's, and so is the key in the answer to a creation. `tenants` are those that

@@ -1,4 +1,4 @@
-"""What a backup asks the database: the moment that it holds, and counts that tell whether a restore is complete."""
+"""Queries of backups: the moment that a backup holds, and counts that tell whether a restore is complete."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Creator(msgspec.Struct, frozen=True, gc=False):
 
 
 class Bounds(msgspec.Struct, frozen=True, gc=False):
-    """What a caller may change: the ids of tenants and of processes; None: all."""
+    """The tenants and processes that a caller may change, by their ids; None: all."""
 
     tenants: tuple[str, ...] | None = None
     processes: tuple[str, ...] | None = None

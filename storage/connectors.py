@@ -1,4 +1,4 @@
-"""What connectors read: the tenants with jobs, and the definitions with webhooks. `activation` leases the jobs."""
+"""Queries of connectors: the tenants with jobs, and the definitions with webhooks. `activation` leases the jobs."""
 
 from __future__ import annotations
 

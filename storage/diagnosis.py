@@ -51,7 +51,7 @@ class Standby:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a server says of itself. Times in seconds, sizes in bytes."""
+    """The state of a server. Times in seconds, sizes in bytes."""
 
     version: str
     clock_off_s: float

@@ -111,7 +111,7 @@ async def delete(connection: Connection, kind: Kind, id: str) -> str:
 
 
 async def _why_not(connection: Connection, kind: Kind, id: str) -> str:
-    """Why an entry was not deleted."""
+    """The reason why an entry was not deleted."""
     rows = (await connection.execute(f"SELECT {kind.kept} FROM {kind.table} WHERE {kind.id} = $1", (id,))).rows
     return "unknown" if not rows else "kept" if rows[0][0] else "used"
 

@@ -22,7 +22,7 @@ Redact = Callable[[str, int], str]
 
 
 class Subject(msgspec.Struct, frozen=True, gc=False):
-    """Whose data: instances with a business id, or with a variable that has a value (JSON text)."""
+    """The instances whose data are erased: those with a business id, or with a value of a variable (JSON text)."""
 
     business_id: str | None = None
     variable: str | None = None

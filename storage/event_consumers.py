@@ -47,7 +47,7 @@ class ConsumerPlace(msgspec.Struct, frozen=True, gc=False):
 
 
 async def begin(connection: Connection, consumer: str, partition: int, latest: bool) -> Place:
-    """Where the consumer is. A new one begins with the first event that is kept, or, with `latest`, with the next."""
+    """The position of the consumer. A new one begins with the first kept event, or, with `latest`, with the next."""
     return Place(*(await connection.execute(_sql["begin"], (consumer, partition, latest))).rows[0])
 
 

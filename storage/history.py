@@ -17,9 +17,9 @@ from vivero.storage.postgres.sql_files import beside
 _sql = beside(__file__)
 
 DELETED, UNKNOWN, CALLED, RUNNING, BUSY = "DELETED", "UNKNOWN", "CALLED", "RUNNING", "BUSY"
-"""What became of a tree; `BUSY`: others archive it. Any other text names what refers to it."""
+"""The outcome for a tree; `BUSY`: others archive it. Any other text names what refers to it."""
 REQUEST, ERASURE = "REQUEST", "ERASURE"
-"""Why a tree is deleted, for its record; retention has its own statement."""
+"""The reason of a deletion, for its record; retention has its own statement."""
 PATIENCE_S = 120.0
 """The longest that the deletion of one tree may take: it may have a million rows."""
 
@@ -41,7 +41,7 @@ class Kept(msgspec.Struct, frozen=True, gc=False, order=True):
 
 
 class State(msgspec.Struct, frozen=True):
-    """What retention does in a partition, and what it waits for. Seconds; None: never, or nothing."""
+    """The state of retention in a partition, and the reason for its waiting. Seconds; None: never, or nothing."""
 
     partition: int
     behind_s: float
@@ -51,7 +51,7 @@ class State(msgspec.Struct, frozen=True):
     ran_deleted: int
     deleted: int
     problem: str | None
-    """Why the last run could not go on: the archive is away."""
+    """The reason why the last run could not go on: the archive is away."""
     problem_s: float | None
     kept_key: int | None
     """The root of the tree that should have been deleted first, and is still there."""
@@ -126,7 +126,7 @@ async def behind_ms(connection: Connection) -> int:
 
 
 async def states(connection: Connection) -> list[State]:
-    """What retention does, and what it waits for, by partition."""
+    """The state of retention by partition."""
     return [State(*row) for row in (await connection.execute(_sql["state"])).rows]
 
 
@@ -171,7 +171,7 @@ async def load(connection: Connection, partition: int) -> tuple[int, int]:
 
 
 def why_not(key: int, root: int, verdict: str) -> str:
-    """Why the tree was not deleted, for people."""
+    """The reason why the tree was not deleted, for people."""
     begin = f"Expected to delete process instance with key '{key}', but"
     if verdict == CALLED:
         return f"{begin} another one called it. Delete the root process instance '{root}' instead."

@@ -27,7 +27,7 @@ ADMIN = "admin"
 
 
 class StoredUser(NamedTuple):
-    """What a password check needs. The hash is argon2's, with its parameters."""
+    """The data of a password check. The hash is argon2's, with its parameters."""
 
     password_hash: str
     name: str | None
@@ -71,7 +71,7 @@ class Grant(msgspec.Struct, frozen=True, rename="camel", gc=False):
 
 
 class StoredRights(msgspec.Struct, frozen=True, rename="camel", gc=False):
-    """What a caller is and may do. `now_s`: the database's time, in seconds since 1970."""
+    """A caller with its permissions. `now_s`: the database's time, in seconds since 1970."""
 
     now_s: float
     groups: tuple[str, ...]

@@ -35,7 +35,7 @@ class Run(msgspec.Struct, frozen=True, gc=False):
 
 
 class GoesOn(msgspec.Struct, frozen=True, gc=False):
-    """What becomes of a run that ended and of its execution, which waits again."""
+    """The next state of an execution whose run has ended, and which waits again."""
 
     run: Run
     due_ms: int
@@ -85,7 +85,7 @@ NO_CONSUMERS = Consumers((), ())
 
 
 class Batch(msgspec.Struct, frozen=True):
-    """What to pull: up to `most` executions, and up to so many of each type."""
+    """The limits of a pull: up to `most` executions, and a number for each type."""
 
     types: Mapping[str, int]
     most: int

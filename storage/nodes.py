@@ -21,7 +21,7 @@ LIVE_S = 5.0
 
 
 class Registration(msgspec.Struct, frozen=True):
-    """What a node tells of itself. `schema` is the version of the schema that it knows."""
+    """A node's description of itself. `schema` is the version of the schema that it knows."""
 
     id: str
     roles: Sequence[str]

@@ -1,4 +1,4 @@
-"""Where the scans of an activation begin: behind the jobs that are gone.
+"""The bounds where the scans of an activation begin: behind the jobs that are gone.
 
 While an old snapshot is open (`pg_dump`, a report), PostgreSQL keeps the index entries of all jobs that were ready or
 leased since. A scan from the beginning reads each of them. The bounds of a job type let its scans begin behind them.
@@ -54,7 +54,7 @@ _LAST_KEY = 2**63 - 1
 
 
 class ScanStart(NamedTuple):
-    """Where one look begins: the parameters of the statement, and what tells whether its results are still of use."""
+    """The parameters of one look's statement. `version` and `began` tell whether its results still count."""
 
     due_ms: int = 0
     """The engine's time in ms since 1970: no lease and no backoff ends before it."""
@@ -73,7 +73,7 @@ EVERYTHING = ScanStart()
 
 
 class Seen(NamedTuple):
-    """What a look tells about bounds.
+    """The bounds that a look found.
 
     `due_ms`: the end of the first lease or backoff that is over, otherwise the engine's time. `first_keys`: a priority
     and its first key in a partition, among the jobs that never returned. `took_s`: the time that PostgreSQL took.
@@ -85,7 +85,7 @@ class Seen(NamedTuple):
 
 
 class Bounds:
-    """What is known of one job type and tenant: whether looks may be plain, and the bounds of those that are not."""
+    """Knowledge of one job type and tenant: whether looks may be plain, and the bounds of those that are not."""
 
     __slots__ = (
         "_due_ms",

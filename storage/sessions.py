@@ -34,7 +34,7 @@ class Session(NamedTuple):
 
 
 class NewSession(NamedTuple):
-    """What a session is made of. Without claims it is a password's."""
+    """The data of a new session. Without claims it began with a password."""
 
     username: str
     provider: str

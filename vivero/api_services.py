@@ -1,4 +1,4 @@
-"""What the REST API gets from the other parts of a node."""
+"""The services that the REST API gets from the other parts of a node."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class File(msgspec.Struct, frozen=True):
 
 
 class Manifest(msgspec.Struct, frozen=True, rename="camel"):
-    """What a backup says of itself."""
+    """The description of a backup."""
 
     format: int
     vivero: str
@@ -182,7 +182,7 @@ async def verify(directory: Path, progress: Progress) -> Manifest:
 
 
 def read_manifest(directory: Path) -> Manifest:
-    """What the backup says of itself. Raises BackupProblem if this program cannot restore it."""
+    """The description of a backup. Raises BackupProblem if this program cannot restore it."""
     try:
         text = (directory / MANIFEST).read_bytes()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What a program needs of its machine and its PostgreSQL, as each process has connections and memory of its own."""
+"""The connections and the memory that a program needs, as each process has its own."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def memory_bytes(config: Config) -> int:
 
 
 def too_few_connections(config: Config, limit: int) -> str | None:
-    """Why the processes cannot have their connections, and what to do; None if they can."""
+    """The reason why the processes cannot have their connections, and what to do; None if they can."""
     each, count = connections(config), config.processes
     if each * count <= limit:
         return None
@@ -55,7 +55,7 @@ def too_few_connections(config: Config, limit: int) -> str | None:
 
 
 def too_little_memory(config: Config, physical_bytes: int | None = None) -> str | None:
-    """Why the processes may run out of memory, and what to do; None if the machine has enough."""
+    """The reason why the processes may run out of memory, and what to do; None if the machine has enough."""
     if physical_bytes is None:
         physical_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     needed = memory_bytes(config) * config.processes

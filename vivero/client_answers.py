@@ -1,4 +1,4 @@
-"""What requests of the client give: answers and pages, or exceptions whose texts are one readable line."""
+"""Results of the client's requests: answers and pages, or exceptions whose texts are one readable line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Document = dict[str, Any]
 
 UNAUTHORIZED = 401
 _REJECTED = re.compile(r"^Command '\w+' rejected with code '\w+': ")
-"""What Camunda's details of rejections begin with. It repeats the title."""
+"""The beginning of Camunda's details of rejections. It repeats the title."""
 
 
 class ClientError(Exception):

@@ -132,7 +132,7 @@ class Config:
     partitions: int = 1
     """The number of partitions of a new database. A database with more keeps its number."""
     roles: str = ALL
-    """What this node does, separated by commas (`vivero.roles`)."""
+    """The roles of this node, separated by commas (`vivero.roles`)."""
     chaos: bool = False
     """Serve POST /chaos/children/{name}, which injects faults into the program. For tests."""
     control_clock: bool = False
@@ -172,7 +172,7 @@ Values = Mapping[str, Any]
 """Settings by their full name (`api.port`)."""
 
 Origin = Callable[[str], str]
-"""Where the setting with a name comes from, for messages."""
+"""Gives the source of a setting by its name, for messages."""
 
 PREFIX = "VIVERO_"
 FILE_SUFFIX = "_FILE"

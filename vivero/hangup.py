@@ -13,7 +13,7 @@ log = structlog.get_logger(__name__)
 
 
 class Hangup:
-    """What a SIGHUP does: `reload`, or a line in the log. Only the end of the terminal stops the program."""
+    """The reaction to a SIGHUP: `reload`, or a line in the log. Only the end of the terminal stops the program."""
 
     def __init__(self) -> None:
         self.reload: Callable[[], None] | None = None

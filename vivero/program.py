@@ -70,7 +70,7 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What is there before anything is served: the listening sockets, and a database with the newest schema."""
+    """The parts that exist before anything is served: the listening sockets, and a database with the newest schema."""
 
     config: Config
     """The settings, with the port and the number of partitions as they are."""
@@ -80,7 +80,7 @@ class Prepared:
     others: Sequence[Child]
     """Children that supervise the embedded PostgreSQL."""
     hangup: Hangup = field(default_factory=Hangup)
-    """What a SIGHUP does."""
+    """The reaction to a SIGHUP."""
 
     def ready(self, admin: str | None = None) -> Ready:
         """The state to report when clients are served."""

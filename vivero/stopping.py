@@ -14,7 +14,7 @@ from vivero.engine.runtime.supervision.supervisor import Supervisor
 log = structlog.get_logger(__name__)
 
 ENDS_TIMEOUT_S = 1.0
-"""When the program stops, requests wait this long for the ends of process instances."""
+"""Seconds for which requests wait for the ends of process instances while the program stops."""
 
 
 async def stop_in_order(supervisor: Supervisor, completions: Completions, grace_s: float) -> None:

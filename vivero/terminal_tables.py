@@ -60,7 +60,7 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """What is shown of items in a width, and the names of the columns that were left out."""
+    """The table of items for a width, and the names of the columns that were left out."""
 
     shown: RenderableType
     left_out: tuple[str, ...] = ()

@@ -30,7 +30,7 @@ class Caller:
     """A browser sends the session with requests of any page. Therefore writes with a session are checked."""
 
     provider: str | None = None
-    """Who has verified a user: PASSWORD (this server) or OIDC (the identity provider)."""
+    """The verifier of a user: PASSWORD (this server) or OIDC (the identity provider)."""
 
     @property
     def owners(self) -> list[tuple[str, str]]:

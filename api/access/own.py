@@ -1,4 +1,4 @@
-"""What belongs to the user who asks: sessions and API tokens."""
+"""Sessions and API tokens of the calling user."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ Address = tuple[str, int]
 
 
 class _Buffer(threading.local):
-    """What a thread receives into, before it keeps a copy of what came.
+    """The buffer for received bytes, one for each thread. The thread keeps a copy of the bytes.
 
     `socket.recv` allocates its limit and then cuts the block to what came. While the head of a block is in use, nothing
     as large fits into its rest: each request that waits would make the heap grow by RECEIVE_BYTES.

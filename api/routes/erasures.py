@@ -23,7 +23,7 @@ from vivero.storage.postgres.driver import Connection
 OF_ARCHIVE = "archive:"
 """How the place begins in the archive, behind all instances in the tables."""
 ARCHIVE_S = 5.0
-"""How long one request searches the archive, one file at least."""
+"""Seconds for which one request searches the archive; it searches one file at least."""
 TREES = 50
 """Instances of one request. The transaction holds up nobody, but it should end."""
 
@@ -34,7 +34,7 @@ class VariableBody(Body, frozen=True):
 
 
 Place = Annotated[str, msgspec.Meta(pattern=r"^(-?[0-9]{1,25}|archive:[!-~]{0,200})$")]
-"""Where the last answer ended: behind a key, or, in the archive, behind a file."""
+"""The end of the last answer: behind a key, or, in the archive, behind a file."""
 
 
 class ErasureBody(Body, frozen=True):

@@ -1,4 +1,4 @@
-"""What does the program cost after very many instances? A database is filled with copies of real ones, and measured.
+"""Measures the program after very many instances. A database is filled with copies of real ones.
 
 `python -m benchmarks growth` does it with 100,000 and removes the data (VIVERO_BENCH_GROWTH: another number). The steps
 run one by one on data that stay with `python -m benchmarks.growth`.
@@ -26,7 +26,7 @@ SEED = 1
 
 
 class Options(NamedTuple):
-    """What the steps work with."""
+    """The resources of the steps."""
 
     directory: Path
     instances: int

@@ -1,4 +1,4 @@
-"""Whether generated instances are as the real ones: their rows, shape by shape, and what statistics count of them."""
+"""Compares generated instances with real ones: their rows, shape by shape, and the counts of statistics."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SELECT NOT EXISTS (SELECT FROM counted c FULL JOIN there t USING (process_defini
 
 
 class Found(NamedTuple):
-    """What the comparison found."""
+    """The result of the comparison."""
 
     compared: int
     """Instances of each kind."""

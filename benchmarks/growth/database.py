@@ -75,5 +75,5 @@ async def copy(dsn: str, source: str, name: str) -> str:
 
 
 def default_directory() -> Path:
-    """Where `python -m benchmarks growth` has its data; it removes them."""
+    """The directory with the data of `python -m benchmarks growth`, which removes them."""
     return Path("/tmp") / f"vivero-growth-{os.getpid()}"

@@ -59,7 +59,7 @@ SELECT 1, x.*, $6::timestamptz FROM unnest($1::text[], $2::text[], $3::text[], $
 
 
 class Template(msgspec.Struct, frozen=True):
-    """What there is of an instance of one variety."""
+    """The rows of an instance of one variety."""
 
     lines: dict[str, list[str | Place]]
     """The lines of each table."""
@@ -84,7 +84,7 @@ class State:
     templates: Mapping[str, Template]
 
     def at(self, number: int) -> datetime:
-        """When this instance began."""
+        """The time at which this instance began."""
         return self.began - SPAN + (number - self.real) * SPAN / max(self.total, 1)
 
 
@@ -189,7 +189,7 @@ def _write(files: Path, makers: Mapping[str, Maker], state: State, numbers: rang
 def _changes(
     makers: Mapping[str, Maker], numbers: Sequence[int], at: datetime
 ) -> list[tuple[str, tuple[list[int] | list[str] | datetime, ...]]]:
-    """What statistics count of these instances."""
+    """The counts of these instances in statistics."""
     elements: defaultdict[tuple[int, str, int], list[int]] = defaultdict(lambda: [0, 0, 0, 0])
     jobs: defaultdict[tuple[str, str, str, str], int] = defaultdict(int)
     for number in numbers:

@@ -1,4 +1,4 @@
-"""What a full database costs: load and starts in turn on an empty and on a filled database of one server."""
+"""Measures the cost of a full database: load and starts in turn on an empty and on a filled database of one server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people ask a server with very many ended instances: milliseconds over HTTP, each time with other values."""
+"""Searches on a server with very many ended instances: milliseconds over HTTP, each time with other values.
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TOO_LATE = 504
 
 
 class Filled(NamedTuple):
-    """What the database contains, and what chooses among it."""
+    """The content of the database, and the values that choose among it."""
 
     instances: int
     """Instances with the numbers below."""
@@ -172,7 +172,7 @@ PAGE: Mapping[str, Callable[[str], tuple[str, Mapping[str, Any] | None]]] = {
     "jobs": lambda key: ("/jobs/search", {"filter": {"processInstanceKey": key}}),
     "element_instances": lambda key: ("/element-instances/search", {"filter": {"processInstanceKey": key}}),
 }
-"""What the page of an instance asks."""
+"""The requests of the page of an instance."""
 
 
 def _searching(resource: str, filter: Body, sort: str, limit: int = 50) -> Ask:

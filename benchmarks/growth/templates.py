@@ -47,8 +47,8 @@ class Row(NamedTuple):
 
 
 class Place(NamedTuple):
-    """What stands in a row at some place: the n-th key or position of the instance, or so many microseconds after its
-    beginning, or a part of its variety (n is 0)."""
+    """The meaning of a value in a row: the n-th key or position of the instance, n microseconds after its beginning, or
+    a part of its variety (n is 0)."""
 
     kind: str
     n: int

@@ -119,7 +119,7 @@ def _each_once(members: Iterable[Member], draft: Draft) -> None:
 
 
 def _waits_for(member: Member, draft: Draft) -> tuple[str, str] | None:
-    """What an event or a receive task waits for: its kind, with the name or code in the file."""
+    """The awaited thing of an event or a receive task: its kind, with the name or code in the file."""
     if member.tag == "receiveTask":
         tag, definition = "messageEventDefinition", member.element
     else:

@@ -17,7 +17,7 @@ FlowId = str
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a resource cannot be deployed. `element_id` is None if the whole file is at fault. `line` counts from 1."""
+    """A problem that prevents a deployment. `element_id` is None if the file is at fault. `line` counts from 1."""
 
     resource: str
     element_id: str | None

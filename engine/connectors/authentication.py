@@ -27,7 +27,7 @@ EARLY_S = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What authenticates a request. It is for the first host only, not for one that redirects lead to."""
+    """The credentials of a request. They are for the first host only, not for one that redirects lead to."""
 
     headers: Mapping[str, str] = field(default_factory=dict)
     parameters: Mapping[str, str] = field(default_factory=dict)

@@ -55,7 +55,7 @@ _decode = msgspec.json.Decoder(ConnectorJob).decode
 
 @dataclass(slots=True)
 class Figures:
-    """What the dispatcher has done since the program started."""
+    """Counts of the dispatcher since the program started."""
 
     started: int = 0
     completed: int = 0

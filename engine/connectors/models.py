@@ -1,4 +1,4 @@
-"""Where models use connectors."""
+"""Finds connectors in models."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def warnings(resource: str, processes: Iterable[Process], enabled: bool) -> Iter
 
 
 def _without_connector(node: Node) -> str | None:
-    """What is wrong with an element that asks for a connector that Vivero does not have."""
+    """The problem of an element that asks for a connector that Vivero does not have."""
     inbound = node.properties.get(INBOUND_TYPE, "").strip()
     if inbound and inbound != WEBHOOK:
         return (

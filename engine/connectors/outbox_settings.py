@@ -18,7 +18,7 @@ class OutboxSettings:
     """Which events are delivered where. Durations are ISO 8601."""
 
     url: str = ""
-    """Where events are delivered; empty: nowhere."""
+    """The URL that gets the events; empty: none."""
     events: str = ""
     """The names of the events, separated by commas."""
     secret: str | None = None

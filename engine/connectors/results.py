@@ -1,4 +1,4 @@
-"""What a connector makes of an answer: variables, a BPMN error, a failure with retries (docs/connectors.md).
+"""Turns the answer to a connector into variables, a BPMN error, or a failure with retries (docs/connectors.md).
 
 The task headers `resultVariable`, `resultExpression` and `errorExpression` decide, as the connector templates write
 them.
@@ -98,7 +98,7 @@ def examine(
     variables: Mapping[str, Any],
     retries: int,
 ) -> Outcome | None:
-    """What the error expression decides about an answer or an error; None: nothing. Raises ConnectorError."""
+    """The decision of the error expression about an answer or an error; None: none. Raises ConnectorError."""
     text = headers.get(ERROR_EXPRESSION)
     if not text:
         return None

@@ -1,4 +1,4 @@
-"""Who may call a webhook: HMAC of the body, basic authentication, API keys, JSON Web Tokens."""
+"""Checks callers of webhooks: HMAC of the body, basic authentication, API keys, JSON Web Tokens."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def webhooks_of(process: Process) -> Iterator[Webhook]:
 
 
 def problems(resource: str, process: Process) -> Iterator[str]:
-    """What is wrong with the webhooks of a process."""
+    """Problems of the webhooks of a process."""
     paths: dict[str, str] = {}
     for node in _elements(process):
         for problem in _problems(node):

@@ -24,7 +24,7 @@ class CommandRecord(msgspec.Struct):
     command: Command
     request: int | None = None
     context: str | None = None
-    """What came with the command and goes on with what follows from it. The core cannot read it."""
+    """The trace context of the command, which its consequences carry on. The core cannot read it."""
 
 
 class Handled(msgspec.Struct, eq=False):
@@ -94,7 +94,7 @@ class Notices:
     timers: dict[int, tuple[int, str] | None] = field(default_factory=dict)
     """Changed timers: due date (epoch ms) and tenant; None for a timer that is no longer pending."""
     jobs: dict[tuple[str, str], int] = field(default_factory=dict)
-    """What happened to how many jobs: (event, type), for example ("completed", "charge-card")."""
+    """Numbers of jobs by (event, type), for example ("completed", "charge-card")."""
     incidents: dict[tuple[str, str], int] = field(default_factory=dict)
     """The same for incidents: "raised" or "resolved", and the type."""
     poisoned: list[tuple[int, BaseException]] = field(default_factory=list)

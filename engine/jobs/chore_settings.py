@@ -87,7 +87,7 @@ class RetentionSettings:
     catch_up: float = 24.0
     """How much faster than the clock on the wall retention follows the engine's clock at most."""
     archive: str | None = None
-    """Where trees are written before they are deleted: a directory or `s3://bucket/prefix`; None: nowhere."""
+    """The archive that gets trees before they are deleted: a directory or `s3://bucket/prefix`; None: none."""
     archive_deletions: bool = True
     """Whether instances that people delete, by themselves or by a batch operation, are archived, too."""
     archive_endpoint: str | None = None

@@ -37,7 +37,7 @@ CHORES = "vivero."
 
 
 class Runs(StrEnum):
-    """Where a handler runs."""
+    """The place where a handler runs."""
 
     TRIO = "trio"
     ASYNCIO = "asyncio"

@@ -49,7 +49,7 @@ LOOK_AGAIN_S = 0.02
 
 @dataclass(slots=True)
 class Figures:
-    """What the dispatcher has done since the program started."""
+    """Counts of the dispatcher since the program started."""
 
     turns: int = 0
     started: int = 0
@@ -365,7 +365,7 @@ class JobDispatcher:
             self._outcomes.go_on.append(GoesOn(run, due_ms, occurrence=run.occurrence + 1))
 
     def _next_due_ms(self, run: Run, job: JobDefinition, result: Result) -> int | None:
-        """When the execution runs again after a success; None: it is complete."""
+        """The next time of the execution after a success; None: it is complete."""
         now_ms = self._now_ms()
         if result is not None:
             return min(max(result.due_ms(now_ms), 0), LATEST_MS)

@@ -35,12 +35,12 @@ LOG_ROWS = 1_000
 MAX_WAITING = 200
 """Commands that wait to be processed. With more of them, nothing is deleted."""
 HELD_S = 3600.0
-"""When trees are looked at again that something referred to."""
+"""The time until the chore looks again at trees that something referred to."""
 LATE_MS = 3_600_000
 """A clock of retention that is later than this is worth a warning, as often as `WARN_S`."""
 WARN_S = 3600.0
 KEEPERS = ("consumer", "instance")
-"""What keeps old log partitions that somebody can do something about."""
+"""Keepers of old log partitions that an operator can do something about."""
 
 Before = Callable[[Sequence[int]], Awaitable[Sequence[int]]]
 """Called with the roots of trees before they are deleted; returns those that may be deleted now."""
@@ -73,7 +73,7 @@ class Policy:
 
 @dataclass(slots=True)
 class _Memory:
-    """What the chore knows of a partition in a term. `after`: duration → the end and the key of the last one seen."""
+    """Memory of the chore for a partition in a term. `after`: duration → end and key of the last one seen."""
 
     epoch: int
     run_at: float
@@ -88,7 +88,7 @@ class _Memory:
     """The first tree that this run did not come to."""
     position: int = -1
     kept_by: str | None = None
-    """Why the oldest log partition stays."""
+    """The reason why the oldest log partition stays."""
     again_at: float = float("inf")
     warned_at: float = float("-inf")
 
@@ -156,7 +156,7 @@ class EndedInstances:
             )
 
     def _step(self, partition: int, epoch: int) -> tuple[_Memory, int]:
-        """What is known, and how far the clock may move: not at all at the beginning of a term."""
+        """The memory of a partition, and how far the clock may move (ms): 0 at the beginning of a term."""
         now, memory = self._clock(), self._memories.get(partition)
         if memory is None or memory.epoch != epoch:
             memory = self._memories[partition] = _Memory(epoch, now)

@@ -17,7 +17,7 @@ CRON_FIELDS_WITHOUT_SECONDS = 5
 
 
 class Schedule(Protocol):
-    """When a job runs. `text` tells one schedule from another: a schedule with another text starts again."""
+    """The times at which a job runs. A schedule with another `text` is another schedule, and starts again."""
 
     @property
     def text(self) -> str: ...

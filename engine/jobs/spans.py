@@ -1,4 +1,4 @@
-"""Where tracing attaches: a span for each part of a run. Without a tracer nothing is made.
+"""Spans of background jobs, one for each part of a run. Without a tracer nothing is made.
 
 job.dispatch    a whole run, from the pull to its end
 job.execute     the function
@@ -27,5 +27,5 @@ _NOTHING = nullcontext()
 
 
 def no_spans(_name: str, _run: Run) -> AbstractContextManager[object]:
-    """What is used without a tracer: it allocates nothing."""
+    """The spans without a tracer: they allocate nothing."""
     return _NOTHING

@@ -38,7 +38,7 @@ class JobTypeSettings:
     paused: bool = False
     """The nodes with this setting begin no runs of the type."""
     origin: str = field(default="", compare=False)
-    """Where the settings are from, for messages."""
+    """The source of the settings, for messages."""
 
     def __post_init__(self) -> None:
         if self.max_in_cluster is not None and self.max_in_cluster < 1:
@@ -99,7 +99,7 @@ NAMES = tuple(item.name for item in fields(JobTypeSettings) if item.name != "ori
 
 
 def unknown(name: str, known: Iterable[str], origin: str) -> str:
-    """What is said about settings of a type that no node has."""
+    """The warning about settings of a type that no node has."""
     hint = "".join(f": did you mean '{near}'?" for near in get_close_matches(name, list(known), 1))
     return f"{origin}: there is no job '{name}'{hint}"
 

@@ -9,7 +9,7 @@ OTHER = "other"
 
 
 class CountsByType:
-    """What happened to jobs of which type. The types after the first `MAX_TYPES` count as `OTHER`."""
+    """Counts of events of jobs by type. The types after the first `MAX_TYPES` count as `OTHER`."""
 
     def __init__(self) -> None:
         self.counts: Counter[tuple[str, str]] = Counter()

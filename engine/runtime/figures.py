@@ -13,7 +13,7 @@ from vivero.engine.runtime.supervision.supervisor import Supervisor
 def figures(
     supervisor: Supervisor, consumers: Mapping[int, Consumer], definitions: DefinitionCache, now_s: float
 ) -> Mapping[str, Any]:
-    """What each child, each partition and the cache of definitions does. `now_s`: Trio's time."""
+    """The state of each child, each partition and the cache of definitions. `now_s`: Trio's time."""
     stats = definitions.stats
     return {
         "children": [

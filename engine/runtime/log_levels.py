@@ -14,7 +14,7 @@ MAX_LOGGERS = 50
 
 
 def problem_of(levels: Mapping[str, str]) -> str | None:
-    """What is wrong with changed levels, by logger; None if nothing is."""
+    """The problem of changed levels (logger → level); None without one."""
     if len(levels) > MAX_LOGGERS:
         return f"levels has {len(levels)} loggers, but at most {MAX_LOGGERS} are allowed"
     for logger, level in levels.items():

@@ -1,4 +1,4 @@
-"""What log lines say of the request whose task runs: its id, and the position of its command."""
+"""The request whose task runs, for log lines: its id, and the position of its command."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class Span(msgspec.Struct, frozen=True, gc=False):
     attributes: Mapping[str, Value] = {}
     links: tuple[TraceContext, ...] = ()
     error: str | None = None
-    """Why it failed; None: it did not."""
+    """The reason for its failure; None: it did not fail."""
 
 
 class Begun(msgspec.Struct, frozen=True, gc=False):

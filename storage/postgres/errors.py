@@ -159,7 +159,7 @@ REASONS: Mapping[str, str] = {
 
 
 def reason(error: StorageError) -> str:
-    """Why PostgreSQL does not serve, in words for clients of the API."""
+    """The reason why PostgreSQL does not serve, in words for clients of the API."""
     if isinstance(error, NoPrimary):
         return "no server accepts writes"
     if isinstance(error, ConnectFailed):
@@ -169,7 +169,7 @@ def reason(error: StorageError) -> str:
 
 
 def told(error: BaseException) -> str:
-    """What log lines and probes say of an error: one line without data.
+    """The text of an error for log lines and probes: one line without data.
 
     The texts of our own errors and of Trio's are written without data. PostgreSQL quotes values in the texts about data
     and statements, and Python's own errors quote keys and arguments, so of these only the kind is told.

@@ -33,7 +33,7 @@ _TIMELINE = statement(
 
 
 class Timeline(NamedTuple):
-    """What a server writes: `system` is common to a primary and its standbys; each promotion raises `number`."""
+    """The timeline of a server: `system` is common to a primary and its standbys; each promotion raises `number`."""
 
     system: str
     number: int

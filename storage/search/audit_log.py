@@ -75,7 +75,7 @@ AUDIT_LOG = Resource(
     ),
     within={"user task": _of_user_task},
 )
-"""What the API has fields for and Vivero does not have yet (decisions, agents) is null."""
+"""Fields of the API for things that Vivero does not have yet (decisions, agents) are null."""
 
 OF_USER_TASK = Resource(
     AUDIT_LOG.name,

@@ -44,7 +44,7 @@ class _Selection:
 
 
 class Limits(NamedTuple):
-    """What a portion may contain: rows of these tenants and processes that are not newer, so many behind a key.
+    """The limits of a portion: tenants, processes, the newest row, the key before it, and the number of rows.
 
     `at`: the time of the row with that key, for a scan in the order of a time.
     """

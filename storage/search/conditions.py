@@ -83,7 +83,7 @@ def _comparison(field: Field, operator: str, operand: Any, path: str, parameters
 
 
 def _by_prefix(field: Field, pattern: str, parameters: Parameters) -> str | None:
-    """What a pattern implies by operators that are leakproof; LIKE is not."""
+    """The leakproof conditions that a pattern implies; LIKE is not leakproof."""
     tokens = list(pattern_tokens(pattern))
     literal = list(takewhile(lambda token: token not in (ANY_RUN, ANY_ONE), tokens))
     if not literal:

@@ -36,7 +36,7 @@ ROWS_A_TURN = 2_000
 
 
 class Loaded(NamedTuple):
-    """What a load gave."""
+    """The result of a load."""
 
     leases: dict[int, str | None]
     """Lease tokens that were asked for, by job."""
@@ -83,7 +83,7 @@ async def _load_references(
 
 
 def _in_order(needs: list[Need], rows: Rows, signals: message_channels.SignalPages) -> list[Reference]:
-    """What needs name in trees of their tenants, in the order of the needs."""
+    """The keys that needs name in trees of their tenants, in the order of the needs."""
     if not rows and not signals:
         return []
     named = {row[0]: row for row in rows}

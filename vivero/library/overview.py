@@ -1,4 +1,4 @@
-"""What a snapshot says, as Python objects: the state of the instance, and everything that it waits for."""
+"""A snapshot as Python objects: the state of the instance, and everything that it waits for."""
 
 from __future__ import annotations
 
@@ -121,14 +121,14 @@ class Instance:
 
     @property
     def next_due(self) -> datetime | None:
-        """When the next timer fires or the next job may be tried again: call `advance` then. None: no time is set."""
+        """The time of the next timer, or of the next job's next try: call `advance` then. None: no time is set."""
         times = [timer.due_at for timer in self.timers]
         times += [job.retry_at for job in self.jobs if job.retry_at is not None and not job.available]
         return min(times, default=None)
 
 
 def read(snapshot: str | bytes) -> Instance:
-    """What a snapshot says. It needs no models.
+    """The overview of a snapshot. It needs no models.
 
     Raises:
         InvalidSnapshot: the document is damaged.
@@ -139,7 +139,7 @@ def read(snapshot: str | bytes) -> Instance:
 
 
 def overview(snapshot: Snapshot) -> Instance:
-    """What a decoded snapshot says."""
+    """The overview of a decoded snapshot."""
     return _Reader(snapshot).instance()
 
 

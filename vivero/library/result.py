@@ -1,4 +1,4 @@
-"""What a call of the library gives: the new snapshot, the instance as it is now, and what happened meanwhile."""
+"""The result of a call of the library: the new snapshot, the instance as it is now, and what happened meanwhile."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class ThrownSignal:
 
 @dataclass(frozen=True, slots=True)
 class Happened:
-    """What one call did. Elements are in the order in which they began and ended, by their ids."""
+    """The events of one call. Elements are in the order in which they began and ended, by their ids."""
 
     entered: tuple[str, ...]
     completed: tuple[str, ...]

@@ -48,7 +48,7 @@ class Named:
 
 
 class Logger(structlog.BoundLoggerBase):
-    """What `structlog.get_logger(__name__)` gives. A line below the level costs a comparison."""
+    """The logger that `structlog.get_logger(__name__)` gives. A line below the level costs a comparison."""
 
     def debug(self, event: str, **fields: Any) -> None:
         if self._logger.threshold <= logging.DEBUG:

@@ -1,4 +1,4 @@
-"""What a log line has: time, level, event, logger, the ids of request and trace, the position, and its own fields.
+"""The parts of a log line: time, level, event, logger, the ids of request and trace, the position, and its own fields.
 
 What it never has: control characters, which could make two lines of one, and passwords, tokens and the texts of errors
 that may quote data. Call sites pass harmless fields (`tests/vivero/logs/test_log_calls.py`); this is the second wall.
@@ -41,7 +41,7 @@ MASK = "***"
 
 
 def processors(always: Mapping[str, str], exception_texts: bool, render: Renderer) -> Processors:
-    """What makes a line of an event. None of it raises: a line that cannot be made says so."""
+    """The steps from an event to a line. None of them raises: a line that cannot be made says so."""
 
     def make(logger: Any, method: str, event: MutableMapping[str, Any]) -> str:
         try:
@@ -60,7 +60,7 @@ def of_lost(count: int, always: Mapping[str, str]) -> Event:
 
 
 def renderer(as_json: bool, terminal: bool) -> Renderer:
-    """What makes text of a complete event."""
+    """The step from a complete event to text."""
     render: Any
     if as_json:
         render = structlog.processors.JSONRenderer(default=str, ensure_ascii=False)

@@ -28,7 +28,7 @@ Sink = Callable[[bytes], None]
 
 
 def sink(stream: TextIO | None) -> Sink:
-    """Where lines go: to `stream`, or to stderr. A program without stderr gets one that takes everything."""
+    """The stream for lines: `stream`, or stderr. A program without stderr gets one that takes everything."""
     if stream is not None:
         return _to_stream(stream)
     try:

@@ -31,7 +31,7 @@ from vivero.metrics.process import PROCESS
 NODE = "node"
 """The label of all series."""
 PUSHED = (*INSTRUMENTS, *PROCESS)
-"""What a collector gets, besides histograms."""
+"""The instruments that a collector gets, besides histograms."""
 
 
 class _Numbers:

@@ -145,7 +145,7 @@ def _activated(parts: Parts) -> Iterator[Observed]:
 
 
 def of_events(event: str) -> Callable[[Parts], Iterable[Observed]]:
-    """What happened to jobs, by type."""
+    """Events of jobs, by type."""
 
     def read(parts: Parts) -> Iterator[Observed]:
         for type_, count in parts.job_events.of(event):
@@ -155,7 +155,7 @@ def of_events(event: str) -> Callable[[Parts], Iterable[Observed]]:
 
 
 def of_incidents(event: str) -> Callable[[Parts], Iterable[Observed]]:
-    """What happened to incidents, by type."""
+    """Events of incidents, by type."""
 
     def read(parts: Parts) -> Iterator[Observed]:
         sums = sum((consumer.stats.incidents for consumer in parts.consumers.values()), Counter[tuple[str, str]]())

@@ -29,7 +29,7 @@ def _number(node: Node) -> int:
 
 
 class NodeMetrics:
-    """What is counted for metrics alone, and their tasks. OpenTelemetry is imported only when metrics are enabled."""
+    """Counters for metrics alone, and their tasks. OpenTelemetry is imported only when metrics are enabled."""
 
     def __init__(
         self, config: Config, connections: Connections, node: str, view: Callable[[], View], parts: Callable[[], Parts]

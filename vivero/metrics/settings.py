@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class MetricsSettings:
-    """Where metrics are shown, and what is read for them."""
+    """Settings of metrics: where they are shown, and which figures are read for them."""
 
     enabled: bool = True
     host: str = "127.0.0.1"

@@ -85,7 +85,7 @@ class ChildProcess:
     # -- for the admin port
 
     async def status(self) -> Status:
-        """What the process says of itself. Raises NoAnswer."""
+        """The status of the process. Raises NoAnswer."""
         number = next(self._ids)
         answer = await self._ask(number, AskStatus(number))
         if not isinstance(answer, Status):

@@ -1,4 +1,4 @@
-"""What an instance does, in words for the message of a failed test."""
+"""Describes an instance in words, for the message of a failed test."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ class ProcessRun:
         return self.instance.variables
 
     def describe(self) -> str:
-        """What the instance does, in words."""
+        """The activity of the instance, in words."""
         return describe(self.instance, self.completed)
 
     # ---- expectations

@@ -16,7 +16,7 @@ from vivero.testing.instances import ProcessRun
 from vivero.testing.mocks import CALLED_JOB, Answer, Mocks, mocked_process
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
-"""When each test begins, by its own clock."""
+"""The time at which each test begins, by its own clock."""
 
 KEYS_A_RUN = 1_000_000
 """The keys of the instances of a test differ."""

@@ -37,7 +37,7 @@ class EncodedSpan(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def context(self) -> SpanContext:
-        """What OpenTelemetry's queue asks for: that the span is sampled."""
+        """A context with the flag that OpenTelemetry's queue reads: the span is sampled."""
         return _SAMPLED
 
 

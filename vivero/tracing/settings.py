@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class TracingSettings:
-    """Where spans go, and how many traces begin here."""
+    """Settings of tracing: where spans go, and how many traces begin here."""
 
     otlp_endpoint: str | None = None
     """The URL of an OpenTelemetry collector (OTLP over HTTP, …/v1/traces). Without one, nothing is traced."""

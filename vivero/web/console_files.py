@@ -14,7 +14,7 @@ from vivero.web import preloads
 
 PACKAGE = Path(__file__).parents[1]
 PLACES = (PACKAGE / "console", PACKAGE.parent / "console" / "dist")
-"""Where the console is: in an installed package, or as `make console` builds it."""
+"""The console's directory: in an installed package, or as `make console` builds it."""
 INDEX = "index.html"
 
 TYPES: Mapping[str, str] = {

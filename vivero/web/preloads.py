@@ -1,4 +1,4 @@
-"""What a page of the console needs beside the index, as a header `Link`.
+"""The files that a page of the console needs beside the index, as a header `Link`.
 
 With it, a browser asks for the chunks of a page at once. Without it, it finds out about them one after the other: each
 costs the time of a round trip and of a script that runs.

@@ -41,7 +41,7 @@ MAX_NEXT = 1000
 
 @dataclass(frozen=True, slots=True)
 class SignIn:
-    """What signs users in. `flow` is None without an identity provider for browsers."""
+    """The parts that sign users in. `flow` is None without an identity provider for browsers."""
 
     authenticator: Authenticator
     pool: Pool
@@ -253,7 +253,7 @@ def _explained(error: Problem | StorageError) -> tuple[int, _Message]:
 
 
 def _unfit(new: str, repeated: str) -> _Message | None:
-    """What is wrong with a new password."""
+    """The problem of a new password; None without one."""
     if new != repeated:
         return _Message("differ")
     try:

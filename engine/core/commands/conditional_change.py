@@ -62,7 +62,7 @@ def needs(handlers: Mapping[type[Command], Any], command: ChangeIfMatch, tenant:
 
 
 def change_if_match(handlers: Mapping[type[Command], Any], command: ChangeIfMatch, view: View) -> Effects:
-    """Whatever does not exist is rejected as not found by the change itself, before its condition counts."""
+    """The change itself rejects an unknown key as not found, before its condition counts."""
     change = change_of(command)
     handler = handlers[type(change)]
     root = _root_of(handler.needs(change, view.tenant), view)

@@ -1,4 +1,4 @@
-"""What a deployment says of a file that was read."""
+"""Problems and warnings of a deployment about a parsed file."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ ATTEMPTS = 3
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """What was erased from some files."""
+    """The result of an erasure from some files."""
 
     roots: list[int]
     missing: list[str]

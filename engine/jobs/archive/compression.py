@@ -50,7 +50,7 @@ class Compressor:
 
 
 def parts_of(file: BinaryIO) -> Iterator[bytes]:
-    """What is in a file, in parts; blocks."""
+    """The uncompressed content of a file, in parts; blocks."""
     while part := file.read(CHUNK):
         yield part
 

@@ -91,7 +91,7 @@ class S3Store:
             self.client.delete_object(Bucket=self.bucket.name, Key=self.bucket.prefix + name)
 
     def check(self) -> str:
-        """Where the bucket is, if it is there; blocks. Raises ArchiveProblem."""
+        """The place of the bucket, if it exists; blocks. Raises ArchiveProblem."""
         with self.calling("reach"):
             self.client.head_bucket(Bucket=self.bucket.name)
         return self.bucket.url

@@ -1,4 +1,4 @@
-"""Where the files of the archive are. What a store can do, and what a setting names."""
+"""Stores of the archive's files: their interface, and the store that a setting names."""
 
 from __future__ import annotations
 

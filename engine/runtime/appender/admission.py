@@ -1,4 +1,4 @@
-"""Why a command was not, or perhaps not, appended. The API maps these errors to problems."""
+"""Errors of commands that were not, or perhaps not, appended. The API maps them to problems."""
 
 
 class NotAppended(Exception):

@@ -67,9 +67,9 @@ class PendingCommand:
     sent: bool = False
     """A sibling process has it, and may append it."""
     patience_until: float = float("inf")
-    """When the appender gives a `new` command up if the log has no capacity for it (Trio's clock)."""
+    """The time at which the appender gives a `new` command up if the log has no capacity for it (Trio's clock)."""
     appended_at: float = 0.0
-    """When the appender knew the position (Trio's clock)."""
+    """The time at which the appender knew the position (Trio's clock)."""
     then: Callable[[Appended | Exception], None] | None = None
     """Called with the result, before anybody can process the command. It may not wait."""
     span: AppendSpan | None = None

@@ -51,7 +51,7 @@ class QueueLimit:
         self._began, self._admitted, self._was_empty = now, 0, False
 
     def _in_time(self, elapsed_s: float) -> int:
-        """What is admitted in time at the rate of this period, half of it from what was known before."""
+        """The number of commands that this period's rate admits in time; the earlier number counts half."""
         in_time = self._admitted / elapsed_s * self._wait_s * WAIT_SHARE
         return int(in_time if self.commands == self._most else (in_time + self.commands) / 2)
 

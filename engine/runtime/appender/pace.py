@@ -37,7 +37,7 @@ class _Appended(NamedTuple):
     new: int
     work: int
     since: float
-    """When the first of them was handed over."""
+    """The time at which the first of them was handed over."""
     at: float
     filled: bool
 

@@ -240,7 +240,7 @@ class Appender:
             raise Unavailable(f"PostgreSQL has not been available for {out_s:.1f} s: {self._out_because}")
 
     def _lags(self, partition: int) -> str | None:
-        """Why the log takes no new command; None if it does."""
+        """The reason why the log takes no new command; None if it takes one."""
         consumed, last = self._consumed(partition), self._last.get(partition, 0)
         if consumed is None:
             backlog = last - self._cursors.get(partition, last)

@@ -22,7 +22,7 @@ from vivero.storage.batch_operations import (
 from vivero.storage.log import CommandOutcome
 
 RETRIES = 1
-"""What a job without retries gets when its incident is resolved."""
+"""Retries that a job without any gets when its incident is resolved."""
 
 AUDITED: Mapping[str, tuple[str, str]] = {
     CANCEL_PROCESS_INSTANCE: ("PROCESS_INSTANCE", "CANCEL"),

@@ -48,7 +48,7 @@ PAUSE_S = 0.01
 """The pause before outcomes are looked for again."""
 REFUSED_S = 0.5
 AWAY_S = 15.0
-"""When a deletion tries the archive again that was away."""
+"""The time until a deletion tries an archive again that was away."""
 PURGE_EVERY_S, PURGE_ROWS = 60.0, 1_000
 DAY_MS = 24 * 3600 * 1000
 
@@ -72,7 +72,7 @@ class _Overtaken(Exception):
 
 @dataclass(slots=True)
 class _Turn:
-    """What a turn did. `waiting`: commands of batches that wait in the log; `moved`: anything changed."""
+    """The result of a turn. `waiting`: commands of batches that wait in the log; `moved`: anything changed."""
 
     waiting: int = 0
     moved: bool = False

@@ -1,4 +1,4 @@
-"""What the cluster task wants of the consumer of a partition."""
+"""Orders of the cluster task to the consumer of a partition."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ UNDECIDED_S = 1.0
 
 
 class Duty(Enum):
-    """What the consumer of a partition has to do."""
+    """The order to the consumer of a partition."""
 
     UNDECIDED = "undecided"
     """This node has not looked at the cluster yet."""

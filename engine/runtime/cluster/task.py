@@ -54,7 +54,7 @@ class Cluster:
         """
         self.node = node
         self.view = View((), ())
-        """What the last look saw."""
+        """The result of the last look."""
         self._connection = DedicatedConnection(connect)
         self.handovers = handovers
         self._settings = settings or ClusterSettings()

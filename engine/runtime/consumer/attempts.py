@@ -39,7 +39,7 @@ class Unworkable(Exception):
 
 
 def symptom(error: BaseException | None, beat: Beat) -> str | None:
-    """What ended a term, if its commands may have caused that. None for chaos, outages and step-downs."""
+    """The cause of a term's end, if its commands may have caused it. None for chaos, outages and step-downs."""
     if beat.given_up:
         return None if beat.muted else BEAT
     for leaf in () if error is None else leaves(error):
@@ -153,7 +153,7 @@ class Trials:
             self._probing = None
 
     def cause(self, error: BaseException | None, beat: Beat) -> str | None:
-        """What ended the current attempt, if that counts.
+        """The cause of the end of the current attempt, if it counts.
 
         A very short attempt does not count, because there was no time to test PostgreSQL.
         """

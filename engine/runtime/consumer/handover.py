@@ -83,7 +83,7 @@ class Handover:
         return Consumed(term.last, term.per_second) if term is not None and term.leading else None
 
     def cached(self) -> Cached:
-        """What the term has in memory; nothing if this node does not lead the partition."""
+        """The counts of what the term has in memory; zeros if this node does not lead the partition."""
         term = self.term
         return term.cached if term is not None and term.leading else Cached(0, 0)
 

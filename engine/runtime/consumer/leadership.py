@@ -194,5 +194,5 @@ class Consumer:
 
 
 def _cause(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Why the term ended: the first error that is not a cancellation caused by another one."""
+    """The reason for the end of the term: the first error that is not a cancellation caused by another one."""
     return next((error for error in leaves(group) if not isinstance(error, trio.Cancelled)), group)

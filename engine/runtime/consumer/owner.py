@@ -14,7 +14,7 @@ from vivero.engine.tracing.tracer import Tracer
 
 
 class Owner(Protocol):
-    """What terms and their parts see of the consumer: `engine.runtime.consumer.leadership.Consumer`."""
+    """The consumer as terms and their parts see it: `engine.runtime.consumer.leadership.Consumer`."""
 
     settings: ConsumerSettings
     timer_rules: TimerRules

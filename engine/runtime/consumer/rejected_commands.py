@@ -35,7 +35,7 @@ CONTINUATION_DISTANCE = 100
 
 @dataclass(slots=True)
 class RejectedCommands:
-    """What one consumer does not try again, by log position and by timer. Entries beyond the limit are tried again."""
+    """Commands and timers that one consumer does not try again. It forgets the oldest beyond a limit."""
 
     positions: dict[int, Rejection] = field(default_factory=dict)
     """The rejections, until their positions are committed."""

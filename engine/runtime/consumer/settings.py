@@ -58,7 +58,7 @@ class ConsumerStats:
     ended: Counter[str] = field(default_factory=Counter)
     """Ended process instances by state, without called ones."""
     jobs: CountsByType = field(default_factory=CountsByType)
-    """What happened to jobs; the consumers of a node share it."""
+    """Counts of events of jobs; the consumers of a node share them."""
     incidents: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Incidents by event (raised, resolved) and type."""
     batch_size: Buckets = field(default_factory=lambda: Buckets(COUNTS))

@@ -78,7 +78,7 @@ class Term:
         self._waiting: list[Decoded] = []
         """Commands that were read and not yet processed: the last batch was full."""
         self._missing: Need | None = None
-        """What the first command of the next batch lacked."""
+        """The needs that the first command of the next batch lacked."""
         self.leading = True
         self.per_second = 0.0
         """Commands that the engine processes while there are any, as a moving average."""
@@ -100,7 +100,7 @@ class Term:
 
     @property
     def suspicion(self) -> Suspicion | None:
-        """What may be at fault if the term ends now: the attempt under way, or all that is not committed."""
+        """The suspects if the term ends now: the attempt under way, or all that is not committed."""
         progress = self._progress
         first, last = progress.committed + 1, progress.decoded
         if progress.between:

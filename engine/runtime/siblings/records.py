@@ -1,4 +1,4 @@
-"""What sibling processes send each other, and how it is framed: lists of records, each behind its length."""
+"""Messages between sibling processes, and their framing: lists of records, each behind its length."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Submission(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Failure(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """Why a command was not, or perhaps not, appended."""
+    """The reason why a command was not, or perhaps not, appended."""
 
     kind: str
     why: str
@@ -55,7 +55,7 @@ class Failure(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Answer(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What became of a submitted command. A command may get two answers: its position first, and then its outcome.
+    """The answer to a submitted command. A command may get two: its position first, and then its outcome.
 
     `taken` is False if the receiver does not append: certainly nothing was written, and the sender appends it itself.
     """

@@ -43,7 +43,7 @@ class ChildState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChildHealth:
-    """What the status resource shows of a child."""
+    """The state of a child, as the status resource shows it."""
 
     name: str
     state: ChildState

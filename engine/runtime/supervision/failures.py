@@ -1,4 +1,4 @@
-"""Why children end, and which of these ends count as failures."""
+"""The reasons for which children end, and which of them count as failures."""
 
 from __future__ import annotations
 

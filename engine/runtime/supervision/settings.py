@@ -1,4 +1,4 @@
-"""When a child is restarted, and when the program gives up."""
+"""Settings of restarts: when a child is restarted, and when the program gives up."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ from vivero.storage.timers import Clock, PendingTimer
 log = structlog.get_logger(__name__)
 
 Changes = Mapping[int, tuple[int, str] | None]
-"""What a commit changed: key → (due date in epoch ms, tenant), or None if the timer is no longer pending."""
+"""Timers that a commit changed: key → (due date in epoch ms, tenant), or None if the timer is no longer pending."""
 
 AGAIN_MS, AGAIN_MAX_MS = 10, 60_000
 REFUSED_S = 0.1

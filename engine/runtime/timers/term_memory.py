@@ -1,4 +1,4 @@
-"""What the timer task remembers during one term of the partition's owner."""
+"""The memory of the timer task during one term of the partition's owner."""
 
 from __future__ import annotations
 

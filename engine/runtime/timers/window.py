@@ -46,7 +46,7 @@ class Window:
         self._known.pop(key, None)
 
     def nearest(self) -> int | None:
-        """When the next timer fires; None if there is none before the horizon."""
+        """The time at which the next timer fires; None if there is none before the horizon."""
         heap = self._heap
         while heap and not self._is_current(heap[0]):
             heapq.heappop(heap)
