@@ -1,8 +1,9 @@
-"""What `vivero top` shows: two readings of metrics, and what lies between them."""
+"""The figures of `vivero top`: two readings of metrics, and the growth between them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from prometheus_client.parser import text_string_to_metric_families
@@ -13,12 +14,28 @@ LONG_S = 10.0
 Labels = frozenset[tuple[str, str]]
 
 
+NODE = "node"
+"""The label of all series. A process that is started again is a new node."""
+OF_SEVERAL = re.compile(r"#\d+-\d+-[0-9a-f]+$")
+"""The end of a node's name, if the node is one of several processes of a program."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """All samples of a node's metrics at a time (seconds of any clock), by name and labels."""
+    """All samples of the metrics of a node, or of several, at a time (seconds of any clock), by name and labels."""
 
     at: float
     samples: Mapping[str, Mapping[Labels, float]]
+    nodes: frozenset[str]
+    """The nodes that have samples. A sample without a node belongs to the node with an empty name."""
+
+    def of(self, node: str) -> Reading:
+        """The samples of one node."""
+        chosen = {
+            name: {found: value for found, value in series.items() if node_of(found) == node}
+            for name, series in self.samples.items()
+        }
+        return Reading(self.at, {name: series for name, series in chosen.items() if series}, self.nodes & {node})
 
     def sum(self, name: str, **labels: str) -> float:
         """The sum of the series that have these labels; 0 without any."""
@@ -41,15 +58,25 @@ class Reading:
 def read(text: str, at: float) -> Reading:
     """Read the text format of Prometheus. Raises ValueError."""
     samples: dict[str, dict[Labels, float]] = {}
+    nodes: set[str] = set()
     for family in text_string_to_metric_families(text):
         for one in family.samples:
+            nodes.add(one.labels.get(NODE, ""))
             samples.setdefault(one.name, {})[frozenset(one.labels.items())] = one.value
-    return Reading(at, samples)
+    return Reading(at, samples, frozenset(nodes))
+
+
+def node_of(found: Labels) -> str:
+    """The node of a series; empty without one."""
+    return next((value for name, value in found if name == NODE), "")
 
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """Two readings of one node. A counter that fell tells of a restart, and counts from 0."""
+    """Two readings. A counter that fell tells of a restart, and counts from 0.
+
+    A node that only the second reading has counts from the next one on: how long it has been counting is unknown.
+    """
 
     first: Reading
     last: Reading
@@ -58,17 +85,29 @@ class Between:
     def seconds(self) -> float:
         return max(self.last.at - self.first.at, 0.001)
 
+    def of(self, node: str) -> Between:
+        """The growth between the readings of one node."""
+        return Between(self.first.of(node), self.last.of(node))
+
     def rate(self, name: str, **labels: str) -> float:
         """The growth of a counter per second."""
-        before, now = self.first.sum(name, **labels), self.last.sum(name, **labels)
-        return (now - before if now >= before else now) / self.seconds
+        return sum(grown for found, grown in self._grown(name) if labels.items() <= found.items()) / self.seconds
 
     def rates(self, name: str, label: str) -> dict[str, float]:
         """Rates by the value of a label, the highest first, without those that are 0."""
-        before, now = self.first.by(name, label), self.last.by(name, label)
-        grown = {key: value - (was if (was := before.get(key, 0.0)) <= value else 0.0) for key, value in now.items()}
-        found = {key: value / self.seconds for key, value in grown.items() if value > 0}
-        return dict(sorted(found.items(), key=lambda item: -item[1]))
+        sums: dict[str, float] = {}
+        for found, grown in self._grown(name):
+            key = found.get(label, "")
+            sums[key] = sums.get(key, 0.0) + grown / self.seconds
+        return dict(sorted(((key, value) for key, value in sums.items() if value > 0), key=lambda item: -item[1]))
+
+    def _grown(self, name: str) -> Iterator[tuple[dict[str, str], float]]:
+        """The labels of each series of a counter, and its growth."""
+        before, now = (each.samples.get(name, {}) for each in (self.first, self.last))
+        restarted = {node_of(found) for found, value in now.items() if value < before.get(found, 0.0)}
+        for found, value in now.items():
+            if (node := node_of(found)) in self.first.nodes:
+                yield dict(found), value - (0.0 if node in restarted else before.get(found, 0.0))
 
     def quantile(self, name: str, share: float, **labels: str) -> float | None:
         """The bound below which `share` of the values lie that a histogram has counted in between; None without any.
@@ -90,55 +129,77 @@ class Between:
 
     def _buckets(self, name: str, labels: Mapping[str, str]) -> dict[float, float]:
         grown: dict[float, float] = {}
-        before, now = (each.samples.get(f"{name}_bucket", {}) for each in (self.first, self.last))
-        if any(value < before.get(found, 0.0) for found, value in now.items()):
-            before = {}
-        for found, value in now.items():
-            known = dict(found)
-            if labels.items() <= known.items():
-                bound = float(known["le"])
-                grown[bound] = grown.get(bound, 0.0) + value - before.get(found, 0.0)
+        for found, growth in self._grown(f"{name}_bucket"):
+            if labels.items() <= found.items():
+                bound = float(found["le"])
+                grown[bound] = grown.get(bound, 0.0) + growth
         return grown
 
 
+REQUESTS = "vivero_http_request_time_seconds"
+CREATION = {"method": "POST", "route": "/v2/process-instances"}
+
+
 def rows(between: Between) -> list[tuple[str, str]]:
-    """What is shown, in order: a name, and figures."""
-    last, requests = between.last, "vivero_http_request_time_seconds"
-    creation = {"method": "POST", "route": "/v2/process-instances"}
-    outcomes = between.rates("vivero_commands_total", "outcome")
-    ended = between.rates("vivero_instances_ended_total", "state")
-    restarts = last.by("vivero_child_restarts_total", "child")
-    polls, waiters = last.sum("vivero_long_polls"), last.sum("vivero_waiters")
-    cpu, memory = between.rate("process_cpu_seconds_total"), last.sum("process_resident_memory_bytes")
+    """The rows of one node, in order: a name, and figures."""
+    last = between.last
     unhealthy = [child for child, value in last.by("vivero_child_healthy", "child").items() if not value]
     return [
-        ("node", _node(last)),
+        *_node(last),
+        *figures(between),
+        ("CPU, memory", f"{cpu(between):.0%}, {memory(last)}"),
+        ("restarts of tasks", _total(last.by("vivero_child_restarts_total", "child"))),
+        ("unhealthy", ", ".join(sorted(unhealthy)) or "none"),
+    ]
+
+
+def figures(between: Between) -> list[tuple[str, str]]:
+    """Figures of one node, or of several together."""
+    last = between.last
+    outcomes = between.rates("vivero_commands_total", "outcome")
+    ended = between.rates("vivero_instances_ended_total", "state")
+    polls, waiters = last.sum("vivero_long_polls"), last.sum("vivero_waiters")
+    return [
         ("commands/s", _total(outcomes)),
         ("instances ended/s", _total(ended)),
         ("jobs/s", _jobs(between)),
-        ("requests/s", f"{between.rate(f'{requests}_count'):,.0f}"),
-        ("create p50 p99", _times(between, requests, creation)),
+        ("requests/s", f"{between.rate(f'{REQUESTS}_count'):,.0f}"),
+        ("create p50 p99", _times(between, REQUESTS, CREATION)),
         ("commit p50 p99", _times(between, "vivero_batch_commit_time_seconds", {})),
         ("append p50 p99", _times(between, "vivero_append_time_seconds", {})),
         *_of_the_database(last),
         ("timers late p50 p99", _times(between, "vivero_timers_late_time_seconds", {})),
         ("waiting clients", f"{waiters:,.0f} for outcomes, {polls:,.0f} for jobs"),
         ("refused/s", f"{between.rate('vivero_append_refused_total'):,.0f}"),
-        ("CPU, memory", f"{cpu:.0%}, {memory / 1e6:,.0f} MB"),
-        ("restarts of tasks", _total(restarts)),
-        ("unhealthy", ", ".join(sorted(unhealthy)) or "none"),
     ]
 
 
-def _node(last: Reading) -> str:
+def cpu(between: Between) -> float:
+    """How many cores were busy on average."""
+    return between.rate("process_cpu_seconds_total")
+
+
+def memory(last: Reading) -> str:
+    """The memory of the program, in MB."""
+    return f"{last.sum('process_resident_memory_bytes') / 1e6:,.0f} MB"
+
+
+def leads(last: Reading) -> str:
+    """How many partitions are led."""
+    count = last.sum("vivero_engine_leads")
+    return f"{count:,.0f} partition{'s' * (count != 1)}"
+
+
+def _node(last: Reading) -> Iterator[tuple[str, str]]:
     """The node that answers, and what it leads."""
-    leads = last.sum("vivero_engine_leads")
-    names = sorted(last.by("vivero_engine_leads", "node") or last.by("vivero_appends_total", "node"))
-    return f"{', '.join(names)}  leads {leads:,.0f} partition{'s' * (leads != 1)}"
+    names = sorted(last.by("vivero_engine_leads", NODE) or last.by("vivero_appends_total", NODE))
+    yield "node", f"{', '.join(names)}  leads {leads(last)}"
+    if any(OF_SEVERAL.search(name) for name in names):
+        yield "", "one process of several: vivero top --processes shows all"
 
 
 def _jobs(between: Between) -> str:
-    """What happened to jobs."""
+    """Events of jobs per second."""
     events = ("created", "activated", "completed", "failed")
     return "  ".join(f"{event} {between.rate(f'vivero_jobs_{event}_total'):,.0f}" for event in events)
 
@@ -160,7 +221,7 @@ def _of_the_database(last: Reading) -> list[tuple[str, str]]:
 
 
 def _due(last: Reading, overdue_s: float) -> str:
-    """When the next timer is due."""
+    """The time until the next timer is due."""
     if "vivero_timers_next_due_seconds" not in last.samples:
         return "none is due"
     return (

@@ -1,17 +1,21 @@
 """`vivero up --processes`: several nodes behind one port, started again when they die, ended with their parent."""
 
+import json
 import signal
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
 import psutil
 import pytest
 import trio
+from click.testing import CliRunner
 
 from tests.process.audit import audit, settled
 from tests.process.http_client import Caller, Unanswered
 from tests.process.load import Load, deploy
 from tests.process.program import eventually, free_port
+from vivero.cli import main
 
 SMALL = {"VIVERO_DATABASE_POOL_SIZE": "2"}
 """The tests' PostgreSQL has 50 connections."""
@@ -105,6 +109,25 @@ async def test_the_admin_port_tells_of_each_process(start):
     leads = processes.program.logged("leading the partition")
     assert {entry["process"] for entry in leads} <= {"1", "2"}
     assert leads
+
+
+async def test_top_adds_the_processes_up_and_has_a_line_for_each(start):
+    processes = start(2, "--partitions", "2")
+    await processes.restart()
+    address = f"http://127.0.0.1:{processes.admin_port}"
+    arguments = ["top", "--processes", "--admin", address, "--every", "0.1", "--count", "1", "--json"]
+    shown = await trio.to_thread.run_sync(partial(CliRunner().invoke, main, arguments))
+    assert shown.exit_code == 0, shown.output
+    document = json.loads(shown.stdout)
+    assert document["processes"] == "2 of 2 healthy, lead 2 partitions"
+    assert [(line["process"], line["health"], line["leads"]) for line in document["each"]] == [
+        ("1", "healthy", "1"),
+        ("2", "healthy", "1"),
+    ]
+    assert all(line["memory"].endswith(" MB") for line in document["each"])
+    alone = ["top", "--address", f"http://127.0.0.1:{processes.program.port}", "--every", "0.1", "--count", "1"]
+    told = await trio.to_thread.run_sync(partial(CliRunner().invoke, main, alone))
+    assert "one process of several" in told.stdout
 
 
 async def test_each_process_is_hurt_by_its_name(start):

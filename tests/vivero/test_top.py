@@ -1,12 +1,17 @@
 """What `vivero top` computes from two readings of metrics, and shows of a real program."""
 
+import io
+
 import pytest
 import trio
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from rich.console import Console
 
 from tests.vivero.metrics.nodes import running
+from vivero import top_processes
+from vivero.cli.top import Answers, show_all
 from vivero.client import Client
-from vivero.top import Between, read, rows
+from vivero.top import Between, Reading, read, rows
 
 
 class Metrics:
@@ -100,6 +105,63 @@ def test_a_node_that_does_not_read_the_database_shows_no_figures_of_it():
     shown = dict(rows(Between(nothing, nothing)))
     assert "lag" not in shown
     assert shown["lag, jobs, timers …"].startswith("read by another node")
+
+
+def told(at, **commands):
+    """A reading of the metrics of several nodes: node → commands since its start."""
+    return read("".join(f'vivero_commands_total{{node="{node}"}} {count}\n' for node, count in commands.items()), at)
+
+
+def test_a_process_that_is_replaced_or_silent_makes_no_rate_of_its_whole_past():
+    first = told(0.0, one=1_000, two=500)
+    between = Between(first, told(1.0, one=1_010, three=3))
+    assert between.rate("vivero_commands_total") == 10.0
+    back = Between(told(1.0, one=1_010), told(2.0, one=1_010, two=520))
+    assert back.rate("vivero_commands_total") == 0.0
+    assert [between.of(node).rate("vivero_commands_total") for node in ("one", "two", "three")] == [10.0, 0.0, 0.0]
+
+
+PROCESSES = (
+    {"name": "1", "node": "one", "healthy": True},
+    {"name": "2", "node": "two", "healthy": False},
+    {"name": "3", "healthy": False, "problem": "process 3 does not answer"},
+)
+
+
+def test_each_process_has_a_line():
+    between = Between(told(0.0, one=0, two=0), told(2.0, one=10, two=4))
+    shown = top_processes.lines(between, PROCESSES)
+    assert [(line["process"], line["health"], line["commands/s"]) for line in shown] == [
+        ("1", "healthy", "5"),
+        ("2", "unhealthy", "2"),
+        ("3", "no answer", ""),
+    ]
+    together = dict(top_processes.rows(between, PROCESSES))
+    assert together["processes"] == "1 of 3 healthy, lead 0 partitions"
+    assert together["commands/s"].split()[0] == "7"
+
+
+@pytest.mark.parametrize("count", [2, 5, 40])
+def test_processes_fit_on_a_terminal_of_24_lines(count):
+    processes = [{"name": str(number), "node": f"n{number}", "healthy": number != count} for number in range(count + 1)]
+    reading = told(1.0, **{process["node"]: 1_000_000 for process in processes}, other=1)
+    lag = Reading(1.0, {**reading.samples, "vivero_log_lag": {frozenset({("node", "n1")}): 1.0}}, reading.nodes)
+    view = show_all(Between(lag, lag), Answers(lag, processes))
+    screen = Console(width=80, height=24, file=io.StringIO())
+    screen.print(view.screen(24))
+    lines = screen.file.getvalue().splitlines()
+    assert len(lines) <= 23
+    assert "restarts" in screen.file.getvalue(), "no column is cut"
+    assert sum("unhealthy" in line for line in lines) == 1, "the process with trouble is shown"
+    assert len(view.document["each"]) == count + 1
+    assert any("more" in line for line in lines) == (count > 4)
+
+
+def test_one_process_of_several_says_how_to_see_them_all():
+    several = read('vivero_engine_leads{node="host#2-17-0a1b2c3d"} 1\n', 0.0)
+    assert ("", "one process of several: vivero top --processes shows all") in rows(Between(several, several))
+    alone = read('vivero_engine_leads{node="host-17-0a1b2c3d"} 1\n', 0.0)
+    assert "" not in dict(rows(Between(alone, alone)))
 
 
 async def test_a_real_program_is_shown(database):

@@ -10,17 +10,12 @@ from pathlib import Path
 import click
 from rich.markup import escape
 
-from vivero import config
-from vivero.cli.failures import Failure, run
-from vivero.cli.options import CONFIG, address_option, say, talk
+from vivero.cli.admin_port import admin_address, processes_options, talk_to_admin
+from vivero.cli.options import address_option, say, talk
 from vivero.cli.rows import print_pairs, print_rows
-from vivero.client import ApiError, Client, ClientError, Document, Unreachable, credentials_from
+from vivero.client import ApiError, Client, Document, credentials_from
 from vivero.client_answers import UNAUTHORIZED
-from vivero.config import ConfigError
 from vivero.terminal_tables import Column
-
-ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "": "127.0.0.1"}
-"""An address to listen on that stands for all → one to connect to."""
 
 LATE_S = 3600.0
 """A clock of retention that is later is worth a word."""
@@ -29,9 +24,7 @@ LOG_KEEPERS = {"consumer": "a consumer of events that stands still", "instance":
 
 @click.command()
 @address_option
-@click.option("--processes", is_flag=True, help="Show each process of `vivero up --processes N` instead.")
-@click.option("--admin", metavar="URL", help="The admin port, for --processes.  [admin.host and admin.port]")
-@CONFIG
+@processes_options("Show each process of `vivero up --processes N` instead.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def status(
@@ -52,11 +45,12 @@ def status(
       vivero status --processes
     """
     of_processes = processes or admin is not None
-    found = _ask_admin(admin or admin_address(file)) if of_processes else talk(address, _ask)
+    found = talk_to_admin(admin or admin_address(file), Client.processes) if of_processes else talk(address, _ask)
     if as_json:
         say(found)
     elif "processes" in found:
         print_rows(found["processes"], PROCESS_COLUMNS)
+        click.echo(_sums(found), err=True)
         for problem in _problems(found):
             click.echo(problem, err=True)
     else:
@@ -86,33 +80,8 @@ async def _if_permitted(ask: Callable[[], Awaitable[Document]]) -> Document:
         return {}
 
 
-def admin_address(file: Path | None) -> str:
-    """The address of the admin port by the settings. Raises Failure."""
-    try:
-        chosen = config.load(file).admin
-    except ConfigError as error:
-        raise Failure(str(error)) from error
-    if not chosen.port:
-        raise Failure("admin.port is 0, so the server has chosen a port: name it with --admin")
-    host = f"[{chosen.host}]" if ":" in chosen.host else chosen.host
-    return f"http://{ANY_ADDRESS.get(chosen.host, host)}:{chosen.port}"
-
-
-def _ask_admin(address: str) -> Document:
-    """The processes. Sends no credentials, because the admin port has no authentication. Raises Failure."""
-
-    async def look() -> Document:
-        async with Client(address, credentials="") as client:
-            try:
-                return await client.processes()
-            except Unreachable as error:
-                raise ClientError(f"{error} Only a program with --processes has an admin port.") from error
-
-    return run(look, {ClientError: Failure})
-
-
 def _pairs(found: Document) -> Iterator[tuple[str, str]]:
-    """What is shown: a name, and a text in rich's markup."""
+    """The shown lines: a name, and a text in rich's markup."""
     yield "health", "[green]healthy[/]" if found["healthy"] else "[red]a part of the server makes no progress[/]"
     if "authentication" in found:
         yield "more", "with credentials: set VIVERO_TOKEN, or VIVERO_USERNAME and VIVERO_PASSWORD"
@@ -169,7 +138,7 @@ def _count(count: int, most: int | None) -> str:
 
 
 def _retention(found: Document) -> str:
-    """What retention did in a partition, and what it waits for."""
+    """The work of retention in a partition, and the reason for its waiting."""
     ago = duration(found["secondsSinceRun"])
     texts = [f"{found['deleted']:,} deleted, {found['deletedByLastRun']:,} by the last run {ago} ago"]
     if found["archiveAwaySeconds"]:
@@ -220,8 +189,13 @@ PROCESS_COLUMNS: tuple[Column, ...] = (
 )
 
 
+def _sums(found: Document) -> str:
+    """The sums of all processes."""
+    return f"{len(found['processes'])} processes: {found['connections']:,} connections, {found['requests']:,} requests"
+
+
 def _problems(found: Document) -> Iterator[str]:
-    """What is wrong: processes that do not answer, and tasks that make no progress."""
+    """The problems: processes that do not answer, and tasks that make no progress."""
     for process in found["processes"]:
         if "problem" in process:
             yield process["problem"]
