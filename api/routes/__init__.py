@@ -71,7 +71,7 @@ from vivero.api.routes import (
 )
 from vivero.api.routes.batch_routes import BATCH_ROUTES
 from vivero.api.routes.directory import Entries
-from vivero.api.routes.route import Handler, Route, deployment_limit
+from vivero.api.routes.route import Handler, Route, deployment_limit, of_key
 from vivero.api.routes.statistics_routes import STATISTICS_ROUTES
 from vivero.api.routes.webhook_routes import WEBHOOK_ROUTES
 from vivero.api.search import searching
@@ -138,12 +138,7 @@ ROUTES = (
     Route("GET", "/v2/status", cluster.status, PUBLIC),
     Route("GET", "/v2/license", cluster.license, PUBLIC),
     Route("GET", "/v2/authentication/me", cluster.me, ANY_CALLER),
-    Route(
-        "POST",
-        "/v2/authentication/me/authorizations/search",
-        authorizations.search_own,
-        ANY_CALLER,
-    ),
+    Route("POST", "/v2/authentication/me/authorizations/search", authorizations.search_own, ANY_CALLER),
     Route(
         "PUT",
         "/v2/authentication/me/password",
@@ -152,13 +147,7 @@ ROUTES = (
         audited=administration("USER", "UPDATE"),
     ),
     *_OWN_ACCESS,
-    Route(
-        "POST",
-        "/v2/setup/user",
-        directory.create_first_admin,
-        PUBLIC,
-        audited=administration("USER", "CREATE"),
-    ),
+    Route("POST", "/v2/setup/user", directory.create_first_admin, PUBLIC, audited=administration("USER", "CREATE")),
     Route("GET", "/live", probes.live, PUBLIC),
     Route("GET", "/startup", probes.startup, PUBLIC),
     Route("GET", "/ready", probes.ready, PUBLIC),
@@ -194,43 +183,24 @@ ROUTES = (
         is_new=True,
         audited=audited.DEPLOY,
     ),
-    Route(
+    of_key(
         "POST",
         "/v2/resources/{resourceKey}/deletion",
         resources.delete,
         DELETE_PROCESS,
-        scope=Scope.KEY,
+        audited.DELETE_DEFINITION,
         needs_for_part=DELETE_FORM,
-        audited=audited.DELETE_DEFINITION,
     ),
     Route("POST", "/v2/resources/search", resources.search, READ_RESOURCE, scope=Scope.RESULTS),
-    Route("GET", "/v2/resources/{resourceKey}", resources.get, READ_RESOURCE, scope=Scope.KEY),
-    Route("GET", "/v2/resources/{resourceKey}/content", resources.content, READ_RESOURCE, scope=Scope.KEY),
-    Route("GET", "/v2/resources/{resourceKey}/content/binary", resources.binary, READ_RESOURCE, scope=Scope.KEY),
-    Route("GET", "/v2/forms/{formKey}", forms.get, READ_RESOURCE, scope=Scope.KEY),
+    of_key("GET", "/v2/resources/{resourceKey}", resources.get, READ_RESOURCE),
+    of_key("GET", "/v2/resources/{resourceKey}/content", resources.content, READ_RESOURCE),
+    of_key("GET", "/v2/resources/{resourceKey}/content/binary", resources.binary, READ_RESOURCE),
+    of_key("GET", "/v2/forms/{formKey}", forms.get, READ_RESOURCE),
     # process definitions
     Route("POST", "/v2/process-definitions/search", process_definitions.search, READ_DEFINITION, scope=Scope.RESULTS),
-    Route(
-        "GET",
-        "/v2/process-definitions/{processDefinitionKey}",
-        process_definitions.get,
-        READ_DEFINITION,
-        scope=Scope.KEY,
-    ),
-    Route(
-        "GET",
-        "/v2/process-definitions/{processDefinitionKey}/xml",
-        process_definitions.xml,
-        READ_DEFINITION,
-        scope=Scope.KEY,
-    ),
-    Route(
-        "GET",
-        "/v2/process-definitions/{processDefinitionKey}/form",
-        forms.of_process,
-        READ_DEFINITION,
-        scope=Scope.KEY,
-    ),
+    of_key("GET", "/v2/process-definitions/{processDefinitionKey}", process_definitions.get, READ_DEFINITION),
+    of_key("GET", "/v2/process-definitions/{processDefinitionKey}/xml", process_definitions.xml, READ_DEFINITION),
+    of_key("GET", "/v2/process-definitions/{processDefinitionKey}/form", forms.of_process, READ_DEFINITION),
     # process instances
     Route(
         "POST",
@@ -242,42 +212,35 @@ ROUTES = (
         audited=audited.CREATE_INSTANCE,
     ),
     Route("POST", "/v2/process-instances/search", process_instances.search, READ_INSTANCE, scope=Scope.RESULTS),
-    Route("GET", "/v2/process-instances/{processInstanceKey}", process_instances.get, READ_INSTANCE, scope=Scope.KEY),
-    Route(
+    of_key("GET", "/v2/process-instances/{processInstanceKey}", process_instances.get, READ_INSTANCE),
+    of_key(
         "POST",
         "/v2/process-instances/{processInstanceKey}/cancellation",
         process_instances.cancel,
         CANCEL_INSTANCE,
+        audited.CANCEL_INSTANCE,
         is_limited=False,
-        scope=Scope.KEY,
-        audited=audited.CANCEL_INSTANCE,
     ),
-    Route(
+    of_key(
         "POST",
         "/v2/process-instances/{processInstanceKey}/deletion",
         process_instances.delete,
         DELETE_INSTANCE,
-        scope=Scope.KEY,
-        audited=audited.DELETE_INSTANCE,
+        audited.DELETE_INSTANCE,
     ),
     Route("POST", "/v2/erasures", erasures.erase, DELETE_INSTANCE, audited=audited.DELETE_INSTANCE),
-    Route(
+    of_key(
         "POST",
         "/v2/process-instances/{processInstanceKey}/incidents/search",
         incidents.search_of_instance,
         READ_INSTANCE,
-        scope=Scope.KEY,
     ),
     Route("GET", "/v2/process-instances/{processInstanceKey}/snapshot", snapshots.get, READ_INSTANCE),
     Route("GET", "/v2/process-instances/{processInstanceKey}/events", events.get, READ_INSTANCE),
     Route("GET", "/v2/process-instances/{processInstanceKey}/trace", traces.get, READ_INSTANCE),
     Route("GET", "/v2/process-instances/{processInstanceKey}/call-hierarchy", statistics.call_hierarchy, READ_INSTANCE),
-    Route(
-        "GET",
-        "/v2/process-instances/{processInstanceKey}/sequence-flows",
-        statistics.sequence_flows,
-        READ_INSTANCE,
-        scope=Scope.KEY,
+    of_key(
+        "GET", "/v2/process-instances/{processInstanceKey}/sequence-flows", statistics.sequence_flows, READ_INSTANCE
     ),
     # statistics
     *STATISTICS_ROUTES,
@@ -285,134 +248,68 @@ ROUTES = (
     *BATCH_ROUTES,
     # user tasks
     Route("POST", "/v2/user-tasks/search", user_tasks.search, READ_TASK, scope=Scope.RESULTS),
-    Route("GET", "/v2/user-tasks/{userTaskKey}", user_tasks.get, READ_TASK, scope=Scope.KEY),
-    Route(
-        "PATCH",
-        "/v2/user-tasks/{userTaskKey}",
-        user_tasks.update,
-        UPDATE_TASK,
-        scope=Scope.KEY,
-        audited=audited.UPDATE_TASK,
-    ),
-    Route(
+    of_key("GET", "/v2/user-tasks/{userTaskKey}", user_tasks.get, READ_TASK),
+    of_key("PATCH", "/v2/user-tasks/{userTaskKey}", user_tasks.update, UPDATE_TASK, audited.UPDATE_TASK),
+    of_key(
         "POST",
         "/v2/user-tasks/{userTaskKey}/assignment",
         user_tasks.assign,
         UPDATE_TASK,
-        scope=Scope.KEY,
+        audited.ASSIGN_TASK,
         needs_for_part=CLAIM_TASK,
-        audited=audited.ASSIGN_TASK,
     ),
-    Route(
-        "DELETE",
-        "/v2/user-tasks/{userTaskKey}/assignee",
-        user_tasks.unassign,
-        UPDATE_TASK,
-        scope=Scope.KEY,
-        audited=audited.UNASSIGN_TASK,
-    ),
-    Route(
+    of_key("DELETE", "/v2/user-tasks/{userTaskKey}/assignee", user_tasks.unassign, UPDATE_TASK, audited.UNASSIGN_TASK),
+    of_key(
         "POST",
         "/v2/user-tasks/{userTaskKey}/completion",
         user_tasks.complete,
         COMPLETE_TASK,
+        audited.COMPLETE_TASK,
         is_limited=False,
-        scope=Scope.KEY,
-        audited=audited.COMPLETE_TASK,
     ),
-    Route("GET", "/v2/user-tasks/{userTaskKey}/form", forms.of_user_task, READ_TASK, scope=Scope.KEY),
-    Route("POST", "/v2/user-tasks/{userTaskKey}/variables/search", user_tasks.variables, READ_TASK, scope=Scope.KEY),
-    Route(
-        "POST",
-        "/v2/user-tasks/{userTaskKey}/effective-variables/search",
-        user_tasks.effective,
-        READ_TASK,
-        scope=Scope.KEY,
-    ),
-    Route(
-        "POST",
-        "/v2/user-tasks/{userTaskKey}/audit-logs/search",
-        audit_logs.search_of_user_task,
-        READ_TASK,
-        scope=Scope.KEY,
-    ),
+    of_key("GET", "/v2/user-tasks/{userTaskKey}/form", forms.of_user_task, READ_TASK),
+    of_key("POST", "/v2/user-tasks/{userTaskKey}/variables/search", user_tasks.variables, READ_TASK),
+    of_key("POST", "/v2/user-tasks/{userTaskKey}/effective-variables/search", user_tasks.effective, READ_TASK),
+    of_key("POST", "/v2/user-tasks/{userTaskKey}/audit-logs/search", audit_logs.search_of_user_task, READ_TASK),
     # jobs
     Route("POST", "/v2/jobs/activation", job_activation.activate, UPDATE_INSTANCE),
     Route("POST", "/v2/jobs/search", jobs.search, READ_INSTANCE, scope=Scope.RESULTS),
-    Route("PATCH", "/v2/jobs/{jobKey}", jobs.update, UPDATE_INSTANCE, scope=Scope.KEY, audited=audited.UPDATE_JOB),
-    Route(
-        "POST",
-        "/v2/jobs/{jobKey}/completion",
-        jobs.complete,
-        UPDATE_INSTANCE,
-        is_limited=False,
-        scope=Scope.KEY,
-        audited=audited.COMPLETE_JOB,
+    of_key("PATCH", "/v2/jobs/{jobKey}", jobs.update, UPDATE_INSTANCE, audited.UPDATE_JOB),
+    of_key(
+        "POST", "/v2/jobs/{jobKey}/completion", jobs.complete, UPDATE_INSTANCE, audited.COMPLETE_JOB, is_limited=False
     ),
-    Route(
-        "POST",
-        "/v2/jobs/{jobKey}/failure",
-        jobs.fail,
-        UPDATE_INSTANCE,
-        is_limited=False,
-        scope=Scope.KEY,
-        audited=audited.REPORT_JOB,
-    ),
-    Route(
-        "POST",
-        "/v2/jobs/{jobKey}/error",
-        jobs.throw_error,
-        UPDATE_INSTANCE,
-        is_limited=False,
-        scope=Scope.KEY,
-        audited=audited.REPORT_JOB,
-    ),
+    of_key("POST", "/v2/jobs/{jobKey}/failure", jobs.fail, UPDATE_INSTANCE, audited.REPORT_JOB, is_limited=False),
+    of_key("POST", "/v2/jobs/{jobKey}/error", jobs.throw_error, UPDATE_INSTANCE, audited.REPORT_JOB, is_limited=False),
     # variables
     Route("POST", "/v2/variables/search", variables.search, READ_INSTANCE, scope=Scope.RESULTS),
-    Route("GET", "/v2/variables/{variableKey}", variables.get, READ_INSTANCE, scope=Scope.KEY),
-    Route(
+    of_key("GET", "/v2/variables/{variableKey}", variables.get, READ_INSTANCE),
+    of_key(
         "PUT",
         "/v2/element-instances/{elementInstanceKey}/variables",
         variables.set,
         UPDATE_INSTANCE,
-        scope=Scope.KEY,
-        audited=audited.SET_VARIABLES,
+        audited.SET_VARIABLES,
     ),
     # element instances
     Route("POST", "/v2/element-instances/search", element_instances.search, READ_INSTANCE, scope=Scope.RESULTS),
-    Route("GET", "/v2/element-instances/{elementInstanceKey}", element_instances.get, READ_INSTANCE, scope=Scope.KEY),
-    Route(
+    of_key("GET", "/v2/element-instances/{elementInstanceKey}", element_instances.get, READ_INSTANCE),
+    of_key(
         "POST",
         "/v2/element-instances/{elementInstanceKey}/incidents/search",
         incidents.search_of_element,
         READ_INSTANCE,
-        scope=Scope.KEY,
     ),
     # incidents
     Route("POST", "/v2/incidents/search", incidents.search, READ_INSTANCE, scope=Scope.RESULTS),
-    Route("GET", "/v2/incidents/{incidentKey}", incidents.get, READ_INSTANCE, scope=Scope.KEY),
-    Route(
-        "POST",
-        "/v2/incidents/{incidentKey}/resolution",
-        incidents.resolve,
-        UPDATE_INSTANCE,
-        scope=Scope.KEY,
-        audited=audited.RESOLVE_INCIDENT,
+    of_key("GET", "/v2/incidents/{incidentKey}", incidents.get, READ_INSTANCE),
+    of_key(
+        "POST", "/v2/incidents/{incidentKey}/resolution", incidents.resolve, UPDATE_INSTANCE, audited.RESOLVE_INCIDENT
     ),
     # timers
     Route("POST", "/v2/timers/search", timers.search, READ_INSTANCE, scope=Scope.RESULTS),
-    Route("GET", "/v2/timers/{timerKey}", timers.get, READ_INSTANCE, scope=Scope.KEY),
-    Route(
-        "PATCH", "/v2/timers/{timerKey}", timers.move, UPDATE_INSTANCE, scope=Scope.KEY, audited=audited.UPDATE_TIMER
-    ),
-    Route(
-        "POST",
-        "/v2/timers/{timerKey}/trigger",
-        timers.trigger,
-        UPDATE_INSTANCE,
-        scope=Scope.KEY,
-        audited=audited.UPDATE_TIMER,
-    ),
+    of_key("GET", "/v2/timers/{timerKey}", timers.get, READ_INSTANCE),
+    of_key("PATCH", "/v2/timers/{timerKey}", timers.move, UPDATE_INSTANCE, audited.UPDATE_TIMER),
+    of_key("POST", "/v2/timers/{timerKey}/trigger", timers.trigger, UPDATE_INSTANCE, audited.UPDATE_TIMER),
     # messages and signals
     Route(
         "POST",

@@ -48,3 +48,26 @@ class Route:
     """How the audit log shows what the route changes; None for a route that only reads, and for job activation."""
     of_no_tenant: bool = False
     """Whether it is for callers with all tenants only, because it shows or changes what concerns every tenant."""
+
+
+def of_key(
+    method: str,
+    path: str,
+    handler: Handler,
+    needs: Need,
+    audited: Audited | None = None,
+    *,
+    is_limited: bool = True,
+    needs_for_part: Permission | None = None,
+) -> Route:
+    """A route of the one resource whose key is in the path. The caller needs the permission for this resource only."""
+    return Route(
+        method,
+        path,
+        handler,
+        needs,
+        is_limited=is_limited,
+        scope=Scope.KEY,
+        needs_for_part=needs_for_part,
+        audited=audited,
+    )
