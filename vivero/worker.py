@@ -69,7 +69,7 @@ class JobOutcome(StrEnum):
     FAILED = "failed"
     ERROR = "threw an error"
     LOST = "lost"
-    """The worker no longer has the job: its lease ended, or its process instance was cancelled."""
+    """The worker does not have the job any more: the lease or the instance ended, or the job was not handed back."""
     HANDED_BACK = "handed back"
     """The worker was stopped at once, and the job is available to others again."""
 
@@ -161,16 +161,24 @@ class Worker:
         finally:
             self._slots.release()
             if not done:  # cancelled
-                with trio.move_on_after(HAND_BACK_S, shield=True):
-                    await self._hand_back(job)
+                await self._hand_back(job)
 
     async def _hand_back(self, job: Document) -> None:
-        """End the lease of a job, so that nobody waits for its end."""
-        try:
-            await self._client.end_lease(job)
-        except ClientError:
-            return  # the job has ended, or the lease ends by itself
-        self._report(Report(job, JobOutcome.HANDED_BACK, "", None))
+        """End the lease of a job, so that nobody waits for its end. Reports if the server does not answer."""
+        problem = f"no answer within {HAND_BACK_S:g} s"
+        with trio.move_on_after(HAND_BACK_S, shield=True):
+            try:
+                await self._client.end_lease(job)
+                self._report(Report(job, JobOutcome.HANDED_BACK, "", None))
+                return
+            except ApiError as error:
+                if error.status in (404, 409):
+                    return  # the job has ended, or another worker has it
+                problem = str(error)
+            except ClientError as error:
+                problem = str(error)
+        lasts = f"others get it when its lease ends, within {self._settings.timeout_s:g} s"
+        self._report(Report(job, JobOutcome.LOST, f"it could not be handed back ({problem}); {lasts}", None))
 
     async def _outcome(self, job: Document) -> Report:
         try:

@@ -1,4 +1,4 @@
-"""Searches on a server with very many ended instances: milliseconds over HTTP, each time with other values.
+"""Searches on a server with very many ended instances: milliseconds over HTTP, each time with other values."""
 
 from __future__ import annotations
 

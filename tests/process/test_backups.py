@@ -1,6 +1,7 @@
 """Under load, the database goes back to a moment: by a dump, by point-in-time recovery, by an asynchronous standby."""
 
 import signal
+from contextlib import asynccontextmanager
 
 import pytest
 import trio
@@ -27,21 +28,35 @@ async def stopped(program):
     assert await program.wait() == 0
 
 
-async def test_a_dump_under_load_holds_one_moment(replicas, make_program, tmp_path):
-    """Everything that was answered before is in it, and a program works on with what it holds."""
-    server = replicas("postgres")
-    await server.initialise()
-    program = make_program("--database-url", server.dsn)
+@asynccontextmanager
+async def loaded(program):
+    """A load on the program, which is started; after the block it has ended."""
     await program.restart()
     await deploy(program.port, "one_task.bpmn")
     load = Load([program.port])
     async with trio.open_nursery() as nursery:
         await nursery.start(load.run)
+        yield load
+        nursery.cancel_scope.cancel()
+
+
+async def check_what_is_lost(dsn, program, before, books, why):
+    """The program works on with what was answered before. Something was answered after that."""
+    lost = await goes_on(dsn, program.port, before, books)
+    print(f"{len(books.started)} instances, {lost} of them {why}")
+    assert lost > 0
+
+
+async def test_a_dump_under_load_holds_one_moment(replicas, make_program, tmp_path):
+    """Everything that was answered before is in it, and a program works on with what it holds."""
+    server = replicas("postgres")
+    await server.initialise()
+    program = make_program("--database-url", server.dsn)
+    async with loaded(program) as load:
         await load.progress(200)
         before = note(load.books)
         manifest = await backups.take(server.dsn, tmp_path / "backup", jobs=2, progress=silent)
         await load.progress(200)
-        nursery.cancel_scope.cancel()
     await stopped(program)
     server.sql("CREATE DATABASE restored TEMPLATE template0 ENCODING 'UTF8'", dbname="postgres")
     dsn = server.dsn.replace("dbname=vivero", "dbname=restored")
@@ -49,9 +64,7 @@ async def test_a_dump_under_load_holds_one_moment(replicas, make_program, tmp_pa
     await backups.restore(dsn, tmp_path / "backup", manifest, silent)
     program = make_program("--database-url", dsn, name="restored")
     await program.restart()
-    lost = await goes_on(dsn, program.port, before, load.books)
-    print(f"{len(load.books.started)} instances, {lost} of them after the backup of {manifest.rows}")
-    assert lost > 0
+    await check_what_is_lost(dsn, program, before, load.books, f"after the backup of {manifest.rows}")
 
 
 @pytest.mark.parametrize("target", ["time", "lsn"])
@@ -61,18 +74,13 @@ async def test_point_in_time_recovery_under_load(replicas, make_program, reachab
     archive = first.own_directory(reachable_directory() / "archive")
     await first.initialise(archive_mode="on", archive_command=copy_to(archive))
     program = make_program("--database-url", first.dsn)
-    await program.restart()
-    await deploy(program.port, "one_task.bpmn")
-    load = Load([program.port])
-    async with trio.open_nursery() as nursery:
-        await nursery.start(load.run)
+    async with loaded(program) as load:
         await load.progress(100)
         await second.back_up(first)
         await load.progress(100)
         before = note(load.books)
         ((moment, lsn),) = first.sql("SELECT clock_timestamp()::text, pg_current_wal_flush_lsn()::text")
         await load.progress(200)
-        nursery.cancel_scope.cancel()
     await stopped(program)
     await first.archived(archive)
     await first.stop()
@@ -80,9 +88,7 @@ async def test_point_in_time_recovery_under_load(replicas, make_program, reachab
     await second.recover(archive, **targets[target])
     program = make_program("--database-url", second.dsn, name="restored")
     await program.restart()
-    lost = await goes_on(second.dsn, program.port, before, load.books)
-    print(f"{len(load.books.started)} instances, {lost} of them after {target} {moment} ({lsn})")
-    assert lost > 0
+    await check_what_is_lost(second.dsn, program, before, load.books, f"after {target} {moment} ({lsn})")
 
 
 async def test_an_asynchronous_standby_that_was_behind_is_promoted(replicas, make_program):
@@ -91,21 +97,14 @@ async def test_an_asynchronous_standby_that_was_behind_is_promoted(replicas, mak
     await first.initialise()
     await second.copy(first)
     program = make_program("--database-url", dsn_of(first, second))
-    await program.restart()
-    await deploy(program.port, "one_task.bpmn")
-    load = Load([program.port])
-    async with trio.open_nursery() as nursery:
-        await nursery.start(load.run)
+    async with loaded(program) as load:
         await load.progress(100)
         before = note(load.books)
         await second.caught_up(first)
         await second.stop(signal.SIGINT)
         await load.progress(200)
         await first.stop()
-        nursery.cancel_scope.cancel()
     await second.start()
     second.promote()
     await program.ready()
-    lost = await goes_on(second.dsn, program.port, before, load.books)
-    print(f"{len(load.books.started)} instances, {lost} of them lost with the old primary")
-    assert lost > 0
+    await check_what_is_lost(second.dsn, program, before, load.books, "lost with the old primary")

@@ -147,11 +147,11 @@ def test_processes_fit_on_a_terminal_of_24_lines(count):
     reading = told(1.0, **{process["node"]: 1_000_000 for process in processes}, other=1)
     lag = Reading(1.0, {**reading.samples, "vivero_log_lag": {frozenset({("node", "n1")}): 1.0}}, reading.nodes)
     view = show_all(Between(lag, lag), Answers(lag, processes))
-    screen = Console(width=80, height=24, file=io.StringIO())
-    screen.print(view.screen(24))
-    lines = screen.file.getvalue().splitlines()
+    printed = io.StringIO()
+    Console(width=80, height=24, file=printed).print(view.screen(24))
+    lines = printed.getvalue().splitlines()
     assert len(lines) <= 23
-    assert "restarts" in screen.file.getvalue(), "no column is cut"
+    assert "restarts" in printed.getvalue(), "no column is cut"
     assert sum("unhealthy" in line for line in lines) == 1, "the process with trouble is shown"
     assert len(view.document["each"]) == count + 1
     assert any("more" in line for line in lines) == (count > 4)

@@ -286,6 +286,21 @@ async def test_a_job_that_has_ended_meanwhile_cannot_be_given_back(make, reports
     assert reports == []
 
 
+async def test_a_job_that_could_not_be_given_back_is_told(make, reports):
+    async def never(_job):
+        await trio.sleep_forever()
+
+    server = Talkative(job(1))
+    server.refusals["1"] = Unreachable("no server answers")
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(make(server, never).run)
+        await wait_all_tasks_blocked()
+        nursery.cancel_scope.cancel()
+    [report] = reports
+    assert report.outcome is JobOutcome.LOST
+    assert report.message.startswith("it could not be handed back (no server answers); others get it when its lease")
+
+
 async def test_it_says_when_it_listens_and_again_after_trouble(autojump_clock, reports, troubles):
     said = []
     server = Talkative(job(1))

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from vivero.cli.groups import Group
+from vivero.cli.groups import Group, suggested_options
 
 COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "The server": {
@@ -66,7 +66,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "Access": {
         "user": ("access:user", "Add, list and delete users, set their passwords, end their sessions."),
-        "token": ("access:token", "Create, list and revoke API tokens."),
+        "token": ("access:token", "Create, list, rotate and revoke API tokens."),
         "role": ("access:role", "List roles, and give or take them."),
         "tenant": ("tenants:tenant", "Create, list and delete tenants, and assign users and others to them."),
     },
@@ -87,9 +87,9 @@ Begin with:
   vivero up            a server at http://localhost:8080
 \b
 and then, in another terminal:
-  vivero deploy order.bpmn
-  vivero worker pay --exec "vivero feel '{paid: total}' --context @-"
-  vivero start order --variables '{"total": 30}' --await
+  vivero deploy greet.bpmn
+  vivero worker greet --exec "vivero feel '{hello: name}' --context @-"
+  vivero start greet --variables '{"name": "Ada"}' --await
   vivero instances --state ACTIVE
   vivero incidents
 \b
@@ -125,6 +125,16 @@ class Commands(Group):
                 command: click.Command = getattr(importlib.import_module(f"vivero.cli.{module}"), function)
                 return command
         return None
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        with suggested_options():
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with suggested_options():
+            return super().invoke(ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(map(len, self.list_commands(ctx)))

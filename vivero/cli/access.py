@@ -8,29 +8,23 @@ from __future__ import annotations
 import re
 import secrets
 import sys
-from collections.abc import Awaitable, Callable
-from pathlib import Path
-from typing import TypeVar
 
 import click
 
 from vivero.api.access.passwords import check_new, hash_password
 from vivero.api.access.tokens import digest, new_token
-from vivero.cli.database import on_database
+from vivero.cli.database import change, on_database
 from vivero.cli.failures import Failure
 from vivero.cli.groups import Group
 from vivero.cli.options import json_option, tell
-from vivero.cli.recorded import Work, record, recorded
+from vivero.cli.recorded import record
 from vivero.cli.rows import print_rows
-from vivero.cli.server import database_options
 from vivero.cli.sessions import list_sessions, sign_out
+from vivero.cli.settings import Database, database_options
 from vivero.storage import directory, identities
-from vivero.storage.audit_log import AuditRecord
 from vivero.storage.identities import LastAdmin, ListedToken
 from vivero.storage.postgres.driver import Connection
 from vivero.terminal_tables import Column, field, listed, time
-
-T = TypeVar("T")
 
 IDENTIFIER = re.compile(r"[a-zA-Z0-9_~@.+-]{1,256}")
 _DURATION = re.compile(r"([0-9]{1,5})([hd])")
@@ -57,17 +51,6 @@ ROLES = (
     Column("members", listed("members"), wraps=True),
 )
 STDIN = click.option("--password-stdin", is_flag=True, help="Read the password from standard input.")
-
-
-def _on_database(
-    file: Path | None, data_dir: Path | None, url: str | None, work: Callable[[Connection], Awaitable[T]]
-) -> T:
-    return on_database(file, data_dir, url, work, LastAdmin)
-
-
-def _change(file: Path | None, data_dir: Path | None, url: str | None, made: AuditRecord, work: Work[T]) -> T:
-    """Change the database, with a record in the audit log."""
-    return _on_database(file, data_dir, url, recorded(made, work, LastAdmin))
 
 
 def _identifier(text: str) -> str:
@@ -139,9 +122,7 @@ def add(
     name: str | None,
     email: str | None,
     password_stdin: bool,
-    file: Path | None,
-    data_dir: Path | None,
-    database_url: str | None,
+    database: Database,
     as_json: bool,
 ) -> None:
     """Add a user. Without a terminal and without --password-stdin, a password is made up and printed."""
@@ -155,16 +136,16 @@ def add(
         for role in roles:
             await identities.assign(connection, ("ROLE", role), ("USER", username))
 
-    _change(file, data_dir, database_url, record("user add", "USER", "CREATE", username), work)
+    change(database, record("user add", "USER", "CREATE", username), work, LastAdmin)
     _tell_user(as_json, username, f"user {username} added", password, made_up)
 
 
 @user.command("list")
 @json_option
 @database_options
-def list_users(as_json: bool, file: Path | None, data_dir: Path | None, database_url: str | None) -> None:
+def list_users(as_json: bool, database: Database) -> None:
     """List users with their roles."""
-    found = _on_database(file, data_dir, database_url, identities.users)
+    found = on_database(database, identities.users, LastAdmin)
     items = [{"username": each.username, "name": each.name, "email": each.email, "roles": each.roles} for each in found]
     print_rows(items, USERS, as_json)
 
@@ -177,9 +158,7 @@ def list_users(as_json: bool, file: Path | None, data_dir: Path | None, database
 def set_password(
     username: str,
     password_stdin: bool,
-    file: Path | None,
-    data_dir: Path | None,
-    database_url: str | None,
+    database: Database,
     as_json: bool,
 ) -> None:
     """Set a user's password."""
@@ -190,7 +169,7 @@ def set_password(
         if not await identities.set_password(connection, username, password_hash):
             raise Failure(f"there is no user '{username}'")
 
-    _change(file, data_dir, database_url, record("user password", "USER", "UPDATE", username), work)
+    change(database, record("user password", "USER", "UPDATE", username), work, LastAdmin)
     _tell_user(as_json, username, f"password of {username} changed", password, made_up)
 
 
@@ -198,16 +177,14 @@ def set_password(
 @click.argument("username")
 @json_option
 @database_options
-def delete_user(
-    username: str, file: Path | None, data_dir: Path | None, database_url: str | None, as_json: bool
-) -> None:
+def delete_user(username: str, database: Database, as_json: bool) -> None:
     """Delete a user with all memberships and grants."""
 
     async def work(connection: Connection) -> None:
         if await directory.delete(connection, directory.USER, username) != "done":
             raise Failure(f"there is no user '{username}'")
 
-    _change(file, data_dir, database_url, record("user delete", "USER", "DELETE", username), work)
+    change(database, record("user delete", "USER", "DELETE", username), work, LastAdmin)
     tell(as_json, f"user {username} deleted", username=username, outcome="deleted")
 
 
@@ -239,9 +216,7 @@ def create_token(
     roles: tuple[str, ...],
     tenants: tuple[str, ...],
     expires: str | None,
-    file: Path | None,
-    data_dir: Path | None,
-    database_url: str | None,
+    database: Database,
     as_json: bool,
 ) -> None:
     """Create a token and print it. It is not shown again: the database has its hash only."""
@@ -256,7 +231,7 @@ def create_token(
         if not await identities.create_token(connection, name, digest(made), roles, asked, expires_in_s):
             raise Failure(f"there is a token '{name}' already: revoke it, or choose another name")
 
-    _change(file, data_dir, database_url, record("token create", "CLIENT", "CREATE", name), work)
+    change(database, record("token create", "CLIENT", "CREATE", name), work, LastAdmin)
     _say_token(name, made, as_json)
 
 
@@ -273,9 +248,7 @@ def _say_token(name: str, made: str, as_json: bool) -> None:
 def rotate_token(
     name: str,
     expires: str | None,
-    file: Path | None,
-    data_dir: Path | None,
-    database_url: str | None,
+    database: Database,
     as_json: bool,
 ) -> None:
     """Replace a token's secret and print the new one. The old secret is refused from now on.
@@ -288,7 +261,7 @@ def rotate_token(
         if not await identities.rotate_token(connection, name, digest(made), expires_in_s):
             raise Failure(f"there is no token '{name}'")
 
-    _change(file, data_dir, database_url, record("token rotate", "CLIENT", "UPDATE", name), work)
+    change(database, record("token rotate", "CLIENT", "UPDATE", name), work, LastAdmin)
     _say_token(name, made, as_json)
 
 
@@ -304,9 +277,9 @@ def _seconds(text: str | None) -> float | None:
 @token.command("list")
 @json_option
 @database_options
-def list_tokens(as_json: bool, file: Path | None, data_dir: Path | None, database_url: str | None) -> None:
+def list_tokens(as_json: bool, database: Database) -> None:
     """List tokens, with their roles, tenants, expiry, last use and owner."""
-    found = _on_database(file, data_dir, database_url, identities.tokens)
+    found = on_database(database, identities.tokens, LastAdmin)
     print_rows([_token_document(each) for each in found], TOKENS, as_json)
 
 
@@ -320,14 +293,14 @@ def _token_document(each: ListedToken) -> dict[str, object]:
 @click.argument("name")
 @json_option
 @database_options
-def revoke_token(name: str, file: Path | None, data_dir: Path | None, database_url: str | None, as_json: bool) -> None:
+def revoke_token(name: str, database: Database, as_json: bool) -> None:
     """Revoke a token: it is refused from now on."""
 
     async def work(connection: Connection) -> None:
         if not await identities.revoke_token(connection, name):
             raise Failure(f"there is no token '{name}'")
 
-    _change(file, data_dir, database_url, record("token revoke", "CLIENT", "DELETE", name), work)
+    change(database, record("token revoke", "CLIENT", "DELETE", name), work, LastAdmin)
     tell(as_json, f"token {name} revoked", name=name, outcome="revoked")
 
 
@@ -349,11 +322,11 @@ def role() -> None:
 @role.command("list")
 @json_option
 @database_options
-def list_roles(as_json: bool, file: Path | None, data_dir: Path | None, database_url: str | None) -> None:
+def list_roles(as_json: bool, database: Database) -> None:
     """List roles with their members."""
     items = [
         {"roleId": each.role_id, "name": each.name, "description": each.description, "members": each.members}
-        for each in _on_database(file, data_dir, database_url, identities.roles)
+        for each in on_database(database, identities.roles, LastAdmin)
     ]
     print_rows(items, ROLES, as_json)
 
@@ -366,9 +339,7 @@ def list_roles(as_json: bool, file: Path | None, data_dir: Path | None, database
 def assign_role(
     role_id: str,
     username: str,
-    file: Path | None,
-    data_dir: Path | None,
-    database_url: str | None,
+    database: Database,
     as_json: bool,
 ) -> None:
     """Give a user a role. The user may be one of the identity provider."""
@@ -378,7 +349,7 @@ def assign_role(
         await identities.assign(connection, ("ROLE", role_id), ("USER", username))
 
     _identifier(username)
-    _change(file, data_dir, database_url, record("role assign", "ROLE", "ASSIGN", role_id, username), work)
+    change(database, record("role assign", "ROLE", "ASSIGN", role_id, username), work, LastAdmin)
     tell(as_json, f"{username} has the role {role_id}", username=username, roleId=role_id, outcome="assigned")
 
 
@@ -390,9 +361,7 @@ def assign_role(
 def unassign_role(
     role_id: str,
     username: str,
-    file: Path | None,
-    data_dir: Path | None,
-    database_url: str | None,
+    database: Database,
     as_json: bool,
 ) -> None:
     """Take a role from a user."""
@@ -401,6 +370,6 @@ def unassign_role(
         if not await identities.unassign(connection, ("ROLE", role_id), ("USER", username)):
             raise Failure(f"{username} does not have the role {role_id}")
 
-    _change(file, data_dir, database_url, record("role unassign", "ROLE", "UNASSIGN", role_id, username), work)
+    change(database, record("role unassign", "ROLE", "UNASSIGN", role_id, username), work, LastAdmin)
     outcome = {"username": username, "roleId": role_id, "outcome": "unassigned"}
     tell(as_json, f"{username} no longer has the role {role_id}", **outcome)

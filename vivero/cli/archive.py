@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import TypeVar
 
 import click
@@ -16,7 +15,7 @@ from vivero.cli.database import on_database
 from vivero.cli.failures import Failure
 from vivero.cli.groups import Group
 from vivero.cli.options import json_option, say
-from vivero.cli.server import database_options, settings
+from vivero.cli.settings import Database, database_options
 from vivero.engine.jobs.archive.archive import Archive
 from vivero.engine.jobs.archive.opening import open_store
 from vivero.storage import archives
@@ -46,12 +45,10 @@ def archive() -> None:
 
 
 def _work(
-    file: Path | None,
-    data_dir: Path | None,
-    database_url: str | None,
+    database: Database,
     work: Callable[[Archive, Connection], Awaitable[T]],
 ) -> T:
-    chosen = settings(file, database__data_dir=data_dir, database__url=database_url)
+    chosen = database.settings()
     store = open_store(chosen.retention)
     if store is None:
         raise Failure("there is no archive: set retention.archive to its directory, or to s3://bucket/prefix")
@@ -63,7 +60,7 @@ def _work(
 
         return await work(Archive(store, connections), connection)
 
-    return on_database(file, data_dir, database_url, session, ArchiveProblem)
+    return on_database(database, session, ArchiveProblem)
 
 
 @archive.command("list")
@@ -71,9 +68,7 @@ def _work(
 @LIMIT
 @json_option
 @database_options
-def list_(
-    erased: bool, limit: int, as_json: bool, file: Path | None, data_dir: Path | None, database_url: str | None
-) -> None:
+def list_(erased: bool, limit: int, as_json: bool, database: Database) -> None:
     """List the files of the archive, the newest first.
 
     Each file has the trees of ended instances whose keys lie between the two that are shown.
@@ -98,7 +93,7 @@ def list_(
             for one in await archives.files(connection, limit)
         ]  # fmt: skip
 
-    for row in _work(file, data_dir, database_url, work):
+    for row in _work(database, work):
         if as_json:
             say(row)
         else:
@@ -108,7 +103,7 @@ def list_(
 @archive.command()
 @KEY
 @database_options
-def show(key: int, file: Path | None, data_dir: Path | None, database_url: str | None) -> None:
+def show(key: int, database: Database) -> None:
     """Print an archived tree as one line of JSON: its rows by table, and its events.
 
     KEY is the key of the root process instance: the one that no other called.
@@ -124,7 +119,7 @@ def show(key: int, file: Path | None, data_dir: Path | None, database_url: str |
                 return True
         return False
 
-    if not _work(file, data_dir, database_url, work):
+    if not _work(database, work):
         raise Failure(f"the archive has no process instance with the key {key} that no other one called")
 
 
@@ -146,9 +141,7 @@ def erase(
     keys: tuple[int, ...],
     reason: str,
     as_json: bool,
-    file: Path | None,
-    data_dir: Path | None,
-    database_url: str | None,
+    database: Database,
 ) -> None:
     """Erase trees from the archive, and record that.
 
@@ -163,7 +156,7 @@ def erase(
     async def work(archive: Archive, _connection: Connection) -> list[int]:
         return await archive.erase(keys, reason)
 
-    erased = _work(file, data_dir, database_url, work)
+    erased = _work(database, work)
     for key in erased:
         say({"key": str(key), "outcome": "erased"}) if as_json else click.echo(f"erased {key}")
     if absent := sorted(set(keys) - set(erased)):

@@ -15,7 +15,8 @@ from vivero import backups, dump_tools, program
 from vivero.backups import BackupProblem, Manifest
 from vivero.cli.failures import Failure, run
 from vivero.cli.options import PATH, json_option, tell
-from vivero.cli.server import EXPECTED, database_options, say_migration, settings
+from vivero.cli.server import EXPECTED, say_migration
+from vivero.cli.settings import Database, database_options
 from vivero.config import Config
 from vivero.dump_tools import NoTool
 from vivero.storage.postgres import checks
@@ -34,9 +35,7 @@ PROBLEMS: Mapping[type[Exception], type[Failure]] = {**EXPECTED, BackupProblem: 
 def backup(
     directory: Path,
     jobs: int,
-    file: Path | None,
-    data_dir: Path | None,
-    database_url: str | None,
+    database: Database,
     as_json: bool,
 ) -> None:
     """Back up the database into a new directory, while the server works.
@@ -49,7 +48,7 @@ def backup(
       vivero backup /backups/monday
       vivero backup /backups/monday --database-url postgresql://vivero@db/vivero
     """
-    chosen = settings(file, database__data_dir=data_dir, database__url=database_url)
+    chosen = database.settings()
 
     async def work() -> Manifest:
         async with program.database(chosen) as (dsn, _children):
@@ -69,9 +68,7 @@ def backup(
 def restore(
     directory: Path,
     check: bool,
-    file: Path | None,
-    data_dir: Path | None,
-    database_url: str | None,
+    database: Database,
     as_json: bool,
 ) -> None:
     """Restore a backup of `vivero backup` into an empty database.
@@ -86,7 +83,7 @@ def restore(
       vivero restore /backups/monday --data-dir ./restored
       vivero restore /backups/monday --database-url postgresql://vivero@db/new
     """
-    chosen = settings(file, database__data_dir=data_dir, database__url=database_url)
+    chosen = database.settings()
 
     async def work() -> Manifest:
         with _bar() as progress:

@@ -80,7 +80,7 @@ def change_all(
 
 
 def goes_on(key: str) -> str:
-    """What to say after Ctrl-C."""
+    """The text after Ctrl-C."""
     return (
         f"batch operation {key} goes on at the server: `vivero batches watch {key}` shows it, `vivero batches cancel"
         f" {key}` ends it"

@@ -9,8 +9,8 @@ import click
 
 from vivero.cli.batches import change_all, everything_options
 from vivero.cli.each import ended, keys_argument, try_each
+from vivero.cli.filters import Selected, of_processes, options_of, process_option
 from vivero.cli.options import JSON_OBJECT, address_option, json_option
-from vivero.cli.process_ids import complete_process_id
 from vivero.client import Client
 
 
@@ -26,11 +26,7 @@ def check_target(keys: tuple[str, ...], everything: bool, only_for_all: Mapping[
 @click.command()
 @keys_argument(required=False)
 @everything_options
-@click.option(
-    "--process", metavar="ID", shell_complete=complete_process_id, help="With --all: only instances of this process."
-)
-@click.option("--version", type=click.IntRange(1), metavar="N", help="With --all: only instances of this version.")
-@click.option("--business-id", metavar="ID", help="With --all: only instances with this business id.")
+@of_processes("With --all: only instances", version="of this version")
 @click.option("--tag", "tags", multiple=True, help="With --all: only instances with this tag; may be repeated.")
 @click.option("--incident", "with_incident", is_flag=True, help="With --all: only instances with incidents.")
 @address_option
@@ -38,9 +34,7 @@ def check_target(keys: tuple[str, ...], everything: bool, only_for_all: Mapping[
 def cancel(
     keys: tuple[str, ...],
     everything: bool,
-    process: str | None,
-    version: int | None,
-    business_id: str | None,
+    selected: Selected,
     tags: tuple[str, ...],
     with_incident: bool,
     filter: dict[str, Any] | None,
@@ -64,13 +58,11 @@ def cancel(
       vivero cancel --all --process order --version 3
       vivero cancel --all --filter '{"hasIncident": true}' --detach
     """
-    fields = {"--process": process, "--version": version, "--business-id": business_id, "--tag": tags}
-    check_target(keys, everything, fields | {"--incident": with_incident, "--filter": filter, "--detach": detach})
+    others = {"--tag": tags, "--incident": with_incident, "--filter": filter, "--detach": detach}
+    check_target(keys, everything, options_of(selected) | others)
     if everything:
         chosen = {
-            "processDefinitionId": process,
-            "processDefinitionVersion": version,
-            "businessId": business_id,
+            **selected,
             "tags": list(tags),
             "hasIncident": True if with_incident else None,
         } | (filter or {})
@@ -97,9 +89,7 @@ async def _how_it_ended(client: Client, key: str) -> str | None:
 )
 @click.option("--variables", type=JSON_OBJECT, help="Variables to set first, in the scope of the incident.")
 @everything_options
-@click.option(
-    "--process", metavar="ID", shell_complete=complete_process_id, help="With --all: only incidents of this process."
-)
+@process_option("With --all: only incidents of this process.")
 @click.option("--element", metavar="ID", help="With --all: only incidents of this element.")
 @click.option("--type", "type_", metavar="TYPE", help="With --all: only incidents of this type: JOB_NO_RETRIES, …")
 @click.option("--error", metavar="PATTERN", help="With --all: only messages like this; * stands for any text.")

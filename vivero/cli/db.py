@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import secrets
-from pathlib import Path
 
 import click
 
 from vivero.cli.failures import run
 from vivero.cli.groups import Group
-from vivero.cli.server import EXPECTED, database_options, settings
+from vivero.cli.server import EXPECTED
+from vivero.cli.settings import Database, database_options
 from vivero.storage import row_security
 from vivero.storage.postgres import driver
 
@@ -27,7 +27,7 @@ def db() -> None:
 @db.command()
 @click.option("--name", default=row_security.READER, metavar="ROLE", show_default=True, help="The name of the role.")
 @database_options
-def roles(name: str, file: Path | None, data_dir: Path | None, database_url: str | None) -> None:
+def roles(name: str, database: Database) -> None:
     """Print the SQL that makes the second role of multi-tenancy, with a new password.
 
     \b
@@ -35,7 +35,7 @@ def roles(name: str, file: Path | None, data_dir: Path | None, database_url: str
       vivero db roles --database-url postgresql://vivero@db/vivero > roles.sql
       psql postgresql://postgres@db/vivero -f roles.sql
     """
-    url = settings(file, database__data_dir=data_dir, database__url=database_url).database.url
+    url = database.settings().database.url
     if url is None:
         click.echo("-- The embedded PostgreSQL needs no preparation: the server makes the role itself.")
         return

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from vivero.cli.filters import process_option
 from vivero.cli.lists import View, list_page, oldest_or_newest, paged
 from vivero.cli.options import Failure, address_option, json_option, say, talk
 from vivero.cli.process_ids import complete_process_id, unknown_process
@@ -24,7 +25,7 @@ COLUMNS = (
 
 
 @click.command()
-@click.option("--process", metavar="ID", shell_complete=complete_process_id, help="Only versions of this process.")
+@process_option("Only versions of this process.")
 @click.option("--latest", is_flag=True, help="Only latest versions.")
 @oldest_or_newest
 @paged

@@ -9,6 +9,7 @@ import click
 from vivero.cli.batches import change_all, everything_options
 from vivero.cli.changes import check_target
 from vivero.cli.each import keys_argument, try_each
+from vivero.cli.filters import Selected, of_processes, options_of
 from vivero.cli.lists import variable_filter
 from vivero.cli.options import Failure, address_option, json_option, talk, tell
 from vivero.client import Client
@@ -19,18 +20,14 @@ ENDED = {"state": {"$in": ["COMPLETED", "TERMINATED"]}}
 @click.command()
 @keys_argument(required=False)
 @everything_options
-@click.option("--process", metavar="ID", help="With --all: only instances of this process.")
-@click.option("--version", type=click.IntRange(1), metavar="N", help="With --all: only instances of this version.")
-@click.option("--business-id", metavar="ID", help="With --all: only instances with this business id.")
+@of_processes("With --all: only instances", version="of this version")
 @click.option("--ended-before", metavar="TIME", help="With --all: only instances that ended before.")
 @address_option
 @json_option
 def delete(
     keys: tuple[str, ...],
     everything: bool,
-    process: str | None,
-    version: int | None,
-    business_id: str | None,
+    selected: Selected,
     ended_before: str | None,
     filter: dict[str, Any] | None,
     detach: bool,
@@ -48,20 +45,11 @@ def delete(
       vivero delete 2251799813685251 2251799813685263
       vivero delete --all --process order --ended-before 2026-01-01T00:00:00Z
     """
-    only_all = {
-        "--process": process,
-        "--version": version,
-        "--business-id": business_id,
-        "--ended-before": ended_before,
-        "--filter": filter,
-        "--detach": detach,
-    }
-    check_target(keys, everything, only_all)
+    others = {"--ended-before": ended_before, "--filter": filter, "--detach": detach}
+    check_target(keys, everything, options_of(selected) | others)
     if everything:
         chosen = {
-            "processDefinitionId": process,
-            "processDefinitionVersion": version,
-            "businessId": business_id,
+            **selected,
             "endDate": {"$lt": ended_before} if ended_before else None,
         } | (filter or {})
         path = "process-instances/deletion"

@@ -10,7 +10,8 @@ import trio
 from vivero import demo as show
 from vivero import embedded, logs, terminal_tables
 from vivero.cli.failures import Failure, run
-from vivero.cli.server import EXPECTED, settings
+from vivero.cli.server import EXPECTED
+from vivero.cli.settings import settings
 from vivero.client import ClientError
 
 PACE_S = 0.4

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import asdict
-from pathlib import Path
 from time import time_ns
 
 import click
@@ -14,7 +13,8 @@ from rich.markup import escape
 from vivero import embedded, program
 from vivero.cli.failures import Failure, run
 from vivero.cli.options import json_option, say
-from vivero.cli.server import EXPECTED, database_options, settings
+from vivero.cli.server import EXPECTED
+from vivero.cli.settings import Database, database_options
 from vivero.config import Config
 from vivero.doctor import Finding, Level, judge, worst
 from vivero.embedded.layout import default_root
@@ -34,9 +34,7 @@ LITTLE_SPACE = 2_000_000_000
 @json_option
 @database_options
 @click.pass_context
-def doctor(
-    context: click.Context, as_json: bool, file: Path | None, data_dir: Path | None, database_url: str | None
-) -> None:
+def doctor(context: click.Context, as_json: bool, database: Database) -> None:
     """Check PostgreSQL: settings, schema, vacuum, transactions, connections, indexes, replication, clocks and disk;
     what retention waits for, and the archive.
 
@@ -48,7 +46,7 @@ def doctor(
       vivero doctor --database-url postgresql://vivero@db/vivero
       vivero doctor --json > findings.jsonl
     """
-    chosen = settings(file, database__data_dir=data_dir, database__url=database_url)
+    chosen = database.settings()
     if chosen.database.url is None and not embedded.has_data(chosen.database.data_dir):
         root = chosen.database.data_dir or default_root()
         raise Failure(f"there is no database at {root}: `vivero up` makes one, or name yours with --database-url")

@@ -10,7 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 SUFFIXES = (".bpmn", ".form")
-"""What is taken from a directory. Other files are taken only by name: an `.xml` need not be a model."""
+"""File types that a directory stands for. Other files must be named: an `.xml` need not be a model."""
 
 
 class Resources(click.ParamType[list[Path]]):

@@ -8,7 +8,7 @@ import click
 
 from vivero.cli.each import keys_argument, try_each
 from vivero.cli.groups import Group
-from vivero.cli.options import VARIABLES, address_option, json_option
+from vivero.cli.options import VARIABLES, address_option, backoff_option, json_option
 from vivero.client import Client, Document, path_part
 
 
@@ -73,15 +73,7 @@ def complete(keys: tuple[str, ...], variables: dict[str, Any], address: str | No
     show_default=True,
     help="Retries that remain; without any the job gets an incident.",
 )
-@click.option(
-    "--backoff",
-    "backoff_s",
-    type=click.FloatRange(0),
-    metavar="SECONDS",
-    default=0.0,
-    show_default=True,
-    help="Seconds until the job is available again.",
-)
+@backoff_option
 @VARIABLES
 @address_option
 @json_option

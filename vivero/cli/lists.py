@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 import click
 
+from vivero.cli.filters import Selected, of_process_or_instance, of_processes
 from vivero.cli.options import address_option, json_option, talk
-from vivero.cli.process_ids import complete_process_id
 from vivero.cli.rows import Format, Rows, left_out
 from vivero.client import Client, Page
 from vivero.terminal_tables import Column, field, listed, state, time
@@ -83,9 +83,7 @@ def variable_filter(text: str) -> dict[str, str]:
     type=click.Choice(["ACTIVE", "COMPLETED", "TERMINATED"], case_sensitive=False),
     help="Only instances in this state.  [any]",
 )
-@click.option("--process", metavar="ID", shell_complete=complete_process_id, help="Only instances of this process.")
-@click.option("--version", type=click.IntRange(1), metavar="N", help="Only instances of this version of a process.")
-@click.option("--business-id", metavar="ID", help="Only instances with this business id.")
+@of_processes("Only instances", version="of this version of a process")
 @click.option("--tag", "tags", multiple=True, help="Only instances with this tag; may be repeated.")
 @click.option(
     "--variable",
@@ -99,9 +97,7 @@ def variable_filter(text: str) -> dict[str, str]:
 @paged
 def instances(
     state_: str | None,
-    process: str | None,
-    version: int | None,
-    business_id: str | None,
+    selected: Selected,
     tags: tuple[str, ...],
     variables: tuple[str, ...],
     with_incident: bool,
@@ -118,9 +114,7 @@ def instances(
     """
     filter = {
         "state": state_,
-        "processDefinitionId": process,
-        "processDefinitionVersion": version,
-        "businessId": business_id,
+        **selected,
         "tags": list(tags) or None,
         "variables": [variable_filter(text) for text in variables] or None,
         "hasIncident": True if with_incident else None,
@@ -141,13 +135,10 @@ def instances(
 @click.command()
 @click.option("--type", "type_", metavar="TYPE", help="Only jobs of this type.")
 @click.option("--state", "state_", metavar="STATE", help="CREATED, COMPLETED, FAILED, CANCELED, ERROR_THROWN, …")
-@click.option("--process", metavar="ID", shell_complete=complete_process_id, help="Only jobs of this process.")
-@click.option("--instance", metavar="KEY", help="Only jobs of this process instance.")
+@of_process_or_instance("jobs")
 @oldest_or_newest
 @paged
-def jobs(
-    type_: str | None, state_: str | None, process: str | None, instance: str | None, oldest: bool, **page: Any
-) -> None:
+def jobs(type_: str | None, state_: str | None, selected: Selected, oldest: bool, **page: Any) -> None:
     """List jobs.
 
     \b
@@ -158,8 +149,7 @@ def jobs(
     filter = {
         "type": type_,
         "state": None if state_ is None else state_.upper(),
-        "processDefinitionId": process,
-        "processInstanceKey": instance,
+        **selected,
     }
     columns = (
         Column("key", field("jobKey")),
@@ -186,13 +176,10 @@ def jobs(
     help="Only incidents in this state.",
 )
 @click.option("--type", "type_", metavar="TYPE", help="JOB_NO_RETRIES, IO_MAPPING_ERROR, CONDITION_ERROR, …")
-@click.option("--process", metavar="ID", shell_complete=complete_process_id, help="Only incidents of this process.")
-@click.option("--instance", metavar="KEY", help="Only incidents of this process instance.")
+@of_process_or_instance("incidents")
 @oldest_or_newest
 @paged
-def incidents(
-    state_: str, type_: str | None, process: str | None, instance: str | None, oldest: bool, **page: Any
-) -> None:
+def incidents(state_: str, type_: str | None, selected: Selected, oldest: bool, **page: Any) -> None:
     """List incidents, which wait for a person's help.
 
     `vivero resolve KEY` retries the failed step.
@@ -205,8 +192,7 @@ def incidents(
     filter = {
         "state": None if state_ == "ANY" else state_,
         "errorType": None if type_ is None else type_.upper(),
-        "processDefinitionId": process,
-        "processInstanceKey": instance,
+        **selected,
     }
     columns = (
         Column("key", field("incidentKey")),

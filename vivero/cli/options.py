@@ -108,6 +108,19 @@ VARIABLES = click.option(
 )
 
 
+def backoff_option(command: F) -> F:
+    """Add --backoff, the time until a failed job is available again, as the argument `backoff_s`."""
+    return click.option(
+        "--backoff",
+        "backoff_s",
+        type=click.FloatRange(0),
+        metavar="SECONDS",
+        default=0.0,
+        show_default=True,
+        help="Seconds until a failed job is available again.",
+    )(command)
+
+
 def post(address: str | None, path: str, body: Mapping[str, Any], key: str, as_json: bool) -> None:
     """Send a request without the members of `body` that are None, and print the member `key` of the answer."""
     chosen = {name: value for name, value in body.items() if value is not None}
@@ -139,6 +152,7 @@ __all__ = [
     "VARIABLES",
     "Failure",
     "address_option",
+    "backoff_option",
     "json_option",
     "post",
     "say",

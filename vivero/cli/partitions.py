@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable
-from pathlib import Path
-from typing import TypeVar
 
 import click
 
-from vivero.cli.database import on_database
+from vivero.cli.database import change, on_database
 from vivero.cli.groups import Group
 from vivero.cli.options import json_option, tell
-from vivero.cli.recorded import record, recorded
+from vivero.cli.recorded import record
 from vivero.cli.rows import print_rows
-from vivero.cli.server import database_options
+from vivero.cli.settings import Database, database_options
 from vivero.engine.core.routes import SLOTS
 from vivero.engine.runtime.more_partitions import Move, NotRaised, raise_number
 from vivero.storage import audit_log, identities, routes
@@ -26,13 +23,6 @@ PARTITIONS = (
     Column("slots", field("slots")),
     Column("pinned", listed("pinned"), wraps=True),
 )
-T = TypeVar("T")
-
-
-def _on_database(
-    file: Path | None, data_dir: Path | None, url: str | None, work: Callable[[Connection], Awaitable[T]]
-) -> T:
-    return on_database(file, data_dir, url, work, NotRaised)
 
 
 @click.group(cls=Group)
@@ -51,9 +41,9 @@ def partitions() -> None:
 @partitions.command("list")
 @json_option
 @database_options
-def list_(file: Path | None, data_dir: Path | None, database_url: str | None, as_json: bool) -> None:
+def list_(database: Database, as_json: bool) -> None:
     """List the partitions, the number of slots that each owns, and the tenants that are pinned to each."""
-    known = _on_database(file, data_dir, database_url, routes.read)
+    known = on_database(database, routes.read, NotRaised)
     slots = Counter(known.owner_of(slot) for slot in range(SLOTS))
     pinned = {each: sorted(name for name, among in known.pins.items() if each in among) for each in known.all}
     items = [{"partitionId": each, "slots": slots[each], "pinned": pinned[each]} for each in known.all]
@@ -68,9 +58,7 @@ def list_(file: Path | None, data_dir: Path | None, database_url: str | None, as
 def pin(
     tenant: str,
     numbers: tuple[int, ...],
-    file: Path | None,
-    data_dir: Path | None,
-    database_url: str | None,
+    database: Database,
     as_json: bool,
 ) -> None:
     """Let new instances of TENANT begin in these partitions only; without any, in all.
@@ -89,7 +77,7 @@ def pin(
         await routes.pin(connection, tenant, sorted(set(numbers)))
 
     made = record("partitions pin", "TENANT", "UPDATE", tenant)
-    _on_database(file, data_dir, database_url, recorded(made, work, NotRaised))
+    change(database, made, work, NotRaised)
     where = f"partition {', '.join(map(str, sorted(set(numbers))))}" if numbers else "all partitions"
     tell(as_json, f"instances of {tenant} begin in {where}", tenantId=tenant, partitions=sorted(set(numbers)))
 
@@ -98,7 +86,7 @@ def pin(
 @click.argument("number", type=int)
 @json_option
 @database_options
-def raise_(number: int, file: Path | None, data_dir: Path | None, database_url: str | None, as_json: bool) -> None:
+def raise_(number: int, database: Database, as_json: bool) -> None:
     """Raise the number of partitions to NUMBER while the engine runs.
 
     Slots of message channels move until all partitions own equally many. If this command is interrupted, repeat it: it
@@ -112,5 +100,5 @@ def raise_(number: int, file: Path | None, data_dir: Path | None, database_url: 
         await raise_number(connection, number, told)
         await audit_log.add(connection, record("partitions raise", "RESOURCE", "UPDATE", str(number)))
 
-    _on_database(file, data_dir, database_url, work)
+    on_database(database, work, NotRaised)
     tell(as_json, f"the database has {number} partitions", partitions=number)

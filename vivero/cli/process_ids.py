@@ -35,7 +35,7 @@ async def process_ids(client: Client) -> list[str]:
 
 
 async def unknown_process(client: Client, process: str, what: str) -> str:
-    """What is said of an unknown process: `what`, and the ids that are most like it, or what is deployed."""
+    """The message about an unknown process: `what`, and the ids that are most like it, or what is deployed."""
     try:
         known = await process_ids(client)
     except ClientError:

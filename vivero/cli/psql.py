@@ -10,14 +10,15 @@ import click
 
 from vivero import embedded
 from vivero.cli.failures import Failure
-from vivero.cli.server import database_options, embedded_url, settings
+from vivero.cli.server import embedded_url
+from vivero.cli.settings import Database, database_options
 from vivero.embedded.binaries import find_installation
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("arguments", nargs=-1, metavar="[ARGUMENT...]", type=click.UNPROCESSED)
 @database_options
-def psql(arguments: tuple[str, ...], file: Path | None, data_dir: Path | None, database_url: str | None) -> None:
+def psql(arguments: tuple[str, ...], database: Database) -> None:
     """Run psql on the database: of the embedded PostgreSQL that runs, or of your own.
 
     It is the psql that comes with the embedded PostgreSQL, else the one on the PATH. ARGUMENTs are those of psql.
@@ -28,7 +29,7 @@ def psql(arguments: tuple[str, ...], file: Path | None, data_dir: Path | None, d
       vivero psql -c 'SELECT * FROM process_instances'
       vivero psql -- --csv -c 'TABLE incidents' > incidents.csv
     """
-    chosen = settings(file, database__data_dir=data_dir, database__url=database_url).database
+    chosen = database.settings().database
     url = chosen.url or embedded_url(chosen.data_dir)
     program = _program()
     os.execv(program, [program, url, *arguments])

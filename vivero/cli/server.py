@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
 
 import click
 import structlog
@@ -16,8 +15,9 @@ from vivero.api.access.settings import MODES
 from vivero.api.http1.listeners import ListenError
 from vivero.api.tls.certificate import CertificateProblem
 from vivero.cli.failures import Failure, GaveUp, run
-from vivero.cli.options import CONFIG, PATH, json_option, tell
-from vivero.config import Config, ConfigError
+from vivero.cli.options import PATH, json_option, tell
+from vivero.cli.settings import Database, database_options
+from vivero.config import Config
 from vivero.engine.runtime.cluster.versions import IncompatibleVersion
 from vivero.engine.runtime.supervision.failures import Escalated
 from vivero.processes import parent
@@ -32,8 +32,6 @@ log = structlog.get_logger(__name__)
 LISTED = 5
 """The most migrations that one message names."""
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 EXPECTED: Mapping[type[Exception], type[Failure]] = {
     StartupProblem: Failure,
     ListenError: Failure,
@@ -47,29 +45,6 @@ EXPECTED: Mapping[type[Exception], type[Failure]] = {
     Escalated: GaveUp,
 }
 """The expected exceptions of a server, and the failure of the command for each."""
-
-
-DATABASE_URL = click.option("--database-url", metavar="URL", help="Your own PostgreSQL, 15 or later.")
-DATA_DIR = click.option("--data-dir", type=PATH, metavar="DIR", help="Data directory of the embedded PostgreSQL.")
-
-
-def database_options(command: F) -> F:
-    """Add the options that select PostgreSQL."""
-    for option in (CONFIG, DATABASE_URL, DATA_DIR):
-        command = option(command)
-    return command
-
-
-def settings(file: Path | None, **flags: Any) -> Config:
-    """The settings of a command. The names of flags have `__` for the dot. Raises Failure, UsageError."""
-    if flags.get("database__url") and flags.get("database__data_dir"):
-        raise click.UsageError(
-            "--data-dir is for the embedded PostgreSQL and --database-url for your own: give only one of them"
-        )
-    try:
-        return config.load(file, flags={name.replace("__", "."): value for name, value in flags.items()})
-    except ConfigError as error:
-        raise Failure(str(error)) from error
 
 
 @click.command()
@@ -92,9 +67,7 @@ def settings(file: Path | None, **flags: Any) -> Config:
 def up(
     port: int | None,
     host: str | None,
-    file: Path | None,
-    data_dir: Path | None,
-    database_url: str | None,
+    database: Database,
     processes: int | None,
     partitions: int | None,
     roles: str | None,
@@ -124,12 +97,9 @@ def up(
       vivero up --roles api --database-url postgresql://vivero:secret@db/vivero
       vivero up --host 0.0.0.0 --auth required --config vivero.toml
     """
-    chosen = settings(
-        file,
+    chosen = database.settings(
         api__port=port,
         api__host=host,
-        database__data_dir=data_dir,
-        database__url=database_url,
         processes=processes,
         partitions=partitions,
         roles=roles,
@@ -156,7 +126,7 @@ def up(
 @database_options
 @click.option("--check", is_flag=True, help="Change nothing; exit with 1 if migrations are pending.")
 @json_option
-def migrate(file: Path | None, data_dir: Path | None, database_url: str | None, check: bool, as_json: bool) -> None:
+def migrate(database: Database, check: bool, as_json: bool) -> None:
     """Migrate a database's schema, then exit.
 
     `vivero up` does the same at its start. Use this command to migrate before the start. Several programs may run it
@@ -167,7 +137,7 @@ def migrate(file: Path | None, data_dir: Path | None, database_url: str | None, 
       vivero migrate --database-url postgresql://vivero:secret@db/vivero
       vivero migrate --check
     """
-    chosen = settings(file, database__data_dir=data_dir, database__url=database_url)
+    chosen = database.settings()
     logs.configure(chosen.log_format, "warning")
     todo = run(lambda: _pending(chosen) if check else _migrate(chosen), EXPECTED)
     if check and todo:

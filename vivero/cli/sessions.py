@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
-from vivero.cli.database import on_database
+from vivero.cli.database import change, on_database
 from vivero.cli.options import json_option, tell
-from vivero.cli.recorded import record, recorded
+from vivero.cli.recorded import record
 from vivero.cli.rows import print_rows
-from vivero.cli.server import database_options
+from vivero.cli.settings import Database, database_options
 from vivero.storage import sessions
 from vivero.storage.identities import LastAdmin
 from vivero.storage.postgres.driver import Connection
@@ -31,15 +29,13 @@ SESSIONS = (
 @click.argument("username", required=False)
 @json_option
 @database_options
-def list_sessions(
-    username: str | None, as_json: bool, file: Path | None, data_dir: Path | None, database_url: str | None
-) -> None:
+def list_sessions(username: str | None, as_json: bool, database: Database) -> None:
     """List the sessions of browsers, of one user or of all."""
 
     async def work(connection: Connection) -> list[ListedSession]:
         return await sessions.listed(connection, username)
 
-    found = on_database(file, data_dir, database_url, work, LastAdmin)
+    found = on_database(database, work, LastAdmin)
     print_rows([_document(each) for each in found], SESSIONS, as_json)
 
 
@@ -53,12 +49,12 @@ def _document(each: ListedSession) -> dict[str, str]:
 @click.argument("username")
 @json_option
 @database_options
-def sign_out(username: str, file: Path | None, data_dir: Path | None, database_url: str | None, as_json: bool) -> None:
+def sign_out(username: str, database: Database, as_json: bool) -> None:
     """End all sessions of a user's browsers."""
 
     async def work(connection: Connection) -> int:
         return await sessions.end_of_user(connection, username)
 
     made = record("user sign-out", "USER", "UPDATE", username)
-    ended = on_database(file, data_dir, database_url, recorded(made, work, LastAdmin), LastAdmin)
+    ended = change(database, made, work, LastAdmin)
     tell(as_json, f"{ended} sessions of {username} ended", username=username, ended=ended)

@@ -113,5 +113,5 @@ async def result_of(client: Client, key: str, timeout_s: float) -> Document:
 
 
 def continues(key: str) -> str:
-    """What an instance does that nobody waits for."""
+    """The text about an instance that nobody waits for any more."""
     return f"it continues: `vivero show {key}` shows it"

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from vivero.cli.each import keys_argument, try_each
+from vivero.cli.filters import Selected, of_process_or_instance
 from vivero.cli.groups import Group
 from vivero.cli.lists import View, list_page, oldest_or_newest, paged
 from vivero.cli.options import KEY, VARIABLES, Failure, address_option, json_option, say, talk
@@ -54,8 +55,7 @@ def task() -> None:
 @click.option("--assignee", metavar="USER", help="Only tasks of this user.")
 @click.option("--group", metavar="GROUP", help="Only tasks for this candidate group.")
 @click.option("--user", metavar="USER", help="Only tasks for this candidate user.")
-@click.option("--process", metavar="ID", help="Only tasks of this process.")
-@click.option("--instance", metavar="KEY", help="Only tasks of this process instance.")
+@of_process_or_instance("tasks")
 @click.option(
     "--state",
     "state_",
@@ -70,8 +70,7 @@ def list_(
     assignee: str | None,
     group: str | None,
     user: str | None,
-    process: str | None,
-    instance: str | None,
+    selected: Selected,
     state_: str,
     oldest: bool,
     **page: Any,
@@ -87,8 +86,7 @@ def list_(
         "assignee": assignee,
         "candidateGroup": group,
         "candidateUser": user,
-        "processDefinitionId": process,
-        "processInstanceKey": instance,
+        **selected,
         "state": None if state_ == "ANY" else state_,
     }
     list_page("user-tasks", filter, "userTaskKey", COLUMNS, oldest, View(**page), sort="creationDate")

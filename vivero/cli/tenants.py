@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TypeVar
-
 import click
 import msgspec
 
 from vivero.api.access.tenants import TENANT_ID
 from vivero.cli.access import IDENTIFIER
-from vivero.cli.database import on_database
+from vivero.cli.database import change, on_database
 from vivero.cli.failures import Failure
 from vivero.cli.groups import Group
 from vivero.cli.options import json_option, say, tell
-from vivero.cli.recorded import Work, record, recorded
+from vivero.cli.recorded import record
 from vivero.cli.rows import print_rows
-from vivero.cli.server import database_options
+from vivero.cli.settings import Database, database_options
 from vivero.storage import directory, identities
 from vivero.storage.audit_log import AuditRecord
 from vivero.storage.identities import LastAdmin, ListedTenant
@@ -37,16 +34,9 @@ TENANTS = (
     Column("members", lambda item: str(len(item["members"]))),
     Column("name", field("name"), spare=1),
 )
-T = TypeVar("T")
-
 TYPE = click.option(
     "--type", "kind", type=click.Choice(list(KINDS)), default="user", show_default=True, help="What MEMBER is."
 )
-
-
-def _change(file: Path | None, data_dir: Path | None, url: str | None, made: AuditRecord, work: Work[T]) -> T:
-    """Change the database, with a record in the audit log."""
-    return on_database(file, data_dir, url, recorded(made, work, LastAdmin), LastAdmin)
 
 
 @click.group(cls=Group)
@@ -72,9 +62,7 @@ def create(
     tenant_id: str,
     name: str | None,
     description: str | None,
-    file: Path | None,
-    data_dir: Path | None,
-    database_url: str | None,
+    database: Database,
     as_json: bool,
 ) -> None:
     """Create a tenant. It has an effect if `tenants.enabled` is true."""
@@ -85,16 +73,16 @@ def create(
         if not await directory.create(connection, directory.TENANT, tenant_id, (name or tenant_id, description)):
             raise Failure(f"there is a tenant '{tenant_id}' already")
 
-    _change(file, data_dir, database_url, record("tenant create", "TENANT", "CREATE", tenant_id), work)
+    change(database, record("tenant create", "TENANT", "CREATE", tenant_id), work, LastAdmin)
     tell(as_json, f"tenant {tenant_id} created", tenantId=tenant_id, outcome="created")
 
 
 @tenant.command("list")
 @json_option
 @database_options
-def list_tenants(as_json: bool, file: Path | None, data_dir: Path | None, database_url: str | None) -> None:
+def list_tenants(as_json: bool, database: Database) -> None:
     """List tenants with the number of their process definitions and members."""
-    found = on_database(file, data_dir, database_url, identities.tenants, LastAdmin)
+    found = on_database(database, identities.tenants, LastAdmin)
     print_rows([_document(each) for each in found], TENANTS, as_json)
 
 
@@ -102,9 +90,9 @@ def list_tenants(as_json: bool, file: Path | None, data_dir: Path | None, databa
 @click.argument("tenant_id")
 @json_option
 @database_options
-def show(tenant_id: str, as_json: bool, file: Path | None, data_dir: Path | None, database_url: str | None) -> None:
+def show(tenant_id: str, as_json: bool, database: Database) -> None:
     """Show a tenant and its members."""
-    found = on_database(file, data_dir, database_url, identities.tenants, LastAdmin)
+    found = on_database(database, identities.tenants, LastAdmin)
     each = next((one for one in found if one.tenant_id == tenant_id), None)
     if each is None:
         raise _unknown(tenant_id)
@@ -133,7 +121,7 @@ def _document(each: ListedTenant) -> dict[str, object]:
 @click.argument("tenant_id")
 @json_option
 @database_options
-def delete(tenant_id: str, file: Path | None, data_dir: Path | None, database_url: str | None, as_json: bool) -> None:
+def delete(tenant_id: str, database: Database, as_json: bool) -> None:
     """Delete a tenant with all memberships. It must not have process definitions."""
 
     async def work(connection: Connection) -> None:
@@ -145,7 +133,7 @@ def delete(tenant_id: str, file: Path | None, data_dir: Path | None, database_ur
         if done == "used":
             raise Failure(f"the tenant '{tenant_id}' still has process definitions or forms: delete them first")
 
-    _change(file, data_dir, database_url, record("tenant delete", "TENANT", "DELETE", tenant_id), work)
+    change(database, record("tenant delete", "TENANT", "DELETE", tenant_id), work, LastAdmin)
     tell(as_json, f"tenant {tenant_id} deleted", tenantId=tenant_id, outcome="deleted")
 
 
@@ -159,9 +147,7 @@ def assign(
     tenant_id: str,
     member: str,
     kind: str,
-    file: Path | None,
-    data_dir: Path | None,
-    database_url: str | None,
+    database: Database,
     as_json: bool,
 ) -> None:
     """Assign a user, client, group, role or mapping rule to a tenant."""
@@ -176,7 +162,7 @@ def assign(
             raise Failure(f"there is no {kind} '{member}'")
         await identities.assign(connection, ("TENANT", tenant_id), (_type(kind), member))
 
-    _change(file, data_dir, database_url, _membership("assign", tenant_id, kind, member), work)
+    change(database, _membership("assign", tenant_id, kind, member), work, LastAdmin)
     outcome = {"tenantId": tenant_id, "type": kind, "member": member, "outcome": "assigned"}
     tell(as_json, f"{kind} {member} has the tenant {tenant_id}", **outcome)
 
@@ -191,9 +177,7 @@ def unassign(
     tenant_id: str,
     member: str,
     kind: str,
-    file: Path | None,
-    data_dir: Path | None,
-    database_url: str | None,
+    database: Database,
     as_json: bool,
 ) -> None:
     """Take a tenant from a user, client, group, role or mapping rule."""
@@ -202,7 +186,7 @@ def unassign(
         if not await identities.unassign(connection, ("TENANT", tenant_id), (_type(kind), member)):
             raise Failure(f"{kind} {member} does not have the tenant {tenant_id}")
 
-    _change(file, data_dir, database_url, _membership("unassign", tenant_id, kind, member), work)
+    change(database, _membership("unassign", tenant_id, kind, member), work, LastAdmin)
     outcome = {"tenantId": tenant_id, "type": kind, "member": member, "outcome": "unassigned"}
     tell(as_json, f"{kind} {member} no longer has the tenant {tenant_id}", **outcome)
 

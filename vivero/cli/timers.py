@@ -8,26 +8,26 @@ from typing import Any
 import click
 
 from vivero.cli.each import keys_argument, try_each
+from vivero.cli.filters import Selected, of_process_or_instance
 from vivero.cli.lists import View, list_page, oldest_or_newest, paged
 from vivero.cli.options import KEY, address_option, json_option
-from vivero.cli.process_ids import complete_process_id
 from vivero.client import Client, path_part
 from vivero.terminal_tables import Column, field, state, time
 
 
 @click.command()
-@click.option("--instance", metavar="KEY", help="Only timers of this process instance.")
-@click.option("--process", metavar="ID", shell_complete=complete_process_id, help="Only timers of this process.")
+@of_process_or_instance("timers")
 @click.option(
     "--state",
     "state_",
     type=click.Choice(["PENDING", "TRIGGERED", "CANCELED", "FAILED", "ANY"], case_sensitive=False),
     default="PENDING",
     show_default=True,
+    help="Only timers in this state.",
 )
 @oldest_or_newest
 @paged
-def timers(instance: str | None, process: str | None, state_: str, oldest: bool, **page: Any) -> None:
+def timers(selected: Selected, state_: str, oldest: bool, **page: Any) -> None:
     """List timers and their due dates.
 
     `vivero fire KEY` fires a timer now, and `vivero move KEY DATE` changes its due date.
@@ -37,11 +37,7 @@ def timers(instance: str | None, process: str | None, state_: str, oldest: bool,
       vivero timers --instance 2251799813685251
       vivero timers --process reminder | cut -f1,2
     """
-    filter = {
-        "processInstanceKey": instance,
-        "processDefinitionId": process,
-        "state": None if state_ == "ANY" else state_,
-    }
+    filter = {**selected, "state": None if state_ == "ANY" else state_}
     columns = (
         Column("key", field("timerKey")),
         Column("due", time("dueDate")),

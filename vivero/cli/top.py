@@ -150,8 +150,8 @@ def show_all(between: Between, last: Answers) -> View:
     each = top_processes.lines(between, last.processes)
 
     def screen(height: int) -> RenderableType:
-        room = max(height - len(together) - 2, 1)
-        return Group(_table(together), _table_of_processes(each, room))
+        fitting_lines = max(height - len(together) - 2, 1)
+        return Group(_table(together), _table_of_processes(each, fitting_lines))
 
     return View(dict(together) | {"each": each}, screen)
 
@@ -165,12 +165,12 @@ def _table(shown: Sequence[tuple[str, str]]) -> Table:
     return made
 
 
-def _table_of_processes(each: Sequence[Document], room: int) -> Table:
-    """A line for each process. If `room` lines are too few, those with trouble come first, and the last is a count."""
+def _table_of_processes(each: Sequence[Document], most: int) -> Table:
+    """A line for each process. If there are more than `most`, those with trouble come first; the last is a count."""
     made = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     for number, name in enumerate(top_processes.COLUMNS):
         made.add_column(name, justify="left" if number < 2 else "right", no_wrap=True)
-    fitting = each if len(each) <= room else sorted(each, key=lambda line: line["health"] == "healthy")[: room - 1]
+    fitting = each if len(each) <= most else sorted(each, key=lambda line: line["health"] == "healthy")[: most - 1]
     for line in fitting:
         made.add_row(*(_coloured(line[name]) for name in top_processes.COLUMNS))
     if left_out := len(each) - len(fitting):

@@ -11,7 +11,7 @@ from vivero.api.deployment_checks import problems_of, webhook_problems
 from vivero.api.deployment_warnings import forms_elsewhere, lacking, warnings_of
 from vivero.cli.files import FILES
 from vivero.cli.options import CONFIG, json_option, say
-from vivero.cli.server import settings
+from vivero.cli.settings import settings
 from vivero.config import Config
 from vivero.engine.bpmn.parser import Parsed
 from vivero.engine.bpmn.resources import read_resource

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import socket
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from subprocess import PIPE
@@ -15,7 +16,7 @@ import click
 import trio
 
 from vivero.cli.failures import Failure, run
-from vivero.cli.options import address_option, json_option, say
+from vivero.cli.options import address_option, backoff_option, json_option, say
 from vivero.client import Client, ClientError, Document, address_from, trace_headers
 from vivero.worker import MAX_MESSAGE, JobError, JobFailed, Report, Worker, WorkerSettings
 
@@ -60,15 +61,7 @@ MAX_OUTPUT = 4 * 1024 * 1024
 )
 @click.option("--max-jobs", type=click.IntRange(1), metavar="N", help="End after this number of jobs.")
 @click.option("--name", help="The worker's name in lists of jobs.  [the host's name]")
-@click.option(
-    "--backoff",
-    "backoff_s",
-    type=click.FloatRange(0),
-    metavar="SECONDS",
-    default=0.0,
-    show_default=True,
-    help="Seconds until a failed job is available again.",
-)
+@backoff_option
 @click.option(
     "--error",
     "errors",
@@ -161,7 +154,8 @@ async def _stop_on_signal(working: Worker, everything: trio.CancelScope) -> None
                 everything.cancel()
                 return
             stopping = True
-            click.echo("finishing the active jobs; a second signal gives them back at once", err=True)
+            begin = "\n" if sys.stderr.isatty() else ""  # behind the terminal's ^C
+            click.echo(f"{begin}finishing the active jobs; a second signal gives them back at once", err=True)
             working.stop()
 
 

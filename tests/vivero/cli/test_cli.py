@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from vivero.cli import COMMANDS, main
+from vivero.cli.groups import suggestion
 
 NAMES = [name for section in COMMANDS.values() for name in section]
 HEAVY = {
@@ -41,7 +42,7 @@ def run(monkeypatch):
 def test_help_names_every_command_and_the_environment(run):
     result = run("--help")
     assert result.exit_code == 0
-    for word in (*NAMES, "VIVERO_ADDRESS", "VIVERO_DATABASE_URL", "vivero demo", "vivero start order"):
+    for word in (*NAMES, "VIVERO_ADDRESS", "VIVERO_DATABASE_URL", "vivero demo", "vivero start greet"):
         assert word in result.output
 
 
@@ -111,13 +112,29 @@ def test_an_unknown_command_is_the_callers_fault(run):
     [
         (["instanecs"], "No such command 'instanecs'. Did you mean 'instances'?"),
         (["batches", "supsend", "7"], "No such command 'supsend'. Did you mean 'suspend'?"),
-        (["start", "p", "--varables", "{}"], "--variables"),
+        (["start", "p", "--varables", "{}"], "No such option '--varables'. Did you mean '--variables'?"),
+        (["instances", "--sate", "ACTIVE"], "No such option '--sate'. Did you mean '--state'?"),
+        (["batches", "list", "--lmit", "3"], "No such option '--lmit'. Did you mean '--limit'?"),
+        (["--vesion"], "No such option '--vesion'. Did you mean '--version'?"),
     ],
 )
 def test_what_is_misspelt_gets_a_suggestion(run, arguments, says):
     result = run(*arguments)
     assert result.exit_code == 2
     assert says in result.stderr
+
+
+def test_suggestions_are_ranked_by_likeness():
+    assert suggestion("--sate", ["--after", "--state", "--tag"]) == "Did you mean '--state'?"
+    assert suggestion("stats", ["stat", "state", "status"]) == "Did you mean 'status' or 'stat'?"
+    assert suggestion("inst", ["instances", "jobs"]) == "Did you mean 'instances'?"
+    assert suggestion("inst", []) == ""
+
+
+def test_an_unlike_option_gets_no_suggestion(run):
+    said = run("instances", "--quux").stderr
+    assert "No such option '--quux'." in said
+    assert "Did you mean" not in said
 
 
 def all_commands(group=main, path=()):

@@ -5,9 +5,8 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from vivero.cli import main
+from tests.vivero.cli.commands import at, good, lines
 
 pytestmark = pytest.mark.process
 
@@ -21,22 +20,7 @@ ITEMS = '{"items": [{"price": 2, "quantity": 3}]}'
 
 @pytest.fixture
 def run(shared_server):
-    """Runs a command in this process, against a server."""
-
-    def invoke(*arguments, **options):
-        environment = {"VIVERO_ADDRESS": shared_server.address, "COLUMNS": None}
-        return CliRunner().invoke(main, arguments, env=environment, catch_exceptions=False, **options)
-
-    return invoke
-
-
-def good(result):
-    assert result.exit_code == 0, result.stderr
-    return result.stdout
-
-
-def lines(text):
-    return [json.loads(line) for line in text.splitlines()]
+    return at(shared_server.address)
 
 
 def test_warnings_of_a_deployment_are_told_beside_its_answer(run, tmp_path):

@@ -4,9 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from vivero.cli import main
+from tests.vivero.cli.commands import at
 
 pytestmark = pytest.mark.process
 
@@ -16,15 +15,7 @@ MODEL = Path(__file__).parents[2] / "models" / "timer_due.bpmn"
 @pytest.fixture
 def run(up, database):
     """Runs a command in this process, against a server on a database of its own."""
-    program = up(database)
-
-    def invoke(*arguments):
-        environment = {"VIVERO_ADDRESS": program.address, "COLUMNS": None}
-        result = CliRunner().invoke(main, arguments, env=environment, catch_exceptions=False)
-        assert result.exit_code in (0, 1, 2), result.output
-        return result
-
-    return invoke
+    return at(up(database).address)
 
 
 def test_timers_are_listed_moved_and_fired(run):

@@ -7,9 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from vivero.cli import main
+from tests.vivero.cli.commands import at, good, lines
 
 pytestmark = pytest.mark.process
 
@@ -31,22 +30,7 @@ WAITING = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" ta
 
 @pytest.fixture
 def run(shared_server):
-    """Runs a command in this process, against a server."""
-
-    def invoke(*arguments, **options):
-        environment = {"VIVERO_ADDRESS": shared_server.address}
-        return CliRunner().invoke(main, arguments, env=environment, catch_exceptions=False, **options)
-
-    return invoke
-
-
-def good(result):
-    assert result.exit_code == 0, result.stderr
-    return result.stdout
-
-
-def lines(text):
-    return [json.loads(line) for line in text.splitlines()]
+    return at(shared_server.address)
 
 
 @pytest.fixture
