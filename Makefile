@@ -7,6 +7,8 @@ CONSOLE := console/dist/index.html
 CONSOLE_SOURCES := $(shell find console -type f -not -path '*/node_modules/*' -not -path '*/dist/*')
 ARGS   ?=
 WORKERS ?= 3
+# Compiled modules are kept: without them, each start of a program and each process of tests compiles all of them again.
+unexport PYTHONDONTWRITEBYTECODE
 PYTEST  = $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
