@@ -1,6 +1,8 @@
 // The table of contents: path → page.
 import type { ComponentChild, ComponentType } from 'preact';
 import { t } from './lib/i18n.ts';
+import { askForInstance } from './lib/instance.ts';
+import { askForProcess } from './lib/versions.ts';
 import { href, match, path } from './lib/router.ts';
 import { Home } from './pages/home.tsx';
 import { Incidents } from './pages/incidents.tsx';
@@ -32,9 +34,9 @@ const about = async () => (await import('./pages/about.tsx')).About;
 const ROUTES: readonly [pattern: string, page: (values: Record<string, string>) => ComponentChild][] = [
   ['/', () => <Home />],
   ['/processes', () => <Processes />],
-  ['/processes/:id', ({ id }) => <Lazy key={`process ${id}`} load={process} title={id!} props={{ id: id! }} />],
+  ['/processes/:id', ({ id }) => <Lazy key={`process ${id}`} load={process} title={id!} props={{ id: id! }} ahead={() => askForProcess(id!)} />],
   ['/instances', () => <Instances />],
-  ['/instances/:id', ({ id }) => <Lazy key={`instance ${id}`} load={instance} title={t('instance')} props={{ id: id! }} />],
+  ['/instances/:id', ({ id }) => <Lazy key={`instance ${id}`} load={instance} title={t('instance')} props={{ id: id! }} ahead={() => askForInstance(id!)} />],
   ['/incidents', () => <Incidents />],
   ['/tasks', () => <Lazy key="tasks" load={tasks} title={t('nav.tasks')} props={{}} />],
   ['/tasks/:id', ({ id }) => <Lazy key="tasks" load={tasks} title={t('nav.tasks')} props={{ id: id! }} />],

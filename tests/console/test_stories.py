@@ -112,7 +112,7 @@ def test_a_start_form_and_the_form_of_a_task(console, api):
     console.open(f"/tasks/{task['userTaskKey']}")
     expect(console.page.get_by_text("Ada claims 1200 EUR.")).to_be_visible()
     expect(console.page.get_by_label("Reason")).to_have_count(0)
-    console.tab_to("Approve")
+    console.tab_to("Approve", exact=True, most=300)
     console.press("ArrowDown")
     expect(console.page.get_by_label("Decline")).to_be_checked()
     console.check("form")

@@ -9,6 +9,21 @@ export type Resource<T> = { data: Signal<T | undefined>; problem: Signal<Problem
 const asProblem = (error: unknown): Problem =>
   error instanceof Problem ? error : new Problem(-1, 'CONSOLE', String((error as Error)?.message ?? error));
 
+const asked = new Map<string, Promise<unknown>>();
+
+/** Put an answer, which is on its way, where the resource with this key takes it when it is first loaded. */
+export function ask(key: string, answer: Promise<unknown>): void {
+  answer.catch(() => {}); // the page that takes it tells what is wrong
+  asked.set(key, answer);
+}
+
+/** The answer that was asked for before, once. */
+function taken<T>(key: string): Promise<T> | undefined {
+  const found = asked.get(key) as Promise<T> | undefined;
+  asked.delete(key);
+  return found;
+}
+
 /** `key` names what is loaded: another key loads anew, and an empty key loads nothing. `topics`: the hints that concern it. */
 export function useResource<T>(key: string, load: (abort: AbortSignal) => Promise<T>, topics: readonly string[] = []): Resource<T> {
   const data = useSignal<T | undefined>(undefined), problem = useSignal<Problem | null>(null), loading = useSignal(true);
@@ -21,7 +36,7 @@ export function useResource<T>(key: string, load: (abort: AbortSignal) => Promis
       const mine = (abort = new AbortController());
       loading.value = true;
       try {
-        const found = await load(mine.signal);
+        const found = await (taken<T>(key) ?? load(mine.signal));
         if (gone || mine.signal.aborted) return;
         data.value = found;
         problem.value = null;

@@ -13,7 +13,7 @@ import { State } from '../parts/state.tsx';
 import { Copy, KeyText, Time } from '../parts/time.tsx';
 import { Variables, type Row } from '../parts/variables.tsx';
 import { kindOf } from './incidents.tsx';
-import type { Now } from './instance.tsx';
+import type { Now } from '../lib/instance.ts';
 import { Retry } from './instance_actions.tsx';
 import { PublishButton } from './message_actions.tsx';
 import { TimerActions } from './timers.tsx';

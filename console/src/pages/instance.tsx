@@ -1,12 +1,13 @@
 // A process instance: where it is and why, what it knows, what happened, and the cure, on one page.
 import { useComputed, useSignal } from '@preact/signals';
-import { get, ifAllowed, Problem, search, send } from '../lib/api.ts';
+import { get, Problem } from '../lib/api.ts';
 import { t } from '../lib/i18n.ts';
 import { pageKey } from '../lib/keys.ts';
+import { instanceOf, presentOf } from '../lib/instance.ts';
 import { modelOf } from '../lib/models.ts';
 import { useResource } from '../lib/resource.ts';
 import { href, put, query } from '../lib/router.ts';
-import type { CallHierarchy, Flow, History, Incident, Instance as InstanceShape, Job, Page, Statistics, Variable } from '../lib/shapes.ts';
+import type { CallHierarchy, History, Instance as InstanceShape } from '../lib/shapes.ts';
 import { Canvas, warmUp } from '../diagram/canvas.tsx';
 import { marksOf } from '../diagram/marks.ts';
 import { fold, stepsOf, visible, type Shown, type Step, type View } from '../history/fold.ts';
@@ -21,28 +22,6 @@ import { State } from '../parts/state.tsx';
 import { KeyText, Time } from '../parts/time.tsx';
 
 warmUp();
-
-/** What the page shows of the present: a few reads by index. */
-export type Now = {
-  instance: InstanceShape; statistics: Statistics[]; flows: string[]; incidents: Incident[]; variables: Variable[]; jobs: Job[]; callers: CallHierarchy[];
-};
-
-/** `onInstance` is called with the instance itself, before the rest is there. */
-async function load(key: string, onInstance: (instance: InstanceShape) => void, abort: AbortSignal): Promise<Now> {
-  const path = `/v2/process-instances/${key}`, of = { processInstanceKey: key };
-  const itself = get<InstanceShape>(path, abort);
-  itself.then((found) => { onInstance(found); return modelOf(found.processDefinitionKey); }).catch(() => {}); // the page asks for it, too, and tells what is wrong
-  const [instance, statistics, flows, incidents, variables, jobs, callers] = await Promise.all([
-    itself,
-    get<{ items: Statistics[] }>(`${path}/statistics/element-instances`, abort),
-    get<{ items: Flow[] }>(`${path}/sequence-flows`, abort),
-    send<Page<Incident>>({ method: 'POST', path: `${path}/incidents/search`, body: { filter: { state: 'ACTIVE' }, page: { limit: 100 } } }, abort),
-    search<Variable>('variables', { filter: of, sort: [{ field: 'name', order: 'ASC' }], page: { limit: 500 } }, abort),
-    search<Job>('jobs', { filter: of, sort: [{ field: 'jobKey', order: 'DESC' }], page: { limit: 100 } }, abort),
-    ifAllowed(get<CallHierarchy[]>(`${path}/call-hierarchy`, abort)), // it needs rights on all processes
-  ]);
-  return { instance, statistics: statistics.items, flows: flows.items.map((flow) => flow.elementId), incidents: incidents.body.items, variables: variables.items, jobs: jobs.items, callers: callers ?? [] };
-}
 
 type Past = { steps: Step[]; shown: Shown[]; more: boolean };
 
@@ -82,10 +61,10 @@ const NO_PAST: Past = { steps: [], shown: [], more: false };
 
 export function Instance({ id }: { id: string }) {
   const topics = [`instance:${id}`];
-  const early = useSignal<InstanceShape | null>(null); // with it the diagram is drawn while the rest arrives
-  const found = useResource(`instance ${id}`, (abort) => load(id, (instance) => { early.value ??= instance; }, abort), topics);
+  const itself = useResource(`itself ${id}`, (abort) => instanceOf(id, abort)); // with it the diagram is drawn while the rest arrives
+  const found = useResource(`instance ${id}`, (abort) => presentOf(id, abort), topics);
   const past = useResource(`history ${id}`, (abort) => loadHistory(id, abort), topics);
-  const now = found.data.value, instance = now?.instance ?? early.value, definition = instance?.processDefinitionKey ?? '';
+  const now = found.data.value, instance = now?.instance ?? itself.data.value, definition = instance?.processDefinitionKey ?? '';
   const xml = useResource(definition && `xml ${definition}`, () => modelOf(definition));
   const names = useSignal(new Map<string, string>());
   const { steps, shown, more } = past.data.value ?? NO_PAST, [at, setAt] = useAt(steps);

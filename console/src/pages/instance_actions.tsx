@@ -11,7 +11,7 @@ import type { Instance, Variable } from '../lib/shapes.ts';
 import { Act } from '../parts/act.tsx';
 import { ActionDialog, type Checked } from '../parts/action.tsx';
 import { differences } from '../parts/conflict.tsx';
-import type { Now } from './instance.tsx';
+import type { Now } from '../lib/instance.ts';
 
 type Props = { now: Now; onClose: () => void };
 

@@ -1,10 +1,11 @@
 // A process: its diagram with what runs where, its versions, and its instances.
 import { useComputed, useSignal } from '@preact/signals';
-import { search, send } from '../lib/api.ts';
+import { send } from '../lib/api.ts';
 import { durationsOf, NOBODY, runningByVersion } from '../lib/counts.ts';
 import { number, t } from '../lib/i18n.ts';
 import { pageKey } from '../lib/keys.ts';
 import { modelOf } from '../lib/models.ts';
+import { chosen, versionsOf } from '../lib/versions.ts';
 import { useResource } from '../lib/resource.ts';
 import { href, put, query } from '../lib/router.ts';
 import { duration } from '../lib/time.ts';
@@ -101,9 +102,8 @@ const statisticsOf = async (key: string, abort: AbortSignal): Promise<Statistics
   (await send<{ items: Statistics[] }>({ method: 'POST', path: `/v2/process-definitions/${key}/statistics/element-instances` }, abort)).body.items;
 
 export function Process({ id }: { id: string }) {
-  const found = useResource(`versions ${id}`, (abort) => search<Definition>('process-definitions', { filter: { processDefinitionId: id }, sort: [{ field: 'version', order: 'DESC' }], page: { limit: 1000 } }, abort), ['definitions']);
-  const versions = found.data.value?.items, wanted = query.value.get('version'), heat = query.value.get('heat');
-  const definition = versions?.find((d) => String(d.version) === wanted) ?? versions?.[0];
+  const found = useResource(`versions ${id}`, (abort) => versionsOf(id, abort), ['definitions']);
+  const versions = found.data.value?.items, heat = query.value.get('heat'), definition = versions && chosen(versions);
   const title = definition?.name ?? id;
   const actions = definition && <>
     <label class="sr" for="version">{t('version')}</label>

@@ -13,8 +13,9 @@ function useLoaded<P>(load: () => Promise<ComponentType<P>>): [Signal<{ page: Co
   return [loaded, failed];
 }
 
-/** A page. `load` is the same function each time, so the chunk is asked for once. */
-export function Lazy<P extends object>({ load, title, props }: LazyProps<P> & { title: string }) {
+/** A page. `load` is the same function each time, so the chunk is asked for once. `ahead` asks for the page's data meanwhile. */
+export function Lazy<P extends object>({ load, title, props, ahead }: LazyProps<P> & { title: string; ahead?: () => void }) {
+  useLayoutEffect(() => ahead?.(), []);
   const [loaded, failed] = useLoaded(load), Page = loaded.value?.page;
   if (Page) return <Page {...props} />;
   return <><Head title={title} />{failed.value ? <p class="invalid pad" role="alert">{t('lazy.failed')}</p> : <p class="dim loading">{t('loading')}</p>}</>;

@@ -1,7 +1,7 @@
 // The frame: navigation, what every page has, the search, and the dialogs of the keyboard.
 import type { ComponentChildren } from 'preact';
 import { signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { search } from '../lib/api.ts';
 import { dragging } from '../lib/drop.ts';
 import { t, total, type Key } from '../lib/i18n.ts';
@@ -45,7 +45,12 @@ function SignOut() {
 }
 
 function Navigation() {
-  return <nav class="main" aria-label={t('nav.main')}>
+  const nav = useRef<HTMLElement>(null);
+  useEffect(() => { // on a phone the navigation is wider than the screen
+    const all = nav.current!, on = all.querySelector<HTMLElement>('[aria-current]');
+    if (on) all.scrollLeft = on.offsetLeft - (all.clientWidth - on.offsetWidth) / 2;
+  }, [path.value]);
+  return <nav class="main" aria-label={t('nav.main')} ref={nav}>
     <a class="brand" href={href('/')}>vivero</a>
     {NAVIGATION.map(([to, text]) => <a key={to} href={href(to)} aria-current={here(to) ? 'page' : undefined}>{t(text)}{BADGES[to] && <Badge to={to} />}</a>)}
     <div class="below">

@@ -1,0 +1,40 @@
+// What the page of an instance shows of the present. It is asked for while the chunk of the page is on its way.
+import { get, ifAllowed, search, send } from './api.ts';
+import { modelOf } from './models.ts';
+import { ask } from './resource.ts';
+import type { CallHierarchy, Flow, Incident, Instance, Job, Page, Statistics, Variable } from './shapes.ts';
+
+/** A few reads by index. */
+export type Now = {
+  instance: Instance; statistics: Statistics[]; flows: string[]; incidents: Incident[]; variables: Variable[]; jobs: Job[]; callers: CallHierarchy[];
+};
+
+const pathOf = (key: string): string => `/v2/process-instances/${key}`;
+
+/** The instance itself. Its model is asked for as soon as it is known. */
+export function instanceOf(key: string, abort?: AbortSignal): Promise<Instance> {
+  const asked = get<Instance>(pathOf(key), abort);
+  asked.then((found) => modelOf(found.processDefinitionKey)).catch(() => {}); // the page asks for both, too, and tells what is wrong
+  return asked;
+}
+
+export async function presentOf(key: string, abort?: AbortSignal, itself: Promise<Instance> = instanceOf(key, abort)): Promise<Now> {
+  const path = pathOf(key), of = { processInstanceKey: key };
+  const [instance, statistics, flows, incidents, variables, jobs, callers] = await Promise.all([
+    itself,
+    get<{ items: Statistics[] }>(`${path}/statistics/element-instances`, abort),
+    get<{ items: Flow[] }>(`${path}/sequence-flows`, abort),
+    send<Page<Incident>>({ method: 'POST', path: `${path}/incidents/search`, body: { filter: { state: 'ACTIVE' }, page: { limit: 100 } } }, abort),
+    search<Variable>('variables', { filter: of, sort: [{ field: 'name', order: 'ASC' }], page: { limit: 500 } }, abort),
+    search<Job>('jobs', { filter: of, sort: [{ field: 'jobKey', order: 'DESC' }], page: { limit: 100 } }, abort),
+    ifAllowed(get<CallHierarchy[]>(`${path}/call-hierarchy`, abort)), // it needs rights on all processes
+  ]);
+  return { instance, statistics: statistics.items, flows: flows.items.map((flow) => flow.elementId), incidents: incidents.body.items, variables: variables.items, jobs: jobs.items, callers: callers ?? [] };
+}
+
+/** Ask for the resources `itself …` and `instance …` of the page. */
+export function askForInstance(key: string): void {
+  const itself = instanceOf(key);
+  ask(`itself ${key}`, itself);
+  ask(`instance ${key}`, presentOf(key, undefined, itself));
+}

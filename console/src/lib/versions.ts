@@ -1,0 +1,23 @@
+// The versions of a process. They are asked for while the chunk of its page is on its way.
+import { search } from './api.ts';
+import { modelOf } from './models.ts';
+import { ask } from './resource.ts';
+import { query } from './router.ts';
+import type { Definition, Page } from './shapes.ts';
+
+/** All versions, the newest first. */
+export const versionsOf = (id: string, abort?: AbortSignal): Promise<Page<Definition>> =>
+  search<Definition>('process-definitions', { filter: { processDefinitionId: id }, sort: [{ field: 'version', order: 'DESC' }], page: { limit: 1000 } }, abort);
+
+/** The version that the URL names, else the newest. */
+export function chosen(versions: readonly Definition[]): Definition | undefined {
+  const wanted = query.value.get('version');
+  return versions.find((one) => String(one.version) === wanted) ?? versions[0];
+}
+
+/** Ask for the resource `versions …` of the page, and for the model of the version that it shows. */
+export function askForProcess(id: string): void {
+  const asked = versionsOf(id);
+  asked.then(({ items }) => { const one = chosen(items); return one && modelOf(one.processDefinitionKey); }).catch(() => {}); // the page tells what is wrong
+  ask(`versions ${id}`, asked);
+}
