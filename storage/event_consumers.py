@@ -63,6 +63,16 @@ async def acknowledge(connection: Connection, run: Run, place: Place) -> bool:
     return bool((await connection.execute(_sql["acknowledge"], values)).rows)
 
 
+async def drop(connection: Connection, found: Sequence[ConsumerPlace], deliveries: bool) -> bool:
+    """Forget a consumer, in the caller's transaction: its places as they were read, and its executions.
+
+    `deliveries`: what the outbox has not delivered, too. False if it has moved, or a node runs it: then roll back.
+    """
+    partitions, positions = [each.partition for each in found], [each.position for each in found]
+    values = (found[0].consumer, partitions, positions, deliveries)
+    return len((await connection.execute(_sql["drop"], values)).rows) == len(found)
+
+
 async def places(connection: Connection) -> list[ConsumerPlace]:
     """All consumers in all partitions."""
     return [ConsumerPlace(*row) for row in (await connection.execute(_sql["places"])).rows]

@@ -37,6 +37,22 @@ WHERE consumer = $1 AND partition_id = $2 AND (position, seq, ordinal) <= ($3::b
     AND EXISTS (SELECT FROM job_executions WHERE id = $6 AND lease = $7)
 RETURNING position;
 
+-- name: drop
+-- A consumer that no node runs, as it was read before ($2, $3), with its executions, and with what the outbox has not delivered ($4).
+-- A late call finds other places, or a node that runs it.
+WITH gone AS (
+    DELETE FROM event_consumers c USING unnest($2::int[], $3::bigint[]) AS seen (partition_id, position)
+    WHERE c.consumer = $1 AND c.partition_id = seen.partition_id AND c.position = seen.position AND NOT EXISTS (
+        SELECT FROM job_dispatchers d JOIN nodes n ON n.id = regexp_replace(d.node, '/chores$', '')
+        WHERE $1 = ANY (d.types) AND n.heartbeat_at > clock_timestamp() - interval '1 min')
+    RETURNING c.partition_id
+), runs AS (
+    DELETE FROM job_executions e USING gone WHERE e.job_type = $1 AND e.partition_id = gone.partition_id AND e.schedule IS NULL
+), undelivered AS (
+    DELETE FROM outbox_deliveries o USING gone WHERE $4::boolean AND o.partition_id = gone.partition_id
+)
+SELECT partition_id FROM gone;
+
 -- name: places
 -- For people: how far behind each consumer is, in positions of its partition.
 SELECT c.consumer, c.partition_id, c.position, b.last_position - c.position, to_epoch_ms(c.acknowledged_at)

@@ -59,8 +59,16 @@ class State(msgspec.Struct, frozen=True):
     kept_by: str | None
     logs_kept_by: str | None
     """`consumer` or `instance`, if the oldest log partition could be dropped otherwise."""
-    logs_kept_name: str | None
+    logs_kept_name: str | None = None
     """Which consumer, or the key of which instance."""
+    logs_kept_s: float | None = None
+    """Since the consumer acknowledged an event, or the instance began."""
+    logs_oldest_s: float | None = None
+    """The age of the oldest event."""
+    logs_commands: int | None = None
+    """Positions from there to the end."""
+    logs_bytes: int | None = None
+    """Of both logs, with all that is in them."""
 
 
 class Ended(msgspec.Struct, frozen=True, gc=False):
@@ -157,6 +165,13 @@ async def delete_old_log_rows(connection: Connection, partition: int, epoch: int
     values = (partition, epoch, before_ms, most)
     rows = (await connection.execute(_sql["delete_old_log_rows"], values)).rows
     return rows[0][0] if rows else 0
+
+
+async def log_keeper(connection: Connection, partition: int, before_ms: int) -> str | None:
+    """What keeps the oldest rows of a slow log that are older: `consumer` or `instance`; None if nothing does."""
+    rows = (await connection.execute(_sql["log_keeper"], (partition, before_ms))).rows
+    found: str | None = rows[0][0] if rows else None
+    return found
 
 
 async def purge_deleted(connection: Connection, partition: int, epoch: int, limit: int) -> int:

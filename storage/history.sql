@@ -33,19 +33,28 @@ WHERE partition_id = $1 AND moves = $3 AND ran_moves < $3 AND EXISTS (SELECT FRO
 SELECT coalesce(max(greatest(to_epoch_ms(clock_now()) - to_epoch_ms(at), 0)), 0)::bigint FROM retention_clocks;
 
 -- name: state
--- What retention does, and what it waits for, by partition. The oldest running instance, and the consumer that is furthest behind, only
--- where one of them keeps the logs.
+-- What retention does, and what it waits for, by partition. Where something keeps the logs: the root that began first, or the consumer that
+-- is furthest behind, for how long it has run or stood still, and how much there is of the logs.
 SELECT partition_id, greatest(extract(epoch FROM clock_now() - at), 0)::float8,
     extract(epoch FROM clock_timestamp() - ran_at)::float8, ran_deleted, deleted,
     problem, extract(epoch FROM clock_timestamp() - problem_since)::float8,
     kept_key, CASE WHEN kept_key IS NOT NULL THEN greatest(extract(epoch FROM clock_now() - kept_due), 0)::float8 END, kept_by, logs_kept_by,
-    CASE logs_kept_by
-        WHEN 'consumer' THEN (SELECT e.consumer FROM event_consumers e WHERE e.partition_id = c.partition_id ORDER BY e.position LIMIT 1)
-        WHEN 'instance' THEN (
-            SELECT p.process_instance_key::text FROM process_instances p
-            WHERE p.ended_at IS NULL AND p.created_position BETWEEN c.partition_id::bigint << 51 AND ((c.partition_id::bigint + 1) << 51) - 1
-            ORDER BY p.created_position LIMIT 1) END
-FROM retention_clocks c ORDER BY 1;
+    k.name, extract(epoch FROM k.since)::float8, extract(epoch FROM clock_now() - o.processed_at)::float8, o.commands, CASE
+        WHEN logs_kept_by IS NOT NULL THEN (
+            SELECT sum(pg_total_relation_size(t.oid))::bigint FROM pg_class t
+            WHERE t.relkind = 'r' AND t.relname ~ format('^(command|event)_log_%s_[0-9]+$', c.partition_id)) END
+FROM retention_clocks c LEFT JOIN LATERAL (
+    (SELECT e.consumer AS name, clock_timestamp() - e.acknowledged_at AS since FROM event_consumers e
+     WHERE c.logs_kept_by = 'consumer' AND e.partition_id = c.partition_id ORDER BY e.position LIMIT 1)
+    UNION ALL
+    (SELECT p.process_instance_key::text, clock_now() - p.started_at FROM process_instances p
+     WHERE c.logs_kept_by = 'instance' AND p.ended_at IS NULL AND p.parent_process_instance_key IS NULL
+         AND p.created_position BETWEEN c.partition_id::bigint << 51 AND ((c.partition_id::bigint + 1) << 51) - 1
+     ORDER BY p.created_position LIMIT 1)
+) k ON true LEFT JOIN LATERAL (
+    SELECT e.processed_at, last_log_position(c.partition_id) - e.position + 1 AS commands FROM event_log e
+    WHERE c.logs_kept_by IS NOT NULL AND e.partition_id = c.partition_id ORDER BY e.position, e.seq LIMIT 1
+) o ON true ORDER BY 1;
 
 -- name: begin_clock
 -- The first time is so early that everything that is overdue ($3 ms after its end, or later) goes step by step.
@@ -83,6 +92,16 @@ WHERE id = $1 AND epoch = $2;
 -- name: delete_old_log_rows
 -- Only in the term $2. A call that comes late finds another term, or deletes what nobody needs.
 SELECT d.rows FROM partitions CROSS JOIN LATERAL (SELECT delete_old_log_rows($1, from_epoch_ms($3), $4) AS rows) d WHERE id = $1 AND epoch = $2;
+
+-- name: log_keeper
+-- What keeps the oldest position of a slow log, if it is older than $2. Nothing if it is not: the next run deletes what is free.
+SELECT CASE
+    WHEN (SELECT min(c.position) FROM event_consumers c WHERE c.partition_id = $1) <= o.position THEN 'consumer'
+    WHEN EXISTS (
+        SELECT FROM event_log e JOIN process_instances i ON i.process_instance_key = e.root_key
+        WHERE e.partition_id = $1 AND e.position = o.position AND i.ended_at IS NULL) THEN 'instance' END
+FROM (SELECT position, processed_at FROM event_log WHERE partition_id = $1 ORDER BY position, seq LIMIT 1) o
+WHERE o.processed_at < from_epoch_ms($2);
 
 -- name: purge_deleted
 -- Records of deleted trees without events: replay gives nothing of them. The earliest deletions first; those with events stay.

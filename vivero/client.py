@@ -238,6 +238,10 @@ class Client:
         """Begin no runs of a type on any node, or do so again."""
         await self.request("PUT" if paused else "DELETE", f"/background-job-types/{path_part(type)}/pause")
 
+    async def drop_background_job_consumer(self, type: str) -> None:
+        """Forget a consumer of events that no node runs any more."""
+        await self.request("DELETE", f"/background-job-consumers/{path_part(type)}")
+
     async def deliveries(self, state: str | None = None, limit: int = 100) -> Document:
         """Deliveries of the outbox webhook that wait or are dead letters."""
         body = {"filter": {"state": state}, "page": {"limit": limit}}

@@ -9,6 +9,7 @@ from enum import StrEnum
 from vivero import budget
 from vivero.config import Config
 from vivero.storage.diagnosis import Facts
+from vivero.storage.history import State
 from vivero.storage.postgres.migrate import SCHEMA_VERSION
 
 CONNECTIONS_OF_A_NODE = budget.connections(Config())
@@ -204,15 +205,22 @@ def _retention(facts: Facts) -> Iterator[Finding]:
         if one.behind_s > OVERDUE_S:
             text = f"{where} it is {one.behind_s / DAY_S:,.0f} days behind the engine's clock"
             yield Finding(Level.WARNING, "retention", text, "It follows a clock that jumped: see retention.catch_up")
-        if one.logs_kept_by == "consumer":
-            text = f"{where} old logs stay, because the consumer {one.logs_kept_name} stands still"
-            gone = f"DELETE FROM event_consumers WHERE consumer = '{one.logs_kept_name}'"
-            advice = f"Start its program; if it is gone for good: {gone}"
-            yield Finding(Level.WARNING, "retention", text, advice)
-        if one.logs_kept_by == "instance":
-            text = f"{where} old logs stay, because the instance {one.logs_kept_name} still runs"
-            advice = f"Finish it, or: vivero cancel {one.logs_kept_name}"
-            yield Finding(Level.WARNING, "retention", text, advice)
+        if one.logs_kept_by is not None and one.logs_kept_name is not None:
+            yield _kept_logs(where, one)
+
+
+def _kept_logs(where: str, one: State) -> Finding:
+    """What keeps old logs, since when, how much there is of them, and what to do."""
+    name, days = one.logs_kept_name, (one.logs_kept_s or 0) / DAY_S
+    if one.logs_kept_by == "consumer":
+        why = f"the consumer {name} has read nothing for {days:,.1f} days"
+        advice = f"Start its program; if it is gone for good: vivero background drop {name}"
+    else:
+        why = f"the instance {name} has run for {days:,.1f} days"
+        advice = f"vivero show {name} says what it waits for. Finish it, or: vivero cancel {name}"
+    much = f"{one.logs_commands or 0:,} commands and {(one.logs_bytes or 0) / MEGABYTE:,.0f} MB"
+    text = f"{where} old logs stay, because {why}: {much} since {(one.logs_oldest_s or 0) / DAY_S:,.1f} days ago"
+    return Finding(Level.WARNING, "retention", text, advice)
 
 
 def _speed(facts: Facts) -> Iterator[Finding]:

@@ -163,6 +163,7 @@ ROUTES = (
     _reads_jobs("POST", "/background-jobs/search", background_jobs.search),
     _reads_jobs("GET", "/background-jobs/{id}", background_jobs.get),
     _reads_jobs("GET", "/background-job-consumers", background_jobs.list_consumers),
+    _changes_jobs("DELETE", "/background-job-consumers/{type}", background_jobs.drop_consumer),
     _reads_jobs("GET", "/background-job-types", background_jobs.list_types),
     _changes_jobs("POST", "/background-jobs", background_jobs.add),
     _changes_jobs("DELETE", "/background-jobs/{id}", background_jobs.delete),

@@ -15,6 +15,7 @@ from vivero.api.reading import read
 from vivero.api.request import Request
 from vivero.api.response import Response, iso_time, json_response, no_content
 from vivero.api.services import Services
+from vivero.engine.connectors.outbox import TYPE as OUTBOX
 from vivero.engine.jobs.definitions import CHORES, MAX_NAME
 from vivero.engine.jobs.traces import stored_form
 from vivero.engine.tracing import w3c
@@ -132,6 +133,22 @@ async def list_types(_request: Request, services: Services) -> Response:
 async def list_consumers(_request: Request, services: Services) -> Response:
     """GET /background-job-consumers: how far each consumer of events is in each partition."""
     return json_response({"items": [_consumer(each) for each in await read(services, event_consumers.places)]})
+
+
+async def drop_consumer(request: Request, services: Services) -> Response:
+    """DELETE /background-job-consumers/{type}: forget a consumer that no node runs any more. 409 while one does.
+
+    If a node runs it again, it begins like a new one. What the outbox has not delivered goes, too.
+    """
+    name = request.params["type"]
+    found = [each for each in await read(services, event_consumers.places) if each.consumer == name]
+    if not found:
+        raise not_found("Consumer of events", name, by="type")
+    async with changing(request, services) as connection:
+        if not await event_consumers.drop(connection, found, deliveries=name == OUTBOX):
+            text = f"Consumer of events '{name}' still runs on a node. Stop it there, and try again a minute later"
+            raise Problem(409, "INVALID_STATE", text)
+    return no_content()
 
 
 async def pause(request: Request, services: Services) -> Response:

@@ -40,7 +40,7 @@ LATE_MS = 3_600_000
 """A clock of retention that is later than this is worth a warning, as often as `WARN_S`."""
 WARN_S = 3600.0
 KEEPERS = ("consumer", "instance")
-"""Keepers of old log partitions that an operator can do something about."""
+"""Keepers of old logs that an operator can do something about."""
 
 Before = Callable[[Sequence[int]], Awaitable[Sequence[int]]]
 """Called with the roots of trees before they are deleted; returns those that may be deleted now."""
@@ -88,7 +88,7 @@ class _Memory:
     """The first tree that this run did not come to."""
     position: int = -1
     kept_by: str | None = None
-    """The reason why the oldest log partition stays."""
+    """The keeper of the oldest log partition, or of the oldest rows of a slow log."""
     again_at: float = float("inf")
     warned_at: float = float("-inf")
 
@@ -197,11 +197,14 @@ class EndedInstances:
             dropped, kept_by = await history.drop_log_partitions(connection, partition, memory.epoch, before_ms)
         if dropped:
             log.info("dropped log partitions", partition=partition, count=dropped)
+        if kept_by in (None, "cursor"):
+            if not await self._delete_log_rows(partition, memory, before_ms):
+                return
+            async with self._connections() as connection:
+                kept_by = await history.log_keeper(connection, partition, before_ms)
         if kept_by != memory.kept_by and kept_by in KEEPERS:
-            log.warning("old log partitions stay", partition=partition, because_of=kept_by)
+            log.warning("old logs stay", partition=partition, because_of=kept_by)
         memory.kept_by = kept_by
-        if kept_by in (None, "cursor") and not await self._delete_log_rows(partition, memory, before_ms):
-            return
         purged = ROWS
         while purged == ROWS:
             async with self._connections() as connection:

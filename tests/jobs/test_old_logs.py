@@ -10,6 +10,7 @@ from tests.jobs.test_maintenance import pieces
 from tests.runtime.consumer.bench import PINNED_MS, pin_clock
 from vivero.engine.jobs.chore_settings import RetentionSettings
 from vivero.engine.jobs.chores import DAY_MS
+from vivero.storage.history import states
 
 __all__ = ["chore"]
 SIZE = 10_000_000
@@ -163,6 +164,29 @@ async def test_rows_that_somebody_needs_stay_with_all_behind_them(slow_log, conn
     for _ in range(2):
         await due.run()
     assert list(await days(connection)) == [*range(5, 11)]
+
+
+@pytest.mark.parametrize("what", ["an instance that runs", "a consumer"])
+async def test_what_keeps_a_slow_log_is_named(slow_log, connection, chore, what):
+    """With its age, and with how much there is of the logs, until somebody lets it go."""
+    await pin_clock(connection, PINNED_MS + 1000 * DAY_MS)
+    await connection.script(NEEDS[what].format(base=BASE + 4, position=BASE + 5))
+    await connection.execute("UPDATE process_instances SET started_at = from_epoch_ms($1)", (PINNED_MS,))
+    await connection.execute("UPDATE event_consumers SET acknowledged_at = clock_timestamp() - interval '7 days'")
+    due = chore(instances="never", log="P2D", catch_up=QUICK)
+    for _ in range(2):
+        await due.run()
+    (found,) = await states(connection)
+    by, name, kept_days = ("consumer", "c", 7) if what == "a consumer" else ("instance", str(BASE + 5), 1000)
+    assert (found.logs_kept_by, found.logs_kept_name) == (by, name)
+    assert found.logs_kept_s == pytest.approx(kept_days * 86_400, abs=600)
+    assert (found.logs_commands, found.logs_oldest_s) == (6, 995 * 86_400)
+    assert found.logs_bytes > 100_000
+    await connection.execute("DELETE FROM event_consumers")
+    await connection.execute("DELETE FROM process_instances")
+    await due.run()
+    (found,) = await states(connection)
+    assert (found.logs_kept_by, found.logs_kept_name, found.logs_commands, found.logs_bytes) == (None,) * 4
 
 
 async def test_rows_stay_while_an_older_piece_does(logs, connection, chore):

@@ -187,6 +187,11 @@ OUTBOX = """
     VALUES (1, 1, 0, 0, 7, 'E', '{}', 'pending', 0), (1, 2, 0, 0, 7, 'E', '{}', 'held', 0),
         (1, 3, 0, 0, 8, 'E', '{}', 'dead', 2);
 """
+DEAD_CONSUMER = """
+    DELETE FROM event_consumers; INSERT INTO event_consumers VALUES ('dead', 1, 7, 0, 0);
+    INSERT INTO job_executions (job_type, partition_id) VALUES ('dead', 1);
+"""
+DEAD = event_consumers.ConsumerPlace("dead", 1, 7, 0, 0)
 NEW_DELIVERY = outbox.NewDelivery(EventId(1, 9, 0, 0), 9, "E", "{}")
 DUE_DELIVERY = outbox.Delivery(EventId(1, 1, 0, 0), 7, "E", "{}", False, 0, 0, 0)
 
@@ -672,6 +677,7 @@ CASES = [
     ),
     Case("outbox.add", lambda c: outbox.add(c.execute, FOLLOWER, [NEW_DELIVERY]), taken_by_another, JOBS + OUTBOX),
     Case("outbox.done", lambda c: outbox.done(c, FOLLOWER, EventId(1, 1, 0, 0)), again, JOBS + OUTBOX),
+    Case("event_consumers.drop", lambda c: event_consumers.drop(c, [DEAD], True), again, JOBS + OUTBOX + DEAD_CONSUMER),
     Case("outbox.failed", lambda c: outbox.failed(c, FOLLOWER, DUE_DELIVERY, "no", 0.0), again, JOBS + OUTBOX),
     Case("outbox.retry", lambda c: outbox.retry(c, EventId(1, 3, 0, 0), 2), again, OUTBOX),
     Case("outbox.drop", lambda c: outbox.drop(c, EventId(1, 3, 0, 0), 2), again, OUTBOX),

@@ -30,7 +30,7 @@ SETTINGS = {
 WELL = Facts("18.4", 0.01, 10**7, 1000, SETTINGS, connections=20, schema=SCHEMA_VERSION, nodes=1)
 
 
-RAN = State(1, 1.0, 60.0, 5, 500, None, None, None, None, None, None, None)
+RAN = State(1, 1.0, 60.0, 5, 500, None, None, None, None, None, None)
 
 
 def replaced(**changed):
@@ -38,7 +38,8 @@ def replaced(**changed):
 
 
 def keeps(by, name):
-    return replaced(logs_kept_by=by, logs_kept_name=name)
+    much = {"logs_oldest_s": 43 * 86_400.0, "logs_commands": 1234, "logs_bytes": 9_000_000}
+    return replaced(logs_kept_by=by, logs_kept_name=name, logs_kept_s=41 * 86_400.0, **much)
 
 
 WAITS = replaced(kept_key=77, overdue_s=2 * 86_400.0, kept_by="a start lock")
@@ -92,8 +93,13 @@ def settings(**changed):
             "10 minutes: AWAY",
         ),
         (replace(WELL, retention=[replaced(behind_s=2e5)]), "retention", "warning", "2 days behind the engine's clock"),
-        (replace(WELL, retention=[keeps("consumer", "bi")]), "retention", "warning", "the consumer bi stands still"),
-        (replace(WELL, retention=[keeps("instance", "5")]), "retention", "warning", "the instance 5 still runs"),
+        (
+            replace(WELL, retention=[keeps("consumer", "bi")]),
+            "retention",
+            "warning",
+            "bi has read nothing for 41.0 days",
+        ),
+        (replace(WELL, retention=[keeps("instance", "5")]), "retention", "warning", "1,234 commands and 9 MB since 43"),
         (replace(WELL, prepared=["gone"]), "transactions", "problem", "forgotten: gone"),
         (replace(WELL, connections=95), "connections", "problem", "95 of 100 are in use"),
         (replace(WELL, nodes=5), "connections", "warning", "5 nodes may need 160"),

@@ -32,6 +32,7 @@ def background() -> None:
       vivero background list --state failed
       vivero background retry 0198c6f2-…
       vivero background pause nightly-report
+      vivero background drop old-mirror
     """
 
 
@@ -92,6 +93,23 @@ def consumers(address: str | None, as_json: bool) -> None:
         Column("acknowledged", time("acknowledged")),
     ]
     print_rows(talk(address, lambda client: client.background_job_consumers())["items"], columns, as_json)
+
+
+@background.command()
+@keys_argument("TYPE")
+@address_option
+@json_option
+def drop(keys: tuple[str, ...], address: str | None, as_json: bool) -> None:
+    """Forget consumers of events that no node runs any more.
+
+    They keep old logs no longer. A consumer that comes back begins like a new one. What the outbox (vivero-outbox) has
+    not delivered is given up.
+    """
+
+    async def work(client: Client, type: str) -> None:
+        await client.drop_background_job_consumer(type)
+
+    try_each(address, keys, work, "dropped", as_json=as_json)
 
 
 @background.command()

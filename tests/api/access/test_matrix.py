@@ -48,6 +48,7 @@ dov  GET    /background-jobs/{id}
      POST   /background-jobs/{id}/retry
      POST   /background-jobs/{id}/cancel
 dov  GET    /background-job-consumers
+     DELETE /background-job-consumers/{type}
 dov  GET    /background-job-types
      PUT    /background-job-types/{type}/pause
      DELETE /background-job-types/{type}/pause

@@ -100,6 +100,41 @@ async def test_the_run_of_a_schedule_cannot_be_cancelled(running, rows, reader):
     assert (await reader("POST", f"/background-jobs/{ID}/cancel")).status == 409
 
 
+async def test_a_consumer_that_no_node_runs_is_forgotten(rows, reader):
+    """With its executions, and with what the outbox has not delivered. Others stay."""
+    rows.execute(
+        "INSERT INTO event_consumers SELECT type, partition, 7, 0, 0"
+        " FROM unnest(ARRAY['mirror', 'vivero-outbox']) type, generate_series(1, 2) partition"
+    )
+    rows.execute(
+        "INSERT INTO job_executions (job_type, partition_id) SELECT consumer, partition_id FROM event_consumers"
+    )
+    rows.execute(
+        "INSERT INTO outbox_deliveries (partition_id, position, seq, ordinal, root_key, type, document, state)"
+        " VALUES (1, 1, 0, 0, 7, 'E', '{}', 'pending')"
+    )
+    rows.execute("INSERT INTO job_dispatchers (node, types) VALUES ('a', '{mirror}')")
+    rows.execute(
+        "INSERT INTO nodes (id, roles, version, schema, host, port, pid, backend_start)"
+        " VALUES ('a', '{jobs}', '1', 1, 'h', 1, 1, now())"
+    )
+    counts = (
+        "SELECT (SELECT count(*) FROM event_consumers), (SELECT count(*) FROM job_executions),"
+        " (SELECT count(*) FROM outbox_deliveries)"
+    )
+    assert (await reader("DELETE", "/background-job-consumers/nobody")).status == 404
+    answer = await reader("DELETE", "/background-job-consumers/mirror")
+    assert (answer.status, "still runs on a node" in answer.problem["detail"]) == (409, True)
+    assert rows.execute(counts).fetchone() == (4, 4, 1)
+    rows.execute("UPDATE nodes SET heartbeat_at = heartbeat_at - interval '1 hour'")
+    assert (await reader("DELETE", "/background-job-consumers/mirror")).status == 204
+    assert rows.execute(counts).fetchone() == (2, 2, 1)
+    assert (await reader("DELETE", "/background-job-consumers/vivero-outbox")).status == 204
+    assert rows.execute(counts).fetchone() == (0, 0, 0)
+    found = rows.execute("SELECT entity_key, result FROM audit_log ORDER BY audit_log_key").fetchall()
+    assert found == [("mirror", "FAIL"), ("mirror", "SUCCESS"), ("vivero-outbox", "SUCCESS")]
+
+
 async def test_the_places_of_consumers_are_listed(rows, reader):
     rows.execute("INSERT INTO event_consumers VALUES ('mirror', 1, 1::bigint << 51, 0, 0, 'epoch')")
     rows.execute(
