@@ -25,8 +25,19 @@ Record = Callable[[Connection, Sequence[int]], Awaitable[None]]
 """Called with the roots that are erased, in the transaction that erases them."""
 
 
+BeforeDeletion = Callable[[Sequence[int]], Awaitable[Sequence[int]]]
+"""Called with the roots of trees before they are deleted; those that may be deleted now.
+
+Raises ArchiveProblem: none of them may, for now.
+"""
+
+
 class ArchiveProblem(Exception):
     """The archive cannot be written or read. The message says why, and what to do."""
+
+
+class _GivenUp(Exception):
+    """Nobody waits for the new file any more: what the transaction did is rolled back."""
 
 
 class ArchiveFile(msgspec.Struct, frozen=True):
@@ -49,6 +60,14 @@ class Contents(msgspec.Struct, frozen=True):
     bytes: int
     roots: Sequence[int]
     waiting: Sequence[int]
+
+
+class Waiting(msgspec.Struct, frozen=True):
+    """A tree that is in a complete file and not deleted from the tables yet. `bytes`: of the file."""
+
+    root: int
+    file: str
+    bytes: int
 
 
 class Erasure(msgspec.Struct, frozen=True):
@@ -112,15 +131,21 @@ async def replace(
 ) -> bool:
     """A file takes the place of another one, without the trees that are erased; None: nothing is left of it.
 
-    `record` is called in the same transaction.
+    `record` is called in the same transaction. False if either file was replaced or given up meanwhile: then nothing
+    has changed.
     """
-    async with connection.transaction():
-        if not (await connection.execute(_sql["remove"], (old,))).rows:
-            return False
-        await connection.execute(_sql["record_erasure"], (list(erased), old, reason))
-        if record is not None:
-            await record(connection, erased)
-        return contents is None or await complete(connection, new, contents)
+    try:
+        async with connection.transaction():
+            if not (await connection.execute(_sql["remove"], (old,))).rows:
+                return False
+            await connection.execute(_sql["record_erasure"], (list(erased), old, reason))
+            if record is not None:
+                await record(connection, erased)
+            if contents is not None and not await complete(connection, new, contents):
+                raise _GivenUp
+    except _GivenUp:
+        return False
+    return True
 
 
 async def give_up(connection: Connection, name: str) -> None:
@@ -143,9 +168,14 @@ async def settle(connection: Connection, partition: int) -> None:
     await connection.execute(_sql["settle"], (partition,))
 
 
-async def waiting(connection: Connection, partition: int, roots: Sequence[int]) -> set[int]:
-    """Those of the roots that are in a complete file."""
-    return {key for (key,) in (await connection.execute(_sql["waiting"], (partition, list(roots)))).rows}
+async def waiting(connection: Connection, partition: int, roots: Sequence[int]) -> list[Waiting]:
+    """Those of the roots that are in a complete file, each once."""
+    return [Waiting(*row) for row in (await connection.execute(_sql["waiting"], (partition, list(roots)))).rows]
+
+
+async def distrust(connection: Connection, name: str) -> None:
+    """The store lacks a complete file, or has another one: its trees that are not deleted yet need another file."""
+    await connection.execute(_sql["distrust"], (name,))
 
 
 async def waiting_of(connection: Connection, name: str) -> list[int]:
@@ -164,6 +194,21 @@ async def files_behind(connection: Connection, name: str, limit: int) -> list[Ar
     async with connection.transaction():
         await connection.execute(_sql["one_at_a_time"])
         return [ArchiveFile(*row) for row in (await connection.execute(_sql["files_behind"], (name, limit))).rows]
+
+
+async def unknown(connection: Connection, names: Sequence[str]) -> list[str]:
+    """Those of the files that are not written down, neither as complete nor as begun or replaced."""
+    return [name for (name,) in (await connection.execute(_sql["unknown"], (list(names),))).rows]
+
+
+async def still_to_be_deleted(connection: Connection) -> list[str]:
+    """Files that nobody needs, and that were to be deleted an hour ago."""
+    return [name for (name,) in (await connection.execute(_sql["still_to_be_deleted"])).rows]
+
+
+async def forget_lost(connection: Connection, name: str) -> bool:
+    """Forget a complete file that the store no longer has. False if it was forgotten or replaced before."""
+    return bool((await connection.execute(_sql["forget_lost"], (name,))).rows)
 
 
 async def not_archived(connection: Connection, keys: Sequence[int]) -> dict[int, str]:
@@ -190,10 +235,8 @@ async def tree(connection: Connection, root: int) -> Tree | None:
 
 @asynccontextmanager
 async def reading(connection: Connection) -> AsyncGenerator[None]:
-    """A moment in which trees are read."""
-    async with connection.transaction(
-        "ISOLATION LEVEL REPEATABLE READ READ ONLY", deadline=trio.current_time() + READ_S
-    ):
+    """A moment in which trees are read. However long that takes, each of its calls has a deadline of its own."""
+    async with connection.transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY"):
         yield
 
 

@@ -44,16 +44,23 @@ UPDATE archive_files SET state = 'REMOVED' WHERE name = $1 AND state = 'WRITING'
 DELETE FROM archive_files WHERE name = $1 AND state = 'REMOVED';
 
 -- name: settle
--- Trees that were deleted since. The rows are few: files whose trees still wait.
+-- Trees that were deleted since. The rows are few: files whose trees still wait. Those without a change are not written anew.
 UPDATE archive_files SET waiting = ARRAY(
     SELECT key FROM unnest(waiting) AS w(key)
     WHERE EXISTS (SELECT FROM process_instances p WHERE p.process_instance_key = w.key))
-WHERE partition_id = $1 AND waiting <> '{}';
+WHERE partition_id = $1 AND waiting <> '{}'
+    AND EXISTS (SELECT FROM unnest(waiting) AS w(key)
+                WHERE NOT EXISTS (SELECT FROM process_instances p WHERE p.process_instance_key = w.key));
 
 -- name: waiting
--- The roots that are in a complete file.
-SELECT DISTINCT key FROM archive_files f, unnest(f.waiting) AS w(key)
-WHERE f.partition_id = $1 AND f.state = 'COMPLETE' AND f.waiting <> '{}' AND key = ANY ($2);
+-- The roots that are in a complete file, each with the newest one.
+SELECT DISTINCT ON (key) key, name, bytes FROM archive_files f, unnest(f.waiting) AS w(key)
+WHERE f.partition_id = $1 AND f.state = 'COMPLETE' AND f.waiting <> '{}' AND key = ANY ($2)
+ORDER BY key, begun_at DESC, name;
+
+-- name: distrust
+-- Nothing waits for this file any more. A late call makes trees be archived once more, at worst.
+UPDATE archive_files SET waiting = '{}' WHERE name = $1 AND state = 'COMPLETE' AND waiting <> '{}';
 
 -- name: files
 -- The newest first.
@@ -69,6 +76,18 @@ WHERE state = 'COMPLETE' AND first_key <= $1 AND last_key >= $1 ORDER BY begun_a
 -- In the transaction that waits for writers: what they complete later has no tree that was deleted before.
 SELECT name, partition_id, bytes, trees, first_key, last_key, to_epoch_ms(begun_at), sha256 FROM archive_files
 WHERE state = 'COMPLETE' AND name > $1 ORDER BY name LIMIT $2;
+
+-- name: unknown
+-- Each file is written down before it is begun: these are of a time that a restore of the database took back, or of somebody else.
+SELECT name FROM unnest($1::text[]) AS n(name) WHERE NOT EXISTS (SELECT FROM archive_files f WHERE f.name = n.name);
+
+-- name: still_to_be_deleted
+-- The store refuses it, or no node of the partition runs.
+SELECT name FROM archive_files WHERE state <> 'COMPLETE' AND begun_at < clock_timestamp() - interval '2 hours' ORDER BY name;
+
+-- name: forget_lost
+-- With its record in the audit log. Trees that wait for it go into another file.
+DELETE FROM archive_files WHERE name = $1 AND state = 'COMPLETE' RETURNING name;
 
 -- name: not_archived
 -- Why nothing of these instances is in the archive. Another writer may have been faster again and again: then the caller tries later.

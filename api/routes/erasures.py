@@ -69,6 +69,7 @@ async def erase(request: Request, services: Services) -> Response:
             ],
             "erasedFromArchive": [],
             "missing": [],
+            "damaged": [],
             "next": str(found[-1]) if len(found) == TREES else OF_ARCHIVE if services.archive else None,
         }
     )
@@ -99,6 +100,7 @@ async def _erase_from_archive(request: Request, services: Services, subject: Sub
             "kept": [],
             "erasedFromArchive": [str(root) for root in found.roots],
             "missing": found.missing,
+            "damaged": found.damaged,
             "next": None if found.next is None else f"{OF_ARCHIVE}{found.next}",
         }
     )

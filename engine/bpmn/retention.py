@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from vivero.engine.bpmn.report import Report, quote
+from vivero.engine.bpmn.retention_limits import LONGEST_MS, NEVER, SHORTEST_MS
 from vivero.engine.bpmn.xml import Element
 from vivero.engine.feel.temporal.calendar import TemporalError
 from vivero.engine.feel.temporal.parsing import parse_day_time_duration
 
 PROPERTY = "vivero.retention"
-NEVER = "never"
-SHORTEST_MS, LONGEST_MS = 60_000, 365_000 * 24 * 3_600_000
 NANOS_PER_MS = 1_000_000
 
 

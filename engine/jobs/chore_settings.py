@@ -6,17 +6,12 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from urllib.parse import urlsplit
 
+from vivero.engine.bpmn.retention_limits import LONGEST_MS, NEVER, SHORTEST_MS
 from vivero.engine.jobs.archive.stores import bucket_and_prefix
 from vivero.engine.jobs.durations import seconds
 
-NEVER = "never"
-"""In place of a duration: what ended stays."""
-SHORTEST_S = 60.0
-"""Ended instances stay at least so long: clients still ask for their results."""
 SHORTEST_LOG_MS = 2 * 24 * 3600 * 1000
 MAX_CATCH_UP = 1_000_000.0
-LONGEST_S = 365_000 * 24 * 3600.0
-"""A longer time makes no difference, and gives dates that PostgreSQL cannot represent."""
 
 
 def retention_ms(text: str) -> int | None:
@@ -28,12 +23,12 @@ def retention_ms(text: str) -> int | None:
     if text == NEVER:
         return None
     try:
-        given_s = seconds(text)
+        given_ms = seconds(text) * 1000
     except ValueError as error:
         raise ValueError(f"{error}, nor '{NEVER}'") from error
-    if given_s < SHORTEST_S:
+    if given_ms < SHORTEST_MS:
         raise ValueError(f"the duration '{text}' is shorter than a minute: clients may still ask for results")
-    return int(min(given_s, LONGEST_S) * 1000)
+    return int(min(given_ms, LONGEST_MS))
 
 
 @dataclass(frozen=True, slots=True)

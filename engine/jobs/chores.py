@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import structlog
 import trio
 
+from vivero.engine.bpmn.retention_limits import LONGEST_MS
 from vivero.engine.jobs import schedules
 from vivero.engine.jobs.archive.archive import Archive
 from vivero.engine.jobs.archive.opening import open_store
@@ -30,8 +31,6 @@ from vivero.storage.state import message_channels
 log = structlog.get_logger(__name__)
 
 DAY_MS = 24 * 3600 * 1000
-FOR_EVER_DAYS = 365_000
-"""A longer time makes no difference, and gives dates that PostgreSQL cannot represent."""
 KEYS_MARGIN_MS = 3_600_000
 """Idempotency keys stay for another hour, so that none disappears while an append reads it."""
 RUNS_AT_ONCE = 16
@@ -111,8 +110,9 @@ def _of_partitions(settings: ChoreSettings, connections: Connections) -> Iterato
     yield _chore("element-counts", every_s, connections, add_up, by_partition=True)
     yield _chore("log-cursor", every_s, connections, trim, by_partition=True)
     store = open_store(settings.retention)
-    before = None if store is None else Archive(store, connections).before_deletion
-    ended = EndedInstances(settings.retention, connections, before)
+    archive = None if store is None else Archive(store, connections)
+    before, tidy = (None, None) if archive is None else (archive.before_deletion, archive.tidy)
+    ended = EndedInstances(settings.retention, connections, before, tidy=tidy)
     schedule = schedules.every(f"PT{settings.retention.every_s:g}S")
     yield JobDefinition(f"{CHORES}ended-instances", ended, Runs.TRIO, schedule=schedule, by_partition=True)
 
@@ -165,4 +165,4 @@ def _partition(execution: Execution) -> int:
 
 def _ms(days: float) -> int | None:
     """The age in milliseconds; None for ever."""
-    return int(min(days, FOR_EVER_DAYS) * DAY_MS) if days else None
+    return int(min(days * DAY_MS, LONGEST_MS)) if days else None

@@ -15,10 +15,10 @@ import trio
 from vivero.engine.jobs.chore_settings import RetentionSettings, retention_ms
 from vivero.engine.jobs.execution import Connections, Execution
 from vivero.storage import history
-from vivero.storage.archives import ArchiveProblem
+from vivero.storage.archives import ArchiveProblem, BeforeDeletion
 from vivero.storage.history import DELETED, RUNNING, UNKNOWN, Ended, Kept, Times
 from vivero.storage.postgres.driver import Connection
-from vivero.storage.postgres.errors import told
+from vivero.storage.postgres.errors import StorageError, told
 
 log = structlog.get_logger(__name__)
 
@@ -42,8 +42,8 @@ WARN_S = 3600.0
 KEEPERS = ("consumer", "instance")
 """Keepers of old logs that an operator can do something about."""
 
-Before = Callable[[Sequence[int]], Awaitable[Sequence[int]]]
-"""Called with the roots of trees before they are deleted; returns those that may be deleted now."""
+Tidy = Callable[[int], Awaitable[None]]
+"""Called with a partition in each run, also if nothing is due: deletes files of the archive that nobody needs."""
 
 
 class Policy:
@@ -100,13 +100,15 @@ class EndedInstances:
         self,
         settings: RetentionSettings,
         connections: Connections,
-        before: Before | None = None,
+        before: BeforeDeletion | None = None,
         clock: Callable[[], float] = trio.current_time,
+        tidy: Tidy | None = None,
     ) -> None:
         self._settings = settings
         self._clock = clock
         self._connections = connections
         self._before = before
+        self._tidy = tidy
         self._memories: dict[int, _Memory] = {}
 
     async def __call__(self, execution: Execution) -> None:
@@ -130,6 +132,8 @@ class EndedInstances:
         self._note(partition, memory, times)
         problem = None
         try:
+            if self._tidy is not None:
+                await self._tidy(partition)
             await self._work(partition, memory, policy, log_ms)
         except ArchiveProblem as error:
             problem = error
@@ -254,7 +258,7 @@ class EndedInstances:
                     memory.late = _first({key: due[key] for key in ready[done:]}, "commands come first")
                     return False
                 chunk, since = ready[done : done + memory.chunk], trio.current_time()
-                verdicts = await history.delete_old_trees(connection, partition, memory.epoch, chunk)
+                verdicts = await self._delete_some(connection, partition, memory, chunk)
                 spent_s = trio.current_time() - since
                 if not verdicts:
                     return False
@@ -269,6 +273,16 @@ class EndedInstances:
             await trio.sleep(0 if position == memory.position else spent_s)
             memory.position = position
         return True
+
+    async def _delete_some(
+        self, connection: Connection, partition: int, memory: _Memory, roots: Sequence[int]
+    ) -> Mapping[int, str]:
+        try:
+            return await history.delete_old_trees(connection, partition, memory.epoch, roots)
+        except StorageError:
+            # Together they may be too large for one statement: the next run takes fewer.
+            memory.chunk = max(1, memory.chunk // 4)
+            raise
 
 
 async def _position(connection: Connection, partition: int) -> int | None:

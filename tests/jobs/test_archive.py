@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, contextmanager
 
 import pytest
 import trio
+from botocore.exceptions import ClientError
 from click.testing import CliRunner
 
 from tests.core.bench import raw
@@ -26,6 +27,7 @@ from vivero.engine.jobs.archive.compression import Compressor, decompressed, sum
 from vivero.engine.jobs.archive.directory import DirectoryStore, FileWriter, checksum
 from vivero.engine.jobs.archive.lines import sift
 from vivero.engine.jobs.archive.s3 import Bucket, ObjectWriter, S3Store
+from vivero.engine.jobs.archive.stores import Missing
 from vivero.engine.jobs.archive.subjects import candidates, sought
 from vivero.engine.jobs.chore_settings import RetentionSettings
 from vivero.engine.jobs.chores import DAY_MS
@@ -366,7 +368,7 @@ async def test_a_huge_tree_takes_little_memory(roots, archive, kept, connection,
 async def test_a_tree_is_erased_from_its_file_and_the_record_stays(roots, archive, retention, kept, connection):
     await retention()
     (before,) = kept.names()
-    assert await archive.erase([roots[1], roots[4], 77], "request 4711") == [roots[1], roots[4]]
+    assert (await archive.erase([roots[1], roots[4], 77], "request 4711")).roots == [roots[1], roots[4]]
     assert sorted(trees(kept)) == [root for number, root in enumerate(roots) if number not in (1, 4)]
     assert before not in kept.names()
     (file,) = await archives.files(connection, 10)
@@ -374,8 +376,10 @@ async def test_a_tree_is_erased_from_its_file_and_the_record_stays(roots, archiv
     assert file.trees == COUNT - 2
     found = {(one.root, one.reason) for one in await archives.erasures(connection, 10)}
     assert found == {(roots[1], "request 4711"), (roots[4], "request 4711")}
-    assert await archive.erase([roots[1]], "again") == []
-    assert await archive.erase(roots, "all") == [root for number, root in enumerate(roots) if number not in (1, 4)]
+    assert (await archive.erase([roots[1]], "again")).roots == []
+    assert (await archive.erase(roots, "all")).roots == [
+        root for number, root in enumerate(roots) if number not in (1, 4)
+    ]
     assert kept.names() == []
     assert await archives.files(connection, 10) == []
 
@@ -554,6 +558,45 @@ async def test_people_list_show_and_erase(roots, archive, kept, command):
     assert "Traceback" not in said
 
 
+async def test_people_check_the_archive_and_forget_what_they_deleted(roots, archive, kept, command, connection):
+    """Missing, damaged, unknown and refused files are named; what was deleted for good is forgotten, with a record."""
+    for root in roots[:3]:
+        assert await archive.before_deletion([root]) == [root]
+    gone, bad, well = (each.name for root in roots[:3] for each in await archives.files_of(connection, root))
+    assert await command("check") == (0, "3 files, 0 faults\n")
+    writer = kept.store.writer("1999-01-01/of-before-a-restore.jsonl.gz")
+    await writer.finish()
+    writer.close()
+    kept.store.delete(gone)
+    exchanged = kept.stored(well)[:-1] + b"\0"
+    if isinstance(kept, InDirectory):
+        (kept.directory / bad).write_bytes(exchanged)
+    else:
+        kept.client.put_object(Bucket=object_store.BUCKET, Key=kept.prefix + bad, Body=exchanged)
+    await connection.execute("UPDATE archive_files SET bytes = $2 WHERE name = $1", (bad, len(exchanged)))
+    await connection.execute("INSERT INTO archive_files (name, partition_id, begun_at) VALUES ('old', 1, 'epoch')")
+    code, said = await command("check", "--json")
+    found = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+    assert (code, [(each["outcome"], each["file"]) for each in found if each["outcome"] in ("missing", "damaged")]) == (
+        1,
+        sorted([("missing", gone), ("damaged", bad)], key=lambda each: each[1]),
+    )
+    assert [(each["outcome"], each["file"]) for each in found][2:] == [
+        ("unknown", "1999-01-01/of-before-a-restore.jsonl.gz"),
+        ("not deleted", "old"),
+    ]
+    code, said = await command("check", "--quick")
+    assert (code, "missing" in said, "damaged" in said) == (1, True, False)
+    code, said = await command("forget", gone.partition("/")[0], "--reason", "old")
+    assert (code, f"forgotten  {gone}" in said, f"delete them first: {min(bad, well)}" in said) == (1, True, True)
+    code, said = await command("forget", gone, "--reason", "again")
+    assert (code, "the database knows no such files" in said) == (1, True)
+    rows = (await connection.execute("SELECT entity_key, operation, result, description FROM audit_log")).rows
+    text = f"vivero archive forget {gone}: 1 trees from {roots[0]} to {roots[0]}: old"
+    assert rows == [(gone, "DELETE", "SUCCESS", text)]
+    assert await archive.before_deletion(roots[:1]) == roots[:1], "it is still in the tables, and gets another file"
+
+
 # ---- a person's data
 
 
@@ -658,3 +701,211 @@ def test_bytes_are_found_however_the_file_is_read(size):
     parts = [whole[at : at + size] for at in range(0, len(whole), size)]
     assert candidates(parts, sought(Subject("ann"))) == {2}
     assert candidates(parts, sought(Subject("bob"))) == set()
+
+
+# ---- what goes wrong later
+
+
+async def given_up(connection):
+    """Another node tidies up what nobody completed for an hour."""
+    await connection.execute("UPDATE archive_files SET state = 'REMOVED' WHERE state = 'WRITING'")
+    await connection.execute("DELETE FROM archive_files WHERE state = 'REMOVED' AND sha256 IS NULL")
+
+
+async def test_an_erasure_that_takes_too_long_loses_no_other_tree(
+    roots, archive, retention, kept, connection, finishing
+):
+    """The new file was given up while it was written: the old one stays, with all of its trees."""
+    await retention()
+    with finishing(lambda: given_up(connection), 1), pytest.raises(ArchiveProblem, match="took too long"):
+        await archive.erase([roots[0]], "r")
+    assert sorted(trees(kept)) == roots
+    assert [file.trees for file in await archives.files(connection, 10)] == [COUNT]
+    assert await archives.erasures(connection, 10) == []
+    await late(connection)
+    await archive.tidy(1)
+    assert sorted(trees(kept)) == roots
+    assert (await archive.erase([roots[0]], "r")).roots == [roots[0]]
+    assert sorted(trees(kept)) == roots[1:]
+
+
+async def test_a_file_that_takes_the_place_of_another_one_is_of_the_same_day_and_sorts_behind(
+    roots, archive, retention, kept, connection
+):
+    """Old days are deleted together, and a search by name that comes to the old file comes to the new one."""
+    await retention()
+    await pin_clock(connection, PINNED_MS + 90 * DAY_MS)
+    names = kept.names()
+    for root in roots[:3]:
+        await archive.erase([root], "r")
+        names += kept.names()
+    assert len({name.partition("/")[0] for name in names}) == 1
+    for order in ('name COLLATE "C"', "name"):
+        query = f"SELECT name FROM unnest($1::text[]) name ORDER BY {order}"
+        assert [name for (name,) in (await connection.execute(query, (names,))).rows] == names
+    assert len(names[3]) == len(names[1])
+
+
+async def test_what_waits_for_a_file_that_is_gone_gets_another_one(roots, archive, retention, kept, connection):
+    """It was archived and not yet deleted, and somebody has deleted old days, or an object is cut off."""
+    assert await archive.before_deletion(roots[:4]) == roots[:4]
+    (name,) = kept.names()
+    kept.store.delete(name)
+    assert await archive.before_deletion(roots) == roots
+    assert sorted(trees(kept)) == roots
+    assert await retention() is None
+    assert await left(connection) == 0
+    for root in roots:
+        lines = [
+            list(archive.show(each, root)) for each in await archives.files_of(connection, root) if each.name != name
+        ]
+        assert any(lines)
+
+
+async def test_while_the_whole_store_is_away_no_file_counts_as_lost(roots, archive, kept, connection):
+    assert await archive.before_deletion(roots) == roots
+    (name,) = kept.names()
+    if isinstance(kept, InDirectory):
+        kept.directory.rename(kept.directory.parent / "elsewhere")
+        kept.directory.write_text("no directory")
+    else:
+        kept.client.delete_object(Bucket=object_store.BUCKET, Key=kept.prefix + name)
+        kept.client.delete_bucket(Bucket=object_store.BUCKET)
+    with pytest.raises(ArchiveProblem):
+        await archive.before_deletion(roots)
+    assert (await connection.execute("SELECT cardinality(waiting) FROM archive_files")).rows == [(COUNT,)]
+    if not isinstance(kept, InDirectory):
+        kept.client.create_bucket(Bucket=object_store.BUCKET)
+
+
+async def test_a_file_that_was_exchanged_is_not_taken_for_the_one_that_was_written(
+    roots, archive, retention, kept, connection
+):
+    """It is a whole file, and has other trees: nothing is erased from it, and nobody is told that it was."""
+    await retention()
+    (name,) = kept.names()
+    other = gzip.compress(b"")
+    if isinstance(kept, InDirectory):
+        (kept.directory / name).write_bytes(other)
+    else:
+        kept.client.put_object(Bucket=object_store.BUCKET, Key=kept.prefix + name, Body=other)
+    done = await archive.erase([roots[0]], "r")
+    assert (done.roots, done.missing, done.damaged) == ([], [], [name])
+    done = await archive.erase_subject(Subject("ann"), "", None, None, 60)
+    assert (done.roots, done.missing, done.damaged, done.next) == ([], [], [name], None)
+    (file,) = await archives.files(connection, 10)
+    with pytest.raises(ArchiveProblem, match="it is not what was written"):
+        list(archive.show(file, roots[0]))
+
+
+async def test_a_large_file_gets_no_further_trees(roots, archive, kept, connection, monkeypatch):
+    """Trees of a thousand megabytes would take too long in one file."""
+    monkeypatch.setattr("vivero.engine.jobs.archive.archive.FILE_BYTES", 1)
+    assert await archive.before_deletion(roots) == roots
+    assert [file.trees for file in await archives.files(connection, 10)] == [1] * COUNT
+    assert sorted(trees(kept)) == roots
+
+
+async def test_reading_may_take_longer_than_one_part(roots, connection, monkeypatch):
+    """Each part has a deadline, not all parts together."""
+    with monkeypatch.context() as patched:
+        patched.setattr(archives, "READ_S", 0.05)
+        reading = archives.reading(connection)
+        await reading.__aenter__()
+    await connection.execute("SELECT pg_sleep(0.06)")
+    await reading.__aexit__(None, None, None)
+    assert not connection.in_transaction
+
+
+async def test_what_nobody_needs_is_deleted_even_if_nothing_is_due(archive, pool, kept, connection):
+    """An erasure was killed before it deleted the old file, which has the person's data."""
+    writer = kept.store.writer("old.gz")
+    await writer.finish()
+    writer.close()
+    assert kept.names() == ["old.gz"]
+    await connection.execute(
+        "INSERT INTO archive_files (name, partition_id, state, sha256) VALUES ('old.gz', 1, 'REMOVED', 'x')"
+    )
+    settings = RetentionSettings(instances="P1D")
+    chore = EndedInstances(settings, pool.connection, archive.before_deletion, tidy=archive.tidy)
+    epoch = (await connection.execute("SELECT epoch FROM partitions WHERE id = 1")).rows[0][0]
+    await chore(Execution(Run("id", "x", 0, None, None, 1, "lease", 0, 0, 0, epoch)))
+    assert kept.names() == []
+    assert (await connection.execute("SELECT count(*) FROM archive_files")).rows == [(0,)]
+
+
+async def test_what_cannot_be_deleted_stops_no_archive(roots, retention, kept, connection, monkeypatch):
+    """Objects that are locked, or rights to write and not to delete."""
+    await connection.execute(
+        "INSERT INTO archive_files (name, partition_id, state, sha256) VALUES ('old', 1, 'REMOVED', 'x')"
+    )
+
+    def denied(*_arguments):
+        raise ArchiveProblem("the store answers AccessDenied")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(type(kept.store), "delete", denied)
+        await retention()
+    assert await left(connection) == 0
+    states = "SELECT state FROM archive_files ORDER BY 1"
+    assert (await connection.execute(states)).rows == [("COMPLETE",), ("REMOVED",)]
+
+
+async def test_of_two_files_one_is_gone_and_the_other_one_is_shown_and_erased_from(
+    roots, archive, kept, connection, command
+):
+    """The ranges of their keys overlap: the operator has deleted one of them."""
+    others = [root for root in roots if root not in (roots[0], roots[-1])]
+    assert await archive.before_deletion([roots[0], roots[-1]]) == [roots[0], roots[-1]]
+    (name,) = kept.names()
+    assert await archive.before_deletion(others) == others
+    kept.store.delete(name)
+    code, said = await command("show", others[0])
+    assert (code, json.loads(said)["rootKey"]) == (0, str(others[0]))
+    assert await command("erase", others[0], "--reason", "r") == (0, f"erased {others[0]}\n")
+    code, said = await command("erase", roots[0], "--reason", "r")
+    assert code == 1
+    assert f"files that are missing or damaged: {name}" in said
+
+
+@pytest.mark.parametrize("kept", ["directory"], indirect=True)
+async def test_new_directories_are_on_disk_before_the_deletion(roots, archive, directory, monkeypatch):
+    """After a power failure a file is there only if the names of all directories above it are."""
+    flushed = []
+    fsync = os.fsync
+
+    def noted(number):
+        flushed.append(os.stat(number).st_ino)
+        fsync(number)
+
+    monkeypatch.setattr("vivero.engine.jobs.archive.directory.os.fsync", noted)
+    assert await archive.before_deletion(roots) == roots
+    (path,) = directory.rglob("*.jsonl.gz")
+    assert {each.stat().st_ino for each in (path, path.parent, directory, directory.parent)} <= set(flushed)
+
+
+def test_a_full_disk_of_temporary_files_is_a_problem_of_the_archive(bucket, monkeypatch):
+    """Also when the last bytes are written, and when they are read again."""
+
+    def full(*_arguments):
+        raise OSError(28, "No space left on device")
+
+    for name in ("compression.Compressor.end", "s3.summed"):
+        writer = bucket.store.writer("x")
+        with monkeypatch.context() as patched:
+            patched.setattr(f"vivero.engine.jobs.archive.{name}", full)
+            with pytest.raises(ArchiveProblem, match=r"No space left on device. See TMPDIR"):
+                trio.run(writer.finish)
+        writer.close()
+
+
+def test_a_store_that_says_that_an_absent_file_is_absent_has_deleted_it(bucket, monkeypatch):
+    """Amazon's says nothing of it; others do."""
+
+    def absent(**_arguments):
+        raise ClientError({"Error": {"Code": "NoSuchKey"}}, "DeleteObject")
+
+    monkeypatch.setattr(bucket.store.client, "delete_object", absent)
+    bucket.store.delete("x")
+    with pytest.raises(Missing):
+        bucket.store.size("x")

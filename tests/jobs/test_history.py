@@ -1,6 +1,7 @@
 """Ended instances go when they have stayed as long as settings and models say; a clock that jumps does little."""
 
 import sys
+from contextlib import suppress
 
 import pytest
 
@@ -15,9 +16,11 @@ from vivero.engine.jobs.chore_settings import RetentionSettings, retention_ms
 from vivero.engine.jobs.chores import DAY_MS, purging
 from vivero.engine.jobs.execution import Execution
 from vivero.engine.jobs.history import MAX_STEP_S, EndedInstances, Policy
+from vivero.storage import history
 from vivero.storage.archives import ArchiveProblem
 from vivero.storage.history import Ended, states
 from vivero.storage.job_executions import Run
+from vivero.storage.postgres.errors import Conflict
 from vivero.storage.postgres.pool import Pool
 
 EVERY_DAY = 6
@@ -170,6 +173,26 @@ async def test_what_is_not_archived_stays_until_it_is(daily, chore, left):
     ready = True
     for _ in range(7):
         await archived.run()
+    assert await left() == {"p": "345", "q": "345"}
+
+
+async def test_trees_that_are_too_large_for_one_statement_go_in_smaller_portions(daily, chore, left, monkeypatch):
+    """The deadline passes again and again, until there are few enough of them."""
+    delete, asked = history.delete_old_trees, []
+
+    async def limited(connection, partition, epoch, roots):
+        asked.append(len(roots))
+        if len(roots) > 1:
+            raise Conflict("it takes too long")
+        return await delete(connection, partition, epoch, roots)
+
+    monkeypatch.setattr(history, "delete_old_trees", limited)
+    slow = chore(instances="P3D", catch_up=QUICK)
+    for _ in range(12):
+        with suppress(Conflict):
+            await slow.run()
+        slow.now += MAX_STEP_S
+    assert max(asked) > 1
     assert await left() == {"p": "345", "q": "345"}
 
 

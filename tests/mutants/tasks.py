@@ -405,7 +405,7 @@ TASKS: tuple[Mutant, ...] = (
         "messages: a correlation is deleted as soon as it is there",
         "tests/jobs/test_retention.py::test_what_ended_stays_to_the_millisecond",
         "engine/jobs/chores.py",
-        ("int(min(days, FOR_EVER_DAYS) * DAY_MS)", "0"),
+        ("int(min(days * DAY_MS, LONGEST_MS))", "0"),
     ),
     mutant(
         "signals: a loop that waits again is told again",

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import TypeVar
 
 import click
+import msgspec
 import trio
 
 from vivero.api.response import iso_time
@@ -15,14 +16,19 @@ from vivero.cli.database import on_database
 from vivero.cli.failures import Failure
 from vivero.cli.groups import Group
 from vivero.cli.options import json_option, say
+from vivero.cli.recorded import record, recorded
 from vivero.cli.settings import Database, database_options
-from vivero.engine.jobs.archive.archive import Archive
+from vivero.engine.jobs.archive.archive import Archive, Erased
 from vivero.engine.jobs.archive.opening import open_store
+from vivero.engine.jobs.archive.stores import Missing
 from vivero.storage import archives
-from vivero.storage.archives import ArchiveProblem
+from vivero.storage.archives import ArchiveFile, ArchiveProblem
 from vivero.storage.postgres.driver import Connection
 
 T = TypeVar("T")
+
+FILES = 500
+"""That are read from the database at once."""
 
 KEY = click.argument("key", metavar="KEY", type=int)
 LIMIT = click.option(
@@ -32,7 +38,7 @@ LIMIT = click.option(
 
 @click.group(cls=Group)
 def archive() -> None:
-    """List, show and erase archived process instances.
+    """List, show, check and erase archived process instances.
 
     Retention writes instances to files before it deletes them, if `retention.archive` names a directory or a bucket.
     The commands work on the database and on the archive, without a server.
@@ -114,13 +120,125 @@ def show(key: int, database: Database) -> None:
     """
 
     async def work(archive: Archive, connection: Connection) -> bool:
+        missing: Missing | None = None
         for found in await archives.files_of(connection, key):
-            if await trio.to_thread.run_sync(_print, archive, found, key):
-                return True
+            try:
+                if await trio.to_thread.run_sync(_print, archive, found, key):
+                    return True
+            except Missing as problem:
+                missing = problem  # another file may have it: the ranges of their keys overlap
+        if missing is not None:
+            raise missing
         return False
 
     if not _work(database, work):
         raise Failure(f"the archive has no process instance with the key {key} that no other one called")
+
+
+@archive.command()
+@click.option("--quick", is_flag=True, help="Look at names and sizes only, and read no file.")
+@json_option
+@database_options
+def check(quick: bool, as_json: bool, database: Database) -> None:
+    """Compare the archive with what the database knows of it.
+
+    Each file is read and compared with the sum that was written down. Files are named that are missing or damaged,
+    that the database does not know, or that should have been deleted. The exit code is 1 if there are any. Nothing is
+    changed.
+
+    \b
+    Examples:
+      vivero archive check --config vivero.toml
+      vivero archive check --quick --json
+    """
+
+    async def work(archive: Archive, connection: Connection) -> int:
+        files = faults = 0
+        async for one in _complete(connection):
+            files += 1
+            if (fault := await archive.fault_of(one, quick)) is not None:
+                outcome = "missing" if isinstance(fault, Missing) else "damaged"
+                _tell(
+                    as_json, outcome, one.name, trees=one.trees, firstKey=str(one.first_key), lastKey=str(one.last_key)
+                )
+                faults += 1
+        for outcome, names in (
+            ("unknown", await archive.unknown()),
+            ("not deleted", await archives.still_to_be_deleted(connection)),
+        ):
+            for name in names:
+                _tell(as_json, outcome, name)
+                faults += 1
+        if not as_json:
+            click.echo(f"{files} files, {faults} faults")
+        return faults
+
+    if faults := _work(database, work):
+        raise Failure(f"{faults} files of the archive are not as they should be: docs/operations/archive.md")
+
+
+def _tell(as_json: bool, outcome: str, name: str, **more: object) -> None:
+    if as_json:
+        say({"file": name, "outcome": outcome, **more})
+    else:
+        click.echo(f"{outcome}  {name}" + (f"  {more['trees']} trees" if more else ""))
+
+
+async def _complete(connection: Connection) -> AsyncGenerator[ArchiveFile]:
+    """All complete files, by name."""
+    after = ""
+    while found := await archives.files_behind(connection, after, FILES):
+        for one in found:
+            yield one
+        after = found[-1].name
+
+
+@archive.command()
+@click.argument("names", metavar="FILE...", nargs=-1, required=True)
+@click.option("--reason", required=True, help="Why, for the record.")
+@json_option
+@database_options
+def forget(names: tuple[str, ...], reason: str, as_json: bool, database: Database) -> None:
+    """Forget files that somebody has deleted for good, and record that.
+
+    FILE is the name of a file, or of a day's directory such as 2026-01-31: all of its files that are missing. A file
+    that is still there is not forgotten: delete it first. Erasures and `vivero archive check` name forgotten files no
+    longer.
+
+    \b
+    Examples:
+      vivero archive forget 2026-01-31 --reason 'older than five years'
+      vivero archive forget 2026-01-31/141500-p1-0123456789ab.jsonl.gz --reason lost
+    """
+
+    async def work(archive: Archive, connection: Connection) -> tuple[list[str], list[str]]:
+        forgotten, there = [], []
+        for one in [one async for one in _complete(connection) if _is_named(one.name, names)]:
+            if not isinstance(await archive.fault_of(one, quick=True), Missing):
+                there.append(one.name)
+                continue
+            made = record("archive forget", "RESOURCE", "DELETE", one.name)
+            text = f"{made.description}: {one.trees} trees from {one.first_key} to {one.last_key}: {reason}"
+
+            async def drop(connection: Connection, name: str = one.name) -> None:
+                if not await archives.forget_lost(connection, name):
+                    raise ArchiveProblem(f"{name} was replaced meanwhile: try again")
+
+            await recorded(msgspec.structs.replace(made, description=text), drop, ArchiveProblem)(connection)
+            forgotten.append(one.name)
+        return forgotten, there
+
+    forgotten, there = _work(database, work)
+    for name in forgotten:
+        _tell(as_json, "forgotten", name)
+    if there:
+        raise Failure(f"these files are still in the archive: delete them first: {', '.join(there)}")
+    if not forgotten:
+        raise Failure("the database knows no such files: vivero archive list has their names")
+
+
+def _is_named(name: str, names: tuple[str, ...]) -> bool:
+    return any(name == each or name.startswith(f"{each.rstrip('/')}/") for each in names)
 
 
 def _print(archive: Archive, file: archives.ArchiveFile, key: int) -> bool:
@@ -153,11 +271,14 @@ def erase(
       vivero archive erase 2251799813685251 --reason 'request 4711'
     """
 
-    async def work(archive: Archive, _connection: Connection) -> list[int]:
+    async def work(archive: Archive, _connection: Connection) -> Erased:
         return await archive.erase(keys, reason)
 
     erased = _work(database, work)
-    for key in erased:
+    for key in erased.roots:
         say({"key": str(key), "outcome": "erased"}) if as_json else click.echo(f"erased {key}")
-    if absent := sorted(set(keys) - set(erased)):
-        raise Failure(f"the archive does not have {', '.join(map(str, absent))}")
+    if absent := sorted(set(keys) - set(erased.roots)):
+        text = f"the archive does not have {', '.join(map(str, absent))}"
+        if lost := erased.missing + erased.damaged:
+            text = f"{text}, unless they are in files that are missing or damaged: {', '.join(lost)}"
+        raise Failure(text)

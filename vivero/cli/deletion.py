@@ -87,7 +87,7 @@ def erase(business_id: str | None, variable: str | None, yes: bool, address: str
     """Erase a person's data: ended instances, and what the logs and the archive have of them.
 
     What still runs is kept and named: cancel or complete it, and repeat the command. The exit code is 1 then, and if
-    the archive lacks files.
+    the archive lacks files or has damaged ones.
 
     \b
     Examples:
@@ -103,7 +103,7 @@ def erase(business_id: str | None, variable: str | None, yes: bool, address: str
         click.confirm("Erase for good?", abort=True)
 
     async def work(client: Client) -> tuple[int, int]:
-        kept, missing, after = 0, 0, None
+        kept, lost, after = 0, 0, None
         while True:
             found = (await client.request("POST", "/v2/erasures", subject | ({"after": after} if after else {}))).body
             for key in found["erased"]:
@@ -112,15 +112,18 @@ def erase(business_id: str | None, variable: str | None, yes: bool, address: str
                 tell(as_json, f"erased {key} from the archive", processInstanceKey=key, outcome="erasedFromArchive")
             for name in found["missing"]:
                 tell(as_json, f"the archive lacks {name}", file=name, outcome="missing")
+            for name in found["damaged"]:
+                tell(as_json, f"{name} is damaged: what it has is not erased", file=name, outcome="damaged")
             for each in found["kept"]:
                 tell(as_json, f"kept {each['processInstanceKey']}: {each['reason']}", outcome="kept", **each)
-            kept, missing = kept + len(found["kept"]), missing + len(found["missing"])
+            kept, lost = kept + len(found["kept"]), lost + len(found["missing"]) + len(found["damaged"])
             after = found["next"]
             if after is None:
-                return kept, missing
+                return kept, lost
 
-    kept, missing = talk(address, work)
+    kept, lost = talk(address, work)
     if kept:
         raise Failure(f"{kept} instances are kept")
-    if missing:
-        raise Failure(f"the archive lacks {missing} files: put them back, or be sure that they are deleted")
+    if lost:
+        advice = "put them back, or delete them and: vivero archive forget"
+        raise Failure(f"{lost} files of the archive are missing or damaged: {advice}")

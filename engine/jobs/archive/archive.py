@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from typing import TypeVar
 from uuid import uuid4
 
 import structlog
@@ -18,19 +19,26 @@ import trio
 
 from vivero.engine.core.records.base import partition_of
 from vivero.engine.jobs.archive.lines import sift, write_tree
-from vivero.engine.jobs.archive.stores import Missing, Store, Writer
+from vivero.engine.jobs.archive.stores import SUFFIX, Damaged, Missing, Store, Writer
 from vivero.engine.jobs.archive.subjects import trees_of
 from vivero.engine.jobs.execution import Connections
 from vivero.storage import archives, history
 from vivero.storage.archives import ArchiveFile, ArchiveProblem, Contents, Record
 from vivero.storage.erasure import Subject
 from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.errors import told
 from vivero.storage.tenants import Tenants
 
 log = structlog.get_logger(__name__)
 
+T = TypeVar("T")
+
 ATTEMPTS = 3
 """Of one file, while others archive or delete the same trees."""
+NAMES = 1_000
+"""Of files that are looked up at once."""
+FILE_BYTES = 1 << 28
+"""A file with so many uncompressed bytes gets no further tree: it is written, read back and searched in minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +48,9 @@ class Erased:
     roots: list[int]
     missing: list[str]
     """Files that the store no longer has."""
-    next: str | None
+    damaged: list[str]
+    """Files that are not what was written. They may have what was to be erased."""
+    next: str | None = None
     """The last file that was searched; None if there are no more."""
 
 
@@ -63,58 +73,102 @@ class Archive:
         return ready
 
     async def _before(self, partition: int, roots: Sequence[int]) -> list[int]:
-        await self._tidy(partition)
+        await self.tidy(partition)
+        ready: set[int] = set()
         for _ in range(ATTEMPTS):
-            async with self._connections() as connection:
-                ready = await archives.waiting(connection, partition, roots)
-            todo = [root for root in roots if root not in ready]
-            written = await self._write(partition, todo) if todo else []
-            if written is not None:
-                ready |= set(written)
+            ready |= await self._kept(partition, [root for root in roots if root not in ready])
+            if await self._write_all(partition, [root for root in roots if root not in ready], ready):
                 break
         return [root for root in roots if root in ready]
 
-    async def _tidy(self, partition: int) -> None:
-        """Delete files that others have replaced or left behind."""
+    async def _kept(self, partition: int, roots: Sequence[int]) -> set[int]:
+        """Those of the trees that are in a complete file. A file that the store no longer has counts for nothing.
+
+        Raises:
+            ArchiveProblem: the store is away.
+        """
+        if not roots:
+            return set()
+        async with self._connections() as connection:
+            found = await archives.waiting(connection, partition, roots)
+        sizes = {each.file: each.bytes for each in found}
+        lost = [name for name, size in sizes.items() if not await _in_thread(partial(self._has, name, size))]
+        for name in lost:
+            log.warning("the archive lacks a file whose trees are not deleted yet: they get another one", file=name)
+            async with self._connections() as connection:
+                await archives.distrust(connection, name)
+        return {each.root for each in found if each.file not in lost}
+
+    def _has(self, name: str, size: int) -> bool:
+        """Whether the store has a file of this size; blocks."""
+        try:
+            return self._store.size(name) == size
+        except Missing:
+            self._store.check()  # the whole store may be away
+            return False
+
+    async def _write_all(self, partition: int, roots: Sequence[int], ready: set[int]) -> bool:
+        """Write files with these trees, and add their roots to `ready`. False if somebody else was faster."""
+        while roots:
+            seen, written = await self._write(partition, roots)
+            if written is None:
+                return False
+            ready |= set(written)
+            roots = roots[seen:]
+        return True
+
+    async def tidy(self, partition: int) -> None:
+        """Delete files that others have replaced or left behind. What cannot be deleted now is tried again later."""
         async with self._connections() as connection:
             await archives.settle(connection, partition)
             left_over = await archives.left_over(connection, partition)
             for name in left_over:
                 await archives.give_up(connection, name)
         for name in left_over:
-            await self._delete(name)
+            try:
+                await self._delete(name)
+            except ArchiveProblem as problem:
+                log.warning("a file that nobody needs is still in the archive", file=name, why=told(problem))
+                return
 
     async def _delete(self, name: str) -> None:
-        await trio.to_thread.run_sync(self._store.delete, name, abandon_on_cancel=True)
+        await _in_thread(partial(self._store.delete, name))
         async with self._connections() as connection:
             await archives.forget(connection, name)
 
-    async def _write(self, partition: int, roots: Sequence[int]) -> list[int] | None:
-        """A new file with these trees, as far as they have ended. The roots of those that are in it.
+    async def _write(self, partition: int, roots: Sequence[int]) -> tuple[int, list[int] | None]:
+        """A new file with the first of these trees, as far as they have ended.
 
-        None if somebody else has archived or deleted some of them meanwhile: the file counts for nothing.
+        Returns how many it considered, and the roots of those that are in it. None instead of them if somebody else has
+        archived or deleted some of them meanwhile: the file counts for nothing.
         """
         async with self._connections() as connection:
-            name = await _begin(connection, partition)
+            name = file_name(partition, await archives.now_ms(connection))
+            await archives.begin(connection, name, partition)
         writer = await trio.to_thread.run_sync(self._store.writer, name)
         try:
             async with self._connections() as connection:
-                written = await _write_trees(connection, writer, roots)
+                seen, written = await _write_trees(connection, writer, roots)
             if written:
                 sha256, size = await writer.finish()
         finally:
             writer.close()
         if not written:
             await self._give_up(name)
-            return []
+            return seen, []
         async with self._connections() as connection:
             contents = Contents(sha256, size, written, written)
             if await archives.complete_new(connection, partition, name, contents):
-                return written
-            await archives.give_up(connection, name)
+                return seen, written
         log.info("a file of the archive was overtaken by another one and is deleted", file=name)
+        await self._drop(name)
+        return seen, None
+
+    async def _drop(self, name: str) -> None:
+        """The file is stored, and nobody completes it."""
+        async with self._connections() as connection:
+            await archives.give_up(connection, name)
         await self._delete(name)
-        return None
 
     async def _give_up(self, name: str) -> None:
         """Nothing was written."""
@@ -123,8 +177,11 @@ class Archive:
             await archives.forget(connection, name)
 
     def show(self, file: ArchiveFile, root: int) -> Iterator[bytes]:
-        """The line of a tree, in parts; nothing if the file does not have it. Blocks."""
-        return sift(self._store.contents(file.name), lambda found: found == root)
+        """The line of a tree, in parts; nothing if the file does not have it. Blocks. Raises ArchiveProblem."""
+        return sift(self._contents(file), lambda found: found == root)
+
+    def _contents(self, file: ArchiveFile) -> Iterator[bytes]:
+        return self._store.contents(file.name, file.sha256)
 
     async def erase_subject(
         self, subject: Subject, after: str, tenants: Tenants, record: Record, within_s: float
@@ -134,99 +191,159 @@ class Archive:
         Each file is replaced by one without them, in one transaction with the record. Call it after the person's trees
         are deleted from the tables: what retention archives meanwhile is found, too.
         """
-        deadline, erased, missing = trio.current_time() + within_s, set[int](), list[str]()
+        deadline, erased, missing, damaged = trio.current_time() + within_s, set[int](), list[str](), list[str]()
         while True:
             async with self._connections() as connection:
                 found = await archives.files_behind(connection, after, 1)
             if not found:
-                return Erased(sorted(erased), missing, None)
+                return Erased(sorted(erased), missing, damaged)
             (file,) = found
-            try:
-                erased |= await self._erase_from(file, subject, tenants, record)
-            except Missing:
-                missing.append(file.name)
+            search = partial(trees_of, partial(self._contents, file), subject, tenants)
+            if roots := await _unless_lost(file, search, missing, damaged):
+                every = await _in_thread(partial(self._roots, file))
+                erased |= await self._replace(file, every, roots, history.ERASURE, record)
             after = file.name
             if trio.current_time() >= deadline:
-                return Erased(sorted(erased), missing, after)
+                return Erased(sorted(erased), missing, damaged, after)
 
-    async def _erase_from(self, file: ArchiveFile, subject: Subject, tenants: Tenants, record: Record) -> set[int]:
-        search = partial(trees_of, partial(self._store.contents, file.name), subject, tenants)
-        roots = await trio.to_thread.run_sync(search, abandon_on_cancel=True)
-        return await self._replace(file, roots, history.ERASURE, record) if roots else set()
-
-    async def erase(self, roots: Sequence[int], reason: str) -> list[int]:
-        """Remove trees from all files that have them. Those that were in one.
+    async def erase(self, roots: Sequence[int], reason: str) -> Erased:
+        """Remove trees from all files that have them.
 
         Each file is replaced by one without them, in one transaction with the record.
         """
-        erased: set[int] = set()
+        erased, missing, damaged = set[int](), list[str](), list[str]()
         async with self._connections() as connection:
             found = {file.name: file for root in roots for file in await archives.files_of(connection, root)}
         for file in found.values():
-            erased |= await self._replace(file, set(roots), reason)
-        return sorted(erased)
+            every = await _unless_lost(file, partial(self._roots, file), missing, damaged)
+            if every and (gone := set(every) & set(roots)):
+                erased |= await self._replace(file, every, gone, reason)
+        return Erased(sorted(erased), missing, damaged)
 
-    async def _replace(self, file: ArchiveFile, roots: set[int], reason: str, record: Record | None = None) -> set[int]:
-        kept: list[int] = []
-        gone: set[int] = set()
-
-        def keep(root: int) -> bool:
-            (gone.add if root in roots else kept.append)(root)
-            return False
-
-        await trio.to_thread.run_sync(self._visit, file.name, keep, abandon_on_cancel=True)
-        if not gone:
-            return set()
+    async def _replace(
+        self, file: ArchiveFile, every: Sequence[int], gone: set[int], reason: str, record: Record | None = None
+    ) -> set[int]:
+        """A new file takes the place of one, with `every` of its trees but those that are to be gone: these."""
+        name, kept = name_behind(file.name), [root for root in every if root not in gone]
         async with self._connections() as connection:
-            name = await _begin(connection, file.partition)
-        written = await self._copy(file.name, name, roots) if kept else None
+            await archives.begin(connection, name, file.partition)
+        written = await self._copy(file, name, gone) if kept else None
         async with self._connections() as connection:
             contents = None
             if written is not None:
-                waiting = [root for root in await archives.waiting_of(connection, file.name) if root not in roots]
+                waiting = [root for root in await archives.waiting_of(connection, file.name) if root not in gone]
                 contents = Contents(*written, kept, waiting)
-            if not await archives.replace(connection, file.name, name, contents, sorted(gone), reason, record):
-                raise ArchiveProblem(f"{file.name} was replaced meanwhile: try again")
+            replaced = await archives.replace(connection, file.name, name, contents, sorted(gone), reason, record)
         if contents is None:
             await self._give_up(name)
+        elif not replaced:
+            await self._drop(name)
+        if not replaced:
+            raise ArchiveProblem(f"{file.name} was replaced meanwhile, or that took too long: try again")
         await self._delete(file.name)
         return gone
 
-    async def _copy(self, source: str, name: str, without: set[int]) -> tuple[str, int]:
+    async def _copy(self, source: ArchiveFile, name: str, without: set[int]) -> tuple[str, int]:
         """A new file with the other trees of a file. Its sum and size."""
         writer = await trio.to_thread.run_sync(self._store.writer, name)
         try:
-            parts = sift(self._store.contents(source), lambda root: root not in without)
-            while (part := await trio.to_thread.run_sync(next, parts, None, abandon_on_cancel=True)) is not None:
+            parts = sift(self._contents(source), lambda root: root not in without)
+            while (part := await _in_thread(lambda: next(parts, None))) is not None:
                 await writer.write(part)
             return await writer.finish()
         finally:
             writer.close()
 
-    def _visit(self, name: str, seen: Callable[[int], bool]) -> None:
-        """Call `seen` with the root of each line of a file; blocks."""
-        for _ in sift(self._store.contents(name), seen):
+    async def fault_of(self, file: ArchiveFile, quick: bool) -> Missing | Damaged | None:
+        """What is wrong with a file: it is not there, or not what was written. `quick`: looks at its size only.
+
+        Raises:
+            ArchiveProblem: the store is away.
+        """
+        try:
+            if await _in_thread(partial(self._store.size, file.name)) != file.bytes:
+                return Damaged(f"{file.name} is damaged: it has another size")
+            if not quick:
+                await _in_thread(partial(self._roots, file))
+        except Missing as problem:
+            await _in_thread(self._store.check)  # the whole store may be away
+            return problem
+        except Damaged as problem:
+            return problem
+        return None
+
+    async def unknown(self) -> list[str]:
+        """Files in the store that the database does not know, by name."""
+        names = await _in_thread(lambda: sorted(self._store.names()))
+        found: list[str] = []
+        for begin in range(0, len(names), NAMES):
+            async with self._connections() as connection:
+                found += await archives.unknown(connection, names[begin : begin + NAMES])
+        return [name for name in found if await _in_thread(partial(self._is_there, name))]
+
+    def _is_there(self, name: str) -> bool:
+        """Not if it was replaced and deleted meanwhile; blocks."""
+        try:
+            return self._store.size(name) >= 0
+        except Missing:
+            return False
+
+    def _roots(self, file: ArchiveFile) -> list[int]:
+        """The roots of all trees in a file, which is compared with its sum; blocks. Raises ArchiveProblem."""
+        found: list[int] = []
+
+        def skip(root: int) -> bool:
+            found.append(root)
+            return False
+
+        for _ in sift(self._contents(file), skip):
             continue
+        return found
 
 
-async def _begin(connection: Connection, partition: int) -> str:
-    name = file_name(partition, await archives.now_ms(connection))
-    await archives.begin(connection, name, partition)
-    return name
+async def _in_thread(call: Callable[[], T]) -> T:
+    """A stop does not wait for a store that does not answer."""
+    return await trio.to_thread.run_sync(call, abandon_on_cancel=True)
 
 
-async def _write_trees(connection: Connection, writer: Writer, roots: Sequence[int]) -> list[int]:
-    """Write those of the trees that have ended, as they are at one moment. Their roots."""
-    written = []
+async def _unless_lost(file: ArchiveFile, read: Callable[[], T], missing: list[str], damaged: list[str]) -> T | None:
+    """What `read` finds in a file. None, and its name in one of the lists, if the file is not there or not whole."""
+    try:
+        return await _in_thread(read)
+    except Missing:
+        missing.append(file.name)
+    except Damaged as problem:
+        log.warning("a file of the archive is damaged", file=file.name, why=told(problem))
+        damaged.append(file.name)
+    return None
+
+
+async def _write_trees(connection: Connection, writer: Writer, roots: Sequence[int]) -> tuple[int, list[int]]:
+    """Write those of the trees that have ended, as they are at one moment, until the file is large.
+
+    Returns how many were considered, and the roots of those that were written.
+    """
+    seen, written, size = 0, [], 0
     async with archives.reading(connection):
-        for root in roots:
-            if (tree := await archives.tree(connection, root)) is not None:
-                await write_tree(connection, writer, tree)
-                written.append(root)
-    return written
+        while seen < len(roots) and size < FILE_BYTES:
+            if (tree := await archives.tree(connection, roots[seen])) is not None:
+                size += await write_tree(connection, writer, tree)
+                written.append(tree.root)
+            seen += 1
+    return seen, written
 
 
 def file_name(partition: int, at_ms: int) -> str:
     """A new name, in a directory for each day."""
     moment = datetime.fromtimestamp(at_ms / 1000, UTC)
-    return f"{moment:%Y-%m-%d}/{moment:%H%M%S}-p{partition}-{uuid4().hex[:12]}.jsonl.gz"
+    return f"{moment:%Y-%m-%d}/{moment:%H%M%S}-p{partition}-{uuid4().hex[:12]}{SUFFIX}"
+
+
+def name_behind(name: str) -> str:
+    """A new name for a file that takes the place of this one: of the same day, whose files may be deleted together.
+
+    It sorts behind the old one, however names are compared: a search by name that comes to the old one comes to it.
+    """
+    stem, _, count = name.removesuffix(SUFFIX).partition("z")
+    number = int(count.partition("-")[0] or 0) + 1
+    return f"{stem}z{number:04}-{uuid4().hex[:8]}{SUFFIX}"

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 import trio
 
-from vivero.storage.archives import ArchiveProblem
+from vivero.engine.jobs.archive.stores import Damaged
 
 CHUNK = 1 << 18
 """Bytes that are compressed or read at once."""
@@ -64,16 +64,28 @@ def summed(parts: Iterable[bytes]) -> tuple[str, int]:
     return digest.hexdigest(), size
 
 
-def decompressed(parts: Iterable[bytes], name: str) -> Iterator[bytes]:
-    """The contents of a compressed file, in parts. Raises ArchiveProblem, with the file's name, if it is damaged."""
+def decompressed(parts: Iterable[bytes], name: str, sha256: str | None = None) -> Iterator[bytes]:
+    """The contents of a compressed file, in parts. Raises Damaged, with the file's name.
+
+    `sha256`: of the compressed file, as it was written; it is compared at the end.
+    """
+    digest = hashlib.sha256()
+
+    def noted() -> Iterator[bytes]:
+        for part in parts:
+            digest.update(part)
+            yield part
+
     try:
-        with gzip.open(io.BufferedReader(_Joined(parts))) as file:
+        with gzip.open(io.BufferedReader(_Joined(parts if sha256 is None else noted()))) as file:
             while found := file.read(CHUNK):
                 yield found
     except EOFError as error:
-        raise ArchiveProblem(f"{name} is damaged: its end is missing") from error
+        raise Damaged(f"{name} is damaged: its end is missing") from error
     except (zlib.error, gzip.BadGzipFile) as error:
-        raise ArchiveProblem(f"{name} is damaged: {error}") from error
+        raise Damaged(f"{name} is damaged: {error}") from error
+    if sha256 is not None and digest.hexdigest() != sha256:
+        raise Damaged(f"{name} is damaged: it is not what was written")
 
 
 class _Joined(io.RawIOBase):

@@ -9,7 +9,7 @@ from pathlib import Path
 import trio
 
 from vivero.engine.jobs.archive.compression import Compressor, decompressed, parts_of, summed
-from vivero.engine.jobs.archive.stores import Missing
+from vivero.engine.jobs.archive.stores import SUFFIX, Missing
 from vivero.storage.archives import ArchiveProblem
 
 UNFINISHED = ".part"
@@ -25,9 +25,27 @@ class DirectoryStore:
         """Begin a file; blocks. Raises ArchiveProblem if the directory cannot be written."""
         return FileWriter(self._directory / name)
 
-    def contents(self, name: str) -> Iterator[bytes]:
+    def contents(self, name: str, sha256: str | None = None) -> Iterator[bytes]:
         """The uncompressed contents of a file, in parts; blocks. Raises ArchiveProblem."""
-        return contents(self._directory / name)
+        return contents(self._directory / name, sha256)
+
+    def size(self, name: str) -> int:
+        """The bytes of a file; blocks. Raises ArchiveProblem."""
+        path = self._directory / name
+        try:
+            return path.stat().st_size
+        except FileNotFoundError as error:
+            raise Missing(f"cannot read {path}: it is not there") from error
+        except OSError as error:
+            raise ArchiveProblem(f"cannot read {path}: {error.strerror}") from error
+
+    def names(self) -> Iterator[str]:
+        """The names of all files; blocks. Raises ArchiveProblem."""
+        try:
+            for path in self._directory.rglob(f"*{SUFFIX}"):
+                yield path.relative_to(self._directory).as_posix()
+        except OSError as error:
+            raise ArchiveProblem(f"cannot list {self._directory}: {error.strerror}") from error
 
     def delete(self, name: str) -> None:
         """Delete a file, and what was begun of it; blocks. Raises ArchiveProblem."""
@@ -51,6 +69,7 @@ class FileWriter:
     def __init__(self, path: Path) -> None:
         self._path = path
         try:
+            self._made = [each for each in path.parents if not each.exists()]
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             file = os.fdopen(os.open(f"{path}{UNFINISHED}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
         except OSError as error:
@@ -78,11 +97,9 @@ class FileWriter:
         file.close()
         written = checksum(Path(f"{self._path}{UNFINISHED}"))
         os.rename(f"{self._path}{UNFINISHED}", self._path)
-        directory = os.open(self._path.parent, os.O_RDONLY)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
+        # The name of the file is in its directory, and that of the directory, which may be new, in the one above it.
+        for directory in dict.fromkeys((*self._path.parents[:2], *(each.parent for each in self._made))):
+            _flush(directory)
         return written
 
     def close(self) -> None:
@@ -90,6 +107,15 @@ class FileWriter:
         if not self.compressor.file.closed:
             self.compressor.file.close()
             Path(f"{self._path}{UNFINISHED}").unlink(missing_ok=True)
+
+
+def _flush(directory: Path) -> None:
+    """Write the names in a directory to disk: after a power failure they are there."""
+    number = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
 
 
 def checksum(path: Path) -> tuple[str, int]:
@@ -104,11 +130,11 @@ def checksum(path: Path) -> tuple[str, int]:
     return found
 
 
-def contents(path: Path) -> Iterator[bytes]:
+def contents(path: Path, sha256: str | None = None) -> Iterator[bytes]:
     """The contents of a compressed file. Raises ArchiveProblem."""
     try:
         with path.open("rb") as file:
-            yield from decompressed(parts_of(file), str(path))
+            yield from decompressed(parts_of(file), str(path), sha256)
     except FileNotFoundError as error:
         raise Missing(f"cannot read {path}: it is not there") from error
     except OSError as error:

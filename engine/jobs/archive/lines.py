@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
-from vivero.engine.jobs.archive.stores import Writer
+from vivero.engine.jobs.archive.stores import Damaged, Writer
 from vivero.storage import archives
 from vivero.storage.archives import ArchiveProblem, Tree
 from vivero.storage.postgres.driver import Connection
@@ -27,7 +27,7 @@ def sift(contents: Iterable[bytes], keep: Callable[[int], bool]) -> Iterator[byt
                 head += chunk_line
                 if not (found := _HEAD.match(head)):
                     if len(head) > _LONGEST_HEAD:
-                        raise ArchiveProblem(f"a line of the file is not of an archive: it begins with {head[:40]!r}")
+                        raise Damaged(f"a line of the file is not of an archive: it begins with {head[:40]!r}")
                     continue
                 if int(found[1]) > FORMAT:
                     raise ArchiveProblem(f"the archive has format {int(found[1])}, and this program knows {FORMAT}")
@@ -38,12 +38,16 @@ def sift(contents: Iterable[bytes], keep: Callable[[int], bool]) -> Iterator[byt
                 keeping = None
 
 
-async def write_tree(connection: Connection, writer: Writer, tree: Tree) -> None:
-    """Write a tree as one line of JSON: a few fields, then a list for each table, then the events."""
+async def write_tree(connection: Connection, writer: Writer, tree: Tree) -> int:
+    """Write a tree as one line of JSON: a few fields, then a list for each table, then the events. Its bytes."""
     head = {"format": FORMAT, "rootKey": str(tree.root), "tenantId": tree.tenant, "processId": tree.process_id}
     head |= {"endedAtMs": tree.ended_ms}
-    await writer.write(msgspec.json.encode(head)[:-1])
-    table = ""
+    table, size = "", 0
+
+    async def write(data: bytes) -> None:
+        nonlocal size
+        size += len(data)
+        await writer.write(data)
 
     async def each(rows: Sequence[tuple[str, str]]) -> None:
         nonlocal table
@@ -56,7 +60,9 @@ async def write_tree(connection: Connection, writer: Writer, tree: Tree) -> None
                 table = kind
             # Line ends in JSON stand between values: clients may have sent them. In texts they are escaped.
             parts.append(text.replace("\n", " ").replace("\r", " "))
-        await writer.write("".join(parts).encode())
+        await write("".join(parts).encode())
 
+    await write(msgspec.json.encode(head)[:-1])
     await archives.read(connection, tree, each)
-    await writer.write(b"]}\n" if table else b"}\n")
+    await write(b"]}\n" if table else b"}\n")
+    return size

@@ -10,7 +10,7 @@ import hashlib
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, TypeVar, cast
 
@@ -23,12 +23,14 @@ from botocore.exceptions import BotoCoreError, ClientError, ConnectionError, HTT
 from urllib3.exceptions import HTTPError
 
 from vivero.engine.jobs.archive.compression import CHUNK, Compressor, decompressed, parts_of, summed
-from vivero.engine.jobs.archive.stores import Missing
+from vivero.engine.jobs.archive.stores import SUFFIX, Damaged, Missing
 from vivero.storage.archives import ArchiveProblem
 
 CONNECT_S, READ_S = 5.0, 30.0
 ATTEMPTS = 3
 """Of one call. The caller repeats the whole later."""
+ABSENT = ("NoSuchKey", "404")
+"""What a store answers for an object that it does not have; without a body, to HEAD, it is only the status."""
 
 T = TypeVar("T")
 
@@ -72,9 +74,15 @@ class S3Store:
         """Begin a file. Raises ArchiveProblem if there is no place for temporary files."""
         return ObjectWriter(self, name)
 
-    def contents(self, name: str) -> Iterator[bytes]:
+    def contents(self, name: str, sha256: str | None = None) -> Iterator[bytes]:
         """The uncompressed contents of a file, in parts; blocks. Raises ArchiveProblem."""
-        return decompressed(self.parts(name), f"{self.bucket.url}{name}")
+        return decompressed(self.parts(name), f"{self.bucket.url}{name}", sha256)
+
+    def size(self, name: str) -> int:
+        """The bytes of an object; blocks. Raises ArchiveProblem."""
+        with self.calling(f"read {name} from"):
+            found = self.client.head_object(Bucket=self.bucket.name, Key=self.bucket.prefix + name)
+            return int(found["ContentLength"])
 
     def parts(self, name: str) -> Iterator[bytes]:
         """An object as it is stored, in parts; blocks. Raises ArchiveProblem."""
@@ -85,9 +93,18 @@ class S3Store:
             finally:
                 body.close()
 
+    def names(self) -> Iterator[str]:
+        """The names of all files; blocks. Raises ArchiveProblem."""
+        with self.calling("list"):
+            pages = self.client.get_paginator("list_objects_v2")
+            for page in pages.paginate(Bucket=self.bucket.name, Prefix=self.bucket.prefix):
+                for each in page.get("Contents", ()):
+                    if each["Key"].endswith(SUFFIX):
+                        yield each["Key"].removeprefix(self.bucket.prefix)
+
     def delete(self, name: str) -> None:
-        """Delete a file; blocks. Raises ArchiveProblem."""
-        with self.calling(f"delete {name} from"):
+        """Delete a file; blocks. Raises ArchiveProblem. Some stores answer that it is absent: then it is deleted."""
+        with suppress(Missing), self.calling(f"delete {name} from"):
             self.client.delete_object(Bucket=self.bucket.name, Key=self.bucket.prefix + name)
 
     def check(self) -> str:
@@ -104,7 +121,7 @@ class S3Store:
             yield
         except ClientError as error:
             code = error.response.get("Error", {}).get("Code", "Unknown")
-            kind = Missing if code == "NoSuchKey" else ArchiveProblem
+            kind = Missing if code in ABSENT else ArchiveProblem
             raise kind(f"{begin}: the store answers {code}") from error
         except NoCredentialsError as error:
             raise ArchiveProblem(f"{begin}: there are no credentials. Set retention.archive_access_key") from error
@@ -119,27 +136,28 @@ class ObjectWriter:
 
     def __init__(self, store: S3Store, name: str) -> None:
         self._store, self._name = store, name
-        try:
+        with _temporary():
             self.compressor = Compressor(cast(BinaryIO, tempfile.TemporaryFile()))  # noqa: SIM115 - `close` closes it
-        except OSError as error:
-            raise ArchiveProblem(f"cannot write a temporary file: {error.strerror}. See TMPDIR") from error
 
     async def write(self, data: bytes) -> None:
         """Add bytes. Raises ArchiveProblem when the disk of temporary files is full."""
-        try:
+        with _temporary():
             await self.compressor.write(data)
-        except OSError as error:
-            raise ArchiveProblem(f"cannot write a temporary file: {error.strerror}. See TMPDIR") from error
 
     async def finish(self) -> tuple[str, int]:
         """Upload the file and read it back: its sum and size."""
-        await self.compressor.end()
-        return await _in_thread(self._upload)
+        with _temporary():
+            await self.compressor.end()
+            meant = await _in_thread(self._sum)
+        await _in_thread(lambda: self._upload(meant))
+        return meant
 
-    def _upload(self) -> tuple[str, int]:
+    def _sum(self) -> tuple[str, int]:
+        self.compressor.file.seek(0)
+        return summed(parts_of(self.compressor.file))
+
+    def _upload(self, meant: tuple[str, int]) -> None:
         store, file = self._store, self.compressor.file
-        file.seek(0)
-        meant = summed(parts_of(file))
         file.seek(0)
         key = store.bucket.prefix + self._name
         with store.calling("write to"):
@@ -161,12 +179,20 @@ class ObjectWriter:
         for _ in decompressed(noted(), f"{store.bucket.url}{self._name}"):
             continue
         if (found.hexdigest(), size) != meant:
-            raise ArchiveProblem(f"{store.bucket.url}{self._name} is damaged: it is not what was written")
-        return meant
+            raise Damaged(f"{store.bucket.url}{self._name} is damaged: it is not what was written")
 
     def close(self) -> None:
         """Give it up, if it is not finished: the file has no name."""
         self.compressor.file.close()
+
+
+@contextmanager
+def _temporary() -> Iterator[None]:
+    """A full disk of temporary files is a problem of the archive, too."""
+    try:
+        yield
+    except OSError as error:
+        raise ArchiveProblem(f"cannot write a temporary file: {error.strerror}. See TMPDIR") from error
 
 
 async def _in_thread(call: Callable[[], T]) -> T:

@@ -8,12 +8,18 @@ from typing import Protocol
 
 from vivero.storage.archives import ArchiveProblem
 
+SUFFIX = ".jsonl.gz"
+"""Of all files of an archive."""
 S3 = "s3://"
 _BUCKET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,254}")
 
 
 class Missing(ArchiveProblem):
     """The store does not have a file."""
+
+
+class Damaged(ArchiveProblem):
+    """A file is not what was written."""
 
 
 class Writer(Protocol):
@@ -35,8 +41,17 @@ class Store(Protocol):
     def writer(self, name: str) -> Writer:
         """Begin a file. A file of that name that was begun before is written anew."""
 
-    def contents(self, name: str) -> Iterator[bytes]:
-        """The uncompressed contents of a file, in parts."""
+    def contents(self, name: str, sha256: str | None = None) -> Iterator[bytes]:
+        """The uncompressed contents of a file, in parts. Raises Missing.
+
+        Raises Damaged, at the end at the latest, if it is not a compressed file or has another sum.
+        """
+
+    def size(self, name: str) -> int:
+        """The bytes of a file as it is stored. Raises Missing."""
+
+    def names(self) -> Iterator[str]:
+        """The names of all files of an archive that are there, in no order."""
 
     def delete(self, name: str) -> None:
         """Delete a file, and what was begun of it. It may be absent."""

@@ -32,11 +32,11 @@ from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.timers.pace import Pace
 from vivero.storage import archives, audit_log, batch_operations, history
 from vivero.storage import log as command_log
-from vivero.storage.archives import ArchiveProblem
+from vivero.storage.archives import ArchiveProblem, BeforeDeletion
 from vivero.storage.batch_operations import DELETE_PROCESS_INSTANCE, Bounds, Creator, Item, ItemEnd, Operation
 from vivero.storage.log import Appended
 from vivero.storage.postgres.driver import Connection
-from vivero.storage.postgres.errors import told
+from vivero.storage.postgres.errors import StorageError, told
 
 log = structlog.get_logger(__name__)
 
@@ -54,10 +54,6 @@ DAY_MS = 24 * 3600 * 1000
 
 Rights = Callable[[Connection, Creator, str], Awaitable[Bounds]]
 """(connection, creator, type of the batch) → what the creator may change now."""
-
-
-BeforeDeletion = Callable[[Sequence[int]], Awaitable[Sequence[int]]]
-"""Called with the keys of instances; those that may be deleted. Raises ArchiveProblem: none of them may, for now."""
 
 
 class Appends(Protocol):
@@ -109,6 +105,7 @@ class BatchOperations:
         self._leads = leads
         self._before_deletion = before_deletion
         self._archive_at = float("-inf")
+        self._deletions = self.settings.portion
         self._epoch = 0
         self._wake = trio.Event()
         self._after = 0
@@ -255,6 +252,7 @@ class BatchOperations:
         """Delete instances, end their items and record it, all in one transaction: each is deleted and counted once."""
         if not items:
             return
+        items = items[: self._deletions]
         try:
             keys, others = await self._archived(connection, [item.key for item in items], beat)
         except ArchiveProblem as problem:
@@ -278,6 +276,10 @@ class BatchOperations:
                     await audit_log.add_all(connection, of_result, result)
         except _Overtaken:
             return
+        except StorageError:
+            self._deletions = max(1, self._deletions // 4)  # together they may be too large for one transaction
+            raise
+        self._deletions = min(self.settings.portion, self._deletions + 1)
         turn.moved = True
 
     async def _archived(

@@ -19,6 +19,7 @@ from vivero.engine.core.records.messages import PublishMessage
 from vivero.engine.jobs.archive.archive import Archive
 from vivero.engine.jobs.archive.directory import DirectoryStore
 from vivero.storage import erasure, history
+from vivero.storage.archives import ArchiveProblem
 from vivero.storage.erasure import Subject
 
 SECRET = "ann.smith@example.org"
@@ -159,14 +160,29 @@ async def test_it_reaches_what_only_the_archive_has(rows, stored, archive, monke
     ]
 
 
-async def test_while_the_archive_is_away_the_answer_says_so(rows, stored, archive, tmp_path):
+async def test_a_damaged_file_is_named_and_the_others_are_searched(rows, stored, archive, tmp_path):
+    client = Client(api_app.build(replace(stored, archive=archive)))
+    for key in (KEY, KEY + 1):
+        put_ended(rows, key, business_id="ann")
+        await archive.before_deletion([key])
+    file = sorted((tmp_path / "archive").rglob("*.gz"))[0]
+    file.write_bytes(b"x")
+    answer = await client("POST", "/v2/erasures", {"businessId": "ann", "after": "archive:"})
+    assert (answer.status, answer.json["damaged"]) == (200, [str(file.relative_to(tmp_path / "archive"))])
+    assert len(answer.json["erasedFromArchive"]) == 1
+
+
+async def test_while_the_archive_is_away_the_answer_says_so(rows, stored, archive, monkeypatch):
     client = Client(api_app.build(replace(stored, archive=archive)))
     put_ended(rows, KEY, business_id="ann")
     await archive.before_deletion([KEY])
-    (file,) = (tmp_path / "archive").rglob("*.gz")
-    file.write_bytes(b"x")
+
+    def away(*_arguments):
+        raise ArchiveProblem("the store does not answer")
+
+    monkeypatch.setattr(DirectoryStore, "contents", away)
     answer = await client("POST", "/v2/erasures", {"businessId": "ann", "after": "archive:"})
-    assert (answer.status, "is damaged" in answer.problem["detail"]) == (503, True)
+    assert (answer.status, "does not answer" in answer.problem["detail"]) == (503, True)
     answer = await Client(api_app.build(stored))("POST", "/v2/erasures", {"businessId": "ann", "after": "archive:"})
     assert (answer.status, "there is none" in answer.problem["detail"]) == (400, True)
 

@@ -12,8 +12,10 @@ from vivero.engine.core.records.instances import CancelInstance
 from vivero.engine.jobs.archive.archive import Archive
 from vivero.engine.jobs.archive.directory import DirectoryStore
 from vivero.engine.runtime.batch_operations.settings import BatchOperationSettings
+from vivero.storage import history
 from vivero.storage.archives import ArchiveProblem
 from vivero.storage.batch_operations import DELETE_PROCESS_INSTANCE, Bounds
+from vivero.storage.postgres.errors import Conflict
 from vivero.storage.postgres.pool import Pool
 
 DELETED = "SELECT root_key FROM deleted_trees ORDER BY 1"
@@ -145,6 +147,28 @@ async def test_what_is_not_archived_is_not_deleted(migrated):
         await bench.work(bench.batches(before_deletion=before))
         assert turns == [[first, second], [second]]
         assert await bench.counts(batch) == ("COMPLETED", 2, 1, 0, 1, 0)
+
+
+async def test_trees_that_are_too_large_for_one_transaction_go_in_smaller_ones(migrated, monkeypatch):
+    async with BatchBench(migrated).running() as bench:
+        gone, delete, asked = await ended(bench, 6), history.delete_trees, []
+
+        async def limited(connection, roots, why):
+            asked.append(len(roots))
+            if len(roots) > 2:
+                raise Conflict("it takes too long")
+            return await delete(connection, roots, why)
+
+        monkeypatch.setattr(history, "delete_trees", limited)
+        batch = await bench.begin(DELETE_PROCESS_INSTANCE)
+        batches = bench.batches(BatchOperationSettings(portion=6))
+        for _ in range(2):
+            with pytest.raises(Conflict):  # the supervisor begins it again
+                await bench.work(batches)
+        await bench.work(batches)
+        assert asked == [6, 1, 2, 3, 1, 2]
+        assert await bench.counts(batch) == ("COMPLETED", 6, 6, 0, 0, 0)
+        assert [key for (key,) in await bench.rows(DELETED)] == gone
 
 
 class Transactional(Mortal):

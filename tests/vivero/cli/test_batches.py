@@ -200,9 +200,9 @@ def test_a_persons_data_are_erased_page_by_page_and_what_is_kept_is_an_error(ser
     pages: dict[str | None, dict[str, object]] = {
         None: {"erased": ["1"], "kept": [], "next": "1"},
         "1": {"kept": [{"processInstanceKey": "2", "reason": "it has not ended"}], "next": "archive:"},
-        "archive:": {"erasedFromArchive": ["3"], "missing": ["x.gz"], "next": None},
+        "archive:": {"erasedFromArchive": ["3"], "missing": ["x.gz"], "damaged": ["y.gz"], "next": None},
     }
-    none: dict[str, object] = {"erased": [], "erasedFromArchive": [], "missing": [], "kept": []}
+    none: dict[str, object] = {"erased": [], "erasedFromArchive": [], "missing": [], "damaged": [], "kept": []}
 
     async def request(_client, method, path, body):
         assert (method, path, body["variable"]) == ("POST", "/v2/erasures", {"name": "email", "value": '"ann"'})
@@ -212,8 +212,9 @@ def test_a_persons_data_are_erased_page_by_page_and_what_is_kept_is_an_error(ser
     said = run("erase", "--yes", "--variable", "email=ann")
     assert (said.exit_code, said.stdout) == (
         1,
-        "erased 1\nkept 2: it has not ended\nerased 3 from the archive\nthe archive lacks x.gz\n",
+        "erased 1\nkept 2: it has not ended\nerased 3 from the archive\nthe archive lacks x.gz\n"
+        "y.gz is damaged: what it has is not erased\n",
     )
     assert "1 instances are kept" in said.stderr
     pages["1"] = {"next": "archive:"}
-    assert "the archive lacks 1 files" in run("erase", "--yes", "--variable", "email=ann").stderr
+    assert "2 files of the archive are missing or damaged" in run("erase", "--yes", "--variable", "email=ann").stderr
