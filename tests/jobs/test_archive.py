@@ -562,7 +562,7 @@ async def test_people_check_the_archive_and_forget_what_they_deleted(roots, arch
     """Missing, damaged, unknown and refused files are named; what was deleted for good is forgotten, with a record."""
     for root in roots[:3]:
         assert await archive.before_deletion([root]) == [root]
-    gone, bad, well = (each.name for root in roots[:3] for each in await archives.files_of(connection, root))
+    gone, bad, well = [each.name for root in roots[:3] for each in await archives.files_of(connection, root)]
     assert await command("check") == (0, "3 files, 0 faults\n")
     writer = kept.store.writer("1999-01-01/of-before-a-restore.jsonl.gz")
     await writer.finish()
