@@ -208,7 +208,7 @@ def forget(names: tuple[str, ...], reason: str, as_json: bool, database: Databas
     \b
     Examples:
       vivero archive forget 2026-01-31 --reason 'older than five years'
-      vivero archive forget 2026-01-31/141500-p1-0123456789ab.jsonl.gz --reason lost
+      vivero archive forget 2026-01-31/141500-p1-01234567.jsonl.gz --reason lost
     """
 
     async def work(archive: Archive, connection: Connection) -> tuple[list[str], list[str]]:
