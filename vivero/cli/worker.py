@@ -150,12 +150,13 @@ async def _stop_on_signal(working: Worker, everything: trio.CancelScope) -> None
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         stopping = False
         async for _ in signals:
+            if sys.stderr.isatty():
+                click.echo(err=True)  # behind the terminal's ^C
             if stopping:
                 everything.cancel()
                 return
             stopping = True
-            begin = "\n" if sys.stderr.isatty() else ""  # behind the terminal's ^C
-            click.echo(f"{begin}finishing the active jobs; a second signal gives them back at once", err=True)
+            click.echo("finishing the active jobs; a second signal gives them back at once", err=True)
             working.stop()
 
 
