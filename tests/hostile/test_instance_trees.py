@@ -228,8 +228,8 @@ async def test_a_loop_whose_inner_instances_have_thousands_of_rows(target):
     await target.deployed(twice("large"))
     await target.deployed(process("of-large", scope("s", call("each", "large", loop=loop()))))
     async with target.attacked(within_s=PATIENCE_S):
-        key = await target.created("of-large", numbers(600))
-        await until(lambda: rows_of(target, key), 15_000, "it has grown")
+        key = await target.created("of-large", numbers(200))
+        await until(lambda: rows_of(target, key), 5_000, "it has grown")
         assert await target.program.hurt("consumer", "raise") == 204
         await has_nothing_left(target, key)
 
@@ -244,12 +244,12 @@ async def test_nested_loops_in_an_event_sub_process(target, interrupting):
     content = scope("s", outer) + on_signal("handler", name, handler, interrupting)
     await target.deployed(SIGNAL.format(signal=name) + process(name, content))
     async with target.attacked(within_s=PATIENCE_S):
-        key = await target.created(name, numbers(60))
-        await until(lambda: jobs_of(target, before), 3_600, "all jobs are there")
+        key = await target.created(name, numbers(40))
+        await until(lambda: jobs_of(target, before), 1_600, "all jobs are there")
         answer = await target.call("POST", "/v2/signals/broadcast", {"signalName": name}, within_s=PATIENCE_S)
         assert answer.status == 200, answer
-        await until(lambda: jobs_of(target, after), 3_600, "all jobs of the event sub-process are there")
-        assert jobs_of(target, before) == (0 if interrupting else 3_600)
+        await until(lambda: jobs_of(target, after), 1_600, "all jobs of the event sub-process are there")
+        assert jobs_of(target, before) == (0 if interrupting else 1_600)
         await has_nothing_left(target, key)
 
 
@@ -277,7 +277,7 @@ async def test_an_error_from_nested_loops_ends_them(target):
     await target.deployed(process("thrown", scope("s", outer) + caught))
     async with target.attacked(within_s=PATIENCE_S):
         key = await target.created("thrown", numbers(40))
-        await until(lambda: jobs_of(target, "throws"), 6_400, "all jobs are there")
+        await until(lambda: jobs_of(target, "throws"), 1_600, "all jobs are there")
         ask = {"type": "throws", "worker": "w", "timeout": 600_000, "maxJobsToActivate": 1}
         (job,) = (await target.call("POST", "/v2/jobs/activation", ask)).json["jobs"]
         thrown = {"errorCode": "any"}

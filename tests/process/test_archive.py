@@ -19,7 +19,7 @@ from tests.process.program import eventually
 from vivero.cli import main
 from vivero.engine.jobs.archive.compression import summed
 
-ROUNDS, TREES = 6, 25
+ROUNDS, TREES = 4, 20
 LARGE = 4_000
 """Bytes of a variable: a file has many packets."""
 MOST_PACKETS = 8

@@ -18,7 +18,7 @@ from vivero.engine.bpmn.model import EscalationEvent
 from vivero.engine.core.events.table import EVENTS
 from vivero.engine.core.records.instances import ElementCompleting
 
-PAIRS = 20_000
+PAIRS = 10_000
 
 
 @few_and_many(200, 700)

@@ -18,7 +18,7 @@ from tests.core.randomised.pairs import PATHS, check_in_parallel, check_many
 from tests.core.randomised.petri_net import GraphRun, Marking
 from tests.rounds import few_and_many
 
-PAIRS = 20_000
+PAIRS = 10_000
 
 
 @few_and_many(120, 300)
