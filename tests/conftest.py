@@ -6,9 +6,9 @@ repeats what is random in a run. A seed is drawn for each session, and printed a
 
     python -m pytest --second-try …
 
-tries a test with PostgreSQL that failed once more, and a test of whole programs twice more, with the same seed, and
-tells in the end why each try failed. They work against deadlines, and on a busy machine one may be late. A test of the
-pure core, a random one above all, that fails has failed.
+tries a test with PostgreSQL or of tasks that failed once more, and a test of whole programs twice more, with the same
+seed, and tells in the end why each try failed. They work against deadlines, and on a busy machine one may be late. A
+test of the pure core, a random one above all, that fails has failed.
 
     python -m pytest -m long --at-most 10 …
 
@@ -52,7 +52,7 @@ _SEED = int(os.environ.get("VIVERO_SEED") or SystemRandom().randrange(2**31))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--second-try", action="store_true", help="run tests with PostgreSQL that fail again")
+    parser.addoption("--second-try", action="store_true", help="run tests that fail again, but those of pure functions")
     parser.addoption(
         "--at-most", type=float, metavar="MINUTES", help="begin no test later than that; those are skipped"
     )
@@ -79,7 +79,8 @@ def _more_tries(item: pytest.Item) -> int:
     """How often a test may fail before it has failed."""
     if item.get_closest_marker("process"):
         return 2
-    return 1 if _starts_a_program(item) or "postgres_dsn" in getattr(item, "fixturenames", ()) else 0
+    with_tasks = item.get_closest_marker("trio") is not None
+    return 1 if with_tasks or _starts_a_program(item) or "postgres_dsn" in getattr(item, "fixturenames", ()) else 0
 
 
 def _starts_a_program(item: pytest.Item) -> bool:

@@ -1,4 +1,4 @@
-"""A test with PostgreSQL may be tried twice, one of whole programs three times; any other one that fails has failed."""
+"""A test with PostgreSQL or tasks may be tried twice, one of whole programs three times, any other one once."""
 
 import shutil
 import subprocess
@@ -37,6 +37,10 @@ def test_postgres(seed, postgres_dsn):
     fails("postgres", seed, 1)
 
 
+async def test_tasks(seed):
+    fails("tasks", seed, 1)
+
+
 def test_late(seed, postgres_dsn):
     fails("late", seed, 2)
 
@@ -51,7 +55,7 @@ def session(tmp_path):
     """Runs these tests in a session of their own: its exit code and output."""
     shutil.copy(Path(__file__).with_name("conftest.py"), tmp_path)
     (tmp_path / "test_it.py").write_text(TESTS)
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = process\n")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = process\ntrio_mode = true\n")
 
     def run(*arguments):
         command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
@@ -64,7 +68,7 @@ def session(tmp_path):
 def test_who_works_against_deadlines_is_tried_again_with_its_seed_and_that_is_told(session):
     code, told = session("--second-try")
     assert code == 1
-    assert "2 failed, 2 passed, 4 rerun" in told
+    assert "2 failed, 3 passed, 5 rerun" in told
     assert "FAILED test_it.py::test_random" in told
     assert "FAILED test_it.py::test_late" in told
     assert "failed try of test_it.py::test_program" in told
@@ -75,4 +79,4 @@ def test_who_works_against_deadlines_is_tried_again_with_its_seed_and_that_is_to
 def test_by_itself_nothing_is_tried_twice(session):
     code, told = session()
     assert code == 1
-    assert "4 failed" in told
+    assert "5 failed" in told

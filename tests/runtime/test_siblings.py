@@ -4,6 +4,7 @@ from random import Random
 from typing import Any
 
 import pytest
+import structlog.testing
 import trio
 import trio.testing
 
@@ -17,7 +18,7 @@ from vivero.engine.runtime.completions import Completions
 from vivero.engine.runtime.siblings import task
 from vivero.engine.runtime.siblings.link import MAX_OUTSTANDING, Link
 from vivero.engine.runtime.siblings.reception import FORGET_S, HOLD_S, Reception
-from vivero.engine.runtime.siblings.records import Answer, Failure, Frames, answers_decoder, frame
+from vivero.engine.runtime.siblings.records import Answer, Failure, Frames, address, answers_decoder, frame
 from vivero.engine.runtime.siblings.task import Siblings
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.settings import SupervisionSettings
@@ -293,6 +294,18 @@ async def connected(process, partition):
             await trio.lowlevel.checkpoint()
 
 
+async def listening(path):
+    """Waits until a process accepts connections there."""
+    with trio.fail_after(10):
+        while True:
+            try:
+                stream = await trio.open_unix_socket(path)
+            except OSError:
+                await trio.lowlevel.checkpoint()
+            else:
+                return await stream.aclose()
+
+
 async def test_commands_go_to_the_process_that_leads_their_partition(tmp_path, nursery):
     one, two = (Process(tmp_path, node, ("a", "b", "elsewhere")) for node in ("a", "b"))
     nursery.start_soon(one.run)
@@ -309,12 +322,16 @@ async def test_commands_go_to_the_process_that_leads_their_partition(tmp_path, n
 async def test_a_leader_that_is_not_there_is_not_tried_all_the_time(tmp_path, nursery, monkeypatch):
     monkeypatch.setattr(task, "RETRY_S", 1e6)
     one, two = (Process(tmp_path, node, ("a", "b")) for node in ("a", "b"))
-    nursery.start_soon(one.run)
-    assert not one.siblings.take(a_command(2))
-    await trio.testing.wait_all_tasks_blocked()
+    with structlog.testing.capture_logs() as logged, trio.fail_after(10):
+        nursery.start_soon(one.run)
+        assert not one.siblings.take(a_command(2))
+        while not any(entry["event"] == "the leader is not a process of this program" for entry in logged):
+            await trio.lowlevel.checkpoint()
     nursery.start_soon(two.run)
-    await trio.testing.wait_all_tasks_blocked()
-    assert not one.siblings.take(a_command(2))
+    await listening(address(tmp_path, "b"))
+    for _ in range(3):
+        assert not one.siblings.take(a_command(2)), "a moment ago nobody was there"
+        await trio.testing.wait_all_tasks_blocked()
     monkeypatch.setattr(task, "RETRY_S", 0.0)
     await connected(one, 2)
 
