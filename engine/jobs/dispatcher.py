@@ -357,8 +357,11 @@ class JobDispatcher:
                 return await job_executions.complete_one(connection, run)
             return await job_executions.go_on_one(connection, run, due_ms)
 
+        commits = self._commits[run.partition or 0]
         if isinstance(execution, TransactionalExecution) and await execution.end(write):
             self.figures.completed += 1
+            if run.partition is not None and commits != self._commits[run.partition]:
+                self._new_events.add(run.partition)  # a turn that told of them may have found the execution running
         elif due_ms is None:
             self._outcomes.completed.append(run)
         else:

@@ -105,6 +105,38 @@ async def test_events_that_come_while_a_run_reads_the_end_of_the_log_wait_for_no
     await until(ledger, [1, 2])
 
 
+async def test_events_that_come_while_a_run_commits_wait_for_no_poll(
+    log, ledger, dispatcher, nursery, beat, connect, connection
+):
+    other = await connect()
+
+    @consumer("mirror")
+    async def mirror(execution):
+        while found := await execution.poll():
+            for one in found:
+                await write(execution, one)
+        if execution.occurrence == 0 and execution.partition == 1:
+            await other.execute("BEGIN")
+            await other.execute("SELECT FROM job_executions WHERE partition_id = 1 FOR UPDATE")
+
+    async def waits():
+        query = "SELECT count(*) FROM pg_locks WHERE locktype = 'transactionid' AND NOT granted"
+        return (await connection.execute(query)).rows[0][0]
+
+    await log(1, [1])
+    made = dispatcher(mirror, poll_interval="PT60S")
+    nursery.start_soon(made.run, beat)
+    await until(waits, 1)
+    await log(1, [2])
+    turns = made.figures.turns
+    made.committed(1)
+    while made.figures.turns < turns + 2:  # noqa: ASYNC110
+        await trio.sleep(0.01)
+    await other.execute("COMMIT")
+    await until(ledger, [1, 2])
+    other.close()
+
+
 async def test_a_failure_rolls_back_with_its_acknowledgements_and_never_gives_up(
     log, ledger, dispatcher, nursery, beat
 ):
