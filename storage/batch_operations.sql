@@ -81,19 +81,20 @@ WHERE batch_operation_key = $1 AND item_key = ANY ($2::bigint[]) AND state = 'AC
 RETURNING item_key;
 
 -- name: mark
--- The positions of commands that are in the log. They are the same, whoever appended them and however often.
+-- The positions of commands that are in the log. They are the same, whoever appended them and however often. `ANY`: as in `settle`.
 UPDATE batch_operation_items i SET position = x.position
 FROM unnest($2::bigint[], $3::bigint[]) AS x(item_key, position)
-WHERE i.batch_operation_key = $1 AND i.item_key = x.item_key AND i.state = 'ACTIVE' AND i.position = 0
+WHERE i.batch_operation_key = $1 AND i.item_key = ANY ($2::bigint[]) AND i.item_key = x.item_key AND i.state = 'ACTIVE' AND i.position = 0
     AND EXISTS (SELECT FROM partitions WHERE id = 1 AND epoch = $4);
 
 -- name: settle
 -- The ends of items, and the counts of their batch: an item is counted by the statement that ends it, and by no other. An item that
--- may be in the log is never canceled.
+-- may be in the log is never canceled. `ANY`: statistics that do not know the batch promise no items of it. The join alone would then read
+-- all of them for each portion.
 WITH ended AS (
     UPDATE batch_operation_items i SET state = x.state, error = x.error, processed_at = clock_now()
     FROM unnest($2::bigint[], $3::text[], $4::text[]) AS x(item_key, state, error)
-    WHERE i.batch_operation_key = $1 AND i.item_key = x.item_key AND i.state = 'ACTIVE'
+    WHERE i.batch_operation_key = $1 AND i.item_key = ANY ($2::bigint[]) AND i.item_key = x.item_key AND i.state = 'ACTIVE'
         AND (x.state <> 'CANCELED' OR i.position IS NULL)
         AND EXISTS (SELECT FROM partitions WHERE id = 1 AND epoch = $5)
     RETURNING i.state),

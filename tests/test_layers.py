@@ -264,6 +264,17 @@ def test_the_library_stands_on_the_core_alone():
     assert not wrong, told(wrong)
 
 
+def test_commands_of_the_database_start_without_the_server():
+    """Importing the API and the engine's tasks takes longer than what most of these commands do."""
+    todo = {f"vivero.cli.{name}" for name in ("access", "archive", "backup", "doctor", "migrate", "psql", "tenants")}
+    seen: set[str] = set()
+    while todo:
+        seen.add(module := todo.pop())
+        todo |= {one.name for one in IMPORTS if one.importer == module and one.name in MODULES} - seen
+    assert len(seen) > 100
+    assert not seen & {"vivero.program", "vivero.tree", "vivero.api.app", "vivero.engine.core.step"}
+
+
 def test_nobody_hides_a_circle():
     for path in MODULES.values():
         assert "TYPE_CHECKING" not in path.read_text(encoding="utf-8"), path

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 
-from vivero.chores import CONNECTIONS as CHORES
 from vivero.config import Config
 from vivero.roles import Role
 
+CHORES = 2
+"""Chores that use the database at the same time."""
 BASE_BYTES = 150_000_000
 """A process without load: code, models, buffers."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 
+from vivero import budget
 from vivero.config import Config
 from vivero.connections import Connections
 from vivero.engine.jobs import chores, execution
@@ -18,8 +19,6 @@ from vivero.storage.postgres.plans import CHORES
 from vivero.storage.postgres.pool import Pool
 
 NAME = "chores"
-CONNECTIONS = 2
-"""Chores that use the database at the same time."""
 SESSION = {**CHORES, "lock_timeout": "100ms"}
 """Chores never wait long for a lock, because other sessions would queue behind them."""
 
@@ -44,7 +43,7 @@ class Chores:
     """The dispatcher of the chores, with its pool. A node without the roles `engine` and `jobs` has none."""
 
     def __init__(self, config: Config, connections: Connections, node: str) -> None:
-        self._pool = Pool(connections.by_deadline("chore-runs", **SESSION), CONNECTIONS)
+        self._pool = Pool(connections.by_deadline("chore-runs", **SESSION), budget.CHORES)
         found = registries(config, self._pool.connection)
         mine = JobRegistry.of(_all(registry for role, registry in found.items() if config.has_role(role)))
         self._dispatcher = JobDispatcher(

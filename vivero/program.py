@@ -11,25 +11,21 @@ import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import structlog
 import trio
 
-from vivero import access, background, budget, embedded, logs, tree
+from vivero import access, background, budget, logs, tree
 from vivero.api.http1.listeners import open_listeners
 from vivero.api.server import Endpoint
 from vivero.api.tls.certificate import certificate_of
 from vivero.config import Config
-from vivero.embedded import Lease
-from vivero.engine.runtime.cluster import versions
-from vivero.engine.runtime.supervision.beat import Beat
+from vivero.database import leased, prepare
 from vivero.engine.runtime.supervision.children import Child
-from vivero.engine.runtime.supervision.failures import Escalated
 from vivero.hangup import Hangup
 from vivero.logs import levels
-from vivero.storage import nodes, partitions, row_security
-from vivero.storage.postgres import checks, connection_limit, driver, migrate
+from vivero.storage import partitions, row_security
+from vivero.storage.postgres import connection_limit, driver
 from vivero.storage.postgres.checks import Server
 from vivero.storage.postgres.migrate import Migration
 from vivero.storage.postgres.startup_problems import StartupProblem
@@ -46,8 +42,6 @@ these are freed without the collector. A full collection takes 0.1 s. A collecti
 
 OTHER_FILES = 200
 """Open files that are not client connections: sockets of the database, listening sockets, pipes, logs, uploads."""
-CONNECTIONS_FOR_PEOPLE = 20
-"""Connections of the embedded PostgreSQL beyond those of the program: psql, further programs, superusers."""
 SAME_SIGNAL_S = 0.2
 """Signals within this time count as one: `timeout` and terminals signal the program and then its process group."""
 
@@ -169,7 +163,7 @@ async def up(
             config = replace(config, api=replace(config.api, port=port))
             async with AsyncExitStack() as held:
                 async with _unless(stop):
-                    dsn, children = await held.enter_async_context(database(config))
+                    dsn, children = await held.enter_async_context(leased(config))
                     server = await prepare(dsn, config, migrating)
                     await access.make_first_admin(dsn, config.auth)
                     if config.tenants.enabled:
@@ -196,18 +190,6 @@ async def _unless(stop: trio.Event) -> AsyncGenerator[None]:
         nursery.start_soon(watch)
         yield
         nursery.cancel_scope.cancel()
-
-
-async def prepare(dsn: str, config: Config, migrating: Callable[[Migration, int, int], None] | None = None) -> Server:
-    """Check that PostgreSQL and the running nodes fit, and migrate the schema."""
-    server = await checks.check(dsn, allow_unsafe_commits=config.database.allow_unsafe_commits)
-    connection = await driver.connect(dsn, name="vivero:migrate")
-    try:
-        versions.check(config.api.version, await nodes.live(connection))
-        await migrate.migrate(connection, progress=migrating)
-    finally:
-        connection.close()
-    return server
 
 
 async def separate_tenants(dsn: str, config: Config) -> Config:
@@ -267,84 +249,6 @@ async def check_budget(dsn: str, config: Config) -> None:
     for warning in (problem, budget.too_little_memory(config)):
         if warning is not None:
             log.warning("the budget of connections or memory is short", why=warning)
-
-
-async def pending(dsn: str, config: Config) -> list[Migration]:
-    """Check that PostgreSQL fits, and return the migrations that `prepare` would run."""
-    await checks.check(dsn, allow_unsafe_commits=config.database.allow_unsafe_commits)
-    connection = await driver.connect(dsn, name="vivero:migrate")
-    try:
-        return await migrate.pending(connection)
-    finally:
-        connection.close()
-
-
-@asynccontextmanager
-async def database(config: Config) -> AsyncGenerator[tuple[str, list[Child]]]:
-    """The DSN of the user's PostgreSQL or of the embedded one, and the children that supervise the embedded one.
-
-    The embedded server is leased for the duration of the block.
-    """
-    if config.database.url is not None:
-        yield config.database.url, []
-        return
-    holder = LeaseHolder(config.database.data_dir, _embedded_settings(config))
-    try:
-        yield await holder.acquire(), [Child("postgres", holder.run)]
-    finally:
-        holder.release()
-
-
-def _embedded_settings(config: Config) -> embedded.Settings:
-    """The embedded server's settings, with as many connections as the processes need beside a few for people."""
-    usual = embedded.DEVELOPMENT
-    needed = budget.connections(config) * config.processes + CONNECTIONS_FOR_PEOPLE
-    most = max(needed, int(usual.parameters["max_connections"]))
-    return replace(usual, parameters={**usual.parameters, "max_connections": str(most)})
-
-
-class LeaseHolder:
-    """Holds the lease of the embedded PostgreSQL. Restarts a killed supervisor and resumes a stopped one.
-
-    A server that dies too often ends the program, so that its user notices.
-    """
-
-    def __init__(self, root: Path | None, settings: embedded.Settings = embedded.DEVELOPMENT) -> None:
-        self._root = root
-        self._settings = settings
-        self._lease: Lease | None = None
-
-    async def acquire(self) -> str:
-        """Lease the server and return its DSN. A lease that arrives after a cancellation is dropped."""
-        self._lease = await trio.to_thread.run_sync(
-            embedded.acquire, self._root, self._settings, abandon_on_cancel=True
-        )
-        return self._lease.dsn
-
-    async def run(self, beat: Beat) -> None:
-        """Acquire the lease again whenever it is lost. The DSN stays the same, because it depends on the root only."""
-        while True:
-            lease = self._lease
-            if lease is None or lease.is_lost():
-                log.warning("the embedded PostgreSQL is gone: restarting it")
-                self.release()
-                with beat.waiting(60.0):
-                    await self._acquire_again()
-            elif lease.is_stopped():
-                log.error("the supervisor of the embedded PostgreSQL was stopped: resuming it")
-                lease.resume()
-            await beat.sleep(0.25)
-
-    async def _acquire_again(self) -> None:
-        try:
-            await self.acquire()
-        except embedded.GivenUp as given_up:
-            raise Escalated(str(given_up)) from given_up
-
-    def release(self) -> None:
-        if self._lease is not None:
-            self._lease.close()
-            self._lease = None
 
 
 def node_name(given: str | None = None, process: str | None = None) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from vivero import program
+from vivero import database, program
 from vivero.cli.failures import alone
 from vivero.config import Config, load
 from vivero.storage.postgres.migrate import read_migrations
@@ -40,18 +40,18 @@ def test_the_address_is_one_that_can_be_opened(host, shown):
 
 async def test_what_is_pending_is_told_and_not_done(empty_database):
     config = load(environment={}, flags={"database.allow_unsafe_commits": True})
-    assert [str(migration) for migration in await program.pending(empty_database, config)] == list(
+    assert [str(migration) for migration in await database.pending(empty_database, config)] == list(
         map(str, read_migrations())
     )
     done = []
-    await program.prepare(empty_database, config, lambda migration, number, count: done.append((number, count)))
+    await database.prepare(empty_database, config, lambda migration, number, count: done.append((number, count)))
     assert done == [(number + 1, len(done)) for number in range(len(read_migrations()))]
-    assert await program.pending(empty_database, config) == []
+    assert await database.pending(empty_database, config) == []
 
 
 async def test_your_own_server_needs_no_lease():
     config = load(environment={}, flags={"database.url": "postgresql://x"})
-    async with program.database(config) as (dsn, children):
+    async with database.leased(config) as (dsn, children):
         assert (dsn, children) == ("postgresql://x", [])
 
 

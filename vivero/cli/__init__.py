@@ -17,7 +17,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "The server": {
         "up": ("server:up", "Start the server, with an embedded PostgreSQL or your own."),
         "demo": ("demo:demo", "Watch an order process run, from deployment to end."),
-        "migrate": ("server:migrate", "Migrate a database's schema, then exit."),
+        "migrate": ("migrate:migrate", "Migrate a database's schema, then exit."),
         "partitions": ("partitions:partitions", "List partitions, pin tenants to them, and raise their number."),
         "log-levels": ("log_levels:log_levels", "Show and change what loggers of running nodes log."),
         "drain": ("nodes:drain", "Hand a node's partitions over to other nodes, for maintenance."),
@@ -28,7 +28,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "restore": ("backup:restore", "Restore a backup of `vivero backup` into an empty database."),
         "archive": ("archive:archive", "List, show and erase archived process instances."),
         "doctor": ("doctor:doctor", "Check PostgreSQL: settings, vacuum, connections, replication, clocks, disk."),
-        "database-url": ("server:database_url", "Print the URL of a running embedded PostgreSQL, for psql."),
+        "database-url": ("migrate:database_url", "Print the URL of a running embedded PostgreSQL, for psql."),
     },
     "Processes": {
         "deploy": ("deploy:deploy", "Deploy BPMN files and forms, all or none."),
@@ -133,8 +133,15 @@ class Commands(Group):
             return super().make_context(info_name, args, parent, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with suggested_options():
-            return super().invoke(ctx)
+        try:
+            with suggested_options():
+                return super().invoke(ctx)
+        except (click.Abort, KeyboardInterrupt) as error:
+            if isinstance(error, click.Abort) and not isinstance(error.__context__, KeyboardInterrupt):
+                raise  # the answer was no, or there is nobody to ask
+            from vivero.cli.failures import Interrupted
+
+            raise Interrupted("nothing was changed" if isinstance(error, click.Abort) else "") from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(map(len, self.list_commands(ctx)))

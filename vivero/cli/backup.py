@@ -11,13 +11,14 @@ from typing import Any
 import click
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-from vivero import backups, dump_tools, program
+from vivero import backups, dump_tools
 from vivero.backups import BackupProblem, Manifest
+from vivero.cli.database import EXPECTED, say_migration
 from vivero.cli.failures import Failure, run
 from vivero.cli.options import PATH, json_option, tell
-from vivero.cli.server import EXPECTED, say_migration
 from vivero.cli.settings import Database, database_options
 from vivero.config import Config
+from vivero.database import leased, prepare
 from vivero.dump_tools import NoTool
 from vivero.storage.postgres import checks
 from vivero.terminal_tables import console
@@ -51,7 +52,7 @@ def backup(
     chosen = database.settings()
 
     async def work() -> Manifest:
-        async with program.database(chosen) as (dsn, _children):
+        async with leased(chosen) as (dsn, _children):
             await checks.check(dsn, allow_unsafe_commits=chosen.database.allow_unsafe_commits)
             with _bar() as progress:
                 return await backups.take(dsn, directory, jobs=jobs, progress=progress)
@@ -98,11 +99,11 @@ def restore(
 
 
 async def _restore(chosen: Config, directory: Path, manifest: Manifest) -> None:
-    async with program.database(chosen) as (dsn, _children):
+    async with leased(chosen) as (dsn, _children):
         await checks.check(dsn, allow_unsafe_commits=chosen.database.allow_unsafe_commits)
         with _bar() as progress:
             await backups.restore(dsn, directory, manifest, progress)
-        await program.prepare(dsn, chosen, say_migration)
+        await prepare(dsn, chosen, say_migration)
 
 
 @contextmanager

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, TypeVar
 
 import click
 import trio
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from vivero.cli.each import keys_argument, try_each
 from vivero.cli.groups import Group
@@ -64,53 +66,73 @@ def change_all(
     async def work(client: Client) -> Document:
         if not yes and sys.stdin.isatty():
             found = await client.search(searched, {**of, **chosen}, limit=1)
-            click.confirm(f"{what} {total(found)} {searched.replace('-', ' ')}?", abort=True)
+            click.confirm(f"{what} {total(found)} {searched.replace('-', ' ')}?", abort=True, err=True)
         key = await client.create_batch_operation(path, chosen)
-        created.append(key)
         if detach:
             say({"batchOperationKey": key}) if as_json else click.echo(key)
             return {}
-        return await follow(client, key, as_json)
+        followed.append(Followed(key))
+        return await followed[0].to_its_end(client, as_json)
 
-    created: list[str] = []
-    ended = talk(address, work, lambda: goes_on(created[0]) if created else "")
+    followed: list[Followed] = []
+    ended = talk(address, work, lambda: followed[0].goes_on() if followed else "")
     if ended and ended["state"] != "COMPLETED":
         key = ended["batchOperationKey"]
         raise Failure(f"batch operation {key} is {ended['state']}: see `vivero batches show {key}`")
 
 
-def goes_on(key: str) -> str:
-    """The text after Ctrl-C."""
-    return (
-        f"batch operation {key} goes on at the server: `vivero batches watch {key}` shows it, `vivero batches cancel"
-        f" {key}` ends it"
-    )
+@dataclass(slots=True)
+class Followed:
+    """A batch operation whose progress is shown."""
 
+    key: str
+    seen: Document | None = None
 
-async def follow(client: Client, key: str, as_json: bool = False) -> Document:
-    """Show a progress bar until the batch operation ends or is suspended, then a line of counts."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console(stderr=True), transient=True) as progress:
-        bar = progress.add_task("selecting", total=None)
-        while True:
-            found = await client.batch_operation(key)
-            _show(progress, bar, found)
-            if found["state"] not in OPEN:
-                break
-            await trio.sleep(POLL_S)
-    if as_json:
-        say(found)
-    else:
-        click.echo(summary(found))
-    return found
+    async def to_its_end(self, client: Client, as_json: bool = False) -> Document:
+        """Show a progress bar until the batch operation ends or is suspended, then a line of counts."""
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[count]}"),
+            TimeRemainingColumn(),
+        )
+        with Progress(*columns, console=console(stderr=True), transient=True) as progress:
+            bar = progress.add_task("selecting", total=None, count="")
+            while True:
+                self.seen = await client.batch_operation(self.key)
+                _show(progress, bar, self.seen)
+                if self.seen["state"] not in OPEN:
+                    break
+                await trio.sleep(POLL_S)
+        if as_json:
+            say(self.seen)
+        else:
+            click.echo(summary(self.seen))
+        return self.seen
+
+    def goes_on(self) -> str:
+        """The text after Ctrl-C."""
+        far = "" if self.seen is None else f" ({_count(self.seen)})"
+        return (
+            f"batch operation {self.key} goes on at the server{far}:\n"
+            f"  vivero batches watch {self.key}     shows its progress\n"
+            f"  vivero batches cancel {self.key}    leaves the rest alone"
+        )
 
 
 def _show(progress: Progress, bar: TaskID, found: Document) -> None:
-    total = found["operationsTotalCount"]
     if found["state"] == "CREATED":
-        progress.update(bar, description="selecting", completed=total)
+        progress.update(bar, description="selecting", count=_count(found))
     else:
-        progress.update(bar, description=found["state"].lower(), total=total, completed=done(found))
+        total = found["operationsTotalCount"]
+        progress.update(
+            bar, description=found["state"].lower(), total=total, completed=done(found), count=_count(found)
+        )
+
+
+def _count(found: Document) -> str:
+    total = found["operationsTotalCount"]
+    return f"{total:,} found" if found["state"] == "CREATED" else f"{done(found):,} of {total:,}"
 
 
 def done(found: Document) -> int:
@@ -121,12 +143,20 @@ def done(found: Document) -> int:
 def summary(found: Document) -> str:
     """The counts of a batch operation, as a line."""
     counts = [
-        f"{found[f'operations{name}Count']} {name.lower()}"
+        f"{found[f'operations{name}Count']:,} {name.lower()}"
         for name in ("Completed", "Failed", "Skipped", "Canceled")
         if found[f"operations{name}Count"]
     ]
-    items = f"{found['operationsTotalCount']} items" + (f": {', '.join(counts)}" if counts else "")
-    return f"batch operation {found['batchOperationKey']} {found['state']}, {items}"
+    items = f"{found['operationsTotalCount']:,} items" + (f": {', '.join(counts)}" if counts else "")
+    return f"batch operation {found['batchOperationKey']} {found['state']}{_lasted(found)}, {items}"
+
+
+def _lasted(found: Document) -> str:
+    """How long it took, by the engine's clock; nothing while it runs."""
+    if found["endDate"] is None:
+        return ""
+    took = datetime.fromisoformat(found["endDate"]) - datetime.fromisoformat(found["startDate"])
+    return f" in {took.total_seconds():,.1f} s"
 
 
 # -- vivero batches
@@ -212,7 +242,8 @@ def show(key: str, items: str | None, oldest: bool, **page: Any) -> None:
 @json_option
 def watch(key: str, address: str | None, as_json: bool) -> None:
     """Show the progress of a batch operation until it ends or is suspended. Ctrl-C ends the watching only."""
-    talk(address, lambda client: follow(client, key, as_json), lambda: goes_on(key))
+    followed = Followed(key)
+    talk(address, lambda client: followed.to_its_end(client, as_json), followed.goes_on)
 
 
 def _change(address: str | None, keys: tuple[str, ...], action: str, done: str, as_json: bool) -> None:

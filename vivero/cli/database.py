@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeVar
 
-from vivero import program
+import click
+
 from vivero.cli.failures import Failure, run
 from vivero.cli.recorded import Work, recorded
-from vivero.cli.server import EXPECTED
 from vivero.cli.settings import Database
+from vivero.database import leased, prepare
+from vivero.embedded import EmbeddedPostgresError
+from vivero.engine.runtime.cluster.versions import IncompatibleVersion
 from vivero.storage.audit_log import AuditRecord
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.errors import Outage, Retry
+from vivero.storage.postgres.migrate import SCHEMA_VERSION, Migration, MigrationError
+from vivero.storage.postgres.startup_problems import StartupProblem
 
 T = TypeVar("T")
+
+EXPECTED: Mapping[type[Exception], type[Failure]] = dict.fromkeys(
+    (StartupProblem, EmbeddedPostgresError, MigrationError, IncompatibleVersion, Outage, Retry), Failure
+)
+"""The expected exceptions of work on a database, and the failure of the command for each."""
 
 
 def on_database(database: Database, work: Callable[[Connection], Awaitable[T]], rejection: type[Exception]) -> T:
@@ -25,8 +36,8 @@ def on_database(database: Database, work: Callable[[Connection], Awaitable[T]], 
     chosen = database.settings()
 
     async def session() -> T:
-        async with program.database(chosen) as (dsn, _children):
-            await program.prepare(dsn, chosen)
+        async with leased(chosen) as (dsn, _children):
+            await prepare(dsn, chosen)
             connection = await driver.connect(dsn, name="vivero:command")
             try:
                 return await work(connection)
@@ -39,3 +50,12 @@ def on_database(database: Database, work: Callable[[Connection], Awaitable[T]], 
 def change(database: Database, made: AuditRecord, work: Work[T], rejection: type[Exception]) -> T:
     """Change the database, with a record in the audit log. Raises Failure, as `on_database` does."""
     return on_database(database, recorded(made, work, rejection), rejection)
+
+
+def say_migration(migration: Migration, number: int, count: int) -> None:
+    """Print one line for a migration; a new database gets one for all of them."""
+    if count == SCHEMA_VERSION:
+        if number == 1:
+            click.echo(f"making the tables of a new database: {count} migrations", err=True)
+        return
+    click.echo(f"migration {number} of {count}: {migration}", err=True)

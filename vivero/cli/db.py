@@ -6,9 +6,9 @@ import secrets
 
 import click
 
+from vivero.cli.database import EXPECTED
 from vivero.cli.failures import run
 from vivero.cli.groups import Group
-from vivero.cli.server import EXPECTED
 from vivero.cli.settings import Database, database_options
 from vivero.storage import row_security
 from vivero.storage.postgres import driver

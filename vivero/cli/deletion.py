@@ -100,7 +100,7 @@ def erase(business_id: str | None, variable: str | None, yes: bool, address: str
     if variable is not None:
         subject = {"variable": variable_filter(variable)}
     if not yes:
-        click.confirm("Erase for good?", abort=True)
+        click.confirm("Erase for good?", abort=True, err=True)
 
     async def work(client: Client) -> tuple[int, int]:
         kept, lost, after = 0, 0, None

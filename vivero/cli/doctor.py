@@ -10,12 +10,13 @@ import click
 import trio
 from rich.markup import escape
 
-from vivero import embedded, program
+from vivero import embedded
+from vivero.cli.database import EXPECTED
 from vivero.cli.failures import Failure, run
 from vivero.cli.options import json_option, say
-from vivero.cli.server import EXPECTED
 from vivero.cli.settings import Database, database_options
 from vivero.config import Config
+from vivero.database import leased
 from vivero.doctor import Finding, Level, judge, worst
 from vivero.embedded.layout import default_root
 from vivero.engine.jobs.archive.opening import open_store
@@ -60,7 +61,7 @@ def doctor(context: click.Context, as_json: bool, database: Database) -> None:
 
 
 async def _examine(chosen: Config) -> list[Finding]:
-    async with program.database(chosen) as (dsn, _children):
+    async with leased(chosen) as (dsn, _children):
         findings = []
         try:
             await checks.check(dsn, allow_unsafe_commits=chosen.database.allow_unsafe_commits)

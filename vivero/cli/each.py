@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import sys
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import click
+import trio
 
 from vivero.cli.options import Failure, Key, say, talk
-from vivero.client import ApiError, Client, Document, Unreachable
+from vivero.client import ApiError, Client, ClientError, Document, Unreachable
 
 F = TypeVar("F", bound=Callable[..., Any])
 Work = Callable[[Client, str], Awaitable[Any]]
 Explain = Callable[[Client, str], Awaitable[str | None]]
 STDIN = "-"
+IN_ORDER = 20
+"""Up to so many keys are tried one after the other, in their order."""
+AT_ONCE = 16
+"""Of more keys, so many are tried at once."""
+NAMED = 3
+"""Keys of a kind that a message names, so that they fit a line."""
 
 
 def keys_argument(name: str = "KEY", *, required: bool = True) -> Callable[[F], F]:
@@ -60,29 +69,56 @@ def try_each(
     chosen = named(keys)
     if not chosen:
         click.echo("no keys on standard input: nothing to do", err=True)
-    failed = talk(address, lambda client: _try(client, chosen, work, done, as_json, explain))
-    if failed == 1 and len(chosen) == 1:
+    attempt = Attempt(work, done, as_json, explain, deque(chosen))
+    talk(address, lambda client: try_all(client, attempt), lambda: interrupted(attempt, len(chosen)))
+    if attempt.failed == 1 and len(chosen) == 1:
         raise click.exceptions.Exit(1)
-    if failed:
-        raise Failure(f"{failed} of {len(chosen)} failed")
+    if attempt.failed:
+        raise Failure(f"{attempt.failed:,} of {len(chosen):,} failed")
 
 
-async def _try(
-    client: Client, keys: Sequence[str], work: Work, done: str, as_json: bool, explain: Explain | None
-) -> int:
-    """The number of keys that failed."""
-    failed = 0
-    for number, key in enumerate(keys):
+@dataclass(slots=True)
+class Attempt:
+    """The work for keys: those that are left, those that are asked for, and how many have failed."""
+
+    work: Work
+    done: str
+    as_json: bool
+    explain: Explain | None
+    left: deque[str]
+    asked: list[str] = field(default_factory=list)
+    in_doubt: list[str] = field(default_factory=list)
+    failed: int = 0
+    lost: Unreachable | None = None
+    """Why the server could not be reached."""
+
+
+async def try_all(client: Client, attempt: Attempt) -> None:
+    """Do the work for all keys. Raises Unreachable, with the keys that are left."""
+    at_once = AT_ONCE if len(attempt.left) > IN_ORDER else 1
+    async with trio.open_nursery() as nursery:
+        for _ in range(at_once):
+            nursery.start_soon(_one_by_one, client, attempt)
+    if attempt.lost is not None:
+        raise _unreachable(attempt.lost, attempt)
+
+
+async def _one_by_one(client: Client, attempt: Attempt) -> None:
+    """Take key after key until none is left or the server is gone."""
+    while attempt.left and attempt.lost is None:
+        key = attempt.left.popleft()
+        attempt.asked.append(key)
         try:
-            await work(client, key)
+            await attempt.work(client, key)
         except ApiError as error:
-            failed += 1
-            _say_failure(key, error, await _reason(client, key, error, explain), as_json)
+            attempt.failed += 1
+            _say_failure(key, error, await _reason(client, key, error, attempt.explain), attempt.as_json)
         except Unreachable as error:
-            raise _unreachable(error, keys[number:]) from error
+            attempt.lost = error
+            (attempt.in_doubt if error.in_doubt else attempt.left).insert(0, key)
         else:
-            _say_done(key, done, as_json)
-    return failed
+            _say_done(key, attempt.done, attempt.as_json)
+        attempt.asked.remove(key)
 
 
 async def _reason(client: Client, key: str, error: ApiError, explain: Explain | None) -> str:
@@ -90,7 +126,7 @@ async def _reason(client: Client, key: str, error: ApiError, explain: Explain | 
         return str(error)
     try:
         return await explain(client, key) or str(error)
-    except ApiError:
+    except ClientError:
         return str(error)
 
 
@@ -108,15 +144,28 @@ def _say_failure(key: str, error: ApiError, reason: str, as_json: bool) -> None:
     click.echo(f"Error: {about}{reason}", err=True)
 
 
-def _unreachable(error: Unreachable, rest: Sequence[str]) -> Unreachable:
+def _unreachable(error: Unreachable, attempt: Attempt) -> Unreachable:
     """The error, with the keys whose outcome is unknown or that were not tried."""
-    if len(rest) == 1 and not error.in_doubt:
+    if not attempt.in_doubt and len(attempt.left) == 1:
         return error
-    unknown = f" Unknown: {rest[0]}." if error.in_doubt else ""
-    untried = rest[1:] if error.in_doubt else rest
-    return Unreachable(
-        f"{error}{unknown}" + (f" Not tried: {', '.join(untried)}" if untried else ""), in_doubt=error.in_doubt
-    )
+    return Unreachable(f"{error}{_rest(attempt.in_doubt, attempt.left)}", in_doubt=error.in_doubt)
+
+
+def interrupted(attempt: Attempt, total: int) -> str:
+    """The text after Ctrl-C: how far the keys are."""
+    tried = total - len(attempt.left) - len(attempt.asked)
+    return f"{tried:,} of {total:,} were tried{_rest(attempt.asked, attempt.left)}"
+
+
+def _rest(unknown: Sequence[str], untried: Sequence[str]) -> str:
+    said = (f"\n{what}: {_some(keys)}" for what, keys in (("Unknown", unknown), ("Not tried", untried)) if keys)
+    return "".join(said)
+
+
+def _some(keys: Sequence[str]) -> str:
+    """The first keys of many, and how many more there are."""
+    more = f" and {len(keys) - NAMED:,} more" if len(keys) > NAMED else ""
+    return ", ".join(list(keys)[:NAMED]) + more
 
 
 def ended(what: str, document: Document) -> str | None:

@@ -16,7 +16,7 @@ from vivero.client import Client, Page
 from vivero.terminal_tables import Column, field, listed, state, time
 
 F = TypeVar("F", bound=Callable[..., Any])
-MAX_PAGE = 1000
+PAGE, MAX_PAGE = 50, 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +26,14 @@ class View:
     address: str | None
     as_json: bool
     keys_only: bool
-    limit: int
+    limit: int | None
     after: str | None
     everything: bool
+
+    @property
+    def page(self) -> int:
+        """The number of items to ask for at a time."""
+        return self.limit or (MAX_PAGE if self.everything else PAGE)
 
     @property
     def format(self) -> Format:
@@ -50,9 +55,7 @@ def paged(command: F) -> F:
             "--limit",
             type=click.IntRange(1, MAX_PAGE),
             metavar="N",
-            default=50,
-            show_default=True,
-            help="Rows per page.",
+            help=f"Rows per page.  [{PAGE}; with --all {MAX_PAGE}]",
         ),
     ):
         command = option(command)
@@ -226,7 +229,7 @@ def list_page(
         after, shown = view.after, 0
         hidden: Sequence[str] = ()
         while True:
-            page = await client.search(resource, chosen, **order, limit=view.limit, after=after)
+            page = await client.search(resource, chosen, **order, limit=view.page, after=after)
             shown += len(page.items)
             hidden = rows.show(page.items)
             after = page.after

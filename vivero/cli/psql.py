@@ -10,7 +10,7 @@ import click
 
 from vivero import embedded
 from vivero.cli.failures import Failure
-from vivero.cli.server import embedded_url
+from vivero.cli.migrate import embedded_url
 from vivero.cli.settings import Database, database_options
 from vivero.embedded.binaries import find_installation
 

@@ -1,4 +1,4 @@
-"""The commands `up`, `migrate` and `database-url`."""
+"""The command `up`."""
 
 from __future__ import annotations
 
@@ -9,39 +9,29 @@ from pathlib import Path
 import click
 import structlog
 
-from vivero import config, embedded, logs, program, service_manager
+from vivero import config, embedded, program, service_manager
 from vivero.access import NotProtected
 from vivero.api.access.settings import MODES
 from vivero.api.http1.listeners import ListenError
 from vivero.api.tls.certificate import CertificateProblem
+from vivero.cli.database import EXPECTED as OF_DATABASES
+from vivero.cli.database import say_migration
 from vivero.cli.failures import Failure, GaveUp, run
-from vivero.cli.options import PATH, json_option, tell
+from vivero.cli.options import PATH
 from vivero.cli.settings import Database, database_options
 from vivero.config import Config
-from vivero.engine.runtime.cluster.versions import IncompatibleVersion
 from vivero.engine.runtime.supervision.failures import Escalated
 from vivero.processes import parent
 from vivero.roles import Role, parse
 from vivero.storage.postgres.checks import Server
-from vivero.storage.postgres.errors import Outage, Retry
-from vivero.storage.postgres.migrate import SCHEMA_VERSION, Migration, MigrationError
-from vivero.storage.postgres.startup_problems import StartupProblem
 
 log = structlog.get_logger(__name__)
 
-LISTED = 5
-"""The most migrations that one message names."""
-
 EXPECTED: Mapping[type[Exception], type[Failure]] = {
-    StartupProblem: Failure,
+    **OF_DATABASES,
     ListenError: Failure,
     NotProtected: Failure,
     CertificateProblem: Failure,
-    embedded.EmbeddedPostgresError: Failure,
-    MigrationError: Failure,
-    IncompatibleVersion: Failure,
-    Outage: Failure,
-    Retry: Failure,
     Escalated: GaveUp,
 }
 """The expected exceptions of a server, and the failure of the command for each."""
@@ -120,90 +110,6 @@ def up(
         lambda: program.up(chosen, ready=functools.partial(_say_ready, chosen), migrating=say_migration, serve=serve),
         EXPECTED,
     )
-
-
-@click.command()
-@database_options
-@click.option("--check", is_flag=True, help="Change nothing; exit with 1 if migrations are pending.")
-@json_option
-def migrate(database: Database, check: bool, as_json: bool) -> None:
-    """Migrate a database's schema, then exit.
-
-    `vivero up` does the same at its start. Use this command to migrate before the start. Several programs may run it
-    at the same time: one migrates, and the others wait and then have nothing to do.
-
-    \b
-    Examples:
-      vivero migrate --database-url postgresql://vivero:secret@db/vivero
-      vivero migrate --check
-    """
-    chosen = database.settings()
-    logs.configure(chosen.log_format, "warning")
-    todo = run(lambda: _pending(chosen) if check else _migrate(chosen), EXPECTED)
-    if check and todo:
-        raise Failure(_pending_text(todo))
-    text = f"{len(todo)} migrations done; the schema is up to date" if todo else "the schema is up to date"
-    tell(as_json, text, migrations=list(map(str, todo)))
-
-
-def _pending_text(todo: list[Migration]) -> str:
-    """Names the migrations; of many only the first and the last one."""
-    names = list(map(str, todo))
-    listed = ", ".join(names) if len(names) <= LISTED else f"{names[0]} … {names[-1]}"
-    return f"{len(names)} migrations are pending: {listed}"
-
-
-async def _migrate(chosen: Config) -> list[Migration]:
-    done: list[Migration] = []
-
-    def progress(migration: Migration, number: int, count: int) -> None:
-        say_migration(migration, number, count)
-        done.append(migration)
-
-    async with program.database(chosen) as (dsn, _children):
-        await program.prepare(dsn, chosen, progress)
-    return done
-
-
-async def _pending(chosen: Config) -> list[Migration]:
-    async with program.database(chosen) as (dsn, _children):
-        return await program.pending(dsn, chosen)
-
-
-@click.command("database-url")
-@click.option("--data-dir", type=PATH, envvar="VIVERO_DATA_DIR", metavar="DIR", help="The --data-dir of `vivero up`.")
-@json_option
-def database_url(data_dir: Path | None, as_json: bool) -> None:
-    """Print the URL of the embedded PostgreSQL that runs at DIR.
-
-    \b
-    Example:
-      vivero database-url
-      psql "$(vivero database-url)" -c 'SELECT * FROM process_instances'
-    """
-    url = embedded_url(data_dir)
-    tell(as_json, url, url=url)
-
-
-def embedded_url(data_dir: Path | None) -> str:
-    """The URL of the embedded PostgreSQL that runs at a data directory. Raises Failure."""
-    try:
-        url = embedded.database_url(data_dir)
-    except embedded.EmbeddedPostgresError as error:
-        raise Failure(str(error)) from error
-    if url is None:
-        root = data_dir or embedded.default_root()
-        raise Failure(f"no embedded PostgreSQL runs at {root}: start it with `vivero up`")
-    return url
-
-
-def say_migration(migration: Migration, number: int, count: int) -> None:
-    """Print one line for a migration; a new database gets one for all of them."""
-    if count == SCHEMA_VERSION:
-        if number == 1:
-            click.echo(f"making the tables of a new database: {count} migrations", err=True)
-        return
-    click.echo(f"migration {number} of {count}: {migration}", err=True)
 
 
 def _say_ready(chosen: Config, ready: program.Ready) -> None:

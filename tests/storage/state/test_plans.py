@@ -85,3 +85,26 @@ def test_outcomes_are_found_by_the_primary_key_in_an_empty_log(connection, setti
 def test_an_unprepared_session_would_read_whole_tables(connection):
     """What the settings are for; without it the tests above could not fail."""
     assert any(tables_read_whole(connection, statement) for statement in [*CONSUMER, *ACTIVATION])
+
+
+@pytest.mark.parametrize("name", ["take", "mark", "settle"])
+def test_items_of_a_batch_operation_that_statistics_do_not_know_are_found_by_their_keys(database, name):
+    """With the batch alone a statement would read all of its items, for each portion of them."""
+    arguments = {
+        "take": "2, ARRAY[7, 8], 1",
+        "mark": "2, ARRAY[7, 8], ARRAY[1, 2], 1",
+        "settle": "2, ARRAY[7, 8], ARRAY['COMPLETED', 'FAILED'], ARRAY[NULL, 'no'], 1",
+    }
+    with psycopg.connect(database, autocommit=True) as connection:
+        use_indexes(connection, BY_INDEX | {"plan_cache_mode": "force_custom_plan"})
+        connection.execute(
+            "INSERT INTO batch_operation_items (batch_operation_key, type, item_key, process_instance_key, root_key,"
+            " process_id, tenant_id, state) SELECT 1, 'CANCEL_PROCESS_INSTANCE', i, i, i, 'p', '', 'COMPLETED'"
+            " FROM generate_series(1, 3000) AS i"
+        )
+        connection.execute("ANALYZE batch_operation_items")
+        text = load(STORAGE / "batch_operations.sql")[name].text
+        connection.pgconn.exec_(f"PREPARE asked AS {text}".encode())
+        found = connection.execute(f"EXPLAIN EXECUTE asked ({arguments[name]})").fetchall()
+    lines = "\n".join(line for (line,) in found)
+    assert re.search(r"Scan using batch_operation_items_.*\n *Index Cond: .*(item_key|position\"?) = ", lines), lines

@@ -80,7 +80,7 @@ class Recording:
 def test_unique_executions_are_added_and_runs_are_cancelled(monkeypatch, arguments, asked, said):
     client = Recording()
 
-    def talk(_address, work):
+    def talk(_address, work, _goes_on=None):
         return trio.run(work, client)
 
     monkeypatch.setattr(background, "talk", talk)

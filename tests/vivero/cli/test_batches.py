@@ -19,7 +19,7 @@ def operation(state, total=0, **counts):
         "batchOperationType": "CANCEL_PROCESS_INSTANCE",
         "actorId": "ann",
         "startDate": "2026-11-22T20:00:00.000Z",
-        "endDate": None,
+        "endDate": None if state in (*batches.OPEN, "SUSPENDED") else "2026-11-22T20:00:02.500Z",
         "operationsTotalCount": total,
         **{f"operations{name}Count": counts.get(name, 0) for name in ("Completed", "Failed", "Skipped", "Canceled")},
         "errors": [],
@@ -83,7 +83,7 @@ def test_everything_that_matches_is_cancelled_and_the_counts_are_printed(server)
         "cancel", "--all", "--process", "order", "--version", "3", "--tag", "a", "--filter", '{"hasIncident": true}'
     )
     assert said.exit_code == 0, said.stderr
-    assert said.stdout == "batch operation 7 COMPLETED, 3 items: 2 completed, 1 skipped\n"
+    assert said.stdout == "batch operation 7 COMPLETED in 2.5 s, 3 items: 2 completed, 1 skipped\n"
     filter = {
         "processDefinitionId": "order",
         "processDefinitionVersion": 3,
@@ -115,7 +115,7 @@ def test_failed_items_are_an_error(server):
     server.states = [operation("PARTIALLY_COMPLETED", 2, Completed=1, Failed=1)]
     said = run("cancel", "--all", "--process", "order")
     assert said.exit_code == 1
-    assert said.stdout == "batch operation 7 PARTIALLY_COMPLETED, 2 items: 1 completed, 1 failed\n"
+    assert said.stdout == "batch operation 7 PARTIALLY_COMPLETED in 2.5 s, 2 items: 1 completed, 1 failed\n"
     assert "see `vivero batches show 7`" in said.stderr
 
 
@@ -149,7 +149,7 @@ def test_keys_and_filters_do_not_mix(server, arguments, says):
 def test_a_person_is_asked_first(server, monkeypatch):
     asked: list[str] = []
     monkeypatch.setattr("sys.stdin", type("Terminal", (), {"isatty": lambda _self: True})())
-    monkeypatch.setattr("click.confirm", lambda text, abort: asked.append(text))
+    monkeypatch.setattr("click.confirm", lambda text, abort, err: asked.append(text))
     change = partial(batches.change_all, None, "process-instances/cancellation", "process-instances", {"tags": ["a"]})
     change(detach=True, yes=False, what="cancel")
     assert asked == ["cancel 1 process instances?"]
@@ -172,7 +172,7 @@ def test_a_batch_operation_is_shown_with_its_errors(server):
     server.states = [operation("FAILED") | {"errors": [{"message": "the filter took too long"}]}]
     assert run("batches", "show", "7").stdout.splitlines() == [
         "CANCEL_PROCESS_INSTANCE by ann, FAILED",
-        "batch operation 7 FAILED, 0 items",
+        "batch operation 7 FAILED in 2.5 s, 0 items",
         "the filter took too long",
     ]
     assert json.loads(run("batches", "show", "7", "--json").stdout)["state"] == "FAILED"
@@ -189,6 +189,17 @@ def test_a_batch_operation_is_shown_with_its_errors(server):
 def test_it_is_changed_by_key(server, verb, path, says):
     assert run("batches", verb, "7").stdout == f"{says} 7\n"
     assert server.asked == [("POST", f"/v2/batch-operations/7/{path}", {})]
+
+
+def test_after_an_interruption_it_says_how_far_the_server_is():
+    followed = batches.Followed("7")
+    assert followed.goes_on().splitlines()[0] == "batch operation 7 goes on at the server:"
+    followed.seen = operation("CREATED", 12_000)
+    assert "(12,000 found)" in followed.goes_on()
+    followed.seen = operation("ACTIVE", 12_000, Completed=7_000, Skipped=988)
+    text = followed.goes_on()
+    assert "(7,988 of 12,000)" in text
+    assert max(map(len, text.splitlines())) < 80
 
 
 def test_progress_is_watched_until_it_is_suspended(server):

@@ -1,5 +1,6 @@
 """The command line without a server: help, and what is said when something is wrong."""
 
+import io
 import json
 import re
 import subprocess
@@ -168,8 +169,22 @@ def test_after_ctrl_c_a_command_says_what_goes_on(run, monkeypatch):
     monkeypatch.setattr("trio.run", interrupted)
     result = run("batches", "watch", "7")
     assert result.exit_code == 130
-    assert "batch operation 7 goes on at the server: `vivero batches watch 7` shows it" in result.stderr
+    assert "batch operation 7 goes on at the server:\n  vivero batches watch 7 " in result.stderr
     assert run("status").exit_code == 130
+
+
+class Interrupted(io.BytesIO):
+    def read1(self, _size=-1):
+        raise KeyboardInterrupt
+
+
+def test_ctrl_c_at_a_question_is_no_refusal(run):
+    question = ("erase", "--business-id", "x")
+    assert run(*question, input="n\n").exit_code == 1
+    assert run(*question, input="").exit_code == 1
+    result = run(*question, input=Interrupted())
+    assert (result.exit_code, result.stdout) == (130, ""), result.stderr
+    assert result.stderr.endswith("nothing was changed\n")
 
 
 @pytest.mark.parametrize(

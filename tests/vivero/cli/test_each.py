@@ -1,13 +1,16 @@
 """Several keys at once: each is tried, each outcome is shown, and the exit code tells of failures."""
 
 import json
+import re
+from collections import deque
 from functools import partial
 
 import httpx
 import pytest
+import trio
 from click.testing import CliRunner
 
-from vivero.cli import main, options
+from vivero.cli import each, main, options
 from vivero.client import Client
 
 
@@ -91,13 +94,45 @@ def test_a_server_that_is_gone_ends_it_and_the_rest_is_named(server):
     said = run("cancel", "1", "9", "4", "5")
     assert said.exit_code == 1
     assert said.stdout == "cancelled 1\n"
-    assert said.stderr.endswith("is `vivero up` running? Not tried: 9, 4, 5\n")
+    assert said.stderr.endswith("is `vivero up` running?\nNot tried: 9, 4, 5\n")
     assert ("POST", "4") not in server.asked
 
 
 def test_an_outcome_that_nobody_knows_is_named(server):
     said = run("cancel", "8", "1")
-    assert said.stderr.endswith("Unknown: 8. Not tried: 1\n")
+    assert said.stderr.endswith("\nUnknown: 8\nNot tried: 1\n")
+
+
+def test_many_keys_are_tried_several_at_once_and_a_lost_server_ends_it(server, monkeypatch):
+    monkeypatch.setattr(each, "IN_ORDER", 3)
+    keys = [f"1{number}" for number in range(40)]
+    said = run("cancel", "--json", "-", stdin="\n".join(["1", "2", *keys]))
+    assert said.stderr.endswith("Error: 41 of 42 failed\n")
+    assert {json.loads(line)["key"] for line in said.stdout.splitlines()} == {"1", "2", *keys}
+    said = run("cancel", "-", stdin="\n".join([*keys[:20], "9", *keys[20:]]))
+    assert re.search(r"no server answers .*\nNot tried: 9, .* and \d+ more\n", said.stderr)
+
+
+async def test_as_many_requests_as_allowed_are_open_at_once():
+    open_, most = 0, 0
+
+    async def work(_client, _key):
+        nonlocal open_, most
+        open_ += 1
+        most = max(most, open_)
+        await trio.lowlevel.checkpoint()
+        open_ -= 1
+
+    attempt = each.Attempt(work, "done", False, None, deque(str(number) for number in range(100)))
+    await each.try_all(None, attempt)
+    assert (most, attempt.failed, list(attempt.left)) == (each.AT_ONCE, 0, [])
+
+
+def test_after_an_interruption_it_says_how_far_the_keys_are():
+    attempt = each.Attempt(None, "done", False, None, deque(["3", "4"]), asked=["2"])
+    assert each.interrupted(attempt, 4) == "1 of 4 were tried\nUnknown: 2\nNot tried: 3, 4"
+    attempt.left.extend(str(number) for number in range(5, 2005))
+    assert each.interrupted(attempt, 2004).endswith("\nNot tried: 3, 4, 5 and 1,999 more")
 
 
 def test_keys_are_parts_of_paths_and_no_more(server):
