@@ -23,9 +23,10 @@ from vivero.api.refusals import Refusals
 from vivero.api.request import Headers
 from vivero.api.settings import ApiSettings
 from vivero.api.waits import Waits
-from vivero.api.webhooks import Webhooks
 from vivero.engine.bpmn.parser import Parsed
 from vivero.engine.bpmn.xml import LIMITS, XmlLimits
+from vivero.engine.connectors.secrets import UsedSecrets
+from vivero.engine.connectors.webhook_registry import WebhookRegistry
 from vivero.engine.jobs.archive.archive import Archive
 from vivero.engine.runtime.appender.calls import Append, PendingCommand
 from vivero.engine.runtime.supervision.children import ChildHealth
@@ -102,6 +103,19 @@ class Access(Protocol):
     """`api.access.authentication.Authenticator`."""
 
     async def authenticate(self, headers: Headers, address: str) -> Caller: ...
+
+
+class Webhooks(Protocol):
+    """`api.webhooks.Webhooks`, which needs libraries that only connectors need."""
+
+    @property
+    def registry(self) -> WebhookRegistry: ...
+
+    def used_secrets(self) -> UsedSecrets: ...
+
+    def limit(self, path: str, address: str) -> None: ...
+
+    async def find_key(self, url: str, id: str | None) -> Any: ...
 
 
 CheckPassword = Callable[[str, str, str], Awaitable[Caller]]

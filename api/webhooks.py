@@ -9,7 +9,8 @@ from cachetools import LRUCache
 
 from vivero.api.access.buckets import Buckets
 from vivero.api.access.rates import Rates
-from vivero.api.access.signing_keys import KeysUnavailable, SigningKeys
+from vivero.api.access.signing_keys import SigningKeys
+from vivero.api.access.verified import KeysUnavailable
 from vivero.engine.connectors.authentication import Credentials
 from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.http_client import HttpClient

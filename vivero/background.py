@@ -8,7 +8,6 @@ from vivero import job_modules
 from vivero.chores import Chores, no_connections, registries
 from vivero.config import Config
 from vivero.connections import Connections
-from vivero.engine.connectors.outbox import Outbox
 from vivero.engine.jobs.configured import check_types, configured
 from vivero.engine.jobs.definitions import JobRegistry
 from vivero.engine.jobs.dispatcher import JobDispatcher
@@ -43,6 +42,8 @@ def _registry(config: Config, connections: Callable[[], Lent], tracer: Tracer | 
     registry = job_modules.load(config.jobs.module)
     if not config.outbox.url:
         return registry
+    from vivero.engine.connectors.outbox import Outbox  # httpx: with rich, a tenth of a start
+
     return JobRegistry.of((*registry.definitions.values(), Outbox(config.outbox, connections, tracer).definition()))
 
 

@@ -210,10 +210,11 @@ def load(file: Path | None = None, environment: Mapping[str, str] | None = None,
 
 def names() -> list[str]:
     """The full names of all settings."""
+    usual = Config()
     return [
         f"{section.name}.{item.name}" if is_dataclass(value) else section.name
         for section in fields(Config)
-        for value in (getattr(Config(), section.name),)
+        for value in (getattr(usual, section.name),)
         for item in (fields(value) if is_dataclass(value) else (section,))
     ]
 

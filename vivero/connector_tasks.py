@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Protocol
 
-from vivero.api.webhooks import Webhooks
+from vivero.api.services import Webhooks
 from vivero.config import Config
 from vivero.connections import Connections
 from vivero.engine.connectors import secrets
-from vivero.engine.connectors.dispatcher import ConnectorDispatcher
-from vivero.engine.connectors.model_secrets import ModelSecrets
 from vivero.engine.connectors.secrets import BadSecrets
-from vivero.engine.connectors.webhook_registry import WebhookRegistry
 from vivero.engine.runtime.appender.task import Appender
 from vivero.engine.runtime.definitions import DefinitionCache
+from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.children import Child
 from vivero.engine.tracing.tracer import Tracer
 from vivero.storage.postgres.plans import ONCE
@@ -21,6 +20,20 @@ from vivero.storage.postgres.pool import Pool
 from vivero.storage.postgres.startup_problems import StartupProblem
 
 NAME = "connectors"
+
+
+class Dispatcher(Protocol):
+    """`engine.connectors.dispatcher.ConnectorDispatcher`."""
+
+    async def run(self, beat: Beat) -> None: ...
+
+    def close(self) -> None: ...
+
+    def drain(self) -> None: ...
+
+    def available(self, type: str, tenant: str) -> None: ...
+
+    def look(self) -> None: ...
 
 
 class ConnectorTasks:
@@ -39,12 +52,17 @@ class ConnectorTasks:
         definitions: DefinitionCache,
         tracer: Tracer | None = None,
     ) -> None:
-        self.dispatcher: ConnectorDispatcher | None = None
+        self.dispatcher: Dispatcher | None = None
         self.webhooks: Webhooks | None = None
         if not config.connectors.enabled:
             return
+        from vivero.api import webhooks  # these need the libraries of HTTP and of tokens: a tenth of a start
+        from vivero.engine.connectors.dispatcher import ConnectorDispatcher
+        from vivero.engine.connectors.model_secrets import ModelSecrets
+        from vivero.engine.connectors.webhook_registry import WebhookRegistry
+
         settings, values = config.connectors, _secrets(config)
-        self.webhooks = Webhooks(WebhookRegistry(reads.connection, definitions), settings, values)
+        self.webhooks = webhooks.Webhooks(WebhookRegistry(reads.connection, definitions), settings, values)
         if config.works_connectors:
             self.dispatcher = ConnectorDispatcher(
                 connections.dedicated(NAME, **ONCE),

@@ -10,28 +10,24 @@ import trio
 
 from vivero.api import app, server, status_only
 from vivero.api.access.authentication import Authenticator
-from vivero.api.access.code_flow import CodeFlow
-from vivero.api.access.signing_keys import SigningKeys
+from vivero.api.access.verified import Keys
 from vivero.api.command_routing import CommandRouting
 from vivero.api.job_turns import JobTurns
 from vivero.api.long_polls import LongPolls
 from vivero.api.request_ids import RequestIds, identified
 from vivero.api.server import Endpoint
 from vivero.api.services import Services
-from vivero.api.tls import server as tls_server
 from vivero.config import Config
 from vivero.connections import Pools
 from vivero.engine.runtime.consumer.handovers import Handovers
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.children import Child
+from vivero.late import Late
 from vivero.roles import Role
 from vivero.storage.postgres.pool import Pool
-from vivero.web import application as web
-from vivero.web.application import WebParts
-from vivero.web.console_files import find_console
+from vivero.web.console_files import ConsoleFiles, find_console
 from vivero.web.live import Hub
-from vivero.web.mount import mount
-from vivero.web.sign_in import SignIn
+from vivero.web.mount import App, Receive, Scope, Send, mount
 
 log = structlog.get_logger(__name__)
 
@@ -53,13 +49,16 @@ class HttpServer:
         )
         self.hub = Hub(min(config.web.max_streams, config.http.max_connections // 4), config.web.max_streams_per_client)
         access = _access(config, pools.reads)
-        self.sign_in: SignIn | None = access[0]
-        self.access: Authenticator | None = access[1]
+        self.access: Authenticator | None = access[0]
+        self._keys: Keys | None = access[1]
 
     def child(self, endpoint: Endpoint, services: Callable[[], Services]) -> Child:
         """The server as a child. Each of its restarts builds new services."""
-        drain, certificate = trio.Event(), endpoint.certificate
-        serve_http = server.serve if certificate is None else partial(tls_server.serve, certificate=certificate)
+        drain, serve_http = trio.Event(), server.serve
+        if endpoint.certificate is not None:
+            from vivero.api.tls import server as tls_server  # hypercorn: a twentieth of a start
+
+            serve_http = partial(tls_server.serve, certificate=endpoint.certificate)
 
         async def serve(beat: Beat) -> None:
             built = services()
@@ -88,16 +87,39 @@ class HttpServer:
         files = find_console()
         if files is None:
             log.info("the console is not built, so its pages are missing", build="make console")
-        pages = identified(web.build(WebParts(config.api, self.hub, files, self.sign_in)), RequestIds())
-        return mount(api, pages)
+        return mount(api, _when_asked(partial(self._pages, files)))
+
+    def _pages(self, files: ConsoleFiles | None) -> App:
+        """The pages. The import of Quart and its libraries takes a fifth of the time of a start."""
+        from vivero.api.access.code_flow import CodeFlow
+        from vivero.web import application
+        from vivero.web.sign_in import SignIn
+
+        config, sign_in = self._config, None
+        if self.access is not None:
+            flow = CodeFlow(config.auth, self._keys) if self._keys is not None and config.auth.oidc_client_id else None
+            sign_in = SignIn(self.access, self._pools.reads, config.auth, flow)
+        pages = application.build(application.WebParts(config.api, self.hub, files, sign_in))
+        return identified(pages, RequestIds())
 
 
-def _access(config: Config, pool: Pool) -> tuple[SignIn, Authenticator] | tuple[None, None]:
+def _when_asked(make: Callable[[], App]) -> App:
+    """An application that is made at the first request."""
+    made = Late(make)
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await (await made.get())(scope, receive, send)
+
+    return app
+
+
+def _access(config: Config, pool: Pool) -> tuple[Authenticator, Keys | None] | tuple[None, None]:
     """Nothing without authentication. The memory of callers survives restarts of the HTTP server."""
-    auth = config.auth
+    auth, keys = config.auth, None
     if auth.mode == "none":
         return None, None
-    keys = SigningKeys(auth.oidc_issuer, auth.oidc_jwks) if auth.oidc_issuer else None
-    flow = CodeFlow(auth, keys) if keys is not None and auth.oidc_client_id else None
-    authenticator = Authenticator(auth, pool, keys)
-    return SignIn(authenticator, pool, auth, flow), authenticator
+    if auth.oidc_issuer:
+        from vivero.api.access.signing_keys import SigningKeys  # the libraries of HTTP and of tokens
+
+        keys = SigningKeys(auth.oidc_issuer, auth.oidc_jwks)
+    return Authenticator(auth, pool, keys), keys

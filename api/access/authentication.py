@@ -32,12 +32,11 @@ from vivero.api.access.credentials import (
     unauthorized,
 )
 from vivero.api.access.failed_sign_ins import FailedSignIns
-from vivero.api.access.json_web_tokens import BadToken, JsonWebTokens
 from vivero.api.access.passwords import Verifier
 from vivero.api.access.sessions import digest as session_digest
 from vivero.api.access.settings import AuthSettings
-from vivero.api.access.signing_keys import KeysUnavailable, SigningKeys
 from vivero.api.access.tokens import digest
+from vivero.api.access.verified import BadToken, Keys, KeysUnavailable
 from vivero.api.problems import Problem
 from vivero.api.request import Headers
 from vivero.api.services import ConnectionPool
@@ -74,10 +73,14 @@ class _Found(NamedTuple):
 class Authenticator:
     """Authenticates requests. `pool` gives connections for reads."""
 
-    def __init__(self, settings: AuthSettings, pool: ConnectionPool, keys: SigningKeys | None = None) -> None:
+    def __init__(self, settings: AuthSettings, pool: ConnectionPool, keys: Keys | None = None) -> None:
         self._settings = settings
         self._pool = pool
-        self._jwt = JsonWebTokens(settings, keys) if keys is not None else None
+        self._jwt = None
+        if keys is not None:
+            from vivero.api.access.json_web_tokens import JsonWebTokens  # with cryptography, a twentieth of a start
+
+            self._jwt = JsonWebTokens(settings, keys)
         self._verifier = Verifier()
         self._secret = secrets.token_bytes(32)
         self._remembered: dict[bytes, _Remembered] = {}

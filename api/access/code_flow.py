@@ -18,9 +18,10 @@ import msgspec
 import trio
 
 from vivero.api.access import signing_keys
-from vivero.api.access.json_web_tokens import BadToken, JsonWebTokens, Verified
+from vivero.api.access.json_web_tokens import JsonWebTokens
 from vivero.api.access.settings import AuthSettings
-from vivero.api.access.signing_keys import DISCOVERY, Fetch, KeysUnavailable, SigningKeys, check_url, read_body
+from vivero.api.access.signing_keys import DISCOVERY, Fetch, check_url, read_body
+from vivero.api.access.verified import BadToken, Keys, KeysUnavailable, Verified
 
 TIMEOUT_S = 10.0
 FRESH_S = 300.0
@@ -80,7 +81,7 @@ class CodeFlow:
     """Signs users in at the provider of the settings."""
 
     def __init__(
-        self, settings: AuthSettings, keys: SigningKeys, fetch: Fetch = signing_keys.fetch, post: Post = post
+        self, settings: AuthSettings, keys: Keys, fetch: Fetch = signing_keys.fetch, post: Post = post
     ) -> None:
         self._settings = settings
         own = replace(settings, oidc_audience=settings.oidc_client_id, oidc_client_claim="")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import jwt
 
 from vivero.api.access.settings import AuthSettings
-from vivero.api.access.signing_keys import SigningKeys
+from vivero.api.access.verified import BadToken, Keys, Verified
 from vivero.api.settings import listed
 
 MAX_CLAIMS = 1000
@@ -18,26 +17,10 @@ MAX_DEPTH = 5
 MAX_ID = 256
 
 
-class BadToken(Exception):
-    """The token is not valid. The message says why and contains no part of the token."""
-
-
-@dataclass(frozen=True, slots=True)
-class Verified:
-    """The caller that a valid token names. `kind` is USER or CLIENT; `expires_s` in seconds since 1970."""
-
-    kind: str
-    id: str
-    claims: tuple[tuple[str, str], ...]
-    expires_s: float
-    name: str | None = None
-    email: str | None = None
-
-
 class JsonWebTokens:
     """Verifies tokens of one issuer."""
 
-    def __init__(self, settings: AuthSettings, keys: SigningKeys) -> None:
+    def __init__(self, settings: AuthSettings, keys: Keys) -> None:
         self._settings = settings
         self._keys = keys
         self._algorithms = listed(settings.oidc_algorithms)

@@ -17,6 +17,7 @@ import trio
 from jwt import PyJWK, PyJWKSet
 from jwt.exceptions import InvalidKeyError, PyJWKError, PyJWKSetError
 
+from vivero.api.access.verified import KeysUnavailable
 from vivero.api.origins import is_loopback
 from vivero.storage.postgres.errors import told
 
@@ -33,10 +34,6 @@ MAX_BYTES = 1024 * 1024
 DISCOVERY = "/.well-known/openid-configuration"
 
 Fetch = Callable[[str], Awaitable[bytes]]
-
-
-class KeysUnavailable(Exception):
-    """The provider's keys cannot be read."""
 
 
 def check_url(url: str) -> None:

@@ -15,7 +15,7 @@ from vivero.api.reading import read
 from vivero.api.request import Request
 from vivero.api.response import Response, iso_time, json_response, no_content
 from vivero.api.services import Services
-from vivero.engine.connectors.outbox import TYPE as OUTBOX
+from vivero.engine.connectors.outbox_settings import TYPE as OUTBOX
 from vivero.engine.jobs.definitions import CHORES, MAX_NAME
 from vivero.engine.jobs.traces import stored_form
 from vivero.engine.tracing import w3c

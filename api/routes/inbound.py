@@ -15,9 +15,9 @@ from vivero.api.decoding import any_decoder
 from vivero.api.large_bodies import body_of
 from vivero.api.problems import Problem, bad_request
 from vivero.api.request import MAX_QUERY_FIELDS, Request
-from vivero.api.response import JSON, Response, json_response
+from vivero.api.response import JSON, Response
 from vivero.api.routes.messages import MAX_TEXT, MAX_TIME_TO_LIVE_MS
-from vivero.api.services import Services
+from vivero.api.services import Services, Webhooks
 from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.inputs import FORM, check_header, text_of
 from vivero.engine.connectors.results import encoded
@@ -45,51 +45,29 @@ _instance_decoder = msgspec.json.Decoder(InstanceReply)
 _message_decoder = msgspec.json.Decoder(MessageReply)
 
 
-async def receive(request: Request, services: Services) -> Response:
-    """POST /inbound/{path} (GET, PUT, DELETE): call the webhook of the path."""
-    path = request.params["path"]
-    claim = None if services.webhooks is None else await services.webhooks.registry.find(path)
-    if claim is None or services.webhooks is None:
-        raise Problem(404, "NOT_FOUND", f"There is no webhook with the path '{path[:200]}'")
-    services.webhooks.limit(path, request.owner)
-    webhook, used = claim.webhook, services.webhooks.used_secrets()
+async def call(request: Request, services: Services, claim: Claim) -> Response:
+    """Call a webhook."""
+    webhooks, webhook = services.webhooks, claim.webhook
+    assert webhooks is not None
+    used = webhooks.used_secrets()
     if webhook.method not in (ANY, request.method.lower()):
         raise Problem(
             405, "Method Not Allowed", f"Use {webhook.method.upper()}", (b"allow", webhook.method.upper().encode())
         )
     try:
-        return await _serve(request, services, claim, used)
+        return await _serve(request, services, webhooks, claim, used)
     except NotAuthenticated as error:
-        log.info("a webhook rejected a call", path=path, reason=used.mask(told(error)))
+        log.info("a webhook rejected a call", path=webhook.path, reason=used.mask(told(error)))
         raise Problem(401, "Unauthorized", "The credentials of the call are missing or wrong") from None
     except (UnknownSecret, ConnectorError) as error:
-        log.warning("a webhook cannot handle a call", path=path, error=used.mask(told(error)))
+        log.warning("a webhook cannot handle a call", path=webhook.path, error=used.mask(told(error)))
         raise Problem(
             422, "WEBHOOK_FAILED", "The webhook cannot handle this call; the log of the server says why"
         ) from None
 
 
-async def search(_request: Request, services: Services) -> Response:
-    """GET /webhooks: the webhooks of the latest versions of all processes."""
-    claims = [] if services.webhooks is None else await services.webhooks.registry.all()
-    return json_response({"items": list(map(_claim, claims)), "page": {"totalItems": len(claims)}})
-
-
-def _claim(claim: Claim) -> Document:
-    return {
-        "path": claim.webhook.path,
-        "method": claim.webhook.method.upper(),
-        "processDefinitionId": claim.process_id,
-        "processDefinitionKey": str(claim.definition_key),
-        "elementId": claim.webhook.element_id,
-        "tenantId": claim.tenant,
-        "state": "CONFLICT" if claim.conflict else "ACTIVE",
-    }
-
-
-async def _serve(request: Request, services: Services, claim: Claim, used: UsedSecrets) -> Response:
-    webhooks, webhook = services.webhooks, claim.webhook
-    assert webhooks is not None
+async def _serve(request: Request, services: Services, webhooks: Webhooks, claim: Claim, used: UsedSecrets) -> Response:
+    webhook = claim.webhook
     headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in request.headers}
     check_raw(webhook, headers, request.body, used)
     body = await _body(request, services, headers.get("content-type", ""))

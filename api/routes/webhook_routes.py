@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from vivero.api.access import audited
 from vivero.api.access.needs import PUBLIC, READ_SYSTEM, UPDATE_SYSTEM
-from vivero.api.routes import inbound, outbox
+from vivero.api.routes import outbox, webhooks
 from vivero.api.routes.route import Handler, Route
 
 METHODS = ("POST", "GET", "PUT", "DELETE")
@@ -13,7 +13,7 @@ PATH = "/inbound/{path}"
 
 def _receives(method: str) -> Route:
     """The model of the webhook says who may call it."""
-    return Route(method, PATH, inbound.receive, PUBLIC, takes_json=False, is_new=True, audited=audited.TELL_INSTANCES)
+    return Route(method, PATH, webhooks.receive, PUBLIC, takes_json=False, is_new=True, audited=audited.TELL_INSTANCES)
 
 
 def _reads(method: str, path: str, handler: Handler) -> Route:
@@ -26,7 +26,7 @@ def _changes(method: str, path: str, handler: Handler) -> Route:
 
 
 WEBHOOK_ROUTES = (
-    _reads("GET", "/webhooks", inbound.search),
+    _reads("GET", "/webhooks", webhooks.search),
     *map(_receives, METHODS),
     _reads("POST", "/outbox/search", outbox.search),
     _reads("GET", "/outbox/{eventId}", outbox.get),

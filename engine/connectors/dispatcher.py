@@ -17,9 +17,10 @@ import structlog
 import trio
 
 from vivero.engine.connectors.http_client import HttpClient
-from vivero.engine.connectors.http_json import HTTP_JSON, ConnectorJob, HttpJson
+from vivero.engine.connectors.http_json import HttpJson
 from vivero.engine.connectors.inputs import FETCHED
 from vivero.engine.connectors.job_commands import JobCommand, job_command, not_stored
+from vivero.engine.connectors.jobs import HTTP_JSON, ConnectorJob
 from vivero.engine.connectors.model_secrets import ModelSecrets
 from vivero.engine.connectors.results import Failure, Outcome
 from vivero.engine.connectors.secrets import UsedSecrets

@@ -6,33 +6,18 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-import msgspec
 import trio
 
 from vivero.engine.connectors.authentication import Authentication
 from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.http_client import HttpClient, HttpResponse
 from vivero.engine.connectors.inputs import read_request
+from vivero.engine.connectors.jobs import ConnectorJob
 from vivero.engine.connectors.results import Completion, Failure, Outcome, completion, examine
 from vivero.engine.connectors.secrets import UnknownSecret, UsedSecrets
 from vivero.engine.feel import EvaluationError, from_json
 
-HTTP_JSON = "io.camunda:http-json:1"
 UNAUTHORIZED, LEAST_ERROR = 401, 400
-
-
-class ConnectorJob(msgspec.Struct, frozen=True, rename="camel"):
-    """The part of an activated job that a connector needs. `variables` is JSON."""
-
-    job_key: str
-    type: str
-    element_id: str
-    process_definition_key: str
-    tenant_id: str
-    retries: int
-    custom_headers: dict[str, str]
-    variables: msgspec.Raw
-    job_lease_token: str
 
 
 class HttpJson:

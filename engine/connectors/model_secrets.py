@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from vivero.engine.bpmn.model import Node
-from vivero.engine.connectors.http_json import ConnectorJob
+from vivero.engine.connectors.jobs import ConnectorJob
 from vivero.engine.connectors.secrets import named_in
 from vivero.engine.runtime.definitions import Definition
 

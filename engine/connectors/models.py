@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from vivero.engine.bpmn.model import Node, Process
 from vivero.engine.bpmn.report import quote
-from vivero.engine.connectors.http_json import HTTP_JSON
+from vivero.engine.connectors.jobs import HTTP_JSON
 from vivero.engine.feel import Expression
 
 WEBHOOK = "io.camunda:webhook:1"

@@ -19,7 +19,7 @@ from vivero.engine.connectors.authentication import Credentials
 from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.http_client import HttpClient
 from vivero.engine.connectors.inputs import JSON, HttpRequest
-from vivero.engine.connectors.outbox_settings import OutboxSettings
+from vivero.engine.connectors.outbox_settings import TYPE, OutboxSettings
 from vivero.engine.jobs.definitions import JobDefinition, RescheduleIn, Runs
 from vivero.engine.jobs.events import OutboxEvent, TransactionalEvents
 from vivero.engine.jobs.execution import Connections
@@ -31,8 +31,6 @@ from vivero.storage.outbox import Delivery, EventId, NewDelivery
 
 log = structlog.get_logger(__name__)
 
-TYPE = "vivero-outbox"
-"""The type of the job."""
 PAGE = 200
 """Events that one run adds at most."""
 BUDGET_S = 2.0

@@ -12,6 +12,9 @@ from vivero.engine.jobs.retries import RetrySettings
 
 MAX_ANSWER_BYTES = 64 * 1024
 
+TYPE = "vivero-outbox"
+"""The type of the job."""
+
 
 @dataclass(frozen=True, slots=True)
 class OutboxSettings:

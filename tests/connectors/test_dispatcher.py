@@ -7,7 +7,7 @@ import trio
 
 from tests.runtime.whole_engine import HEAD, EngineBench
 from vivero.engine.connectors.dispatcher import ConnectorDispatcher
-from vivero.engine.connectors.http_json import HTTP_JSON
+from vivero.engine.connectors.jobs import HTTP_JSON
 from vivero.engine.connectors.model_secrets import ModelSecrets
 from vivero.engine.connectors.settings import ConnectorSettings
 from vivero.engine.runtime.supervision.beat import Beat

@@ -8,8 +8,9 @@ import pytest
 import trio
 
 from vivero.engine.connectors.http_client import HttpResponse
-from vivero.engine.connectors.http_json import HTTP_JSON, ConnectorJob, HttpJson
+from vivero.engine.connectors.http_json import HttpJson
 from vivero.engine.connectors.job_commands import job_command
+from vivero.engine.connectors.jobs import HTTP_JSON, ConnectorJob
 from vivero.engine.connectors.results import BpmnError, Completion, Failure
 from vivero.engine.connectors.secrets import UsedSecrets
 from vivero.engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError

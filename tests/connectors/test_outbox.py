@@ -10,8 +10,8 @@ from click.testing import CliRunner
 from tests.connectors.programs import deploy, program
 from tests.connectors.webhook_models import starting
 from vivero.cli import main
-from vivero.engine.connectors.outbox import TYPE, Outbox, signature
-from vivero.engine.connectors.outbox_settings import OutboxSettings
+from vivero.engine.connectors.outbox import Outbox, signature
+from vivero.engine.connectors.outbox_settings import TYPE, OutboxSettings
 from vivero.engine.core.records.codec import encode_events
 from vivero.engine.core.records.jobs import JobCompleted, JobReleased
 from vivero.engine.jobs.definitions import JobRegistry

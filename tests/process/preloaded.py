@@ -104,6 +104,6 @@ def become(module, arguments, environment, out, err):
 
 
 if __name__ == "__main__":
-    for name in ("vivero.cli.server", "vivero.program", "vivero.tree"):
+    for name in ("vivero.cli.server", "vivero.tree", "vivero.web.application", "vivero.metrics.exposition"):
         import_module(name)
     become(**serve())

@@ -5,13 +5,13 @@ Therefore `vivero --help` imports only click, and `vivero feel` starts without t
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from typing import Any
 
 import click
 
 from vivero.cli.groups import Group, suggested_options
+from vivero.cli.loading import load
 
 COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "The server": {
@@ -122,7 +122,7 @@ class Commands(Group):
         for section in COMMANDS.values():
             if cmd_name in section:
                 module, _, function = section[cmd_name][0].partition(":")
-                command: click.Command = getattr(importlib.import_module(f"vivero.cli.{module}"), function)
+                command: click.Command = getattr(load(f"vivero.cli.{module}"), function)
                 return command
         return None
 

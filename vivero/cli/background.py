@@ -10,8 +10,9 @@ import click
 from vivero.cli.each import keys_argument, try_each
 from vivero.cli.groups import Group
 from vivero.cli.lists import MAX_PAGE
-from vivero.cli.options import address_option, json_option, say, talk
+from vivero.cli.options import json_option, say
 from vivero.cli.rows import print_fields, print_rows
+from vivero.cli.server_options import address_option, talk
 from vivero.client import Client
 from vivero.terminal_tables import Column, field, state, time
 

@@ -13,9 +13,11 @@ import trio
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from vivero.cli.each import keys_argument, try_each
+from vivero.cli.failures import Failure
 from vivero.cli.groups import Group
 from vivero.cli.lists import View, list_page, oldest_or_newest, paged, total
-from vivero.cli.options import JSON_OBJECT, Failure, address_option, json_option, say, talk
+from vivero.cli.options import JSON_OBJECT, json_option, say
+from vivero.cli.server_options import address_option, talk
 from vivero.client import Client, Document
 from vivero.terminal_tables import Column, coloured, console, field, state, time
 

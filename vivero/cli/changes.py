@@ -10,7 +10,8 @@ import click
 from vivero.cli.batches import change_all, everything_options
 from vivero.cli.each import ended, keys_argument, try_each
 from vivero.cli.filters import Selected, of_processes, options_of, process_option
-from vivero.cli.options import JSON_OBJECT, address_option, json_option
+from vivero.cli.options import JSON_OBJECT, json_option
+from vivero.cli.server_options import address_option
 from vivero.client import Client
 
 

@@ -6,10 +6,12 @@ from typing import Any
 
 import click
 
+from vivero.cli.failures import Failure
 from vivero.cli.filters import process_option
 from vivero.cli.lists import View, list_page, oldest_or_newest, paged
-from vivero.cli.options import Failure, address_option, json_option, say, talk
+from vivero.cli.options import json_option, say
 from vivero.cli.process_ids import complete_process_id, unknown_process
+from vivero.cli.server_options import address_option, talk
 from vivero.client import Client, Document, path_part
 from vivero.terminal_tables import Column, field, state
 

@@ -9,9 +9,11 @@ import click
 from vivero.cli.batches import change_all, everything_options
 from vivero.cli.changes import check_target
 from vivero.cli.each import keys_argument, try_each
+from vivero.cli.failures import Failure
 from vivero.cli.filters import Selected, of_processes, options_of
 from vivero.cli.lists import variable_filter
-from vivero.cli.options import Failure, address_option, json_option, talk, tell
+from vivero.cli.options import json_option, tell
+from vivero.cli.server_options import address_option, talk
 from vivero.client import Client
 
 ENDED = {"state": {"$in": ["COMPLETED", "TERMINATED"]}}

@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from vivero.cli.files import FILES
-from vivero.cli.options import address_option, json_option, say, talk
+from vivero.cli.options import json_option, say
+from vivero.cli.server_options import address_option, talk
 
 
 @click.command()

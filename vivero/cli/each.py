@@ -11,7 +11,9 @@ from typing import Any, TypeVar
 import click
 import trio
 
-from vivero.cli.options import Failure, Key, say, talk
+from vivero.cli.failures import Failure
+from vivero.cli.options import Key, say
+from vivero.cli.server_options import talk
 from vivero.client import ApiError, Client, ClientError, Document, Unreachable
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -8,7 +8,8 @@ import click
 
 from vivero.cli.each import keys_argument, try_each
 from vivero.cli.groups import Group
-from vivero.cli.options import VARIABLES, address_option, backoff_option, json_option
+from vivero.cli.options import VARIABLES, backoff_option, json_option
+from vivero.cli.server_options import address_option
 from vivero.client import Client, Document, path_part
 
 

@@ -10,8 +10,9 @@ from typing import Any, TypeVar
 import click
 
 from vivero.cli.filters import Selected, of_process_or_instance, of_processes
-from vivero.cli.options import address_option, json_option, talk
+from vivero.cli.options import json_option
 from vivero.cli.rows import Format, Rows, left_out
+from vivero.cli.server_options import address_option, talk
 from vivero.client import Client, Page
 from vivero.terminal_tables import Column, field, listed, state, time
 

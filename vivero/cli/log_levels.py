@@ -7,9 +7,11 @@ from typing import Any
 
 import click
 
+from vivero.cli.failures import Failure
 from vivero.cli.nodes import chosen
-from vivero.cli.options import Failure, address_option, json_option, say, talk
+from vivero.cli.options import json_option, say
 from vivero.cli.rows import print_rows
+from vivero.cli.server_options import address_option, talk
 from vivero.client import Client, Document
 from vivero.engine.runtime.log_levels import problem_of
 from vivero.terminal_tables import Column, field

@@ -8,7 +8,8 @@ import click
 
 from vivero.cli.groups import Group
 from vivero.cli.lists import View, list_page, oldest_or_newest, paged
-from vivero.cli.options import VARIABLES, address_option, json_option, post
+from vivero.cli.options import VARIABLES, json_option
+from vivero.cli.server_options import address_option, post
 from vivero.terminal_tables import Column, field, time
 
 CORRELATION = click.option(

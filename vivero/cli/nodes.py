@@ -5,8 +5,10 @@ from __future__ import annotations
 import click
 import trio
 
-from vivero.cli.options import Failure, address_option, json_option, say, talk
+from vivero.cli.failures import Failure
+from vivero.cli.options import json_option, say
 from vivero.cli.rows import print_rows
+from vivero.cli.server_options import address_option, talk
 from vivero.client import Client, Document
 from vivero.terminal_tables import Column, field, listed
 

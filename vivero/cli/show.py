@@ -5,8 +5,9 @@ from __future__ import annotations
 import click
 
 from vivero import log_tables
-from vivero.cli.options import KEY, address_option, json_option, say, talk
+from vivero.cli.options import KEY, json_option, say
 from vivero.cli.rows import print_rows
+from vivero.cli.server_options import address_option, talk
 from vivero.client import Client, Document
 from vivero.engine.core.records.base import keys_of
 from vivero.terminal_tables import VARIABLES, Column, coloured, console, field, state, time

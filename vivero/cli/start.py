@@ -9,8 +9,9 @@ from typing import Any
 import click
 import trio
 
-from vivero.cli.options import JSON_OBJECT, address_option, json_option, say, talk
+from vivero.cli.options import JSON_OBJECT, json_option, say
 from vivero.cli.process_ids import complete_process_id, unknown_process
+from vivero.cli.server_options import address_option, talk
 from vivero.client import ApiError, Client, ClientError, Document
 
 DEFAULT_AWAIT_S = 60.0

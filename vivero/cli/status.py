@@ -11,8 +11,9 @@ import click
 from rich.markup import escape
 
 from vivero.cli.admin_port import admin_address, processes_options, talk_to_admin
-from vivero.cli.options import address_option, say, talk
+from vivero.cli.options import say
 from vivero.cli.rows import print_pairs, print_rows
+from vivero.cli.server_options import address_option, talk
 from vivero.client import ApiError, Client, Document, credentials_from
 from vivero.client_answers import UNAUTHORIZED
 from vivero.terminal_tables import Column

@@ -7,11 +7,13 @@ from typing import Any
 import click
 
 from vivero.cli.each import keys_argument, try_each
+from vivero.cli.failures import Failure
 from vivero.cli.filters import Selected, of_process_or_instance
 from vivero.cli.groups import Group
 from vivero.cli.lists import View, list_page, oldest_or_newest, paged
-from vivero.cli.options import KEY, VARIABLES, Failure, address_option, json_option, say, talk
+from vivero.cli.options import KEY, VARIABLES, json_option, say
 from vivero.cli.rows import print_fields, print_rows
+from vivero.cli.server_options import address_option, talk
 from vivero.client import Client, Document, path_part
 from vivero.terminal_tables import VARIABLES as VARIABLE_COLUMNS
 from vivero.terminal_tables import Column, field, state, time

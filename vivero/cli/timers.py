@@ -10,7 +10,8 @@ import click
 from vivero.cli.each import keys_argument, try_each
 from vivero.cli.filters import Selected, of_process_or_instance
 from vivero.cli.lists import View, list_page, oldest_or_newest, paged
-from vivero.cli.options import KEY, address_option, json_option
+from vivero.cli.options import KEY, json_option
+from vivero.cli.server_options import address_option
 from vivero.client import Client, path_part
 from vivero.terminal_tables import Column, field, state, time
 

@@ -16,7 +16,8 @@ from rich.table import Table
 from vivero import top_processes
 from vivero.cli.admin_port import admin_address, processes_options, talk_to_admin
 from vivero.cli.failures import Interrupted
-from vivero.cli.options import address_option, json_option, say, talk
+from vivero.cli.options import json_option, say
+from vivero.cli.server_options import address_option, talk
 from vivero.client import Client, ClientError, Document
 from vivero.terminal_tables import console
 from vivero.top import Between, Reading, read, rows

@@ -8,7 +8,8 @@ import click
 
 from vivero.cli.each import keys_argument, try_each
 from vivero.cli.lists import View, list_page, oldest_or_newest, paged
-from vivero.cli.options import JSON_OBJECT, address_option, json_option
+from vivero.cli.options import JSON_OBJECT, json_option
+from vivero.cli.server_options import address_option
 from vivero.client import Client, path_part
 from vivero.terminal_tables import Column, field, value
 

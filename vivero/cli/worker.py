@@ -16,7 +16,8 @@ import click
 import trio
 
 from vivero.cli.failures import Failure, run
-from vivero.cli.options import address_option, backoff_option, json_option, say
+from vivero.cli.options import backoff_option, json_option, say
+from vivero.cli.server_options import address_option
 from vivero.client import Client, ClientError, Document, address_from, trace_headers
 from vivero.worker import MAX_MESSAGE, JobError, JobFailed, Report, Worker, WorkerSettings
 

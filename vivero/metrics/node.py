@@ -9,6 +9,7 @@ from vivero.config import Config
 from vivero.connections import Connections
 from vivero.engine.runtime.database_figures import DatabaseFigures
 from vivero.engine.runtime.supervision.children import Child
+from vivero.metrics.late_exposition import late_exposition
 from vivero.metrics.parts import Parts
 from vivero.roles import Role
 from vivero.storage.nodes import Node, View
@@ -29,7 +30,7 @@ def _number(node: Node) -> int:
 
 
 class NodeMetrics:
-    """Counters for metrics alone, and their tasks. OpenTelemetry is imported only when metrics are enabled."""
+    """Counters for metrics alone, and their tasks. OpenTelemetry is imported only when somebody asks for metrics."""
 
     def __init__(
         self, config: Config, connections: Connections, node: str, view: Callable[[], View], parts: Callable[[], Parts]
@@ -45,23 +46,25 @@ class NodeMetrics:
         self.shown: Callable[[], Awaitable[Metrics]] | None = None
         """The metrics as text; None: they are off."""
         if config.metrics.enabled:
-            from vivero.metrics.exposition import Exposition
-
-            self._exposition = Exposition(parts, node, config.api.version)
-            self.shown = self._exposition.text
+            self._exposition = late_exposition(parts, node, config.api.version)
+            self.shown = self._text
 
     @property
     def shown_by_api(self) -> Callable[[], Awaitable[Metrics]] | None:
         """The metrics for the API; None: they are off, or have a port of their own."""
         return self.shown if self._config.metrics.port is None else None
 
+    async def _text(self) -> Metrics:
+        return await (await self._exposition.get()).text()
+
     def children(self) -> Iterator[Child]:
         """The tasks of metrics."""
         settings = self._config.metrics
         if not settings.enabled:
             return
-        from vivero.metrics import tasks
-
         if settings.database_every_s and self._config.has_role(Role.JOBS):
             yield Child("figures", self.database.run, self.database.close)
-        yield from tasks.children(settings, self._exposition, self._config.http)
+        if settings.has_tasks:
+            from vivero.metrics import tasks
+
+            yield from tasks.children(settings, self._exposition, self._config.http)

@@ -20,6 +20,11 @@ class MetricsSettings:
     """The URL of an OpenTelemetry collector to which metrics are pushed (OTLP over HTTP, …/v1/metrics)."""
     otlp_every_s: float = 60.0
 
+    @property
+    def has_tasks(self) -> bool:
+        """Whether metrics are shown or sent in another way than by the API."""
+        return self.port is not None or self.otlp_endpoint is not None
+
     def __post_init__(self) -> None:
         if self.database_every_s < 0 or self.otlp_every_s <= 0:
             raise ValueError("metrics.database_every_s must not be negative, metrics.otlp_every_s must be positive")

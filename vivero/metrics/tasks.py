@@ -15,7 +15,8 @@ from vivero.api.server import Endpoint, serve
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.children import Child
 from vivero.engine.runtime.supervision.failures import Escalated
-from vivero.metrics.exposition import Exposition
+from vivero.late import Late
+from vivero.metrics.late_exposition import Exposition
 from vivero.metrics.settings import MetricsSettings
 
 log = structlog.get_logger(__name__)
@@ -23,7 +24,7 @@ log = structlog.get_logger(__name__)
 PUSH_TIMEOUT_S = 10.0
 
 
-def children(settings: MetricsSettings, exposition: Exposition, http: ServerSettings) -> Iterator[Child]:
+def children(settings: MetricsSettings, exposition: Late[Exposition], http: ServerSettings) -> Iterator[Child]:
     """The tasks that the settings ask for."""
     if settings.otlp_endpoint is not None:
         yield Child("metrics-push", Push(exposition, settings.otlp_endpoint, settings.otlp_every_s).run)
@@ -34,7 +35,7 @@ def children(settings: MetricsSettings, exposition: Exposition, http: ServerSett
 class Push:
     """Pushes metrics to a collector. The log tells once that they do not arrive, and once that they do again."""
 
-    def __init__(self, exposition: Exposition, endpoint: str, every_s: float) -> None:
+    def __init__(self, exposition: Late[Exposition], endpoint: str, every_s: float) -> None:
         self._exposition, self._endpoint, self._every_s = exposition, endpoint, every_s
         self._works = True
 
@@ -51,7 +52,7 @@ class Push:
             exporter.shutdown()
 
     async def _push(self, exporter: MetricExporter, beat: Beat) -> None:
-        data = await self._exposition.data()
+        data = await (await self._exposition.get()).data()
         with beat.waiting(2 * PUSH_TIMEOUT_S):
             result = await trio.to_thread.run_sync(exporter.export, data, abandon_on_cancel=True)
         works = result is MetricExportResult.SUCCESS
@@ -61,7 +62,7 @@ class Push:
         self._works = works
 
 
-def _server(settings: MetricsSettings, exposition: Exposition, http: ServerSettings) -> Child:
+def _server(settings: MetricsSettings, exposition: Late[Exposition], http: ServerSettings) -> Child:
     """A server for GET /metrics alone."""
     drain = trio.Event()
 
@@ -69,7 +70,8 @@ def _server(settings: MetricsSettings, exposition: Exposition, http: ServerSetti
         endpoint = Endpoint(await _listen(settings))
         try:
             log.info("metrics are served", host=settings.host, port=_port(endpoint.listeners))
-            await serve(metrics_only.build(exposition.text), endpoint, settings=http, drain=drain, beat=beat.beat)
+            shown = (await exposition.get()).text
+            await serve(metrics_only.build(shown), endpoint, settings=http, drain=drain, beat=beat.beat)
         finally:
             for listener in endpoint.listeners:
                 listener.socket.close()

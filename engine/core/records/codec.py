@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import cache, reduce
 from operator import or_
 
 import msgspec
@@ -91,7 +91,18 @@ class UnknownFormat(Exception):
 
 _FORMAT = b'{"v":'
 """How a command of a later format than 1 begins: its number comes before its fields."""
-_command_decoders = {intent: msgspec.json.Decoder(command) for intent, command in INTENTS.items()}
+
+
+class _CommandDecoders(dict[str, msgspec.json.Decoder[Command]]):
+    """By intent. Each is made at its first use: all of them would take a twentieth of the time of a start."""
+
+    def __missing__(self, intent: str) -> msgspec.json.Decoder[Command]:
+        decoder: msgspec.json.Decoder[Command] = msgspec.json.Decoder(INTENTS[intent])
+        self[intent] = decoder
+        return decoder
+
+
+_command_decoders = _CommandDecoders()
 
 
 def encode_command(command: Command) -> bytes:
@@ -145,9 +156,11 @@ EVENTS: tuple[type[Event], ...] = tuple(Event.__subclasses__())
 EVENT_FORMAT = 1
 """Stored with every row of the event log; a change of meaning (not a new last field) needs the next number."""
 
-_events_decoder: msgspec.json.Decoder[tuple[Event, ...]] = msgspec.json.Decoder(
-    tuple[reduce(or_, EVENTS), ...]  # type: ignore[misc]
-)
+
+@cache
+def _events_decoder() -> msgspec.json.Decoder[tuple[Event, ...]]:
+    """Made at its first use: it knows all events, and a node that only goes on with commands reads none."""
+    return msgspec.json.Decoder(tuple[reduce(or_, EVENTS), ...])  # type: ignore[misc]
 
 
 def encode_events(events: list[Event]) -> bytes:
@@ -167,7 +180,7 @@ def decode_events(text: bytes | str, format: int = EVENT_FORMAT) -> tuple[Event,
             f"the events have format {format}, and this program knows {EVENT_FORMAT}: a newer version wrote them."
             " Upgrade this node"
         )
-    return _events_decoder.decode(text)
+    return _events_decoder().decode(text)
 
 
 def event_names() -> frozenset[str]:

@@ -16,8 +16,9 @@ from vivero.api import app as api_app
 from vivero.api.access.authentication import Authenticator
 from vivero.api.access.passwords import hash_password
 from vivero.api.access.settings import AuthSettings
-from vivero.api.access.signing_keys import KeysUnavailable, SigningKeys
+from vivero.api.access.signing_keys import SigningKeys
 from vivero.api.access.tokens import digest, new_token
+from vivero.api.access.verified import KeysUnavailable
 
 ISSUER, AUDIENCE = "https://login.example.com/realms/test", "vivero"
 PASSWORD = "correct horse battery"

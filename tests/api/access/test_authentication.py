@@ -8,6 +8,7 @@ import trio
 
 from tests.api.access.conftest import ISSUER, PASSWORD, basic, bearer
 from vivero.api.access import passwords, signing_keys
+from vivero.api.access.verified import KeysUnavailable
 
 ME = "/v2/authentication/me"
 
@@ -253,7 +254,7 @@ async def test_keys_come_from_a_file(tmp_path, provider):
 
 @pytest.mark.parametrize("url", ["http://login.example.com/keys", "file:///etc/passwd", "ftp://localhost/x"])
 async def test_keys_come_by_https_only(url):
-    with pytest.raises(signing_keys.KeysUnavailable, match="must begin with https"):
+    with pytest.raises(KeysUnavailable, match="must begin with https"):
         await signing_keys.fetch(url)
 
 
@@ -261,13 +262,13 @@ async def test_the_discovery_document_of_another_issuer_is_refused():
     async def fetch(url):
         return b'{"issuer": "https://evil.example.com", "jwks_uri": "https://evil.example.com/keys"}'
 
-    with pytest.raises(signing_keys.KeysUnavailable):
+    with pytest.raises(KeysUnavailable):
         await signing_keys.SigningKeys(ISSUER, fetch=fetch).get("rsa")
 
 
 @pytest.mark.parametrize("text", [b"{", b"[]", b'{"keys": []}'])
 def test_keys_that_cannot_be_decoded(text):
-    with pytest.raises(signing_keys.KeysUnavailable):
+    with pytest.raises(KeysUnavailable):
         signing_keys.parse_keys(text)
 
 

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from click.testing import CliRunner
 
-from vivero.cli import batches, main, options
+from vivero.cli import batches, main, server_options
 from vivero.client import Client
 
 
@@ -64,7 +64,7 @@ def page(items):
 @pytest.fixture
 def server(monkeypatch):
     server = Server()
-    monkeypatch.setattr(options, "Client", partial(Client, transport=httpx.MockTransport(server)))
+    monkeypatch.setattr(server_options, "Client", partial(Client, transport=httpx.MockTransport(server)))
     monkeypatch.setattr(batches, "POLL_S", 0)
     return server
 

@@ -10,7 +10,7 @@ import pytest
 import trio
 from click.testing import CliRunner
 
-from vivero.cli import each, main, options
+from vivero.cli import each, main, server_options
 from vivero.client import Client
 
 
@@ -37,7 +37,7 @@ class Server:
 @pytest.fixture
 def server(monkeypatch):
     server = Server()
-    monkeypatch.setattr(options, "Client", partial(Client, transport=httpx.MockTransport(server)))
+    monkeypatch.setattr(server_options, "Client", partial(Client, transport=httpx.MockTransport(server)))
     return server
 
 

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from click.testing import CliRunner
 
-from vivero.cli import main, options
+from vivero.cli import main, server_options
 from vivero.client import Client
 
 
@@ -46,7 +46,7 @@ class Server:
 def serve(monkeypatch):
     def use(*arguments):
         transport = httpx.MockTransport(Server(*arguments))
-        monkeypatch.setattr(options, "Client", partial(Client, transport=transport))
+        monkeypatch.setattr(server_options, "Client", partial(Client, transport=transport))
 
     return use
 

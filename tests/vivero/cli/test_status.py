@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from rich.text import Text
 
 from vivero.api.request import Request
-from vivero.cli import main, options
+from vivero.cli import main, server_options
 from vivero.cli.admin_port import admin_address
 from vivero.cli.status import duration, figure_texts
 from vivero.client import Client
@@ -236,7 +236,7 @@ class Locked:
 
 
 def test_without_credentials_the_health_is_shown(monkeypatch):
-    monkeypatch.setattr(options, "Client", partial(Client, transport=httpx.MockTransport(Locked())))
+    monkeypatch.setattr(server_options, "Client", partial(Client, transport=httpx.MockTransport(Locked())))
     nobody = dict.fromkeys(("VIVERO_TOKEN", "VIVERO_USERNAME", "VIVERO_ADDRESS"))
     said = CliRunner().invoke(main, ["status"], env=nobody)
     assert (said.exit_code, said.stdout.splitlines()[0]) == (0, "health\thealthy")

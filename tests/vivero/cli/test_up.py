@@ -1,8 +1,11 @@
 """`vivero up` as a process: what it says, how it ends, and that it goes on where it stood."""
 
 import json
+import os
 import signal
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import httpx
@@ -11,6 +14,21 @@ import pytest
 pytestmark = pytest.mark.process
 
 MODEL = Path(__file__).parents[3] / "examples" / "first" / "greet.bpmn"
+LATE = {
+    "boto3",
+    "cryptography",
+    "httpcore",
+    "httpx",
+    "hypercorn",
+    "jinja2",
+    "jwt",
+    "opentelemetry",
+    "prometheus_client",
+    "quart",
+    "rich",
+    "trio_asyncio",
+}
+"""What a server imports when a setting or a request needs it."""
 
 
 def post(address, path, body):
@@ -38,6 +56,24 @@ def test_it_says_what_runs_and_ends_when_told(up, database, ask):
     program.process.send_signal(signal.SIGTERM)
     assert program.ends() == 0
     assert "Traceback" not in program.logged
+
+
+def test_it_is_ready_before_the_libraries_that_few_use_are_imported(database):
+    """They made up half of the time of a start: pages, TLS, connectors, tokens, metrics, archives."""
+    code = f"""
+import gc, os, sys
+from vivero.cli import loading, main
+server = loading.load("vivero.cli.server")
+def ready(*_):
+    found = sorted({LATE!r} & set(sys.modules))
+    print(found, gc.isenabled(), gc.get_freeze_count() > 100_000, flush=True)
+    os._exit(0)
+server._say_ready = ready
+main(["up", "--port", "0", "--database-url", {database!r}])
+"""
+    environment = {**os.environ, "VIVERO_DATABASE_ALLOW_UNSAFE_COMMITS": "true"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, env=environment)
+    assert (done.stdout, done.stderr) == ("[] True True\n", "")
 
 
 def test_it_goes_on_where_it_stood(up, database):

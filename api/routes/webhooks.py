@@ -1,0 +1,41 @@
+"""Webhooks: which there are, and the call of one (docs/connectors.md)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from vivero.api.problems import Problem
+from vivero.api.request import Request
+from vivero.api.response import Response, json_response
+from vivero.api.services import Services
+from vivero.engine.connectors.webhook_registry import Claim
+
+
+async def receive(request: Request, services: Services) -> Response:
+    """POST /inbound/{path} (GET, PUT, DELETE): call the webhook of the path."""
+    path = request.params["path"]
+    claim = None if services.webhooks is None else await services.webhooks.registry.find(path)
+    if claim is None or services.webhooks is None:
+        raise Problem(404, "NOT_FOUND", f"There is no webhook with the path '{path[:200]}'")
+    services.webhooks.limit(path, request.owner)
+    from vivero.api.routes import inbound  # the libraries of HTTP and of tokens, which a node has with connectors only
+
+    return await inbound.call(request, services, claim)
+
+
+async def search(_request: Request, services: Services) -> Response:
+    """GET /webhooks: the webhooks of the latest versions of all processes."""
+    claims = [] if services.webhooks is None else await services.webhooks.registry.all()
+    return json_response({"items": list(map(_claim, claims)), "page": {"totalItems": len(claims)}})
+
+
+def _claim(claim: Claim) -> dict[str, Any]:
+    return {
+        "path": claim.webhook.path,
+        "method": claim.webhook.method.upper(),
+        "processDefinitionId": claim.process_id,
+        "processDefinitionKey": str(claim.definition_key),
+        "elementId": claim.webhook.element_id,
+        "tenantId": claim.tenant,
+        "state": "CONFLICT" if claim.conflict else "ACTIVE",
+    }

@@ -1,0 +1,31 @@
+"""The exposition of metrics, which is imported when somebody asks for metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from vivero.api.metrics import Metrics
+from vivero.late import Late
+from vivero.metrics.parts import Parts
+
+
+class Exposition(Protocol):
+    """The metrics of a moment."""
+
+    async def text(self) -> Metrics:
+        """As text for Prometheus."""
+
+    async def data(self) -> Any:
+        """As data of OpenTelemetry's SDK."""
+
+
+def late_exposition(parts: Callable[[], Parts], node: str, version: str) -> Late[Exposition]:
+    """The exposition. The import of OpenTelemetry and Prometheus would take a tenth of the time of a start."""
+
+    def make() -> Exposition:
+        from vivero.metrics import exposition
+
+        return exposition.Exposition(parts, node, version)
+
+    return Late(make)
