@@ -21,8 +21,8 @@ from vivero.storage.search.shared_filters import Sharing, sharing
 from vivero.storage.tenants import Tenants
 
 FEW = 5_000
-"""Rows of variables with one value: the instances of so many are read and sorted. With more of them, a search goes
-through the instances in the order of the page, and finds enough soon."""
+"""Rows of variables with one value, or of instances that fit the rest of a filter: so many are read and sorted. With
+more of both, a search goes through the instances in the order of the page, and finds enough soon."""
 SPARE = 2_000
 """So many rows may be of instances that have the value several times, before the total is counted in another way."""
 
@@ -117,25 +117,34 @@ def _by_shared_value(
 ) -> str:
     """A search by the value of a variable. PostgreSQL cannot know how many share it: the statement counts them first.
 
-    The rows of few are read once, for the page and the total. Among many, a walk in the order soon finds the page.
+    The rows of few are read once, for the page and the total. If many share the value and few fit the rest of the
+    filter, those few are read. Among many of both, a walk in the order soon finds the page.
     """
     rest = {name: each for name, each in query.filter.items() if name != shared.name}
     others = matching(resource, rest, extra, None, parameters)
     wanted = _wanted(resource, f"{others} AND {shared.condition}", query, sort, parameters)
     few = f"(SELECT count(*) FROM sharing) <= {FEW}"
-    those = f"{resource.key} = ANY (ARRAY(SELECT DISTINCT key FROM sharing))"
     total, limit = _count(wanted.rows), FEW + 1
-    if not rest and not extra and resource.visible == "true":  # then each instance with the variable counts
+    tables: list[str] = []
+    found = f"SELECT {wanted.columns} FROM {others} AND {_among(resource, 'sharing')} AND {few}"
+    if rest or extra or resource.visible != "true":
+        tables = [f"fitting AS MATERIALIZED (SELECT {resource.key} AS key FROM {others} AND NOT {few} LIMIT {FEW + 1})"]
+        fewer = f"(SELECT count(*) FROM fitting) <= {FEW}"
+        found += f" UNION ALL SELECT {wanted.columns} FROM {wanted.rows} AND {_among(resource, 'fitting')} AND {fewer}"
+        few = f"({few} OR {fewer})"
+    else:  # then each instance with the variable counts
         limit = MAX_TOTAL + SPARE
         many = f"(SELECT count(DISTINCT key) FROM sharing) > {MAX_TOTAL}"
         total = f"CASE WHEN {many} THEN {MAX_TOTAL + 1} ELSE {total} END"
+    tables = [f"sharing AS MATERIALIZED ({shared.keys} LIMIT {limit})", *tables, f"found AS MATERIALIZED ({found})"]
     total = f"CASE WHEN {few} THEN (SELECT count(*) FROM found) ELSE {total} END"
     paged = wanted.among(f"CASE WHEN {few} THEN {wanted.sort('found')} ELSE {wanted.walk()} END")
-    return (
-        f"WITH sharing AS MATERIALIZED ({shared.keys} LIMIT {limit}),"
-        f" found AS MATERIALIZED (SELECT {wanted.columns} FROM {others} AND {those} AND {few}) "
-        + _statement(wanted, paged, total, query, parameters)
-    )
+    return f"WITH {', '.join(tables)} {_statement(wanted, paged, total, query, parameters)}"
+
+
+def _among(resource: Resource, table: str) -> str:
+    """The condition that a row's key is in a table."""
+    return f"{resource.key} = ANY (ARRAY(SELECT DISTINCT key FROM {table}))"
 
 
 def _with_and_without(wanted: _Wanted, filter: Mapping[str, Any]) -> str | None:

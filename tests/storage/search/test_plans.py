@@ -16,6 +16,7 @@ from vivero.storage.postgres.plans import BY_INDEX
 from vivero.storage.search import candidates
 from vivero.storage.search.candidates import Limits
 from vivero.storage.search.element_instances import ELEMENT_INSTANCES
+from vivero.storage.search.filters import OF_PROCESSES
 from vivero.storage.search.incidents import INCIDENTS
 from vivero.storage.search.jobs import JOBS
 from vivero.storage.search.messages import MESSAGE_CORRELATIONS, MESSAGE_SUBSCRIPTIONS
@@ -180,20 +181,28 @@ async def test_a_search_that_finds_rows_without_a_value_apart_gives_the_same_pag
     assert len({key for page in apart for key in page}) == 13
 
 
+NO_BITMAPS = "SET enable_bitmapscan = off"
+"""In a large table PostgreSQL reads the index on values in its order, and stops at the limit."""
 SHARED = {
     "alone": {"variables": [{"name": "parity", "value": "1"}]},
     "with others": {"variables": [{"name": "parity", "value": {"$eq": "1"}}], "processDefinitionId": "big"},
     "of one": {"variables": [{"name": "x", "value": "70"}], "state": "COMPLETED"},
     "of none": {"variables": [{"name": "x", "value": "71"}]},
+    "with few others": {"variables": [{"name": "parity", "value": "1"}], "processDefinitionId": {"$in": ["p7", "p8"]}},
+    "with one of two": {
+        "variables": [{"name": "parity", "value": "1"}],
+        "$or": [{"processDefinitionId": "p7"}, {"businessId": "b9"}, {"state": "ACTIVE"}],
+    },
+    "with few that run": {"variables": [{"name": "parity", "value": "0"}], "state": "ACTIVE"},
 }
 
 
-@pytest.mark.parametrize("few", [5_000, 1_000])
+@pytest.mark.parametrize("few", [5_000, 1_000, 40, 39])
 @pytest.mark.parametrize("name", SHARED)
 async def test_a_search_by_a_value_that_instances_share_gives_the_same_pages(connection, monkeypatch, name, few):
-    """2,000 share it: few of them, or many."""
+    """2,000 share it: few of them, or many. 40 run: few of these, or one too many."""
     monkeypatch.setattr("vivero.storage.search.pages.FEW", few)
-    if few == 1_000:
+    if few <= 1_000:
         monkeypatch.setattr("vivero.storage.search.pages.MAX_TOTAL", 1_500)
         monkeypatch.setattr("vivero.storage.search.pages.SPARE", 100)
     plain = replace(PROCESS_INSTANCES, variables=None)
@@ -206,8 +215,39 @@ async def test_a_search_by_a_value_that_instances_share_gives_the_same_pages(con
             one += [page async for page in pages(connection, replace_query(query, offset=5, limit=3), 1, resource)]
             one.append((await run(connection, prepare(resource, query))).total)
         assert found[0] == found[1]
-    reads = await rows_read(connection, PROCESS_INSTANCES, Query(SHARED[name], limit=10))
-    assert reads <= {"alone": 5_000, "with others": 8_000}.get(name, 20)
+
+
+@pytest.mark.parametrize(("name", "most"), [("alone", 5_000), ("with others", 8_000), ("of one", 20), ("of none", 20)])
+async def test_a_search_by_a_value_that_few_share_reads_their_instances(connection, name, most):
+    assert await rows_read(connection, PROCESS_INSTANCES, Query(SHARED[name], limit=10)) <= most
+
+
+async def test_conditions_of_the_caller_count_like_others(connection, monkeypatch):
+    """A caller that may read few processes sees the same pages, too."""
+    monkeypatch.setattr("vivero.storage.search.pages.FEW", 100)
+    plain = replace(PROCESS_INSTANCES, variables=None)
+    query = Query(SHARED["alone"], (Sort(PROCESS_INSTANCES.by_name["startDate"], True),), limit=7)
+    for allowed in (["p7", "p8"], ["big"], []):
+        found = [
+            await run(connection, prepare(resource, query, (OF_PROCESSES, allowed)))
+            for resource in (PROCESS_INSTANCES, plain)
+        ]
+        assert found[0] == found[1]
+    text, values = statement(PROCESS_INSTANCES, query, (OF_PROCESSES, ["p7", "p8"]))
+    await connection.script(NO_BITMAPS)
+    assert await rows_of(connection, text, values) <= 300
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("name", ["with few others", "with few that run"])
+async def test_a_value_that_many_share_is_found_by_what_few_have(connection, monkeypatch, name, descending):
+    """More share the value than are read. Few of all instances fit the rest, wherever they are in the order."""
+    monkeypatch.setattr("vivero.storage.search.pages.FEW", 300)
+    await connection.script(NO_BITMAPS)
+    sort = (Sort(PROCESS_INSTANCES.by_name["startDate"], descending),)
+    for order in ((), sort):
+        reads = await rows_read(connection, PROCESS_INSTANCES, Query(SHARED[name], order, limit=10))
+        assert reads <= 800, "301 rows of the value, and the few others with their variables"
 
 
 SINCE, UNTIL = "1970-01-01T00:30:00Z", "1970-01-01T00:35:00Z"
