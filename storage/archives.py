@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from datetime import datetime
 
 import msgspec
 import trio
@@ -201,6 +202,21 @@ async def unknown(connection: Connection, names: Sequence[str]) -> list[str]:
     return [name for (name,) in (await connection.execute(_sql["unknown"], (list(names),))).rows]
 
 
+async def adopt(connection: Connection, name: str, partition: int, begun: datetime, contents: Contents) -> bool:
+    """Note an unknown file of the store as complete. False if it is known meanwhile. Call it in a transaction.
+
+    Raises:
+        ArchiveProblem: it has trees that were erased.
+    """
+    await connection.execute(_sql["one_at_a_time"])
+    if erased := (await connection.execute(_sql["erased_again"], (list(contents.roots),))).rows:
+        listed = ", ".join(str(root) for (root,) in erased)
+        raise ArchiveProblem(f"{name} has trees that were erased ({listed}): it is an old copy. Delete it")
+    roots = contents.roots
+    values = (name, partition, contents.sha256, contents.bytes, len(roots), min(roots), max(roots), begun)
+    return bool((await connection.execute(_sql["adopt"], values)).rows)
+
+
 async def still_to_be_deleted(connection: Connection) -> list[str]:
     """Files that nobody needs, and that were to be deleted an hour ago."""
     return [name for (name,) in (await connection.execute(_sql["still_to_be_deleted"])).rows]
@@ -217,7 +233,7 @@ async def not_archived(connection: Connection, keys: Sequence[int]) -> dict[int,
 
 
 async def files_of(connection: Connection, root: int) -> list[ArchiveFile]:
-    """Complete files that may have the tree of this root."""
+    """Complete files that may have the tree of this root, the newest first."""
     return [ArchiveFile(*row) for row in (await connection.execute(_sql["files_of"], (root,))).rows]
 
 

@@ -68,9 +68,9 @@ SELECT name, partition_id, bytes, trees, first_key, last_key, to_epoch_ms(begun_
 WHERE state = 'COMPLETE' ORDER BY begun_at DESC, name LIMIT $1;
 
 -- name: files_of
--- Those that may have the tree of this root: their ranges overlap a little.
+-- Those that may have the tree of this root, the newest first: their ranges overlap a little, and after a restore a tree may be in two.
 SELECT name, partition_id, bytes, trees, first_key, last_key, to_epoch_ms(begun_at), sha256 FROM archive_files
-WHERE state = 'COMPLETE' AND first_key <= $1 AND last_key >= $1 ORDER BY begun_at, name;
+WHERE state = 'COMPLETE' AND first_key <= $1 AND last_key >= $1 ORDER BY begun_at DESC, name DESC;
 
 -- name: files_behind
 -- In the transaction that waits for writers: what they complete later has no tree that was deleted before.
@@ -80,6 +80,17 @@ WHERE state = 'COMPLETE' AND name > $1 ORDER BY name LIMIT $2;
 -- name: unknown
 -- Each file is written down before it is begun: these are of a time that a restore of the database took back, or of somebody else.
 SELECT name FROM unnest($1::text[]) AS n(name) WHERE NOT EXISTS (SELECT FROM archive_files f WHERE f.name = n.name);
+
+-- name: erased_again
+-- Trees that were erased: a file that has them is an old copy, put back. One transaction with `adopt`.
+SELECT DISTINCT root_key FROM archive_erasures WHERE root_key = ANY ($1) ORDER BY 1 LIMIT 5;
+
+-- name: adopt
+-- A file of a time that a restore took back, as of when its name says it was begun, by the engine's clock then. What is archived from now on is
+-- newer. No tree waits for it: those that are in the tables, too, go on, or are archived once more.
+INSERT INTO archive_files (name, partition_id, state, sha256, bytes, trees, first_key, last_key, begun_at)
+VALUES ($1, $2, 'COMPLETE', $3, $4, $5, $6, $7, least($8, clock_timestamp())) ON CONFLICT DO NOTHING
+RETURNING name;
 
 -- name: still_to_be_deleted
 -- The store refuses it, or no node of the partition runs.

@@ -597,6 +597,75 @@ async def test_people_check_the_archive_and_forget_what_they_deleted(roots, arch
     assert await archive.before_deletion(roots[:1]) == roots[:1], "it is still in the tables, and gets another file"
 
 
+def put(kept, name, data):
+    """Put a file into the store, as people do."""
+    if isinstance(kept, InDirectory):
+        (kept.directory / name).parent.mkdir(parents=True, exist_ok=True)
+        (kept.directory / name).write_bytes(data)
+    else:
+        kept.client.put_object(Bucket=object_store.BUCKET, Key=kept.prefix + name, Body=data)
+
+
+async def test_after_a_restore_people_adopt_what_the_database_does_not_know(roots, archive, kept, command, connection):
+    """The database is as before the file was written: it never had two of the trees, and still has two others."""
+    assert await archive.before_deletion(roots[:4]) == roots[:4]
+    (name,) = kept.names()
+    await connection.execute("DELETE FROM archive_files")
+    await connection.execute("DELETE FROM process_instances WHERE root_key = ANY ($1)", (roots[:2],))
+    code, said = await command("check")
+    assert (code, f"unknown  {name}" in said) == (1, True)
+    assert (await command("show", roots[0]))[0] == 1
+    assert await command("adopt", name.partition("/")[0]) == (0, f"adopted  {name}  4 trees\n")
+    assert await command("check") == (0, "1 files, 0 faults\n")
+    assert json.loads((await command("show", roots[0]))[1])["rootKey"] == str(roots[0])
+    rows = (await connection.execute("SELECT entity_key, operation, result, description FROM audit_log")).rows
+    assert rows == [(name, "CREATE", "SUCCESS", f"vivero archive adopt {name}: 4 trees from {roots[0]} to {roots[3]}")]
+
+    await connection.execute("UPDATE variables SET value = '\"since\"' WHERE root_key = $1", (roots[2],))
+    assert await archive.before_deletion(roots[2:4]) == roots[2:4], "they are archived once more"
+    assert len(kept.names()) == 2
+    code, said = await command("show", roots[2])
+    assert {each["value"] for each in json.loads(said)["variables"]} == {'"since"'}, "the newer file has what happened"
+    assert await command("erase", roots[2], "--reason", "r") == (0, f"erased {roots[2]}\n")
+    lines = [line for name in kept.names() for line in kept.content(name).splitlines()]
+    assert sorted(int(json.loads(line)["rootKey"]) for line in lines) == sorted([*roots[:2], roots[3], roots[3]])
+    code, said = await command("adopt", name.partition("/")[0])
+    assert (code, "the database knows all files of these names" in said) == (1, True)
+
+
+async def test_what_is_no_file_of_the_archive_is_not_adopted(roots, archive, kept, command, connection):
+    assert await archive.before_deletion(roots[:2]) == roots[:2]
+    (name,) = kept.names()
+    whole, day = kept.stored(name), name.partition("/")[0]
+    assert await command("erase", roots[0], "--reason", "r") == (0, f"erased {roots[0]}\n")
+    files = {
+        name: whole,
+        f"{day}/101500-p1-0123456789ab.jsonl.gz": whole[:-4],
+        f"{day}/101500-p1-1123456789ab.jsonl.gz": gzip.compress(b""),
+        f"{day}/101500-p2-2123456789ab.jsonl.gz": whole,
+        f"{day}/101500-p1-3123456789ab.jsonl.gz": gzip.compress(b"[1, 2, 3]\n" * 50),
+        f"{day}/of-somebody-else.jsonl.gz": whole,
+        "2026-02-31/101500-p1-4123456789ab.jsonl.gz": whole,
+    }
+    for each, data in files.items():
+        put(kept, each, data)
+    code, said = await command("adopt", day, "2026-02-31")
+    assert code == 1
+    for text in (
+        f"{name} has trees that were erased ({roots[0]}): it is an old copy. Delete it",
+        "0123456789ab.jsonl.gz is damaged: its end is missing",
+        "1123456789ab.jsonl.gz has no trees: delete it",
+        "2123456789ab.jsonl.gz has trees of other partitions than its name says",
+        "a line of the file is not of an archive",
+        "of-somebody-else.jsonl.gz is not a name of a file of an archive",
+        "4123456789ab.jsonl.gz is not a name of a file of an archive",
+    ):
+        assert text in said
+    assert len(await archive.unknown()) == len(files)
+    rows = (await connection.execute("SELECT entity_key, result FROM audit_log WHERE operation = 'CREATE'")).rows
+    assert rows == [(name, "FAIL")]
+
+
 # ---- a person's data
 
 

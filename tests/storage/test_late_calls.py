@@ -9,6 +9,7 @@ import os
 import re
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -529,6 +530,11 @@ async def erase(connection):
     assert await archives.replace(connection, "complete", "writing", CONTENTS, [9], "r")
 
 
+async def adopt(connection):
+    async with connection.transaction():
+        assert await archives.adopt(connection, "adopted", 1, datetime(2026, 1, 31, tzinfo=UTC), CONTENTS)
+
+
 async def purge_batches(connection):
     await batch_operations.purge(connection, DAY_MS, 10)
 
@@ -565,6 +571,7 @@ CASES = [
     Case("archives.forget", lambda c: archives.forget(c, "removed"), again, ARCHIVE),
     Case("archives.distrust", lambda c: archives.distrust(c, "complete"), again, ARCHIVE),
     Case("archives.forget_lost", lambda c: archives.forget_lost(c, "complete"), again, ARCHIVE),
+    Case("archives.adopt", adopt, nothing, ARCHIVE),
     Case("archives.settle", lambda c: archives.settle(c, 1), again, ARCHIVE),
     Case("archives.remove", erase, nothing, ARCHIVE),
     Case("archives.record_erasure", erase, nothing, ARCHIVE),

@@ -26,7 +26,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "outbox": ("outbox:outbox", "List, retry and drop deliveries of the outbox webhook."),
         "backup": ("backup:backup", "Back up the database into a new directory, while the server works."),
         "restore": ("backup:restore", "Restore a backup of `vivero backup` into an empty database."),
-        "archive": ("archive:archive", "List, show and erase archived process instances."),
+        "archive": ("archive:archive", "List, show, check, adopt and erase archived process instances."),
         "doctor": ("doctor:doctor", "Check PostgreSQL: settings, vacuum, connections, replication, clocks, disk."),
         "database-url": ("migrate:database_url", "Print the URL of a running embedded PostgreSQL, for psql."),
     },

@@ -18,6 +18,7 @@ from vivero.cli.groups import Group
 from vivero.cli.options import json_option, say
 from vivero.cli.recorded import record, recorded
 from vivero.cli.settings import Database, database_options
+from vivero.engine.jobs.archive.adoption import Adoptable
 from vivero.engine.jobs.archive.archive import Archive, Erased
 from vivero.engine.jobs.archive.opening import open_store
 from vivero.engine.jobs.archive.stores import Missing
@@ -38,7 +39,7 @@ LIMIT = click.option(
 
 @click.group(cls=Group)
 def archive() -> None:
-    """List, show, check and erase archived process instances.
+    """List, show, check, adopt and erase archived process instances.
 
     Retention writes instances to files before it deletes them, if `retention.archive` names a directory or a bucket.
     The commands work on the database and on the archive, without a server.
@@ -235,6 +236,58 @@ def forget(names: tuple[str, ...], reason: str, as_json: bool, database: Databas
         raise Failure(f"these files are still in the archive: delete them first: {', '.join(there)}")
     if not forgotten:
         raise Failure("the database knows no such files: vivero archive list has their names")
+
+
+@archive.command()
+@click.argument("names", metavar="FILE...", nargs=-1, required=True)
+@json_option
+@database_options
+def adopt(names: tuple[str, ...], as_json: bool, database: Database) -> None:
+    """Note files that the database does not know because it was restored to an earlier moment, and record that.
+
+    FILE is the name of a file, or of a day's directory such as 2026-01-31: all of its files that `vivero archive check`
+    calls unknown. Each is read to its end. From then on it is listed, shown, checked, and searched by erasures. Repeat
+    erasures that were made since the restore. Never name files of another database.
+
+    \b
+    Example:
+      vivero archive adopt 2026-01-31
+    """
+
+    async def work(archive: Archive, connection: Connection) -> tuple[list[Adoptable], list[str]]:
+        adopted, problems = [], []
+        for name in [each for each in await archive.unknown() if _is_named(each, names)]:
+            try:
+                found = await archive.look_through(name)
+                await _adopt(connection, found)
+            except ArchiveProblem as problem:
+                problems.append(str(problem))
+            else:
+                adopted.append(found)
+        return adopted, problems
+
+    adopted, problems = _work(database, work)
+    for one in adopted:
+        trees = one.contents.roots
+        _tell(as_json, "adopted", one.name, trees=len(trees), firstKey=str(min(trees)), lastKey=str(max(trees)))
+    if problems:
+        raise Failure("; ".join(problems))
+    if not adopted:
+        raise Failure(
+            "the database knows all files of these names: vivero archive check lists those that it does not know"
+        )
+
+
+async def _adopt(connection: Connection, found: Adoptable) -> None:
+    trees = found.contents.roots
+    made = record("archive adopt", "RESOURCE", "CREATE", found.name)
+    text = f"{made.description}: {len(trees)} trees from {min(trees)} to {max(trees)}"
+
+    async def note(connection: Connection) -> None:
+        if not await archives.adopt(connection, found.name, found.partition, found.begun, found.contents):
+            raise ArchiveProblem(f"{found.name} is known meanwhile")
+
+    await recorded(msgspec.structs.replace(made, description=text), note, ArchiveProblem)(connection)
 
 
 def _is_named(name: str, names: tuple[str, ...]) -> bool:

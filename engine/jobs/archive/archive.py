@@ -18,6 +18,7 @@ import structlog
 import trio
 
 from vivero.engine.core.records.base import partition_of
+from vivero.engine.jobs.archive.adoption import Adoptable, look_through
 from vivero.engine.jobs.archive.lines import sift, write_tree
 from vivero.engine.jobs.archive.stores import SUFFIX, Damaged, Missing, Store, Writer
 from vivero.engine.jobs.archive.subjects import trees_of
@@ -280,6 +281,10 @@ class Archive:
             async with self._connections() as connection:
                 found += await archives.unknown(connection, names[begin : begin + NAMES])
         return [name for name in found if await _in_thread(partial(self._is_there, name))]
+
+    async def look_through(self, name: str) -> Adoptable:
+        """A file that the database does not know. Raises ArchiveProblem if it is not a whole file of an archive."""
+        return await _in_thread(partial(look_through, self._store, name))
 
     def _is_there(self, name: str) -> bool:
         """Not if it was replaced and deleted meanwhile; blocks."""

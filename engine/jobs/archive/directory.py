@@ -29,6 +29,10 @@ class DirectoryStore:
         """The uncompressed contents of a file, in parts; blocks. Raises ArchiveProblem."""
         return contents(self._directory / name, sha256)
 
+    def parts(self, name: str) -> Iterator[bytes]:
+        """A file as it is stored, in parts; blocks. Raises ArchiveProblem."""
+        return _stored(self._directory / name)
+
     def size(self, name: str) -> int:
         """The bytes of a file; blocks. Raises ArchiveProblem."""
         path = self._directory / name
@@ -132,9 +136,14 @@ def checksum(path: Path) -> tuple[str, int]:
 
 def contents(path: Path, sha256: str | None = None) -> Iterator[bytes]:
     """The contents of a compressed file. Raises ArchiveProblem."""
+    return decompressed(_stored(path), str(path), sha256)
+
+
+def _stored(path: Path) -> Iterator[bytes]:
+    """The bytes of a file. Raises ArchiveProblem."""
     try:
         with path.open("rb") as file:
-            yield from decompressed(parts_of(file), str(path), sha256)
+            yield from parts_of(file)
     except FileNotFoundError as error:
         raise Missing(f"cannot read {path}: it is not there") from error
     except OSError as error:

@@ -47,6 +47,9 @@ class Store(Protocol):
         Raises Damaged, at the end at the latest, if it is not a compressed file or has another sum.
         """
 
+    def parts(self, name: str) -> Iterator[bytes]:
+        """The bytes of a file as it is stored, in parts. Raises Missing."""
+
     def size(self, name: str) -> int:
         """The bytes of a file as it is stored. Raises Missing."""
 
