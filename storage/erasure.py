@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from vivero.storage.history import be_patient
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.sql_files import beside
 from vivero.storage.tenants import Tenants, TenantStatements
@@ -43,9 +44,11 @@ async def trees_of(
 
 async def erase_logs(connection: Connection, roots: Sequence[int], redact: Redact) -> None:
     """Empty the events of these trees, and the commands that led to them, in the caller's transaction."""
-    keys = list(roots)
-    positions = [position for (position,) in (await connection.execute(_sql["positions"], (keys,))).rows]
-    for position, seq, events, version in (await connection.execute(_sql["of_no_tree"], (positions,))).rows:
+    keys, deadline = list(roots), await be_patient(connection)
+    found = (await connection.execute(_sql["positions"], (keys,), deadline=deadline)).rows
+    positions = [position for (position,) in found]
+    of_no_tree = (await connection.execute(_sql["of_no_tree"], (positions,), deadline=deadline)).rows
+    for position, seq, events, version in of_no_tree:
         await connection.execute(_sql["replace_events"], (position, seq, redact(events, version)))
-    await connection.execute(_sql["empty_events"], (keys,))
-    await connection.execute(_sql["empty_commands"], (positions,))
+    await connection.execute(_sql["empty_events"], (keys,), deadline=deadline)
+    await connection.execute(_sql["empty_commands"], (positions,), deadline=deadline)

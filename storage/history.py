@@ -21,7 +21,7 @@ DELETED, UNKNOWN, CALLED, RUNNING, BUSY = "DELETED", "UNKNOWN", "CALLED", "RUNNI
 REQUEST, ERASURE = "REQUEST", "ERASURE"
 """The reason of a deletion, for its record; retention has its own statement."""
 PATIENCE_S = 120.0
-"""The longest that the deletion of one tree may take: it may have a million rows."""
+"""The longest that the deletion or the erasure of one tree may take: it may have a million rows."""
 
 
 class Times(msgspec.Struct, frozen=True, gc=False):
@@ -82,10 +82,15 @@ class Ended(msgspec.Struct, frozen=True, gc=False):
     own: bool
 
 
+async def be_patient(connection: Connection) -> float:
+    """Let the next statements of the transaction take as long as a large tree needs; the deadline for one of them."""
+    await connection.execute(_sql["patience"], (f"{PATIENCE_S:g}s",))
+    return trio.current_time() + PATIENCE_S
+
+
 async def delete_trees(connection: Connection, roots: Sequence[int], why: str) -> dict[int, str]:
     """Delete the trees of these roots, in the caller's transaction; what became of each."""
-    await connection.execute(_sql["patience"], (f"{PATIENCE_S:g}s",))
-    deadline = trio.current_time() + PATIENCE_S
+    deadline = await be_patient(connection)
     return dict((await connection.execute(_sql["delete_trees"], (list(roots), why), deadline=deadline)).rows)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import structlog
 import trio
 
+from vivero.engine.bpmn.retention_limits import LONGEST_MS
 from vivero.engine.jobs.chore_settings import RetentionSettings, retention_ms
 from vivero.engine.jobs.execution import Connections, Execution
 from vivero.storage import history
@@ -120,11 +121,9 @@ class EndedInstances:
             policy = Policy(self._settings, await history.of_models(connection))
         log_ms = retention_ms(self._settings.log)
         stays = [*policy.durations, *([] if log_ms is None else [log_ms])]
-        if not stays:
-            return
         memory, step_ms = self._step(partition, execution.epoch)
         async with self._connections() as connection:
-            shortest_ms, deleted = min(stays), memory.deleted
+            shortest_ms, deleted = min(stays, default=LONGEST_MS), memory.deleted
             times = await history.advance_clock(connection, partition, execution.epoch, step_ms, shortest_ms, deleted)
         if times is None:
             return

@@ -120,6 +120,22 @@ async def test_never_deletes_nothing(daily, chore, left):
     assert await left() == {"p": "012345", "q": "012345"}
 
 
+async def test_the_clock_goes_on_if_everything_stays(daily, chore, left, connection):
+    """Other chores follow it. If it stood still from the day of such a setting on, their rows would stay for ever."""
+    await chore(instances="P30D", catch_up=QUICK).run()
+    await pin_clock(connection, PINNED_MS + 100 * DAY_MS)
+    never = chore(instances="never", log="never", catch_up=QUICK)
+    assert await history.behind_ms(connection) > 90 * DAY_MS
+    for _ in range(2):
+        await never.run()
+    assert await history.behind_ms(connection) == 0
+    assert await left() == {"p": "012345", "q": "012345"}
+    await connection.execute("DELETE FROM retention_clocks")
+    await chore(instances="never", log="never").run()
+    await pin_clock(connection, PINNED_MS + 200 * DAY_MS)
+    assert await history.behind_ms(connection) == 100 * DAY_MS, "a jump deletes nothing at once"
+
+
 async def test_a_clock_that_jumps_deletes_little_at_a_time(daily, chore, left, connection):
     """Ten minutes of real time are four hours of retention, whatever the clock says; and it can be set back."""
     slow = chore(instances="P10D")

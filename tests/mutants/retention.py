@@ -64,6 +64,6 @@ RETENTION: tuple[Mutant, ...] = (
         "erasure: the commands keep what they carried",
         "tests/api/routes/test_erasure.py::test_nothing_is_left_of_what_has_ended_and_replay_gives_the_rest",
         "storage/erasure.py",
-        ('    await connection.execute(_sql["empty_commands"], (positions,))\n', ""),
+        ('    await connection.execute(_sql["empty_commands"], (positions,), deadline=deadline)\n', ""),
     ),
 )

@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import psycopg
 import pytest
+import trio
 
 from tests.api.conftest import KEY, NOW, Client
 from tests.chaos import replayed
 from tests.core import event_models
-from tests.core.models import ONE_TASK, end, start
+from tests.core.models import ONE_TASK, end, process, start
 from tests.runtime.whole_engine import EngineBench
 from tests.storage.schemas.running_instances import MODELS, values
 from tests.two_tenants import OTHER, fill
@@ -83,6 +84,32 @@ async def test_nothing_is_left_of_what_has_ended_and_replay_gives_the_rest(migra
         assert await bench.value("SELECT count(*) FROM deleted_trees WHERE reason = 'ERASURE'") == 3
         await bench.run(CreateInstance("p", variables=values(email="carl")))
     assert await replayed.check(migrated) > 0
+
+
+async def test_a_large_tree_is_erased_though_that_takes_long(migrated, connection):
+    """Its log has as many rows as the tree: the pools' time for reads would never be enough."""
+    bench, given = EngineBench(migrated), []
+    async with bench.running():
+        await bench.deploy(process(start(), end(), "start > end"))
+        await bench.run(CreateInstance("p", variables=values(email=SECRET)))
+    await connection.script(
+        "CREATE FUNCTION slowly() RETURNS trigger LANGUAGE plpgsql AS"
+        " $$ BEGIN PERFORM pg_sleep(0.3); RETURN NULL; END $$;"
+        "CREATE TRIGGER slowly AFTER UPDATE ON event_log FOR EACH STATEMENT EXECUTE FUNCTION slowly();"
+        "SET statement_timeout = '200ms'"
+    )
+    execute = connection.execute
+
+    async def noted(*arguments, deadline=None, **options):
+        given.append(deadline)
+        return await execute(*arguments, deadline=deadline, **options)
+
+    connection.execute = noted
+    ((root,),) = (await execute("SELECT root_key FROM process_instances")).rows
+    async with connection.transaction():
+        await erasure.erase_logs(connection, [root], erasures.redacted)
+    assert len([each for each in given if each is not None and each > trio.current_time() + 60]) == 4
+    assert "event_log_1_0" not in places_of(migrated, SECRET)
 
 
 async def test_the_answer_names_what_was_erased_and_what_was_kept(reader, rows):
