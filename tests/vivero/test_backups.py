@@ -64,10 +64,10 @@ def test_the_commands_say_what_they_did(filled, empty_database, tmp_path):
     directory = tmp_path / "backup"
     said = run(backup, directory, "--database-url", filled)
     assert said.exit_code == 0, said.output
-    assert f"{directory}: 0 process instances as of 20" in said.output
-    assert "the backup is whole: 0 process instances" in run(restore, directory, "--check").output
+    assert f"{directory}: 0 instances as of 20" in said.output
+    assert "the backup is whole: 0 instances" in run(restore, directory, "--check").output
     said = run(restore, directory, "--database-url", empty_database)
-    assert "restored: 0 process instances" in said.output, said.output
+    assert "restored: 0 instances" in said.output, said.output
     said = run(restore, directory, "--database-url", empty_database)
     assert (said.exit_code, "restore into an empty one" in said.output) == (1, True)
     said = run(backup, directory, "--database-url", filled)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from vivero.cli.groups import Group, suggested_options
 from vivero.cli.loading import load
@@ -125,6 +126,16 @@ class Commands(Group):
                 command: click.Command = getattr(load(f"vivero.cli.{module}"), function)
                 return command
         return None
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The commands that begin so, without importing them: a person waits for it."""
+        found = [
+            CompletionItem(name, help=text)
+            for section in COMMANDS.values()
+            for name, (_, text) in section.items()
+            if name.startswith(incomplete)
+        ]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any

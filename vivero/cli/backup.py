@@ -131,6 +131,6 @@ def _document(manifest: Manifest) -> dict[str, Any]:
 
 def _summary(manifest: Manifest) -> str:
     return (
-        f"{manifest.rows['process_instances']:,} process instances as of {_moment(manifest)}, schema {manifest.schema},"
+        f"{manifest.rows['process_instances']:,} instances as of {_moment(manifest)}, schema {manifest.schema},"
         f" {manifest.size / 1e6:,.1f} MB"
     )

@@ -149,7 +149,8 @@ def summary(found: Document) -> str:
         for name in ("Completed", "Failed", "Skipped", "Canceled")
         if found[f"operations{name}Count"]
     ]
-    items = f"{found['operationsTotalCount']:,} items" + (f": {', '.join(counts)}" if counts else "")
+    total = found["operationsTotalCount"]
+    items = f"{total:,} {'item' if total == 1 else 'items'}" + (f": {', '.join(counts)}" if counts else "")
     return f"batch operation {found['batchOperationKey']} {found['state']}{_lasted(found)}, {items}"
 
 

@@ -136,16 +136,28 @@ def list_(name: str | None, oldest: bool, **page: Any) -> None:
 @message.command()
 @click.option("--name", metavar="NAME", help="Only subscriptions to this message.")
 @click.option("--instance", metavar="KEY", help="Only subscriptions of this process instance.")
+@click.option(
+    "--state",
+    "state_",
+    type=click.Choice(["CREATED", "CORRELATED", "DELETED", "ANY"], case_sensitive=False),
+    default="CREATED",
+    show_default=True,
+    help="Only subscriptions in this state. CREATED ones wait.",
+)
 @oldest_or_newest
 @paged
-def subscriptions(name: str | None, instance: str | None, oldest: bool, **page: Any) -> None:
+def subscriptions(name: str | None, instance: str | None, state_: str, oldest: bool, **page: Any) -> None:
     """List the messages that instances and processes wait for.
 
     \b
     Example:
       vivero message subscriptions --instance 2251799813685251
     """
-    filter = {"messageName": name, "processInstanceKey": instance}
+    filter = {
+        "messageName": name,
+        "processInstanceKey": instance,
+        "messageSubscriptionState": None if state_ == "ANY" else state_,
+    }
     list_page("message-subscriptions", filter, "messageSubscriptionKey", SUBSCRIPTIONS, oldest, View(**page))
 
 

@@ -56,6 +56,16 @@ def test_help_imports_nothing_heavy():
     assert done.stdout.endswith("loaded: []\n")
 
 
+def test_a_shell_completes_commands_without_importing_them():
+    code = (
+        "import sys, click\nfrom vivero.cli import main\n"
+        "print([item.value for item in main.shell_complete(click.Context(main), 'st')])\n"
+        f"print('loaded:', sorted({HEAVY!r} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "['start', 'status']\nloaded: []\n"
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_command_has_help(run, name):
     result = run(name, "--help")

@@ -49,6 +49,9 @@ def test_messages_and_signals(run, waiting):
     assert (nobody.exit_code, "none was found" in nobody.stderr) == (1, True)
     correlated = good(run("message", "correlate", "paid", "--correlation-key", "A-1", "--variables", '{"amount": 30}'))
     assert correlated == f"{key}\n"
+    assert good(run("message", "subscriptions", "--instance", key, "--keys")) == ""
+    [ended] = lines(good(run("message", "subscriptions", "--instance", key, "--state", "any", "--json")))
+    assert ended["messageSubscriptionState"] == "CORRELATED"
     [amount] = lines(good(run("variables", "--instance", key, "--name", "amount", "--json")))
     assert amount["value"] == "30"
     assert good(run("signal", "news")).strip().isdecimal()
