@@ -15,6 +15,7 @@ test of the pure core, a random one above all, that fails has failed.
 begins no test when ten minutes are over; each one left out is shown as skipped, with the reason.
 """
 
+import gc
 import itertools
 import os
 import shutil
@@ -56,6 +57,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--at-most", type=float, metavar="MINUTES", help="begin no test later than that; those are skipped"
     )
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    """Nothing of what is collected here is ever garbage: looking for some takes seconds of CPU in every process."""
+    gc.disable()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(trylast=True)

@@ -12,6 +12,7 @@ import ast
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -66,7 +67,10 @@ def imports_of(module: str) -> Iterator[Import]:
                 yield Import(module, whole if whole in MODULES else node.module, node.lineno)
 
 
-IMPORTS = [found for module in MODULES for found in imports_of(module)]
+@cache
+def every_import() -> list[Import]:
+    """Of all modules. They are read when a test asks, in the one process that runs this file."""
+    return [found for module in MODULES for found in imports_of(module)]
 
 
 def within(name: str, package: str) -> bool:
@@ -85,7 +89,7 @@ def told(imports: list[Import]) -> str:
 def test_the_walk_sees_what_there_is():
     assert len(MODULES) > 100
     assert Import("vivero.engine_tasks", "vivero.engine.runtime.consumer.leadership", 0).name in {
-        found.name for found in IMPORTS
+        found.name for found in every_import()
     }
     assert {layer_of(name) for name in MODULES if not within(name, "benchmarks")} == set(LAYERS)
     assert layer_of("vivero.engine.runtime.consumer.leadership") == "vivero.engine.runtime"
@@ -94,7 +98,7 @@ def test_the_walk_sees_what_there_is():
 
 def test_imports_point_one_way():
     wrong = []
-    for found in IMPORTS:
+    for found in every_import():
         importer, imported = layer_of(found.importer), layer_of(found.name)
         if importer is not None and imported is not None and LAYERS.index(imported) > LAYERS.index(importer):
             wrong.append(found)
@@ -102,13 +106,13 @@ def test_imports_point_one_way():
 
 
 def test_nothing_that_is_installed_imports_the_benchmarks():
-    found = {found.importer for found in IMPORTS if within(found.name, "benchmarks")}
+    found = {found.importer for found in every_import() if within(found.name, "benchmarks")}
     assert {name for name in found if not within(name, "benchmarks")} == set()
 
 
 def test_our_packages_have_one_name():
     """`engine.core` and `vivero.engine.core` would be two modules, with two classes of each name."""
-    wrong = [found for found in IMPORTS if any(within(found.name, package) for package in LINKED)]
+    wrong = [found for found in every_import() if any(within(found.name, package) for package in LINKED)]
     assert not wrong, told(wrong)
     for package in LINKED:
         link = ROOT / "vivero" / package
@@ -119,10 +123,10 @@ def test_our_packages_have_one_name():
 def test_asyncio_is_patched_only_when_a_job_needs_it():
     """Importing trio_asyncio patches asyncio. One module does, and nobody imports that module at once."""
     patching = "vivero.engine.jobs.asyncio_handlers"
-    assert {found.importer for found in IMPORTS if within(found.name, "trio_asyncio")} == {patching}
+    assert {found.importer for found in every_import() if within(found.name, "trio_asyncio")} == {patching}
     at_once = [
         found
-        for found in IMPORTS
+        for found in every_import()
         if found.name == patching and MODULES[found.importer].read_text().splitlines()[found.line - 1][:1] != " "
     ]
     assert not at_once, told(at_once)
@@ -130,14 +134,18 @@ def test_asyncio_is_patched_only_when_a_job_needs_it():
 
 def test_only_storage_names_psycopg():
     wrong = [
-        found for found in IMPORTS if within(found.name, "psycopg") and not within(found.importer, "vivero.storage")
+        found
+        for found in every_import()
+        if within(found.name, "psycopg") and not within(found.importer, "vivero.storage")
     ]
     assert not wrong, told(wrong)
 
 
 def test_only_the_parser_of_models_names_lxml():
     wrong = [
-        found for found in IMPORTS if within(found.name, "lxml") and not within(found.importer, "vivero.engine.bpmn")
+        found
+        for found in every_import()
+        if within(found.name, "lxml") and not within(found.importer, "vivero.engine.bpmn")
     ]
     assert not wrong, told(wrong)
 
@@ -151,7 +159,7 @@ def test_the_core_does_no_input_output(layer):
     """No Trio, no SQL, no sockets, no randomness: given the same commands it does the same."""
     wrong = [
         found
-        for found in IMPORTS
+        for found in every_import()
         if layer_of(found.importer) == layer and any(within(found.name, module) for module in IMPURE)
     ]
     assert not wrong, told(wrong)
@@ -159,7 +167,7 @@ def test_the_core_does_no_input_output(layer):
 
 @pytest.mark.parametrize("layer", ["vivero.engine.feel", "vivero.engine.bpmn", "vivero.engine.core"])
 def test_the_core_needs_few_libraries(layer):
-    roots = {found.name.partition(".")[0] for found in IMPORTS if layer_of(found.importer) == layer}
+    roots = {found.name.partition(".")[0] for found in every_import() if layer_of(found.importer) == layer}
     assert roots - set(sys.stdlib_module_names) - {"vivero"} <= PURE_LIBRARIES
 
 
@@ -169,7 +177,7 @@ CLOCKS = {"time", "time_ns", "monotonic", "monotonic_ns", "now", "utcnow", "toda
 @pytest.mark.parametrize("layer", ["vivero.engine.bpmn", "vivero.engine.core"])
 def test_the_core_reads_no_clock(layer):
     """Time arrives with the command. (FEEL's `now()` is a function of what it is given; it measures its own cost.)"""
-    wrong = [found for found in IMPORTS if layer_of(found.importer) == layer and within(found.name, "time")]
+    wrong = [found for found in every_import() if layer_of(found.importer) == layer and within(found.name, "time")]
     assert not wrong, told(wrong)
     for module, path in MODULES.items():
         if layer_of(module) == layer:
@@ -182,7 +190,7 @@ def test_the_api_never_runs_the_engine():
     """It appends commands and reads tables; `step` and the appliers belong to the consumer."""
     wrong = [
         found
-        for found in IMPORTS
+        for found in every_import()
         if within(found.importer, "vivero.api")
         and any(
             within(found.name, module)
@@ -200,7 +208,7 @@ def test_the_api_never_runs_the_engine():
 def test_appliers_know_neither_elements_nor_commands():
     wrong = [
         found
-        for found in IMPORTS
+        for found in every_import()
         if within(found.importer, "vivero.engine.core.apply")
         and any(
             within(found.name, module)
@@ -239,7 +247,7 @@ def test_only_the_tree_puts_the_engine_and_the_api_together():
     )
     wrong = [
         found
-        for found in IMPORTS
+        for found in every_import()
         if layer_of(found.importer) == "vivero"
         and found.importer not in (*SUPERVISION_TREE, "vivero.node_events", "vivero.config")
         and any(within(found.name, part) for part in parts)
@@ -252,8 +260,14 @@ LIBRARY = ("vivero.engine.bpmn", "vivero.engine.core", "vivero.engine.feel", "vi
 
 def test_the_library_stands_on_the_core_alone():
     """No database, no Trio: it works in a program that has neither. The test kit stands on the library."""
-    assert not [one for one in IMPORTS if within(one.importer, "vivero.library") and within(one.name, "vivero.testing")]
-    ours = [one for one in IMPORTS if within(one.importer, "vivero.library") or within(one.importer, "vivero.testing")]
+    assert not [
+        one for one in every_import() if within(one.importer, "vivero.library") and within(one.name, "vivero.testing")
+    ]
+    ours = [
+        one
+        for one in every_import()
+        if within(one.importer, "vivero.library") or within(one.importer, "vivero.testing")
+    ]
     assert len(ours) > 20
     wrong = [
         found
@@ -284,7 +298,7 @@ def test_embedded_postgres_stands_alone():
     """Its supervisor runs as another user, who may not be able to read our other modules."""
     wrong = [
         found
-        for found in IMPORTS
+        for found in every_import()
         if within(found.importer, "vivero.embedded")
         and found.name.partition(".")[0] in OURS
         and not within(found.name, "vivero.embedded")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import statistics
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,12 @@ def module_name(path: Path) -> str:
     return ".".join(("vivero", *path.relative_to(ROOT).with_suffix("").parts))
 
 
-EFFECTS = {module_name(path): effect_functions(path) for path in sorted(CORE.rglob("*.py"))}
+@cache
+def effects() -> dict[str, set[str]]:
+    """The functions of each module of the core that yield effects."""
+    return {module_name(path): effect_functions(path) for path in sorted(CORE.rglob("*.py"))}
+
+
 TABLES = {
     "ELEMENTS": set(dispatch.Behaviour.__dataclass_fields__) - {"awaits"},
     "EVENTS": {"subscribe", "throw", "follow", "open_start"},
@@ -51,15 +57,15 @@ TABLES = {
 def calls_of_effects(path: Path) -> Iterator[ast.Call]:
     """The calls, in a module, of functions that yield effects."""
     tree = parsed(path)
-    names, modules = set(EFFECTS.get(module_name(path), ())), {}
+    names, modules = set(effects().get(module_name(path), ())), {}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             for alias in node.names:
                 bound = alias.asname or alias.name
-                if alias.name in EFFECTS.get(node.module or "", ()):
+                if alias.name in effects().get(node.module or "", ()):
                     names.add(bound)
-                if f"{node.module}.{alias.name}" in EFFECTS:
-                    modules[bound] = EFFECTS[f"{node.module}.{alias.name}"]
+                if f"{node.module}.{alias.name}" in effects():
+                    modules[bound] = effects()[f"{node.module}.{alias.name}"]
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and _yields(node.func, names, modules):
             yield node
@@ -122,6 +128,7 @@ def test_the_check_sees(tmp_path, monkeypatch, statement, count):
         "from vivero.engine.core.shared import flows\nfrom vivero.engine.core.shared.flows import enter\n"
         f"def f(e, node, scope, at, names, other):\n    {statement}\n"
     )
+    effects()  # of the real modules, before the root is another
     monkeypatch.setitem(globals(), "ROOT", tmp_path)
     assert len(vanishing(path)) == count
 

@@ -1,26 +1,14 @@
 """Answers as the official Python client decodes them: it raises for a missing field and for an unknown value."""
 
-import importlib
-import re
-
 import pytest
 
+from tests.api.official import decode
 from vivero.engine.core.records.catalogue import DeployedProcess, DeploymentReply
 from vivero.engine.core.records.instances import InstanceReply
-
-models = pytest.importorskip("camunda_orchestration_sdk.models", reason="the official client is not installed")
 
 KEY = 2251799813685249
 PROCESS = b"""<?xml version="1.0"?><definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t">
 <process id="order" isExecutable="true"><startEvent id="s"/></process></definitions>"""
-
-
-def decode(name, document):
-    """The model `name` of a document. Everything the model knows must have been in the document."""
-    module = importlib.import_module(
-        f"camunda_orchestration_sdk.models.{re.sub(r'(?<!^)(?=[A-Z])', '_', name).lower()}"
-    )
-    return getattr(module, name).from_dict(document)
 
 
 @pytest.fixture

@@ -14,14 +14,11 @@ import httpx
 import pytest
 import trio
 
+from tests.api.official import models, sdk
 from vivero import tree
 from vivero.api.http1.listeners import open_listeners
 from vivero.api.server import Endpoint
 from vivero.config import Config
-
-sdk = pytest.importorskip("camunda_orchestration_sdk", reason="the official client is not installed")
-models = pytest.importorskip("camunda_orchestration_sdk.models")
-
 
 MODELS = Path(__file__).parents[1] / "models"
 CLAIM = Path(__file__).parents[2] / "examples" / "claim"

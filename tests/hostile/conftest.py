@@ -4,8 +4,6 @@ A module has one program and one database, unless its tests say otherwise. `PROG
 `PROGRAM_ENVIRONMENT` (a dictionary) of a module are given to its program.
 """
 
-from pathlib import Path
-
 import pytest
 import trio
 
@@ -13,14 +11,13 @@ from tests.hostile.others import Report, idle_p99_s
 from tests.hostile.target import Target
 from tests.process.program import Program
 
-HERE = Path(__file__).parent
 HOSTILE = "hostile"
 UNSAFE = {"VIVERO_DATABASE_ALLOW_UNSAFE_COMMITS": "true"}
 
 
 def pytest_collection_modifyitems(items):
     for item in items:
-        if HERE in item.path.parents:
+        if item.nodeid.startswith("tests/hostile/"):
             item.add_marker(pytest.mark.process)
             if not item.get_closest_marker("representative"):
                 item.add_marker(pytest.mark.long)

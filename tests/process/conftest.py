@@ -5,7 +5,6 @@
 repeats a run, as far as what is random in it is chosen by the test.
 """
 
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -20,9 +19,8 @@ UNSAFE = {"VIVERO_DATABASE_ALLOW_UNSAFE_COMMITS": "true"}
 
 
 def pytest_collection_modifyitems(items):
-    here = Path(__file__).parent
     for item in items:
-        if here in item.path.parents:
+        if item.nodeid.startswith("tests/process/"):
             item.add_marker(pytest.mark.process)
 
 

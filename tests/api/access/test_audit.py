@@ -8,7 +8,7 @@ from psycopg.rows import dict_row
 
 from tests.api.access.conftest import PASSWORD, basic, bearer
 from tests.api.conftest import KEY, Client
-from tests.api.test_client_models import decode
+from tests.api.official import decode
 from vivero.api import app as api_app
 from vivero.api.access.audited import AuditSettings, Weight
 from vivero.api.access.caller import ANYBODY, Caller

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.api.access.conftest import PASSWORD, basic, bearer
-from tests.api.test_client_models import decode
+from tests.api.official import decode
 from vivero.api.access.passwords import verify
 from vivero.api.access.permissions import BUILT_IN, RESOURCES, Permission
 

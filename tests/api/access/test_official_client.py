@@ -15,12 +15,11 @@ import pytest
 import trio
 
 from tests.api.access.conftest import AUDIENCE, PASSWORD
+from tests.api.official import sdk
 from vivero import tree
 from vivero.api.http1.listeners import open_listeners
 from vivero.api.server import Endpoint
 from vivero.config import Config
-
-sdk = pytest.importorskip("camunda_orchestration_sdk", reason="the official client is not installed")
 
 
 @pytest.fixture

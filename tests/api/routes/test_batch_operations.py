@@ -3,7 +3,7 @@
 import pytest
 
 from tests.api.conftest import KEY, NOW
-from tests.api.test_client_models import decode
+from tests.api.official import decode
 
 CANCELLATION, RESOLUTION = "/v2/process-instances/cancellation", "/v2/process-instances/incident-resolution"
 FILTER = {"filter": {"processDefinitionId": "order", "state": "ACTIVE"}}

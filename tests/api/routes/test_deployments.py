@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from tests.api.test_client_models import decode
+from tests.api.official import decode
 from vivero.engine.core.records.catalogue import (
     Deploy,
     DeployedForm,

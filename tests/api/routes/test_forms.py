@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.api.conftest import KEY, NOW, Client
-from tests.api.test_client_models import decode
+from tests.api.official import decode
 from vivero.api import app as api_app
 from vivero.api.access.caller import Caller
 from vivero.api.access.permissions import rights

@@ -1,18 +1,11 @@
 """Statistics of elements, sequence flows and the hierarchy of calls, over rows of the database."""
 
-import importlib
-import re
-
 import pytest
+
+from tests.api.official import decode
 
 KEY = 2251799813685249
 NOW = "2026-11-18T11:06:40.123Z"
-
-
-def decode(name, document):
-    module = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
-    pytest.importorskip("camunda_orchestration_sdk.models", reason="the official client is not installed")
-    return getattr(importlib.import_module(f"camunda_orchestration_sdk.models.{module}"), name).from_dict(document)
 
 
 @pytest.fixture

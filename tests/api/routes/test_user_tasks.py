@@ -1,10 +1,8 @@
 """User tasks over HTTP: the commands that requests become, what is refused, what is found."""
 
-import importlib
-import re
-
 import pytest
 
+from tests.api.official import decode
 from vivero.engine.core.records.effects import Rejection, RejectionCode
 from vivero.engine.core.records.user_tasks import AssignUserTask, ClaimUserTask, CompleteUserTask, UpdateUserTask
 
@@ -185,12 +183,6 @@ def task(rows):
     rows.instance()
     rows.element()
     return put
-
-
-def decode(name, document):
-    module = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
-    pytest.importorskip("camunda_orchestration_sdk.models", reason="the official client is not installed")
-    return getattr(importlib.import_module(f"camunda_orchestration_sdk.models.{module}"), name).from_dict(document)
 
 
 async def test_a_task_with_nothing_but_what_it_must_have(task, reader):

@@ -7,14 +7,12 @@ import pytest
 import trio
 
 from tests.api.conftest import PlayedEngine
+from tests.api.official import models, sdk
 from vivero.api import app as api_app
 from vivero.api.http1.settings import ServerSettings
 from vivero.api.server import Endpoint, open_listeners
 from vivero.api.server import serve as serve_http1
 from vivero.engine.core.records.effects import Rejection, RejectionCode
-
-sdk = pytest.importorskip("camunda_orchestration_sdk", reason="the official client is not installed")
-models = pytest.importorskip("camunda_orchestration_sdk.models")
 
 LEFT_OUT = (b"host", b"connection", b"accept-encoding")
 """Headers of the connection. The rest is sent again as it was."""
