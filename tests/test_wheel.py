@@ -81,6 +81,7 @@ def test_the_lock_has_what_the_wheel_wants(wheel):
         assert requirement.specifier.contains(locked[requirement.name]), requirement
 
 
+@pytest.mark.long
 def test_the_source_distribution_makes_the_same_wheel(wheel, wheel_of_sdist):
     assert names(wheel_of_sdist) == names(wheel)
 
@@ -93,6 +94,7 @@ def test_all_that_the_program_reads_is_in_it(wheel):
     assert "vivero/examples/order/order.bpmn" in found
 
 
+@pytest.mark.long
 def test_it_runs_beside_a_users_modules_of_our_folders_names(wheel_of_sdist, tmp_path):
     installed, home = tmp_path / "installed", tmp_path / "home"
     home.mkdir()

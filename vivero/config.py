@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -208,15 +209,16 @@ def load(file: Path | None = None, environment: Mapping[str, str] | None = None,
     return config
 
 
-def names() -> list[str]:
+@cache
+def names() -> tuple[str, ...]:
     """The full names of all settings."""
-    usual = Config()
-    return [
+    defaults = Config()
+    return tuple(
         f"{section.name}.{item.name}" if is_dataclass(value) else section.name
         for section in fields(Config)
-        for value in (getattr(usual, section.name),)
+        for value in (getattr(defaults, section.name),)
         for item in (fields(value) if is_dataclass(value) else (section,))
-    ]
+    )
 
 
 def _from_file(file: Path) -> tuple[dict[str, Any], Origin]:

@@ -9,7 +9,7 @@ from tests.process.load import deploy
 
 PEOPLE = 3
 PAUSE_S = 0.01
-IDLE_ROUNDS = 30
+IDLE_ROUNDS = 15
 PATIENCE_S = 30.0
 PROCESS = {"processDefinitionId": "one-task"}
 ASK = {"type": "work", "worker": "other", "timeout": 60_000, "maxJobsToActivate": 1, "requestTimeout": 10_000}

@@ -1,7 +1,7 @@
 """Whole programs that begin as forks of a process that has imported their code: a start costs a tenth of the CPU.
 
 Each is a process of its own, with its own arguments, environment, files and end. Only the start of Python and its
-imports are skipped. The tests of the command line start programs in the usual way.
+imports are skipped. Some tests start programs in the usual way, too.
 """
 
 import atexit
@@ -100,10 +100,13 @@ def become(module, arguments, environment, out, err):
     os.environ.clear()
     os.environ.update(environment)
     sys.argv = [module, *arguments]
+    if "--processes" in arguments and import_module("tests.process.preloaded_children").prepare():
+        module = "vivero.processes"
     run_module(module, run_name="__main__", alter_sys=True)
 
 
 if __name__ == "__main__":
-    for name in ("vivero.cli.server", "vivero.tree", "vivero.web.application", "vivero.metrics.exposition"):
-        import_module(name)
+    served = ("tree", "web.application", "metrics.exposition", "processes.child")
+    for name in ("cli.server", "cli.demo", "cli.start", "cli.worker", "program", "demo", *served):
+        import_module(f"vivero.{name}")
     become(**serve())

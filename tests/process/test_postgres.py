@@ -17,7 +17,7 @@ NAMES = ("api", "appender", "completions", "listener", "announcer", "consumer-wr
 
 
 async def test_postgresql_goes_and_comes_back(program_with_own_server, server):
-    faults = (server.kill_postmaster, server.stop_immediately, server.stop_fast, server.freeze, server.kill_supervisor)
+    faults = (server.kill_postmaster, server.freeze, server.kill_supervisor)
     await hurt(program_with_own_server, server, faults)
     with psycopg.connect(server.dsn) as connection:
         (last,) = connection.execute("SELECT max(position) FROM command_log").fetchone()
@@ -27,6 +27,11 @@ async def test_postgresql_goes_and_comes_back(program_with_own_server, server):
 @pytest.mark.long
 async def test_postgresql_refuses_for_a_while(program_with_own_server, server):
     await hurt(program_with_own_server, server, (server.read_only, server.no_connection_left, server.table_lock))
+
+
+@pytest.mark.long
+async def test_postgresql_is_stopped(program_with_own_server, server):
+    await hurt(program_with_own_server, server, (server.stop_immediately, server.stop_fast))
 
 
 async def hurt(program, server, faults):
@@ -70,7 +75,7 @@ async def test_sessions_that_are_ended_are_replaced(program, database):
     async with trio.open_nursery() as nursery:
         await nursery.start(load.run)
         nursery.start_soon(watch.run)
-        for name in 2 * NAMES:
+        for name in NAMES:
             await load.progress(10)
             ended = await _end_session(database, f"vivero:{name}")
             began = trio.current_time()

@@ -87,6 +87,7 @@ async def gone(pids):
 
 async def test_the_admin_port_tells_of_each_process(start):
     processes = start(2)
+    processes.program.is_forked = False
     status = await processes.restart()
     assert [process["name"] for process in status["processes"]] == ["1", "2"]
     nodes = [process["node"] for process in status["processes"]]

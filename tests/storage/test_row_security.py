@@ -2,6 +2,7 @@
 
 import psycopg
 import pytest
+import trio
 
 from tests.api.conftest import KEY, Rows
 from tests.two_tenants import OTHER, fill, log_command
@@ -39,12 +40,12 @@ def filled(module_database):
     with psycopg.connect(module_database, autocommit=True) as connection:
         for key, tenant in ((KEY, "a"), (OTHER, "b")):
             fill(Rows(connection), key, tenant)
+    trio.run(separated, module_database)
     return module_database
 
 
 @pytest.fixture
 async def reader(filled):
-    await separated(filled)
     connection = await driver.connect(row_security.reader_of(filled), name="vivero test")
     yield connection
     connection.close()

@@ -240,11 +240,11 @@ UNSAFE = {"VIVERO_DATABASE_ALLOW_UNSAFE_COMMITS": "on"}
 def programs(directory: Path) -> Iterator[Callable[..., Program]]:
     """Starts `python -m vivero …`; kills at the end what still runs, and shows what it said.
 
-    With `forked`, the program begins with its code imported.
+    Unless told otherwise, the program begins with its code imported.
     """
     started: list[Program] = []
 
-    def start(*arguments: str, forked: bool = False, **environment: str) -> Program:
+    def start(*arguments: str, forked: bool = True, **environment: str) -> Program:
         number = len(started)
         output, errors = directory / f"vivero-{number}.out", directory / f"vivero-{number}.err"
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("VIVERO_", "CAMUNDA_"))}
@@ -278,7 +278,7 @@ def vivero(tmp_path: Path) -> Iterator[Callable[..., Program]]:
 
 def serve(start: Callable[..., Program], wait: Callable[..., None], database: str, *arguments: str) -> Program:
     """A server on a database, on a free port, once it is ready."""
-    program = start("up", "--port", "0", "--database-url", database, *arguments, forked=True, **UNSAFE)
+    program = start("up", "--port", "0", "--database-url", database, *arguments, **UNSAFE)
     wait(lambda: program.address or program.process.poll() is not None, timeout=60)
     assert program.address, program.logged
     return program

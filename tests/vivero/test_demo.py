@@ -13,7 +13,7 @@ pytestmark = pytest.mark.process
 
 def test_the_show_ends_well_and_can_be_given_again(root, vivero):
     for run in (1, 2):
-        program = vivero("demo", "--exit", "--port", "0", "--data-dir", str(root))
+        program = vivero("demo", "--exit", "--port", "0", "--data-dir", str(root), forked=run == 2)
         assert program.ends(timeout=90) == 0, program.logged
         said = program.said
         assert "order version 1, key " in said

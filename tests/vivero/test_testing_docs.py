@@ -47,6 +47,7 @@ def test_the_examples_of_the_page_pass_and_cover_the_model(folder):
     assert run_pytest(folder, "--process-coverage-min=90").returncode == 0
 
 
+@pytest.mark.long
 def test_workers_hand_their_coverage_over(folder):
     alone, shared = (run_pytest(folder, *more) for more in ((), ("-n", "2", "-p", "xdist.plugin")))
     assert shared.returncode == 0, shared.stdout + shared.stderr

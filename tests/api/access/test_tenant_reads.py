@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import psycopg
 import pytest
+import trio
 
 from tests.api.access import test_foreign_keys
 from tests.api.conftest import KEY, Client, Rows
@@ -54,7 +55,16 @@ def filled(module_database):
     with psycopg.connect(module_database, autocommit=True) as connection:
         for key, tenant in ((KEY, "a"), (OTHER, "b")):
             fill(Rows(connection), key, tenant)
+    trio.run(separated, module_database)
     return module_database
+
+
+async def separated(dsn):
+    """Policies, and the role that they hold for."""
+    connection = await driver.connect(dsn, name="vivero test")
+    await row_security.make_reader(connection)
+    await row_security.prepare(connection, row_security.reader_of(dsn))
+    connection.close()
 
 
 class As:
@@ -75,11 +85,6 @@ async def make(filled, services, monkeypatch):
     def pool_of(dsn):
         pools.append(Pool(lambda deadline: driver.connect(dsn, name="vivero test", deadline=deadline), 2))
         return pools[-1]
-
-    connection = await driver.connect(filled, name="vivero test")
-    await row_security.make_reader(connection)
-    await row_security.prepare(connection, row_security.reader_of(filled))
-    connection.close()
 
     def client(access, defence="both"):
         if defence == "row-level security":

@@ -188,7 +188,7 @@ def check_starts(cluster):
     assert not pinned or {root >> 51 for root in started} <= set(cluster.routes.of_tenant("<default>"))
 
 
-@few_and_many(60, 600)
+@few_and_many(25, 600)
 @pytest.mark.parametrize("at_once", [1, HELD_AT_ONCE])
 def test_slots_move_meanwhile(seed, count, at_once, monkeypatch):
     """Held commands are released at once, or one by one."""
@@ -214,7 +214,7 @@ def test_slots_move_meanwhile(seed, count, at_once, monkeypatch):
     assert bool(portions) == (at_once == 1)
 
 
-@few_and_many(60, 600)
+@few_and_many(25, 600)
 def test_each_message_has_one_receiver_and_nothing_stays_open(seed, count):
     found = Counter()
     for one in range(seed, seed + count):

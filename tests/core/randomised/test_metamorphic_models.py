@@ -23,12 +23,10 @@ from tests.core.randomised.equivalent_models import (
 from tests.core.randomised.paths import Run, observe, perform
 from tests.core.randomised.runs import digest, play, recorded
 
-COUNT = 60
 
-
-@pytest.fixture
-def seeds(seed):
-    return range(seed, seed + COUNT)
+@pytest.fixture(params=[pytest.param(20, id="few"), pytest.param(200, id="many", marks=pytest.mark.long)])
+def seeds(seed, request):
+    return range(seed, seed + request.param)
 
 
 class Retold(Bench):
@@ -78,7 +76,7 @@ def test_blocks_within_others_show_the_same(seeds, wrap):
         block = wrapped(run.block, lambda random=random: random.random() < 0.3, wrap(names))
         changed += block != run.block
         compare(run, Retold(block, without([f"wrap{number}" for number in range(int(next(names)[4:]) + 1)])))
-    assert changed > COUNT / 2
+    assert changed > len(seeds) / 2
 
 
 def test_blocks_in_called_processes_show_the_same(seeds):
@@ -91,7 +89,7 @@ def test_blocks_in_called_processes_show_the_same(seeds):
         changed += block != run.block
         tell = without([f"wrap{number}" for number in range(int(next(names)[4:]) + 1)])
         compare(run, Retold(block, tell), variables=False)
-    assert changed > COUNT / 3
+    assert changed > len(seeds) / 3
 
 
 CHANGE = Seq((Task("t1", mapped="v0"), Task("t2")))
@@ -167,13 +165,13 @@ def renamed_action(there, names, action):
 def test_a_message_may_come_before_who_waits_for_it(seeds):
     """Kept for a while, it shows the same as published later: before the action that makes somebody wait."""
     early = 0
-    for seed in range(seeds[0], seeds[0] + 4 * COUNT):
+    for seed in range(seeds[0], seeds[0] + 4 * len(seeds)):
         run = recorded(seed)
         for number in range(1, len(run.actions)):
             match run.actions[number]:
                 case ("shout", "message", name, key) if key != "nobody":
                     early += published_early(run, number, name, key)
-    assert early > 5
+    assert early > len(seeds) / 20
 
 
 def published_early(run, number, name, key):
@@ -199,6 +197,6 @@ def published_early(run, number, name, key):
 
 def test_a_state_that_is_rebuilt_after_every_command_goes_on_as_if_nothing_had_been(seeds):
     """Rows and events byte for byte."""
-    for seed in seeds[: COUNT // 3]:
+    for seed in seeds[: len(seeds) // 2]:
         run = recorded(seed)
         assert digest(play(run, meanwhile=rebuilt)) == digest(play(run)), f"seed {seed}"

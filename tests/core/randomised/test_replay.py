@@ -16,13 +16,12 @@ from vivero.engine.core.replay import Recorded, replay
 from vivero.engine.core.state.state import State
 from vivero.engine.core.step import StepLimits
 
-COUNT = 60
 ROOT = Path(__file__).parents[3]
 
 
-@pytest.fixture
-def seeds(seed):
-    return range(seed, seed + COUNT)
+@pytest.fixture(params=[pytest.param(20, id="few"), pytest.param(200, id="many", marks=pytest.mark.long)])
+def seeds(seed, request):
+    return range(seed, seed + request.param)
 
 
 def replayed(bench):

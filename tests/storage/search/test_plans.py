@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import psycopg
 import pytest
+import trio
 
 from vivero.storage import row_security, tenants
 from vivero.storage.batch_operations import DELETE_PROCESS_INSTANCE, RESOLVE_INCIDENT, Bounds
@@ -120,11 +121,23 @@ async def test_a_search_by_what_few_have_reads_few_rows(connection, name):
     assert await rows_read(connection, resource, Query(filter)) <= MAX_ROWS_PER_POSITION
 
 
-@pytest.fixture
-async def reader(filled, connection):
+@pytest.fixture(scope="module")
+def separated(filled):
+    """The DSN of the role that policies hold for."""
+    trio.run(separate, filled)
+    return row_security.reader_of(filled)
+
+
+async def separate(dsn):
+    connection = await driver.connect(dsn, name="vivero test")
     await row_security.make_reader(connection)
-    await row_security.prepare(connection, row_security.reader_of(filled))
-    reader = await driver.connect(row_security.reader_of(filled), name="vivero test", settings=BY_INDEX)
+    await row_security.prepare(connection, row_security.reader_of(dsn))
+    connection.close()
+
+
+@pytest.fixture
+async def reader(separated):
+    reader = await driver.connect(separated, name="vivero test", settings=BY_INDEX)
     with reader.scoped(tenants.scope(TENANTS)):
         yield reader
     reader.close()

@@ -3,12 +3,13 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from tests.vivero.cli.commands import at, good, lines
+from vivero.cli import main
 
 pytestmark = pytest.mark.process
 
@@ -184,15 +185,12 @@ def test_shells_complete_commands_options_and_process_ids(run, greeting, shared_
 
     def completed(*words):
         environment = {
-            **os.environ,
             "VIVERO_ADDRESS": shared_server.address,
             "_VIVERO_COMPLETE": f"{shell}_complete",
             "COMP_WORDS": " ".join(("vivero", *words)),
             "COMP_CWORD": str(len(words)) if shell != "fish" else words[-1],
         }
-        command = [sys.executable, "-c", "from vivero.cli import main; main(prog_name='vivero')"]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, cwd=ROOT)
-        return done.stdout
+        return CliRunner().invoke(main, [], env=environment, prog_name="vivero").stdout
 
     assert "instances" in completed("inst")
     assert "--business-id" in completed("start", "--bus")
