@@ -23,6 +23,7 @@ $(STAMP): requirements/develop.txt pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/develop.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(BIN)/python -m compileall -q -j 2 engine storage api vivero benchmarks
 	touch $@
 
 console: install ## build the console with Node.js, which is installed if the machine has none

@@ -23,8 +23,9 @@ import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterator, MutableMapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from random import SystemRandom
 from typing import Any
@@ -62,6 +63,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection(session: pytest.Session) -> None:
     """Nothing of what is collected here is ever garbage: looking for some takes seconds of CPU in every process."""
     gc.disable()
+    worker = getattr(session.config, "workerinput", None)
+    if worker is not None and session.config.args == session.config.getini("testpaths"):
+        _import_share(int(worker["workerid"].removeprefix("gw")), worker["workercount"])
+
+
+def _import_share(number: int, count: int) -> None:
+    """Each process begins with other modules of tests, so that it finds most of them compiled by the others."""
+    root = Path(__file__).parents[1]
+    for path in sorted((root / "tests").rglob("test_*.py"))[number::count]:
+        with suppress(Exception, pytest.skip.Exception):  # the collection says what is wrong
+            import_module(".".join(path.relative_to(root).with_suffix("").parts))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

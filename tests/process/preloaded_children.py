@@ -1,8 +1,8 @@
 """The processes of `vivero up --processes` begin as forks as well, if their program did (`tests/process/preloaded.py`).
 
-Before it begins, such a program forks its origin of processes, with the code imported and nothing else. It asks that for
-each process. The origin forks twice and leaves the second fork to the program, whose child it is from then on, to wait
-for and to signal as one that was started in the usual way.
+Before it begins, such a program forks an origin, with the code imported and nothing else, and asks it for each process.
+The origin forks twice and leaves the second fork to the program, whose child it is from then on, to wait for and to
+signal as one that was started in the usual way.
 """
 
 import ctypes
