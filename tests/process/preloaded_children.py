@@ -37,19 +37,21 @@ def prepare():
         return True
     theirs.close()
     Popen.origin = ours
-    subprocess.Popen = Popen
+    subprocess.Popen = Popen  # type: ignore[misc]
     return False
 
 
 class Popen(subprocess.Popen):
     """The usual one, but for `COMMAND`."""
 
-    origin = None
+    origin: socket.socket = None
     lock = threading.Lock()
 
     def _execute_child(self, args, executable, preexec_fn, close_fds, pass_fds, cwd, env, *more):
         if tuple(args) != COMMAND:
-            super()._execute_child(args, executable, preexec_fn, close_fds, pass_fds, cwd, env, *more)
+            super()._execute_child(  # type: ignore[misc]
+                args, executable, preexec_fn, close_fds, pass_fds, cwd, env, *more
+            )
             return
         stdin = more[3]  # after what Windows needs, and whether there is a shell
         with self.lock:

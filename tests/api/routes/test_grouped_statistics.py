@@ -5,7 +5,7 @@ from hashlib import md5
 import pytest
 
 from tests.api.conftest import KEY, NOW
-from tests.api.routes.test_statistics import decode
+from tests.api.official import decode
 
 CAUSE = "No more retries left."
 

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.api.conftest import KEY, NOW
-from tests.api.routes.test_statistics import decode
+from tests.api.official import decode
 
 TIME = {"from": "2026-11-18T11:00:00Z", "to": "2026-11-18T12:00:00Z"}
 
