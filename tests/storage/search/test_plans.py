@@ -107,9 +107,9 @@ def chosen():
                 yield f"{name} among", resource, {field.name: {"$in": few}}
         elif field.name in BY_INDEX_TOO:
             yield name, resource, {field.name: BY_INDEX_TOO[field.name]}
-        elif field.name == "state" and field.cases:
+        elif field.name in ("state", "messageSubscriptionState") and field.cases:
             few = {*field.cases} & (LIVE | {"TERMINATED"})
-            yield from ((f"{name} {state}", resource, {"state": state}) for state in sorted(few))
+            yield from ((f"{name} {state}", resource, {field.name: state}) for state in sorted(few))
 
 
 CHOSEN = {name: (resource, filter) for name, resource, filter in chosen()}
