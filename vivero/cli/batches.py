@@ -18,7 +18,7 @@ from vivero.cli.groups import Group
 from vivero.cli.lists import View, list_page, oldest_or_newest, paged, total
 from vivero.cli.options import JSON_OBJECT, json_option, say
 from vivero.cli.server_options import address_option, talk
-from vivero.client import Client, Document
+from vivero.client import ApiError, Client, ClientError, Document, Unreachable
 from vivero.terminal_tables import Column, coloured, console, field, state, time
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -28,6 +28,8 @@ ACTIVE = {"state": "ACTIVE"}
 STATES = ("CREATED", "ACTIVE", "SUSPENDED", "COMPLETED", "PARTIALLY_COMPLETED", "CANCELED", "FAILED")
 ITEM_STATES = ("ACTIVE", "COMPLETED", "SKIPPED", "FAILED", "CANCELED")
 POLL_S = 0.25
+PATIENCE_S = 30.0
+"""The time for which the server may give no answer."""
 KEY = click.argument("key", metavar="KEY")
 
 
@@ -100,17 +102,32 @@ class Followed:
         )
         with Progress(*columns, console=console(stderr=True), transient=True) as progress:
             bar = progress.add_task("selecting", total=None, count="")
-            while True:
-                self.seen = await client.batch_operation(self.key)
-                _show(progress, bar, self.seen)
-                if self.seen["state"] not in OPEN:
-                    break
+            found = await self._read(client, progress, bar)
+            while found["state"] in OPEN:
                 await trio.sleep(POLL_S)
+                found = await self._read(client, progress, bar)
         if as_json:
-            say(self.seen)
+            say(found)
         else:
-            click.echo(summary(self.seen))
-        return self.seen
+            click.echo(summary(found))
+        return found
+
+    async def _read(self, client: Client, progress: Progress, bar: TaskID) -> Document:
+        """Ask how far it is, again and again while the server restarts. Raises ClientError after PATIENCE_S seconds."""
+        until = trio.current_time() + PATIENCE_S
+        while True:
+            try:
+                self.seen = await client.batch_operation(self.key)
+            except ClientError as error:
+                if not _may_pass(error):
+                    raise
+                if trio.current_time() >= until:
+                    raise ClientError(f"{error}\n{self.goes_on()}") from error
+                progress.update(bar, description="no answer")
+                await trio.sleep(POLL_S)
+            else:
+                _show(progress, bar, self.seen)
+                return self.seen
 
     def goes_on(self) -> str:
         """The text after Ctrl-C."""
@@ -120,6 +137,11 @@ class Followed:
             f"  vivero batches watch {self.key}     shows its progress\n"
             f"  vivero batches cancel {self.key}    leaves the rest alone"
         )
+
+
+def _may_pass(error: ClientError) -> bool:
+    """Whether the server may answer later: it restarts, or is too busy."""
+    return isinstance(error, Unreachable) or (isinstance(error, ApiError) and error.status in (429, 503, 504))
 
 
 def _show(progress: Progress, bar: TaskID, found: Document) -> None:

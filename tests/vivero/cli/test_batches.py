@@ -41,6 +41,7 @@ class Server:
     def __init__(self) -> None:
         self.states = [operation("COMPLETED", 2, Completed=2)]
         self.asked = []
+        self.faults = []
 
     def __call__(self, request) -> httpx.Response:
         path = request.url.path
@@ -54,6 +55,8 @@ class Server:
             return httpx.Response(200, json=page([self.states[0]]))
         if request.method == "POST":
             return httpx.Response(200, json={"batchOperationKey": "7", "batchOperationType": "X"})
+        if self.faults:
+            raise self.faults.pop()
         return httpx.Response(200, json=self.states.pop(0) if len(self.states) > 1 else self.states[0])
 
 
@@ -117,6 +120,18 @@ def test_failed_items_are_an_error(server):
     assert said.exit_code == 1
     assert said.stdout == "batch operation 7 PARTIALLY_COMPLETED in 2.5 s, 2 items: 1 completed, 1 failed\n"
     assert "see `vivero batches show 7`" in said.stderr
+
+
+def test_it_is_watched_through_a_restart_of_the_server(server, monkeypatch):
+    server.faults = [httpx.ConnectError("refused"), httpx.ReadError("lost")]
+    said = run("cancel", "--all", "--process", "order")
+    assert (said.exit_code, server.faults) == (0, []), said.stderr
+    monkeypatch.setattr(batches, "PATIENCE_S", 0)
+    server.faults = [httpx.ConnectError("refused")]
+    said = run("cancel", "--all", "--process", "order")
+    assert said.exit_code == 1
+    assert "no server answers" in said.stderr
+    assert "vivero batches watch 7" in said.stderr
 
 
 def test_detached_it_only_prints_the_key(server):
