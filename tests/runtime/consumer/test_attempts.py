@@ -487,8 +487,16 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("where", ["everywhere", "vivero:consumer-reader", "vivero:consumer-writer"])
+OF_ONE = {"lost", "read-only"}
+"""Faults of a single connection that `make test` has, too."""
+OUTAGES = [
+    pytest.param(fault, where, marks=() if where == "everywhere" or fault in OF_ONE else pytest.mark.long)
+    for fault in FAULTS
+    for where in ("everywhere", "vivero:consumer-reader", "vivero:consumer-writer")
+]
+
+
+@pytest.mark.parametrize(("fault", "where"), OUTAGES)
 async def test_ten_minutes_of_outage_at_one_position_reject_nothing(
     migrated, connection, serial, monkeypatch, fault, where
 ):

@@ -13,6 +13,7 @@ from vivero.api.http1.listeners import open_listeners
 from vivero.api.http1.settings import ServerSettings
 from vivero.api.server import Endpoint, serve
 from vivero.config import Config, ConfigError, load
+from vivero.engine.jobs.chore_settings import RetentionSettings
 from vivero.engine.runtime.supervision.failures import Escalated, leaves
 from vivero.engine.runtime.supervision.settings import SupervisionSettings
 from vivero.metrics.histograms import HISTOGRAMS
@@ -59,7 +60,7 @@ async def test_the_sums_of_two_programs_agree_with_what_was_asked(database):
 
 
 async def test_every_instrument_is_shown(database):
-    async with running(database, metrics=QUICK) as node:
+    async with running(database, metrics=QUICK, retention=RetentionSettings(every_s=1)) as node:
         await node.deploy()
         await node.create()
         wanted = {name.replace(".", "_") for name in NAMES}
