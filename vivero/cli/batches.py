@@ -70,6 +70,9 @@ def change_all(
     async def work(client: Client) -> Document:
         if not yes and sys.stdin.isatty():
             found = await client.search(searched, {**of, **chosen}, limit=1)
+            if not found.items:
+                click.echo(f"no {searched.replace('-', ' ')} match: nothing to {what}", err=True)
+                return {}
             click.confirm(f"{what} {total(found)} {searched.replace('-', ' ')}?", abort=True, err=True)
         key = await client.create_batch_operation(path, chosen)
         if detach:

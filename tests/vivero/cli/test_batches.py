@@ -52,7 +52,7 @@ class Server:
         if path.endswith("/batch-operation-items/search"):
             return httpx.Response(200, json=page([ITEM]))
         if path.endswith("/search"):
-            return httpx.Response(200, json=page([self.states[0]]))
+            return httpx.Response(200, json=page(self.states[:1]))
         if request.method == "POST":
             return httpx.Response(200, json={"batchOperationKey": "7", "batchOperationType": "X"})
         if self.faults:
@@ -171,6 +171,15 @@ def test_a_person_is_asked_first(server, monkeypatch):
     assert server.asked[0][2]["filter"] == {"state": "ACTIVE", "tags": ["a"]}
     change(detach=True, yes=True, what="cancel")
     assert len(asked) == 1
+
+
+def test_nobody_is_asked_about_nothing(server, monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", type("Terminal", (), {"isatty": lambda _self: True})())
+    server.states = []
+    change = partial(batches.change_all, None, "process-instances/cancellation", "process-instances", {"tags": ["a"]})
+    change(detach=False, yes=False, what="cancel")
+    assert capsys.readouterr().err == "no process instances match: nothing to cancel\n"
+    assert len(server.asked) == 1
 
 
 def test_lists_show_counts_and_items_their_errors(server):
