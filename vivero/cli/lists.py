@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -14,7 +15,7 @@ from vivero.cli.options import json_option
 from vivero.cli.rows import Format, Rows, left_out
 from vivero.cli.server_options import address_option, talk
 from vivero.client import Client, Page
-from vivero.terminal_tables import Column, field, listed, state, time
+from vivero.terminal_tables import Column, console, field, listed, state, time
 
 F = TypeVar("F", bound=Callable[..., Any])
 PAGE, MAX_PAGE = 50, 1000
@@ -244,9 +245,26 @@ def list_page(
 
 def _say_rest(page: Page, shown: int, hidden: Sequence[str]) -> None:
     """Print the total, the cursor of the next page and what has no room to stderr, because they are not rows."""
-    more = f"; next page: --after {page.after}" if page.after is not None and shown < page.total else ""
-    told = f"; {left_out(hidden)}" if hidden else ""
-    click.echo(f"{shown:,} of {total(page, shown)}{told}{more}", err=True)
+    parts = [f"{shown:,} of {total(page, shown)}"]
+    if hidden:
+        parts.append(left_out(hidden))
+    if page.after is not None and shown < page.total:
+        parts.append(f"next page: --after {page.after}")
+    width = console(stderr=True).width if sys.stderr.isatty() else None
+    for line in in_lines(parts, width):
+        click.echo(line, err=True)
+
+
+def in_lines(parts: Sequence[str], width: int | None) -> list[str]:
+    """The parts with semicolons in between; where a line would be too long, the next one begins. None: in one line."""
+    lines = [parts[0]]
+    for part in parts[1:]:
+        longer = f"{lines[-1]}; {part}"
+        if width is None or len(longer) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(part)
+    return lines
 
 
 def total(page: Page, shown: int = 0) -> str:

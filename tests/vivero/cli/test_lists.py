@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from vivero.cli import main, server_options
+from vivero.cli.lists import in_lines
 from vivero.client import Client
 
 
@@ -85,6 +86,13 @@ def test_keys_alone_are_for_other_commands(serve):
 def test_totals(serve, count, total, says):
     serve(count, total)
     assert run("instances").stderr == f"{says}\n"
+
+
+def test_what_a_list_says_below_it_breaks_between_its_parts():
+    parts = ["3 of 10,000+", "no room for created: use a wider terminal, or --json", "next page: --after WzIyNTE3XQ=="]
+    assert in_lines(parts, None) == ["; ".join(parts)]
+    assert in_lines(parts, 80) == ["; ".join(parts[:2]), parts[2]]
+    assert in_lines(parts, 40) == parts
 
 
 def test_a_total_that_was_read_is_no_longer_uncertain(serve):
