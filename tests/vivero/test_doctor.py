@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
+from vivero.cli import main
 from vivero.cli.doctor import archive as archive_finding
 from vivero.cli.doctor import disk, doctor
 from vivero.config import load
@@ -168,8 +169,10 @@ def test_the_disk_of_another_machine_is_not_known():
     assert "not known from here" in disk(chosen).text
 
 
-def test_a_look_makes_no_database(tmp_path):
-    done = CliRunner().invoke(doctor, ["--data-dir", str(tmp_path / "none")])
+@pytest.mark.parametrize("command", [("doctor",), ("backup", "copy"), ("migrate", "--check")], ids=" ".join)
+def test_a_look_makes_no_database(tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(main, [*command, "--data-dir", str(tmp_path / "none")])
     assert done.exit_code == 1
     assert "there is no database at" in done.stderr
     assert list(tmp_path.iterdir()) == []

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 
 from vivero import backups, dump_tools
 from vivero.backups import BackupProblem, Manifest
-from vivero.cli.database import EXPECTED, say_migration
+from vivero.cli.database import EXPECTED, need_database, say_migration
 from vivero.cli.failures import Failure, run
 from vivero.cli.options import PATH, json_option, tell
 from vivero.cli.settings import Database, database_options
@@ -50,6 +50,7 @@ def backup(
       vivero backup /backups/monday --database-url postgresql://vivero@db/vivero
     """
     chosen = database.settings()
+    need_database(chosen)
 
     async def work() -> Manifest:
         async with leased(chosen) as (dsn, _children):

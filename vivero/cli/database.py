@@ -10,8 +10,9 @@ import click
 from vivero.cli.failures import Failure, run
 from vivero.cli.recorded import Work, recorded
 from vivero.cli.settings import Database
+from vivero.config import Config
 from vivero.database import leased, prepare
-from vivero.embedded import EmbeddedPostgresError
+from vivero.embedded import EmbeddedPostgresError, default_root, has_data
 from vivero.engine.runtime.cluster.versions import IncompatibleVersion
 from vivero.storage.audit_log import AuditRecord
 from vivero.storage.postgres import driver
@@ -26,6 +27,15 @@ EXPECTED: Mapping[type[Exception], type[Failure]] = dict.fromkeys(
     (StartupProblem, EmbeddedPostgresError, MigrationError, IncompatibleVersion, Outage, Retry), Failure
 )
 """The expected exceptions of work on a database, and the failure of the command for each."""
+
+
+def need_database(chosen: Config) -> None:
+    """Raise Failure instead of making an embedded database: for commands that only read."""
+    if chosen.database.url is None and not has_data(chosen.database.data_dir):
+        root = chosen.database.data_dir or default_root()
+        raise Failure(
+            f"there is no database at {root}: `vivero up` makes one. Name yours with --data-dir or --database-url"
+        )
 
 
 def on_database(database: Database, work: Callable[[Connection], Awaitable[T]], rejection: type[Exception]) -> T:

@@ -10,9 +10,8 @@ import click
 import trio
 from rich.markup import escape
 
-from vivero import embedded
-from vivero.cli.database import EXPECTED
-from vivero.cli.failures import Failure, run
+from vivero.cli.database import EXPECTED, need_database
+from vivero.cli.failures import run
 from vivero.cli.options import json_option, say
 from vivero.cli.settings import Database, database_options
 from vivero.config import Config
@@ -48,9 +47,7 @@ def doctor(context: click.Context, as_json: bool, database: Database) -> None:
       vivero doctor --json > findings.jsonl
     """
     chosen = database.settings()
-    if chosen.database.url is None and not embedded.has_data(chosen.database.data_dir):
-        root = chosen.database.data_dir or default_root()
-        raise Failure(f"there is no database at {root}: `vivero up` makes one, or name yours with --database-url")
+    need_database(chosen)
     findings = run(lambda: _examine(chosen), EXPECTED)
     for one in findings:
         if as_json:

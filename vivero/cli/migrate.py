@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from vivero import embedded, logs
-from vivero.cli.database import EXPECTED, say_migration
+from vivero.cli.database import EXPECTED, need_database, say_migration
 from vivero.cli.failures import Failure, run
 from vivero.cli.options import PATH, json_option, tell
 from vivero.cli.settings import Database, database_options
@@ -35,6 +35,8 @@ def migrate(database: Database, check: bool, as_json: bool) -> None:
       vivero migrate --check
     """
     chosen = database.settings()
+    if check:
+        need_database(chosen)
     logs.configure(chosen.log_format, "warning")
     todo = run(lambda: _pending(chosen) if check else _migrate(chosen), EXPECTED)
     if check and todo:
