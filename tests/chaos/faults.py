@@ -309,7 +309,7 @@ CHILDREN = (
     *("api", "appender", "consumer", "timers", "chores", "completions", "listener"),
     "announcer",
 )
-CHILD_PACE_S = 1.05
+CHILD_PACE_S = 11.0 / len(CHILDREN)
 """Each child lives for more than the ten seconds after which its next restart is immediate."""
 OF_CHILDREN = {
     kind: tuple(
