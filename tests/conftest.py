@@ -100,10 +100,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 def _more_tries(item: pytest.Item) -> int:
     """How often a test may fail before it has failed."""
-    if item.get_closest_marker("process"):
-        return 2
     with_tasks = item.get_closest_marker("trio") is not None
-    return 1 if with_tasks or _starts_a_program(item) or "postgres_dsn" in getattr(item, "fixturenames", ()) else 0
+    return 2 if with_tasks or _starts_a_program(item) or "postgres_dsn" in getattr(item, "fixturenames", ()) else 0
 
 
 def _starts_a_program(item: pytest.Item) -> bool:
