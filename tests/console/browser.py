@@ -189,8 +189,8 @@ def forget(console: Console) -> None:
     page, context = console.page, console.page.context
     if page.url.startswith(console.address):
         page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+    page.close()  # before its cookies go: a page that asks without them is refused
     context.clear_cookies()
-    page.close()
 
 
 class Api:

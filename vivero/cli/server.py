@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import structlog
 
-from vivero import config, embedded, program, service_manager
+from vivero import config, embedded, logs, program, service_manager
 from vivero.access import NotProtected
 from vivero.api.access.settings import MODES
 from vivero.api.http1.listeners import ListenError
@@ -106,10 +106,11 @@ def up(
     for name, suggestion in config.misspelt().items():
         log.warning("an environment variable does not name a setting", variable=name, did_you_mean=suggestion)
     serve = parent.serve if chosen.processes > 1 else program.serve_in_this_process
-    run(
-        lambda: program.up(chosen, ready=functools.partial(_say_ready, chosen), migrating=say_migration, serve=serve),
-        EXPECTED,
-    )
+    ready = functools.partial(_say_ready, chosen)
+    try:
+        run(lambda: program.up(chosen, ready=ready, migrating=say_migration, serve=serve), EXPECTED)
+    finally:
+        logs.flush()  # the reason of the end is the last line
 
 
 def _say_ready(chosen: Config, ready: program.Ready) -> None:
