@@ -6,9 +6,9 @@ repeats what is random in a run. A seed is drawn for each session, and printed a
 
     python -m pytest --second-try …
 
-tries a test with PostgreSQL or of tasks that failed once more, and a test of whole programs twice more, with the same
-seed, and tells in the end why each try failed. They work against deadlines, and on a busy machine one may be late. A
-test of the pure core, a random one above all, that fails has failed.
+tries a test with PostgreSQL, of tasks or of whole programs that failed up to twice more, with the same seed, and tells
+in the end why each try failed. They work against deadlines, and on a busy machine one may be late. A test of the pure
+core, a random one above all, that fails has failed.
 
     python -m pytest -m long --at-most 10 …
 
@@ -101,7 +101,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def _more_tries(item: pytest.Item) -> int:
     """How often a test may fail before it has failed."""
     with_tasks = item.get_closest_marker("trio") is not None
-    return 2 if with_tasks or _starts_a_program(item) or "postgres_dsn" in getattr(item, "fixturenames", ()) else 0
+    with_postgres = "postgres_dsn" in getattr(item, "fixturenames", ())
+    return 2 if with_tasks or with_postgres or _starts_a_program(item) else 0
 
 
 def _starts_a_program(item: pytest.Item) -> bool:
