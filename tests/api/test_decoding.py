@@ -6,9 +6,9 @@ from contextlib import suppress
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.properties import given
 from vivero.api.decoding import Body, as_int64, as_key, check_nesting, decode_json, decoder
 from vivero.api.problems import Problem
 from vivero.api.request import parse_key

@@ -4,9 +4,9 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.properties import given
 from vivero.engine.feel import (
     EvaluationError,
     LimitExceeded,

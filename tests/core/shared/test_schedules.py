@@ -8,9 +8,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from cronsim import CronSim
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.properties import given, settings
 from vivero.engine.core.events.schedules import LATEST_MS, Due, InvalidSchedule, due_date_of, next_due
 from vivero.engine.core.rules import TimerRules
 from vivero.engine.core.state.instance_tree import Timer
@@ -124,7 +124,7 @@ def test_what_cannot_be_kept_is_refused_with_a_reason(kind, value, says):
 @given(
     st.sampled_from(["date", "duration", "cycle"]), st.text(alphabet="RPTZ0123456789/-:+.YMWDHS[]*?LW#, ", max_size=40)
 )
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_any_text_is_a_due_date_in_range_or_refused(kind, text):
     try:
         due = first(kind, text)
@@ -179,7 +179,7 @@ def test_firing_late_makes_no_drift():
     st.sampled_from(["P1D", "P1M", "P1Y", "PT7M", "P1M1DT1H", "P3W", "PT1.5S"]),
     st.sampled_from(["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "UTC"]),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_the_first_occurrence_is_the_nearest_that_is_not_past(start, since, interval, zone):
     """Whatever the length of the interval: the one before would be past, and the phase is the start's."""
     text = datetime.fromtimestamp(start // 1000, ZoneInfo(zone)).replace(tzinfo=None).isoformat() + f"[{zone}]"
@@ -216,7 +216,7 @@ def test_skipped_occurrences_of_a_bounded_cycle_count():
 
 
 @given(st.integers(1, 60), st.integers(0, 60), st.sampled_from(["0 0/7 * * * *", "0 0 9 * * MON-FRI", "13 5 3 L * *"]))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_the_last_missed_ticks_of_a_cron_are_the_last(days, limit, text):
     cron, until = parse_cron(text), NOW + days * DAY
     all_ticks = list(ticks(text, NOW, until))
@@ -255,7 +255,7 @@ def fields(draw, name):
 
 
 @given(st.data(), st.integers(0, 4_000_000_000))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_cron_agrees_with_another_implementation(data, start):
     """Only with one of the two days free: both must fit here, and one is enough there."""
     free = data.draw(st.sampled_from(["day", "weekday"]))
@@ -333,7 +333,7 @@ def test_cron_in_a_zone_follows_its_clocks():
     st.sampled_from(["0 0/30 * * * *", "0 30 2 * * *", "0 0 1-3 * * SUN", "15 0 0 L * *", "0 45 * 28-31 3,10 *"]),
     st.sampled_from(["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "America/Sao_Paulo", "+05:30"]),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_cron_in_a_zone_rises_and_happens_at_its_local_times(start, text, zone):
     cron, moment = parse_cron(text), start * 1000
     tz = ZoneInfo(zone) if "/" in zone else UTC
