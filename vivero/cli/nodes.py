@@ -96,16 +96,18 @@ def chosen(found: Document, part: str | None) -> str:
 
 async def _gone(client: Client, name: str, timeout_s: float | None, as_json: bool) -> bool:
     """Wait until the node leads nothing, and say how it goes on, with JSON on stderr. False if it takes too long."""
-    said = None
+    done, said = f"node {name} leads no partition", ""
+    progress = progress_of(await client.nodes(), name)  # it is said at least once, however short the timeout
     with trio.move_on_after(float("inf") if timeout_s is None else timeout_s):
-        while (progress := progress_of(await client.nodes(), name)) != (done := f"node {name} leads no partition"):
+        while progress != done:
             if progress != said:
                 click.echo(progress, err=as_json)
                 said = progress
             await trio.sleep(POLL_S)
+            progress = progress_of(await client.nodes(), name)
+    if progress == done:
         click.echo(done, err=as_json)
-        return True
-    return False
+    return progress == done
 
 
 def progress_of(found: Document, name: str) -> str:

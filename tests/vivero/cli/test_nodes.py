@@ -43,11 +43,11 @@ def test_a_node_is_drained_and_taken_back(start, eventually):
     assert "DRAINING" in run("nodes").stdout
     assert run("drain", "--undo").exit_code == 0
     start("green")
-    assert partitions(run) == {"blue": [1], "green": []}
+    eventually(lambda: partitions(run) == {"blue": [1], "green": []})
     drained = run("drain", "blue")
     assert drained.exit_code == 0, drained.output
     assert drained.stdout.splitlines()[-1].endswith("leads no partition")
-    assert partitions(run) == {"blue": [], "green": [1]}
+    eventually(lambda: partitions(run) == {"blue": [], "green": [1]})
     assert "gets partitions again" in run("drain", "blue", "--undo").stdout
     unknown = run("drain", "red")
     assert (unknown.exit_code, "'red' fits 0 nodes" in unknown.stderr) == (1, True)

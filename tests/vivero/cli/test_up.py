@@ -37,7 +37,7 @@ def post(address, path, body):
 
 def deploy(address):
     httpx.post(
-        f"{address}/v2/deployments", files=[("resources", ("greet.bpmn", MODEL.read_bytes()))]
+        f"{address}/v2/deployments", files=[("resources", ("greet.bpmn", MODEL.read_bytes()))], timeout=30
     ).raise_for_status()
 
 
@@ -191,6 +191,11 @@ def test_the_url_of_the_embedded_server(vivero, eventually, postgres_root, postg
 def test_a_version_that_is_not_adjacent_does_not_start(up, vivero, database, eventually):
     """And leaves the database and the running node as they are."""
     running = up(database)
+
+    def versions():
+        return {broker["version"] for broker in httpx.get(f"{running.address}/v2/topology").json()["brokers"]}
+
+    eventually(lambda: versions() == {"0.1.0"})
     arguments = ("up", "--port", "0", "--database-url", database)
     status, (said,) = one_line(
         vivero(*arguments, VIVERO_DATABASE_ALLOW_UNSAFE_COMMITS="on", VIVERO_API_VERSION="0.3.0")
@@ -199,10 +204,6 @@ def test_a_version_that_is_not_adjacent_does_not_start(up, vivero, database, eve
     assert "runs version 0.1.0, and this program is version 0.3.0" in said
     assert said.endswith("Upgrade that node to version 0.2 first, or stop all other nodes")
     adjacent = up(database, VIVERO_API_VERSION="0.2.0")
-
-    def versions():
-        return {broker["version"] for broker in httpx.get(f"{running.address}/v2/topology").json()["brokers"]}
-
     eventually(lambda: versions() == {"0.1.0", "0.2.0"})
     adjacent.process.send_signal(signal.SIGTERM)
     assert adjacent.ends() == 0
