@@ -2,14 +2,13 @@
 
 import os
 import signal
-import socket
 import subprocess
 from contextlib import suppress
 
 import psycopg
 import trio
 
-from tests.process.program import eventually
+from tests.process.program import eventually, free_port
 from vivero.embedded.binaries import find_installation
 from vivero.embedded.server_user import give_directory, reachable_installation, server_user
 
@@ -26,18 +25,12 @@ PARAMETERS = {
 }
 
 
-def _free_port():
-    with socket.socket() as any_port:
-        any_port.bind(("127.0.0.1", 0))
-        return any_port.getsockname()[1]
-
-
 class Replica:
     """A data directory and, between `start` and `stop`, its postmaster. The server listens on a port of 127.0.0.1."""
 
     def __init__(self, directory, name) -> None:
         self.name = name
-        self.port = _free_port()
+        self.port = free_port()
         self.dsn = f"host=127.0.0.1 port={self.port} user=postgres dbname=vivero"
         self._directory = directory / name
         self._user = server_user(self._directory) if os.geteuid() == 0 else None

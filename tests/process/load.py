@@ -17,6 +17,7 @@ from vivero.engine.core.routes import slot_of, spread
 MODELS = Path(__file__).resolve().parents[1] / "models"
 PAUSE_S = 0.02
 LEASE_MS = 2_000
+"""How long a worker has a job. One that takes longer to complete it may be told 404 or 409: another one has it."""
 TTL_MS = 4 * 3_600_000
 """Longer than any run: no message expires."""
 EXPECTED = {
@@ -31,8 +32,11 @@ EXPECTED = {
 class Load:
     """Creators and workers against one or more programs."""
 
-    def __init__(self, ports, *, process="one-task", creators=6, workers=3, tellers=0, pause_s=0.01, first=1) -> None:
+    def __init__(
+        self, ports, *, process="one-task", creators=6, workers=3, tellers=0, pause_s=0.01, first=1, lease_ms=LEASE_MS
+    ) -> None:
         self.books = Books()
+        self._lease_ms = lease_ms
         self._ports, self._process, self._tellers = ports, process, tellers
         self._to_tell, self._told = trio.open_memory_channel(float("inf"))
         self._creators, self._workers, self._pause_s = creators, workers, pause_s
@@ -65,6 +69,12 @@ class Load:
         with trio.fail_after(within_s):
             while len(self.books.moments) < goal:
                 await self._moved.wait()
+
+    async def busy(self, within_s=60.0):
+        """Wait until a command is in flight."""
+        with trio.fail_after(within_s):
+            while not self.books.in_flight:
+                await trio.sleep(0.001)
 
     # ---- creators
 
@@ -169,7 +179,7 @@ class Load:
 
     async def _work_all(self, port, number):
         ask = {
-            "type": "work", "worker": f"worker-{number}", "timeout": LEASE_MS, "maxJobsToActivate": 5,
+            "type": "work", "worker": f"worker-{number}", "timeout": self._lease_ms, "maxJobsToActivate": 5,
             "requestTimeout": 1_000, "withLease": number % 2 == 0,
         }  # fmt: skip
         async with Caller(port) as caller:

@@ -1,5 +1,6 @@
 """A whole Vivero program as a process of its own: start it, wait for it, hurt it, read what it said."""
 
+import itertools
 import json
 import os
 import random
@@ -22,6 +23,8 @@ PORTS = range(20_000 + _PROCESS % 6 * 2_000, 22_000 + _PROCESS % 6 * 2_000)
 """Each process of a test run has ports of its own. They are below those that systems give to clients: a client that
 tries one of those again and again while nobody listens may end up connected to itself, and the program cannot have its
 port back."""
+_TURNS = itertools.cycle(random.sample(PORTS, len(PORTS)))
+"""Ports in a random order: whoever asks later gets another one than somebody who does not listen yet."""
 
 
 class NotInTime(AssertionError):
@@ -41,7 +44,7 @@ async def eventually(condition, what, *, within_s=READY_S, every_s=0.01):
 
 def free_port():
     """A port that nobody has and that no client will be given."""
-    for port in random.sample(PORTS, 200):
+    for port in itertools.islice(_TURNS, 200):
         with socket.socket() as attempt:
             attempt.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:

@@ -98,7 +98,7 @@ async def test_moves_under_load_cost_milliseconds_and_no_answer(make, database):
     for program in pair:
         await program.restart()
     await deploy(pair[0].port, "one_task.bpmn")
-    load, seconds = Load([program.port for program in pair], workers=4), []
+    load, seconds = Load([program.port for program in pair], workers=4, lease_ms=60_000), []
     async with trio.open_nursery() as nursery:
         await nursery.start(load.run)
         for _ in range(MOVES):

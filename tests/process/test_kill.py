@@ -26,6 +26,8 @@ async def kill_under_load(program, dsn, random, rounds, kill):
         for _ in range(rounds):
             await load.progress(random.randrange(1, 120))
             await trio.sleep(random.uniform(0, 0.01))
+            if not bites:
+                await load.busy()
             bites += load.books.in_flight > 0
             await kill()
             if random.random() < 0.3:

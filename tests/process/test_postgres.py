@@ -46,6 +46,8 @@ async def hurt(program, server, faults):
         nursery.start_soon(watch.run)
         for fault in faults:
             await load.progress(30, within_s=RECOVERS_S)
+            if not bites:
+                await load.busy()
             bites += load.books.in_flight > 0
             began = trio.current_time()
             await fault()

@@ -103,8 +103,11 @@ async def test_a_node_without_api_answers_health_checks_only(with_roles, databas
     done = """
         SELECT array_agg(DISTINCT job_type ORDER BY job_type) FROM job_executions
         WHERE job_type IN ('vivero.audit-log', 'vivero.log-partitions') AND occurrence > 0"""
-    for chore in ("audit-log", "log-partitions"):
-        assert count(database, knowing.format(chore)) == 1
+
+    async def known():
+        return all(count(database, knowing.format(chore)) == 1 for chore in ("audit-log", "log-partitions"))
+
+    await eventually(known, "one dispatcher each knows the chores of the partition and of the database")
 
     async def divided():
         return count(database, done) == ["vivero.audit-log", "vivero.log-partitions"]

@@ -84,10 +84,12 @@ async def test_messages_find_the_instances_of_other_partitions(caller):
         created[f"k{number}"] = (await create(caller, "waits", k=f"k{number}"))["processInstanceKey"]
     for key, instance in created.items():
         document = {"name": "hello", "correlationKey": key}
-        for _ in range(100):  # the subscription may be on its way to the channel
-            answer = await caller.call("POST", "/v2/messages/correlation", document)
-            if answer.status != 404:
-                break
+
+        async def correlated(document=document):
+            found = await caller.call("POST", "/v2/messages/correlation", document)
+            return found if found.status != 404 else None
+
+        answer = await eventually(correlated, "the subscription has reached the channel")
         assert answer.status == 200, answer
         assert answer.json["processInstanceKey"] == instance
     again = await caller.call("POST", "/v2/messages/correlation", {"name": "hello", "correlationKey": "k1"})

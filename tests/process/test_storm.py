@@ -32,6 +32,8 @@ class Storm:
         while trio.current_time() < until:
             await trio.sleep(self._random.uniform(0, 1.5))
             (fault,) = self._random.choices(list(faults), list(faults.values()))
+            if not self.hits.total():
+                await self._load.busy()
             self.hits[fault.__name__] += self._load.books.in_flight > 0
             await fault(program)
 

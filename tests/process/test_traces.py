@@ -1,6 +1,6 @@
 """A trace goes on after kill -9: the log, the instance and the job have its context."""
 
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from typing import NamedTuple
 
 import pytest
@@ -114,11 +114,13 @@ async def test_the_spans_of_two_processes_are_one_tree(make_program, database, u
         await program.ready(within_s=120)
         await deploy(program.port, "one_task.bpmn")
         headers = [("traceparent", f"00-{TRACE}-{SPAN}-01")]
-        for _ in range(INSTANCES):
-            async with Caller(program.port) as caller:  # a new connection meets either process
+        async with AsyncExitStack() as open_ones:
+            for _ in range(INSTANCES):  # new connections meet both processes: they stay open, and are divided
+                caller = await open_ones.enter_async_context(Caller(program.port))
                 body = {"processDefinitionId": "one-task"}
                 answer = await caller.call("POST", "/v2/process-instances", body, headers=headers)
                 assert answer.status == 200
+        for _ in range(INSTANCES):
             async with Caller(program.port) as caller:
                 (job,) = (await caller.call("POST", "/v2/jobs/activation", ACTIVATION)).json["jobs"]
                 sent = [("traceparent", job["customHeaders"]["traceparent"])]
