@@ -37,8 +37,8 @@ async def address(rows, database, nursery):
         done.set()
 
     nursery.start_soon(run)
-    async with httpx.AsyncClient() as client:
-        with trio.fail_after(10):
+    async with httpx.AsyncClient(timeout=60) as client:
+        with trio.fail_after(60):
             while (await client.get(f"http://127.0.0.1:{port}/v2/status")).status_code != 204:
                 await trio.lowlevel.checkpoint()
     yield f"http://127.0.0.1:{port}"

@@ -89,7 +89,7 @@ async def greet(work):
     return {"greeting": f"Hello, {work.variables.to_dict()['name']}!"}
 
 
-@job("client", runs="asyncio", timeout="PT15S")
+@job("client", runs="asyncio", timeout="PT60S")
 async def client(execution):
     settings = {"CAMUNDA_REST_ADDRESS": execution.payload["address"], "CAMUNDA_AUTH_STRATEGY": "NONE"}
     async with CamundaAsyncClient(configuration=settings) as client:
@@ -115,7 +115,7 @@ async def test_the_official_asyncio_client_works_in_a_job_against_its_own_server
     payload = {"address": f"http://127.0.0.1:{ports[0]}", "model": str(GREET)}
     id = "00000000-0000-4000-8000-000000000000"
     await job_executions.add(connection, id, "client", json.dumps(payload), None)
-    with trio.fail_after(30):
+    with trio.fail_after(90):
         while found := (await job_executions.search(connection, id))[0]:
             assert found[0].error is None
             await trio.sleep(0.01)

@@ -78,8 +78,8 @@ async def address(people, database, nursery, issuer, auth_settings):
 
     nursery.start_soon(run)
     url = f"http://127.0.0.1:{listeners[0].socket.getsockname()[1]}"
-    async with httpx.AsyncClient() as client:
-        with trio.fail_after(20):
+    async with httpx.AsyncClient(timeout=60) as client:
+        with trio.fail_after(60):
             while (await client.get(f"{url}/v2/status")).status_code != 204:
                 await trio.lowlevel.checkpoint()
     yield url

@@ -92,18 +92,20 @@ async def test_an_error_of_the_application_is_500(serve):
 
 
 async def test_a_client_that_leaves_is_noticed(serve):
-    left = trio.Event()
+    asked, left = trio.Event(), trio.Event()
 
     async def app(scope, receive, send):
+        asked.set()
         while (await receive())["type"] != "http.disconnect":
             pass
         left.set()
 
     async with serve(app) as it:
-        async with it.client() as client:
-            with trio.move_on_after(0.2):
-                await client.get("/")
         with trio.fail_after(20):
+            async with it.client() as client, trio.open_nursery() as nursery:
+                nursery.start_soon(client.get, "/")
+                await asked.wait()
+                nursery.cancel_scope.cancel()
             await left.wait()
 
 

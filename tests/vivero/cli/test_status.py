@@ -217,10 +217,8 @@ def test_a_port_that_the_server_chose_must_be_named():
     assert "name it with --admin" in shown.stderr
 
 
-def test_without_an_admin_port_the_command_says_who_has_one():
-    with admin_port(said("1")) as (address, _):
-        pass
-    shown = status("--admin", address)
+def test_without_an_admin_port_the_command_says_who_has_one(unused_port):
+    shown = status("--admin", f"http://127.0.0.1:{unused_port}")
     assert shown.exit_code == 1
     assert "no server answers" in shown.stderr
     assert "Only a program with --processes has an admin port." in shown.stderr

@@ -10,6 +10,7 @@ import httpx
 import pytest
 from click.testing import CliRunner
 
+from tests.process.program import free_port
 from vivero.cli import main
 from vivero.cli.worker import MAX_OUTPUT, execute, short
 from vivero.worker import JobError, JobFailed
@@ -264,7 +265,8 @@ def test_told_twice_it_ends_at_once_and_gives_its_job_back(
 @pytest.mark.process
 def test_it_waits_for_a_server_that_is_away(vivero, up, database, greeting, eventually):
     name, file = greeting
-    server = up(database)
+    port = str(free_port())
+    server = up(database, "--port", port)
     deploy(server.address, file)
     create(server.address, name, {})
     server.process.send_signal(signal.SIGTERM)
@@ -272,6 +274,6 @@ def test_it_waits_for_a_server_that_is_away(vivero, up, database, greeting, even
     worker = vivero("worker", name, "--exec", "cat", "--max-jobs", "1", "--address", server.address)
     eventually(lambda: "trying again" in worker.logged)
     assert "listening" not in worker.logged
-    up(database, "--port", server.address.rsplit(":", 1)[1])
+    up(database, "--port", port)
     assert worker.ends() == 0
     assert worker.logged.endswith(" completed\n")

@@ -8,6 +8,7 @@ import pytest
 import trio
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 
+from tests.process.program import free_port
 from tests.vivero.metrics.nodes import running
 from vivero.api.http1.listeners import open_listeners
 from vivero.api.http1.settings import ServerSettings
@@ -101,7 +102,7 @@ async def test_names_of_clients_are_no_labels(database):
 
 
 async def test_the_lag_grows_while_the_consumer_hangs_and_is_gone_when_it_works_again(database, connection):
-    supervision = replace(SupervisionSettings(), hang_after_s=2.0)
+    supervision = replace(SupervisionSettings(), hang_after_s=4.0)
     async with (
         running(database, metrics=QUICK, chaos=True, supervision=supervision) as node,
         trio.open_nursery() as more,
@@ -181,12 +182,11 @@ async def _true(value):
 
 
 async def test_a_port_of_its_own_serves_metrics_alone(database):
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        unused_port = free.getsockname()[1]
-    settings = MetricsSettings(port=unused_port)
+    port = free_port()
+    settings = MetricsSettings(port=port)
     async with running(database, metrics=settings) as node:
         assert (await node.client.get("/metrics")).status_code == 404
-        base = f"http://127.0.0.1:{unused_port}"
+        base = f"http://127.0.0.1:{port}"
         answer = await until(lambda: _reached(node.client, f"{base}/metrics"))
         assert "vivero_appends_total" in answer.text
         assert (await node.client.get(f"{base}/v2/topology")).status_code == 404
