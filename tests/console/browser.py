@@ -15,7 +15,7 @@ from unittest import mock
 import httpx
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
-from tests.console.conftest import CONSOLE
+from tests.console.conftest import CONSOLE, wait_until
 
 AXE = CONSOLE / "node_modules" / "axe-core" / "axe.min.js"
 NAME = """e => e.matches('body, dialog') ? ''
@@ -153,6 +153,11 @@ class Console:
         """Press keys one after another."""
         for key in keys:
             self.page.keyboard.press(key)
+
+    def next_error(self) -> str:
+        """What the page reports as an error, once it has; it is taken away."""
+        wait_until(lambda: self.errors or self.page.evaluate("undefined"))
+        return self.errors.pop(0)
 
     def hold(self, *files: Path) -> Callable[[], None]:
         """Drag files of the machine over the middle of the window, as a file manager does. The answer drops them."""

@@ -79,7 +79,7 @@ def test_the_language_of_the_browser(browser, address, api, locale, word):
     page = context.new_page()
     page.goto(f"{address}/console/instances")
     page.get_by_role("heading", name=word, exact=True).wait_for()
-    assert page.evaluate("document.documentElement.lang") == (locale[:2] if locale != "fr-FR" else "en")
+    page.locator(f"html[lang={locale[:2] if locale != 'fr-FR' else 'en'}]").wait_for()
     context.close()
 
 
@@ -88,10 +88,12 @@ def test_the_replayed_history_ends_where_the_server_is(console, api, keys):
     classes = "e => [e.dataset.elementId, e.getAttribute('class') ?? '']"
     last = f"[...document.querySelectorAll('[data-element-id]')].map({classes})"
     console.open(f"/instances/{keys['stuck']}")
+    console.page.locator("[data-element-id].is-incident").first.wait_for(state="attached")
     present = console.page.evaluate(last)
     steps = api.http.get(f"/process-instances/{keys['stuck']}/events").json()["items"]
     console.open(f"/instances/{keys['stuck']}?element=charge-card&at={steps[-1]['commandPosition']}")
     console.page.get_by_text("You see the past").wait_for()
+    console.page.locator("[data-element-id].is-incident").first.wait_for(state="attached")
     marks = {"is-done", "is-done-around", "is-active", "is-incident", "is-taken"}
     replayed = console.page.evaluate(last)
     assert [(i, marks & set(c.split())) for i, c in replayed] == [(i, marks & set(c.split())) for i, c in present]

@@ -3,6 +3,8 @@
 `test_many_instances.py` tells some of them again among 100,000 instances.
 """
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -42,8 +44,8 @@ def test_the_past_of_an_instance(console, stuck):
     for _ in range(6):
         console.press("[")
     expect(console.page.get_by_text("You see the past")).to_be_visible()
-    assert "at=" in console.page.url
-    assert console.page.get_by_role("button", name="Retry …").count() == 0
+    expect(console.page).to_have_url(re.compile("at="))
+    expect(console.page.get_by_role("button", name="Retry …")).to_have_count(0)
     console.tab_to("Back to live")
     console.press("Enter")
     expect(console.page.get_by_role("button", name="Retry …").first).to_be_visible()
@@ -53,10 +55,10 @@ def test_a_diagram_is_walked_with_arrows(console, stuck):
     console.open(f"/instances/{stuck('ORD-3')}")
     console.tab_to("Order placed, start event")
     console.press("ArrowRight", "ArrowRight")
-    assert console.page.evaluate("document.activeElement.getAttribute('aria-label')").startswith("In stock?")
+    expect(console.page.locator(":focus")).to_have_attribute("aria-label", re.compile(r"^In stock\?"))
     console.press("ArrowLeft", "Enter")
     expect(console.page.get_by_role("heading", name="Check the stock")).to_be_visible()
-    assert "element=check-stock" in console.page.url
+    expect(console.page).to_have_url(re.compile("element=check-stock"))
 
 
 def test_a_task_is_claimed_and_completed_with_json(console, api):
@@ -208,7 +210,7 @@ def test_a_file_is_dropped_on_the_page_of_deployments(console, tmp_path):
     console.open("/deploy")
     console.hold(broken)()
     expect(console.page.get_by_text("Nothing was deployed")).to_be_visible()
-    assert console.errors.pop().startswith("Failed to load resource")
+    assert console.next_error().startswith("Failed to load resource")
     console.hold(sound)()
     expect(console.page.get_by_role("heading", name="Deployed")).to_be_visible()
     expect(console.page.get_by_text("Nothing was deployed")).to_have_count(0)
@@ -230,7 +232,7 @@ def test_problems_of_a_file_are_listed_and_drawn(console):
     expect(console.page.get_by_text("expected an expression but found end of input")).to_be_visible()
     expect(console.page.get_by_text("Nothing was deployed. Problems: 1")).to_be_visible()
     console.settle()
-    assert console.errors.pop().startswith("Failed to load resource")
+    assert console.next_error().startswith("Failed to load resource")
     assert (
         console.page.locator(".is-incident, .is-incident-around, [data-element-id=in-stock-yes].is-incident").count()
         == 1

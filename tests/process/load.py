@@ -73,7 +73,7 @@ class Load:
     async def busy(self, within_s=60.0):
         """Wait until a command is in flight."""
         with trio.fail_after(within_s):
-            while not self.books.in_flight:
+            while not self.books.in_flight:  # noqa: ASYNC110  it is for tests that kill, where a moment is enough
                 await trio.sleep(0.001)
 
     # ---- creators
