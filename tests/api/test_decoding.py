@@ -115,10 +115,10 @@ def test_a_missing_property_is_named():
 )
 def test_the_largest_bodies_are_screened_in_time(body):
     """No body of 4 MB may stop the event loop for long, however it was made. (Far above what is measured.)"""
-    started = time.perf_counter()
+    started = time.thread_time()  # what other programs take does not count
     with suppress(Problem):
         decode_json(body, anything, 64)
-    assert time.perf_counter() - started < 3
+    assert time.thread_time() - started < 3
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ def test_the_embedded_server_is_started_again_when_it_is_killed(root, embedded_u
     assert f"embedded, data in {root}" in server.said
     assert "fsync on, synchronous_commit on\n" in server.said
     httpx.post(
-        f"{server.address}/v2/deployments", files=[("resources", ("g.bpmn", GREET.read_bytes()))]
+        f"{server.address}/v2/deployments", files=[("resources", ("g.bpmn", GREET.read_bytes()))], timeout=60
     ).raise_for_status()
 
     os.kill(server_at(root).supervisor, signal.SIGKILL)

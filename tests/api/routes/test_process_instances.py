@@ -109,7 +109,7 @@ async def test_an_instance_is_awaited(rows, reader, end, nursery):
     assert not answers
     finish(rows)
     end.ended.set()
-    with trio.fail_after(5):
+    with trio.fail_after(20):
         while not answers:
             await trio.lowlevel.checkpoint()
     assert (answers[0].status, answers[0].json["variables"]) == (200, {"y": 2})
@@ -137,7 +137,7 @@ async def test_a_client_that_leaves_is_not_waited_for(rows, reader, end, nursery
     await trio.testing.wait_all_tasks_blocked(0.05)
     assert not end.left
     reader.gone.set()
-    with trio.fail_after(5):
+    with trio.fail_after(20):
         while not answers:
             await trio.lowlevel.checkpoint()
     assert (answers, end.left) == ([None], True)
@@ -171,7 +171,7 @@ async def test_those_who_wait_are_bounded_and_nothing_is_written(services, make_
 )
 async def test_an_instance_that_does_not_end_is_504_with_its_key(rows, reader, end, target, body):
     rows.instance()
-    with trio.fail_after(5):
+    with trio.fail_after(20):
         answer = await reader("POST", target, {"processDefinitionId": "order"} | body)
     assert (answer.status, answer.headers[b"command-position"]) == (504, b"1")
     assert (answer.problem["title"], answer.problem["processInstanceKey"]) == ("DEADLINE_EXCEEDED", str(KEY))
@@ -183,7 +183,7 @@ async def test_who_awaits_insists_on_it_whatever_the_servers_default(rows, reade
 
     rows.instance()
     finish(rows)
-    settings = replace(stored.settings, respond_async=True)
+    settings = replace(stored.settings, respond_async=True, response_timeout_s=20)
     client = make_client(pool=stored.pool, settings=settings)
     assert (await client("POST", "/v2/process-instances", CREATE)).status == 200
     assert (await client("POST", "/v2/process-instances", {"processDefinitionId": "order"})).status == 202

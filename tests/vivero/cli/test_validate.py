@@ -100,7 +100,7 @@ def test_the_problems_are_those_of_a_deployment(shared_server, file):
     for content in FAULTY.values():
         path = file(content)
         answer = httpx.post(
-            f"{shared_server.address}/v2/deployments", files=[("resources", (path.name, path.read_bytes()))]
+            f"{shared_server.address}/v2/deployments", files=[("resources", (path.name, path.read_bytes()))], timeout=60
         )
         found = json.loads(validate("--json", path).stdout)
         if answer.is_success:

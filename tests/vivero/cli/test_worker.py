@@ -124,12 +124,12 @@ async def test_a_long_message_keeps_its_end():
 
 def create(address, process, variables):
     body = {"processDefinitionId": process, "variables": variables}
-    return httpx.post(f"{address}/v2/process-instances", json=body).json()["processInstanceKey"]
+    return httpx.post(f"{address}/v2/process-instances", json=body, timeout=30).json()["processInstanceKey"]
 
 
 def deploy(address, file):
     files = [("resources", (file.name, file.read_bytes()))]
-    httpx.post(f"{address}/v2/deployments", files=files).raise_for_status()
+    httpx.post(f"{address}/v2/deployments", files=files, timeout=30).raise_for_status()
 
 
 @pytest.fixture
