@@ -638,7 +638,8 @@ async def test_the_watchdog_accuses_no_attempt_that_does_not_compute(migrated, c
 # ---- without attempts
 
 
-async def test_normal_operation_and_idle_restarts_cost_nothing(migrated, connection, serial):
+async def test_normal_operation_and_idle_restarts_cost_nothing(migrated, connection, serial, monkeypatch):
+    monkeypatch.setattr("vivero.engine.runtime.consumer.batch.COMPUTE_S", 60)
     _, last = await prepared(connection, serial, *(CreateInstance("p") for _ in range(5)))
     program = Program(migrated, serial)
     assert await program.live(last)

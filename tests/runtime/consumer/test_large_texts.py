@@ -96,6 +96,7 @@ async def test_large_events_stand_by_themselves_and_are_read_all_the_same(workin
 
 async def test_a_batch_ends_when_it_has_written_enough(working, connection, monkeypatch):
     monkeypatch.setattr(step, "BATCH_CHARACTERS", 100)
+    monkeypatch.setattr("vivero.engine.runtime.consumer.batch.COMPUTE_S", 60)
     work, stats, _ = await working(ONE_TASK)
     for size, batches in [(10, 1), (45, 3), (200, 7)]:
         before = stats.batches

@@ -37,6 +37,12 @@ class Waits:
         self.told.append("lost")
 
 
+@pytest.fixture(autouse=True)
+def whole_batches(monkeypatch):
+    """A batch takes all commands there are, on however slow a machine."""
+    monkeypatch.setattr("vivero.engine.runtime.consumer.batch.COMPUTE_S", 60)
+
+
 @pytest.fixture
 async def serial():
     serial = Serial()

@@ -298,8 +298,9 @@ async def test_several_culprits_in_one_batch_are_all_found(migrated, connection,
     assert len(ears.told) == last - (1 << 51)
 
 
-async def test_a_poison_command_harms_no_later_batch(migrated, connection, serial):
+async def test_a_poison_command_harms_no_later_batch(migrated, connection, serial, monkeypatch):
     """Behind the suspects batches are as large as before."""
+    monkeypatch.setattr(batch, "COMPUTE_S", 60)
     await append(connection, serial.commands)
     await put(connection, "JOB:FAIL", text(key=serial.job_keys[0], retries=1, message=NUL).encode())
     suspects = await append(connection, [(TENANT, CompleteJob(serial.job_keys[0]))])
