@@ -61,7 +61,9 @@ async def test_counts_are_right_behind_an_old_snapshot(target):
         "SELECT count(*) FILTER (WHERE ended_at IS NULL)::int, count(*) FILTER (WHERE state = 'COMPLETED')::int "
         "FROM element_instances WHERE element_id = 'work'"
     )
-    assert target.sql(counted) == target.sql(real)
+    # One statement sees one state, also if the last requests of the others are still being worked off.
+    [row] = target.sql(f"SELECT * FROM ({counted}) AS counted, ({real}) AS real")
+    assert row[:2] == row[2:]
 
 
 # ---- locks

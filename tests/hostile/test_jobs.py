@@ -165,15 +165,20 @@ async def test_names_that_grow_sixfold_in_json_do_not_pass_the_limit(target):
     assert len(answer.json["jobs"]) + sum(map(len, rest)) == 4
 
 
+async def jobs_made(target, type, count):
+    """A loop's jobs are made by several batches."""
+
+    async def made():
+        return target.sql("SELECT count(*) FROM jobs WHERE type = %s", [type]) == [(count,)]
+
+    await eventually(made, f"{count} jobs", within_s=60.0, every_s=0.1)
+
+
 async def test_a_thousand_jobs_of_four_kilobytes_come_in_answers_that_keep_to_the_limit(target):
     await target.deployed(LOOP.format(id="thousand", n=1000))
     key = await target.created("thousand", {"v": "x" * 6_000})
-
-    async def made():
-        return target.sql("SELECT count(*) FROM jobs WHERE type = 'thousand'") == [(1000,)]
-
     async with target.attacked():
-        await eventually(made, "a thousand jobs", within_s=60.0, every_s=0.1)
+        await jobs_made(target, "thousand", 1000)
         sizes, found = [], set()
         while len(found) < 1000:
             answer = await activate(target, "thousand")
@@ -188,6 +193,7 @@ async def test_one_of_nine_thousand_variables_is_fetched_by_its_name(target):
     await target.deployed(LOOP.format(id="one", n=60))
     await target.created("one", {f"v{number}": number for number in range(9_000)})
     async with target.attacked():
+        await jobs_made(target, "one", 60)
         answers = await all_jobs(target, "one", names=["v17", "none"], wait_ms=2_000)
     assert {json.dumps(job["variables"]) for jobs in answers for job in jobs} == {'{"v17": 17}'}
 
@@ -196,6 +202,7 @@ async def test_a_thousand_names_are_fetched_of_fifty_jobs(target):
     await target.deployed(LOOP.format(id="names", n=50))
     await target.created("names", {f"v{number}": number for number in range(1_000)})
     async with target.attacked():
+        await jobs_made(target, "names", 50)
         answers = await all_jobs(target, "names", names=[f"v{number}" for number in range(1_000)])
     assert sum(map(len, answers)) == 50
     assert all(len(job["variables"]) == 1_000 for jobs in answers for job in jobs)

@@ -227,6 +227,11 @@ async def test_a_task_with_three_hundred_boundary_messages(target):
         key = await target.created("edges", {"k": "e"})
         for id in ids[:20]:
             await publish(target, id, "e")
+
+        async def all_have_heard():
+            return await jobs(target, key) >= 21
+
+        await eventually(all_have_heard, "all have heard", within_s=60, every_s=0.2)
         assert await jobs(target, key) == 21
         await target.canceled(key)
 
