@@ -6,6 +6,7 @@ from collections import defaultdict
 import pytest
 import trio
 from click.testing import CliRunner
+from structlog.testing import capture_logs
 
 from tests.connectors.programs import deploy, program
 from tests.connectors.webhook_models import starting
@@ -243,10 +244,11 @@ async def test_a_program_delivers_and_its_dead_letters_are_seen_and_dropped(migr
         shown = (await client.get(f"/outbox/{letter['eventId']}")).json()
         assert (shown["document"]["type"], shown["error"]) == ("InstanceCreated", "HTTP status 500")
         monkeypatch.setenv("VIVERO_ADDRESS", f"http://127.0.0.1:{ports[0]}")
-        listed = await trio.to_thread.run_sync(CliRunner().invoke, main, ["outbox", "list", "--state", "dead"])
-        assert letter["eventId"] in listed.output
-        server.answer = lambda _: (200, {}, b"")
-        retried = await trio.to_thread.run_sync(CliRunner().invoke, main, ["outbox", "retry", letter["eventId"]])
+        with capture_logs():  # the program logs beside the command, which has the standard output of the process
+            listed = await trio.to_thread.run_sync(CliRunner().invoke, main, ["outbox", "list", "--state", "dead"])
+            assert letter["eventId"] in listed.output
+            server.answer = lambda _: (200, {}, b"")
+            retried = await trio.to_thread.run_sync(CliRunner().invoke, main, ["outbox", "retry", letter["eventId"]])
         assert retried.output == f"tried again {letter['eventId']}\n"
 
         async def delivered():

@@ -8,10 +8,12 @@ import trio
 
 from vivero.engine.jobs.definitions import RescheduleIn, job
 from vivero.engine.jobs.retries import RetrySettings
+from vivero.engine.jobs.type_settings import JobTypeSettings
 from vivero.storage import job_executions
 
 RESTLESS = {"poll_interval": "PT0.02S", "keep_alive_interval": "PT0.08S", "stale_threshold": "PT0.4S"}
 SOON = RetrySettings(max_attempts=3, initial_interval_s=0)
+KEPT_ALIVE = "SELECT alive_at > clock_timestamp() - interval '20 s' FROM job_executions"
 
 
 class Freezing:
@@ -45,9 +47,22 @@ async def ledger(connection):
 
 
 async def test_while_heartbeats_arrive_no_other_node_runs_the_execution(
-    connection, dispatcher, nursery, eventually, until, beat
+    connection, dispatcher, nursery, eventually, until, beat, monkeypatch
 ):
-    seen, gate = [], trio.Event()
+    """The run is made to look older by half of the threshold, again and again."""
+    seen, gate, recoveries, recover = [], trio.Event(), [], job_executions.recover
+
+    async def counted(*arguments):
+        recoveries.append(1)
+        return await recover(*arguments)
+
+    async def older():
+        before = len(recoveries)
+        await connection.script("UPDATE job_executions SET alive_at = alive_at - interval '30 s'")
+        await eventually(lambda: len(recoveries) > before + 2)
+        with trio.fail_after(20):
+            while (await connection.execute(KEPT_ALIVE)).rows != [(True,)]:
+                await trio.lowlevel.checkpoint()
 
     def on(node):
         @job("long", retry=SOON)
@@ -58,12 +73,14 @@ async def test_while_heartbeats_arrive_no_other_node_runs_the_execution(
         return long
 
     await job_executions.add(connection, str(uuid4()), "long", None, None)
-    first, second = (dispatcher(on(node), node=node, **RESTLESS) for node in "ab")
+    monkeypatch.setattr(job_executions, "recover", counted)
+    types = {"long": JobTypeSettings(stale_threshold="PT60S")}
+    first, second = (dispatcher(on(node), node=node, types=types, **RESTLESS) for node in "ab")
     nursery.start_soon(first.run, beat)
     await eventually(lambda: seen)
     nursery.start_soon(second.run, beat)
-    began = trio.current_time()
-    await eventually(lambda: trio.current_time() > began + 1.2)  # three times the threshold, and many recoveries
+    for _ in range(6):
+        await older()
     gate.set()
     await until([])
     assert seen == ["a"]
