@@ -80,7 +80,7 @@ async def test_commands_cross_once_and_in_order_whatever_is_interrupted(servers,
     random, steps = Random(seed), set()
 
     def interrupt(step):
-        if random.random() < 0.1:
+        if random.random() < 0.2:
             steps.add(step)
             raise Interrupted(step)
 

@@ -128,9 +128,14 @@ async def test_what_waits_for_room_is_in_the_log_before_the_program_ends(start, 
 async def test_new_is_admitted_while_the_engine_keeps_up_and_there_is_a_place_to_wait(start, nursery, engine):
     appender, answers = await start(1, new_wait_s=SECONDS, new_channel=1, lag_commands=1, lag_s=0), []
     assert appender.admits_new()
-    for _ in range(3):  # one is in the log, the next one waits for capacity, and the channel holds one more
-        nursery.start_soon(collect, answers, appender, CREATE)
-        await trio.testing.wait_all_tasks_blocked(0.05)
+    nursery.start_soon(collect, answers, appender, CREATE)
+    await until(lambda: len(answers) == 1)  # one is in the log,
+    nursery.start_soon(collect, answers, appender, CREATE)
+    await trio.testing.wait_all_tasks_blocked()
+    await until(appender.admits_new)  # the next one waits for capacity,
+    nursery.start_soon(collect, answers, appender, CREATE)
+    await trio.testing.wait_all_tasks_blocked()  # and the channel holds one more
+    refused = appender.stats.overloaded
     assert not appender.admits_new()
     engine.position = appender.last_position(1)
     appender.processed(1)
@@ -138,7 +143,7 @@ async def test_new_is_admitted_while_the_engine_keeps_up_and_there_is_a_place_to
     assert appender.admits_new()
     engine.position -= 2
     assert not appender.admits_new()
-    assert appender.stats.overloaded == 2
+    assert appender.stats.overloaded == refused + 2
 
 
 async def test_a_full_log_holds_back_only_the_new_commands_of_its_partition(start, connection, nursery, engine):

@@ -163,7 +163,7 @@ async def test_a_filter_that_takes_too_long_fails_its_batch(bench, migrated):
     holder = await driver.connect(migrated, name="vivero test holder")
     async with holder.transaction():
         await holder.execute("LOCK TABLE process_instances IN ACCESS EXCLUSIVE MODE")
-        await bench.connection.execute("SET statement_timeout = 20")
+        await bench.connection.execute("SET statement_timeout = 300")
         await bench.batches(BatchOperationSettings(scan_timeout_s=3)).run_once(bench.connection, beat())
     holder.close()
     await bench.connection.execute("SET statement_timeout = 0")

@@ -176,7 +176,7 @@ async def test_a_trigger_that_raises_fails_its_timer_which_can_be_tried_again(be
     await bench.deploy(waits("PT1H"))
     await bench.create(count=2)
     await bench.set_clock(START_MS + HOUR)
-    await bench.until(lambda: bench.timers.stats.fired == 2 and not bench.timers._memory.in_flight)
+    await bench.until_value(2, "SELECT count(*) FROM incidents")
     incidents = await bench.rows("SELECT incident_key, element_id, message FROM incidents ORDER BY 1")
     assert [(element, message.split(": ", 1)[1]) for _, element, message in incidents] == [
         ("wait", "handling the command raised ZeroDivisionError: broken")
@@ -197,7 +197,7 @@ async def test_a_trigger_that_raises_fails_its_timer_which_can_be_tried_again(be
 async def test_a_start_whose_trigger_raises_waits_for_a_person(bench, broken):
     await bench.deploy(starts("R2/PT1H"))
     await bench.set_clock(START_MS + HOUR)
-    await bench.until(lambda: bench.timers.stats.fired == 1 and not bench.timers._memory.in_flight)
+    await bench.until_value("FAILED", "SELECT state FROM timers")
     assert await bench.rows("SELECT state FROM timers") == [("FAILED",)]
     broken()
     await bench.run(MoveTimer(await bench.value("SELECT timer_key FROM timers"), START_MS))
