@@ -89,6 +89,8 @@ async def test_whatever_runs_or_waits_stays_and_the_rest_goes_whole(migrated, sy
     async def delete_some(bench):
         if rng.random() < 0.3:
             return
+        for unfinished in ("a command that is not processed", "deferred work"):
+            await bench.until_value(0, running_instances.KINDS[unfinished])
         with psycopg.connect(migrated) as reader:
             reader.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             free, before = may_go(reader), rows_by_tree(reader)

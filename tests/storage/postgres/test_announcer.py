@@ -89,9 +89,9 @@ async def test_who_is_alone_says_nothing(database, connection, monkeypatch):
 
 async def test_between_two_statements_there_is_a_gap(database, connection):
     announcer = Announcer(partial(open_connection, database), gap_s=0.05)
+    began = trio.current_time()
     announcer.announce("log", "1", 1)
     await announcer.run_once(connection, Beats())
-    began = trio.current_time()
     for position in (2, 3):
         announcer.announce("log", "1", position)
         await announcer.run_once(connection, Beats())

@@ -257,7 +257,7 @@ async def test_a_pooler_that_takes_turns_is_found(pooler, empty_database):
 
 
 async def test_a_pooler_with_a_single_session_is_found(pooler, empty_database, monkeypatch):
-    monkeypatch.setattr(startup_connections, "PROBE_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(startup_connections, "PROBE_TIMEOUT_S", 0.5)
     text = await refused(await pooler(empty_database, size=1), PooledConnections)
     assert "no answer while another one was in a transaction" in text
 

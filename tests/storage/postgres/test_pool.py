@@ -85,13 +85,18 @@ async def test_waits_are_told_with_their_times(database):
         pass
     assert waited == [], "a free connection takes no wait"
     async with trio.open_nursery() as nursery, pool.connection():
+        began = trio.current_time()
         with pytest.raises(PoolExhausted):
-            await pool.connection(deadline=trio.current_time() + 0.05).__aenter__()
+            await pool.connection(deadline=began + 0.05).__aenter__()
+        assert 0 < waited[0] <= trio.current_time() - began
         nursery.start_soon(backend, pool)
         await trio.testing.wait_all_tasks_blocked()
         assert len(waited) == 1
+        asked = trio.current_time()
+        await trio.testing.wait_all_tasks_blocked(0.05)
+        least = trio.current_time() - asked
     assert len(waited) == 2
-    assert waited[0] >= 0.05
+    assert waited[1] >= least >= 0.05
     pool.close()
 
 
