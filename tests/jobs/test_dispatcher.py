@@ -20,6 +20,13 @@ async def add(connection, type, payload=None, due_ms=None):
     return id
 
 
+@pytest.fixture
+async def mid_period(connection):
+    """Stops the engine's clock between two times of every schedule, and gives settings for which that is quick."""
+    await connection.execute("UPDATE clock SET pinned_at = '2026-11-21T01:02:03Z', revision = revision + 1")
+    return {"poll_interval": "PT0.02S"}
+
+
 async def test_each_kind_of_function_runs_and_its_execution_is_gone(connection, dispatcher, nursery, until, beat):
     seen = []
 
@@ -136,27 +143,29 @@ async def test_a_transaction_commits_with_the_end_of_its_run_or_not_at_all(
     assert sorted(map(tuple, written)) == sorted([(once, 1), (again, 1)]), "the first attempts left nothing"
 
 
-async def test_a_scheduled_job_has_one_execution_and_catches_up_once(connection, dispatcher, nursery, until, beat):
+async def test_a_scheduled_job_has_one_execution_and_catches_up_once(
+    connection, dispatcher, nursery, until, beat, mid_period
+):
     runs = []
 
     @scheduled("hourly", every="PT1H")
     async def hourly(_execution):
         runs.append(1)
 
-    first = dispatcher(hourly)
+    first = dispatcher(hourly, **mid_period)
     async with trio.open_nursery() as inner:
         inner.start_soon(first.run, beat)
         await until([("hourly", "pending", 0)])
         first.drain()
     await connection.script("UPDATE job_executions SET execute_at = execute_at - interval '5 hours'")
-    nursery.start_soon(dispatcher(hourly, node="b").run, beat)
+    nursery.start_soon(dispatcher(hourly, node="b", **mid_period).run, beat)
     await until([("hourly", "pending", True)], "job_type, state, execute_at > clock_now()")
     assert len(runs) == 1, "five runs were missed, one is made up"
 
 
-async def test_a_changed_schedule_begins_anew(connection, dispatcher, until, beat):
+async def test_a_changed_schedule_begins_anew(connection, dispatcher, until, beat, mid_period):
     for period, seconds in (("PT1H", 3600), ("PT2H", 7200)):
-        made = dispatcher(scheduled("report", every=period)(print), node=period)
+        made = dispatcher(scheduled("report", every=period)(print), node=period, **mid_period)
         async with trio.open_nursery() as inner:
             inner.start_soon(made.run, beat)
             await until(
@@ -167,19 +176,19 @@ async def test_a_changed_schedule_begins_anew(connection, dispatcher, until, bea
 
 
 async def test_a_scheduled_job_that_fails_for_good_goes_on_and_keeps_the_failure(
-    connection, dispatcher, nursery, until, beat
+    connection, dispatcher, nursery, until, beat, mid_period
 ):
     @scheduled("report", every="PT1H", retry=RetrySettings(max_attempts=1))
     async def report(_execution):
         raise RuntimeError("no paper")
 
-    made = dispatcher(report)
+    made = dispatcher(report, **mid_period)
     async with trio.open_nursery() as inner:
         inner.start_soon(made.run, beat)
         await until([("report", "pending", 0)])
         made.drain()
     await connection.script("UPDATE job_executions SET execute_at = clock_now()")
-    nursery.start_soon(dispatcher(report, node="b").run, beat)
+    nursery.start_soon(dispatcher(report, node="b", **mid_period).run, beat)
     with trio.fail_after(20):
         while (await connection.execute("SELECT count(*) FROM job_executions")).rows[0][0] < 2:  # noqa: ASYNC110
             await trio.sleep(0.01)
