@@ -325,7 +325,6 @@ LOOKS_INSIDE: dict[str, int] = {
     "tests/runtime/consumer/test_very_large_variables.py": 1,
     "tests/runtime/supervision/test_supervisor.py": 1,
     "tests/runtime/test_several_partitions.py": 1,
-    "tests/runtime/timers/test_starts.py": 2,
     "tests/runtime/timers/test_task.py": 5,
     "tests/runtime/timers/test_window.py": 1,
     "tests/storage/postgres/test_checks.py": 1,
