@@ -139,6 +139,14 @@ class Program:
 
         await eventually(healthy, f"{self.name} is ready", within_s=within_s)
 
+    async def all_serve(self, within_s=READY_S):
+        """Wait until each of its processes serves, after its first start. Any one of them answers for `ready`."""
+
+        async def told():
+            return "Vivero is ready" in self.printed()
+
+        await eventually(told, f"all processes of {self.name} serve", within_s=within_s)
+
     async def restart(self):
         self.start()
         await self.ready()

@@ -154,6 +154,7 @@ async def test_a_hangup_reloads_nothing_without_tls_and_ends_nothing(make_progra
     arguments = ("--database-url", database, "--processes", str(processes))
     program = make_program(*arguments, environment=unsafe | {"VIVERO_DATABASE_POOL_SIZE": "2"})
     await program.restart()
+    await program.all_serve()
     await deploy(program.port, "one_task.bpmn")
     load = Load([program.port])
     async with trio.open_nursery() as nursery:

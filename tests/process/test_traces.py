@@ -112,6 +112,7 @@ async def test_the_spans_of_two_processes_are_one_tree(make_program, database, u
         program = make_program("--database-url", database, "--processes", "2", environment=unsafe | settings)
         program.start()
         await program.ready(within_s=120)
+        await program.all_serve()
         await deploy(program.port, "one_task.bpmn")
         headers = [("traceparent", f"00-{TRACE}-{SPAN}-01")]
         async with AsyncExitStack() as open_ones:
