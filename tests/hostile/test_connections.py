@@ -1,6 +1,7 @@
 """Clients that hold connections, memory or places to wait, alone and together."""
 
 import json
+import re
 import socket
 
 import pytest
@@ -190,27 +191,11 @@ def awaiting(process_id):
     return post("/v2/process-instances", json.dumps(document).encode())
 
 
-async def asked_from(target, address, data):
-    """The beginning of the answer to a request from an address, whose connection stays open."""
-    stream = trio.SocketStream(trio.socket.from_stdlib_socket(connect(target.port, address=address)))
-    async with stream:
-        with trio.fail_after(30):
-            await stream.send_all(data)
-            return await stream.receive_some(65536)
-
-
 async def test_those_who_await_leave_room_for_workers_and_for_other_addresses(target):
     await target.deployed(TASK.format(id="awaited"))
     async with target.attacked():
-        with many(target.port, CONNECTIONS - 20, awaiting("awaited")):
-
-            async def full():
-                with trio.move_on_after(1):
-                    return await asked_from(target, "127.0.0.2", awaiting("awaited"))
-
-            answer = await eventually(full, "no place is left")
-            assert statuses(answer) == [503]
-            assert b"RESOURCE_EXHAUSTED" in answer
+        with many(target.port, CONNECTIONS - 20, awaiting("awaited")) as clients:
+            assert b"RESOURCE_EXHAUSTED" in await told(clients, b"HTTP/1.1 503")
             async with Caller(target.port) as caller:
                 document = {"processDefinitionId": "awaited", "awaitCompletion": True, "requestTimeout": 100}
                 assert (await caller.call("POST", "/v2/process-instances", document)).status == 504
@@ -221,34 +206,41 @@ async def test_workers_of_one_address_leave_room_for_those_of_others(target):
     """Others' polls take the places of the longest waiting ones, which get an answer without jobs."""
     document = {"type": "nothing", "worker": "w", "timeout": 1000, "maxJobsToActivate": 1, "requestTimeout": 3_600_000}
     polling = post("/v2/jobs/activation", json.dumps(document).encode())
+    await eventually(lambda: alone(target), "the clients of earlier tests have left their places")
     async with target.attacked():
         with many(target.port, CONNECTIONS - 20, polling) as clients:
-
-            async def full():
-                with trio.move_on_after(1):
-                    return await asked_from(target, "127.0.0.2", polling)
-
-            answer = await eventually(full, "no place is left")
-            assert statuses(answer) == [503]
+            assert b"RESOURCE_EXHAUSTED" in await told(clients, b"HTTP/1.1 503")
             assert await healthy(target)
             async with Caller(target.port) as caller:
                 answer = await caller.call("POST", "/v2/jobs/activation", document | {"requestTimeout": 100})
                 assert (answer.status, answer.json) == (200, {"jobs": []})
-            # More workers than there are others, one of whom may just have left a place.
+            # More workers than there are others, who may just have left a place each.
             with many(target.port, 2 * PEOPLE, polling, address="127.0.0.1"):
-                gone = await eventually(lambda: answered(clients), "who waited longest is answered", every_s=0.1)
-            assert b'{"jobs":[]}' in gone.recv(65536)
+                assert statuses(await told(clients, b'{"jobs":[]}')) == [200]
 
 
-async def answered(clients):
-    return next((raw for raw in clients if has_answer(raw)), None)
+async def alone(target):
+    """Whether nobody but who asks has a connection."""
+    answer = await target.call("GET", "/metrics")
+    (shown,) = re.findall(r"^vivero_http_connections\{.*\} (\S+)$", answer.body.decode(), re.MULTILINE)
+    return float(shown) == 1
 
 
-def has_answer(raw):
+async def told(clients, text):
+    """Wait until a client is told `text`: all that it is told."""
+
+    async def found():
+        return next((said for said in map(heard, clients) if text in said), None)
+
+    return await eventually(found, f"a client is told {text!r}", every_s=0.1)
+
+
+def heard(raw):
+    """What the server has said, which stays there."""
     try:
-        return bool(raw.recv(1, socket.MSG_PEEK))
+        return raw.recv(65536, socket.MSG_PEEK)
     except BlockingIOError:
-        return False
+        return b""
 
 
 async def test_those_who_await_and_leave_give_back_their_places(target):
