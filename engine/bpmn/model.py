@@ -41,6 +41,11 @@ class Mapping:
     def root(self) -> str:
         return self.target[0]
 
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The fields below the variable; empty if the target is the whole variable."""
+        return self.target[1:]
+
 
 @dataclass(frozen=True, slots=True)
 class Form:

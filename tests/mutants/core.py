@@ -32,8 +32,8 @@ CORE: tuple[Mutant, ...] = (
         "tests/core/shared/test_variables.py::test_later_inputs_see_earlier_ones",
         "engine/core/shared/mappings.py",
         (
-            "IncidentType.IO_MAPPING_ERROR, seen)\n        seen[mapping.root] = updated(mapping, seen.get",
-            "IncidentType.IO_MAPPING_ERROR)\n        seen[mapping.root] = updated(mapping, seen.get",
+            "view.evaluate(mapping.source, element, IncidentType.IO_MAPPING_ERROR, seen)",
+            "view.evaluate(mapping.source, element, IncidentType.IO_MAPPING_ERROR)",
         ),
     ),
     mutant(

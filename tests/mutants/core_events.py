@@ -73,10 +73,25 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         ),
     ),
     mutant(
-        "core: an output to a path forgets the element's own",
-        "tests/core/shared/test_variables.py::test_an_output_to_a_path_is_merged_into_what_the_element_sees",
+        "core: an output to a path is merged into the element's own variable",
+        "tests/core/shared/test_nested_targets.py::test_a_jobs_result_does_not_replace_the_variable_around",
         "engine/core/shared/mappings.py",
-        ("VariableScope(element, {}, view)", "VariableScope(around, {}, view)"),
+        ("VariableScope(owner_of(name, around), {}, view)", "VariableScope(element, {}, view)"),
+    ),
+    mutant(
+        "core: a source reads only the fields that are mapped so far",
+        "tests/core/shared/test_nested_targets.py::test_sources_read_the_variable_around_with_the_fields_mapped_so_far",
+        "engine/core/shared/mappings.py",
+        ("VariableScope(element, seen, view).get(mapping.root) if mapping.path else None", "seen.get(mapping.root)"),
+    ),
+    mutant(
+        "core: a call activity without propagation forgets the child's variables",
+        "tests/core/shared/test_listeners.py::test_an_end_listener_of_a_call_sees_what_it_does_not_propagate",
+        "engine/core/elements/call_activity.py",
+        (
+            "    return (set_texts if stays else merge_texts)(call, variables, view)",
+            "    return () if stays and not view.node(call).outputs else merge_texts(call, variables, view)",
+        ),
     ),
     mutant(
         "core: a task that is a job says what is empty",
@@ -145,7 +160,7 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "core: variables of a called process are lost",
         "tests/core/elements/test_call_activity.py::test_a_process_that_ends_at_once_is_called_and_left",
         "engine/core/elements/call_activity.py",
-        ("    elif _called(call, view).all_child_variables:", "    elif False:"),
+        ("or not _called(call, view).all_child_variables", "or True"),
     ),
     mutant(
         "core: the oldest version is called",

@@ -62,12 +62,12 @@ def activate(call: Element, view: View) -> Effects:
 
 
 def collect(call: Element, child: Element, view: View) -> Effects:
-    """The called process completes. All its variables come back, or only those that the output mappings select."""
+    """The called process completes. The caller gets all its variables, or they stay in the call activity.
+
+    There its output mappings, its end listeners and its loop see them."""
     variables = {name: variable.value for name, variable in child.variables.items()}
-    if view.node(call).outputs:
-        yield from set_texts(call, variables, view)
-    elif _called(call, view).all_child_variables:
-        yield from merge_texts(call, variables, view)
+    stays = bool(view.node(call).outputs) or not _called(call, view).all_child_variables
+    return (set_texts if stays else merge_texts)(call, variables, view)
 
 
 def _called(call: Element, view: View) -> CalledElement:

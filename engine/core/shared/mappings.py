@@ -1,4 +1,8 @@
-"""Input and output mappings (`zeebe:ioMapping`). Later mappings see the targets of earlier ones."""
+"""Input and output mappings (`zeebe:ioMapping`). Later mappings see the targets of earlier ones.
+
+What sources see and what is set are two things (ADR 64). A source sees the variables of the element with the targets so
+far. A scope gets only the fields that mappings name.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +18,16 @@ from vivero.engine.core.view import VariableScope, View
 
 
 def map_inputs(element: Element, view: View) -> Effects:
-    """Set the mapped values as local variables of the element."""
-    seen = _loop_variables(element, view)
+    """Set the mapped values as local variables of the element.
+
+    A target with a path makes a field of the local variable. Until all mappings are done, a source that names this
+    variable sees the one around the element, with the fields that are mapped so far."""
+    local = _loop_variables(element, view)
+    seen = dict(local)
     for mapping in view.node(element).inputs:
-        value = view.evaluate(mapping.source, element, IncidentType.IO_MAPPING_ERROR, seen)
-        seen[mapping.root] = updated(mapping, seen.get(mapping.root), value)
-    for name, text in _texts_of(seen, view):
+        value = _map(mapping, element, seen, view)
+        local[mapping.root] = updated(mapping, local.get(mapping.root), value)
+    for name, text in _texts_of(local, view):
         yield set_in(element, name, text, view)
 
 
@@ -41,17 +49,27 @@ def _loop_variables(element: Element, view: View) -> dict[str, Any]:
 def map_outputs(element: Element, view: View) -> Effects:
     """Merge the mapped values into the scopes around the element.
 
-    A target with a path inside a variable changes the value that the element sees, its own variable first."""
+    A target with a path changes one field of the variable that the scopes around the element have. Fields of the
+    element's own variable of that name stay in the element."""
     around = output_scope(element)
     seen: dict[str, Any] = {}
+    merged: dict[str, Any] = {}
     for mapping in view.node(element).outputs:
-        value = view.evaluate(mapping.source, element, IncidentType.IO_MAPPING_ERROR, seen)
-        before = seen.get(mapping.root)
-        if before is None and len(mapping.target) > 1:
-            before = VariableScope(element, {}, view).get(mapping.root)
-        seen[mapping.root] = updated(mapping, before, value)
-    for name, text in _texts_of(seen, view):
+        name, before = mapping.root, None
+        value = _map(mapping, element, seen, view)
+        if mapping.path:
+            before = merged[name] if name in merged else VariableScope(owner_of(name, around), {}, view).get(name)
+        merged[name] = updated(mapping, before, value)
+    for name, text in _texts_of(merged, view):
         yield set_in(owner_of(name, around), name, text, view)
+
+
+def _map(mapping: Mapping, element: Element, seen: dict[str, Any], view: View) -> Any:
+    """The value of the mapping's source. `seen` has what later sources see of the targets."""
+    value = view.evaluate(mapping.source, element, IncidentType.IO_MAPPING_ERROR, seen)
+    before = VariableScope(element, seen, view).get(mapping.root) if mapping.path else None
+    seen[mapping.root] = updated(mapping, before, value)
+    return value
 
 
 def _texts_of(values: dict[str, Any], view: View) -> Iterator[tuple[str, str]]:
@@ -69,8 +87,8 @@ def _texts_of(values: dict[str, Any], view: View) -> Iterator[tuple[str, str]]:
 
 
 def updated(mapping: Mapping, before: Any, value: Any) -> Any:
-    """A copy of `before` with `value` at the target's path. Missing contexts are created."""
-    path = mapping.target[1:]
+    """A copy of `before` with `value` at the target's path. A context replaces what is missing or no context."""
+    path = mapping.path
     if not path:
         return value
     result = dict(before) if isinstance(before, dict) else {}

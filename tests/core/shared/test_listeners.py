@@ -24,6 +24,7 @@ from vivero.engine.core.records.effects import RejectionCode
 from vivero.engine.core.records.instances import CancelInstance, CreateInstance
 from vivero.engine.core.records.jobs import CompleteJob, ThrowJobError
 from vivero.engine.core.records.messages import PublishMessage
+from vivero.engine.core.shared.variables import visible
 from vivero.engine.core.state.instance_tree import ElementState
 from vivero.engine.core.step import StepLimits
 
@@ -121,6 +122,33 @@ def test_what_an_end_listener_brings_leaves_like_the_result_of_a_mapping(bench):
     assert bench.variables_of(key) == {"n": 1}
     tell(bench, "z", m=3)
     assert bench.variables("s") == {"m": 3}
+
+
+@pytest.mark.parametrize(
+    ("given", "outputs", "around"),
+    [
+        ({"propagateAllChildVariables": "false"}, [], {}),
+        ({"propagateAllChildVariables": "false"}, [("=offer", "price")], {"price": "bar"}),
+        ({}, [("=offer", "price")], {"price": "bar"}),
+        ({}, [], {"offer": "bar"}),
+    ],
+)
+def test_an_end_listener_of_a_call_sees_what_it_does_not_propagate(bench, given, outputs, around):
+    called = process_element(start("cs"), script("s", '="bar"', "offer"), "cs > s", id="c")
+    calling = model(
+        start(), call("x", "c", outputs=outputs, **given), task("next"), "start > x > next", beside=[called]
+    )
+    key = run(bench, listening(calling, x=["end z"]))
+    assert visible(bench.element("x")) == {name: f'"{value}"' for name, value in ({"offer": "bar"} | around).items()}
+    tell(bench, "z")
+    assert bench.variables_of(key) == around
+
+
+def test_a_loop_collects_from_a_call_what_it_does_not_propagate(bench):
+    called = process_element(start("cs"), script("s", "=item * 2", "double"), "cs > s", id="c")
+    looped = loop(call("x", "c", propagateAllChildVariables="false"), item="item", output="=double", into="all")
+    key = run(bench, model(start(), looped, task("next"), "start > x > next", beside=[called]), items=[1, 2])
+    assert bench.variables_of(key) == {"items": [1, 2], "all": [2, 4]}
 
 
 def test_the_next_listener_is_evaluated_with_what_the_last_one_brought(bench):

@@ -106,14 +106,6 @@ def test_an_output_to_a_path_is_merged_into_what_is_there(bench):
     }
 
 
-def test_an_output_to_a_path_is_merged_into_what_the_element_sees(bench):
-    """As in Camunda: a result or input of the task's own under that name comes before what is around it."""
-    bench.deploy(tasked(inputs=[("=1", "b.mine")], outputs=[("=x", "a.x"), ("=x", "b.x")]))
-    key = bench.start(a={"around": 1}, b={"around": 1})
-    bench.complete("work", a={"result": 2}, x=3)
-    assert bench.variables_of(key) == {"a": {"result": 2, "x": 3}, "b": {"mine": 1, "x": 3}}
-
-
 def test_outputs_go_to_the_innermost_scope_that_has_the_variable(bench):
     inner = sub(
         "s",
