@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import structlog
 
@@ -12,6 +12,7 @@ from vivero.api.services import Services
 from vivero.engine.bpmn.model import Node
 from vivero.engine.bpmn.parser import Parsed
 from vivero.engine.connectors import models as connectors
+from vivero.engine.connectors import webhooks
 from vivero.storage import deployed_forms
 from vivero.storage.deployed_forms import FormName
 from vivero.storage.postgres.errors import StorageError, told
@@ -21,11 +22,18 @@ log = structlog.get_logger(__name__)
 NUL = "\0"
 
 
-def warnings_of(parsed: Sequence[Parsed], connectors_enabled: bool) -> list[str]:
-    """The warnings that the files cause by themselves, whatever is deployed already."""
+def warnings_of(
+    parsed: Sequence[Parsed], connectors_enabled: bool, has_secret: Callable[[str], bool] | None = None
+) -> list[str]:
+    """The warnings that the files cause by themselves, whatever is deployed already.
+
+    `has_secret(name)`: whether the server has this secret of connectors; None: that is not known here.
+    """
     found = [str(warning) for resource in parsed for warning in resource.warnings]
     for resource in parsed:
         found += connectors.warnings(resource.resource, resource.processes, connectors_enabled)
+        for process in resource.processes if connectors_enabled else ():
+            found += webhooks.warnings(resource.resource, process, has_secret)
     return found
 
 

@@ -37,6 +37,10 @@ class Webhooks:
         """The secrets for one call. Only properties of models name them."""
         return UsedSecrets(self._secrets)
 
+    def has_secret(self, name: str) -> bool:
+        """Whether there is a secret of this name that is not empty."""
+        return bool(self._secrets.get(name))
+
     def limit(self, path: str, address: str) -> None:
         """Count a call of a path from an address. Raises Problem 429."""
         self._rates.check((path, address))

@@ -58,7 +58,6 @@ class ConnectorTasks:
             return
         from vivero.api import webhooks  # these need the libraries of HTTP and of tokens: a tenth of a start
         from vivero.engine.connectors.dispatcher import ConnectorDispatcher
-        from vivero.engine.connectors.model_secrets import ModelSecrets
         from vivero.engine.connectors.webhook_registry import WebhookRegistry
 
         settings, values = config.connectors, _secrets(config)
@@ -69,7 +68,6 @@ class ConnectorTasks:
                 appender,
                 settings,
                 values,
-                ModelSecrets(definitions),
                 multi_tenancy=config.tenants.enabled,
                 tracer=tracer,
             )

@@ -53,7 +53,8 @@ async def create(request: Request, services: Services) -> Response:
     if services.webhooks is not None:
         services.webhooks.registry.outdated()  # the notification may come after the client's next call
     reply = submitted.outcome.reply_by(_reply_decoder)
-    warnings = warnings_of(parsed, services.webhooks is not None)
+    has_secret = None if services.webhooks is None else services.webhooks.has_secret
+    warnings = warnings_of(parsed, services.webhooks is not None, has_secret)
     warnings += await warnings_of_forms(parsed, services, tenant)
     document = _document(reply, warnings, submitted.appended.position)
     return json_response(document, submitted.position)

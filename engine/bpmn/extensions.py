@@ -11,6 +11,7 @@ from collections.abc import Mapping as MappingOf
 
 from vivero.engine.bpmn.model import JobDefinition, Mapping
 from vivero.engine.bpmn.report import Report, quote
+from vivero.engine.bpmn.secret_references import REFERENCE, marked
 from vivero.engine.bpmn.values import is_expression, path, text_or_expression, whole_number
 from vivero.engine.bpmn.xml import ZEEBE, Element, bpmn_children, split, zeebe_children
 from vivero.engine.feel import Expression, compile_attribute
@@ -197,7 +198,10 @@ def _mapping(element: Element, child: Element, direction: str, report: Report) -
     target = path(child.get("target", ""), f"target of the {direction} mapping", element, report, at=child)
     if source is None or target is None:
         return None
-    return Mapping(source=source, target=target)
+    marks = None
+    if direction == "input" and REFERENCE.search(source.text):
+        marks = text_or_expression(marked(child.get("source", "")), what, element, report, at=child)
+    return Mapping(source=source, target=target, marked=marks)
 
 
 # Names and tags -------------------------------------------------------------------------------------------------------

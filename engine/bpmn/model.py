@@ -36,6 +36,8 @@ class Mapping:
 
     source: Expression
     target: tuple[str, ...]
+    marked: Expression | None = None
+    """Of an input whose source refers to secrets: the source with marks (`engine.bpmn.secret_references`)."""
 
     @property
     def root(self) -> str:

@@ -21,7 +21,6 @@ from vivero.engine.connectors.http_json import HttpJson
 from vivero.engine.connectors.inputs import FETCHED
 from vivero.engine.connectors.job_commands import JobCommand, job_command, not_stored
 from vivero.engine.connectors.jobs import HTTP_JSON, ConnectorJob
-from vivero.engine.connectors.model_secrets import ModelSecrets
 from vivero.engine.connectors.results import Failure, Outcome
 from vivero.engine.connectors.secrets import UsedSecrets
 from vivero.engine.connectors.settings import ConnectorSettings
@@ -38,7 +37,6 @@ from vivero.engine.tracing.tracer import Tracer
 from vivero.storage import activation, connectors
 from vivero.storage.activation import AT_ONCE, SMALL_BYTES, Ask, Lease
 from vivero.storage.postgres.driver import CALL_TIMEOUT_S, Connection
-from vivero.storage.postgres.errors import StorageError
 
 log = structlog.get_logger(__name__)
 
@@ -73,7 +71,6 @@ class ConnectorDispatcher:
         appender: Appender,
         settings: ConnectorSettings,
         secrets: Mapping[str, str],
-        model_secrets: ModelSecrets,
         *,
         worker: str = "connectors",
         multi_tenancy: bool = False,
@@ -82,7 +79,7 @@ class ConnectorDispatcher:
     ) -> None:
         self._connection = DedicatedConnection(connect)
         self._appender, self._settings = appender, settings
-        self._secrets, self._model_secrets = secrets, model_secrets
+        self._secrets = secrets
         self._worker, self._multi_tenancy = worker, multi_tenancy
         self._make_client, self._tracer = make_client or partial(HttpClient, tracer=tracer), tracer
         self._limits = Limits(max(1, settings.max_concurrent // 2), settings.max_concurrent)
@@ -229,13 +226,8 @@ class ConnectorDispatcher:
             self._wake.set()
 
     async def _outcome(self, job: ConnectorJob, connector: HttpJson) -> Outcome:
-        used = UsedSecrets(self._secrets)
         try:
-            named = await self._model_secrets.named(job)
-            used = UsedSecrets(self._secrets, named.__contains__)
-            return await connector.work(job, used)
-        except StorageError as error:
-            return Failure(f"the model of the element cannot be read: {error}")
+            return await connector.work(job, UsedSecrets(self._secrets))
         except Exception as error:
             log.error("a connector failed unexpectedly", job=job.job_key, element=job.element_id, exc_info=error)
             return Failure(f"INTERNAL_ERROR: {type(error).__name__}; the log of the server has more")

@@ -56,7 +56,7 @@ class HttpJson:
 
     async def _call(self, job: ConnectorJob, used: UsedSecrets) -> dict[str, Any]:
         try:
-            inputs = used.resolve(from_json(bytes(job.variables)))
+            inputs = used.inputs(job)
         except UnknownSecret as error:
             raise ConnectorError("UNKNOWN_SECRET", str(error), final=True) from error
         request = read_request(inputs)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-HTTP_JSON = "io.camunda:http-json:1"
+from vivero.engine.core.shared.secret_places import HTTP_JSON
+
+__all__ = ["HTTP_JSON", "ConnectorJob"]
 
 
 class ConnectorJob(msgspec.Struct, frozen=True, rename="camel"):

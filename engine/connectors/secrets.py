@@ -1,5 +1,8 @@
 """Secrets of connectors: `{{secrets.NAME}}` in a model stands for a value of the environment or of a file.
 
+In data these signs stand for themselves. A job says where its model's author wrote them
+(`engine.core.shared.secret_places`).
+
 The value exists only in the request to the other system. It is replaced by `***` in whatever comes back, because
 responses and errors become variables, incidents and log lines.
 """
@@ -11,12 +14,18 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, quote_plus
 
-REFERENCE = re.compile(r"\{\{\s*secrets\.([^\s{}]+)\s*\}\}")
+import msgspec
+
+from vivero.engine.bpmn.secret_references import REFERENCE
+from vivero.engine.connectors.jobs import ConnectorJob
+from vivero.engine.core.shared.secret_places import HEADER, Header, digest
+from vivero.engine.feel import from_json
+
 MASK = "***"
 LEAST_MASKED = 3
 """Characters. A shorter text occurs everywhere by chance."""
@@ -27,7 +36,7 @@ class BadSecrets(Exception):
 
 
 class UnknownSecret(Exception):
-    """There is no secret of this name, or the model does not name it."""
+    """There is no secret of this name, or its place in an input is not the one that the model gave it."""
 
 
 def load(file: Path | None, prefix: str, environment: Mapping[str, str] | None = None) -> Mapping[str, str]:
@@ -58,25 +67,45 @@ def named_in(texts: Iterable[str]) -> frozenset[str]:
 class UsedSecrets:
     """The secrets of one call: it puts them into the inputs, and masks them in what comes back."""
 
-    def __init__(self, secrets: Mapping[str, str], allowed: Callable[[str], bool] = lambda _name: True) -> None:
-        """`allowed(name)`: whether the model names this secret. Data of process instances must not name others."""
+    def __init__(self, secrets: Mapping[str, str]) -> None:
         self._secrets = secrets
-        self._allowed = allowed
         self._masked: set[str] = set()
 
-    def resolve(self, value: Any) -> Any:
-        """The value with all secrets in its texts. Raises UnknownSecret."""
-        if isinstance(value, str):
-            return REFERENCE.sub(lambda found: self._value(found[1]), value) if "{{" in value else value
-        if isinstance(value, dict):
-            return {self.resolve(name): self.resolve(item) for name, item in value.items()}
-        if isinstance(value, list):
-            return [self.resolve(item) for item in value]
-        return value
+    def resolve(self, text: str) -> str:
+        """A text of the model with all secrets. No part of it may come from data. Raises UnknownSecret."""
+        return REFERENCE.sub(lambda found: self._value(found[1]), text)
+
+    def inputs(self, job: ConnectorJob) -> Mapping[str, Any]:
+        """The variables of a job with secrets in the places that its model gave them, and nowhere else.
+
+        Raises:
+            UnknownSecret: there is no such secret, or a variable has changed since its mapping.
+            EvaluationError: a variable cannot be read.
+        """
+        texts = _variables(job.variables)
+        header = job.custom_headers.get(HEADER)
+        for name, places in _places(header).items() if header else ():
+            text = str(texts[name], "utf-8") if name in texts else ""
+            if places is None or places.sha256 != digest(text):
+                raise UnknownSecret(
+                    f"the input '{name}' is not what its mapping gave, so no secret is put into it: set variables that"
+                    " contain secrets by input mappings only"
+                )
+            texts[name] = msgspec.Raw(self._put(text, places.places).encode())
+        return {name: from_json(bytes(text)) for name, text in texts.items()}
+
+    def _put(self, json_text: str, places: Iterable[tuple[int, int]]) -> str:
+        """JSON text with secrets instead of the references at these places."""
+        parts, end = [], 0
+        for begin, after in places:
+            reference = REFERENCE.fullmatch(json.loads(f'"{json_text[begin:after]}"'))
+            if reference is None:
+                raise UnknownSecret(f"the header {HEADER} of the job names a place without a secret")
+            parts += [json_text[end:begin], json.dumps(self._value(reference[1]))[1:-1]]
+            end = after
+        return "".join((*parts, json_text[end:]))
 
     def _value(self, name: str) -> str:
-        if not self._allowed(name):
-            raise UnknownSecret(f"the element does not name the secret '{name}' in its model")
         value = self._secrets.get(name)
         if value is None:
             raise UnknownSecret(f"there is no secret '{name}'")
@@ -92,6 +121,10 @@ class UsedSecrets:
         """The value with `***` instead of each secret."""
         texts = sorted((text for text in self._masked if len(text) >= LEAST_MASKED), key=len, reverse=True)
         return _masked(value, re.compile("|".join(map(re.escape, texts)))) if texts else value
+
+
+_variables = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_places = msgspec.json.Decoder(Header).decode
 
 
 def _masked(value: Any, texts: re.Pattern[str]) -> Any:

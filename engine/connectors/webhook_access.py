@@ -1,4 +1,8 @@
-"""Checks callers of webhooks: HMAC of the body, basic authentication, API keys, JSON Web Tokens."""
+"""Checks callers of webhooks: HMAC of the body, basic authentication, API keys, JSON Web Tokens.
+
+A credential of the model that is not a non-empty text refuses every call: null must not become the text `None`, and an
+empty secret must not become a key that everybody knows.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +14,18 @@ from typing import Any
 import jwt
 
 from vivero.engine.connectors.authentication import basic
+from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.secrets import UsedSecrets
-from vivero.engine.connectors.webhooks import ALGORITHMS, API_KEY, BASIC, JWT, Webhook
+from vivero.engine.connectors.webhooks import (
+    ALGORITHMS,
+    API_KEY,
+    AUDIENCE,
+    BASIC,
+    ISSUER,
+    JWT,
+    REQUIRED_ROLES,
+    Webhook,
+)
 
 JWT_ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """Asymmetric ones only."""
@@ -67,27 +81,38 @@ async def _check_token(webhook: Webhook, headers: Mapping[str, str], used: UsedS
         key = await find_key(_value(webhook, "inbound.auth.jwt.jwkUrl", used), header.get("kid"))
         if key is None or algorithm not in JWT_ALGORITHMS or "crit" in header:
             raise NotAuthenticated("no key for the token, or an algorithm that is not allowed")
-        options: Any = {"verify_aud": False, "require": ["exp"]}
-        claims = jwt.decode(token, key, algorithms=[algorithm], options=options)
+        claims = jwt.decode(token, key, algorithms=[algorithm], **_expected(webhook, used))
     except (jwt.PyJWTError, ValueError, TypeError) as error:
         raise NotAuthenticated(f"the token is not valid: {type(error).__name__}") from error
     _check_roles(webhook, claims)
 
 
+def _expected(webhook: Webhook, used: UsedSecrets) -> dict[str, Any]:
+    """The claims that a token needs. Issuer and audience are checked if the webhook names them."""
+    issuer = _value(webhook, ISSUER, used) if webhook.get(ISSUER) else None
+    audiences = webhook.texts(AUDIENCE) if webhook.get(AUDIENCE) else None
+    required = ["exp", *(["iss"] if issuer is not None else []), *(["aud"] if audiences is not None else [])]
+    return {
+        "issuer": issuer,
+        "audience": audiences,
+        "options": {"verify_aud": audiences is not None, "require": required},
+    }
+
+
 def _check_roles(webhook: Webhook, claims: Mapping[str, Any]) -> None:
-    required = webhook.evaluate("inbound.auth.jwt.requiredPermissions", {})
-    if not required:
+    if not webhook.get(REQUIRED_ROLES):
         return
+    required = webhook.texts(REQUIRED_ROLES)
     found = webhook.evaluate("inbound.auth.jwt.permissionsExpression", claims)
-    if not isinstance(required, list) or not isinstance(found, list) or any(role not in found for role in required):
+    if not isinstance(found, list) or any(role not in found for role in required):
         raise NotAuthenticated("the token lacks a required role")
 
 
 def _value(webhook: Webhook, name: str, used: UsedSecrets) -> str:
-    """A property with its secrets. It may be an expression."""
-    text = webhook.get(name)
-    value = webhook.evaluate(name, {}) if text.startswith("=") else text
-    resolved: str = used.resolve(str(value))
+    """A credential with its secrets. Raises ConnectorError if it is not a non-empty text, UnknownSecret."""
+    resolved = used.resolve(webhook.credential(name))
+    if not resolved:
+        raise ConnectorError("WEBHOOK", f"the property {name} is empty with its secrets, so every call is refused")
     used.hide(resolved)
     return resolved
 

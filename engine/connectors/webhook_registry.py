@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from typing import Protocol
 
 import structlog
 import trio
+from cachetools import LRUCache
 
-from vivero.engine.connectors.model_secrets import Definitions
 from vivero.engine.connectors.models import WEBHOOK
-from vivero.engine.connectors.webhooks import Webhook, webhooks_of
-from vivero.engine.runtime.definitions import UnreadableResource
+from vivero.engine.connectors.webhooks import Webhook, problems, webhooks_of
+from vivero.engine.runtime.definitions import Definition, UnreadableResource
 from vivero.storage import connectors
 from vivero.storage.connectors import LatestDefinition
 from vivero.storage.postgres.driver import Connection
@@ -28,6 +29,8 @@ FRESH_S = 10.0
 """The webhooks are read again after this time. A notification may be lost."""
 MISS_S = 0.25
 """For an unknown path they are read again after this time: its deployment may be newer than the notification."""
+MAX_TOLD = 1000
+"""Problems of webhooks that are remembered, so that each is logged once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,12 @@ class Claim:
     conflict: bool = False
 
 
+class Definitions(Protocol):
+    """`engine.runtime.definitions.DefinitionCache`."""
+
+    async def get(self, tenant: str, key: int) -> Definition | None: ...
+
+
 class WebhookRegistry:
     """Finds the webhook of a path."""
 
@@ -52,6 +61,7 @@ class WebhookRegistry:
         self._by_path: dict[str, Claim] = {}
         self._with_webhooks: dict[str, bool] = {}
         """Files by SHA-256: whether they contain webhooks."""
+        self._told: LRUCache[tuple[int, str], bool] = LRUCache(MAX_TOLD)
         self._read_at = float("-inf")
         self._reading = trio.Lock()
 
@@ -114,4 +124,14 @@ class WebhookRegistry:
         except UnreadableResource as error:
             log.warning("cannot read the webhooks of a process", process=definition.process_id, error=told(error))
             return []
-        return [] if found is None else list(webhooks_of(found.process))
+        if found is None:
+            return []
+        for problem in problems(found.row.resource_name, found.process):
+            self._tell(definition, problem)
+        return list(webhooks_of(found.process))
+
+    def _tell(self, definition: LatestDefinition, problem: str) -> None:
+        """Log a problem of a deployed webhook once: an older program may have accepted what this one refuses."""
+        if (definition.key, problem) not in self._told:
+            self._told[definition.key, problem] = True
+            log.warning("a webhook gets no calls", process=definition.process_id, problem=problem)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from vivero.engine.bpmn.model import MessageEvent, Node, Process
 from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.models import INBOUND_TYPE, WEBHOOK
 from vivero.engine.connectors.results import compiled
+from vivero.engine.connectors.secrets import named_in
 from vivero.engine.feel import FeelError
 from vivero.engine.jobs.durations import seconds
 
@@ -25,10 +26,23 @@ NEEDED: Mapping[str, tuple[str, ...]] = {
     JWT: ("inbound.auth.jwt.jwkUrl",),
 }
 """The properties that each kind of authentication needs."""
+ISSUER, AUDIENCE = "inbound.auth.jwt.issuer", "inbound.auth.jwt.audience"
+REQUIRED_ROLES = "inbound.auth.jwt.requiredPermissions"
+HMAC_SECRET, HMAC_HEADER = "inbound.hmacSecret", "inbound.hmacHeader"
+CREDENTIALS: Mapping[str, tuple[str, ...]] = {
+    NONE: (),
+    BASIC: NEEDED[BASIC],
+    API_KEY: ("inbound.auth.apiKey",),
+    JWT: (*NEEDED[JWT], ISSUER, AUDIENCE, REQUIRED_ROLES),
+}
+"""The properties whose texts each kind of authentication compares with a call. They may be expressions without
+variables."""
+LISTS = (AUDIENCE, REQUIRED_ROLES)
+"""Those that are lists of texts, or one text."""
 EXPRESSIONS = (
     *("activationCondition", "correlationKeyExpression", "messageIdExpression", "resultExpression"),
     *("inbound.responseExpression", "inbound.responseBodyExpression", "inbound.verificationExpression"),
-    *("inbound.auth.apiKeyLocator", "inbound.auth.jwt.permissionsExpression", "inbound.auth.jwt.requiredPermissions"),
+    *("inbound.auth.apiKeyLocator", "inbound.auth.jwt.permissionsExpression"),
     "inbound.hmacScopes",
 )
 ENABLED, NOT_ENABLED = "enabled", ("", "disabled")
@@ -71,6 +85,23 @@ class Webhook:
         """A property; empty if there is none."""
         return self.properties.get(name, "").strip()
 
+    def credential(self, name: str) -> str:
+        """A text that calls are checked with, before its secrets. Raises ConnectorError if it is empty or no text."""
+        text = self.get(name)
+        value = self.evaluate(name, {}) if text.startswith("=") else text
+        if not isinstance(value, str) or not value:
+            raise ConnectorError("WEBHOOK", f"the property {name} must give a text that is not empty")
+        return value
+
+    def texts(self, name: str) -> list[str]:
+        """Texts that calls are checked with, from an expression or one text. Raises ConnectorError."""
+        text = self.get(name)
+        value = self.evaluate(name, {}) if text.startswith("=") else text
+        items = [value] if isinstance(value, str) else value
+        if not isinstance(items, list) or not all(isinstance(item, str) and item for item in items):
+            raise ConnectorError("WEBHOOK", f"the property {name} must give a list of texts that are not empty")
+        return items
+
     def evaluate(self, name: str, variables: Mapping[str, Any]) -> Any:
         """The value of a property that is an expression; null if there is none. Raises ConnectorError."""
         text = self.get(name)
@@ -97,6 +128,32 @@ def problems(resource: str, process: Process) -> Iterator[str]:
         if path in paths:
             yield f"'{resource}' element '{node.id}': the element '{paths[path]}' has the same webhook path '{path}'"
         paths[path] = node.id
+
+
+def warnings(resource: str, process: Process, has_secret: Callable[[str], bool] | None = None) -> Iterator[str]:
+    """Warnings of the webhooks of a process.
+
+    `has_secret(name)`: whether the server has this secret, and it is not empty; None: that is not known here."""
+    for webhook in webhooks_of(process):
+        names = _credentials(webhook)
+        for secret in sorted(named_in(webhook.get(name) for name in names)):
+            if has_secret is not None and not has_secret(secret):
+                yield (
+                    f"'{resource}' element '{webhook.element_id}': the server has no secret '{secret}', or an empty"
+                    " one, so the webhook refuses every call"
+                )
+        lacking = [name for name in (ISSUER, AUDIENCE) if webhook.authentication == JWT and name not in names]
+        if lacking:
+            yield (
+                f"'{resource}' element '{webhook.element_id}': without {' and '.join(lacking)} the webhook accepts"
+                " tokens that the key set's owner has issued for others"
+            )
+
+
+def _credentials(webhook: Webhook) -> list[str]:
+    """The properties of a webhook whose texts are compared with a call."""
+    names = (*CREDENTIALS.get(webhook.authentication, ()), *((HMAC_SECRET,) if webhook.signed else ()))
+    return [name for name in names if webhook.get(name)]
 
 
 def _elements(process: Process) -> list[Node]:
@@ -143,11 +200,18 @@ def _problems_of_access(webhook: Webhook) -> Iterator[str]:
     for name in NEEDED.get(webhook.authentication, ()):
         if not webhook.get(name):
             yield f"the property {name} is missing"
+    if webhook.get(REQUIRED_ROLES) and not webhook.get("inbound.auth.jwt.permissionsExpression"):
+        yield f"{REQUIRED_ROLES} needs inbound.auth.jwt.permissionsExpression, the place of the roles in the token"
+    for name in _credentials(webhook):
+        try:
+            _ = webhook.texts(name) if name in LISTS else webhook.credential(name)
+        except ConnectorError as error:
+            yield error.message
     if not webhook.signed:
         if webhook.get("inbound.shouldValidateHmac") not in NOT_ENABLED:
             yield "inbound.shouldValidateHmac must be enabled or disabled"
         return
-    for name in ("inbound.hmacSecret", "inbound.hmacHeader"):
+    for name in (HMAC_SECRET, HMAC_HEADER):
         if not webhook.get(name):
             yield f"the property {name} is missing"
     if webhook.get("inbound.hmacAlgorithm") not in ALGORITHMS:

@@ -8,7 +8,6 @@ import trio
 from tests.runtime.whole_engine import HEAD, EngineBench
 from vivero.engine.connectors.dispatcher import ConnectorDispatcher
 from vivero.engine.connectors.jobs import HTTP_JSON
-from vivero.engine.connectors.model_secrets import ModelSecrets
 from vivero.engine.connectors.settings import ConnectorSettings
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.settings import SupervisionSettings
@@ -55,7 +54,6 @@ def dispatcher(bench, connect):
             bench.appender,
             ConnectorSettings(enabled=True, **given),
             SECRETS,
-            ModelSecrets(bench.definitions),
             multi_tenancy=multi_tenancy,
         )
         bench.dispatcher = made
@@ -166,16 +164,18 @@ async def test_an_error_of_the_model_is_an_incident_at_once(bench, dispatcher, u
     assert said in await bench.value("SELECT message FROM incidents")
 
 
-async def test_data_cannot_name_secrets(bench, dispatcher, server):
-    """The model uses KEY. The data asks for another one."""
-    more = '<zeebe:input source="=&#34;{{secrets.&#34; + &#34;OTHER&#34; + &#34;}}&#34;" target="body"/>'
-    await bench.deploy(
-        model(f"{server.url}/{{{{secrets.KEY}}}}", more=more + '<zeebe:input source="post" target="method"/>')
-    )
+async def test_secrets_stand_only_where_the_author_wrote_them(bench, dispatcher, server):
+    """Data that looks like a reference stays data: joined to one, in other inputs, or instead of an input."""
+    source = "=&#34;{{secrets.KEY}} {{&#34; + x + &#34;{{secrets.KEY}}&#34;"
+    more = f'<zeebe:input source="{source}" target="body"/><zeebe:input source="post" target="method"/>'
+    data = "{{secrets.KEY}} {{secrets.OTHER}}"
+    await bench.deploy(model(f"{server.url}/{{{{secrets.KEY}}}}", more=more))
     async with running(dispatcher()):
-        await bench.create()
-        await bench.until_value(1, "SELECT count(*) FROM incidents")
-    assert server.received == []
+        await bench.create(x=data, queryParameters={"q": data})
+        await ended(bench, 1)
+    [request] = server.received
+    assert request.body.decode() == "canary-secret {{" + data + "canary-secret"
+    assert request.target.startswith("/canary-secret?q=%7B%7Bsecrets.KEY%7D%7D")
 
 
 async def test_secrets_are_nowhere_in_the_database_and_the_log(bench, dispatcher, server, capfd):

@@ -47,10 +47,10 @@ CONNECTORS: tuple[Mutant, ...] = (
         ("used.mask(response_document(response))", "response_document(response)"),
     ),
     mutant(
-        "data can name every secret",
-        f"{DISPATCHER}::test_data_cannot_name_secrets",
-        "engine/connectors/dispatcher.py",
-        ("UsedSecrets(self._secrets, named.__contains__)", "UsedSecrets(self._secrets)"),
+        "secrets are put into a variable that has changed since its mapping",
+        "tests/connectors/test_secret_places.py::test_a_variable_that_has_changed_gets_no_secret",
+        "engine/connectors/secrets.py",
+        ("places is None or places.sha256 != digest(text)", "places is None"),
     ),
     mutant(
         "jobs of calls that were cut off stay leased",

@@ -174,9 +174,10 @@ class EngineBench:
         assert outcome.rejection is None, outcome.rejection
         return msgspec.json.decode(outcome.response)
 
-    async def create(self, process_id="p", count=1):
+    async def create(self, process_id="p", count=1, **variables):
         """Instances of a process, appended together."""
-        items = [Append(CreateInstance(process_id), TENANT)] * count
+        raw = {name: msgspec.Raw(msgspec.json.encode(value)) for name, value in variables.items()}
+        items = [Append(CreateInstance(process_id, variables=raw), TENANT)] * count
         appended = await self.appender.append_all(items, deadline_s=10)
         await self.until(lambda: self.watermark >= appended[-1].position)
 

@@ -10,6 +10,7 @@ from vivero.engine.bpmn.model import JobDefinition
 from vivero.engine.core.expression_results import type_name, unexpected
 from vivero.engine.core.records.effects import Effects, Fail, IncidentType
 from vivero.engine.core.records.jobs import JobCreated
+from vivero.engine.core.shared import secret_places
 from vivero.engine.core.state.instance_tree import Element
 from vivero.engine.core.view import View
 from vivero.engine.feel import Expression
@@ -48,7 +49,7 @@ def create_job(
         type_,
         int32_of(job.retries, element, view),
         0 if job.priority is None else int32_of(job.priority, element, view),
-        {**job.headers, **headers},
+        {**job.headers, **headers, **secret_places.headers(element, type_, view)},
         kind,
         event,
         index,

@@ -6,7 +6,7 @@ far. A scope gets only the fields that mappings name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from vivero.engine.bpmn.model import Mapping
@@ -18,17 +18,24 @@ from vivero.engine.core.view import VariableScope, View
 
 
 def map_inputs(element: Element, view: View) -> Effects:
-    """Set the mapped values as local variables of the element.
+    """Set the mapped values as local variables of the element."""
+    for name, text in _texts_of(input_values(view.node(element).inputs, element, element, view), view):
+        yield set_in(element, name, text, view)
+
+
+def input_values(
+    mappings: Iterable[Mapping], element: Element, seen_from: Element | None, view: View
+) -> dict[str, Any]:
+    """The values of the local variables by name. The sources see the scope `seen_from`.
 
     A target with a path makes a field of the local variable. Until all mappings are done, a source that names this
     variable sees the one around the element, with the fields that are mapped so far."""
     local = _loop_variables(element, view)
     seen = dict(local)
-    for mapping in view.node(element).inputs:
-        value = _map(mapping, element, seen, view)
+    for mapping in mappings:
+        value = _map(mapping, seen_from, seen, view)
         local[mapping.root] = updated(mapping, local.get(mapping.root), value)
-    for name, text in _texts_of(local, view):
-        yield set_in(element, name, text, view)
+    return local
 
 
 def _loop_variables(element: Element, view: View) -> dict[str, Any]:
@@ -64,7 +71,7 @@ def map_outputs(element: Element, view: View) -> Effects:
         yield set_in(owner_of(name, around), name, text, view)
 
 
-def _map(mapping: Mapping, element: Element, seen: dict[str, Any], view: View) -> Any:
+def _map(mapping: Mapping, element: Element | None, seen: dict[str, Any], view: View) -> Any:
     """The value of the mapping's source. `seen` has what later sources see of the targets."""
     value = view.evaluate(mapping.source, element, IncidentType.IO_MAPPING_ERROR, seen)
     before = VariableScope(element, seen, view).get(mapping.root) if mapping.path else None
