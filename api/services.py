@@ -96,7 +96,7 @@ class ConnectionPool(Protocol):
 class DefinitionStore(Protocol):
     """`engine.runtime.definitions.DefinitionCache`: stores a parsed model, so that it need not be parsed again."""
 
-    def put(self, sha256: str, parsed: Parsed, size: int) -> None: ...
+    def put(self, sha256: str, parsed: Parsed) -> None: ...
 
 
 class Access(Protocol):

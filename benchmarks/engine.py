@@ -48,6 +48,8 @@ CALL = 500
 
 
 class _Models:
+    hits = 0
+
     def __init__(self) -> None:
         self._processes = {process.id: process for process in parse(ONE_TASK, "one_task.bpmn").processes}
 

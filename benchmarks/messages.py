@@ -180,7 +180,7 @@ async def _run() -> tuple[dict[str, float], dict[str, str]]:
 async def _deploy(engine: _Engine, connection: Connection) -> None:
     digest, parsed = hashlib.sha256(_MODEL).hexdigest(), parse(_MODEL, "messages.bpmn")
     await store_resources(connection, [(digest, _MODEL)])
-    engine.definitions.put(digest, parsed, len(_MODEL))
+    engine.definitions.put(digest, parsed)
     await engine.do(Deploy((ResourceReference("messages.bpmn", digest, tuple(map(metadata_of, parsed.processes))),)))
 
 

@@ -151,7 +151,7 @@ async def _run() -> tuple[dict[str, float], dict[str, str]]:
 async def _deploy(engine: _Engine, connection: Connection) -> None:
     digest, parsed = hashlib.sha256(_WAITING).hexdigest(), parse(_WAITING, "waiting.bpmn")
     await store_resources(connection, [(digest, _WAITING)])
-    engine.definitions.put(digest, parsed, len(_WAITING))
+    engine.definitions.put(digest, parsed)
     deploy = Deploy((ResourceReference("waiting.bpmn", digest, tuple(map(metadata_of, parsed.processes))),))
     (appended,) = await engine.append([Append(deploy, DEFAULT_TENANT)])
     await engine.until(appended.position)

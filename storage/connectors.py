@@ -24,6 +24,7 @@ class LatestDefinition(msgspec.Struct, frozen=True, gc=False):
     tenant: str
     process_id: str
     sha256: str
+    resource_name: str
 
 
 async def latest_definitions(connection: Connection) -> list[LatestDefinition]:

@@ -18,7 +18,7 @@ SELECT tenant_id FROM leased WHERE tenant_id IS NOT NULL;
 
 -- name: latest_definitions
 -- The latest active version of each process, for the webhooks of models. The index has the highest version first.
-SELECT DISTINCT ON (tenant_id, process_id) process_definition_key, tenant_id, process_id, sha256
+SELECT DISTINCT ON (tenant_id, process_id) process_definition_key, tenant_id, process_id, sha256, resource_name
 FROM process_definitions WHERE state = 'ACTIVE'
 ORDER BY tenant_id, process_id, version DESC;
 

@@ -35,6 +35,7 @@ from vivero.engine.runtime.appender.task import AppenderSettings
 from vivero.engine.runtime.batch_operations.settings import BatchOperationSettings
 from vivero.engine.runtime.cluster.settings import ClusterSettings
 from vivero.engine.runtime.consumer.settings import ConsumerSettings
+from vivero.engine.runtime.definitions import DefinitionSettings
 from vivero.engine.runtime.log_levels import LEVELS as LOG_LEVELS
 from vivero.engine.runtime.supervision.settings import SupervisionSettings
 from vivero.engine.runtime.timers.settings import TimerSettings
@@ -114,6 +115,7 @@ class Config:
     web: WebSettings = field(default_factory=WebSettings)
     appender: AppenderSettings = field(default_factory=AppenderSettings)
     consumer: ConsumerSettings = field(default_factory=ConsumerSettings)
+    definitions: DefinitionSettings = field(default_factory=DefinitionSettings)
     timers: TimerSettings = field(default_factory=TimerSettings)
     expiry: ExpirySettings = field(default_factory=ExpirySettings)
     maintenance: MaintenanceSettings = field(default_factory=MaintenanceSettings)

@@ -18,7 +18,6 @@ from vivero.engine.runtime.batch_operations.task import BatchOperations
 from vivero.engine.runtime.completions import Completions
 from vivero.engine.runtime.consumer.handovers import Handovers
 from vivero.engine.runtime.consumer.piggyback import PiggybackedStatement, Subject
-from vivero.engine.runtime.definitions import DefinitionCache
 from vivero.engine.runtime.timers.task import Changes, Timers
 from vivero.engine.runtime.warm_up import WarmUp
 from vivero.storage.batch_operations import BATCHES_CHANNEL as BATCHES
@@ -59,7 +58,6 @@ class NodeEvents:
     def __init__(
         self,
         completions: Completions,
-        definitions: DefinitionCache,
         long_polls: LongPolls,
         announcer: Announcer,
         handovers: Handovers,
@@ -77,7 +75,6 @@ class NodeEvents:
         """`timers` by partition. `look_at_nodes()`: something changed about nodes or leaders. `access` is None
         without authentication."""
         self._completions = completions
-        self._definitions = definitions
         self._long_polls = long_polls
         self._announcer = announcer
         self._handovers = handovers
@@ -127,7 +124,6 @@ class NodeEvents:
 
     def leads(self, partition: int, epoch: int) -> None:
         self._completions.term_began()
-        self._definitions.forget()
         self._timers[partition].term(epoch)
         if self._batch_operations is not None and partition == BATCH_OPERATIONS_PARTITION:
             self._batch_operations.term(epoch)
@@ -145,7 +141,6 @@ class NodeEvents:
     def heard(self, channel: str, payload: str) -> None:
         """Pass on a notification of another node."""
         if channel == DEFINITIONS:
-            self._definitions.changed(payload)
             self._webhooks_outdated()
             self._warm_up.deployed()
         elif channel == NODES_CHANNEL:
@@ -222,7 +217,6 @@ class NodeEvents:
     def connected(self, connected: bool) -> None:
         """After each connection of the notification listener, every part looks once: notifications may be lost."""
         if connected:
-            self._definitions.forget()
             self._webhooks_outdated()
             self._warm_up.deployed()
             self._forget_callers()

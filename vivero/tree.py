@@ -89,7 +89,7 @@ def build(
     limits = replace(LIMITS, feel=config.feel.limits)
     completions = Completions(connections.dedicated("completions", **ONCE))
     definitions = DefinitionCache(
-        pools.reads.connection, read=partial(parse, limits=limits), consumers=config.partitions
+        pools.reads.connection, config.definitions, partial(parse, limits=limits), consumers=config.partitions
     )
     announcer = Announcer(connections.by_deadline("announcer"), needed=lambda: not listener.alone)
     siblings = None
@@ -103,7 +103,7 @@ def build(
     jobs = BackgroundJobs(config, connections.primary, node, tracing.tracer)
     connectors = ConnectorTasks(config, connections, pools.reads, engine.appender, definitions, tracing.tracer)
     events = NodeEvents(
-        completions, definitions, http.long_polls, announcer, engine.handovers, engine.appender, engine.timers,
+        completions, http.long_polls, announcer, engine.handovers, engine.appender, engine.timers,
         engine.cluster.look_soon, engine.warm_up, http.hub, http.access, http.routing, jobs, connectors,
         engine.batch_operations,
     )  # fmt: skip

@@ -43,9 +43,9 @@ async def create(request: Request, services: Services) -> Response:
     async with services.pool.connection() as connection:
         stored = [(digest, file.content) for digest, file in zip(digests, files, strict=True)]
         await store_resources(connection, stored)
-    for digest, resource, file in zip(digests, parsed, files, strict=True):
+    for digest, resource in zip(digests, parsed, strict=True):
         if resource.processes:
-            services.definitions.put(digest, resource, len(file.content))
+            services.definitions.put(digest, resource)
     command = Deploy(tuple(reference_of(resource, digest) for resource, digest in zip(parsed, digests, strict=True)))
     submitted = await commands.submit(request, services, command, content=_content(parts), tenant=tenant)
     if submitted.outcome is None:

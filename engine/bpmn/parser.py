@@ -17,6 +17,7 @@ from vivero.engine.bpmn.elements import ACCEPTED_IN_FILES
 from vivero.engine.bpmn.events import allowed_extensions
 from vivero.engine.bpmn.extensions import Extensions, job_priority, properties, read_extensions, version_tag
 from vivero.engine.bpmn.flows import link_flows
+from vivero.engine.bpmn.footprint import memory_of
 from vivero.engine.bpmn.joins import takes_joins
 from vivero.engine.bpmn.listeners import execution_listeners
 from vivero.engine.bpmn.model import Form, Node, NodeId, Problem, Process
@@ -59,6 +60,8 @@ class Parsed:
     """Oddities of processes that are executable all the same."""
     form: Form | None = None
     """The form, if the resource is one and has no problems."""
+    memory: int = 0
+    """Bytes of memory that the processes take, as an estimate (`footprint`)."""
 
 
 def parse(
@@ -95,7 +98,7 @@ def _read_definitions(root: Element, report: Report) -> Parsed:
     problems = report.problems()
     if problems:
         return Parsed(report.resource, (), problems, skipped)
-    return Parsed(report.resource, processes, (), skipped, report.warnings())
+    return Parsed(report.resource, processes, (), skipped, report.warnings(), memory=memory_of(processes))
 
 
 def _check_definitions(root: Element, report: Report) -> None:

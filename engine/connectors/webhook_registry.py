@@ -15,9 +15,10 @@ import structlog
 import trio
 from cachetools import LRUCache
 
+from vivero.engine.bpmn.model import Process
 from vivero.engine.connectors.models import WEBHOOK
 from vivero.engine.connectors.webhooks import Webhook, problems, webhooks_of
-from vivero.engine.runtime.definitions import Definition, UnreadableResource
+from vivero.engine.runtime.definitions import UnreadableResource
 from vivero.storage import connectors
 from vivero.storage.connectors import LatestDefinition
 from vivero.storage.postgres.driver import Connection
@@ -47,7 +48,7 @@ class Claim:
 class Definitions(Protocol):
     """`engine.runtime.definitions.DefinitionCache`."""
 
-    async def get(self, tenant: str, key: int) -> Definition | None: ...
+    async def process(self, tenant: str, key: int) -> Process | None: ...
 
 
 class WebhookRegistry:
@@ -120,15 +121,15 @@ class WebhookRegistry:
 
     async def _webhooks(self, definition: LatestDefinition) -> list[Webhook]:
         try:
-            found = await self._definitions.get(definition.tenant, definition.key)
+            process = await self._definitions.process(definition.tenant, definition.key)
         except UnreadableResource as error:
             log.warning("cannot read the webhooks of a process", process=definition.process_id, error=told(error))
             return []
-        if found is None:
+        if process is None:
             return []
-        for problem in problems(found.row.resource_name, found.process):
+        for problem in problems(definition.resource_name, process):
             self._tell(definition, problem)
-        return list(webhooks_of(found.process))
+        return list(webhooks_of(process))
 
     def _tell(self, definition: LatestDefinition, problem: str) -> None:
         """Log a problem of a deployed webhook once: an older program may have accepted what this one refuses."""

@@ -311,13 +311,11 @@ class View:
         return partition_of(key) == self.state.partition
 
     def model(self, definition_key: int) -> Process:
-        model = self.state.catalogue.models.get(definition_key)
+        """The model of a definition whose row is in the state."""
+        definition = self.state.catalogue.definitions.get(definition_key)
+        model = None if definition is None else self.find_model(definition)
         if model is None:
-            definition = self.state.catalogue.definitions.get(definition_key)
-            model = None if definition is None else self.find_model(definition)
-            if model is None:
-                raise NotLoaded(Need(NeedKind.MODEL, definition_key))
-            self.state.catalogue.models[definition_key] = model
+            raise NotLoaded(Need(NeedKind.MODEL, definition_key))
         return model
 
     def node(self, element: Element) -> Node:

@@ -1,11 +1,11 @@
-"""The cache of process definitions: a file is parsed once, found in O(1), and never served stale.
+"""The cache of process definitions: a file is parsed once, and its models are found in O(1).
 
-It has three parts. Models are cached by the SHA-256 of their file, and never become stale. Rows of definitions, whose
-state can change, are cached by tenant and key. The latest version of a process is cached by tenant and process id for a
-short time. Deployments and deletions invalidate the last two. A running instance never needs anything invalid: the
-model of an old version stays while it is used, and is read again otherwise.
+Models are cached by the SHA-256 of their file. Tenants and versions with the same file share them, and an entry never
+becomes stale. A running instance finds the model of its version, however many versions were deployed since. The latest
+version of a process is not cached here: the consumer keeps it with the catalogue, whose number comes with each batch
+(ADR 70).
 
-The first caller that asks for a missing entry loads it, and all others wait for that load.
+The first caller that asks for a missing file loads it, and all others wait for that load.
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
 
 import msgspec
 import trio
-from cachetools import LRUCache, TTLCache
+from cachetools import LRUCache
 
 from vivero.engine.bpmn.model import Process
 from vivero.engine.bpmn.parser import Parsed, parse
@@ -25,39 +24,30 @@ from vivero.engine.runtime.buckets import Buckets
 from vivero.engine.runtime.single_flight import SingleFlight
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.state import definitions
-from vivero.storage.state.definitions import DefinitionRow
 
-K = TypeVar("K")
-V = TypeVar("V")
 Models = Mapping[str, Process]
 """The executable processes of a file by process id."""
 
+MAX_SOURCES = 20_000
+"""Definitions whose file is remembered."""
+
 
 @dataclass(frozen=True, slots=True)
-class CacheSettings:
-    """Limits of the cache, in entries. A parsed file takes about 100 KB."""
+class DefinitionSettings:
+    """Limits of the cache."""
 
-    models: int = 1_000
-    definitions: int = 10_000
-    latest: int = 10_000
-    latest_ttl_s: float = 60.0
-    prewarm: int = 500
-    """Fewer than there is space for: what is loaded ahead must not displace what is used."""
+    entries: int = 5_000
+    """Parsed files. A model of twenty elements takes about 60 KB, so `bytes` is reached first."""
+    bytes: int = 100_000_000
+    """Memory of the models, as an estimate."""
+    warm_up: int = 500
+    """Definitions that a node loads before they are needed; 0: none."""
 
-
-class Definition(msgspec.Struct, frozen=True, gc=False):
-    """A process definition: its row and its model."""
-
-    row: DefinitionRow
-    process: Process
-
-
-class Changed(msgspec.Struct, frozen=True, rename="camel", gc=False):
-    """The payload of a notification: a process was deployed, or a definition was deleted."""
-
-    tenant: str
-    process_id: str
-    key: int
+    def __post_init__(self) -> None:
+        if self.entries < 1 or self.bytes < 1:
+            raise ValueError("it must be at least 1")
+        if self.warm_up < 0:
+            raise ValueError("it must be at least 0")
 
 
 class CacheStats(msgspec.Struct, frozen=True, gc=False):
@@ -69,7 +59,7 @@ class CacheStats(msgspec.Struct, frozen=True, gc=False):
     size: int
     """Files in the cache."""
     bytes: int
-    """The size of these files. A parsed file takes several times as much."""
+    """The memory that their models take, as an estimate."""
 
     @property
     def hit_rate(self) -> float:
@@ -78,23 +68,40 @@ class CacheStats(msgspec.Struct, frozen=True, gc=False):
         return self.hits / asked if asked else 1.0
 
 
-class _Cached(NamedTuple):
+class Cached(msgspec.Struct, frozen=True, gc=False):
+    """The models of a file and the bytes that they take."""
+
     models: Models
-    size: int
+    memory: int
 
 
 class UnreadableResource(Exception):
     """This version of the program can no longer read a deployed file."""
 
 
-class _Counted(LRUCache[K, V]):
-    """An LRU cache that counts what it evicts."""
+class ModelCache(LRUCache[str, Cached]):
+    """The least recently used files go when there are more than `entries`, or when they take more than `size` bytes.
 
-    evictions = 0
+    A file whose models take more than that is kept alone.
+    """
 
-    def popitem(self) -> tuple[K, V]:
+    def __init__(self, entries: int, size: int) -> None:
+        super().__init__(size, getsizeof=lambda cached: min(cached.memory, size))
+        self._entries = entries
+        self.evictions = 0
+
+    def __setitem__(self, sha256: str, cached: Cached) -> None:
+        if sha256 not in self and len(self) >= self._entries:
+            self.popitem()
+        super().__setitem__(sha256, cached)
+
+    def popitem(self) -> tuple[str, Cached]:
         self.evictions += 1
         return super().popitem()
+
+    def fits(self, memory: int) -> bool:
+        """Whether models of this size fit without an eviction."""
+        return len(self) < self._entries and self.currsize + memory <= self.maxsize
 
 
 class DefinitionCache:
@@ -103,7 +110,7 @@ class DefinitionCache:
     def __init__(
         self,
         acquire: Callable[[], AbstractAsyncContextManager[Connection]],
-        settings: CacheSettings | None = None,
+        settings: DefinitionSettings | None = None,
         read: Callable[[bytes, str], Parsed] = parse,
         consumers: int = 1,
     ) -> None:
@@ -111,58 +118,70 @@ class DefinitionCache:
         `consumers` parse with a connection of their own."""
         self._acquire = acquire
         self._read = read
-        self._settings = settings = settings or CacheSettings()
-        self._models: _Counted[str, _Cached] = _Counted(settings.models)
-        self._rows: LRUCache[tuple[str, int], DefinitionRow] = LRUCache(settings.definitions)
-        self._latest: TTLCache[tuple[str, str], int] = TTLCache(
-            settings.latest, settings.latest_ttl_s, timer=trio.current_time
-        )
-        self._loading_models: SingleFlight[str, Models | None] = SingleFlight()
-        self._loading_rows: SingleFlight[tuple[str, int], DefinitionRow | None] = SingleFlight()
-        self._loading_latest: SingleFlight[tuple[str, str], DefinitionRow | None] = SingleFlight()
+        self._settings = settings = settings or DefinitionSettings()
+        self._models = ModelCache(settings.entries, settings.bytes)
+        self._sources: LRUCache[tuple[str, int], tuple[str, str]] = LRUCache(MAX_SOURCES)
+        """The file and the process id of definitions. They never change."""
+        self._loading: SingleFlight[str, Models | None] = SingleFlight()
+        self._loading_for_consumers: SingleFlight[str, Models | None] = SingleFlight()
         self._own_threads = trio.CapacityLimiter(consumers)
-        self._changes = 0
-        self._hits = self._misses = 0
+        self.hits = self.misses = 0
         self.load_s = Buckets()
         """The time to parse a file, from its bytes to its models."""
 
-    # -- models by content ----------------------------------------------------------------------------------------
-
-    def put(self, sha256: str, parsed: Parsed, size: int) -> None:
-        """Keep a parsed file of `size` bytes. Files with problems are not deployed, and not kept."""
+    def put(self, sha256: str, parsed: Parsed) -> None:
+        """Keep a parsed file. Files with problems are not deployed, and not kept."""
         if not parsed.problems:
-            self._models[sha256] = _Cached({process.id: process for process in parsed.processes}, size)
+            self._models[sha256] = Cached({process.id: process for process in parsed.processes}, parsed.memory)
 
     def resource_nowait(self, sha256: str) -> Models | None:
         """The models of a deployed file, if they are in the cache."""
         cached = self._models.get(sha256)
         if cached is None:
-            self._misses += 1
+            self.misses += 1
             return None
-        self._hits += 1
+        self.hits += 1
         return cached.models
 
     async def resource(self, sha256: str, connection: Connection | None = None) -> Models | None:
         """The models of a deployed file, read and parsed if need be; None if there is no such file.
 
-        A caller that brings a `connection` reads on that one, parses in a thread of its own, and waits for nobody. The
-        consumer does, because it must not stop while the connections of the API are all in use.
+        A caller that brings a `connection` reads on that one, parses in a thread of its own, and waits only for others
+        that brought one. The consumer does, because it must not stop while the connections of the API are all in use.
 
         Raises:
             UnreadableResource: the file can no longer be parsed.
             StorageError: the file could not be read.
         """
-        models = self.resource_nowait(sha256)
-        if models is not None:
-            return models
+        cached = self._models.get(sha256)
+        if cached is not None:
+            return cached.models
         if connection is not None:
-            return await self._parse(sha256, await definitions.resource(connection, sha256), self._own_threads)
-        return await self._loading_models.get(sha256, lambda: self._load_models(sha256))
+            return await self._loading_for_consumers.get(
+                sha256, lambda: self._load(sha256, connection, self._own_threads)
+            )
+        return await self._loading.get(sha256, lambda: self._load_for_api(sha256))
 
-    async def _load_models(self, sha256: str) -> Models | None:
+    async def process(self, tenant: str, key: int) -> Process | None:
+        """The model of a tenant's definition in any state; None if there is none. Raises the errors of `resource`."""
+        source = self._sources.get((tenant, key))
+        if source is None:
+            async with self._acquire() as connection:
+                source = await definitions.source(connection, tenant, key)
+            if source is None:
+                return None
+            self._sources[tenant, key] = source
+        sha256, process_id = source
+        models = self.resource_nowait(sha256) or await self.resource(sha256)
+        return None if models is None else models[process_id]
+
+    async def _load_for_api(self, sha256: str) -> Models | None:
         async with self._acquire() as connection:
             content = await definitions.resource(connection, sha256)
         return await self._parse(sha256, content)
+
+    async def _load(self, sha256: str, connection: Connection, limiter: trio.CapacityLimiter) -> Models | None:
+        return await self._parse(sha256, await definitions.resource(connection, sha256), limiter)
 
     async def _parse(
         self, sha256: str, content: bytes | None, limiter: trio.CapacityLimiter | None = None
@@ -174,86 +193,27 @@ class DefinitionCache:
         self.load_s.note(trio.current_time() - began)
         if parsed.problems:
             raise UnreadableResource("; ".join(str(problem) for problem in parsed.problems))
-        self.put(sha256, parsed, len(content))
+        self.put(sha256, parsed)
         return {process.id: process for process in parsed.processes}
 
-    # -- definitions ------------------------------------------------------------------------------------------------
-
-    async def get(self, tenant: str, key: int) -> Definition | None:
-        """A definition of a tenant in any state; None if there is none. Raises the errors of `resource`."""
-        row = self._rows.get((tenant, key))
-        if row is None:
-            row = await self._loading_rows.get((tenant, key), lambda: self._load_row(tenant, key))
-        return None if row is None else await self._with_model(row)
-
-    async def latest(self, tenant: str, process_id: str) -> Definition | None:
-        """The highest active version of a process; None if there is none. Raises the errors of `resource`."""
-        key = self._latest.get((tenant, process_id))
-        if key is not None:
-            return await self.get(tenant, key)
-        load = self._loading_latest.get((tenant, process_id), lambda: self._load_latest(tenant, process_id))
-        row = await load
-        return None if row is None else await self._with_model(row)
-
-    async def _with_model(self, row: DefinitionRow) -> Definition | None:
-        models = await self.resource(row.sha256)
-        return None if models is None else Definition(row, models[row.process_id])
-
-    async def _load_row(self, tenant: str, key: int) -> DefinitionRow | None:
-        changes = self._changes
-        async with self._acquire() as connection:
-            row = await definitions.definition(connection, tenant, key)
-        if row is not None and changes == self._changes:  # otherwise it may be older than an invalidation
-            self._rows[tenant, key] = row
-        return row
-
-    async def _load_latest(self, tenant: str, process_id: str) -> DefinitionRow | None:
-        changes = self._changes
-        async with self._acquire() as connection:
-            row = await definitions.latest(connection, tenant, process_id)
-        if row is not None and changes == self._changes:
-            self._rows[tenant, row.key] = row
-            self._latest[tenant, process_id] = row.key
-        return row
-
-    # -- changes -----------------------------------------------------------------------------------------------
-
-    def invalidate(self, tenant: str, key: int) -> None:
-        """A definition was deleted or drains. Its model stays for the instances that still use it."""
-        self._changes += 1
-        row = self._rows.pop((tenant, key), None)
-        if row is not None:
-            self._latest.pop((tenant, row.process_id), None)
-
-    def invalidate_latest(self, tenant: str, process_id: str) -> None:
-        """A process has another latest version, because one was deployed or deleted."""
-        self._changes += 1
-        self._latest.pop((tenant, process_id), None)
-
-    def changed(self, payload: str) -> None:
-        """A notification has come. An unreadable or an empty one, which follows a reconnect, drops everything."""
-        try:
-            change = msgspec.json.decode(payload, type=Changed)
-        except msgspec.DecodeError:
-            self.forget()
-            return
-        self.invalidate(change.tenant, change.key)
-        self.invalidate_latest(change.tenant, change.process_id)
-
-    def forget(self) -> None:
-        """Drop everything that can change, because notifications may have been missed."""
-        self._changes += 1
-        self._rows.clear()
-        self._latest.clear()
+    # -- warm-up ------------------------------------------------------------------------------------------------
 
     async def files_to_load(self) -> list[str]:
         """The files of definitions that run or were deployed last, as far as they are not cached; the busiest first."""
+        if self._settings.warm_up == 0:
+            return []
         async with self._acquire() as connection:
-            rows = await definitions.in_use(connection, self._settings.prewarm)
-        return list(dict.fromkeys(row.sha256 for row in rows if row.sha256 not in self._models))
+            found = await definitions.in_use(connection, self._settings.warm_up)
+        return list(dict.fromkeys(sha256 for sha256 in found if sha256 not in self._models))
+
+    @property
+    def fits_another(self) -> bool:
+        """Whether the cache takes one more file, as large as the others, without an eviction."""
+        models = self._models
+        return models.fits(int(models.currsize) // max(1, len(models)))
 
     @property
     def stats(self) -> CacheStats:
         """Counters so far."""
-        size = sum(cached.size for cached in self._models.values())
-        return CacheStats(self._hits, self._misses, self._models.evictions, len(self._models), size)
+        models = self._models
+        return CacheStats(self.hits, self.misses, models.evictions, len(models), int(models.currsize))

@@ -1,7 +1,8 @@
 """Task: loads models before they are needed, so that a new leader does not parse files under load.
 
 At the start of a node it loads the models of the definitions with most running instances, and afterwards each process
-that any node deploys. This happens while other nodes lead, or beside the first commands. No command waits for it.
+that any node deploys, while the cache has room. This happens while other nodes lead, or beside the first commands. No
+command waits for it.
 """
 
 from __future__ import annotations
@@ -56,6 +57,8 @@ class WarmUp:
             files = await self._definitions.files_to_load()
         for sha256 in [file for file in files if file not in self._unreadable]:
             beat.beat()
+            if not self._definitions.fits_another:
+                return  # what is loaded ahead must not displace what is used
             with beat.waiting(LOAD_TIMEOUT_S):
                 await self._load(sha256)
 

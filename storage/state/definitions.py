@@ -12,24 +12,7 @@ from vivero.storage.postgres.sql_files import beside
 
 _sql = beside(__file__)
 _STORE, _RESOURCE = _sql["store_resources"], _sql["resource"]
-_DEFINITION, _LATEST, _IN_USE = _sql["definition"], _sql["latest_definition"], _sql["definitions_in_use"]
-
-
-class DefinitionRow(msgspec.Struct, frozen=True, gc=False):
-    """The metadata of a process definition. The file with the SHA-256 `sha256` contains its model."""
-
-    key: int
-    deployment_key: int
-    tenant: str
-    process_id: str
-    version: int
-    name: str | None
-    version_tag: str | None
-    resource_name: str
-    sha256: str
-    state: str
-    """ACTIVE, DRAINING or DELETED."""
-    deployed_at_ms: int
+_SOURCE, _IN_USE = _sql["definition_source"], _sql["definitions_in_use"]
 
 
 async def store_resources(connection: Connection, resources: Sequence[tuple[str, bytes]]) -> None:
@@ -48,20 +31,14 @@ async def resource(connection: Connection, sha256: str) -> bytes | None:
     return bytes(rows[0][0]) if rows else None
 
 
-async def definition(connection: Connection, tenant: str, key: int) -> DefinitionRow | None:
-    """The definition with this key, in any state; None if the tenant has none."""
-    return _first((await connection.execute(_DEFINITION, (key, tenant))).rows)
+async def source(connection: Connection, tenant: str, key: int) -> tuple[str, str] | None:
+    """The SHA-256 of a definition's file, and its process id. It may be in any state. None: the tenant has none."""
+    rows = (await connection.execute(_SOURCE, (key, tenant))).rows
+    return (rows[0][0], rows[0][1]) if rows else None
 
 
-async def latest(connection: Connection, tenant: str, process_id: str) -> DefinitionRow | None:
-    """The highest active version of a process, None if there is none."""
-    return _first((await connection.execute(_LATEST, (tenant, process_id))).rows)
-
-
-async def in_use(connection: Connection, limit: int) -> list[DefinitionRow]:
-    """Up to `limit` definitions: those with running instances, the busiest first, then the newest active ones."""
-    return [DefinitionRow(*row) for row in (await connection.execute(_IN_USE, (limit,))).rows]
-
-
-def _first(rows: list[tuple[object, ...]]) -> DefinitionRow | None:
-    return DefinitionRow(*rows[0]) if rows else None  # type: ignore[arg-type]
+async def in_use(connection: Connection, limit: int) -> list[str]:
+    """The files of up to `limit` definitions: those with running instances, the busiest first, then the newest active
+    ones. By their SHA-256; a file may come several times.
+    """
+    return [row[0] for row in (await connection.execute(_IN_USE, (limit,))).rows]

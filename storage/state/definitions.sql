@@ -11,26 +11,13 @@ ON CONFLICT (sha256) DO UPDATE SET stored_at = now();
 -- The deployed bytes, unchanged.
 SELECT bytes FROM resources WHERE sha256 = $1;
 
--- name: definition
--- In any state: running instances need draining definitions. Callers that start instances check the state.
-SELECT process_definition_key, deployment_key, tenant_id, process_id, version, name, version_tag, resource_name, sha256,
-       state, to_epoch_ms(deployed_at)
-FROM process_definitions
-WHERE process_definition_key = $1 AND tenant_id = $2;
-
--- name: latest_definition
--- Only ACTIVE definitions can be started. The index has the highest version first.
-SELECT process_definition_key, deployment_key, tenant_id, process_id, version, name, version_tag, resource_name, sha256,
-       state, to_epoch_ms(deployed_at)
-FROM process_definitions
-WHERE tenant_id = $1 AND process_id = $2 AND state = 'ACTIVE'
-ORDER BY version DESC
-LIMIT 1;
+-- name: definition_source
+-- In any state: running instances need the models of draining and deleted definitions.
+SELECT sha256, process_id FROM process_definitions WHERE process_definition_key = $1 AND tenant_id = $2;
 
 -- name: definitions_in_use
 -- The definitions with running instances, the busiest first, then the newest: a cache loads them before commands need them.
-SELECT d.process_definition_key, d.deployment_key, d.tenant_id, d.process_id, d.version, d.name, d.version_tag,
-       d.resource_name, d.sha256, d.state, to_epoch_ms(d.deployed_at)
+SELECT d.sha256
 FROM process_definitions d
 LEFT JOIN (
     SELECT process_definition_key, sum(active) AS running FROM counted_elements

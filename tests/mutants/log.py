@@ -339,11 +339,17 @@ LOG: tuple[Mutant, ...] = (
         ("end = trio.current_time() + self._settings.sweep_s", "end = trio.current_time() + 1e6"),
     ),
     mutant(
-        "definitions: what was read before an invalidation is kept",
-        f"{DEFINITIONS_TESTS}::test_what_was_read_before_an_invalidation_is_not_kept",
+        "definitions: a command that needs two models loses the first when the second is loaded",
+        "tests/runtime/test_definitions_in_use.py"
+        "::test_an_instance_that_needs_two_models_at_once_ends_although_the_cache_holds_one",
+        "engine/runtime/consumer/term.py",
+        ("        if self._missing is None:\n            self._loader", "        if True:\n            self._loader"),
+    ),
+    mutant(
+        "definitions: the memory of models is not bounded",
+        f"{DEFINITIONS_TESTS}::test_the_memory_of_models_is_bounded_whatever_their_expressions_are",
         "engine/runtime/definitions.py",
-        ("        if row is not None and changes == self._changes:\n", "        if row is not None:\n"),
-        ("if row is not None and changes == self._changes:  #", "if row is not None:  #"),
+        ("min(cached.memory, size)", "1"),
     ),
     mutant(
         "primary: a server of an older timeline is used again",

@@ -1,6 +1,7 @@
 """The process definition cache, and the statements below it."""
 
 import hashlib
+import random
 from contextlib import asynccontextmanager
 
 import pytest
@@ -9,7 +10,7 @@ import trio.testing
 
 from tests.runtime.consumer.bench import beat
 from vivero.engine.bpmn.parser import Parsed, parse
-from vivero.engine.runtime.definitions import CacheSettings, DefinitionCache, UnreadableResource
+from vivero.engine.runtime.definitions import DefinitionCache, DefinitionSettings, UnreadableResource
 from vivero.engine.runtime.single_flight import SingleFlight
 from vivero.engine.runtime.warm_up import WarmUp
 from vivero.storage.state import definitions
@@ -18,6 +19,18 @@ BPMN = """<?xml version="1.0"?>
 <definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t">
   <process id="{id}" isExecutable="true">
     <startEvent id="start"/><endEvent id="end"/><sequenceFlow id="go" sourceRef="start" targetRef="end"/>
+  </process>
+</definitions>"""
+
+
+ONE_SCRIPT = """<?xml version="1.0"?>
+<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t"
+    xmlns:zeebe="http://camunda.org/schema/zeebe/1.0">
+  <process id="p{number}" isExecutable="true">
+    <startEvent id="start"/>
+    <scriptTask id="task"><extensionElements><zeebe:script expression="={expression}" resultVariable="r"/>
+    </extensionElements></scriptTask>
+    <sequenceFlow id="go" sourceRef="start" targetRef="task"/>
   </process>
 </definitions>"""
 
@@ -95,36 +108,47 @@ async def test_any_bytes_can_be_stored(connection):
 
 async def test_a_definition_is_parsed_once(cache, connection, counting):
     await deploy(connection, 5)
-    found = await cache.get("t", 5)
-    assert (found.row.key, found.row.version, found.row.state) == (5, 1, "ACTIVE")
-    assert (found.process.id, sorted(found.process.nodes)) == ("order", ["end", "order", "start"])
+    process = await cache.process("t", 5)
+    assert (process.id, sorted(process.nodes)) == ("order", ["end", "order", "start"])
     for _ in range(999):
-        assert await cache.get("t", 5) == found
+        assert await cache.process("t", 5) is process
     assert len(counting.parsed) == 1
-    assert cache.stats.hits == 999
-    assert cache.stats.misses == 1
+    assert (cache.stats.hits, cache.stats.misses) == (999, 1)
     assert cache.stats.hit_rate > 0.99
 
 
 async def test_a_definition_belongs_to_its_tenant(cache, connection):
     await deploy(connection, 5)
-    assert await cache.get("u", 5) is None
-    assert await cache.get("t", 6) is None
-    assert await cache.latest("u", "order") is None
+    assert await cache.process("u", 5) is None
+    assert await cache.process("t", 6) is None
+
+
+async def test_tenants_and_versions_share_the_model_of_a_file(cache, connection, counting):
+    for key, tenant, version in [(5, "t", 1), (6, "t", 2), (7, "u", 1)]:
+        await deploy(connection, key, tenant=tenant, version=version)
+    found = [await cache.process(tenant, key) for tenant, key in [("t", 5), ("t", 6), ("u", 7)]]
+    assert len({id(process) for process in found}) == 1
+    assert len(counting.parsed) == 1
+
+
+@pytest.mark.parametrize("state", ["DRAINING", "DELETED"])
+async def test_running_instances_find_the_model_of_a_definition_that_has_gone(cache, connection, state):
+    await deploy(connection, 5, state=state)
+    assert (await cache.process("t", 5)).id == "order"
 
 
 async def test_what_the_api_parsed_is_not_parsed_again(cache, connection, counting):
     sha256, content = file()
     assert cache.resource_nowait(sha256) is None
-    cache.put(sha256, parse(content, "order.bpmn"), len(content))
+    cache.put(sha256, parse(content, "order.bpmn"))
     assert sorted(cache.resource_nowait(sha256)) == ["order"]
     await deploy(connection, 5)
-    assert (await cache.get("t", 5)).process is cache.resource_nowait(sha256)["order"]
+    assert (await cache.process("t", 5)) is cache.resource_nowait(sha256)["order"]
     assert counting.parsed == []
 
 
 async def test_files_with_problems_are_not_kept(cache):
-    cache.put("x", parse(b"<nonsense/>", "nonsense.bpmn"), 11)
+    cache.put("x", parse(b"<nonsense/>", "nonsense.bpmn"))
     assert cache.resource_nowait("x") is None
 
 
@@ -139,13 +163,13 @@ async def test_many_who_ask_at_once_cause_one_load(cache, connection, counting):
     found = []
 
     async def ask():
-        found.append(await cache.get("t", 5))
+        found.append(await cache.process("t", 5))
 
     async with trio.open_nursery() as nursery:
         for _ in range(50):
             nursery.start_soon(ask)
     assert len(found) == 50
-    assert {id(each.process) for each in found} == {id(found[0].process)}
+    assert len({id(process) for process in found}) == 1
     assert len(counting.parsed) == 1
 
 
@@ -170,84 +194,65 @@ async def test_a_reader_with_its_own_connection_waits_for_nobody(connection, cou
     assert await cache.resource("0" * 64, connection) is None
 
 
-async def test_the_least_recently_used_model_goes(acquire, connection):
-    cache = DefinitionCache(acquire, CacheSettings(models=2))
-    for number, process_id in enumerate(["a", "b", "c"]):
-        await deploy(connection, number, process_id)
-    await cache.get("t", 0)
-    await cache.get("t", 1)
-    await cache.get("t", 0)
-    await cache.get("t", 2)
-    assert [cache.resource_nowait(file(process_id)[0]) is not None for process_id in "abc"] == [True, False, True]
-    assert (cache.stats.size, cache.stats.evictions) == (2, 1)
-    assert (await cache.get("t", 1)).process.id == "b"
-
-
-async def test_latest_is_the_highest_active_version(cache, connection):
-    await deploy(connection, 5, version=1)
-    await deploy(connection, 6, version=2)
-    await deploy(connection, 7, version=3, state="DRAINING")
-    assert (await cache.latest("t", "order")).row.key == 6
-    assert (await cache.latest("t", "other")) is None
-
-
-async def test_a_deployment_moves_latest_and_leaves_the_old_version(cache, connection, counting):
+async def test_consumers_that_need_one_file_at_once_parse_it_once(cache, connection, counting):
     await deploy(connection, 5)
-    assert (await cache.latest("t", "order")).row.version == 1
-    await deploy(connection, 6, version=2)
-    assert (await cache.latest("t", "order")).row.version == 1  # until somebody says so
-    cache.changed('{"tenant":"t","processId":"order","key":6}')
-    assert (await cache.latest("t", "order")).row.version == 2
-    assert (await cache.get("t", 5)).row.version == 1
+    sha256, _ = file()
+    async with trio.open_nursery() as nursery:
+        for _ in range(4):
+            nursery.start_soon(cache.resource, sha256, connection)
     assert len(counting.parsed) == 1
 
 
-async def test_latest_is_asked_for_again_after_its_time(acquire, connection):
-    cache = DefinitionCache(acquire, CacheSettings(latest_ttl_s=0.0))
-    await deploy(connection, 5)
-    assert (await cache.latest("t", "order")).row.version == 1
-    await deploy(connection, 6, version=2)
-    assert (await cache.latest("t", "order")).row.version == 2
+async def test_the_least_recently_used_model_goes(acquire, connection):
+    cache = DefinitionCache(acquire, DefinitionSettings(entries=2))
+    for number, process_id in enumerate(["a", "b", "c"]):
+        await deploy(connection, number, process_id)
+    for key in (0, 1, 0, 2):
+        await cache.process("t", key)
+    assert [cache.resource_nowait(file(process_id)[0]) is not None for process_id in "abc"] == [True, False, True]
+    assert (cache.stats.size, cache.stats.evictions) == (2, 1)
+    assert (await cache.process("t", 1)).id == "b"
 
 
-async def test_a_deleted_definition_is_seen_as_such_and_keeps_its_model(cache, connection):
-    await deploy(connection, 5)
-    assert (await cache.get("t", 5)).row.state == "ACTIVE"
-    assert (await cache.latest("t", "order")).row.key == 5
-    await connection.script("UPDATE process_definitions SET state = 'DRAINING'")
-    cache.invalidate("t", 5)
-    assert (await cache.get("t", 5)).row.state == "DRAINING"
-    assert await cache.latest("t", "order") is None
-    assert cache.resource_nowait(file()[0]) is not None
+def parsed_file(number, expression="1"):
+    """A file with a script task, parsed."""
+    content = ONE_SCRIPT.format(number=number, expression=expression).encode()
+    return hashlib.sha256(content).hexdigest(), parse(content, "script.bpmn")
 
 
-@pytest.mark.parametrize("payload", ["", "{", '{"tenant":1}'])
-async def test_an_unreadable_notification_forgets_what_can_change(cache, connection, payload):
-    await deploy(connection, 5)
-    await cache.latest("t", "order")
-    await connection.script("UPDATE process_definitions SET state = 'DRAINING'")
-    cache.changed(payload)
-    assert (await cache.get("t", 5)).row.state == "DRAINING"
-    assert await cache.latest("t", "order") is None
+def test_the_memory_of_models_is_bounded_whatever_their_expressions_are(seed):
+    choose, limit = random.Random(seed), 200_000
+    cache = DefinitionCache(None, DefinitionSettings(bytes=limit))
+    kept = []
+    for number in range(200):
+        sha256, parsed = parsed_file(number, "+".join(["a"] * choose.choice([1, 10, 100])))
+        assert not parsed.problems
+        cache.put(sha256, parsed)
+        kept.append((sha256, parsed.memory))
+        assert cache.stats.bytes <= limit
+    assert cache.stats.size + cache.stats.evictions == 200
+    newest = kept[-cache.stats.size :]
+    assert sum(memory for _, memory in newest) == cache.stats.bytes
+    assert sum(memory for _, memory in kept[-cache.stats.size - 1 :]) > limit, "the cache is as full as it may be"
 
 
-@pytest.mark.parametrize(("look_up", "what", "state"), [("latest", "order", None), ("get", 5, "DRAINING")])
-async def test_what_was_read_before_an_invalidation_is_not_kept(connection, look_up, what, state):
-    """The row is read, then the definition deleted and invalidated, and only then the reader comes to keep it."""
-    await deploy(connection, 5)
-    sha256, content = file()
+def test_a_file_that_takes_more_than_all_of_the_cache_is_kept_alone():
+    small, large = parsed_file(0), parsed_file(1, "+".join(["a"] * 1000))
+    cache = DefinitionCache(None, DefinitionSettings(bytes=large[1].memory // 2))
+    cache.put(*small)
+    cache.put(*large)
+    assert [cache.resource_nowait(each[0]) is not None for each in (small, large)] == [False, True]
+    cache.put(*small)
+    assert [cache.resource_nowait(each[0]) is not None for each in (small, large)] == [True, False]
 
-    @asynccontextmanager
-    async def acquire():
-        yield connection
-        await connection.script("UPDATE process_definitions SET state = 'DRAINING'")
-        known.invalidate("t", 5)
 
-    known = DefinitionCache(acquire)
-    known.put(sha256, parse(content, "order.bpmn"), len(content))
-    assert (await getattr(known, look_up)("t", what)).row.state == "ACTIVE"
-    again = await getattr(known, look_up)("t", what)
-    assert (again and again.row.state) == state
+def test_a_file_that_is_deployed_again_takes_its_place_once():
+    cache = DefinitionCache(None, DefinitionSettings(entries=2))
+    one, two = parsed_file(1), parsed_file(2)
+    for each in (one, two, one, two):
+        cache.put(*each)
+    assert (cache.stats.size, cache.stats.evictions) == (2, 0)
+    assert cache.stats.bytes == one[1].memory + two[1].memory
 
 
 async def test_the_warm_up_loads_what_runs_and_survives_what_is_broken(cache, connection, counting):
@@ -264,7 +269,21 @@ async def test_the_warm_up_loads_what_runs_and_survives_what_is_broken(cache, co
     assert counting.parsed == [file(name)[0] for name in "cab"]
     assert warm_up.loaded == 2
     assert cache.resource_nowait(file("a")[0]) is not None
-    assert cache.stats.bytes == sum(len(file(name)[1]) for name in "ab")
+    assert cache.stats.bytes == sum(parse(file(name)[1], name).memory for name in "ab")
+    assert (cache.stats.hits, cache.stats.misses) == (1, 0), "loading ahead is no look-up"
+
+
+@pytest.mark.parametrize(
+    ("settings", "loaded"),
+    [(DefinitionSettings(warm_up=0), 0), (DefinitionSettings(warm_up=3), 3), (DefinitionSettings(entries=2), 2)],
+)
+async def test_the_warm_up_loads_so_many_and_never_more_than_there_is_room_for(acquire, connection, settings, loaded):
+    for key, process_id in enumerate("abcd"):
+        await deploy(connection, key, process_id)
+    cache = DefinitionCache(acquire, settings)
+    warm_up = WarmUp(cache)
+    await warm_up.run_once(beat())
+    assert (warm_up.loaded, cache.stats.size, cache.stats.evictions) == (loaded, loaded, 0)
 
 
 async def test_the_warm_up_loads_what_another_node_deploys(cache, connection, counting):

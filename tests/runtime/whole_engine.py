@@ -58,7 +58,7 @@ def starts(expression, kind="timeCycle", id="p", note=""):
 class EngineBench:
     """The parts, and words for what tests do with them. `settled` waits for everything that was appended."""
 
-    def __init__(self, dsn, settings=None, consumer_settings=None) -> None:
+    def __init__(self, dsn, settings=None, consumer_settings=None, definition_settings=None) -> None:
         self._dsn = dsn
         self.settings = settings or TimerSettings()
         self.ended = {}
@@ -68,7 +68,9 @@ class EngineBench:
         self._moved = trio.Event()
         connect = partial(driver.connect, dsn)
         self._pool = Pool(lambda deadline: driver.connect(dsn, name="vivero test", deadline=deadline), 2)
-        self.definitions = DefinitionCache(self._pool.connection, read=partial(parse, enabled=ALL_KINDS))
+        self.definitions = DefinitionCache(
+            self._pool.connection, definition_settings, partial(parse, enabled=ALL_KINDS)
+        )
         self.consumer = Consumer(
             lambda name: connect(name=name),
             "test",
@@ -169,7 +171,7 @@ class EngineBench:
         await store_resources(self.connection, [(sha, content)])
         parsed = read_resource(name, content, enabled=ALL_KINDS)
         assert not parsed.problems, parsed.problems
-        self.definitions.put(sha, parsed, len(content))
+        self.definitions.put(sha, parsed)
         outcome = await self.run(Deploy((reference_of(parsed, sha),)))
         assert outcome.rejection is None, outcome.rejection
         return msgspec.json.decode(outcome.response)

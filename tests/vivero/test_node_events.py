@@ -19,7 +19,7 @@ def test_only_a_change_of_rights_ends_long_polls(payload, done):
         end_waits=lambda: called.append("end_waits"),
     )
     absent = SimpleNamespace()
-    events = NodeEvents(absent, absent, parts, absent, absent, absent, {}, absent, absent, absent, parts)
+    events = NodeEvents(absent, parts, absent, absent, absent, {}, absent, absent, absent, parts)
     events.heard(CHANNEL, payload)
     assert called == done
 
@@ -28,10 +28,9 @@ def test_a_changed_batch_operation_and_a_new_term_wake_their_task():
     called: list[object] = []
     task = SimpleNamespace(look=lambda: called.append("look"), term=called.append)
     absent = SimpleNamespace()
-    quiet = SimpleNamespace(term_began=lambda: None, forget=lambda: None, term=lambda _epoch: None)
+    quiet = SimpleNamespace(term_began=lambda: None, term=lambda _epoch: None)
     timers: Any = {1: quiet, 2: quiet}
     events = NodeEvents(
-        quiet,
         quiet,
         absent,
         absent,

@@ -69,6 +69,11 @@ def of_timers(name: str) -> Callable[[Parts], Iterable[Observed]]:
     return one(lambda parts: sum(getattr(timers.stats, name) for timers in parts.timers.values()))
 
 
+def of_cache(name: str) -> Callable[[Parts], Iterable[Observed]]:
+    """A figure of the cache of definitions."""
+    return one(lambda parts: getattr(parts.definitions.stats, name))
+
+
 def of_pools(name: str) -> Callable[[Parts], Iterable[Observed]]:
     """A number of each connection pool's figures."""
 
@@ -284,13 +289,11 @@ INSTRUMENTS: Sequence[Instrument] = (
         "incidents.resolved", "{incident}", "Incidents resolved, or gone with their elements.", of_incidents("resolved")
     ),
     # caches and pools
-    counter("definitions.hits", "{look-up}", "Models found in the cache.", one(lambda p: p.definitions.stats.hits)),
-    counter("definitions.misses", "{look-up}", "Models not in the cache.", one(lambda p: p.definitions.stats.misses)),
-    counter(
-        "definitions.evictions", "{file}", "Files evicted from the cache.", one(lambda p: p.definitions.stats.evictions)
-    ),
-    gauge("definitions.files", "{file}", "Files in the cache.", one(lambda parts: parts.definitions.stats.size)),
-    gauge("definitions.size", "By", "Bytes of the files in the cache.", one(lambda p: p.definitions.stats.bytes)),
+    counter("definitions.hits", "{look-up}", "Models that the engine found in the cache.", of_cache("hits")),
+    counter("definitions.misses", "{look-up}", "Models that the engine did not find in the cache.", of_cache("misses")),
+    counter("definitions.evictions", "{file}", "Files evicted from the cache.", of_cache("evictions")),
+    gauge("definitions.files", "{file}", "Files in the cache.", of_cache("size")),
+    gauge("definitions.size", "By", "Memory of the models in the cache, as an estimate.", of_cache("bytes")),
     gauge("pool.connections", "{connection}", "Connections of a pool in use.", of_pools("in_use")),
     gauge("pool.size", "{connection}", "The most connections of a pool.", of_pools("size")),
     gauge("pool.waiting", "{request}", "Requests that wait for a connection.", of_pools("waiting")),

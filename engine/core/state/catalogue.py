@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from vivero.engine.bpmn.model import Process
 from vivero.engine.core.state.instance_tree import Timer
 from vivero.engine.core.state.message_channels import Starts
 from vivero.engine.core.state.rows import Row
@@ -66,8 +65,6 @@ class Catalogue:
         self.families: dict[tuple[str, str], Family] = {}
         self.definitions: dict[int, Definition] = {}
         self.usage: dict[int, Usage] = {}
-        self.models: dict[int, Process] = {}
-        """Executable models by key of the definition. They never become stale."""
         self.form_versions: dict[tuple[str, str], FormVersions] = {}
         self.forms: dict[int, FormVersion] = {}
         self.starts: Starts | None = None
@@ -76,7 +73,7 @@ class Catalogue:
         """All timers that start a process, by tenant and process id, for every process in `families`."""
 
     def clear(self) -> None:
-        """Forget everything but the models."""
+        """Forget everything."""
         self.families.clear()
         self.definitions.clear()
         self.usage.clear()

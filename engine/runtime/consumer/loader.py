@@ -16,7 +16,7 @@ from vivero.engine.core.state.state import Decoded, State
 from vivero.engine.feel import EvaluationError, decode_large
 from vivero.engine.runtime.consumer.log_reader import LogReader
 from vivero.engine.runtime.consumer.owner import Owner
-from vivero.engine.runtime.definitions import UnreadableResource
+from vivero.engine.runtime.definitions import Models, UnreadableResource
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.storage import routes
 from vivero.storage.log_batches import Batch
@@ -40,6 +40,8 @@ class Loader:
         self._log_reader = log_reader
         self._beat = beat
         self._definitions_seq: int | None = None
+        self._pinned: dict[str, Models] = {}
+        """The models that the commands under way have found, by file. The cache may evict them meanwhile."""
 
     def is_outdated(self, read: Batch) -> bool:
         """Whether the cached catalogue must be dropped: another node deployed something, or there is too much of it."""
@@ -56,10 +58,12 @@ class Loader:
         return await routes.read(await self._log_reader.connection_free(), self._state.partition)
 
     def note_read(self, read: Batch) -> None:
-        """Remember the version of the catalogue that rows were read with, and bound the number of cached models."""
+        """Remember the version of the catalogue that rows were read with."""
         self._definitions_seq = max(read.definitions_seq, self._definitions_seq or 0)
-        if len(self._state.catalogue.models) > self._settings.max_models:
-            self._state.catalogue.models.clear()
+
+    def unpin(self) -> None:
+        """Leave the models to the cache: no command waits for another one that it needs, too."""
+        self._pinned.clear()
 
     def note_deployment(self) -> None:
         """A batch of this term changes the catalogue."""
@@ -84,7 +88,7 @@ class Loader:
         """Load the models that are needed of definitions that are in the state."""
         for need in needs:
             definition = self._state.catalogue.definitions.get(need.key) if need.kind is NeedKind.MODEL else None
-            if definition is not None and definition.key not in self._state.catalogue.models:
+            if definition is not None and definition.sha256 not in self._pinned:
                 await self._load_model(definition)
 
     async def load_values(self, needs: Iterable[Need]) -> None:
@@ -95,20 +99,27 @@ class Loader:
                 values[need.key] = await trio.to_thread.run_sync(_decoded, need.key)
 
     def find_model(self, definition: Definition) -> Process | None:
-        """The model of a definition if this node has parsed it already."""
-        processes = self._definitions.resource_nowait(definition.sha256)
-        return None if processes is None else processes[definition.process_id]
+        """The model of a definition if this node has parsed it already. Each call counts as a hit or a miss."""
+        models = self._pinned.get(definition.sha256)
+        if models is not None:
+            self._definitions.hits += 1
+            return models[definition.process_id]
+        models = self._definitions.resource_nowait(definition.sha256)
+        if models is None:
+            return None
+        self._pinned[definition.sha256] = models
+        return models[definition.process_id]
 
     async def _load_model(self, definition: Definition) -> None:
         connection = await self._log_reader.connection_free()
         try:
             with self._beat.waiting(PARSE_S):  # the parser's thread cannot be cancelled, so the child must outwait it
-                processes = await self._definitions.resource(definition.sha256, connection)
+                models = await self._definitions.resource(definition.sha256, connection)
         except UnreadableResource as error:  # it concerns one definition: instances of the others go on
             log.error("a deployed file can no longer be read", definition=definition.key, problems=told(error))
             return
-        if processes is not None:
-            self._state.catalogue.models[definition.key] = processes[definition.process_id]
+        if models is not None:
+            self._pinned[definition.sha256] = models
 
 
 def _decoded(text: str) -> Decoded:

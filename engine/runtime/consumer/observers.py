@@ -16,6 +16,8 @@ from vivero.storage.postgres.driver import Connection
 class Models(Protocol):
     """The processes of a deployed file by its SHA-256: `engine.runtime.definitions.DefinitionCache`."""
 
+    hits: int
+
     async def resource(self, sha256: str, connection: Connection) -> Mapping[str, Process] | None: ...
 
     def resource_nowait(self, sha256: str) -> Mapping[str, Process] | None: ...

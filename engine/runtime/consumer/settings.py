@@ -17,7 +17,6 @@ class ConsumerSettings:
 
     batch_commands: int = 500
     cache_bytes: int = 48_000_000
-    max_models: int = 2_000
     max_definitions: int = 20_000
     poll_s: float = 1.0
     call_timeout_s: float = 5.0

@@ -137,6 +137,8 @@ class Term:
     async def run_once(self, nursery: trio.Nursery) -> bool:
         """Process at most one batch, and start its commit. False when there is nothing to do."""
         self._owner.stats.evicted += self._eviction.run()
+        if self._missing is None:
+            self._loader.unpin()
         careful = self._committer.careful
         if self._quanta.due and not careful and await self._run_quantum(nursery, waited=True):
             return True

@@ -111,6 +111,7 @@ class Models:
         self.resources = resources
         self.cold = set()
         """What is not in memory until somebody waits for it."""
+        self.hits = 0
 
     async def resource(self, sha256, _connection):
         await trio.lowlevel.checkpoint()
