@@ -12,12 +12,9 @@ SELECT pg_export_snapshot(), to_epoch_ms(clock_timestamp()), (SELECT max(version
 SELECT relname::text, pg_table_size(oid) FROM pg_class
 WHERE relkind = 'r' AND relpersistence = 'p' AND relnamespace = current_schema()::regnamespace ORDER BY relname;
 
--- name: counts
--- Rows of the tables that matter most: compared after a restore.
-SELECT (SELECT count(*) FROM command_log), (SELECT count(*) FROM event_log), (SELECT count(*) FROM process_instances),
-       (SELECT count(*) FROM element_instances), (SELECT count(*) FROM variables), (SELECT count(*) FROM jobs),
-       (SELECT count(*) FROM timers), (SELECT count(*) FROM messages), (SELECT count(*) FROM user_tasks),
-       (SELECT count(*) FROM incidents), (SELECT count(*) FROM process_definitions);
+-- name: existing
+-- Of these tables, those that this schema has. The first start of an installation may have been killed between two migrations.
+SELECT name FROM unnest($1::text[]) WITH ORDINALITY AS t (name, n) WHERE to_regclass(name) IS NOT NULL ORDER BY n;
 
 -- name: tables
 -- Whatever there is: a restore is for an empty database.

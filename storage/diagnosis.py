@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import trio
 
-from vivero.storage import history
+from vivero.storage import history, nodes
 from vivero.storage.history import State
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.sql_files import beside
@@ -113,7 +113,8 @@ async def _of_schema(connection: Connection) -> tuple[int | None, int, float]:
     ((has_tables,),) = (await connection.execute(_sql["tables"])).rows
     if not has_tables:
         return None, 0, 0.0
-    schema, nodes, off_s = [
-        (await connection.execute(_sql[name])).rows[0][0] for name in ("schema_version", "nodes", "engine_clock")
-    ]
-    return schema, nodes, off_s
+    ((schema,),) = (await connection.execute(_sql["schema_version"])).rows
+    if not schema:
+        return 0, 0, 0.0  # a start that was killed before its first migration
+    ((off_s,),) = (await connection.execute(_sql["engine_clock"])).rows
+    return schema, len(await nodes.running(connection)), off_s

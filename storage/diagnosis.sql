@@ -47,10 +47,6 @@ SELECT to_regclass('schema_migrations') IS NOT NULL;
 -- The newest migration.
 SELECT coalesce(max(version), 0) FROM schema_migrations;
 
--- name: nodes
--- Each live node holds connections.
-SELECT count(*) FROM nodes WHERE heartbeat_at > clock_timestamp() - interval '10 seconds';
-
 -- name: engine_clock
 -- Seconds by which the engine's clock differs from the server's.
 SELECT extract(epoch FROM clock_now() - clock_timestamp())::float8;

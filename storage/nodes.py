@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -64,6 +65,15 @@ class Partition(msgspec.Struct, frozen=True, gc=False):
         return None if self.free else self.owner
 
 
+class Running(NamedTuple):
+    """A node that runs now, as far as every schema knows it."""
+
+    id: str
+    version: str
+    host: str
+    port: int
+
+
 class View(msgspec.Struct, frozen=True, gc=False):
     """The nodes, the oldest first, and the partitions, at one moment."""
 
@@ -97,10 +107,10 @@ async def leave(connection: Connection, id: str) -> None:
     await connection.execute(_sql["leave"], (id, NODES_CHANNEL))
 
 
-async def live(connection: Connection) -> list[Node]:
-    """The nodes that run now. There are none in a database without the table, because no such node ever ran on it."""
+async def running(connection: Connection) -> list[Running]:
+    """The nodes that run now, by any schema: a program asks before it migrates. Without the table there are none."""
     ((exists,),) = (await connection.execute(_sql["exists"])).rows
-    return [node for node in (await view(connection)).nodes if node.live] if exists else []
+    return [Running(*row) for row in (await connection.execute(_sql["running"], (LIVE_S,))).rows] if exists else []
 
 
 async def set_draining(connection: Connection, id: str, draining: bool) -> bool:

@@ -41,6 +41,15 @@ SELECT (
 WITH gone AS (DELETE FROM nodes WHERE id = $1)
 SELECT pg_notify($2, '{}');
 
+-- name: running
+-- The nodes that run now, for a program that starts. The schema may be older than the program: this reads only columns that the table has
+-- had since the migration that made it.
+SELECT id, version, host, port FROM nodes n
+WHERE heartbeat_at > clock_timestamp() - make_interval(secs => $1) AND (
+    pg_postmaster_start_time() > clock_timestamp() - make_interval(secs => $1)
+    OR EXISTS (SELECT FROM pg_stat_activity s WHERE s.pid = n.pid AND s.backend_start = n.backend_start))
+ORDER BY number;
+
 -- name: exists
 -- Before the first migration of a new database, and in older schemas, there is no table.
 SELECT to_regclass('nodes') IS NOT NULL;

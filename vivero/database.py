@@ -23,6 +23,7 @@ from vivero.engine.runtime.supervision.failures import Escalated
 from vivero.storage import nodes
 from vivero.storage.postgres import checks, driver, migrate
 from vivero.storage.postgres.checks import Server
+from vivero.storage.postgres.connection import Connection
 from vivero.storage.postgres.migrate import Migration
 
 log = structlog.get_logger(__name__)
@@ -36,8 +37,11 @@ async def prepare(dsn: str, config: Config, migrating: Callable[[Migration, int,
     server = await checks.check(dsn, allow_unsafe_commits=config.database.allow_unsafe_commits)
     connection = await driver.connect(dsn, name="vivero:migrate")
     try:
-        versions.check(config.api.version, await nodes.live(connection))
-        await migrate.migrate(connection, progress=migrating)
+
+        async def fits(connection: Connection) -> None:
+            versions.check(config.api.version, await nodes.running(connection))
+
+        await migrate.migrate(connection, before=fits, progress=migrating)
     finally:
         connection.close()
     return server

@@ -7,7 +7,7 @@ at once: one migrates; the others wait for its lock and then find nothing to do.
 
 import hashlib
 import re
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,6 +61,10 @@ class Migration:
 
 Progress = Callable[[Migration, int, int], None]
 """Called before each migration with the migration, its number (from 1) among those to run, and their count."""
+
+
+Check = Callable[[Connection], Awaitable[None]]
+"""Raises if the database must not be migrated now."""
 
 
 def read_migrations(directory: Path = MIGRATIONS_DIRECTORY) -> tuple[Migration, ...]:
@@ -128,11 +132,15 @@ async def migrate(
     connection: Connection,
     migrations: Sequence[Migration] | None = None,
     *,
+    before: Check | None = None,
     progress: Progress | None = None,
     lock_wait_s: float = LOCK_WAIT_S,
     timeout_s: float = MIGRATION_TIMEOUT_S,
 ) -> list[Migration]:
     """Runs the pending migrations and returns them. Each runs in one transaction: as a whole or not at all.
+
+    It calls `before` under the lock, when the database is known to be one that it can migrate, and changes nothing if
+    that raises. `before` may read only what every schema has: the tables are those of the last migration that ran.
 
     Raises `MigrationError` if a migration fails, or if another program has held the lock for `lock_wait_s`. `Retry` and
     `Outage` pass through: call it again on another connection.
@@ -140,6 +148,8 @@ async def migrate(
     known = read_migrations() if migrations is None else migrations
     async with locked(connection, lock_wait_s):
         todo = await pending(connection, known)
+        if before is not None:
+            await before(connection)
         if todo:
             await connection.execute(_CREATE_TABLE)
         for number, migration in enumerate(todo, 1):

@@ -1,6 +1,10 @@
 """Programs and schemas of different versions meet: one behind, one ahead, and a cluster that is upgraded under load."""
 
+import os
 import signal
+import subprocess
+import sys
+from functools import partial
 
 import psycopg
 import pytest
@@ -56,6 +60,50 @@ async def test_a_program_that_is_one_schema_ahead_migrates(database, make_progra
         await program.ready()
     assert ask(database, MIGRATIONS) == [(SCHEMA_VERSION, SCHEMA_VERSION)]
     assert sum("migration 1 of 1" in program.said() for program in programs) == 1
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("version", [13, 29, 39])
+async def test_an_old_schema_is_migrated_killed_and_restored(database, make_program, unsafe, tmp_path, version):
+    """Two programs start at once and are killed in the next migration. A backup of the old schema comes back, too."""
+    connection = await driver.connect(database)
+    await connection.script("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+    await migrate(connection, read_migrations()[:version])
+    connection.close()
+    command(unsafe, "backup", tmp_path / "backup", "--database-url", database)
+    programs = [make_program("--database-url", database, environment=unsafe, name=name) for name in ("a", "b")]
+    with psycopg.connect(database) as other:
+        other.execute("LOCK TABLE schema_migrations IN EXCLUSIVE MODE")  # the next migration ends before it is noted
+        for program in programs:
+            program.start()
+        await eventually(partial(migrating, database), "one is in a migration")
+        for program in programs:
+            await program.kill()
+    assert ask(database, MIGRATIONS) == [(version, version)]
+    for program in programs:
+        program.start()
+    for program in programs:
+        await program.ready()
+        await program.kill()
+    assert ask(database, MIGRATIONS) == [(SCHEMA_VERSION, SCHEMA_VERSION)]
+    with psycopg.connect(database, autocommit=True) as other:
+        other.execute("DROP SCHEMA public CASCADE")
+        other.execute("CREATE SCHEMA public")
+    command(unsafe, "restore", tmp_path / "backup", "--database-url", database)
+    await programs[0].restart()
+    await deploy(programs[0].port, "one_task.bpmn")
+
+
+async def migrating(database):
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'vivero:migrate'"
+    return ask(database, waiting + " AND wait_event = 'relation' AND datname = current_database()") == [(1,)]
+
+
+def command(environment, *arguments):
+    """Run a command of the program, which must succeed."""
+    words = [sys.executable, "-m", "vivero", *map(str, arguments)]
+    done = subprocess.run(words, env=os.environ | environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 async def test_a_program_waits_while_another_one_migrates(program, database):

@@ -46,7 +46,7 @@ def make_data_directory(layout: Layout, installation: Installation, settings: Se
     The only database is `vivero`. Its locale is C, so that no index depends on the version of libc.
     """
     for leftover in layout.postgres.glob(f"{_UNFINISHED}*"):
-        shutil.rmtree(leftover)
+        shutil.rmtree(leftover, ignore_errors=True)  # the server of a killed initdb may still write there
     unfinished = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=layout.postgres))
     # Trust is safe because the server is reachable only through the sockets' directory, whose mode is 0700.
     options = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", f"--wal-segsize={WAL_SEGMENT_MB}"]

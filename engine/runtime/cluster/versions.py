@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from vivero.storage.nodes import Node
+from vivero.storage.nodes import Node, Running
 
 _VERSION = re.compile(r"(\d+)\.(\d+)(?:\.|$)")
 
@@ -35,7 +35,7 @@ def minor(version: str) -> Minor | None:
     return None if found is None else Minor(int(found[1]), int(found[2]))
 
 
-def check(version: str, nodes: Iterable[Node]) -> None:
+def check(version: str, nodes: Iterable[Node | Running]) -> None:
     """Check that a program of this version may join these live nodes.
 
     Raises:

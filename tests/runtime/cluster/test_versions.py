@@ -73,4 +73,4 @@ async def test_a_newer_schema_is_logged_once(node, connection):
 
 async def test_a_database_without_the_table_has_no_nodes(connection):
     await connection.execute("DROP TABLE nodes")
-    assert await nodes.live(connection) == []
+    assert await nodes.running(connection) == []
