@@ -169,6 +169,12 @@ async def settle(connection: Connection, partition: int) -> None:
     await connection.execute(_sql["settle"], (partition,))
 
 
+async def knows_files(connection: Connection) -> bool:
+    """Whether any file is complete: the store has been written to."""
+    ((knows,),) = (await connection.execute(_sql["knows_files"])).rows
+    return bool(knows)
+
+
 async def waiting(connection: Connection, partition: int, roots: Sequence[int]) -> list[Waiting]:
     """Those of the roots that are in a complete file, each once."""
     return [Waiting(*row) for row in (await connection.execute(_sql["waiting"], (partition, list(roots)))).rows]

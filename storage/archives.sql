@@ -62,6 +62,10 @@ ORDER BY key, begun_at DESC, name;
 -- Nothing waits for this file any more. A late call makes trees be archived once more, at worst.
 UPDATE archive_files SET waiting = '{}' WHERE name = $1 AND state = 'COMPLETE' AND waiting <> '{}';
 
+-- name: knows_files
+-- Whether the store has been written to.
+SELECT EXISTS (SELECT FROM archive_files WHERE state = 'COMPLETE');
+
 -- name: files
 -- The newest first.
 SELECT name, partition_id, bytes, trees, first_key, last_key, to_epoch_ms(begun_at), sha256 FROM archive_files

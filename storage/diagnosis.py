@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 
 import trio
 
-from vivero.storage import history, nodes
+from vivero.storage import archives, history, nodes
 from vivero.storage.history import State
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.sql_files import beside
 
 _sql = beside(__file__)
+ARCHIVE = 38
+"""The version of the schema that knows the files of the archive."""
 RETENTION_STATE = 44
 """The version of the schema that knows what retention did."""
 
@@ -75,6 +77,8 @@ class Facts:
     """By how much the engine's clock differs from the server's."""
     retention: list[State] = field(default_factory=list)
     """By partition; empty if the schema is too old to say."""
+    has_archived: bool = False
+    """Whether the database knows files of the archive."""
 
 
 async def read(connection: Connection, now: float) -> Facts:
@@ -105,6 +109,7 @@ async def read(connection: Connection, now: float) -> Facts:
         nodes,
         engine_clock_s,
         await history.states(connection) if (schema or 0) >= RETENTION_STATE else [],
+        (schema or 0) >= ARCHIVE and await archives.knows_files(connection),
     )
 
 

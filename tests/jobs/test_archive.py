@@ -6,6 +6,7 @@ import os
 import random
 import socket
 from contextlib import asynccontextmanager, contextmanager
+from stat import S_ISREG
 
 import pytest
 import trio
@@ -24,7 +25,7 @@ from vivero.engine.core.records.jobs import CompleteJob
 from vivero.engine.jobs.archive import compression, s3
 from vivero.engine.jobs.archive.archive import Archive
 from vivero.engine.jobs.archive.compression import Compressor, decompressed, summed
-from vivero.engine.jobs.archive.directory import DirectoryStore, FileWriter, checksum
+from vivero.engine.jobs.archive.directory import MARK, DirectoryStore, FileWriter, checksum
 from vivero.engine.jobs.archive.lines import sift
 from vivero.engine.jobs.archive.s3 import Bucket, ObjectWriter, S3Store
 from vivero.engine.jobs.archive.stores import Missing
@@ -325,13 +326,67 @@ async def test_a_damaged_disk_is_noticed_before_the_deletion(roots, retention, c
     fsync = os.fsync
 
     def damage(number):
-        os.ftruncate(number, 30)
+        if S_ISREG(os.fstat(number).st_mode):
+            os.ftruncate(number, 30)
         fsync(number)
 
     monkeypatch.setattr("vivero.engine.jobs.archive.directory.os.fsync", damage)
     with pytest.raises(ArchiveProblem, match="is damaged"):
         await retention()
     assert await left(connection) == COUNT + COUNT // 2
+
+
+@pytest.fixture(params=["gone", "empty"])
+def unmounted(request):
+    """Takes the archive's directory away, as when its file system is not mounted; what is returned brings it back."""
+
+    def take(directory):
+        away = directory.with_name("away")
+        directory.rename(away)
+        if request.param == "empty":
+            directory.mkdir()
+
+        def bring():
+            if request.param == "empty":
+                directory.rmdir()  # it is as empty as before
+            away.rename(directory)
+
+        return bring
+
+    return take
+
+
+async def test_nothing_is_deleted_while_the_directory_is_away(roots, pool, connection, directory, unmounted):
+    """It is made at the first use only. Whatever is asked for meanwhile says so, and is right afterwards."""
+    store, (first, *others) = DirectoryStore(directory), roots
+    archive = Archive(store, pool.connection)
+    assert await archive.before_deletion([first]) == [first]
+    (file,) = await archives.files(connection, 10)
+    bring = unmounted(directory)
+    for attempt in (
+        archive.before_deletion(others),
+        archive.before_deletion([first]),
+        archive.erase([first], "deletion"),
+        archive.fault_of(file, quick=True),
+        trio.to_thread.run_sync(store.check, True),
+        trio.to_thread.run_sync(store.delete, file.name),
+    ):
+        with pytest.raises(
+            ArchiveProblem, match=r"the archive's directory is (not there|empty), but the database knows"
+        ):
+            await attempt
+    assert await archives.files(connection, 10) == [file]
+    bring()
+    assert await archive.before_deletion(others) == others
+    assert await archive.fault_of(file, quick=False) is None
+
+
+async def test_an_archive_of_an_earlier_version_is_known_by_its_files(roots, pool, directory):
+    archive = Archive(DirectoryStore(directory), pool.connection)
+    await archive.before_deletion(roots[:1])
+    (directory / MARK).unlink()
+    assert await archive.before_deletion(roots) == roots
+    assert (directory / MARK).exists()
 
 
 async def test_a_huge_tree_takes_little_memory(roots, archive, kept, connection, monkeypatch):
@@ -462,10 +517,10 @@ async def test_while_the_store_is_away_nothing_is_deleted(roots, archive, kept, 
     with pytest.raises(ArchiveProblem, match=r"cannot write to the archive s3://history/of/vivero/: .* NoSuchBucket"):
         await archive.before_deletion(roots)
     with pytest.raises(ArchiveProblem, match="cannot reach the archive"):
-        kept.store.check()
+        kept.store.check(known=True)
     assert await left(connection) == COUNT + COUNT // 2
     kept.client.create_bucket(Bucket=object_store.BUCKET)
-    assert kept.store.check() == "s3://history/of/vivero/"
+    assert kept.store.check(known=True) == "s3://history/of/vivero/"
     assert await archive.before_deletion(roots) == roots
 
 
@@ -476,7 +531,7 @@ async def test_a_store_that_does_not_answer_is_told(monkeypatch):
     monkeypatch.setattr(s3, "ATTEMPTS", 1)
     store = S3Store(Bucket("b", "", endpoint, "us-east-1", "a", "b"))
     with pytest.raises(ArchiveProblem, match=r"cannot reach the archive s3://b/: the store does not answer"):
-        store.check()
+        store.check(known=True)
     store.client.close()
 
 

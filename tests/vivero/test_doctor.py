@@ -153,12 +153,15 @@ def test_the_command_prints_findings_and_its_exit_code_tells_of_problems(databas
 
 
 async def test_the_archive_is_looked_at(tmp_path):
-    async def said(**archive):
-        found = await archive_finding(load(environment={}, flags={f"retention.{k}": v for k, v in archive.items()}))
+    async def said(known=False, **archive):
+        flags = {f"retention.{name}": value for name, value in archive.items()}
+        found = await archive_finding(load(environment={}, flags=flags), known)
         return found.level, found.text
 
     assert await said() == (Level.OK, "there is none: retention.archive names one")
     assert await said(archive=str(tmp_path / "new")) == (Level.OK, f"{tmp_path}/new can be reached")
+    level, text = await said(known=True, archive=str(tmp_path / "new"))
+    assert (level, "is not there, but the database knows files in it" in text) == (Level.PROBLEM, True)
     (tmp_path / "file").write_text("")
     level, text = await said(archive=str(tmp_path / "file" / "below"))
     assert (level, "cannot be written from here" in text) == (Level.PROBLEM, True)

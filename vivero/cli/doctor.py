@@ -66,19 +66,19 @@ async def _examine(chosen: Config) -> list[Finding]:
             findings.append(Finding(Level.PROBLEM, "start", str(problem)))
         connection = await driver.connect(dsn, name="vivero:doctor")
         try:
-            findings += judge(await diagnosis.read(connection, time_ns() / 1e9))
+            facts = await diagnosis.read(connection, time_ns() / 1e9)
         finally:
             connection.close()
-    return [*findings, await archive(chosen), disk(chosen)]
+    return [*findings, *judge(facts), await archive(chosen, facts.has_archived), disk(chosen)]
 
 
-async def archive(chosen: Config) -> Finding:
-    """Whether the archive can be reached from here."""
+async def archive(chosen: Config, known: bool) -> Finding:
+    """Whether the archive can be reached from here. `known`: the database knows files of it."""
     store = open_store(chosen.retention)
     if store is None:
         return Finding(Level.OK, "archive", "there is none: retention.archive names one")
     try:
-        return Finding(Level.OK, "archive", f"{await trio.to_thread.run_sync(store.check)} can be reached")
+        return Finding(Level.OK, "archive", f"{await trio.to_thread.run_sync(store.check, known)} can be reached")
     except ArchiveProblem as problem:
         return Finding(Level.PROBLEM, "archive", str(problem), "Nothing is deleted meanwhile")
 

@@ -105,7 +105,7 @@ class Archive:
         try:
             return self._store.size(name) == size
         except Missing:
-            self._store.check()  # the whole store may be away
+            self._store.check(known=True)  # the whole store may be away
             return False
 
     async def _write_all(self, partition: int, roots: Sequence[int], ready: set[int]) -> bool:
@@ -145,7 +145,9 @@ class Archive:
         """
         async with self._connections() as connection:
             name = file_name(partition, await archives.now_ms(connection))
+            known = await archives.knows_files(connection)
             await archives.begin(connection, name, partition)
+        await trio.to_thread.run_sync(self._store.prepare, known)
         writer = await trio.to_thread.run_sync(self._store.writer, name)
         try:
             async with self._connections() as connection:
@@ -200,7 +202,7 @@ class Archive:
                 return Erased(sorted(erased), missing, damaged)
             (file,) = found
             search = partial(trees_of, partial(self._contents, file), subject, tenants)
-            if roots := await _unless_lost(file, search, missing, damaged):
+            if roots := await self._unless_lost(file, search, missing, damaged):
                 every = await _in_thread(partial(self._roots, file))
                 erased |= await self._replace(file, every, roots, history.ERASURE, record)
             after = file.name
@@ -216,7 +218,7 @@ class Archive:
         async with self._connections() as connection:
             found = {file.name: file for root in roots for file in await archives.files_of(connection, root)}
         for file in found.values():
-            every = await _unless_lost(file, partial(self._roots, file), missing, damaged)
+            every = await self._unless_lost(file, partial(self._roots, file), missing, damaged)
             if every and (gone := set(every) & set(roots)):
                 erased |= await self._replace(file, every, gone, reason)
         return Erased(sorted(erased), missing, damaged)
@@ -267,7 +269,7 @@ class Archive:
             if not quick:
                 await _in_thread(partial(self._roots, file))
         except Missing as problem:
-            await _in_thread(self._store.check)  # the whole store may be away
+            await _in_thread(partial(self._store.check, known=True))  # the whole store may be away
             return problem
         except Damaged as problem:
             return problem
@@ -293,6 +295,24 @@ class Archive:
         except Missing:
             return False
 
+    async def _unless_lost(
+        self, file: ArchiveFile, read: Callable[[], T], missing: list[str], damaged: list[str]
+    ) -> T | None:
+        """What `read` finds in a file. None, and its name in one of the lists, if the file is not there or not whole.
+
+        Raises:
+            ArchiveProblem: the store is away.
+        """
+        try:
+            return await _in_thread(read)
+        except Missing:
+            await _in_thread(partial(self._store.check, known=True))  # the whole store may be away
+            missing.append(file.name)
+        except Damaged as problem:
+            log.warning("a file of the archive is damaged", file=file.name, why=told(problem))
+            damaged.append(file.name)
+        return None
+
     def _roots(self, file: ArchiveFile) -> list[int]:
         """The roots of all trees in a file, which is compared with its sum; blocks. Raises ArchiveProblem."""
         found: list[int] = []
@@ -309,18 +329,6 @@ class Archive:
 async def _in_thread(call: Callable[[], T]) -> T:
     """A stop does not wait for a store that does not answer."""
     return await trio.to_thread.run_sync(call, abandon_on_cancel=True)
-
-
-async def _unless_lost(file: ArchiveFile, read: Callable[[], T], missing: list[str], damaged: list[str]) -> T | None:
-    """What `read` finds in a file. None, and its name in one of the lists, if the file is not there or not whole."""
-    try:
-        return await _in_thread(read)
-    except Missing:
-        missing.append(file.name)
-    except Damaged as problem:
-        log.warning("a file of the archive is damaged", file=file.name, why=told(problem))
-        damaged.append(file.name)
-    return None
 
 
 async def _write_trees(connection: Connection, writer: Writer, roots: Sequence[int]) -> tuple[int, list[int]]:

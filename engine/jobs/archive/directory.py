@@ -13,6 +13,11 @@ from vivero.engine.jobs.archive.stores import SUFFIX, Missing
 from vivero.storage.archives import ArchiveProblem
 
 UNFINISHED = ".part"
+MARK = "vivero-archive"
+"""A file that tells the archive's directory from one that is in its place: a mount point without its file system."""
+MARKED = """This directory is the archive of a Vivero installation. Do not delete this file: without it, and
+without archived files, the directory is taken for another one, and nothing is archived or deleted.
+"""
 
 
 class DirectoryStore:
@@ -52,15 +57,46 @@ class DirectoryStore:
             raise ArchiveProblem(f"cannot list {self._directory}: {error.strerror}") from error
 
     def delete(self, name: str) -> None:
-        """Delete a file, and what was begun of it; blocks. Raises ArchiveProblem."""
-        for path in (self._directory / name, self._directory / f"{name}{UNFINISHED}"):
+        """Delete a file, and what was begun of it; blocks. Raises ArchiveProblem, also if the directory is away."""
+        paths = (self._directory / name, self._directory / f"{name}{UNFINISHED}")
+        if not any(path.exists() for path in paths):
+            self._find()
+        for path in paths:
             try:
                 path.unlink(missing_ok=True)
             except OSError as error:
                 raise ArchiveProblem(f"cannot delete {path}: {error.strerror}") from error
 
-    def check(self) -> str:
-        """The directory, if it can be written, or made; blocks. Raises ArchiveProblem."""
+    def prepare(self, known: bool) -> None:
+        """Find the directory, or make it at its first use; blocks. Raises ArchiveProblem."""
+        mark = self._directory / MARK
+        if mark.exists():
+            return
+        if known:
+            self._find()
+        try:
+            made = [each for each in (self._directory, *self._directory.parents) if not each.exists()]
+            self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            mark.write_text(MARKED)
+            for directory in dict.fromkeys((self._directory, *(each.parent for each in made))):
+                _flush(directory)
+        except OSError as error:
+            raise ArchiveProblem(f"cannot write to the archive: {self._directory}: {error.strerror}") from error
+
+    def _find(self) -> None:
+        """Raise ArchiveProblem unless this is the directory that has been written to. Older archives have no mark."""
+        if (self._directory / MARK).exists() or any(self.names()):
+            return
+        what = "is empty" if self._directory.is_dir() else "is not there"
+        raise ArchiveProblem(
+            f"the archive's directory {what}, but the database knows files in it: {self._directory}. Mount it, or copy"
+            f" the files there. If they are gone for good, create the file {self._directory / MARK}, and forget them"
+        )
+
+    def check(self, known: bool) -> str:
+        """The directory, if it can be written, or made at its first use; blocks. Raises ArchiveProblem."""
+        if known:
+            self._find()
         there = next(each for each in (self._directory, *self._directory.absolute().parents) if each.exists())
         if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
             raise ArchiveProblem(f"the archive's directory cannot be written from here: {self._directory}")
@@ -73,8 +109,7 @@ class FileWriter:
     def __init__(self, path: Path) -> None:
         self._path = path
         try:
-            self._made = [each for each in path.parents if not each.exists()]
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            path.parent.mkdir(mode=0o700, exist_ok=True)  # its parent is there since `prepare`, or the archive is away
             file = os.fdopen(os.open(f"{path}{UNFINISHED}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
         except OSError as error:
             raise ArchiveProblem(f"cannot write to the archive: {path.parent}: {error.strerror}") from error
@@ -102,7 +137,7 @@ class FileWriter:
         written = checksum(Path(f"{self._path}{UNFINISHED}"))
         os.rename(f"{self._path}{UNFINISHED}", self._path)
         # The name of the file is in its directory, and that of the directory, which may be new, in the one above it.
-        for directory in dict.fromkeys((*self._path.parents[:2], *(each.parent for each in self._made))):
+        for directory in self._path.parents[:2]:
             _flush(directory)
         return written
 

@@ -107,7 +107,10 @@ class S3Store:
         with suppress(Missing), self.calling(f"delete {name} from"):
             self.client.delete_object(Bucket=self.bucket.name, Key=self.bucket.prefix + name)
 
-    def check(self) -> str:
+    def prepare(self, known: bool) -> None:
+        """Nothing: the bucket must exist, and a call to one that does not raises ArchiveProblem."""
+
+    def check(self, known: bool) -> str:
         """The place of the bucket, if it exists; blocks. Raises ArchiveProblem."""
         with self.calling("reach"):
             self.client.head_bucket(Bucket=self.bucket.name)

@@ -59,8 +59,14 @@ class Store(Protocol):
     def delete(self, name: str) -> None:
         """Delete a file, and what was begun of it. It may be absent."""
 
-    def check(self) -> str:
-        """Look whether the store is there; says where it is."""
+    def prepare(self, known: bool) -> None:
+        """Make ready for writing. A store may be made only at its first use.
+
+        `known`: the database knows files of it. A store that is empty then is not the one that they were written to.
+        """
+
+    def check(self, known: bool) -> str:
+        """Look whether the store is there, as `prepare` does, and change nothing; says where it is."""
 
 
 def bucket_and_prefix(location: str) -> tuple[str, str] | None:
