@@ -55,5 +55,16 @@ async def make_first_admin(dsn: str, auth: AuthSettings) -> None:
     if made:
         log.info("the first administrator was created", username=auth.admin_username)
     if made and auth.admin_password is None:
-        print(f"The first administrator is '{auth.admin_username}' with the password {password}", flush=True)
+        _say_password(auth.admin_username, password)
+
+
+def _say_password(username: str, password: str) -> None:
+    """Raises NotProtected if it cannot be printed: nobody would know it."""
+    try:
+        print(f"The first administrator is '{username}' with the password {password}", flush=True)
         print("The password is not shown again. Change it: vivero user password NAME", flush=True)
+    except OSError as error:
+        raise NotProtected(
+            f"the password of the first administrator was not printed: {error.strerror}. Set one before the next"
+            f" start: vivero user password {username}"
+        ) from error

@@ -8,26 +8,29 @@ The client runs under Trio. Every failure is an exception whose text is one read
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import AsyncIterator, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import httpx
 
+from vivero.client_addresses import Credentials, address_from, credentials_from, http_client, normalised
 from vivero.client_answers import (
     Answer,
     ApiError,
     BadAddress,
     ClientError,
     Document,
+    NotSendable,
     Page,
     Unreachable,
     answer_of,
+    unfit,
 )
+from vivero.files import Unreadable, read_bytes
 
 __all__ = [
     "Answer",
@@ -37,6 +40,7 @@ __all__ = [
     "ClientError",
     "Credentials",
     "Document",
+    "NotSendable",
     "Page",
     "Unreachable",
     "address_from",
@@ -46,51 +50,18 @@ __all__ = [
     "trace_headers",
 ]
 
-DEFAULT_ADDRESS = "http://localhost:8080"
-ADDRESS_VARIABLES = ("VIVERO_ADDRESS", "CAMUNDA_REST_ADDRESS")
-
 TIMEOUT_S = 30.0
 _ERROR_NUMBER = re.compile(r"^\[Errno -?\d+\] ")
 PAGE_ITEMS = 100
 """Items that a search requests at a time."""
 
-Credentials = str | tuple[str, str]
-"""An API token or a bearer token; or a user's name and password."""
-
-
-def address_from(given: str | None = None, environment: Mapping[str, str] | None = None) -> str:
-    """The server's address, without `/v2`: the given one, one of the environment, or the default. Raises BadAddress."""
-    environment = os.environ if environment is None else environment
-    found = [value for value in (given, *map(environment.get, ADDRESS_VARIABLES)) if value]
-    return normalised(found[0] if found else DEFAULT_ADDRESS)
-
-
-def normalised(address: str) -> str:
-    """`http://host:port` for any of the usual spellings of an address. Raises BadAddress."""
-    whole = address if "://" in address else f"http://{address}"
-    try:
-        parts = urlsplit(whole)
-        port = f":{parts.port}" if parts.port is not None else ""
-    except ValueError as error:
-        raise BadAddress(f"'{address}' is not a valid server address: {error}") from error
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise BadAddress(f"'{address}' is not a valid server address: use the form {DEFAULT_ADDRESS}")
-    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    return f"{parts.scheme}://{host}{port}{parts.path.rstrip('/').removesuffix('/v2')}"
-
-
-def credentials_from(environment: Mapping[str, str] | None = None) -> Credentials | None:
-    """The credentials in the environment: VIVERO_TOKEN, or VIVERO_USERNAME and VIVERO_PASSWORD."""
-    environment = os.environ if environment is None else environment
-    if token := environment.get("VIVERO_TOKEN"):
-        return token
-    username = environment.get("VIVERO_USERNAME")
-    return (username, environment.get("VIVERO_PASSWORD", "")) if username else None
-
 
 def path_part(text: str) -> str:
     """A text as one part of a path."""
-    return quote(text, safe="")
+    try:
+        return quote(text, safe="")
+    except UnicodeEncodeError as error:  # an argument that was not UTF-8
+        raise NotSendable(unfit(error)) from error
 
 
 class Client:
@@ -109,15 +80,7 @@ class Client:
     ) -> None:
         found = credentials_from() if credentials is None else credentials
         self.address = normalised(address)
-        self._http = httpx.AsyncClient(
-            base_url=self.address,
-            timeout=timeout_s,
-            trust_env=not _is_loopback(self.address),  # the environment's proxy cannot reach our loopback interface
-            verify=httpx.create_ssl_context() if self.address.startswith("https:") else True,  # as SSL_CERT_FILE says
-            transport=transport,
-            auth=found if isinstance(found, tuple) else None,
-            headers={"authorization": f"Bearer {found}"} if isinstance(found, str) and found else None,
-        )
+        self._http = http_client(self.address, found, timeout_s, transport)
 
     async def __aenter__(self) -> Client:
         await self._http.__aenter__()
@@ -145,6 +108,8 @@ class Client:
             raise Unreachable(
                 f"no server answers at {self.address} ({_reason(error)}): is `vivero up` running?"
             ) from error
+        except (ValueError, OverflowError, RecursionError, httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
+            raise NotSendable(f"the request cannot be sent to {self.address}: {unfit(error)}") from error
         except httpx.HTTPError as error:
             raise Unreachable(f"{self.address} did not answer: {_reason(error)}", in_doubt=True) from error
 
@@ -265,7 +230,10 @@ class Client:
 
     async def deploy(self, files: Iterable[Path]) -> Document:
         """Deploy all files, or none if one has a problem."""
-        parts = [("resources", (file.name, file.read_bytes(), "application/octet-stream")) for file in files]
+        try:
+            parts = [("resources", (file.name, read_bytes(file), "application/octet-stream")) for file in files]
+        except Unreadable as error:
+            raise ClientError(str(error)) from error
         document: Document = (await self.request("POST", "/v2/deployments", files=parts)).body
         return document
 
@@ -462,11 +430,6 @@ def trace_headers(job: Document) -> dict[str, str]:
     """The headers by which requests about an activated job continue its trace; none if it is not sampled."""
     headers = job.get("customHeaders") or {}
     return {name: str(headers[name]) for name in ("traceparent", "tracestate") if name in headers}
-
-
-def _is_loopback(address: str) -> bool:
-    host = urlsplit(address).hostname or ""
-    return host in ("localhost", "::1") or host.startswith("127.")
 
 
 def _reason(error: Exception) -> str:

@@ -11,12 +11,25 @@ import httpx
 Document = dict[str, Any]
 
 UNAUTHORIZED = 401
+MAX_SHOWN = 200
+"""Characters of a value that a message shows."""
 _REJECTED = re.compile(r"^Command '\w+' rejected with code '\w+': ")
 """The beginning of Camunda's details of rejections. It repeats the title."""
 
 
 class ClientError(Exception):
     """Base of all failures of a request."""
+
+
+class NotSendable(ClientError):
+    """The request cannot be sent: a value has no form in JSON, in a header or in a URL, or the environment is wrong."""
+
+
+def unfit(error: Exception) -> str:
+    """The reason why a value cannot be sent, for a message."""
+    if isinstance(error, UnicodeEncodeError):
+        return f"the text {error.object[:MAX_SHOWN]!a} has bytes that are not {error.encoding.upper()}"
+    return str(error)
 
 
 class BadAddress(ClientError):

@@ -6,7 +6,7 @@ settings also have short names: `VIVERO_DATABASE_URL` and `VIVERO_DATA_DIR`.
 
 from __future__ import annotations
 
-import json
+import math
 import os
 import tomllib
 import types
@@ -39,6 +39,8 @@ from vivero.engine.runtime.definitions import DefinitionSettings
 from vivero.engine.runtime.log_levels import LEVELS as LOG_LEVELS
 from vivero.engine.runtime.supervision.settings import SupervisionSettings
 from vivero.engine.runtime.timers.settings import TimerSettings
+from vivero.files import Unreadable, read_text
+from vivero.json_input import parsed
 from vivero.logs.levels import parse as parse_levels
 from vivero.metrics.settings import MetricsSettings
 from vivero.roles import ALL, Role, parse
@@ -49,6 +51,10 @@ from vivero.web.settings import WebSettings
 
 MAX_PROCESSES = 256
 LOG_FORMATS = ("console", "json")
+MAX_DIGITS = 20
+"""Of a whole number."""
+MAX_SHOWN = 200
+"""Characters of a wrong value that a message shows."""
 
 
 class ConfigError(Exception):
@@ -181,7 +187,7 @@ PREFIX = "VIVERO_"
 FILE_SUFFIX = "_FILE"
 """The end of a variable that names a file with the value, as secrets of containers and of systemd are given."""
 OTHER_VARIABLES = (
-    *("VIVERO_ADDRESS", "VIVERO_CONFIG", "VIVERO_POSTGRES_BIN", "VIVERO_CASES"),
+    *("VIVERO_ADDRESS", "VIVERO_CONFIG", "VIVERO_POSTGRES_BIN", "VIVERO_CASES", "VIVERO_TRACEBACK"),
     *("VIVERO_TOKEN", "VIVERO_USERNAME", "VIVERO_PASSWORD"),
 )
 """Variables that other code reads."""
@@ -225,10 +231,12 @@ def names() -> tuple[str, ...]:
 
 def _from_file(file: Path) -> tuple[dict[str, Any], Origin]:
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_text(file)
         content = tomllib.loads(text)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"cannot read the settings file {file}: {error}") from error
+    except Unreadable as error:
+        raise ConfigError(f"the settings file: {error}") from error
+    except (ValueError, RecursionError) as error:  # not only TOMLDecodeError: a number with too many digits
+        raise ConfigError(f"the settings file '{file}' is not valid TOML: {error}") from error
     values: dict[str, Any] = {}
     for section, value in content.items():
         if isinstance(value, dict):
@@ -249,9 +257,9 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
         if setting in values:
             raise ConfigError(f"{name} and {name.removesuffix(FILE_SUFFIX)} are both set: leave one of them out")
         try:
-            values[setting] = Path(file).read_text(encoding="utf-8").rstrip("\r\n")
-        except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError(f"{name}: cannot read {file}: {error}") from error
+            values[setting] = read_text(Path(file)).rstrip("\r\n")
+        except Unreadable as error:
+            raise ConfigError(f"{name}: {error}") from error
     return values
 
 
@@ -317,7 +325,7 @@ def _changed(target: Any, section: str, items: Mapping[str, Any], origin: Origin
 
 def _job_types(section: str, value: Any, origin: Origin) -> dict[str, JobTypeSettings]:
     """The settings of single types of jobs: a table in the file, a JSON object in the environment."""
-    given = json.loads(value) if isinstance(value, str) else value
+    given = parsed(value) if isinstance(value, str) else value
     if not isinstance(given, dict) or not all(isinstance(items, dict) for items in given.values()):
         raise TypeError("it must be a table with a table for each type of job")
     return {name: _job_type(f"{section}.{quoted(name)}", items, origin) for name, items in given.items()}
@@ -347,8 +355,14 @@ def _naming(section: str, item: str, value: Any, origin: Origin) -> Iterator[Non
     try:
         yield
     except (TypeError, ValueError) as error:
-        shown = "this value" if name.endswith(("password", "secret")) else repr(value)
+        shown = "this value" if name.endswith(("password", "secret")) else short(value)
         raise ConfigError(f"the setting '{name}' ({origin(name)}) cannot be {shown}: {error}") from error
+
+
+def short(value: Any) -> str:
+    """A value for a message."""
+    text = repr(value)
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"
 
 
 def _typed(kind: Any, value: Any) -> Any:
@@ -361,18 +375,30 @@ def _typed(kind: Any, value: Any) -> Any:
         return _table(value)
     if kind is bool:
         return _boolean(value)
-    if kind is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
     if isinstance(value, str) and kind in (int, float, Path):
-        return kind(value)
+        if kind is int and len(value) > MAX_DIGITS:
+            raise ValueError("it is too large")
+        value = kind(value)
+    if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
+        return _finite(value)
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise TypeError(f"it must have the type {kind.__name__}")
     return value
 
 
+def _finite(value: float) -> float:
+    try:
+        number = float(value)
+    except OverflowError as error:  # a whole number of a thousand digits
+        raise ValueError("it is too large") from error
+    if not math.isfinite(number):
+        raise ValueError("it must be a finite number")
+    return number
+
+
 def _table(value: Any) -> dict[str, str]:
     """A table of texts: in the file a table, in the environment a JSON object."""
-    given = json.loads(value) if isinstance(value, str) else value
+    given = parsed(value) if isinstance(value, str) else value
     if not isinstance(given, dict) or not all(isinstance(each, str) for each in given.values()):
         raise TypeError("it must be a table of texts")
     return given

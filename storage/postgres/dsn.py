@@ -22,7 +22,7 @@ def parse(dsn: str) -> dict[str, str]:
     """The parameters of a DSN (`key=value` pairs or a `postgresql://` URL); raises `InvalidDsn`."""
     try:
         return {key: str(value) for key, value in conninfo_to_dict(dsn).items()}
-    except psycopg.Error as error:
+    except (psycopg.Error, UnicodeEncodeError) as error:
         # The parser's own message may quote a part of the string, and thus a password.
         raise InvalidDsn(
             "the database URL is not valid; expected postgresql://user:password@host:port/database"

@@ -103,7 +103,8 @@ def test_a_whole_number_is_taken_for_seconds(file):
         ('log_format = "xml"', "setting 'log_format'.*console, json"),
         ('log_level = "loud"', "setting 'log_level'.*debug, info, warning, error"),
         ("[http]\nmax_connections = 0", "setting 'http.max_connections'.*greater than 0"),
-        ("[api", "cannot read"),
+        ("[api", "is not valid TOML"),
+        ("\ufeff[api]\nport = true", "line 2"),
     ],
 )
 def test_what_cannot_be_is_named_with_its_place(file, text, complaint):
@@ -119,7 +120,7 @@ def test_what_cannot_be_in_the_environment_is_named():
 
 
 def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(ConfigError, match="cannot read"):
+    with pytest.raises(ConfigError, match="there is no file"):
         load(tmp_path / "nothing.toml", {})
 
 
@@ -210,7 +211,7 @@ def test_a_variable_may_name_a_file_with_the_value(tmp_path):
 
 
 def test_a_file_of_a_value_that_is_missing_or_one_too_many_is_named(tmp_path):
-    with pytest.raises(ConfigError, match=r"VIVERO_DATABASE_URL_FILE: cannot read .*nowhere"):
+    with pytest.raises(ConfigError, match=r"VIVERO_DATABASE_URL_FILE: there is no file .*nowhere"):
         load(environment={"VIVERO_DATABASE_URL_FILE": str(tmp_path / "nowhere")})
     both = {"VIVERO_API_PORT": "1", "VIVERO_API_PORT_FILE": str(tmp_path)}
     with pytest.raises(ConfigError, match="VIVERO_API_PORT_FILE and VIVERO_API_PORT are both set"):

@@ -137,6 +137,15 @@ class Commands(Group):
         ]
         return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
+    def __call__(self, *args: Any, **extra: Any) -> Any:
+        """The program `vivero`, which calls this without arguments, has streams of its own. Others get `main`."""
+        if args or extra:
+            return self.main(*args, **extra)
+        from vivero.cli.guard import guarded
+
+        guarded(self.main)
+        return None
+
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:

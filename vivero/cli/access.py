@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 import secrets
-import sys
 
 import click
 
 from vivero.api.access.passwords import check_new, hash_password
 from vivero.api.access.tokens import digest, new_token
+from vivero.cli import streams
 from vivero.cli.database import change, on_database
 from vivero.cli.failures import Failure
 from vivero.cli.groups import Group
@@ -62,8 +62,8 @@ def _identifier(text: str) -> str:
 def _password(from_stdin: bool) -> tuple[str, bool]:
     """The password, and whether it was made up. Without a terminal one is made up."""
     if from_stdin:
-        password = sys.stdin.readline().rstrip("\r\n")
-    elif sys.stdin.isatty():
+        password = streams.read_line()
+    elif streams.is_a_person_there():
         password = click.prompt("Password", hide_input=True, confirmation_prompt=True)
     else:
         return secrets.token_urlsafe(18), True

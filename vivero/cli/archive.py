@@ -15,9 +15,10 @@ from vivero.api.response import iso_time
 from vivero.cli.database import on_database
 from vivero.cli.failures import Failure
 from vivero.cli.groups import Group
-from vivero.cli.options import json_option, say
+from vivero.cli.options import MAX_KEY, json_option, say
 from vivero.cli.recorded import record, recorded
 from vivero.cli.settings import Database, database_options
+from vivero.cli.streams import write_bytes
 from vivero.engine.jobs.archive.adoption import Adoptable
 from vivero.engine.jobs.archive.archive import Archive, Erased
 from vivero.engine.jobs.archive.opening import open_store
@@ -31,7 +32,7 @@ T = TypeVar("T")
 FILES = 500
 """That are read from the database at once."""
 
-KEY = click.argument("key", metavar="KEY", type=int)
+KEY = click.argument("key", metavar="KEY", type=click.IntRange(0, MAX_KEY))
 LIMIT = click.option(
     "--limit", type=click.IntRange(1, 10_000), metavar="N", default=100, show_default=True, help="At most N lines."
 )
@@ -297,14 +298,14 @@ def _is_named(name: str, names: tuple[str, ...]) -> bool:
 def _print(archive: Archive, file: archives.ArchiveFile, key: int) -> bool:
     found = False
     for part in archive.show(file, key):
-        sys.stdout.buffer.write(part)
+        write_bytes(part)
         found = True
     sys.stdout.flush()
     return found
 
 
 @archive.command()
-@click.argument("keys", metavar="KEY...", nargs=-1, required=True, type=int)
+@click.argument("keys", metavar="KEY...", nargs=-1, required=True, type=click.IntRange(0, MAX_KEY))
 @click.option("--reason", required=True, help="Why, for the record.")
 @json_option
 @database_options

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import click
 
 from vivero.cli.each import keys_argument, try_each
 from vivero.cli.groups import Group
 from vivero.cli.lists import MAX_PAGE
-from vivero.cli.options import json_option, say
+from vivero.cli.options import json_of, json_option, say
 from vivero.cli.rows import print_fields, print_rows
 from vivero.cli.server_options import address_option, talk
 from vivero.client import Client
@@ -136,9 +133,9 @@ def show(id: str, address: str | None, as_json: bool) -> None:
 def add(type_: str, payload: str, at: str | None, key: str | None, address: str | None, as_json: bool) -> None:
     """Add an execution of a type, and print its id."""
     try:
-        document: Any = json.loads(payload)
+        document = json_of(payload)
     except ValueError as error:
-        raise click.UsageError(f"--payload is not valid JSON: {error}") from error
+        raise click.BadParameter(str(error), param_hint="--payload") from error
     added = talk(address, lambda client: client.add_background_job(type_, document, at, key))
     if as_json:
         say(added)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,6 +17,7 @@ from vivero.cli.groups import Group
 from vivero.cli.lists import View, list_page, oldest_or_newest, paged, total
 from vivero.cli.options import JSON_OBJECT, json_option, say
 from vivero.cli.server_options import address_option, talk
+from vivero.cli.streams import is_a_person_there
 from vivero.client import ApiError, Client, ClientError, Document, Unreachable
 from vivero.terminal_tables import Column, coloured, console, field, state, time
 
@@ -68,7 +68,7 @@ def change_all(
         raise click.UsageError('name what to change, such as --process; everything: --filter \'{"state": "ACTIVE"}\'')
 
     async def work(client: Client) -> Document:
-        if not yes and sys.stdin.isatty():
+        if not yes and is_a_person_there():
             found = await client.search(searched, {**of, **chosen}, limit=1)
             if not found.items:
                 click.echo(f"no {searched.replace('-', ' ')} match: nothing to {what}", err=True)

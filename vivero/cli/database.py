@@ -17,14 +17,18 @@ from vivero.engine.runtime.cluster.versions import IncompatibleVersion
 from vivero.storage.audit_log import AuditRecord
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.driver import Connection
-from vivero.storage.postgres.errors import Outage, Retry
+from vivero.storage.postgres.errors import DataPoison, InvalidDsn, Outage, Retry
 from vivero.storage.postgres.migrate import SCHEMA_VERSION, Migration, MigrationError
 from vivero.storage.postgres.startup_problems import StartupProblem
 
 T = TypeVar("T")
 
 EXPECTED: Mapping[type[Exception], type[Failure]] = dict.fromkeys(
-    (StartupProblem, EmbeddedPostgresError, MigrationError, IncompatibleVersion, Outage, Retry), Failure
+    (
+        *(StartupProblem, EmbeddedPostgresError, MigrationError, IncompatibleVersion),
+        *(Outage, Retry, InvalidDsn, DataPoison),
+    ),
+    Failure,
 )
 """The expected exceptions of work on a database, and the failure of the command for each."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ import trio
 from vivero.cli.failures import Failure
 from vivero.cli.options import Key, say
 from vivero.cli.server_options import talk
+from vivero.cli.streams import read_input_text
 from vivero.client import ApiError, Client, ClientError, Document, Unreachable
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -50,7 +50,7 @@ def named(keys: Sequence[str]) -> list[str]:
 def _words(keys: Sequence[str]) -> Iterator[str]:
     for key in keys:
         if key == STDIN:
-            yield from sys.stdin.read().split()
+            yield from read_input_text().split()
         else:
             yield key
 

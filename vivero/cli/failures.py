@@ -1,4 +1,4 @@
-"""Failures of commands as one readable line and an exit code. Only bugs print a traceback.
+"""Failures of commands as one readable line and an exit code. `vivero.cli.guard` has the line of a bug.
 
 Exit codes: 1, the command failed and the line says why; 2, the command line is invalid (by click), and nothing was
 done; 70 (EX_SOFTWARE of sysexits.h), the program gave up after too many failures; 130 (128 and SIGINT), Ctrl-C.
@@ -12,6 +12,8 @@ from typing import IO, Any, TypeVar
 
 import click
 import trio
+
+from vivero.cli.streams import OutputFailed
 
 T = TypeVar("T")
 
@@ -52,6 +54,10 @@ def run(
         cause = alone(error)
         if isinstance(cause, KeyboardInterrupt):
             raise Interrupted(goes_on()) from None
+        if isinstance(cause, OutputFailed) and (text := goes_on()):
+            raise Failure(f"{cause}. {text}") from error
+        if isinstance(cause, click.ClickException | OutputFailed):
+            raise cause from cause.__cause__  # without the groups of nurseries
         for kind, failure in expected.items():
             if isinstance(cause, kind):
                 raise failure(str(cause)) from error

@@ -8,7 +8,7 @@ import click
 
 from vivero.cli.each import keys_argument, try_each
 from vivero.cli.groups import Group
-from vivero.cli.options import VARIABLES, backoff_option, json_option
+from vivero.cli.options import VARIABLES, Seconds, backoff_option, json_option
 from vivero.cli.server_options import address_option
 from vivero.client import Client, Document, path_part
 
@@ -134,7 +134,7 @@ def error(
 @click.option(
     "--timeout",
     "timeout_s",
-    type=click.FloatRange(0.001),
+    type=Seconds(0.001),
     metavar="S",
     help="The lease of its worker ends in S seconds.",
 )

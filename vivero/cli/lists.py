@@ -15,6 +15,7 @@ from vivero.cli.options import json_option
 from vivero.cli.rows import Format, Rows, left_out
 from vivero.cli.server_options import address_option, talk
 from vivero.client import Client, Page
+from vivero.json_input import parsed
 from vivero.terminal_tables import Column, console, field, listed, state, time
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -75,7 +76,7 @@ def variable_filter(text: str) -> dict[str, str]:
     if not name or not equals:
         raise click.BadParameter(f"'{text}' is not NAME=VALUE", param_hint="--variable")
     try:
-        known = json.loads(value)
+        known = parsed(value)
     except ValueError:
         known = value
     return {"name": name, "value": json.dumps(known, ensure_ascii=False, separators=(",", ":"))}

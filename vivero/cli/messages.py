@@ -8,7 +8,7 @@ import click
 
 from vivero.cli.groups import Group
 from vivero.cli.lists import View, list_page, oldest_or_newest, paged
-from vivero.cli.options import VARIABLES, json_option
+from vivero.cli.options import VARIABLES, Seconds, json_option
 from vivero.cli.server_options import address_option, post
 from vivero.terminal_tables import Column, field, time
 
@@ -37,7 +37,7 @@ def message() -> None:
 @click.option(
     "--ttl",
     "ttl_s",
-    type=click.FloatRange(0),
+    type=Seconds(),
     metavar="SECONDS",
     default=0.0,
     show_default=True,

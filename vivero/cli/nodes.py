@@ -6,7 +6,7 @@ import click
 import trio
 
 from vivero.cli.failures import Failure
-from vivero.cli.options import json_option, say
+from vivero.cli.options import Seconds, json_option, say
 from vivero.cli.rows import print_rows
 from vivero.cli.server_options import address_option, talk
 from vivero.client import Client, Document
@@ -54,7 +54,7 @@ def nodes(address: str | None, as_json: bool) -> None:
 @click.command()
 @click.argument("node", required=False)
 @click.option("--undo", is_flag=True, help="Take it back: the node gets its share of partitions again.")
-@click.option("--timeout", "timeout_s", type=float, metavar="S", help="Fail if it takes longer than S seconds.")
+@click.option("--timeout", "timeout_s", type=Seconds(), metavar="S", help="Fail if it takes longer than S seconds.")
 @address_option
 @json_option
 def drain(node: str | None, undo: bool, timeout_s: float | None, address: str | None, as_json: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +11,18 @@ from typing import Any, TypeVar
 
 import click
 
+from vivero.cli import streams
+from vivero.files import Unreadable, read_text
+from vivero.json_input import parsed
+
 F = TypeVar("F", bound=Callable[..., Any])
+
+MAX_SHOWN = 200
+"""Characters of a wrong text that a message shows."""
+
+MAX_SECONDS = 1e9
+"""About thirty years."""
+MAX_KEY = 2**63 - 1
 
 PATH = click.Path(path_type=Path)
 CONFIG = click.option(
@@ -32,24 +44,30 @@ class JsonObject(click.ParamType[dict[str, Any]]):
         if isinstance(value, dict):
             return value
         try:
-            found = json.loads(_text(value))
-        except FileNotFoundError:
-            self.fail(f"there is no file '{value[1:]}'", param, ctx)
-        except OSError as error:
-            self.fail(f"cannot read '{value[1:]}': {error.strerror}", param, ctx)
-        except UnicodeDecodeError as error:
-            self.fail(f"'{value[1:]}' is not UTF-8 text: {error}", param, ctx)
-        except ValueError as error:
-            self.fail(f"the text is not valid JSON ({error}): {_text(value)[:200]}", param, ctx)
+            found = _value(value)
+        except (Unreadable, ValueError) as error:
+            self.fail(str(error), param, ctx)
         if not isinstance(found, dict):
             self.fail('the value must be a JSON object, such as {"total": 30}', param, ctx)
         return found
 
 
-def _text(value: str) -> str:
-    if value == "@-":
-        return sys.stdin.read()
-    return Path(value[1:]).read_text(encoding="utf-8") if value.startswith("@") else value
+def _value(given: str) -> Any:
+    """The value of the text itself, of a file, or of standard input. Raises Unreadable, ValueError, ClickException."""
+    if given == "@-":
+        return json_of(streams.read_input_text(), "standard input")
+    if given.startswith("@"):
+        return json_of(read_text(Path(given[1:])), f"'{given[1:]}'")
+    return json_of(given)
+
+
+def json_of(text: str, name: str = "the text") -> Any:
+    """The value of a JSON text. Raises ValueError, whose line shows the text."""
+    try:
+        return parsed(text)
+    except ValueError as error:
+        shown = "".join(letter if letter.isprintable() else " " for letter in text[:MAX_SHOWN])
+        raise ValueError(f"{name} is not valid JSON ({error}): {shown.strip()}") from error
 
 
 JSON_OBJECT = JsonObject()
@@ -69,6 +87,19 @@ class Key(click.ParamType[str]):
 KEY = Key()
 
 
+class Seconds(click.FloatRange):
+    """A time in seconds: a finite number from `min` on."""
+
+    def __init__(self, min: float = 0) -> None:
+        super().__init__(min, MAX_SECONDS)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        found = super().convert(value, param, ctx)
+        if math.isnan(found):
+            self.fail(f"{value!r} is not a number", param, ctx)
+        return found
+
+
 VARIABLES = click.option(
     "--variables", type=JSON_OBJECT, default="{}", help="Variables: a JSON object, @file, or @- for standard input."
 )
@@ -79,7 +110,7 @@ def backoff_option(command: F) -> F:
     return click.option(
         "--backoff",
         "backoff_s",
-        type=click.FloatRange(0),
+        type=Seconds(),
         metavar="SECONDS",
         default=0.0,
         show_default=True,
@@ -88,8 +119,8 @@ def backoff_option(command: F) -> F:
 
 
 def say(document: Any) -> None:
-    """Print one line of JSON to stdout."""
-    click.echo(json.dumps(document, ensure_ascii=False))
+    """Print one line of JSON to stdout. Where letters cannot be shown, they are escaped."""
+    click.echo(json.dumps(document, ensure_ascii=not streams.is_unicode(sys.stdout)))
 
 
 def tell(as_json: bool, text: str, **document: Any) -> None:

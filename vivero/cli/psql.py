@@ -32,7 +32,10 @@ def psql(arguments: tuple[str, ...], database: Database) -> None:
     chosen = database.settings().database
     url = chosen.url or embedded_url(chosen.data_dir)
     program = _program()
-    os.execv(program, [program, url, *arguments])
+    try:
+        os.execv(program, [program, url, *arguments])
+    except OSError as error:
+        raise Failure(f"cannot run {program}: {error.strerror}") from error
 
 
 def _program() -> str:

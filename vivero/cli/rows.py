@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from vivero.cli.options import say
+from vivero.cli.streams import check_output
 from vivero.client import Document
 from vivero.terminal_tables import Column, console, fitted, plain_header, plain_row
 
@@ -37,6 +38,7 @@ class Rows:
 
     def show(self, items: Sequence[Document]) -> tuple[str, ...]:
         """Print items. Returns the names of columns that the terminal has no room for."""
+        check_output()
         if self.format is Format.TABLE and sys.stdout.isatty():
             return self._table(items)
         for item in items:

@@ -19,6 +19,7 @@ from vivero.cli.database import say_migration
 from vivero.cli.failures import Failure, GaveUp, run
 from vivero.cli.options import PATH
 from vivero.cli.settings import Database, database_options
+from vivero.cli.streams import OutputFailed
 from vivero.config import Config
 from vivero.engine.runtime.supervision.failures import Escalated
 from vivero.processes import parent
@@ -114,7 +115,10 @@ def up(
 
 
 def _say_ready(chosen: Config, ready: program.Ready) -> None:
-    click.echo(banner(chosen, ready))
+    try:
+        click.echo(banner(chosen, ready))
+    except OutputFailed as error:
+        log.warning("the server is ready, but cannot print so", reason=str(error), address=ready.address)
     service_manager.notify("READY=1")
 
 

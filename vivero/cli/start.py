@@ -9,7 +9,7 @@ from typing import Any
 import click
 import trio
 
-from vivero.cli.options import JSON_OBJECT, json_option, say
+from vivero.cli.options import JSON_OBJECT, Seconds, json_option, say
 from vivero.cli.process_ids import complete_process_id, unknown_process
 from vivero.cli.server_options import address_option, talk
 from vivero.client import ApiError, Client, ClientError, Document
@@ -25,7 +25,7 @@ FIRST_POLL_S, LAST_POLL_S = 0.02, 0.5
 @click.option(
     "--timeout",
     "timeout_s",
-    type=click.FloatRange(0.001),
+    type=Seconds(0.001),
     metavar="SECONDS",
     default=DEFAULT_AWAIT_S,
     show_default=True,

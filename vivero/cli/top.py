@@ -16,7 +16,7 @@ from rich.table import Table
 from vivero import top_processes
 from vivero.cli.admin_port import admin_address, processes_options, talk_to_admin
 from vivero.cli.failures import Interrupted
-from vivero.cli.options import json_option, say
+from vivero.cli.options import Seconds, json_option, say
 from vivero.cli.server_options import address_option, talk
 from vivero.client import Client, ClientError, Document
 from vivero.terminal_tables import console
@@ -27,7 +27,7 @@ from vivero.top import Between, Reading, read, rows
 @click.option(
     "--every",
     "every_s",
-    type=click.FloatRange(0.1),
+    type=Seconds(0.1),
     metavar="SECONDS",
     default=1.0,
     show_default=True,

@@ -9,6 +9,7 @@ import click
 
 from vivero.api.deployment_checks import problems_of, webhook_problems
 from vivero.api.deployment_warnings import forms_elsewhere, lacking, warnings_of
+from vivero.cli.failures import Failure
 from vivero.cli.files import FILES
 from vivero.cli.options import CONFIG, json_option, say
 from vivero.cli.settings import settings
@@ -16,6 +17,7 @@ from vivero.config import Config
 from vivero.engine.bpmn.parser import Parsed
 from vivero.engine.bpmn.resources import read_resource
 from vivero.engine.bpmn.xml import LIMITS
+from vivero.files import Unreadable, read_bytes
 
 
 @click.command()
@@ -49,7 +51,11 @@ def validate(context: click.Context, files: tuple[Path, ...], strict: bool, file
 
 
 def _read(file: Path, chosen: Config) -> Parsed:
-    return read_resource(file.name, file.read_bytes(), replace(LIMITS, feel=chosen.feel.limits))
+    try:
+        content = read_bytes(file)
+    except Unreadable as error:
+        raise Failure(str(error)) from error
+    return read_resource(file.name, content, replace(LIMITS, feel=chosen.feel.limits))
 
 
 def _problems(parsed: list[Parsed], chosen: Config) -> list[str]:

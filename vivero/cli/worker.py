@@ -16,9 +16,10 @@ import click
 import trio
 
 from vivero.cli.failures import Failure, run
-from vivero.cli.options import backoff_option, json_option, say
+from vivero.cli.options import Seconds, backoff_option, json_option, say
 from vivero.cli.server_options import address_option
 from vivero.client import Client, ClientError, Document, address_from, trace_headers
+from vivero.json_input import parsed
 from vivero.worker import MAX_MESSAGE, JobError, JobFailed, Report, Worker, WorkerSettings
 
 MAX_LINE = 200
@@ -35,7 +36,7 @@ class ExitCode(click.ParamType[tuple[int, str]]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, str]:
         exit_code, _, code = str(value).partition("=")
-        if not exit_code.isdecimal() or not 1 <= int(exit_code) <= 255 or not code:
+        if not exit_code.isdecimal() or len(exit_code) > 3 or not 1 <= int(exit_code) <= 255 or not code:
             self.fail("the form is EXIT=CODE, such as 3=card-refused, with an exit code from 1 to 255", param, ctx)
         return int(exit_code), code
 
@@ -54,7 +55,7 @@ MAX_OUTPUT = 4 * 1024 * 1024
 @click.option(
     "--timeout",
     "timeout_s",
-    type=click.FloatRange(0.001),
+    type=Seconds(0.001),
     metavar="SECONDS",
     default=60.0,
     show_default=True,
@@ -204,7 +205,7 @@ def _variables(output: bytes) -> Mapping[str, Any]:
     if not output.strip():
         return {}
     try:
-        variables = json.loads(output)
+        variables = parsed(output)
     except ValueError as error:
         raise JobFailed(f"the command's output is not valid JSON: {error}") from error
     if not isinstance(variables, dict):

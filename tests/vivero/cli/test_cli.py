@@ -227,12 +227,53 @@ def test_an_address_that_is_none(run):
         ("{", "the text is not valid JSON"),
         ("[1]", "the value must be a JSON object"),
         ("@/nowhere", "there is no file"),
+        ("@/", "cannot read '/': Is a directory"),
+        ('{"a": NaN}', "the text is not valid JSON (NaN is not a number of JSON)"),
     ],
 )
 def test_variables_that_are_none_are_the_callers_fault(run, text, complaint):
     result = run("start", "p", "--variables", text)
     assert result.exit_code == 2
     assert complaint in result.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("top", "--every", "nan"),
+        ("start", "p", "--timeout", "inf"),
+        ("drain", "--timeout", "nan"),
+        ("worker", "x", "--exec", "true", "--backoff", "1e300"),
+        ("archive", "show", "9" * 30),
+        ("worker", "x", "--exec", "true", "--error", f"{'1' * 5000}=x"),
+    ],
+)
+def test_numbers_that_are_none(run, arguments):
+    assert run(*arguments).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("environment", "said"),
+    [
+        ({"VIVERO_TOKEN": "a\r\n"}, "the token has characters that a token cannot have"),
+        ({"VIVERO_USERNAME": "\udcff"}, "has bytes that are not UTF-8"),
+        ({"SSL_CERT_FILE": "/nowhere", "VIVERO_ADDRESS": "https://127.0.0.1:1"}, "No such file"),
+        ({"HTTP_PROXY": "::::", "VIVERO_ADDRESS": "http://nowhere.invalid"}, "cannot be made"),
+        ({"VIVERO_ADDRESS": f"http://{'a' * 300}"}, "cannot be sent"),
+    ],
+)
+def test_an_environment_that_no_client_can_use(run, environment, said):
+    result = run("instances", env=environment)
+    assert result.exit_code == 1
+    assert said in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", [("start", "a\udcff"), ("forms", "--id", "a\udcff"), ("user", "add", "a\udcff")])
+def test_arguments_that_are_not_utf_8(run, command):
+    result = run(*command)
+    assert result.exit_code in (1, 2)
+    assert not isinstance(result.exception, UnicodeError)
 
 
 def test_two_databases_are_one_too_many(run):
