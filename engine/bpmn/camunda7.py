@@ -1,30 +1,38 @@
-"""Models for Camunda 7: what their `camunda:` attributes and elements ask for is not executed."""
+"""Models for Camunda 7: what their `camunda:` attributes and elements ask for is not executed.
+
+A model for Camunda 8 may contain some of them: a modeler left them behind, or somebody converted it. A model is for
+Camunda 7 only if nothing says that it is for Camunda 8.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from vivero.engine.bpmn.report import Report
-from vivero.engine.bpmn.xml import Element, line_of
+from vivero.engine.bpmn.xml import ZEEBE, Element, line_of
 
 NAMESPACE = "http://camunda.org/schema/1.0/bpmn"
 _PREFIX = f"{{{NAMESPACE}}}"
+_PLATFORM = "{http://camunda.org/schema/modeler/1.0}executionPlatform"
+_CAMUNDA_8 = "Camunda Cloud"
+"""The execution platform that Camunda's modelers write into models for Camunda 8."""
 
 WITHOUT_MEANING = frozenset(
     {
         *("historyTimeToLive", "isStartableInTasklist", "candidateStarterUsers", "candidateStarterGroups"),
         *("properties", "property", "modelerTemplate", "modelerTemplateVersion", "modelerTemplateIcon"),
+        "diagramRelationId",  # of Camunda's Web Modeler, also in models for Camunda 8
     }
 )
 """Attributes and elements that ask the engine for nothing that an execution would show."""
 
 
 def report_camunda7(root: Element, report: Report) -> None:
-    """Say that a model is one for Camunda 7: in a problem if it has problems, else in warnings."""
+    """Report what is of Camunda 7. A model for Camunda 7 that has problems gets one more, which is their cause."""
     found = list(_uses(root))
     if not found:
         return
-    if report.problems():
+    if report.problems() and not _is_for_camunda8(root):
         element, names = found[0]
         report.add_file_problem(
             f"the model is for Camunda 7 (it has {names[0]}). Vivero executes models for Camunda 8, with zeebe:…"
@@ -35,6 +43,10 @@ def report_camunda7(root: Element, report: Report) -> None:
     for element, names in found:
         have = "has" if len(names) == 1 else "have"
         report.warn(_named(element), f"{', '.join(names)} of Camunda 7 {have} no effect", at=element)
+
+
+def _is_for_camunda8(root: Element) -> bool:
+    return root.get(_PLATFORM) == _CAMUNDA_8 or next(root.iter(f"{{{ZEEBE}}}*"), None) is not None
 
 
 def _uses(root: Element) -> Iterator[tuple[Element, list[str]]]:

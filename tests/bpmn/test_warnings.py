@@ -256,6 +256,28 @@ def test_a_model_for_camunda_7_is_called_so(attribute):
     )
 
 
+MODELER = 'xmlns:modeler="http://camunda.org/schema/modeler/1.0" modeler:executionPlatform'
+DECISION = '<zeebe:calledDecision decisionId="d" resultVariable="x" />'
+
+
+@pytest.mark.parametrize(
+    ("in_head", "attributes", "extensions", "for_7"),
+    [
+        ("", 'camunda:class="a.B"', "", True),
+        (f'{MODELER}="Camunda Platform"', 'camunda:class="a.B"', "", True),
+        (f'{MODELER}="Camunda Cloud"', 'camunda:class="a.B"', "", False),
+        ("", 'camunda:class="a.B"', DECISION, False),
+        (f'{MODELER}="Camunda Cloud" camunda:diagramRelationId="1"', "", DECISION, False),
+        ('camunda:diagramRelationId="1"', "", "", False),
+    ],
+)
+def test_a_model_that_says_it_is_for_camunda_8_is_not_called_one_for_7(in_head, attributes, extensions, for_7):
+    head, *rest = camunda7(attributes, extensions)
+    parsed = parse("\n".join((head.replace(CAMUNDA7, f"{CAMUNDA7} {in_head}"), *rest)).encode(), "p.bpmn")
+    assert parsed.problems
+    assert any("is for Camunda 7" in problem.message for problem in parsed.problems) is for_7
+
+
 def test_what_camunda_7_would_do_is_a_warning_where_the_model_can_be_executed():
     job = '<zeebe:taskDefinition type="x" />'
     inputs = '<camunda:inputOutput><camunda:inputParameter name="a">1</camunda:inputParameter></camunda:inputOutput>'
