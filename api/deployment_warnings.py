@@ -34,7 +34,25 @@ def warnings_of(
         found += connectors.warnings(resource.resource, resource.processes, connectors_enabled)
         for process in resource.processes if connectors_enabled else ():
             found += webhooks.warnings(resource.resource, process, has_secret)
-    return found
+    return [*found, *_lacking_processes(parsed)]
+
+
+def _lacking_processes(parsed: Sequence[Parsed]) -> Iterator[str]:
+    """A warning for each call of a process of the same deployment, which has no such process."""
+    here = {process.id for resource in parsed for process in resource.processes}
+    for resource in parsed:
+        for process in resource.processes:
+            for node in process.nodes.values():
+                called = node.called
+                if called is None or called.binding != "deployment" or not called.process_id.is_static:
+                    continue
+                if (id := str(called.process_id.static_value)) not in here:
+                    line = f" line {node.line}" if node.line else ""
+                    yield (
+                        f"'{resource.resource}'{line} element '{node.id}': the process '{id}' is not in this"
+                        " deployment, as bindingType='deployment' demands: until both are deployed together, the call"
+                        " becomes an incident"
+                    )
 
 
 async def warnings_of_forms(parsed: Sequence[Parsed], services: Services, tenant: str) -> list[str]:

@@ -280,6 +280,14 @@ class Node:
         """The type of the element that a token creates here; for a multi-instance activity, its body."""
         return self.type if self.loop is None else "MULTI_INSTANCE_BODY"
 
+    @property
+    def references(self) -> tuple[CalledElement | CalledDecision | FormReference, ...]:
+        """What the node names by id and binding: a called process, a decision, a form."""
+        of_task = None if self.user_task is None else self.user_task.form
+        of_job = None if self.job is None else self.job.form
+        named = self.called, self.decision, self.start_form, of_task, of_job
+        return tuple(one for one in named if one is not None)
+
 
 @dataclass(frozen=True, slots=True)
 class Process:
@@ -296,3 +304,8 @@ class Process:
     @property
     def root(self) -> Node:
         return self.nodes[self.id]
+
+    @property
+    def binds_by_deployment(self) -> bool:
+        """Whether an element means the version of something that is deployed together with this process."""
+        return any(one.binding == "deployment" for node in self.nodes.values() for one in node.references)

@@ -136,6 +136,8 @@ class MemoryEngine:
             state.catalogue.families.setdefault(need.key, {})
         elif need.kind is NeedKind.FORMS:
             state.catalogue.form_versions.setdefault(need.key, {})
+        elif need.kind is NeedKind.DEPLOYMENT:
+            state.catalogue.deployments[need.key] = None
         elif need.kind is NeedKind.CHANNEL:
             if need.key not in state.channels:  # another follow-up of a full batch may have created it
                 state.channels[need.key] = MessageChannel(*need.key)

@@ -64,6 +64,8 @@ class NeedKind(Enum):
     """The family of one definition; key: its key."""
     FORMS = auto()
     """All versions of a form; key: (tenant, form id)."""
+    DEPLOYMENT = auto()
+    """All versions of the processes and forms of a deployment; key: its key."""
     FORM = auto()
     """All versions of the form of which one has this key; key: its key."""
     MODEL = auto()

@@ -273,6 +273,14 @@ class View:
         except KeyError:
             raise NotLoaded(Need(NeedKind.FORMS, key)) from None
 
+    def resources_of(self, deployment: int) -> list[Definition | FormVersion]:
+        """The active versions of processes and forms that a deployment has made."""
+        catalogue = self.state.catalogue
+        if deployment not in catalogue.deployments:
+            raise NotLoaded(Need(NeedKind.DEPLOYMENT, deployment))
+        made: list[Definition | FormVersion] = [*catalogue.definitions.values(), *catalogue.forms.values()]
+        return [one for one in made if one.deployment == deployment and one.state == "ACTIVE"]
+
     def form(self, key: int) -> FormVersion | None:
         return self.state.catalogue.forms.get(key)
 

@@ -21,12 +21,17 @@ Rows = Iterable[tuple[Any, ...]]
 
 
 def calls_for(
-    state: State, families: set[tuple[str, str]], definitions: set[int], timers: Set[int] = frozenset()
+    state: State,
+    families: set[tuple[str, str]],
+    definitions: set[int],
+    timers: Set[int] = frozenset(),
+    deployments: Set[int] = frozenset(),
 ) -> tuple[Call, Call]:
-    """The calls for these families, and for those of these definitions and start timers."""
+    """The calls for these families, and for those of these definitions, start timers and deployments."""
     pairs = sorted(families)
     named = [pair[0] for pair in pairs], [pair[1] for pair in pairs], sorted(definitions)
-    return (FAMILIES, (*named, state.partition, sorted(timers))), (START_TIMERS, (*named, sorted(timers)))
+    others = sorted(timers), sorted(deployments)
+    return (FAMILIES, (*named, state.partition, *others)), (START_TIMERS, (*named, *others))
 
 
 def add(state: State, asked: set[tuple[str, str]], rows: Rows, timers: Rows) -> None:

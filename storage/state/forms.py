@@ -14,10 +14,11 @@ from vivero.storage.postgres.sql_files import load
 FORMS = load(Path(__file__).with_name("load.sql"))["forms"]
 
 
-def call_for(named: Set[tuple[str, str]], keys: Set[int]) -> Call:
-    """The call for the forms of these tenants and ids, and for those of which a version has one of these keys."""
+def call_for(named: Set[tuple[str, str]], keys: Set[int], deployments: Set[int]) -> Call:
+    """The call for the forms of these tenants and ids, and for those of which a version has one of these keys, or is
+    of one of these deployments."""
     pairs = sorted(named)
-    return FORMS, ([tenant for tenant, _ in pairs], [form_id for _, form_id in pairs], sorted(keys))
+    return FORMS, ([tenant for tenant, _ in pairs], [id for _, id in pairs], sorted(keys), sorted(deployments))
 
 
 def add(state: State, asked: Set[tuple[str, str]], rows: Iterable[tuple[Any, ...]]) -> None:

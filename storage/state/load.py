@@ -126,16 +126,17 @@ async def _references(reader: Connection, state: State, plan: LoadPlan) -> tuple
         calls.append((_sql["user_task_roots"], (sorted(plan.user_tasks),)))
     if plan.leases:
         calls.append((_sql["leases"], (sorted(plan.leases),)))
-    if plan.families or plan.definitions or plan.timers:
-        calls += families.calls_for(state, plan.families, plan.definitions, plan.timers)
-    if plan.forms or plan.form_keys:
-        calls.append(forms.call_for(plan.forms, plan.form_keys))
+    if plan.families or plan.definitions or plan.timers or plan.deployments:
+        calls += families.calls_for(state, plan.families, plan.definitions, plan.timers, plan.deployments)
+    if plan.forms or plan.form_keys or plan.deployments:
+        calls.append(forms.call_for(plan.forms, plan.form_keys, plan.deployments))
     if not calls:
         return [], {}
     results = await reader.pipeline(calls)
     answers = {call[0]: result.rows for call, result in zip(calls, results, strict=True)}
     families.add(state, plan.families, answers.get(families.FAMILIES, []), answers.get(families.START_TIMERS, []))
     forms.add(state, plan.forms, answers.get(forms.FORMS, []))
+    state.catalogue.deployments.update(dict.fromkeys(plan.deployments))
     rows = answers.get(_sql["roots"], []) + answers.get(_sql["user_task_roots"], [])
     return rows, dict(answers.get(_sql["leases"], []))
 

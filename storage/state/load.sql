@@ -25,7 +25,8 @@ WHERE root_key IS NULL AND ended_at IS NULL AND process_definition_key = ANY (AR
     SELECT process_definition_key FROM process_definitions WHERE (tenant_id, process_id) IN (
         SELECT * FROM unnest($1::text[], $2::text[])
         UNION SELECT tenant_id, process_id FROM process_definitions WHERE process_definition_key = ANY ($3::bigint[])
-        UNION SELECT tenant_id, process_id FROM timers WHERE timer_key = ANY ($4::bigint[]) AND root_key IS NULL)))
+        UNION SELECT tenant_id, process_id FROM timers WHERE timer_key = ANY ($4::bigint[]) AND root_key IS NULL
+        UNION SELECT tenant_id, process_id FROM process_definitions WHERE deployment_key = ANY ($5::bigint[]))))
 ORDER BY timer_key;
 
 -- name: leases
@@ -143,7 +144,8 @@ GROUP BY c.process_definition_key;
 SELECT count(*) FROM (SELECT FROM inbox WHERE target_partition = -$1::int LIMIT $2) held;
 
 -- name: families
--- All versions of the processes that are named, or whose definitions or start timers are named. A deleted version keeps its number.
+-- All versions of the processes that are named, or whose definitions, start timers or deployments are named. A deleted version keeps its
+-- number. A deployment is rarely asked for: no index has its key.
 SELECT d.process_definition_key, d.deployment_key, d.tenant_id, d.process_id, d.version, d.name, d.version_tag,
        d.resource_name, d.sha256, d.state, to_epoch_ms(d.deployed_at), d.start_form_id, d.start_form_binding,
        d.start_form_version_tag, d.retention_ms, u.running
@@ -155,12 +157,14 @@ LEFT JOIN LATERAL (
 WHERE (d.tenant_id, d.process_id) IN (
     SELECT * FROM unnest($1::text[], $2::text[])
     UNION SELECT tenant_id, process_id FROM process_definitions WHERE process_definition_key = ANY ($3::bigint[])
-    UNION SELECT tenant_id, process_id FROM timers WHERE timer_key = ANY ($5::bigint[]) AND root_key IS NULL);
+    UNION SELECT tenant_id, process_id FROM timers WHERE timer_key = ANY ($5::bigint[]) AND root_key IS NULL
+    UNION SELECT tenant_id, process_id FROM process_definitions WHERE deployment_key = ANY ($6::bigint[]));
 
 -- name: forms
--- All versions of the forms that are named, or of which a version is named. A deleted version keeps its number.
+-- All versions of the forms that are named, or of which a version or its deployment is named. A deleted version keeps its number.
 SELECT form_key, deployment_key, tenant_id, form_id, version, version_tag, resource_name, sha256, state, to_epoch_ms(deployed_at)
 FROM forms
 WHERE (tenant_id, form_id) IN (
     SELECT * FROM unnest($1::text[], $2::text[])
-    UNION SELECT tenant_id, form_id FROM forms WHERE form_key = ANY ($3::bigint[]));
+    UNION SELECT tenant_id, form_id FROM forms WHERE form_key = ANY ($3::bigint[])
+    UNION SELECT tenant_id, form_id FROM forms WHERE deployment_key = ANY ($4::bigint[]));

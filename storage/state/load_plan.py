@@ -56,6 +56,7 @@ class LoadPlan:
         self.definitions: set[int] = set()
         self.forms: set[tuple[str, str]] = set()
         self.form_keys: set[int] = set()
+        self.deployments: set[int] = set()
         self.work: set[int] = set()
         self.items: set[tuple[int, int]] = set()
         self.results: set[int] = set()
@@ -76,6 +77,7 @@ class LoadPlan:
             NeedKind.FAMILY: (self.families, state.catalogue.families),
             NeedKind.DEFINITION: (self.definitions, state.catalogue.definitions),
             NeedKind.FORMS: (self.forms, state.catalogue.form_versions),
+            NeedKind.DEPLOYMENT: (self.deployments, state.catalogue.deployments),
             NeedKind.FORM: (self.form_keys, state.catalogue.forms),
             NeedKind.WORK: (self.work, ()),
             NeedKind.LOOP_ITEM: (self.items, ()),

@@ -167,12 +167,19 @@ class EngineBench:
         return form["formKey"]
 
     async def _deploy(self, name, content):
-        sha = hashlib.sha256(content).hexdigest()
-        await store_resources(self.connection, [(sha, content)])
-        parsed = read_resource(name, content, enabled=ALL_KINDS)
-        assert not parsed.problems, parsed.problems
-        self.definitions.put(sha, parsed)
-        outcome = await self.run(Deploy((reference_of(parsed, sha),)))
+        return await self.deploy_together({name: content})
+
+    async def deploy_together(self, files):
+        """The answer to one deployment of these files."""
+        references = []
+        for name, content in files.items():
+            sha = hashlib.sha256(content).hexdigest()
+            await store_resources(self.connection, [(sha, content)])
+            parsed = read_resource(name, content, enabled=ALL_KINDS)
+            assert not parsed.problems, parsed.problems
+            self.definitions.put(sha, parsed)
+            references.append(reference_of(parsed, sha))
+        outcome = await self.run(Deploy(tuple(references)))
         assert outcome.rejection is None, outcome.rejection
         return msgspec.json.decode(outcome.response)
 

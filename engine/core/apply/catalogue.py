@@ -19,6 +19,7 @@ from vivero.engine.core.state.state import State
 def deployment_created(state: State, event: DeploymentCreated) -> Deployment:
     deployment = Deployment(event.key, event.tenant, state.now)
     state.add(deployment)
+    state.link(state.catalogue.deployments, event.key, None)
     return deployment
 
 

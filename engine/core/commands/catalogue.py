@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from vivero.engine.core.commands import forms
 from vivero.engine.core.commands.instance import latest
@@ -32,7 +32,7 @@ from vivero.engine.core.records.effects import Effects, Reject, RejectionCode, R
 from vivero.engine.core.records.messages import StartClosed
 from vivero.engine.core.routes import CATALOGUE
 from vivero.engine.core.shared.starts import starts_of
-from vivero.engine.core.state.catalogue import Definition
+from vivero.engine.core.state.catalogue import Definition, FormVersion
 from vivero.engine.core.view import View
 
 
@@ -45,11 +45,15 @@ def needs_deploy(command: Deploy, tenant: str) -> Needs:
 
 
 def deploy(command: Deploy, view: View) -> Effects:
-    """Deploy all resources or none. If all equal their latest versions, answer these; else all get new versions."""
+    """Deploy all resources or none. If all equal their latest versions, answer these; else all get new versions.
+
+    A process that binds by deployment differs if it was deployed together with others than now."""
     deployment = view.key()
     processes = [(*one, _unchanged(*one, view)) for one in _processes(command)]
     of_forms = [(*one, forms.unchanged(*one, view)) for one in _forms(command)]
-    nothing_new = all(same for *_, same in processes) and all(same for *_, same in of_forms)
+    latest_versions = [one for *_, one in processes] + [one for *_, one in of_forms]
+    bound = any(process.binds_by_deployment for _, process, _ in processes)
+    nothing_new = all(latest_versions) and not (bound and _is_another_bundle(latest_versions, view))
     yield DeploymentCreated(deployment, view.tenant)
     deployed = []
     for resource, process, same in processes:
@@ -117,6 +121,12 @@ def _unchanged(resource: ResourceReference, process: ProcessMetadata, view: View
         form_id,  # which earlier versions of the program did not store
     )
     return newest if same else None
+
+
+def _is_another_bundle(versions: Sequence[Definition | FormVersion | None], view: View) -> bool:
+    """Whether these versions are not exactly the resources of one deployment."""
+    deployments = {version.deployment for version in versions if version is not None}
+    return len(deployments) > 1 or len(view.resources_of(deployments.pop())) != len(versions)
 
 
 def _answer(

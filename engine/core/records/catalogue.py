@@ -37,6 +37,8 @@ class ProcessMetadata(msgspec.Struct, frozen=True, omit_defaults=True, gc=False)
     starts: tuple[StartMetadata, ...] = ()
     start_form: StartFormMetadata | None = None
     retention_ms: int | None = None
+    binds_by_deployment: bool = False
+    """Whether an element of it means a version of the same deployment."""
 
 
 class FormMetadata(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):

@@ -18,7 +18,13 @@ def metadata_of(process: Process) -> ProcessMetadata:
     """
     starts = tuple(starts_of(process))
     return ProcessMetadata(
-        process.id, process.name, process.version_tag, starts, _start_form(process), process.retention_ms
+        process.id,
+        process.name,
+        process.version_tag,
+        starts,
+        _start_form(process),
+        process.retention_ms,
+        process.binds_by_deployment,
     )
 
 

@@ -67,6 +67,8 @@ class Catalogue:
         self.usage: dict[int, Usage] = {}
         self.form_versions: dict[tuple[str, str], FormVersions] = {}
         self.forms: dict[int, FormVersion] = {}
+        self.deployments: dict[int, None] = {}
+        """The keys of deployments whose processes and forms are all in `families` and `form_versions`."""
         self.starts: Starts | None = None
         """Start events that wait for messages and signals; None until they are loaded."""
         self.start_timers: dict[tuple[str, str], dict[int, Timer]] = {}
@@ -79,5 +81,6 @@ class Catalogue:
         self.usage.clear()
         self.form_versions.clear()
         self.forms.clear()
+        self.deployments.clear()
         self.start_timers.clear()
         self.starts = None

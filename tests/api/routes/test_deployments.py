@@ -270,6 +270,29 @@ async def test_a_form_that_is_not_there_is_a_warning(rows, reader, stored, engin
     assert "element 'review': no form '" in warning
 
 
+CALL = """<callActivity id="call"><extensionElements>
+  <zeebe:calledElement xmlns:zeebe="http://camunda.org/schema/zeebe/1.0" processId="{}" bindingType="{}"/>
+</extensionElements></callActivity>"""
+
+
+@pytest.mark.parametrize(
+    ("id", "binding", "warned"),
+    [
+        ("child", "deployment", False),
+        ("absent", "deployment", True),
+        ("absent", "latest", False),
+        ("=x", "deployment", False),
+    ],
+)
+async def test_a_call_of_what_is_not_deployed_with_it_is_a_warning(rows, reader, stored, engine, id, binding, warned):
+    files = part(process(more=CALL.format(id, binding))), part(process("child"), file_name="child.bpmn")
+    answer = await reader("POST", "/v2/deployments", body(*files), [TYPE])
+    expected = "'order.bpmn' line 3 element 'call': the process 'absent' is not in this deployment"
+    assert [warning.startswith(expected) for warning in answer.json["warnings"] if "binding" in warning] == [
+        True
+    ] * warned
+
+
 async def test_a_deployment_that_is_done_does_not_fail_for_its_warnings(rows, reader, stored, engine, monkeypatch):
     async def away(*_arguments):
         raise ConnectionLost("gone")

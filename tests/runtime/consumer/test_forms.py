@@ -63,3 +63,23 @@ async def test_a_start_form_is_kept_with_its_definition(bench):
     row = await bench.rows("SELECT start_form_id, start_form_binding, start_form_version_tag FROM process_definitions")
     assert row == [("begin", "versionTag", "v1")]
     assert await bench.deploy(MODEL) == [key]
+
+
+BOUND = MODEL.replace(b'formId="ask"', b'formId="ask" bindingType="deployment"')
+
+
+async def test_a_bundle_is_compared_with_what_its_deployment_has_made(bench, database):
+    bundle, alone = {"p.bpmn": BOUND, "a.form": form("one")}, {"a.form": form("two")}
+
+    async def versions(files):
+        reply = await bench.deploy_together(files)
+        return [one["processDefinitionVersion"] for one in reply["processes"]] + [
+            one["version"] for one in reply.get("forms", ())
+        ]
+
+    assert [await versions(files) for files in (bundle, bundle, alone, bundle | alone, bundle | alone)] == [
+        *([1, 1], [1, 1], [2]),
+        *([2, 3], [2, 3]),
+    ]
+    assert await versions({"p.bpmn": BOUND}) == [3]
+    assert await replayed.check(database) > 0
