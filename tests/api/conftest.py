@@ -211,7 +211,7 @@ class Definitions:
     def __init__(self) -> None:
         self.parsed = {}
 
-    def put(self, sha256, parsed, _size):
+    def put(self, sha256, parsed):
         self.parsed[sha256] = parsed
 
 
