@@ -15,7 +15,6 @@ import trio
 from vivero.api import preconditions
 from vivero.api.access import audit, tenants
 from vivero.api.access.caller import Caller
-from vivero.api.decoding import any_decoder
 from vivero.api.outcome_waits import OutcomeWait
 from vivero.api.problems import TIMED_OUT, Problem, bad_request, not_appended, rejected
 from vivero.api.request import UNWATCHED_S, Request
@@ -30,6 +29,7 @@ from vivero.engine.runtime.appender.calls import Append, PendingCommand
 from vivero.engine.tracing.request import POSITION
 from vivero.storage import log
 from vivero.storage.log import Appended, CommandOutcome
+from vivero.storage.normal_form import normal_bytes
 
 IDEMPOTENCY_KEY = re.compile(r"[!-~]{1,255}")
 MAX_REPETITIONS = 10
@@ -40,8 +40,6 @@ _UNIT_MS = {None: 1, "ms": 1, "s": 1000, "m": 60_000}
 WAL_WRITER_S = 2.0
 """After this time PostgreSQL has flushed commits that did not request a flush (three times wal_writer_delay, by default
 0.6 s). Before it, a crash may lose the command, so an answer without its outcome must not contain its position."""
-
-_encode_sorted = msgspec.json.Encoder(decimal_format="number", order="sorted").encode
 
 
 class Accepted(msgspec.Struct, frozen=True, rename="camel", gc=False):
@@ -286,10 +284,8 @@ def _fingerprint(request: Request, content: bytes) -> bytes:
 
 
 def _canonical(body: bytes) -> bytes:
-    """A JSON body in canonical form: white space and the order of properties do not distinguish requests."""
-    if not body.strip():
-        return b"{}"
-    return _encode_sorted(any_decoder.decode(body))
+    """A JSON body in normal form: white space, order and the spelling of values do not distinguish requests."""
+    return normal_bytes(body) if body.strip() else b"{}"
 
 
 def key_was_used(position: int | None) -> Problem:

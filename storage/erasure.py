@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from vivero.storage.history import be_patient
+from vivero.storage.normal_form import hash_of, normal_form
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.sql_files import beside
 from vivero.storage.tenants import Tenants, TenantStatements
@@ -37,7 +38,8 @@ async def trees_of(
     if subject.business_id is not None:
         found = await _of_tenants.execute(connection, "of_business_id", tenants, subject.business_id, after, limit)
     else:
-        values = (subject.variable, subject.value, after, limit)
+        normal = normal_form(subject.value or "")
+        values = (subject.variable, normal, hash_of(normal), after, limit)
         found = await _of_tenants.execute(connection, "of_variable", tenants, *values)
     return [root for (root,) in found.rows]
 

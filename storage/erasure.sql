@@ -5,10 +5,11 @@ WHERE business_id = $1 AND root_key > $2 /* tenants: AND tenant_id = ANY ($4::te
 ORDER BY root_key LIMIT $3;
 
 -- name: of_variable
--- The trees with a variable that has this value, by the index on the MD5 of values.
+-- The trees with a variable that has this value in normal form, or another spelling with this hash.
 SELECT DISTINCT root_key FROM variables
-WHERE name = $1 AND md5(value) = md5($2) AND value = $2 AND root_key > $3 /* tenants: AND tenant_id = ANY ($5::text[]) */
-ORDER BY root_key LIMIT $4;
+WHERE name = $1 AND (md5(value) = md5($2) AND value = $2 OR normal_hash = $3::uuid)
+    AND root_key > $4 /* tenants: AND tenant_id = ANY ($6::text[]) */
+ORDER BY root_key LIMIT $5;
 
 -- name: positions
 -- The commands whose events changed these trees, and the commands that these go back to.

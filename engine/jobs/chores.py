@@ -23,7 +23,7 @@ from vivero.engine.jobs.execution import Connections, Execution
 from vivero.engine.jobs.history import EndedInstances
 from vivero.engine.jobs.settings import JobSettings
 from vivero.engine.jobs.type_settings import JobTypeSettings
-from vivero.storage import audit_log, history, maintenance, timers
+from vivero.storage import audit_log, history, maintenance, timers, variable_values
 from vivero.storage import log as command_log
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.state import message_channels
@@ -34,6 +34,8 @@ DAY_MS = 24 * 3600 * 1000
 KEYS_MARGIN_MS = 3_600_000
 """Idempotency keys stay for another hour, so that none disappears while an append reads it."""
 RUNS_AT_ONCE = 16
+VALUES_PAUSE_S = 0.05
+"""The pause between two steps that hash the values of old variables."""
 
 Work = Callable[[Connection, Execution], Awaitable[bool]]
 """Does a bounded part of a chore. True if there may be more."""
@@ -105,10 +107,14 @@ def _of_partitions(settings: ChoreSettings, connections: Connections) -> Iterato
         trimmed_until[partition] = until
         return False
 
+    async def hash_values(connection: Connection, execution: Execution) -> bool:
+        return await variable_values.hash_next(connection, _partition(execution), execution.epoch)
+
     yield _chore("expired-messages", settings.expiry.every_s, connections, expire, settings.expiry.pause_s, True)
     yield _chore("log-partitions", every_s, connections, make_log_partitions, by_partition=True)
     yield _chore("element-counts", every_s, connections, add_up, by_partition=True)
     yield _chore("log-cursor", every_s, connections, trim, by_partition=True)
+    yield _chore("variable-values", every_s, connections, hash_values, VALUES_PAUSE_S, by_partition=True)
     store = open_store(settings.retention)
     archive = None if store is None else Archive(store, connections)
     before, tidy = (None, None) if archive is None else (archive.before_deletion, archive.tidy)

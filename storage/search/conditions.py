@@ -8,6 +8,7 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import Any
 
+from vivero.storage.normal_form import hash_of, normal_form
 from vivero.storage.search.fields import FLAG, LISTS, PLAIN, Field
 from vivero.storage.search.parameters import Parameters
 from vivero.storage.search.patterns import ANY_ONE, ANY_RUN, like_pattern, matches, pattern_tokens
@@ -62,6 +63,9 @@ def _exists(field: Field, operand: Any, path: str) -> str:
 
 def _list_operation(field: Field, operator: str, operand: Any, path: str, parameters: Parameters) -> str:
     values = [_read(field, item, f"{path}[{i}]") for i, item in enumerate(_list(operand, path))]
+    if field.normal_sql is not None:
+        found = _has_value(field, values, parameters)
+        return found if operator == "$in" else f"{found} IS NOT TRUE"
     among = f"= ANY ({_array(values, field.type.cast, parameters)})"
     return _is(field, among) if operator == "$in" else f"({field.sql} {among}) IS NOT TRUE"
 
@@ -73,10 +77,10 @@ def _comparison(field: Field, operator: str, operand: Any, path: str, parameters
     if operator == "$like":
         like = f"{field.sql} LIKE {parameters.add(like_pattern(value), 'text')}"
         return f"{like} AND {found}" if parameters.limited and (found := _by_prefix(field, value, parameters)) else like
+    if field.normal_sql is not None and operator in ("$eq", "$neq"):
+        found = _has_value(field, [value], parameters)
+        return found if operator == "$eq" else f"{found} IS NOT TRUE"
     place = parameters.add(value, field.type.cast)
-    if field.hashed and operator == "$eq":
-        # coalesce: the planner would take the two conditions for independent, and expect too few rows by far
-        return f"md5({field.sql}) = md5({place}) AND coalesce({field.sql} = {place}, false)"
     if operator == "$eq":
         return _is(field, f"= {place}")
     return f"{field.sql} {_SIGNS[operator]} {place}"
@@ -99,6 +103,19 @@ def _is(field: Field, among: str) -> str:
 
 
 _SIGNS = {"$neq": "IS DISTINCT FROM", "$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
+
+
+def _has_value(field: Field, values: list[str], parameters: Parameters) -> str:
+    """Whether a JSON value equals one of these, however it is spelled."""
+    normal = list(map(normal_form, values))
+    hashes = list(map(hash_of, normal))
+    if len(values) > 1:
+        place = parameters.add(normal, "text[]")
+        return f"({field.sql} = ANY ({place}) OR {field.normal_sql} = ANY ({parameters.add(hashes, 'uuid[]')}))"
+    place = parameters.add(normal[0], "text")
+    # coalesce: the planner would take the two conditions for independent, and expect too few rows by far
+    same = f"md5({field.sql}) = md5({place}) AND coalesce({field.sql} = {place}, false)"
+    return f"({same} OR {field.normal_sql} = {parameters.add(hashes[0], 'uuid')})"
 
 
 def _array(values: list[Any], cast: str, parameters: Parameters) -> str:

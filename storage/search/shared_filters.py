@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from vivero.storage.normal_form import hash_of, normal_form
 from vivero.storage.search.conditions import condition
 from vivero.storage.search.fields import TEXT, filtered
 from vivero.storage.search.parameters import Parameters
@@ -17,7 +18,7 @@ MAX_JOINED = 5
 """Variables of a filter that PostgreSQL may join with the instances in any order. The time to plan a join grows with
 the square of the tables. Further variables are checked on the instances that fit the others."""
 
-VALUE = filtered("value", "v.value", TEXT, hashed=True)
+VALUE = filtered("value", "v.value", TEXT, normal_sql="v.normal_hash")
 
 
 def has_variables(where: str) -> SpecialFilter:
@@ -43,7 +44,7 @@ class Sharing(NamedTuple):
 
     name: str
     keys: str
-    """The SQL of their keys as `key`, perhaps several times; without LIMIT."""
+    """The SQL of their keys as `key`, perhaps several times; a LIMIT may follow."""
     condition: str
     """The SQL of the entry."""
 
@@ -59,9 +60,12 @@ def sharing(resource: Resource, filter: Mapping[str, Any], parameters: Parameter
     if type(value) is not str:
         return None  # before anything is added to the parameters: the statement would not use it
     condition = resource.special["variables"](entries, "filter.variables", parameters)
-    name, place = parameters.add(entries[0]["name"], "text"), parameters.add(value, "text")
-    fits = f"v.name = {name} AND md5(v.value) = md5({place}) AND v.value = {place}"
-    return Sharing("variables", f"SELECT v.{of} AS key FROM variables v WHERE {fits}", condition)
+    normal = normal_form(value)
+    name, place = parameters.add(entries[0]["name"], "text"), parameters.add(normal, "text")
+    keys = f"SELECT v.{of} AS key FROM variables v WHERE v.name = {name} AND"
+    same = f"md5(v.value) = md5({place}) AND v.value = {place}"
+    spelled_otherwise = f"v.normal_hash = {parameters.add(hash_of(normal), 'uuid')}"
+    return Sharing("variables", f"{keys} {same} UNION ALL {keys} {spelled_otherwise}", condition)
 
 
 def has_tags(column: str) -> SpecialFilter:

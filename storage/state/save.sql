@@ -114,15 +114,15 @@ FROM json_to_recordset($1) AS x(body bigint, index int, result text)
 WHERE t.body_key = x.body AND t.index = x.index;
 
 -- name: new_variables
--- `value` is JSON text, compared as text by filters.
-INSERT INTO variables (variable_key, scope_key, process_instance_key, root_key, tenant_id, name, value)
-SELECT x.key, x.scope, coalesce(x.instance, x.scope), coalesce(x.root, x.scope), x.tenant, x.name, x.value
-FROM json_to_recordset($1) AS x(key bigint, scope bigint, instance bigint, root bigint, tenant text, name text, value text);
+-- `value` is JSON text. `normal` is the hash of its normal form, which filters compare, if it is spelled otherwise.
+INSERT INTO variables (variable_key, scope_key, process_instance_key, root_key, tenant_id, name, value, normal_hash)
+SELECT x.key, x.scope, coalesce(x.instance, x.scope), coalesce(x.root, x.scope), x.tenant, x.name, x.value, x.normal
+FROM json_to_recordset($1) AS x(key bigint, scope bigint, instance bigint, root bigint, tenant text, name text, value text, normal uuid);
 
 -- name: variables
--- Only the value changes.
-UPDATE variables t SET value = x.value
-FROM json_to_recordset($1) AS x(key bigint, value text)
+-- Only the value changes, and with it the hash of its normal form.
+UPDATE variables t SET value = x.value, normal_hash = x.normal
+FROM json_to_recordset($1) AS x(key bigint, value text, normal uuid)
 WHERE t.variable_key = x.key;
 
 -- name: new_jobs

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from vivero.engine.core.state.instance_tree import Element, Instance, LoopItem, LoopResult, Variable
+from vivero.storage.normal_form import normal_hash
 
 Document = dict[str, Any]
 
@@ -87,6 +88,7 @@ class NewVariable(msgspec.Struct, omit_defaults=True, gc=False):
     value: str
     instance: int | None = None
     root: int | None = None
+    normal: str | None = None
 
 
 _ElementChanges = tuple[
@@ -192,7 +194,7 @@ def loop_result(row: LoopResult) -> Document:
 
 
 def changed_variable(row: Variable) -> Document:
-    return {"key": row.key, "value": row.value}
+    return {"key": row.key, "value": row.value, "normal": normal_hash(row.value)}
 
 
 def new_variable(row: Variable) -> NewVariable:
@@ -205,4 +207,5 @@ def new_variable(row: Variable) -> NewVariable:
         row.value,
         unless(instance.key, scope),
         unless(instance.root.key, scope),
+        normal_hash(row.value),
     )

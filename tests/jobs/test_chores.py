@@ -99,7 +99,8 @@ def test_each_chore_has_its_name_and_place():
     assert {each.type for each in (*of_one.values(), *of_all.values())} == {
         f"vivero.{name}"
         for name in (
-            *("expired-messages", "log-partitions", "element-counts", "log-cursor", "ended-subscriptions"),
+            *("expired-messages", "log-partitions", "element-counts", "log-cursor", "variable-values"),
+            "ended-subscriptions",
             *("message-correlations", "ended-timers", "idempotency-keys", "audit-log", "ended-instances"),
         )
     }

@@ -26,6 +26,7 @@ BELONGS = {
                 "slot_detours",
                 "retention_clocks",
                 "archive_files",
+                "unhashed_variables",
             ),
         ),
         OWN,

@@ -39,6 +39,7 @@ from vivero.storage import (
     routes,
     sessions,
     timers,
+    variable_values,
 )
 from vivero.storage.activation import Ask
 from vivero.storage.attempts import Suspicion
@@ -93,6 +94,11 @@ ENDED = """
         tokens)
     SELECT n, n, 1, 1, 1, now(), now(), 1, 1, 0, 0, false, 'p', 't', 'COMPLETED', '{}' FROM generate_series(1, 3) n;
 """
+NO_OLD_VALUES = """
+    DELETE FROM variables; DELETE FROM unhashed_variables; UPDATE partitions SET epoch = 7 WHERE id = 1;
+    INSERT INTO unhashed_variables VALUES (1, 0, 3);
+"""
+OLD_VALUES = NO_OLD_VALUES + "INSERT INTO variables SELECT n, n, 1, 1, 't', 'x', '1.0' FROM generate_series(1, 3) n;"
 LOGGED = (1 << 51) + 9_000_000
 ERASURE = f"""
     DELETE FROM event_log WHERE position = {LOGGED}; DELETE FROM command_log WHERE position = {LOGGED};
@@ -599,6 +605,8 @@ CASES = [
     Case("maintenance.make_log_partitions", made, again),
     Case("maintenance.trim", trimmed, again),
     Case("maintenance.total_element_counts", lambda c: maintenance.total_element_counts(c, 1, 7, 100), again, COUNTS),
+    Case("variable_values.hash", lambda c: variable_values.hash_next(c, 1, 7), again, OLD_VALUES),
+    Case("variable_values.finish", lambda c: variable_values.hash_next(c, 1, 7), again, NO_OLD_VALUES),
     Case("definitions.store_resources", lambda c: definitions.store_resources(c, [("aa", b"x")]), again),
     Case("clock.pin", lambda c: clock.pin(c, 1_900_000_000_000), reset),
     Case("clock.shift", lambda c: clock.shift(c, 3_600_000), pinned),

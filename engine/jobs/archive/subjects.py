@@ -1,7 +1,8 @@
 """Which trees of a file have data of a person: a business id, or a variable's value.
 
-A file is searched for the bytes that such a row has. The lines that have them are read whole, and their rows compared:
-the same bytes may stand in a document of a client.
+A file is searched for the bytes that such a row has: a business id, or the name of the variable. The lines that have
+them are read whole, and their rows compared: the same bytes may stand in a document of a client, and a value has many
+spellings.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import msgspec
 
 from vivero.engine.jobs.archive.lines import sift
 from vivero.storage.erasure import Subject
+from vivero.storage.normal_form import normal_form
 from vivero.storage.tenants import Tenants
 
 Contents = Callable[[], Iterable[bytes]]
@@ -48,8 +50,9 @@ def trees_of(contents: Contents, subject: Subject, tenants: Tenants) -> set[int]
 
 def sought(subject: Subject) -> bytes:
     """The bytes that a row with the value has, as PostgreSQL writes rows."""
-    name, value = ("business_id", subject.business_id) if subject.business_id is not None else ("value", subject.value)
-    return b'"%s":%s' % (name.encode(), msgspec.json.encode(value))
+    if subject.business_id is not None:
+        return b'"business_id":%s' % msgspec.json.encode(subject.business_id)
+    return b'"name":%s' % msgspec.json.encode(subject.variable)
 
 
 def candidates(contents: Iterable[bytes], wanted: bytes) -> set[int]:
@@ -82,4 +85,5 @@ def _whole_lines(parts: Iterable[bytes]) -> Iterator[bytes]:
 def _has(line: _Line, subject: Subject) -> bool:
     if subject.business_id is not None:
         return any(each.business_id == subject.business_id for each in line.process_instances)
-    return any(each.name == subject.variable and each.value == subject.value for each in line.variables)
+    wanted = normal_form(subject.value or "")
+    return any(each.name == subject.variable and normal_form(each.value) == wanted for each in line.variables)
