@@ -24,10 +24,13 @@ from vivero.client_answers import (
     BadAddress,
     ClientError,
     Document,
+    Members,
+    Missing,
     NotSendable,
     Page,
     Unreachable,
     answer_of,
+    plain,
     unfit,
 )
 from vivero.files import Unreadable, read_bytes
@@ -40,6 +43,7 @@ __all__ = [
     "ClientError",
     "Credentials",
     "Document",
+    "Missing",
     "NotSendable",
     "Page",
     "Unreachable",
@@ -388,8 +392,7 @@ class Client:
             "withLease": True,
         }
         answer = await self.request("POST", "/v2/jobs/activation", body, timeout=wait_ms / 1000 + TIMEOUT_S)
-        jobs: list[Document] = answer.body["jobs"]
-        return jobs
+        return [_usable(job) for job in answer.body["jobs"]]
 
     async def complete(self, job: Document, variables: Mapping[str, Any]) -> Answer:
         """Complete an activated job."""
@@ -424,6 +427,13 @@ class Client:
     async def _get(self, path: str) -> Document:
         document: Document = (await self.request("GET", path)).body
         return document
+
+
+def _usable(job: Document) -> Document:
+    """An activated job, whose variables are plain data. Raises ClientError if it lacks what its report needs."""
+    for name in ("jobKey", "jobLeaseToken", "retries"):
+        _ = job[name]
+    return Members(job, variables=plain(job["variables"]))
 
 
 def trace_headers(job: Document) -> dict[str, str]:

@@ -60,6 +60,27 @@ class ApiError(ClientError):
         self.members = members
 
 
+class Missing(ClientError, KeyError):
+    """An answer lacks a member that every Vivero server sends."""
+
+    def __str__(self) -> str:
+        return f"the answer has no '{self.args[0]}': is it a Vivero server?"
+
+
+class Members(Document):
+    """An object of an answer. Reading a member that it lacks is an error of the client, of one readable line."""
+
+    def __missing__(self, name: str) -> Any:
+        raise Missing(name)
+
+
+def plain(value: Any) -> Any:
+    """The value with usual dictionaries: what a user's data lack is no error of the answer."""
+    if isinstance(value, dict):
+        return {name: plain(item) for name, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, list) else value
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """An answer. `body`: decoded JSON, None without content. `position`: the command's position in the log, if any."""
@@ -86,12 +107,14 @@ def answer_of(response: httpx.Response) -> Answer:
     position = response.headers.get("command-position")
     number = int(position) if position is not None and position.isdecimal() else None
     try:
-        body = response.json() if response.content else None
-    except ValueError as error:
+        body = response.json(object_hook=Members) if response.content else None
+    except (ValueError, RecursionError) as error:
         if response.is_success:
             raise ClientError(f"the answer of {response.url} is not JSON: is it a Vivero server?") from error
         body = None
     if response.is_success:
+        if body is not None and not isinstance(body, dict):
+            raise ClientError(f"the answer of {response.url} is not a JSON object: is it a Vivero server?")
         return Answer(response.status_code, body, number)
     members = body if isinstance(body, dict) else {}
     title = members.get("title") or response.reason_phrase or "no reason given"

@@ -19,7 +19,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from vivero import log_tables, program, terminal_tables
-from vivero.client import Client, Document
+from vivero.client import ApiError, Client, ClientError, Document
 from vivero.config import Config
 from vivero.program import Ready
 from vivero.worker import Handler, JobFailed, Report, Worker, WorkerSettings
@@ -71,8 +71,7 @@ async def run(config: Config, console: Console, *, leave: bool, pace_s: float) -
             show = Show(client, console, pace_s)
             async with trio.open_nursery() as workers:
                 workers.start_soon(show.work)
-                with trio.fail_after(ORDERS_TIMEOUT_S):
-                    await show.play(ready)
+                await show.play_or_say(ready, leave)
                 if not leave:
                     show.invite(ready)
                     await trio.sleep_forever()
@@ -89,17 +88,17 @@ def handlers(pace_s: float) -> dict[str, Handler]:
 
     async def check_stock(job: Document) -> Mapping[str, Any]:
         await trio.sleep(pace_s)
-        return {"inStock": not OUT_OF_STOCK & {item["sku"] for item in job["variables"]["items"]}}
+        return {"inStock": not OUT_OF_STOCK & {item.get("sku") for item in job["variables"].get("items", ())}}
 
     async def charge_card(job: Document) -> Mapping[str, Any]:
         await trio.sleep(pace_s)
-        if job["variables"]["card"] == "expired":
+        if job["variables"].get("card") == "expired":
             raise JobFailed("the card has expired", retries=0)
         return {"receipt": f"R-{next(numbers):04}"}
 
     async def pick_items(job: Document) -> Mapping[str, Any]:
         await trio.sleep(pace_s)
-        return {"pickedIn": job["customHeaders"]["warehouse"]}
+        return {"pickedIn": job["customHeaders"].get("warehouse", "unknown")}
 
     async def pack_parcel(job: Document) -> Mapping[str, Any]:
         await trio.sleep(pace_s)
@@ -107,7 +106,7 @@ def handlers(pace_s: float) -> dict[str, Handler]:
 
     async def write(job: Document) -> Mapping[str, Any]:
         await trio.sleep(pace_s)
-        return {"letter": f"Dear {job['variables']['customer']}, …"}
+        return {"letter": f"Dear {job['variables'].get('customer', 'customer')}, …"}
 
     return {
         "check-stock": check_stock,
@@ -154,6 +153,21 @@ class Show:
         order = self._orders.get(report.job["processInstanceKey"])
         if order is not None and report.position is not None:
             order.positions.append(report.position)
+
+    async def play_or_say(self, ready: Ready, leave: bool) -> None:
+        """Play the show. Others may change its orders, and end it early: then it says so, and goes on without.
+
+        Raises ClientError for a show that ends early if it should `leave`, or if it has no order yet.
+        """
+        try:
+            with trio.fail_after(ORDERS_TIMEOUT_S):
+                await self.play(ready)
+        except (ClientError, trio.TooSlowError) as error:
+            reason = str(error) or f"some orders have not ended within {ORDERS_TIMEOUT_S:g} s"
+            if leave or not self._orders:
+                raise ClientError(f"the show ended early: {reason}") from error
+            self._console.print(self._table())
+            self._console.print(f"\n[yellow]The show ends early: {escape(reason)}.[/]")
 
     async def play(self, ready: Ready) -> None:
         """Play the show, from the deployment to the explanation."""
@@ -210,7 +224,8 @@ class Show:
             if order.state == "ACTIVE":
                 filter = {"processInstanceKey": order.key, "state": "ACTIVE", "type": "SERVICE_TASK"}
                 order.at = [
-                    element["elementName"] for element in (await self._client.search("element-instances", filter)).items
+                    element["elementName"] or element["elementId"]
+                    for element in (await self._client.search("element-instances", filter)).items
                 ]
 
     def _table(self) -> Table:
@@ -233,7 +248,12 @@ class Show:
                 f" {escape(incident['errorMessage'])}; a new card resolves it, and the same job runs again"
             )
             await trio.sleep(self._pace_s * 3)
-            order.positions += await self._client.repair(incident["incidentKey"], {"card": NEW_CARD})
+            try:
+                order.positions += await self._client.repair(incident["incidentKey"], {"card": NEW_CARD})
+            except ApiError as error:
+                if error.status not in (404, 409):
+                    raise
+                live.console.print("  somebody was faster: the incident or its job has ended")
 
     async def _explain(self) -> None:
         helped = next(order for order in self._orders.values() if order.variables["card"] == "expired")

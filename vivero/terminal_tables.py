@@ -157,7 +157,7 @@ def state(item: Document) -> str:
 
 def coloured(word: str) -> str:
     """A state, in its colour."""
-    return f"[{COLOURS[word]}]{word}[/]" if word in COLOURS else word
+    return f"[{COLOURS[word]}]{word}[/]" if word in COLOURS else escape(word)
 
 
 def time(name: str) -> Callable[[Document], str]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 LONG_S = 10.0
@@ -59,11 +60,18 @@ def read(text: str, at: float) -> Reading:
     """Read the text format of Prometheus. Raises ValueError."""
     samples: dict[str, dict[Labels, float]] = {}
     nodes: set[str] = set()
-    for family in text_string_to_metric_families(text):
+    for family in _families(text):
         for one in family.samples:
             nodes.add(one.labels.get(NODE, ""))
             samples.setdefault(one.name, {})[frozenset(one.labels.items())] = one.value
     return Reading(at, samples, frozenset(nodes))
+
+
+def _families(text: str) -> list[Metric]:
+    try:
+        return list(text_string_to_metric_families(text))
+    except (IndexError, KeyError) as error:  # the parser indexes lines that are cut off
+        raise ValueError(f"a line is not in the text format of Prometheus: {error}") from error
 
 
 def node_of(found: Labels) -> str:

@@ -1,12 +1,14 @@
 """A job worker: activates jobs of one type, runs a handler for each, and reports the outcome to the server.
 
 The worker requests as many jobs as it has free slots and waits for them in a long poll. The result or the exception of
-the handler completes or fails the job. If the server is unreachable, the worker retries until it answers.
+the handler completes or fails the job, whatever exception it is: one bad job must not end the work on others. If the
+server is unreachable, the worker retries until it answers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+import json
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -14,7 +16,7 @@ from typing import Any
 
 import trio
 
-from vivero.client import ApiError, Client, ClientError, Document, Unreachable
+from vivero.client import ApiError, Client, ClientError, Document, Missing, NotSendable, Unreachable
 
 Handler = Callable[[Document], Awaitable[Mapping[str, Any]]]
 """Does the work of one job, which has the API's form. The result becomes variables of the process."""
@@ -22,6 +24,9 @@ Handler = Callable[[Document], Awaitable[Mapping[str, Any]]]
 FIRST_RETRY_S, LAST_RETRY_S = 0.1, 5.0
 HAND_BACK_S = 2.0
 """The time for handing back jobs when the worker is cancelled."""
+OVERLOADED = frozenset((429, 502, 503))
+FAULTS_OF_SERVERS = OVERLOADED | {500, 504}
+"""After these the worker asks for jobs again: its request is not at fault."""
 MAX_MESSAGE = 4000
 """Characters of an error message; the rest is not sent."""
 
@@ -84,6 +89,29 @@ class Report:
     position: int | None
 
 
+def described(error: BaseException) -> str:
+    """The type and the text of an exception of a handler; of a group, those of its first one."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    text = str(error)
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def sendable(message: str) -> str:
+    """The message without signs that UTF-8 cannot express, and not too long."""
+    return message[:MAX_MESSAGE].encode(errors="replace").decode()
+
+
+def check_variables(variables: Any) -> None:
+    """Raise JobFailed if a handler's variables are no mapping that JSON can express."""
+    if not isinstance(variables, Mapping):
+        raise JobFailed(f"the handler must return a mapping of variables, but it returned {type(variables).__name__}")
+    try:
+        json.dumps(dict(variables), allow_nan=False, ensure_ascii=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise JobFailed(f"the variables of the handler cannot be written as JSON: {error}") from error
+
+
 class Worker:
     """Runs `handler` for jobs of `type`. Calls `report` for each job, and `trouble` if the server does not answer.
 
@@ -123,6 +151,7 @@ class Worker:
 
         Raises:
             ApiError: the server rejects the activation request.
+            Missing: the jobs lack what their reports need, because the server is not a Vivero server.
         """
         async with trio.open_nursery() as nursery:
             with self._polling:
@@ -147,7 +176,8 @@ class Worker:
                 timeout_ms=int(settings.timeout_s * 1000),
                 limit=limit,
                 wait_ms=int(settings.wait_s * 1000),
-            )
+            ),
+            FAULTS_OF_SERVERS,
         )
         if self._remaining is not None:
             self._remaining -= len(jobs)
@@ -184,25 +214,36 @@ class Worker:
         try:
             with trio.fail_after(self._settings.timeout_s):
                 variables = await self._handler(job)
+            check_variables(variables)
         except JobFailed as error:
             return await self._fail(job, error)
         except JobError as error:
-            message = f"{error.code}: {error.message}"[:MAX_MESSAGE]
-            return await self._send_outcome(job, JobOutcome.ERROR, message, partial(self._throw, job, error))
+            return await self._throw_or_fail(job, error)
         except trio.TooSlowError:
             return await self._fail(job, JobFailed(f"the job was not done within {self._settings.timeout_s:g} s"))
+        except Exception as error:
+            return await self._fail(job, JobFailed(described(error)))
         return await self._send_outcome(job, JobOutcome.COMPLETED, "", lambda: self._client.complete(job, variables))
+
+    async def _throw_or_fail(self, job: Document, error: JobError) -> Report:
+        """Throw an error, or fail the job if the error's variables cannot be sent."""
+        try:
+            check_variables(error.variables)
+        except JobFailed as failed:
+            return await self._fail(job, failed)
+        message = sendable(f"{error.code}: {error.message}")
+        return await self._send_outcome(job, JobOutcome.ERROR, message, partial(self._throw, job, error))
 
     async def _fail(self, job: Document, error: JobFailed) -> Report:
         retries = max(job["retries"] - 1, 0) if error.retries is None else error.retries
-        message = str(error)[:MAX_MESSAGE]
+        message = sendable(str(error))
         backoff_ms = error.backoff_ms or round(self._settings.backoff_s * 1000)
         return await self._send_outcome(
             job, JobOutcome.FAILED, message, lambda: self._client.fail(job, message, retries, backoff_ms)
         )
 
     async def _throw(self, job: Document, error: JobError) -> Any:
-        return await self._client.throw_error(job, error.code, error.message[:MAX_MESSAGE], error.variables)
+        return await self._client.throw_error(job, error.code, sendable(error.message), error.variables)
 
     async def _send_outcome(
         self, job: Document, outcome: JobOutcome, message: str, command: Callable[[], Awaitable[Any]]
@@ -214,10 +255,12 @@ class Worker:
             if error.status == 504:  # the command is in the log and will be processed
                 return Report(job, outcome, message, error.position)
             return Report(job, JobOutcome.LOST, str(error), error.position)
+        except NotSendable as error:
+            return Report(job, JobOutcome.LOST, str(error), None)
         return Report(job, outcome, message, answer.position)
 
-    async def _with_retries(self, request: Callable[[], Awaitable[Any]]) -> Any:
-        """The answer to a request, which is repeated while the server is unreachable or overloaded."""
+    async def _with_retries(self, request: Callable[[], Awaitable[Any]], repeated: Collection[int] = OVERLOADED) -> Any:
+        """The answer to a request, which is repeated while the server is unreachable or answers with these statuses."""
         delay_s = FIRST_RETRY_S
         while True:
             try:
@@ -228,8 +271,13 @@ class Worker:
                 self._in_trouble = True
                 self._trouble(error)
             except ApiError as error:
-                if error.status not in (429, 502, 503):
+                if error.status not in repeated:
                     raise
+                self._in_trouble = True
+                self._trouble(error)
+            except (Missing, NotSendable):
+                raise
+            except ClientError as error:  # something on the way answers instead of the server
                 self._in_trouble = True
                 self._trouble(error)
             await trio.sleep(delay_s)

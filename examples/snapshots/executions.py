@@ -17,7 +17,7 @@ from typing import Any
 
 import psycopg
 
-from vivero.library import Models, Result, advance, complete, read, start
+from vivero.library import Models, Result, advance, complete, fail, read, start
 
 TABLE = """
 CREATE TABLE IF NOT EXISTS workflow_executions (
@@ -75,7 +75,11 @@ def next_step(snapshot: str, handlers: Handlers, now: datetime) -> Result | None
         return advance(MODELS, snapshot, now)
     for job in instance.available_jobs:
         if job.type in handlers:
-            return complete(MODELS, snapshot, job.key, handlers[job.type](job.variables), now=now)
+            try:
+                variables = handlers[job.type](job.variables)
+            except Exception as error:  # a bad job must not end the work on all others
+                return fail(MODELS, snapshot, job.key, f"{type(error).__name__}: {error}", now=now)
+            return complete(MODELS, snapshot, job.key, variables, now=now)
     return None
 
 
@@ -87,13 +91,16 @@ def store(connection: psycopg.Connection, id: str, read_version: int, result: Re
 
 
 def work(dsn: str, handlers: Handlers, stored: Counter[str]) -> None:
-    """A worker: step after step until no execution is active. Counts the steps that it stored, and dropped."""
+    """A worker: step after step until there is nothing to do. Counts the steps that it stored, and dropped."""
     with psycopg.connect(dsn, autocommit=True) as connection:
-        while active := [id for (id,) in connection.execute(ACTIVE)]:
-            for id in active:
+        moved = True
+        while moved:
+            moved = False
+            for (id,) in connection.execute(ACTIVE).fetchall():
                 version, snapshot = load(connection, id)
                 result = next_step(snapshot, handlers, datetime.now(UTC))
                 if result is not None:
+                    moved = True
                     stored["stored" if store(connection, id, version, result) else "dropped"] += 1
 
 
@@ -109,7 +116,7 @@ def main(dsn: str) -> None:
         worker.start()
     for worker in workers:
         worker.join()
-    print(f"all orders are done: {counts['stored']} steps stored, {counts['dropped']} dropped")
+    print(f"nothing is left to do: {counts['stored']} steps stored, {counts['dropped']} dropped")
 
 
 if __name__ == "__main__":

@@ -184,3 +184,37 @@ async def test_repairing_gives_retries_only_to_a_job_without(client_of, asked, r
 @pytest.mark.parametrize(("address", "trusts"), [("localhost:1", False), ("127.0.0.1:1", False), ("server:1", True)])
 def test_a_proxy_is_not_asked_for_the_loopback(address, trusts):
     assert Client(address)._http.trust_env is trusts
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"[]", "is not a JSON object"),
+        (b"5", "is not a JSON object"),
+        (b"{}", "the answer has no 'items'"),
+        (b'{"items": []}', "the answer has no 'page'"),
+        (b'{"items": [], "page": {}}', "the answer has no 'totalItems'"),
+        (b"<html>", "is not JSON"),
+        (b"[" * 100_000, "is not JSON"),
+        (b"\xff\xfe", "is not JSON"),
+    ],
+)
+async def test_answers_of_other_programs_are_one_line(client_of, content, said):
+    async with client_of(lambda _: httpx.Response(200, content=content)) as client:
+        with pytest.raises(ClientError, match=said) as raised:
+            await client.search("jobs")
+    assert "is it a Vivero server?" in str(raised.value)
+
+
+async def test_what_a_jobs_variables_lack_is_no_error_of_the_answer(client_of):
+    job = {"jobKey": "1", "jobLeaseToken": "l", "retries": 3, "variables": {"order": [{"sku": "rose"}]}}
+    async with client_of(answering(200, {"jobs": [job]})) as client:
+        [found] = await client.activate("t", worker="w", timeout_ms=1, limit=1, wait_ms=1)
+        with pytest.raises(ClientError, match="has no 'elementId'"):
+            found["elementId"]
+        with pytest.raises(KeyError) as raised:
+            found["variables"]["order"][0]["price"]
+    assert not isinstance(raised.value, ClientError)
+    async with client_of(answering(200, {"jobs": [job | {"jobLeaseToken": None}, {"jobKey": "1"}]})) as client:
+        with pytest.raises(ClientError, match="has no 'jobLeaseToken'"):
+            await client.activate("t", worker="w", timeout_ms=1, limit=1, wait_ms=1)

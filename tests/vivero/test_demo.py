@@ -1,12 +1,18 @@
 """`vivero demo`: the show runs to its end, again on the same data, and stays up when it should."""
 
+import io
+import itertools
 import signal
 import socket
+from types import SimpleNamespace
 
 import httpx
 import pytest
+from rich.console import Console
 
 from vivero import demo
+from vivero.client import ApiError, ClientError, Page
+from vivero.program import Ready
 
 pytestmark = pytest.mark.process
 
@@ -36,8 +42,61 @@ def test_it_stays_up_with_its_workers_until_told(root, vivero, eventually):
     body = {"processDefinitionId": "order", "variables": order, "awaitCompletion": True, "requestTimeout": 30000}
     answer = httpx.post(f"{program.address}/v2/process-instances", json=body, timeout=40).json()
     assert answer["variables"]["payment"]["amount"] == 24
+    for poor in ({}, {"items": None}, {"items": [{"price": 12, "quantity": 3}]}, {"items": [7], "card": []}):
+        started = httpx.post(f"{program.address}/v2/process-instances", json=body | {"variables": poor,
+                             "awaitCompletion": False}, timeout=40)  # fmt: skip
+        assert started.status_code == 200
+    assert httpx.post(f"{program.address}/v2/process-instances", json=body, timeout=40).json()["variables"]["payment"]
+    assert program.process.poll() is None, program.logged
     program.process.send_signal(signal.SIGTERM)
     assert program.ends() == 0, program.logged
+
+
+class Helped:
+    """A server whose incidents somebody else resolves, and where some orders never end."""
+
+    address = "http://server"
+
+    async def deploy(self, _files):
+        return {"deployments": [{"processDefinition": {"processDefinitionId": "order", "processDefinitionVersion": 1,
+                                                       "processDefinitionKey": "1"}}]}  # fmt: skip
+
+    async def create(self, _process, _variables, tags):
+        return {"processInstanceKey": str(next(self.keys)), "commandPosition": "1"}
+
+    keys = itertools.count(1)
+
+    async def search(self, resource, filter):
+        found = {
+            "process-instances": [
+                {"processInstanceKey": key, "state": "ACTIVE", "hasIncident": True}
+                for key in filter["processInstanceKey"].get("$in", ())
+            ]
+            if resource == "process-instances"
+            else [],
+            "element-instances": [{"elementName": None, "elementId": "charge"}],
+            "incidents": [{"incidentKey": "7", "elementId": "charge", "errorMessage": "[/red] no card"}],
+        }
+        return Page(found[resource], 1, None)
+
+    async def repair(self, _key, _variables):
+        raise ApiError(409, "INVALID_STATE", "the job has ended", None, {})
+
+
+@pytest.mark.parametrize("leave", [False, True])
+async def test_a_show_that_others_spoil_ends_early_and_the_demonstration_goes_on(autojump_clock, leave):
+    text = io.StringIO()
+    said = Console(file=text, width=120)
+    ready = Ready("http://server", "", SimpleNamespace(version="18"), embedded=True)
+    show = demo.Show(Helped(), said, 0.0)
+    if leave:
+        with pytest.raises(ClientError, match="the show ended early: some orders have not ended within 60 s"):
+            await show.play_or_say(ready, leave)
+        return
+    await show.play_or_say(ready, leave)
+    show.invite(ready)
+    assert "somebody was faster" in text.getvalue()
+    assert "The show ends early: some orders have not ended within 60 s." in text.getvalue()
 
 
 def test_a_port_that_is_taken_is_one_line(root, vivero):

@@ -94,6 +94,17 @@ def test_two_workers_do_each_step_once(dsn, connect):
     assert counts["dropped"] >= 1, "the workers never met"
 
 
+def test_a_handler_that_raises_fails_its_job_and_not_the_worker(connect, dsn):
+    """Nor does an order that waits for a person keep the workers busy."""
+    connection, counts = connect(), Counter()
+    for number in range(2):
+        executions.begin(connection, f"order-{number}", ORDER, NOON)
+    executions.work(dsn, {**executions.HANDLERS, "charge-card": lambda order: order["nothing"]}, counts)
+    for id in ("order-0", "order-1"):
+        [incident] = read(executions.load(connection, id)[1]).incidents
+        assert "KeyError: 'nothing'" in incident.message
+
+
 def test_the_ten_lines_of_the_readme(capsys, monkeypatch):
     monkeypatch.chdir(ROOT)
     (block,) = re.findall(r"^```python\n(.*?)^```", (FOLDER / "README.md").read_text(), re.MULTILINE | re.DOTALL)
@@ -104,7 +115,7 @@ def test_the_ten_lines_of_the_readme(capsys, monkeypatch):
 
 def test_the_program_runs(dsn, capsys):
     executions.main(dsn)
-    assert "all orders are done: 50 steps stored" in capsys.readouterr().out
+    assert "nothing is left to do: 50 steps stored" in capsys.readouterr().out
 
 
 def test_the_ten_lines_of_the_page_of_the_library(capsys, monkeypatch):

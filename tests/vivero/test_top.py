@@ -175,3 +175,9 @@ async def test_a_real_program_is_shown(database):
     assert shown["jobs/s"].startswith("created ")
     assert shown["create p50 p99"].count("ms") == 2
     assert shown["unhealthy"] == "none"
+
+
+@pytest.mark.parametrize("text", ['a_total{node="x", =="1"} 5 123', "<html>", '{"a": 1}', "\0", "a{"])
+def test_a_text_of_another_program_is_a_value_error(text):
+    with pytest.raises(ValueError, match=r"\S"):
+        read(f"# TYPE a counter\n{text}\n", 0.0)

@@ -6,7 +6,7 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from vivero.client import Answer, ApiError, Unreachable
+from vivero.client import Answer, ApiError, ClientError, Unreachable
 from vivero.worker import MAX_MESSAGE, JobError, JobFailed, JobOutcome, Worker, WorkerSettings
 
 
@@ -315,3 +315,76 @@ async def test_it_says_when_it_listens_and_again_after_trouble(autojump_clock, r
     )
     await worker.run()
     assert said == ["trouble", "trouble", "ready"]
+
+
+def group(*errors):
+    return ExceptionGroup("several", list(errors))
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (KeyError("sku"), "KeyError: 'sku'"),
+        (RuntimeError(), "RuntimeError"),
+        (group(group(ValueError("inner")), KeyError("x")), "ValueError: inner"),
+        (OSError("caf\udce9.txt"), "OSError: caf?.txt"),
+        (RecursionError("too deep"), "RecursionError: too deep"),
+        (ClientError("no JSON"), "ClientError: no JSON"),
+        (ApiError(500, "t", "another server", None, {}), "ApiError: another server (500 t)"),
+        (UnicodeDecodeError("utf-8", b"x", 0, 1, "bad"), "UnicodeDecodeError: 'utf-8' codec can't decode byte 0x78"),
+    ],
+)
+async def test_whatever_a_handler_raises_fails_its_job_alone(autojump_clock, make, reports, error, message):
+    async def one_fails(job):
+        if job["jobKey"] == "1":
+            raise error
+        return {}
+
+    server = Server(job(1), job(2))
+    await make(server, one_fails).run()
+    assert [(told[0], told[1]) for told in server.told] == [("fail", "1"), ("complete", "2")]
+    assert server.told[0][2].startswith(message)
+    assert server.told[0][3] == 2
+    assert [report.outcome for report in reports] == [JobOutcome.FAILED, JobOutcome.COMPLETED]
+
+
+def nested():
+    value: list = []
+    for _ in range(100_000):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        None,
+        5,
+        "text",
+        [("a", 1)],
+        {"a": float("nan")},
+        {"a": {1, 2}},
+        {"a": object()},
+        {"a": "\ud800"},
+        {"a": nested()},
+    ],
+    ids=lambda value: type(value).__name__,
+)
+async def test_variables_that_cannot_be_sent_fail_their_job_alone(autojump_clock, make, variables):
+    async def returns(job):
+        if job["variables"]["n"] == 3:
+            raise JobError("code", "", variables if isinstance(variables, dict) else {"a": object()})
+        return variables if job["variables"]["n"] == 1 else {}
+
+    server = Server(job(1), job(2), job(3))
+    await make(server, returns).run()
+    assert [(told[0], told[1]) for told in server.told] == [("fail", "1"), ("complete", "2"), ("fail", "3")]
+
+
+async def test_an_answer_of_something_else_is_waited_out(autojump_clock, make, troubles):
+    server = Server(job(1))
+    server.trouble.extend([ClientError("is it a Vivero server?"), ApiError(500, "t", "d", None, {}),
+                           ApiError(504, "t", "d", None, {})])  # fmt: skip
+    await make(server).run()
+    assert server.told == [("complete", "1", {"n": 2})]
+    assert len(troubles) == 3

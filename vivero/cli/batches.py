@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import click
 import trio
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from vivero.cli.each import keys_argument, try_each
@@ -255,7 +256,9 @@ def show(key: str, items: str | None, oldest: bool, **page: Any) -> None:
     if items is None and view.as_json:
         say(found)
     elif items is None:
-        console().print(f"{found['batchOperationType']} by {found['actorId']}, {coloured(found['state'])}", markup=True)
+        console().print(
+            f"{found['batchOperationType']} by {escape(str(found['actorId']))}, {coloured(found['state'])}", markup=True
+        )
         click.echo(summary(found))
         for error in found["errors"]:
             click.echo(error["message"])

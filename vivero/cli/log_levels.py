@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
+from rich.markup import escape
 
 from vivero.cli.failures import Failure
 from vivero.cli.nodes import chosen
@@ -18,7 +19,7 @@ from vivero.terminal_tables import Column, field
 
 COLUMNS = (
     Column("node", field("nodeId")),
-    Column("changed levels", lambda node: shown(node["logLevels"])),
+    Column("changed levels", lambda node: escape(shown(node["logLevels"]))),
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 import trio
+from rich.markup import escape
 
 from vivero.cli.failures import Failure
 from vivero.cli.options import Seconds, json_option, say
@@ -14,11 +15,11 @@ from vivero.terminal_tables import Column, field, listed
 
 POLL_S = 0.25
 COLUMNS = (
-    Column("node", lambda node: node["nodeId"] + (" (asked)" if node["asked"] else "")),
+    Column("node", lambda node: escape(node["nodeId"]) + (" (asked)" if node["asked"] else "")),
     Column("state", field("state")),
     Column("roles", listed("roles"), spare=3),
     Column("version", field("version"), spare=4),
-    Column("address", lambda node: f"{node['host']}:{node['port']}", spare=1),
+    Column("address", lambda node: escape(f"{node['host']}:{node['port']}"), spare=1),
     Column("partitions", listed("partitions")),
     Column("heartbeat", field("heartbeat"), spare=2),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import click
+from rich.markup import escape
 
 from vivero import log_tables
 from vivero.cli.options import KEY, json_option, say
@@ -133,6 +134,6 @@ def events(position: int, address: str | None, as_json: bool) -> None:
 
 def _headline(instance: Document) -> str:
     return (
-        f"[bold]{instance['processDefinitionId']}[/] version {instance['processDefinitionVersion']},"
+        f"[bold]{escape(instance['processDefinitionId'])}[/] version {instance['processDefinitionVersion']},"
         f" instance {instance['processInstanceKey']}: {state(instance)}"
     )

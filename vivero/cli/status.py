@@ -92,10 +92,10 @@ def _pairs(found: Document) -> Iterator[tuple[str, str]]:
     yield "cluster", found["clusterId"] or ""
     for node in found["nodes"]:
         up = duration(_seconds_between(node["started"], node["heartbeat"]))
-        yield "node", f"{escape(node['nodeId'])} at {node['host']}:{node['port']}: {_node_state(node)}, up {up}"
+        yield "node", f"{escape(node['nodeId'])} at {escape(node['host'])}:{node['port']}: {_node_state(node)}, up {up}"
     if not found["nodes"]:
         for broker in found["brokers"]:
-            yield "node", f"{escape(broker['brokerId'])} at {broker['host']}:{broker['port']}"
+            yield "node", f"{escape(broker['brokerId'])} at {escape(broker['host'])}:{broker['port']}"
     for broker in found["brokers"]:
         for partition in broker["partitions"]:
             if partition["role"] == "leader":
@@ -180,7 +180,7 @@ def _health(process: Document) -> str:
 
 def _text(name: str) -> Column:
     """A column of a field that a process without an answer lacks."""
-    return Column(name, lambda process: str(process.get(name) or "-"))
+    return Column(name, lambda process: escape(str(process.get(name) or "-")))
 
 
 PROCESS_COLUMNS: tuple[Column, ...] = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import click
+from rich.markup import escape
 
 from vivero.cli.each import keys_argument, try_each
 from vivero.cli.failures import Failure
@@ -23,11 +24,14 @@ NOBODY = "anonymous"
 STATES = ("CREATED", "COMPLETED", "CANCELED", "ANY")
 COLUMNS = (
     Column("key", field("userTaskKey")),
-    Column("task", lambda task: task["name"] or task["elementId"], wraps=True),
+    Column("task", lambda task: escape(task["name"] or task["elementId"]), wraps=True),
     Column("state", state, spare=5),
     Column("assignee", field("assignee")),
     Column(
-        "candidates", lambda task: ", ".join([*task["candidateGroups"], *task["candidateUsers"]]), spare=2, wraps=True
+        "candidates",
+        lambda task: escape(", ".join([*task["candidateGroups"], *task["candidateUsers"]])),
+        spare=2,
+        wraps=True,
     ),
     Column("due", time("dueDate"), spare=1),
     Column("priority", field("priority"), spare=6),

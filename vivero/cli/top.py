@@ -11,6 +11,7 @@ import click
 import trio
 from rich.console import Group, RenderableType
 from rich.live import Live
+from rich.markup import escape
 from rich.table import Table
 
 from vivero import top_processes
@@ -162,7 +163,7 @@ def _table(shown: Sequence[tuple[str, str]]) -> Table:
     made.add_column(style="bold")
     made.add_column()
     for name, figures in shown:
-        made.add_row(name, figures)
+        made.add_row(name, escape(figures))
     return made
 
 
@@ -181,4 +182,4 @@ def _table_of_processes(each: Sequence[Document], most: int) -> Table:
 
 def _coloured(text: str) -> str:
     colour = {"healthy": "green", "unhealthy": "red", "no answer": "red"}.get(text)
-    return text if colour is None else f"[{colour}]{text}[/]"
+    return escape(text) if colour is None else f"[{colour}]{text}[/]"
