@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 
 import msgspec
@@ -39,16 +39,37 @@ async def server(connection: Connection) -> tuple[str, int]:
     return version, major
 
 
+async def own_schema(connection: Connection) -> str:
+    """The schema in which the session works, quoted."""
+    quoted: str = (await connection.execute(_sql["own_schema"])).rows[0][0]
+    return quoted
+
+
 async def owns_the_tables(connection: Connection) -> bool | None:
     """Whether this user sees every row. None: there are no tables."""
     rows = (await connection.execute(_sql["owns"])).rows
     return rows[0][0] if rows else None
 
 
-async def count_tables(connection: Connection) -> int:
-    """How many tables there are."""
-    found: int = (await connection.execute(_sql["tables"])).rows[0][0]
+async def count_tables(connection: Connection, schema: str) -> int:
+    """How many tables there are in a schema."""
+    found: int = (await connection.execute(_sql["tables"], (schema,))).rows[0][0]
     return found
+
+
+async def drops(connection: Connection, schema: str) -> list[str]:
+    """The statements that drop what is in a schema, in their order."""
+    return [statement for statement, _ in (await connection.execute(_sql["drops"], (schema,))).rows]
+
+
+async def drop(connection: Connection, schema: str, before: Sequence[str] | None) -> None:
+    """Drop what was restored into a schema: all but what was there `before`, or the schema itself (None)."""
+    if before is None:
+        ((quoted,),) = (await connection.execute(_sql["quoted"], (schema,))).rows
+        statements = [f"DROP SCHEMA {quoted} CASCADE"]
+    else:
+        statements = [each for each in await drops(connection, schema) if each not in before]
+    await connection.script("; ".join(statements), deadline=trio.current_time() + TIMEOUT_S)
 
 
 @asynccontextmanager

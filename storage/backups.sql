@@ -2,6 +2,14 @@
 -- Row-level security hides rows from other roles: their dump would look complete. Superusers are members of every role.
 SELECT pg_has_role(current_user, relowner, 'MEMBER') FROM pg_class WHERE oid = to_regclass('process_instances');
 
+-- name: own_schema
+-- A backup has the installation's schema: others in the database may be of other programs, or of other users.
+SELECT quote_ident(current_schema());
+
+-- name: quoted
+-- A name as part of a statement.
+SELECT quote_ident($1);
+
 -- name: facts
 -- Of the moment of the snapshot, which pg_dump is given.
 SELECT pg_export_snapshot(), to_epoch_ms(clock_timestamp()), (SELECT max(version) FROM schema_migrations),
@@ -10,15 +18,27 @@ SELECT pg_export_snapshot(), to_epoch_ms(clock_timestamp()), (SELECT max(version
 -- name: sizes
 -- Of the tables whose rows are dumped, for the progress bar. Unlogged tables are not: what they say holds for this server only.
 SELECT relname::text, pg_table_size(oid) FROM pg_class
-WHERE relkind = 'r' AND relpersistence = 'p' AND relnamespace = current_schema()::regnamespace ORDER BY relname;
+WHERE relkind = 'r' AND relpersistence = 'p' AND relnamespace = to_regnamespace(quote_ident(current_schema())) ORDER BY relname;
 
 -- name: existing
 -- Of these tables, those that this schema has. The first start of an installation may have been killed between two migrations.
 SELECT name FROM unnest($1::text[]) WITH ORDINALITY AS t (name, n) WHERE to_regclass(name) IS NOT NULL ORDER BY n;
 
 -- name: tables
--- Whatever there is: a restore is for an empty database.
-SELECT count(*) FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = current_schema()::regnamespace;
+-- Whatever there is: a restore is for a schema without tables.
+SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p') AND n.nspname = $1;
+
+-- name: drops
+-- Statements that drop what is in a schema, tables first. A restore that fails runs those that were not there before it.
+SELECT format('DROP TABLE IF EXISTS %s CASCADE', c.oid::regclass), 1 AS turn
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND n.nspname = $1
+UNION ALL
+SELECT format('DROP %s IF EXISTS %s CASCADE', CASE c.relkind WHEN 'v' THEN 'VIEW' ELSE 'SEQUENCE' END, c.oid::regclass), 2
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('v', 'S') AND n.nspname = $1
+UNION ALL
+SELECT format('DROP ROUTINE IF EXISTS %s CASCADE', p.oid::regprocedure), 3
+FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = $1
+ORDER BY 2, 1;
 
 -- name: server
 -- The whole version, and its first number.

@@ -8,7 +8,9 @@ import trio
 
 from vivero.storage import archives, history, nodes
 from vivero.storage.history import State
+from vivero.storage.postgres import installations
 from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.installations import Place
 from vivero.storage.postgres.sql_files import beside
 
 _sql = beside(__file__)
@@ -71,7 +73,7 @@ class Facts:
     standbys: list[Standby] = field(default_factory=list)
     prepared: list[str] = field(default_factory=list)
     schema: int | None = None
-    """The newest migration; None in a database without tables."""
+    """The newest migration; None in a schema without tables."""
     nodes: int = 0
     engine_clock_s: float = 0.0
     """By how much the engine's clock differs from the server's."""
@@ -79,6 +81,8 @@ class Facts:
     """By partition; empty if the schema is too old to say."""
     has_archived: bool = False
     """Whether the database knows files of the archive."""
+    place: Place | None = None
+    """The schema in which sessions of this user work."""
 
 
 async def read(connection: Connection, now: float) -> Facts:
@@ -87,7 +91,8 @@ async def read(connection: Connection, now: float) -> Facts:
     ((_long, version, server_now, size, age),) = (await connection.execute(_sql["server"])).rows
     half_trip_s = (trio.current_time() - asked_at) / 2
     ((connections, idle, oldest_s),) = (await connection.execute(_sql["connections"])).rows
-    schema, nodes, engine_clock_s = await _of_schema(connection)
+    place = await installations.place(connection)
+    schema, nodes, engine_clock_s = await _of_schema(connection) if place.is_ours else (None, 0, 0.0)
     return Facts(
         version,
         server_now - now - half_trip_s,
@@ -110,14 +115,12 @@ async def read(connection: Connection, now: float) -> Facts:
         engine_clock_s,
         await history.states(connection) if (schema or 0) >= RETENTION_STATE else [],
         (schema or 0) >= ARCHIVE and await archives.knows_files(connection),
+        place,
     )
 
 
-async def _of_schema(connection: Connection) -> tuple[int | None, int, float]:
+async def _of_schema(connection: Connection) -> tuple[int, int, float]:
     """The version of the schema, the number of live nodes, and how much the engine's clock is off."""
-    ((has_tables,),) = (await connection.execute(_sql["tables"])).rows
-    if not has_tables:
-        return None, 0, 0.0
     ((schema,),) = (await connection.execute(_sql["schema_version"])).rows
     if not schema:
         return 0, 0, 0.0  # a start that was killed before its first migration

@@ -19,7 +19,7 @@ FROM pg_stat_activity WHERE backend_type = 'client backend';
 -- name: invalid_indexes
 -- An index whose creation failed is written and never read.
 SELECT indexrelid::regclass::text FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
-WHERE NOT i.indisvalid AND c.relnamespace = current_schema()::regnamespace ORDER BY 1;
+WHERE NOT i.indisvalid AND c.relnamespace = to_regnamespace(quote_ident(current_schema())) ORDER BY 1;
 
 -- name: dead_rows
 -- Tables of which a fifth is dead, so that vacuum does not keep up: it begins at a twentieth of a large table.
@@ -38,10 +38,6 @@ SELECT application_name, sync_state, pg_wal_lsn_diff(pg_current_wal_lsn(), repla
 -- name: prepared_transactions
 -- Vivero makes none. A forgotten one holds back vacuum, as an open transaction does.
 SELECT gid FROM pg_prepared_xacts WHERE database = current_database() ORDER BY 1;
-
--- name: tables
--- Without the schema the other questions about it have no answer.
-SELECT to_regclass('schema_migrations') IS NOT NULL;
 
 -- name: schema_version
 -- The newest migration.

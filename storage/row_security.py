@@ -10,13 +10,13 @@ import trio
 
 from vivero.storage import row_security_policies as policies
 from vivero.storage.postgres import dsn as conninfo
-from vivero.storage.postgres import migrate
+from vivero.storage.postgres import installations, migrate
 from vivero.storage.postgres.checks import CHECK_TIMEOUT_S
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import Conflict, StorageBug
 from vivero.storage.postgres.sql_files import beside
 from vivero.storage.postgres.startup_connections import connect_for_checks, describe
-from vivero.storage.postgres.startup_problems import StartupProblem
+from vivero.storage.postgres.startup_problems import StartupProblem, WrongSchema
 
 _sql = beside(__file__)
 
@@ -112,7 +112,14 @@ def reader_of(dsn: str) -> str:
 
 
 async def roles_sql(connection: Connection, role: str, password: str) -> str:
-    """The SQL that creates the second role in an external database."""
+    """The SQL that creates the second role in an external database.
+
+    Raises:
+        StartupProblem: the search_path leads to a schema without the installation, which is in another one.
+    """
+    place, (user, *_) = await installations.place(connection), (await connection.execute(_sql["place"])).rows[0]
+    if why := installations.misplaced(place, user):
+        raise WrongSchema(why)
     _, database, schema, _ = (await connection.execute(_sql["place"])).rows[0]
     quoted = (await connection.execute(_QUOTED, (role, password, database, schema))).rows[0]
     name, secret, database, schema = quoted

@@ -13,6 +13,8 @@ import os
 import re
 import shutil
 import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
@@ -21,8 +23,9 @@ import trio
 
 from vivero.dump_tools import Meter, Progress, run_tool, tool
 from vivero.storage import backups as queries
-from vivero.storage.postgres import driver
+from vivero.storage.postgres import driver, installations
 from vivero.storage.postgres import dsn as conninfo
+from vivero.storage.postgres.errors import StorageBug
 from vivero.storage.postgres.migrate import SCHEMA_VERSION
 
 FORMAT = 1
@@ -31,6 +34,8 @@ DUMP = "dump"
 CHUNK = 1 << 20
 _OF_ROLES = re.compile(r"^\d+; \d+ \d+ (POLICY|ROW SECURITY|EXTENSION|COMMENT\b.*\b(POLICY|EXTENSION))\b")
 """Entries of a dump that name roles, or need a superuser. The start of the program makes policies anew."""
+_OF_SCHEMA = r"^\d+; \d+ \d+ ({1}COMMENT - SCHEMA) {0} "
+_MIGRATIONS = re.compile(r"^\d+; \d+ \d+ TABLE (.+) schema_migrations .")
 
 
 class BackupProblem(Exception):
@@ -106,7 +111,7 @@ async def _dump(dsn: str, directory: Path, jobs: int, progress: Progress) -> Man
             command: list[str] = [
                 *(str(found.path), "--format=directory", f"--file={directory / DUMP}", f"--jobs={jobs}", "--verbose"),
                 *("--no-owner", "--no-privileges", "--no-unlogged-table-data", "--enable-row-security"),
-                f"--snapshot={moment.snapshot}",
+                *(f"--snapshot={moment.snapshot}", f"--schema={await queries.own_schema(connection)}"),
             ]
             rows: dict[str, int] = {}
 
@@ -206,42 +211,109 @@ def read_manifest(directory: Path) -> Manifest:
 
 
 async def restore(dsn: str, directory: Path, manifest: Manifest, progress: Progress) -> None:
-    """Restore a verified backup into the empty database of `dsn`, in one transaction. Raises BackupProblem."""
+    """Restore a verified backup into a schema without tables. Raises BackupProblem, and leaves nothing then.
+
+    The schema is that of the backup, which is made if it does not exist. The search_path must lead to it.
+    """
     connection = await driver.connect(dsn, name="vivero:restore")
     try:
-        tables = await queries.count_tables(connection)
-        if tables:
-            raise BackupProblem(
-                f"the database has {tables} tables: restore into an empty one (--database-url), or into a new data"
-                " directory of the embedded PostgreSQL (--data-dir)"
-            )
         major = (await queries.server(connection))[1]
         if major < manifest.pg_dump:
             raise BackupProblem(
                 f"the backup was made by pg_dump {manifest.pg_dump}, and the server is PostgreSQL {major}: restore it"
                 f" into PostgreSQL {manifest.pg_dump} or later"
             )
-        found = tool("pg_restore", major)
-        await _load(str(found.path), dsn, directory / DUMP, Meter(manifest.tables, "restoring", progress))
-        await _compare(connection, manifest)
-        progress("analyzing", 0, 0)
-        await queries.analyze(connection)
+        dump = Dump(directory / DUMP, str(tool("pg_restore", major).path), dsn)
+        entries = await dump.entries()
+        schema = _schema_of(entries)
+        before = await _room(connection, schema)
+        await dump.load(_chosen(entries, schema, before), Meter(manifest.tables, "restoring", progress))
+        try:
+            await _compare(connection, manifest)
+            progress("analyzing", 0, 0)
+            await queries.analyze(connection)
+        except BaseException:
+            with trio.CancelScope(shield=True):
+                await _undo(dsn, schema, before)
+            raise
     finally:
         connection.close()
 
 
-async def _load(pg_restore: str, dsn: str, dump: Path, meter: Meter) -> None:
-    """Load the dump without what names roles."""
-    entries: list[str] = []
-    await run_tool([pg_restore, "--list", str(dump)], dsn, entries.append, BackupProblem)
-    with tempfile.NamedTemporaryFile("w", prefix="vivero-restore-") as chosen:
-        chosen.write("\n".join(entry for entry in entries if not _OF_ROLES.match(entry)))
-        chosen.flush()
-        command = [
-            *(pg_restore, "--format=directory", "--single-transaction", "--exit-on-error", "--verbose"),
-            *("--no-owner", "--no-privileges", f"--use-list={chosen.name}"),
-        ]
-        await run_tool([*command, f"--dbname={conninfo.name_of(dsn)}", str(dump)], dsn, meter, BackupProblem)
+async def _room(connection: driver.Connection, schema: str) -> list[str] | None:
+    """What is in the schema before the restore; None if it does not exist. Raises BackupProblem if it may not begin."""
+    exists = await installations.exists(connection, schema)
+    if exists and (tables := await queries.count_tables(connection, schema)):
+        raise BackupProblem(
+            f"the database has {tables} tables in the schema {schema}: restore into an empty one (--database-url), or"
+            " into a new data directory of the embedded PostgreSQL (--data-dir)"
+        )
+    try:
+        if exists:
+            leads_to = (await installations.place(connection)).schema
+        else:
+            leads_to = await installations.schema_beside(connection, schema)
+    except StorageBug as error:
+        raise BackupProblem(
+            f"the backup is of the schema {schema}, which this user may not create ({error.message}): create it, or"
+            " grant the user CREATE on the database"
+        ) from error
+    if leads_to != schema:
+        raise BackupProblem(
+            f"the backup is of the schema {schema}, and the search_path leads to the schema {leads_to}: add"
+            f" options=-csearch_path={schema} to the database URL, and use the same URL for the server"
+        )
+    return await queries.drops(connection, schema) if exists else None
+
+
+async def _undo(dsn: str, schema: str, before: list[str] | None) -> None:
+    """Drop what was restored. The connection of the restore may be broken."""
+    connection = await driver.connect(dsn, name="vivero:restore")
+    try:
+        await queries.drop(connection, schema, before)
+    finally:
+        connection.close()
+
+
+def _schema_of(entries: Sequence[str]) -> str:
+    """The schema of the installation in a dump. Raises BackupProblem."""
+    for entry in entries:
+        if found := _MIGRATIONS.match(entry):
+            return found[1]
+    raise BackupProblem("the dump has no tables of Vivero: it is damaged")
+
+
+def _chosen(entries: Sequence[str], schema: str, before: list[str] | None) -> list[str]:
+    """Entries without what names roles, and without the schema if it exists."""
+    own = re.compile(_OF_SCHEMA.format(re.escape(schema), "" if before is None else "SCHEMA -|"))
+    return [entry for entry in entries if not _OF_ROLES.match(entry) and not own.match(entry)]
+
+
+@dataclass(frozen=True, slots=True)
+class Dump:
+    """The dump of a backup, and the pg_restore that loads it into the database of `dsn`."""
+
+    directory: Path
+    pg_restore: str
+    dsn: str
+
+    async def entries(self) -> list[str]:
+        """Its table of contents."""
+        entries: list[str] = []
+        await run_tool([self.pg_restore, "--list", str(self.directory)], self.dsn, entries.append, BackupProblem)
+        return entries
+
+    async def load(self, entries: Sequence[str], meter: Meter) -> None:
+        """Load these entries in one transaction."""
+        with tempfile.NamedTemporaryFile("w", prefix="vivero-restore-") as chosen:
+            chosen.write("\n".join(entries))
+            chosen.flush()
+            command = [
+                *(self.pg_restore, "--format=directory", "--single-transaction", "--exit-on-error", "--verbose"),
+                *("--no-owner", "--no-privileges", f"--use-list={chosen.name}"),
+                *(f"--dbname={conninfo.name_of(self.dsn)}", str(self.directory)),
+            ]
+            await run_tool(command, self.dsn, meter, BackupProblem)
 
 
 async def _compare(connection: driver.Connection, manifest: Manifest) -> None:
@@ -250,4 +322,6 @@ async def _compare(connection: driver.Connection, manifest: Manifest) -> None:
         f"{name} has {found[name]:,} rows, not {rows:,}" for name, rows in manifest.rows.items() if found[name] != rows
     ]
     if wrong:
-        raise BackupProblem(f"the restored database is not what was backed up: {'; '.join(wrong)}. Do not use it")
+        raise BackupProblem(
+            f"the restored database is not what was backed up: {'; '.join(wrong)}. Nothing was left of it"
+        )

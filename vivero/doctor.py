@@ -92,7 +92,11 @@ def _server(facts: Facts) -> Iterator[Finding]:
 
 
 def _schema(facts: Facts) -> Iterator[Finding]:
-    if facts.schema is None:
+    if facts.schema is None and facts.place is not None and facts.place.installed:
+        there, here = ", ".join(facts.place.installed), facts.place.schema or "no schema"
+        text = f"the installation is in the schema {there}, and the search_path leads to {here}"
+        yield Finding(Level.PROBLEM, "schema", text, "Set search_path: docs/postgresql.md#schemas")
+    elif facts.schema is None:
         yield Finding(Level.WARNING, "schema", "the database has no tables yet", "Run: vivero migrate")
     elif facts.schema < SCHEMA_VERSION:
         text = f"it has version {facts.schema}, this program needs {SCHEMA_VERSION}"

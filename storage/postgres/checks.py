@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import trio
 
 from vivero.storage.postgres import dsn as conninfo
+from vivero.storage.postgres import installations
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import Retry, StorageBug
 from vivero.storage.postgres.pooling import find_pooling
@@ -23,6 +24,7 @@ from vivero.storage.postgres.startup_problems import (
     StartupProblem,
     Unreachable,
     WrongEncoding,
+    WrongSchema,
 )
 
 MINIMUM_VERSION = 15
@@ -43,24 +45,28 @@ class Server:
     """Host, port, database and user, without the password."""
 
 
-async def check(dsn: str, *, allow_unsafe_commits: bool = False, deadline: float | None = None) -> Server:
+async def check(
+    dsn: str, *, allow_unsafe_commits: bool = False, any_schema: bool = False, deadline: float | None = None
+) -> Server:
     """The facts about a fit server. Raises a `StartupProblem`, or `SeveralProblems`.
 
     `allow_unsafe_commits` accepts `synchronous_commit` off or local and `fsync` off: a crash may then lose
-    acknowledged commands.
+    acknowledged commands. `any_schema` does not look at the schema: a restore decides by the backup.
     """
     end = trio.current_time() + CHECK_TIMEOUT_S if deadline is None else deadline
     address = describe(dsn)
     connection = await connect_for_checks(dsn, address, end)
     try:
-        return await _inspect(dsn, connection, address, allow_unsafe_commits, end)
+        return await _inspect(dsn, connection, address, allow_unsafe_commits, any_schema, end)
     except Retry as error:
         raise Unreachable(f"{address}: the connection broke during the start-up checks: {error}") from error
     finally:
         connection.close()
 
 
-async def _inspect(dsn: str, connection: Connection, address: str, unsafe: bool, end: float) -> Server:
+async def _inspect(
+    dsn: str, connection: Connection, address: str, unsafe: bool, any_schema: bool, end: float
+) -> Server:
     if connection.parameter("in_hot_standby") == "on":
         raise ReadOnlyServer(f"{address}: the server accepts no writes: {STANDBY}")  # nor does it accept LISTEN
     if problem := await find_several_primaries(dsn, end):
@@ -69,7 +75,7 @@ async def _inspect(dsn: str, connection: Connection, address: str, unsafe: bool,
         raise problem  # other findings through a pooler may belong to another session
     server, read_only = await facts(connection, address)
     problems = judge(server, connection.parameter("server_encoding"), read_only, unsafe)
-    if problem := await _find_missing_rights(connection, address):
+    if not any_schema and (problem := await _find_wrong_schema(connection, address)):
         problems.append(problem)
     if not problems and (problem := await _find_unendable_sessions(dsn, connection, end)):
         raise problem
@@ -137,25 +143,24 @@ def _judge_durability(server: Server) -> list[StartupProblem]:
 
 
 _PERMISSIONS = """
-SELECT current_user, current_schema(), has_schema_privilege(current_schema(), 'CREATE'),
+SELECT current_user::text, current_schema(), has_schema_privilege(current_schema(), 'CREATE'),
     (SELECT pg_get_userbyid(c.relowner) FROM pg_class c
-     WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')
+     WHERE c.relnamespace = to_regnamespace(quote_ident(current_schema())) AND c.relkind IN ('r', 'p')
        AND NOT pg_has_role(c.relowner, 'USAGE')
        AND NOT (has_table_privilege(c.oid, 'SELECT') AND has_table_privilege(c.oid, 'INSERT')
                 AND has_table_privilege(c.oid, 'UPDATE') AND has_table_privilege(c.oid, 'DELETE'))
-     LIMIT 1),
-    to_regclass('schema_migrations') IS NOT NULL
+     LIMIT 1)
 """
 
 
-async def _find_missing_rights(connection: Connection, address: str) -> StartupProblem | None:
+async def _find_wrong_schema(connection: Connection, address: str) -> StartupProblem | None:
     """Since PostgreSQL 15 only a database's owner may create tables in its schema `public`."""
+    place = await installations.place(connection)
     (row,) = (await connection.execute(_PERMISSIONS)).rows
-    user, schema, may_create, owner, migrated = row
-    if schema is None:
-        return NotPermitted(
-            f"{address}: the user's search_path names no schema that exists. Set search_path, or create the schema"
-        )
+    user, schema, may_create, owner = row
+    if why := installations.misplaced(place, user):
+        return WrongSchema(f"{address}: {why}")
+    migrated = place.is_ours
     if not migrated and not may_create:
         return NotPermitted(
             f"{address}: this user may not create tables in the schema {schema}."

@@ -33,6 +33,9 @@ UNRELEASED_FIRST = "kernel"
 _FILE_NAME = re.compile(r"(?P<version>\d{4})_(?P<name>[a-z0-9_]+)\.sql")
 _TRANSACTION_CONTROL = re.compile(r"^(BEGIN|START TRANSACTION|COMMIT|ROLLBACK)\b.*;", re.IGNORECASE | re.MULTILINE)
 
+_EXISTS = "SELECT to_regclass(quote_ident(current_schema()) || '.schema_migrations') IS NOT NULL"
+"""In the schema where tables are made: another one of the search_path may be another program's."""
+
 _CREATE_TABLE = """
 CREATE TABLE IF NOT EXISTS schema_migrations (
     version    int PRIMARY KEY,
@@ -99,7 +102,7 @@ async def pending(connection: Connection, migrations: Sequence[Migration] | None
     Raises `MigrationError` if the database is newer than the program, or ran other migrations.
     """
     known = read_migrations() if migrations is None else migrations
-    exists = await connection.execute("SELECT to_regclass('schema_migrations') IS NOT NULL")
+    exists = await connection.execute(_EXISTS)
     if not exists.rows[0][0]:
         return list(known)
     applied = await connection.execute("SELECT version, name, sha256 FROM schema_migrations ORDER BY version")

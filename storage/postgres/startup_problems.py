@@ -45,6 +45,10 @@ class SeveralPrimaries(StartupProblem):
     """More than one of the hosts accepts writes, so commands could get lost or be processed twice."""
 
 
+class WrongSchema(StartupProblem):
+    """The search_path leads to a schema where this program must not work: the installation is in another one."""
+
+
 class NotPermitted(StartupProblem):
     """This user lacks the right to create the program's tables, or to read and write them."""
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 
 import psycopg
 import pytest
@@ -11,6 +12,9 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from vivero import backups
 from vivero.backups import BackupProblem
 from vivero.cli.backup import backup, restore
+from vivero.cli.db import roles
+from vivero.cli.doctor import doctor
+from vivero.cli.migrate import migrate as migrate_command
 from vivero.dump_tools import Meter, NoTool, run_tool, tool
 from vivero.embedded.binaries import BIN_VARIABLE
 from vivero.storage.postgres import driver
@@ -156,6 +160,103 @@ async def test_a_backup_of_a_newer_postgresql(taken, empty_database):
     changed(taken, pgDump=99)
     with pytest.raises(BackupProblem, match="restore it into PostgreSQL 99 or later"):
         await backups.restore(empty_database, taken, backups.read_manifest(taken), silent)
+
+
+# ---- schemas
+
+
+def at(dsn, schema):
+    return make_conninfo(dsn, options=f"-csearch_path={schema}")
+
+
+def execute(dsn, *statements):
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        return [connection.execute(statement) for statement in statements][-1]
+
+
+def tables(dsn):
+    """Schema → tables."""
+    counts = "SELECT schemaname, count(*)::int FROM pg_tables WHERE schemaname !~ '^(pg_|information)' GROUP BY 1"
+    return dict(execute(dsn, counts).fetchall())
+
+
+@pytest.fixture(scope="module")
+def of_a_schema(postgres_dsn, tmp_path_factory):
+    """A backup of an installation in the schema `App`, beside tables of others, which are gone since."""
+    execute(postgres_dsn, "CREATE DATABASE with_schema TEMPLATE template0")
+    source = make_conninfo(postgres_dsn, dbname="with_schema")
+    execute(source, 'CREATE SCHEMA "App"', "CREATE TABLE of_others (n int)")
+    assert run(migrate_command, "--database-url", at(source, '"App"')).exit_code == 0
+    execute(at(source, '"App"'), "UPDATE cluster SET cluster_id = '00000000-0000-0000-0000-000000000007'")
+    directory = tmp_path_factory.mktemp("schema") / "backup"
+    assert run(backup, directory, "--database-url", at(source, '"App"')).exit_code == 0
+    execute(postgres_dsn, "DROP DATABASE with_schema WITH (FORCE)")
+    return directory
+
+
+@pytest.mark.parametrize("before", ["SELECT 1", 'CREATE SCHEMA "App"', "CREATE TABLE schema_of_others (n int)"])
+def test_a_schema_is_restored_whether_it_exists_or_not(of_a_schema, empty_database, before):
+    execute(empty_database, before)
+    said = run(restore, of_a_schema, "--database-url", at(empty_database, '"App"'))
+    assert (said.exit_code, "restored: 0 instances" in said.output) == (0, True), said.output
+    assert tables(empty_database)["App"] > 50
+    assert "of_others" not in str(tables(empty_database))
+    seen = execute(at(empty_database, '"App"'), "SELECT cluster_id::text FROM cluster").fetchone()
+    assert seen[0].endswith("7")
+
+
+@pytest.mark.parametrize(("options", "leads_to"), [("", "public"), ("new", "new"), ("nowhere", "None")])
+def test_a_search_path_that_leads_elsewhere_restores_nothing(of_a_schema, empty_database, options, leads_to):
+    execute(empty_database, "CREATE SCHEMA new")
+    dsn = at(empty_database, options) if options else empty_database
+    said = run(restore, of_a_schema, "--database-url", dsn)
+    assert said.exit_code == 1
+    assert f"the backup is of the schema App, and the search_path leads to the schema {leads_to}: add" in said.output
+    assert tables(empty_database) == {}
+
+
+def test_who_may_not_create_the_schema_is_told(of_a_schema, empty_database):
+    execute(empty_database, "DROP ROLE IF EXISTS plain", "CREATE ROLE plain LOGIN")
+    try:
+        said = run(restore, of_a_schema, "--database-url", at(conninfo.with_user(empty_database, "plain"), '"App"'))
+    finally:
+        execute(empty_database, "DROP ROLE plain")
+    assert (said.exit_code, "which this user may not create" in said.output) == (1, True), said.output
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_restore_that_fails_after_the_load_leaves_what_was_there(of_a_schema, empty_database, tmp_path, exists):
+    directory = shutil.copytree(of_a_schema, tmp_path / "copy")
+    if exists:
+        execute(
+            at(empty_database, '"App"'), 'CREATE SCHEMA "App"', "CREATE VIEW own AS SELECT 1",
+            "CREATE FUNCTION own() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+        )  # fmt: skip
+    left = "SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace('\"App\"') AND relkind <> 'c'"
+    routines = "SELECT proname FROM pg_proc WHERE pronamespace = to_regnamespace('\"App\"')"
+    changed(directory, rows=backups.read_manifest(directory).rows | {"jobs": 5})
+    said = run(restore, directory, "--database-url", at(empty_database, '"App"'))
+    assert (said.exit_code, "jobs has 0 rows, not 5. Nothing was left of it" in said.output.replace("\n", " ")) == (
+        1,
+        True,
+    )
+    assert (
+        execute(empty_database, left).fetchall() == execute(empty_database, routines).fetchall() == [("own",)] * exists
+    )
+    assert execute(empty_database, "SELECT count(*)::int FROM pg_namespace WHERE nspname = 'App'").fetchone() == (
+        exists,
+    )
+
+
+def test_a_forgotten_search_path_is_told_by_all_commands(of_a_schema, empty_database, tmp_path):
+    assert run(restore, of_a_schema, "--database-url", at(empty_database, '"App"')).exit_code == 0
+    for command, *arguments in ((backup, tmp_path / "b"), (migrate_command, "--check"), (migrate_command,), (roles,)):
+        said = run(command, *arguments, "--database-url", empty_database)
+        assert (said.exit_code, "but the schema App has one" in said.output) == (1, True), said.output
+    said = run(doctor, "--database-url", empty_database)
+    assert "the installation is in the schema App, and the search_path leads to public" in said.output
+    assert "no tables yet" not in said.output
+    assert tables(empty_database).keys() == {"App"}
 
 
 # ---- the tools

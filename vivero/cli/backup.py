@@ -101,7 +101,8 @@ def restore(
 
 async def _restore(chosen: Config, directory: Path, manifest: Manifest) -> None:
     async with leased(chosen) as (dsn, _children):
-        await checks.check(dsn, allow_unsafe_commits=chosen.database.allow_unsafe_commits)
+        unsafe = chosen.database.allow_unsafe_commits
+        await checks.check(dsn, allow_unsafe_commits=unsafe, any_schema=True)
         with _bar() as progress:
             await backups.restore(dsn, directory, manifest, progress)
         await prepare(dsn, chosen, say_migration)

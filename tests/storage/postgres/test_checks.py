@@ -12,6 +12,7 @@ from vivero.storage.postgres import checks, pooling, startup_connections
 from vivero.storage.postgres.checks import Server, check
 from vivero.storage.postgres.driver import QueryResult, connect
 from vivero.storage.postgres.errors import Retry
+from vivero.storage.postgres.migrate import pending, read_migrations
 from vivero.storage.postgres.startup_problems import (
     CannotEndOwnSessions,
     CommitsNotDurable,
@@ -26,6 +27,7 @@ from vivero.storage.postgres.startup_problems import (
     UnreadableUrl,
     WrongCredentials,
     WrongEncoding,
+    WrongSchema,
 )
 
 SAFE = Server("18.4", 180004, "on", True, "db as user at host port 5432")
@@ -225,8 +227,78 @@ async def test_who_was_granted_the_tables_may(database, stranger):
 
 
 async def test_a_search_path_without_a_schema(empty_database):
-    text = await refused(with_options(empty_database, "-c search_path=nowhere"), NotPermitted)
+    text = await refused(with_options(empty_database, "-c search_path=nowhere"), WrongSchema)
     assert "search_path names no schema" in text
+
+
+@pytest.fixture
+def schemas(empty_database):
+    """Makes schemas with a list of migrations each, ours by default."""
+    ours = "version int, name text, sha256 text, applied_at timestamptz"
+
+    def make(*names, columns=ours):
+        with psycopg.connect(empty_database, autocommit=True) as administrator:
+            for name in names:
+                administrator.execute(f'CREATE SCHEMA IF NOT EXISTS "{name}"')
+                if columns:
+                    administrator.execute(f'CREATE TABLE "{name}".schema_migrations ({columns})')
+        return empty_database
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("names", "options", "to_do"),
+    [
+        (
+            ["app"],
+            "",
+            "the schema public has no installation, but the schema app has one. Set search_path: add options=",
+        ),
+        (["app"], '-csearch_path="$user",public', "-csearch_path=app to the database URL, or run: ALTER ROLE postgres"),
+        (["app", "b"], "-csearch_path=nowhere,public", "but the schemas app, b have one. Set search_path: add"),
+        (["My app"], "", 'Set search_path: ALTER ROLE postgres SET search_path = "My app"'),
+        (
+            ["app"],
+            "-csearch_path=nowhere",
+            "that the user may use: the schema app has an installation. Set search_path",
+        ),
+        (
+            ["public"],
+            "-csearch_path=pg_temp,new,public",
+            "is in the schema public, but the search_path leads new tables",
+        ),
+    ],
+)
+async def test_no_second_installation_is_made_by_a_search_path_that_is_forgotten(schemas, names, options, to_do):
+    schemas("new", columns="")
+    assert to_do in await refused(with_options(schemas(*names), options), WrongSchema)
+
+
+@pytest.mark.parametrize(
+    ("names", "options"),
+    [
+        (["app"], "-csearch_path=new"),
+        (["app"], '-csearch_path="new",public'),
+        (["app"], "-csearch_path=app"),
+        (["My app"], '-csearch_path="My\\ app"'),
+        (["public", "app"], ""),
+    ],
+)
+async def test_an_installation_in_a_schema_that_is_named_or_exists(schemas, names, options):
+    schemas("new", columns="")
+    await check(with_options(schemas(*names), options), allow_unsafe_commits=True)
+
+
+async def test_tables_of_another_program_are_not_taken_for_an_installation(schemas):
+    """Several frameworks have a table of this name."""
+    database = schemas("public", "app", columns="version text")
+    assert "belongs to another program" in await refused(database, WrongSchema)
+    schemas("new", columns="")
+    await check(with_options(database, "-csearch_path=new,public"), allow_unsafe_commits=True)
+    connection = await connect(with_options(database, "-csearch_path=new,public"))
+    assert await pending(connection) == list(read_migrations())
+    connection.close()
 
 
 async def test_who_may_not_end_its_own_sessions(empty_database):
