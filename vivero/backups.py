@@ -226,7 +226,7 @@ async def restore(dsn: str, directory: Path, manifest: Manifest, progress: Progr
         dump = Dump(directory / DUMP, str(tool("pg_restore", major).path), dsn)
         entries = await dump.entries()
         schema = _schema_of(entries)
-        before = await _room(connection, schema)
+        before = await _state_before(connection, schema)
         await dump.load(_chosen(entries, schema, before), Meter(manifest.tables, "restoring", progress))
         try:
             await _compare(connection, manifest)
@@ -240,7 +240,7 @@ async def restore(dsn: str, directory: Path, manifest: Manifest, progress: Progr
         connection.close()
 
 
-async def _room(connection: driver.Connection, schema: str) -> list[str] | None:
+async def _state_before(connection: driver.Connection, schema: str) -> list[str] | None:
     """What is in the schema before the restore; None if it does not exist. Raises BackupProblem if it may not begin."""
     exists = await installations.exists(connection, schema)
     if exists and (tables := await queries.count_tables(connection, schema)):
