@@ -19,6 +19,7 @@ from typing import NamedTuple
 import structlog
 import trio
 
+from vivero.api.access.accepted import AcceptedPasswords
 from vivero.api.access.buckets import Buckets
 from vivero.api.access.caller import Caller, caller
 from vivero.api.access.credentials import (
@@ -54,7 +55,7 @@ INVALID = "The credentials are invalid or have expired"
 FAILURES_OF_USER = (10, 0.1)
 """Wrong passwords for one user from one address: ten at once, then one every ten seconds."""
 FAILURES_OF_ADDRESS = (50, 1.0)
-"""Wrong credentials from one address."""
+"""Wrong passwords from one address; and apart from them, wrong tokens."""
 
 
 @dataclass(slots=True)
@@ -88,6 +89,8 @@ class Authenticator:
         self._flights: SingleFlight[bytes, _Found] = SingleFlight()
         self._of_user = Buckets(*FAILURES_OF_USER)
         self._of_address = Buckets(*FAILURES_OF_ADDRESS)
+        self._of_tokens = Buckets(*FAILURES_OF_ADDRESS)
+        self._accepted = AcceptedPasswords()
         self.failed_sign_ins = FailedSignIns(pool)
 
     async def authenticate(self, headers: Headers, address: str) -> Caller:
@@ -110,11 +113,7 @@ class Authenticator:
 
     async def check_password(self, username: str, password: str, address: str) -> Caller:
         """The user with this name and password, at sign-in. Raises Problem 401, 429, 503; and StorageError."""
-        with _limited(self._of_address, address), _limited(self._of_user, (username, address)):
-            if "\0" in username:  # PostgreSQL has no such text, so nobody has the name
-                self.failed_sign_ins.count(None, address)
-                raise unauthorized(INVALID)
-            return (await self._of_password(Password(username, password), address)).caller
+        return (await self._of_password(Password(username, password), address)).caller
 
     def forget(self) -> None:
         """Forget all callers: users, tokens, roles or grants have changed."""
@@ -133,22 +132,42 @@ class Authenticator:
         self._remembered[key] = _Remembered(found.caller, trio.current_time() + valid_s)
 
     async def _verify(self, value: bytes, address: str) -> _Found:
-        """The caller of credentials that are not remembered. Failures of an address are limited.
+        """The caller of credentials that are not remembered.
 
-        Ended sessions are no failures: browsers send them by themselves, and nobody can guess an id.
+        Tokens and sessions cost little, and nobody can guess one. So they are checked first, and the failures of others
+        who share the address refuse none that is right. Ended sessions are no failures: browsers send them by
+        themselves.
         """
         if value.startswith(SESSION):
             return await self._of_session(value.removeprefix(SESSION))
-        with _limited(self._of_address, address):
+        with _counted(self._of_tokens, address):
             credentials = parse(value)
-            if isinstance(credentials, Password):
-                with _limited(self._of_user, (credentials.username, address)):
-                    return await self._of_password(credentials, address)
             if isinstance(credentials, ApiToken):
                 return await self._of_token(credentials)
-            return await self._of_jwt(credentials)
+            if isinstance(credentials, JsonWebToken):
+                return await self._of_jwt(credentials)
+        return await self._of_password(credentials, address)
 
     async def _of_password(self, given: Password, address: str) -> _Found:
+        """Limits come before the check, which costs 20 ms and may be a guess. What was right lately passes them."""
+        passes = self._accepted.passes(given.username, given.password)
+        try:
+            if passes:
+                found = await self._of_right_password(given, address)
+            else:
+                with _limited(self._of_address, address), _limited(self._of_user, (given.username, address)):
+                    found = await self._of_right_password(given, address)
+        except Problem as problem:
+            if passes and problem.status == 401:
+                self._accepted.discard(given.username)
+            raise
+        self._accepted.add(given.username, given.password)
+        return found
+
+    async def _of_right_password(self, given: Password, address: str) -> _Found:
+        if "\0" in given.username:  # PostgreSQL has no such text, so nobody has the name
+            self.failed_sign_ins.count(None, address)
+            raise unauthorized(INVALID)
         async with self._pool.connection() as connection:
             user = await identities.user(connection, given.username)
         if not await self._verifier.verify(None if user is None else user.password_hash, given.password):
@@ -226,6 +245,17 @@ def _limited(failures: Buckets, key: object) -> Iterator[None]:
     finally:
         if not failed:
             failures.give_back(key)
+
+
+@contextmanager
+def _counted(failures: Buckets, key: object) -> Iterator[None]:
+    """Count a failure if the block raises Problem 401. After too many, the failing ones get Problem 429."""
+    try:
+        yield
+    except Problem as problem:
+        if problem.status == 401 and (wait_s := failures.take(key)):
+            raise _too_many(wait_s) from problem
+        raise
 
 
 def _too_many(wait_s: float) -> Problem:

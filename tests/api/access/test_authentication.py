@@ -7,7 +7,8 @@ import structlog
 import trio
 
 from tests.api.access.conftest import ISSUER, PASSWORD, basic, bearer
-from vivero.api.access import passwords, signing_keys
+from vivero.api.access import authentication, passwords, signing_keys
+from vivero.api.access.accepted import ACCEPTED_S, AcceptedPasswords
 from vivero.api.access.verified import KeysUnavailable
 
 ME = "/v2/authentication/me"
@@ -136,6 +137,62 @@ class TestPasswords:
         people.user("ann")
         monkeypatch.setattr(passwords, "MAX_WAITING", 0)
         assert await who(secured, basic("ann")) == 503
+
+
+class TestGuessesFromASharedAddress:
+    @pytest.fixture(autouse=True)
+    def used_up_for_ever(self, monkeypatch):
+        """Limits that time does not lift, and hashes that cost nothing."""
+        for name in ("FAILURES_OF_USER", "FAILURES_OF_ADDRESS"):
+            monkeypatch.setattr(authentication, name, (getattr(authentication, name)[0], 1e-9))
+        monkeypatch.setattr(passwords, "verify", lambda _hash, password: password == PASSWORD)
+
+    async def test_no_right_token_is_refused(self, people, secured, provider, authenticator):
+        people.user("ann")
+        people.member("ROLE", "viewer", "USER", "eve")
+        token = people.token("billing", "worker")
+        wrong = [await who(secured, bearer(f"vivero_{number:043}")) for number in range(60)]
+        assert wrong == [401] * 50 + [429] * 10
+        assert await who(secured, bearer("a.b.c")) == 429
+        assert await who(secured, bearer(token)) == "billing"
+        assert await who(secured, bearer(provider.token(sub="eve"))) == "eve"
+        assert await who(secured, basic("ann")) == "ann"
+        authenticator.forget()
+        assert await who(secured, bearer(token)) == "billing"
+
+    async def test_a_password_that_was_right_lately_passes(self, people, secured, authenticator):
+        people.user("ann")
+        people.user("bob")
+        assert await who(secured, basic("ann")) == "ann"
+        wrong = [await who(secured, basic(f"ann{number % 9 or ''}", f"guess {number}")) for number in range(60)]
+        assert wrong == [401] * 50 + [429] * 10
+        authenticator.forget()
+        assert await who(secured, basic("ann")) == "ann"
+        assert await who(secured, basic("bob")) == 429
+        assert await who(secured, basic("ann", "guess")) == 429
+
+    async def test_a_password_that_has_changed_passes_once(self, people, secured, authenticator, monkeypatch):
+        people.user("ann")
+        assert await who(secured, basic("ann")) == "ann"
+        for number in range(authentication.FAILURES_OF_USER[0]):
+            assert await who(secured, basic("ann", f"guess {number}")) == 401
+        monkeypatch.setattr(passwords, "verify", lambda *_: False)
+        authenticator.forget()
+        assert [await who(secured, basic("ann")) for _ in range(2)] == [401, 429]
+
+
+def test_the_memory_of_accepted_passwords_forgets(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(trio, "current_time", lambda: now[0])
+    known = AcceptedPasswords(most=2)
+    for name in ("ann", "bob", "eve"):
+        known.add(name, PASSWORD)
+    assert [known.passes(name, PASSWORD) for name in ("ann", "bob", "eve", "joe")] == [False, True, True, False]
+    assert not known.passes("bob", "x" + PASSWORD)
+    known.discard("bob")
+    assert not known.passes("bob", PASSWORD)
+    now[0] = ACCEPTED_S + 1
+    assert not known.passes("eve", PASSWORD)
 
 
 class TestApiTokens:
