@@ -19,7 +19,7 @@ def check(parsed: Sequence[Parsed]) -> None:
 
 def problems_of(parsed: Sequence[Parsed]) -> list[str]:
     """All problems that the files have by themselves, whatever is deployed already."""
-    problems = [str(problem) for resource in parsed for problem in resource.problems]
+    problems = [str(problem) for resource in parsed for problem in resource.deployment_problems]
     problems += _repeated_ids(parsed)
     problems += _start_problems(parsed)
     problems += _lacking_forms(parsed)

@@ -56,12 +56,19 @@ class Parsed:
     problems: tuple[Problem, ...] = ()
     skipped: tuple[str, ...] = ()
     """The ids of processes that are not marked executable. They were not checked."""
+    objections: tuple[Problem, ...] = ()
+    """Problems of a new deployment. A file that an earlier version of the program deployed stays readable with them."""
     warnings: tuple[Problem, ...] = ()
     """Oddities of processes that are executable all the same."""
     form: Form | None = None
     """The form, if the resource is one and has no problems."""
     memory: int = 0
     """Bytes of memory that the processes take, as an estimate (`footprint`)."""
+
+    @property
+    def deployment_problems(self) -> tuple[Problem, ...]:
+        """The reasons why the file cannot be deployed."""
+        return self.problems + self.objections
 
 
 def parse(
@@ -97,8 +104,9 @@ def _read_definitions(root: Element, report: Report) -> Parsed:
     report_camunda7(root, report)
     problems = report.problems()
     if problems:
-        return Parsed(report.resource, (), problems, skipped)
-    return Parsed(report.resource, processes, (), skipped, report.warnings(), memory=memory_of(processes))
+        return Parsed(report.resource, (), problems, skipped, report.objections())
+    objections, warnings = report.objections(), report.warnings()
+    return Parsed(report.resource, processes, (), skipped, objections, warnings, memory=memory_of(processes))
 
 
 def _check_definitions(root: Element, report: Report) -> None:

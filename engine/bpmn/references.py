@@ -73,6 +73,13 @@ class Reading:
             self.add_problem(f"{attribute} {quote(reference)} is not {article(tag)} of this file")
         return found
 
+    def object_to_unknown(self, attribute: str, tag: str) -> None:
+        """Object to a reference to nothing. For references that execution does not need."""
+        reference = self.definition.get(attribute, "").strip()
+        if reference and find_root(tag, reference, self.draft.roots) is None:
+            text = f"{attribute} {quote(reference)} is not {article(tag)} of this file"
+            self.report.object_to(self.owner, text, at=self.definition)
+
     def named(self, element: Element, attribute: str, why: str) -> Expression | None:
         """A name or code of a target, static or FEEL. `why` tells in the problem why it is needed."""
         text = element.get(attribute, "")

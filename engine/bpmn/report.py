@@ -27,6 +27,7 @@ class Report:
         self.limits = limits
         self._enabled = enabled
         self._problems: list[Problem] = []
+        self._objections: list[Problem] = []
         self._warnings: list[Problem] = []
         self._nodes = 0
         self._join_places = 0
@@ -39,6 +40,10 @@ class Report:
     def add_node_problem(self, node: Node, message: str) -> None:
         """Like `add_problem`, for what has been read."""
         self._problems.append(Problem(self.resource, node.id, node.line, message))
+
+    def object_to(self, element: Element, message: str, *, at: Element | None = None) -> None:
+        """Add an objection: a problem of a new deployment. A file that is deployed already stays readable."""
+        self._objections.append(self._problem(element, message, at))
 
     def warn(self, element: Element, message: str, *, at: Element | None = None) -> None:
         """Add a warning: something odd that does not prevent the deployment."""
@@ -93,6 +98,10 @@ class Report:
         Of one line, what is wrong with the whole file comes first: it is the cause of the others.
         """
         return self._shown(self._problems, "problems")
+
+    def objections(self) -> tuple[Problem, ...]:
+        """The objections, ordered and limited in the same way."""
+        return self._shown(self._objections, "problems")
 
     def warnings(self) -> tuple[Problem, ...]:
         """The warnings, ordered and limited in the same way."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from vivero.engine.bpmn import event_rules
+from vivero.engine.bpmn.dangling import report_dangling
 from vivero.engine.bpmn.draft import Draft, Member
 from vivero.engine.bpmn.model import Flow
 from vivero.engine.bpmn.reach import tell_unreached
@@ -99,5 +100,6 @@ RULES: tuple[Callable[[Draft], None], ...] = (
     event_rules.event_based_gateways,
     event_rules.receive_tasks,
     _names,
+    report_dangling,
     tell_unreached,
 )

@@ -78,8 +78,8 @@ class MemoryEngine:
         references = []
         for name, content in files.items():
             parsed = read_resource(name, content, enabled=self._enabled)
-            if parsed.problems:
-                raise InvalidDeployment(tuple(parsed.problems))
+            if parsed.deployment_problems:
+                raise InvalidDeployment(parsed.deployment_problems)
             digest = sha256(content).hexdigest()
             self._resources[digest] = {process.id: process for process in parsed.processes}
             references.append(reference_of(parsed, digest))

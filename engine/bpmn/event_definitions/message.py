@@ -47,6 +47,7 @@ def thrown(reading: Reading) -> MessageEvent | None:
         reading.add_problem("zeebe:taskDefinition and zeebe:publishMessage: one of them is too much", at=publish)
     if publish is not None:
         return _published(publish, reading)
+    reading.object_to_unknown("messageRef", "message")
     if job is None:
         reading.add_problem("needs a zeebe:taskDefinition with the type of a job, or a zeebe:publishMessage")
     return None
