@@ -58,20 +58,20 @@ _creation_decoder, _empty_decoder = decoder(CreationBody), decoder(EmptyBody)
 _encode_filter = msgspec.json.Encoder(decimal_format="number").encode
 
 
-def creating(type: str, resource: str, default: Mapping[str, Any] | None = None) -> Handler:
-    """A handler that creates a batch of a type, for what a filter of this resource selects; `default`: without one."""
+def creating(type: str, resource: str) -> Handler:
+    """A handler that creates a batch of a type, for what a filter of this resource selects."""
 
     async def create(request: Request, services: Services) -> Response:
         body = decode_optional(request, _creation_decoder, services.settings)
         check_reference(body.operation_reference)
-        return await _create(request, services, type, resource, body.filter or default or {})
+        return await _create(request, services, type, resource, body.filter or {})
 
     return create
 
 
 cancel_instances = creating(CANCEL_PROCESS_INSTANCE, INSTANCES_PATH)
 delete_instances = creating(DELETE_PROCESS_INSTANCE, INSTANCES_PATH)
-resolve_incidents_of_instances = creating(RESOLVE_INCIDENT, INSTANCES_PATH, {"state": "ACTIVE"})
+resolve_incidents_of_instances = creating(RESOLVE_INCIDENT, INSTANCES_PATH)
 resolve_incidents = creating(RESOLVE_INCIDENT, INCIDENTS_PATH)
 
 
@@ -113,8 +113,6 @@ async def create_for(
     is_subject: bool = True,
 ) -> int:
     """Create a batch for what a filter selects; its key. `is_subject`: the request is about it. Raises Problem."""
-    if not filter:
-        raise invalid_argument('No filter provided. To select everything, say so: {"state": "ACTIVE"}')
     try:
         candidates.check(type, resource, filter)
     except BadQuery as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from vivero.storage.audit_log import CATEGORIES, FAIL, SUCCESS
-from vivero.storage.search.fields import ENUM, KEY, TEXT, TIME, Field, filtered
+from vivero.storage.search.fields import ENUM, KEY, TEXT, TEXT_KEY, TIME, Field, filtered
 from vivero.storage.search.parameters import Parameters
 from vivero.storage.search.resources import Resource
 
@@ -41,7 +41,7 @@ AUDIT_LOG = Resource(
         _sorted("entityKey", "a.entity_key", TEXT),
         _sorted("entityType", "a.entity_type", ENUM, values=ENTITY_TYPES),
         _sorted("operationType", "a.operation", ENUM, values=OPERATIONS),
-        _sorted("batchOperationKey", "a.batch_operation_key", KEY),
+        _sorted("batchOperationKey", "a.batch_operation_key", TEXT_KEY),
         _sorted("batchOperationType", "a.batch_operation_type", ENUM, values=BATCH_OPERATIONS),
         _sorted("timestamp", "a.at", TIME),
         _sorted("actorId", "a.actor_id", TEXT),
@@ -56,7 +56,7 @@ AUDIT_LOG = Resource(
         Field("rootProcessInstanceKey", "a.root_key", KEY),
         _sorted("elementInstanceKey", "a.element_instance_key", KEY),
         _sorted("jobKey", "a.job_key", KEY),
-        _sorted("userTaskKey", "a.user_task_key", KEY),
+        _sorted("userTaskKey", "a.user_task_key", TEXT_KEY),
         filtered("decisionRequirementsId", _NO_TEXT, TEXT, sort=True),
         filtered("decisionRequirementsKey", _NO_KEY, KEY, sort=True),
         filtered("decisionDefinitionId", _NO_TEXT, TEXT, sort=True),

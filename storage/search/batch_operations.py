@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from vivero.storage.search.audit_log import ACTOR_TYPES, BATCH_OPERATIONS
-from vivero.storage.search.fields import ENUM, KEY, NUMBER, OTHER, TEXT, TIME, Field, filtered
+from vivero.storage.search.fields import ENUM, KEY, NUMBER, OTHER, TEXT, TEXT_KEY, TIME, Field, filtered
 from vivero.storage.search.resources import Resource
 
 STATES = ("ACTIVE", "CANCELED", "COMPLETED", "CREATED", "FAILED", "PARTIALLY_COMPLETED", "SUSPENDED")
@@ -23,7 +23,7 @@ BATCHES = Resource(
     "batch_operations b",
     "b.batch_operation_key",
     (
-        _sorted("batchOperationKey", "b.batch_operation_key", KEY),
+        _sorted("batchOperationKey", "b.batch_operation_key", TEXT_KEY),
         _sorted("state", "b.state", ENUM, values=STATES),
         Field("batchOperationType", "b.type", TEXT),
         _sorted("operationType", "b.type", ENUM, values=BATCH_OPERATIONS, shown=False),
@@ -49,8 +49,8 @@ ITEMS = Resource(
     "i.item_number",
     (
         filtered("operationType", "i.type", ENUM, values=BATCH_OPERATIONS),
-        _sorted("batchOperationKey", "i.batch_operation_key", KEY),
-        _sorted("itemKey", "i.item_key", KEY),
+        _sorted("batchOperationKey", "i.batch_operation_key", TEXT_KEY),
+        _sorted("itemKey", "i.item_key", TEXT_KEY),
         _sorted("processInstanceKey", "i.process_instance_key", KEY),
         Field("rootProcessInstanceKey", "i.root_key", KEY),
         _sorted("state", "i.state", ENUM, values=ITEM_STATES),

@@ -21,6 +21,7 @@ from vivero.storage.batch_operations import (
     Operation,
 )
 from vivero.storage.postgres.driver import Connection
+from vivero.storage.search.criteria import require_criteria
 from vivero.storage.search.filters import conditions_of, join
 from vivero.storage.search.incidents import INCIDENTS
 from vivero.storage.search.pages import ranges_of
@@ -126,8 +127,9 @@ def _behind(key: str, by_time: str | None, limits: Limits, parameters: Parameter
 
 
 def check(type: str, resource: str, filter: Mapping[str, Any]) -> None:
-    """Raises BadQuery for a filter that cannot be evaluated."""
+    """Raises BadQuery for a filter that cannot be evaluated, or that selects by nothing."""
     statement(type, resource, filter, Limits(Bounds(), datetime.fromtimestamp(0, UTC)))
+    require_criteria(filter)
 
 
 async def find(

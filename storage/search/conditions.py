@@ -71,12 +71,11 @@ def _list_operation(field: Field, operator: str, operand: Any, path: str, parame
 
 
 def _comparison(field: Field, operator: str, operand: Any, path: str, parameters: Parameters) -> str:
+    if operator == "$like":
+        return _like(field, _read_text(operand, path), parameters)
     value = _read(field, operand, path)
     if field.type is FLAG and operator == "$eq":
         return field.sql if value else f"NOT {field.sql}"
-    if operator == "$like":
-        like = f"{field.sql} LIKE {parameters.add(like_pattern(value), 'text')}"
-        return f"{like} AND {found}" if parameters.limited and (found := _by_prefix(field, value, parameters)) else like
     if field.normal_sql is not None and operator in ("$eq", "$neq"):
         found = _has_value(field, [value], parameters)
         return found if operator == "$eq" else f"{found} IS NOT TRUE"
@@ -84,6 +83,13 @@ def _comparison(field: Field, operator: str, operand: Any, path: str, parameters
     if operator == "$eq":
         return _is(field, f"= {place}")
     return f"{field.sql} {_SIGNS[operator]} {place}"
+
+
+def _like(field: Field, pattern: str, parameters: Parameters) -> str:
+    if field.type.cast != "text":
+        return f"({field.sql})::text LIKE {parameters.add(like_pattern(pattern), 'text')}"
+    like = f"{field.sql} LIKE {parameters.add(like_pattern(pattern), 'text')}"
+    return f"{like} AND {found}" if parameters.limited and (found := _by_prefix(field, pattern, parameters)) else like
 
 
 def _by_prefix(field: Field, pattern: str, parameters: Parameters) -> str | None:
@@ -137,6 +143,12 @@ def _read(field: Field, value: Any, path: str) -> Any:
         return field.type.read(value)
     except ValueError as error:
         raise Unparsable(path) from error
+
+
+def _read_text(value: Any, path: str) -> str:
+    if type(value) is not str:
+        raise Unparsable(path)
+    return value
 
 
 def _enum_operation(field: Field, operator: str, operand: Any, path: str, parameters: Parameters) -> str:

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 from vivero.storage.search import cursors
 
 INT64_MAX = 2**63 - 1
+NO_KEY = -1
+"""A number that is no key."""
 SORTED_PREFIX = 1000
 """Characters of a long text that a sort compares: the whole text could be too long for a cursor."""
 
@@ -43,6 +45,13 @@ def _read_key(value: Any) -> int:
     if type(value) is not str or _DIGITS.fullmatch(value) is None:
         raise ValueError("a key is a string of digits")
     return _within(int(value))
+
+
+def _read_key_text(value: Any) -> int:
+    """The API documents this key as a text: a text that is no key is no error, and equals none."""
+    text = _read_text(value)
+    key = int(text) if _DIGITS.fullmatch(text) is not None else NO_KEY
+    return key if str(key) == text and 0 < key <= INT64_MAX else NO_KEY
 
 
 def _read_number(value: Any) -> int:
@@ -78,6 +87,10 @@ def _read_time(value: Any) -> datetime:
 
 
 KEY = Type("bigint", _EQUALITY | {"$notIn"}, _read_key, lambda v: cursors.check_number(v, 64), "({})::text")
+TEXT_KEY = Type("bigint", KEY.operators, _read_key_text, KEY.from_cursor, KEY.shown)
+"""A key that the API documents as a text in filters."""
+LIKE_KEY = Type("bigint", KEY.operators | {"$like"}, _read_key_text, KEY.from_cursor, KEY.shown)
+"""A key that the API documents as a text with patterns in filters."""
 NUMBER = Type("bigint", _ORDER, _read_number, lambda v: cursors.check_number(v, 64))
 TEXT = Type("text", _TEXT, _read_text, cursors.check_text)
 FLAG = Type("boolean", _EQUALITY - {"$in"}, _read_flag, cursors.check_flag)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from vivero.storage.search import implied
-from vivero.storage.search.fields import ENUM, KEY, NUMBER, TEXT, TIME, Field, filtered
+from vivero.storage.search.fields import ENUM, KEY, NUMBER, TEXT, TEXT_KEY, TIME, Field, filtered
 from vivero.storage.search.parameters import Parameters
 from vivero.storage.search.resources import Resource
 
@@ -88,7 +88,7 @@ INCIDENTS = Resource(
         _sorted("creationTime", "i.created_at", TIME, orders=True),
         _sorted("state", "i.state", ENUM, values=INCIDENT_STATES, cases={"ACTIVE": "i.resolved_at IS NULL"}),
         _sorted("tenantId", "i.tenant_id", TEXT),
-        _sorted("incidentKey", "i.incident_key", KEY),
+        _sorted("incidentKey", "i.incident_key", TEXT_KEY),
         _sorted("processDefinitionKey", "i.process_definition_key", KEY, implied=implied.by_definition_key("i")),
         _sorted("processInstanceKey", "i.process_instance_key", KEY),
         Field("rootProcessInstanceKey", "i.root_key", KEY),

@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from vivero.storage.search import implied
-from vivero.storage.search.fields import KEY, NUMBER, OTHER, SORTED_PREFIX, TEXT, TIME, Field, enumeration, filtered
+from vivero.storage.search.fields import (
+    KEY,
+    NUMBER,
+    OTHER,
+    SORTED_PREFIX,
+    TEXT,
+    TEXT_KEY,
+    TIME,
+    Field,
+    enumeration,
+    filtered,
+)
 from vivero.storage.search.resources import Resource
 
 SUBSCRIPTION_STATES = ("CORRELATED", "CREATED", "DELETED", "MIGRATED")
@@ -47,7 +58,7 @@ MESSAGE_CORRELATIONS = Resource(
     "message_correlations c",
     "c.message_correlation_key",
     (
-        filtered("messageKey", "c.message_key", KEY, sort=True),
+        filtered("messageKey", "c.message_key", TEXT_KEY, sort=True),
         filtered("subscriptionKey", "c.subscription_key", KEY, sort=True),
         filtered("messageName", "c.name", TEXT, sort=True, sort_sql=f"left(c.name, {SORTED_PREFIX})"),
         filtered(

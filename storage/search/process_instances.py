@@ -9,6 +9,7 @@ from vivero.storage.search.element_instances import ELEMENT_CASES, ELEMENT_STATE
 from vivero.storage.search.fields import (
     FLAG,
     KEY,
+    LIKE_KEY,
     NUMBER,
     OTHER,
     TEXT,
@@ -112,8 +113,8 @@ PROCESS_INSTANCES = Resource(
         Nested(
             "EXISTS (SELECT FROM batch_operation_items b WHERE b.process_instance_key = p.process_instance_key AND {})",
             (
-                filtered("batchOperationKey", "b.batch_operation_key", KEY),
-                filtered("batchOperationId", "b.batch_operation_key", KEY),
+                filtered("batchOperationKey", "b.batch_operation_key", LIKE_KEY),
+                filtered("batchOperationId", "b.batch_operation_key", LIKE_KEY),
             ),
         ),
         Nested(
