@@ -111,7 +111,7 @@ async def _respond(
     match = router.match(path, scope.get("raw_path"))
     if match is None:
         raise Problem(404, "Not Found", f"There is no resource '{path[:200]}'{_hint(path)}")
-    route = match.methods.get("GET" if method == "HEAD" else method)
+    route = _route(method, match)
     if route is None:
         raise _not_allowed(method, match)
     scope[ROUTE] = route.path
@@ -155,6 +155,14 @@ async def _respond(
     if request.audited is not None:
         return await audit.attempt(route.handler, request, services)
     return await route.handler(request, services)
+
+
+def _route(method: str, match: Match[Route]) -> Route | None:
+    """The route of a method. HEAD is safe (RFC 9110, section 9.2.1): it stands for a GET that changes nothing."""
+    if method != "HEAD":
+        return match.methods.get(method)
+    route = match.methods.get("GET")
+    return None if route is None or route.is_new or route.audited is not None else route
 
 
 async def _authenticate(services: Services, route: Route, headers: Headers, address: str) -> Caller:

@@ -32,6 +32,7 @@ from vivero.client_answers import (
     answer_of,
     plain,
     unfit,
+    whole,
 )
 from vivero.files import Unreadable, read_bytes
 
@@ -104,7 +105,8 @@ class Client:
     async def _send(self, method: str, path: str, **options: Any) -> httpx.Response:
         """Raises Unreachable."""
         try:
-            return await self._http.request(method, path, **options)
+            async with self._http.stream(method, path, **options) as response:
+                return await whole(response)
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             if "WRONG_VERSION_NUMBER" in str(error):
                 plain = self.address.replace("https:", "http:", 1)

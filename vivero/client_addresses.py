@@ -47,6 +47,9 @@ def credentials_from(environment: Mapping[str, str] | None = None) -> Credential
     return (username, environment.get("VIVERO_PASSWORD", "")) if username else None
 
 
+UNPACKED = {"accept-encoding": "identity"}
+
+
 def http_client(
     address: str, credentials: Credentials | None, timeout_s: float, transport: httpx.AsyncBaseTransport | None = None
 ) -> httpx.AsyncClient:
@@ -60,17 +63,17 @@ def http_client(
             verify=httpx.create_ssl_context() if secure else True,  # as SSL_CERT_FILE says
             transport=transport,
             auth=credentials if isinstance(credentials, tuple) else None,
-            headers=_bearer(credentials) if isinstance(credentials, str) else None,
+            headers=UNPACKED | (_bearer(credentials) if isinstance(credentials, str) else {}),
         )
     except (OSError, ValueError, ImportError, httpx.InvalidURL) as error:
         # such as a proxy of the environment that is no URL, or certificates that cannot be read
         raise NotSendable(f"a client for {address} cannot be made: {unfit(error)}") from error
 
 
-def _bearer(token: str) -> dict[str, str] | None:
+def _bearer(token: str) -> dict[str, str]:
     """The header with a token. Raises NotSendable, without the token."""
     if not token:
-        return None
+        return {}
     if not (token.isascii() and token.isprintable()):
         raise NotSendable("the token has characters that a token cannot have, such as the end of a line")
     return {"authorization": f"Bearer {token}"}

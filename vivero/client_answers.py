@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx
+import trio
 
 Document = dict[str, Any]
 
 UNAUTHORIZED = 401
+MAX_ANSWER_BYTES = 256 * 1024 * 1024
+"""No answer of a server is as large: pages of searches have 32 MiB."""
 MAX_SHOWN = 200
 """Characters of a value that a message shows."""
 _REJECTED = re.compile(r"^Command '\w+' rejected with code '\w+': ")
@@ -72,6 +75,27 @@ class Members(Document):
 
     def __missing__(self, name: str) -> Any:
         raise Missing(name)
+
+
+async def whole(response: httpx.Response) -> httpx.Response:
+    """The response with its whole body. Raises ClientError if it is too large, or packed: few bytes unpack to many."""
+    if response.headers.get("content-encoding", "identity") != "identity":
+        raise ClientError(f"the answer of {response.url} is packed, although the client did not ask for that")
+    body = bytearray()
+    with trio.CancelScope() as reading:  # a cancellation ends all generators below
+        async for part in response.aiter_bytes():
+            body += part
+            if len(body) > MAX_ANSWER_BYTES:
+                reading.cancel()
+    if len(body) > MAX_ANSWER_BYTES:
+        raise ClientError(f"the answer of {response.url} has more than {MAX_ANSWER_BYTES >> 20} MiB")
+    return httpx.Response(
+        response.status_code,
+        headers=response.headers,
+        content=bytes(body),
+        request=response.request,
+        extensions=response.extensions,
+    )
 
 
 def plain(value: Any) -> Any:

@@ -20,7 +20,7 @@ import trio
 from vivero.api.access import signing_keys
 from vivero.api.access.json_web_tokens import JsonWebTokens
 from vivero.api.access.settings import AuthSettings
-from vivero.api.access.signing_keys import DISCOVERY, Fetch, check_url, read_body
+from vivero.api.access.signing_keys import DISCOVERY, UNPACKED, Fetch, check_url, read_body
 from vivero.api.access.verified import BadToken, Keys, KeysUnavailable, Verified
 
 TIMEOUT_S = 10.0
@@ -66,7 +66,7 @@ async def post(url: str, form: Mapping[str, str], headers: Mapping[str, str]) ->
         check_url(url)
         with trio.fail_after(TIMEOUT_S):
             async with (
-                httpx.AsyncClient(timeout=TIMEOUT_S) as client,
+                httpx.AsyncClient(timeout=TIMEOUT_S, headers=UNPACKED) as client,
                 client.stream("POST", url, data=dict(form), headers=dict(headers)) as response,
             ):
                 body = await read_body(response)

@@ -31,6 +31,7 @@ PAUSE_S = 10.0
 """Seconds between two attempts: tokens with invented key ids must not make this server flood the provider."""
 TIMEOUT_S = 5.0
 MAX_BYTES = 1024 * 1024
+UNPACKED = {"accept-encoding": "identity"}
 DISCOVERY = "/.well-known/openid-configuration"
 
 Fetch = Callable[[str], Awaitable[bytes]]
@@ -48,7 +49,10 @@ async def fetch(url: str) -> bytes:
     check_url(url)
     try:
         with trio.fail_after(TIMEOUT_S):
-            async with httpx.AsyncClient(timeout=TIMEOUT_S) as client, client.stream("GET", url) as response:
+            async with (
+                httpx.AsyncClient(timeout=TIMEOUT_S, headers=UNPACKED) as client,
+                client.stream("GET", url) as response,
+            ):
                 response.raise_for_status()
                 return await read_body(response)
     except (httpx.HTTPError, httpx.InvalidURL, trio.TooSlowError) as error:
@@ -56,13 +60,18 @@ async def fetch(url: str) -> bytes:
 
 
 async def read_body(response: httpx.Response) -> bytes:
-    """The whole body of a response. Raises KeysUnavailable if it is too large."""
-    body = b""
-    async for part in response.aiter_bytes():
-        body += part
-        if len(body) > MAX_BYTES:
-            raise KeysUnavailable(f"{response.url} has more than {MAX_BYTES} bytes")
-    return body
+    """The whole body of a response. Raises KeysUnavailable if it is too large, or packed: few bytes unpack to many."""
+    if response.headers.get("content-encoding", "identity") != "identity":
+        raise KeysUnavailable(f"{response.url} is packed, although nobody asked for that")
+    body = bytearray()
+    with trio.CancelScope() as reading:  # a cancellation ends all generators below
+        async for part in response.aiter_bytes():
+            body += part
+            if len(body) > MAX_BYTES:
+                reading.cancel()
+    if len(body) > MAX_BYTES:
+        raise KeysUnavailable(f"{response.url} has more than {MAX_BYTES} bytes")
+    return bytes(body)
 
 
 class SigningKeys:

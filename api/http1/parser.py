@@ -21,6 +21,9 @@ SLICE_BYTES = 4096
 CHUNK_OVERHEAD_BYTES = 64 * 1024
 # The size of blank lines before a request; RFC 9112 section 2.2 requires a server to skip one.
 MAX_BLANK_BYTES = 64
+# What a header field has beside its name and value, and a header beside its method, target and fields.
+FIELD_BYTES = len(b": \r\n")
+LINE_BYTES = len(b"  HTTP/1.1\r\n\r\n")
 # Digits of a Content-Length, which may have leading zeros.
 MAX_LENGTH_DIGITS = 32
 
@@ -57,6 +60,7 @@ class RequestParser:
         "_blank_fed",
         "_body_fed",
         "_first_slice",
+        "_head_bytes",
         "_head_fed",
         "_headers",
         "_host",
@@ -81,7 +85,7 @@ class RequestParser:
         self._headers: Headers = []
         self._noted: dict[bytes, bytes] = {}
         self._host = b""
-        self._head_fed = self._body_fed = self._blank_fed = 0
+        self._head_bytes = self._head_fed = self._body_fed = self._blank_fed = 0
         self._first_slice = True
         self._parser: Any = httptools.HttpRequestParser(self)
 
@@ -150,7 +154,7 @@ class RequestParser:
         elif self.in_head:
             self._head_fed += size
             if self._head_fed > self._settings.max_header_bytes:
-                self.error = Refusal(431, f"The request header is larger than {self._settings.max_header_bytes} bytes")
+                self.error = self._header_too_large()
         elif (request := self._arriving) is not None and request.chunked:
             self._body_fed += size
             if self._body_fed > CHUNK_OVERHEAD_BYTES + 8 * request.received:
@@ -160,7 +164,7 @@ class RequestParser:
 
     def on_message_begin(self) -> None:
         self.in_head = self._first_slice = True
-        self._head_fed = self._body_fed = self._blank_fed = 0
+        self._head_bytes = self._head_fed = self._body_fed = self._blank_fed = 0
         self._target = b""
         self._headers = []
         self._noted = {}
@@ -174,6 +178,7 @@ class RequestParser:
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._arriving is not None:
             return  # a trailer, which nothing reads
+        self._count_head(len(name) + len(value) + FIELD_BYTES)
         name = name.lower()
         value = value.rstrip(b" \t")  # llhttp strips only leading white space
         self._headers.append((name, value))
@@ -189,6 +194,7 @@ class RequestParser:
         self.in_head = False
         parser = self._parser
         self.method = method = parser.get_method().decode("ascii")
+        self._count_head(len(method) + len(self._target) + LINE_BYTES)
         version = parser.get_http_version()
         self._check_head(method, version)
         request = Request(method, self._target, version, self._headers, parser.should_keep_alive())
@@ -196,6 +202,15 @@ class RequestParser:
             self._frame(request)
         self._arriving = request
         self.ready.append(request)
+
+    def _count_head(self, size: int) -> None:
+        """Count the parts of a header, to the byte as they are usually written: the slices begin and end anywhere."""
+        self._head_bytes += size
+        if self._head_bytes > self._settings.max_header_bytes:
+            raise self._header_too_large()
+
+    def _header_too_large(self) -> Refusal:
+        return Refusal(431, f"The request header is larger than {self._settings.max_header_bytes} bytes")
 
     def _check_head(self, method: str, version: str) -> None:
         if version not in ("1.1", "1.0"):

@@ -19,7 +19,8 @@ class ServerSettings:
     - `trusted_proxies`: addresses and networks, separated by commas, whose X-Forwarded-For names a request's client.
     - `max_in_flight`: concurrent handlers of all connections, None for no limit. Beyond it requests get 503, except for
       `health_path`. Off by default, because only the API knows which requests (completions) must not be refused.
-    - `max_header_bytes`: the request line and all header fields. The server reads at most this and one slice of 4 KiB.
+    - `max_header_bytes`: the request line and all header fields. White space around
+      a value can add two slices of 4 KiB, of which the parser tells nothing.
     - `max_headers`, `max_target_bytes`, `max_body_bytes`: header fields, the request target, a decoded body.
     - `header_timeout_s`: from a request's first byte to the end of its header, and for a connection's first byte.
     - `body_timeout_s`: the time for one body in addition to its time at `min_body_bytes_per_s`. A faster part of the

@@ -9,6 +9,7 @@ import structlog
 import trio
 
 from vivero.api.http1.exchange import DISCONNECT, OWNER, RELEASE
+from vivero.api.http1.parser import FIELD_BYTES, LINE_BYTES
 from vivero.api.http1.problems import RETRY_AFTER, Refusal, problem_body
 from vivero.api.http1.request import check_host, split_target
 from vivero.api.http1.wire import LINGER_BYTES
@@ -68,7 +69,11 @@ class Exchange:
         check_host(hosts[0])
         if len(headers) > settings.max_headers:
             raise Refusal(431, f"The request has more than {settings.max_headers} header fields")
-        if len(self._scope["raw_path"]) + len(self._scope["query_string"]) >= settings.max_target_bytes:
+        target_bytes = len(self._scope["raw_path"]) + len(self._scope["query_string"])
+        fields = sum(len(name) + len(value) + FIELD_BYTES for name, value in headers)
+        if len(self._scope["method"]) + target_bytes + LINE_BYTES + fields > settings.max_header_bytes:
+            raise Refusal(431, f"The request header is larger than {settings.max_header_bytes} bytes")
+        if target_bytes >= settings.max_target_bytes:
             raise Refusal(414, f"The request target is longer than {settings.max_target_bytes} bytes")
         lengths = [value for name, value in headers if name == b"content-length"]
         if lengths and lengths[0].isdigit() and int(lengths[0][:32]) > settings.max_body_bytes:

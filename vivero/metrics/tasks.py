@@ -43,7 +43,9 @@ class Push:
         """Push until cancelled."""
         from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter  # half a second
 
-        exporter = OTLPMetricExporter(self._endpoint, timeout=PUSH_TIMEOUT_S)
+        from vivero.collectors import CollectorSession
+
+        exporter = OTLPMetricExporter(self._endpoint, timeout=PUSH_TIMEOUT_S, session=CollectorSession())
         try:
             while True:
                 await beat.sleep(self._every_s)

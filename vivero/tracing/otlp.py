@@ -17,6 +17,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExportResult
 from opentelemetry.trace import SpanContext, TraceFlags
 
+from vivero.collectors import CollectorSession
 from vivero.engine.tracing.tracer import Kind, Span, Value
 from vivero.engine.tracing.w3c import TraceContext
 
@@ -110,7 +111,7 @@ class EncodedExporter:
 
     def __init__(self, endpoint: str, timeout_s: float, any_span: ReadableSpan) -> None:
         """`any_span` has the resource and the scope of all spans."""
-        self._exporter = OTLPSpanExporter(endpoint, timeout=timeout_s)
+        self._exporter = OTLPSpanExporter(endpoint, timeout=timeout_s, session=CollectorSession())
         (resource,) = encode_spans([any_span]).resource_spans
         (scope,) = resource.scope_spans
         self._scope = _field(b"\x0a", scope.scope.SerializeToString())

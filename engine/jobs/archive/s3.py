@@ -18,6 +18,7 @@ import boto3
 import trio
 from boto3.exceptions import S3UploadFailedError
 from boto3.s3.transfer import TransferConfig
+from botocore.awsrequest import AWSResponse
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, ConnectionError, HTTPClientError, NoCredentialsError
 from urllib3.exceptions import HTTPError
@@ -27,6 +28,8 @@ from vivero.engine.jobs.archive.stores import SUFFIX, Damaged, Missing
 from vivero.storage.archives import ArchiveProblem
 
 CONNECT_S, READ_S = 5.0, 30.0
+MAX_ANSWER_BYTES = 16 * 1024 * 1024
+"""Of an answer without the content of an object: a page of a list has 1,000 names."""
 ATTEMPTS = 3
 """Of one call. The caller repeats the whole later."""
 ABSENT = ("NoSuchKey", "404")
@@ -177,6 +180,8 @@ class ObjectWriter:
             for part in store.parts(self._name):
                 found.update(part)
                 size += len(part)
+                if size > meant[1]:
+                    raise Damaged(f"{store.bucket.url}{self._name} is damaged: it is longer than what was written")
                 yield part
 
         for _ in decompressed(noted(), f"{store.bucket.url}{self._name}"):
@@ -214,7 +219,7 @@ def _connect(bucket: Bucket) -> Any:
     }
     if bucket.endpoint is not None:
         options["s3"] = {"addressing_style": "path"}
-    return boto3.session.Session().client(
+    client = boto3.session.Session().client(
         "s3",
         endpoint_url=bucket.endpoint,
         region_name=bucket.region,
@@ -222,3 +227,45 @@ def _connect(bucket: Bucket) -> Any:
         aws_secret_access_key=bucket.secret_key,
         config=Config(**options),
     )
+    endpoint = client._endpoint  # botocore has no public way to its session
+    endpoint.http_session = _BoundedSession(endpoint.http_session)
+    return client
+
+
+class _BoundedSession:
+    """botocore's session. It reads each answer that is no object's content whole into memory: here up to a limit."""
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+
+    def send(self, request: Any) -> AWSResponse:
+        """Send a request. Raises botocore's errors, and ArchiveProblem for an answer that is too long."""
+        streams, request.stream_output = request.stream_output, True
+        found = self._session.send(request)
+        response = _BoundedAnswer(found.url, found.status_code, found.headers, found.raw)
+        if not streams:
+            _ = response.content
+        return response
+
+    def close(self) -> None:
+        self._session.close()
+
+
+class _BoundedAnswer(AWSResponse):  # type: ignore[misc]  # botocore has no types
+    _content: bytes | None
+
+    @property
+    def content(self) -> bytes:
+        """The whole content. Raises ArchiveProblem, HTTPClientError."""
+        if self._content is None:
+            content = bytearray()
+            try:
+                for part in self.raw.stream():
+                    content += part
+                    if len(content) > MAX_ANSWER_BYTES:
+                        self.raw.close()
+                        raise ArchiveProblem(f"an answer of the store has more than {MAX_ANSWER_BYTES} bytes")
+            except HTTPError as error:
+                raise HTTPClientError(error=error) from error
+            self._content = bytes(content)
+        return self._content

@@ -242,7 +242,21 @@ class TestLimits:
             return start + b"x" * (size - len(start) - 4) + b"\r\n\r\n"
 
         assert parse(head(10_000), max_header_bytes=10_000).error is None
-        assert parse(head(10_000 + 2 * SLICE_BYTES), max_header_bytes=10_000).error.status == 431
+        for size in (10_001, 10_000 + SLICE_BYTES):
+            for step in (1, 1000, 100_000):
+                assert parse(head(size), max_header_bytes=10_000, step=step).error.status == 431
+
+    def test_each_request_of_a_pipeline_has_the_limit(self):
+        one = b"GET / HTTP/1.1\r\n" + HOST + b"X: " + b"x" * 900 + b"\r\n\r\n"
+        assert len(parse(one * 20, max_header_bytes=len(one)).ready) == 20
+        parser = parse(one * 20 + one.replace(b"X: ", b"X: x"), max_header_bytes=len(one))
+        assert (len(parser.ready), parser.error.status) == (20, 431)
+
+    def test_many_fields_and_a_long_target_count_together(self):
+        fields = b"".join(b"X%d: %b\r\n" % (n, b"y" * 90) for n in range(90))
+        whole = b"GET /" + b"t" * 5000 + b" HTTP/1.1\r\n" + HOST + fields + b"\r\n"
+        assert parse(whole, max_header_bytes=len(whole)).error is None
+        assert parse(whole, max_header_bytes=len(whole) - 1).error.status == 431
 
     def test_endless_header_is_refused_within_one_slice_of_the_limit(self):
         parser = RequestParser(ServerSettings(max_header_bytes=10_000))

@@ -58,6 +58,7 @@ async def test_the_scope(serve):
         ("/%ff", {}, 400),
         ("/" + "a" * 9000, {}, 414),
         ("/", {"headers": {f"x-{i}": "1" for i in range(101)}}, 431),
+        ("/", {"headers": {"x-a": "y" * 20_000, "x-b": "y" * 13_000}}, 431),
         ("/", {"content": b"x" * 2000}, 413),
     ],
 )

@@ -1,0 +1,26 @@
+"""HEAD and OPTIONS have no effect on any route (RFC 9110, section 9.2.1)."""
+
+import re
+
+import pytest
+
+from vivero.api.routes import ROUTES
+from vivero.api.routes.webhook_routes import PATH
+
+PATHS = sorted({route.path for route in ROUTES})
+SAFE = {route.path for route in ROUTES if route.method == "GET"} - {PATH}
+
+
+@pytest.mark.parametrize("path", PATHS)
+async def test_head_and_options_change_nothing(client, engine, path):
+    target = re.sub(r"\{\w+\}", "1", path)
+    head = await client("HEAD", target)
+    assert (head.status == 405) == (path not in SAFE), head.status
+    options = await client("OPTIONS", target)
+    assert (options.status, bool(options.headers[b"allow"])) == (405, True)
+    assert engine.appended == []
+
+
+def test_no_route_that_is_read_changes_anything():
+    changing = {route.path for route in ROUTES if route.method == "GET" and (route.is_new or route.audited is not None)}
+    assert changing == {PATH}
