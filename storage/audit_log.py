@@ -25,10 +25,10 @@ SUCCESS, FAIL = "SUCCESS", "FAIL"
 class AuditRecord(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """A change before it is made. It has no variables, bodies, passwords or tokens.
 
-    `actor_type` is USER, CLIENT, ANONYMOUS or UNKNOWN. `key` is the engine's key of the subject. Without an
-    `entity_key` it is shown as the entity's, and so is the key in the answer to a creation. `tenants` are those that
-    the actor may use (`engine.core.tenants`), None: all. A key of another tenant is recorded like an unknown one. A
-    change that a batch operation made names it.
+    `actor_type` is USER, CLIENT, ANONYMOUS or UNKNOWN, and `actor_provider` its verifier (`api.access.caller`). `key`
+    is the engine's key of the subject. Without an `entity_key` it is shown as the entity's, and so is the key in the
+    answer to a creation. `tenants` are those that the actor may use (`engine.core.tenants`), None: all. A key of
+    another tenant is recorded like an unknown one. A change that a batch operation made names it.
     """
 
     actor_type: str
@@ -46,6 +46,7 @@ class AuditRecord(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     tenants: str | None = None
     batch_operation_key: int | None = None
     batch_operation_type: str | None = None
+    actor_provider: str | None = None
 
 
 class AuditedCommand(NamedTuple):

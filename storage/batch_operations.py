@@ -29,11 +29,15 @@ MAX_ERROR = 4000
 
 
 class Creator(msgspec.Struct, frozen=True, gc=False):
-    """The caller who created a batch: USER, CLIENT, TOKEN or ANONYMOUS; its id; the mapping rules that it fitted."""
+    """The caller who created a batch: USER, CLIENT, TOKEN or ANONYMOUS; its id; the mapping rules that it fitted.
+
+    `provider` verified it (`api.access.caller.Caller`); None for batches of older versions.
+    """
 
     kind: str
     id: str
     mapping_rules: tuple[str, ...] = ()
+    provider: str | None = None
 
 
 class Bounds(msgspec.Struct, frozen=True, gc=False):
@@ -132,6 +136,7 @@ async def create(connection: Connection, new: NewOperation) -> Created:
     rules = list(new.creator.mapping_rules)
     actor = (new.creator.kind, new.creator.id, rules)
     values = (new.type, new.resource, new.filter, *actor, *bounds, new.request_key, new.body_sha, BATCHES_CHANNEL)
+    values += (new.creator.provider,)
     rows = (await connection.execute(_sql["create"], values)).rows
     if rows:
         return Created(rows[0][0])
@@ -163,12 +168,12 @@ async def open_operations(connection: Connection, after: int, limit: int) -> lis
             state,
             resource,
             cursor,
-            Creator(kind, id, tuple(rules)),
+            Creator(kind, id, tuple(rules), provider),
             _bounds(tenants, processes),
             at,
             scan_at,
         )
-        for key, type, state, resource, cursor, scan_at, kind, id, rules, tenants, processes, at in rows
+        for key, type, state, resource, cursor, scan_at, kind, id, rules, tenants, processes, at, provider in rows
     ]
 
 

@@ -1,8 +1,9 @@
 -- name: create
 -- A repeated request with the same key creates no second batch. The notification wakes the owner of partition 1, on any node.
 WITH made AS (
-    INSERT INTO batch_operations (type, resource, filter, actor_kind, actor_id, mapping_rules, tenants, processes, request_key, body_sha)
-    VALUES ($1, $2, $3::json, $4, $5, $6, $7, $8, $9, $10)
+    INSERT INTO batch_operations (type, resource, filter, actor_kind, actor_id, mapping_rules, tenants, processes, request_key,
+        body_sha, actor_provider)
+    VALUES ($1, $2, $3::json, $4, $5, $6, $7, $8, $9, $10, $12)
     ON CONFLICT (request_key) DO NOTHING RETURNING batch_operation_key)
 SELECT batch_operation_key, pg_notify($11, '') FROM made;
 
@@ -27,7 +28,7 @@ SELECT batch_operation_key, pg_notify($4, '') FROM changed;
 -- A limited number, in turns: those with a higher key than the last turn's first, then the others. A suspended batch takes part only
 -- while commands of it are in the log.
 SELECT batch_operation_key, type, state, resource, scan_cursor, scan_at, actor_kind, actor_id, mapping_rules, tenants, processes,
-    created_at
+    created_at, actor_provider
 FROM batch_operations b
 WHERE open AND (state <> 'SUSPENDED' OR EXISTS (
     SELECT FROM batch_operation_items i

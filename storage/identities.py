@@ -14,6 +14,7 @@ import msgspec
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.sql_files import beside
 from vivero.storage.postgres.values import Params
+from vivero.storage.sessions import OIDC
 
 _sql = beside(__file__)
 
@@ -121,6 +122,7 @@ class ListedToken(NamedTuple):
     last_used_at: datetime | None
     expired: bool
     owner: str | None = None
+    owner_provider: str | None = None
 
 
 class LastAdmin(Exception):
@@ -142,9 +144,26 @@ async def user(connection: Connection, username: str) -> StoredUser | None:
     return StoredUser(*rows[0]) if rows else None
 
 
-async def token(connection: Connection, sha256: bytes) -> StoredToken | None:
-    """The token with this hash; None if it does not exist, is revoked or has expired."""
-    rows = (await connection.execute(_sql["token"], (sha256,))).rows
+async def is_taken(
+    connection: Connection, provider: str | None, username: str | None, shared_names: Sequence[str]
+) -> bool:
+    """Whether this is a user of the identity provider, and a local user has the name, which is another person.
+
+    `shared_names`: those that mean the same person here and there; `*` for all.
+    """
+    if provider != OIDC or username is None:
+        return False
+    return bool((await connection.execute(_sql["taken"], (username, list(shared_names)))).rows)
+
+
+async def taken_names(connection: Connection, shared_names: Sequence[str]) -> list[str]:
+    """The local users whose names users of the identity provider have, too, by their sessions and tokens."""
+    return [row[0] for row in (await connection.execute(_sql["taken_names"], (list(shared_names),))).rows]
+
+
+async def token(connection: Connection, sha256: bytes, shared_names: Sequence[str] = ()) -> StoredToken | None:
+    """The token with this hash; None if it does not exist, is revoked or has expired, or its owner `is_taken`."""
+    rows = (await connection.execute(_sql["token"], (sha256, list(shared_names)))).rows
     return StoredToken(*rows[0]) if rows else None
 
 

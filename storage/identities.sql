@@ -2,12 +2,26 @@
 -- The statement of a password check, which runs at most once in some seconds for each client.
 SELECT password_hash, name, email FROM users WHERE username = $1;
 
+-- name: taken
+-- Two people may have one name, one at the identity provider and one here.
+SELECT FROM users WHERE username = $1 AND NOT $2::text[] && ARRAY[username, '*'];
+
+-- name: taken_names
+-- At the start: the users of the provider who are refused from now on, as far as sessions and tokens tell. A bounded number.
+SELECT username FROM users WHERE NOT $1::text[] && ARRAY[username, '*'] AND (
+    EXISTS (SELECT FROM sessions s WHERE s.username = users.username AND s.provider = 'OIDC' AND s.expires_at > clock_timestamp())
+    OR EXISTS (SELECT FROM api_tokens a WHERE a.owner = users.username AND a.owner_provider = 'OIDC'))
+ORDER BY username LIMIT 100;
+
 -- name: token
 -- By hash: the index compares digests of 256 random bits, so its timing tells nothing of a token. The server's clock decides
--- the expiry, and says how long the token is still valid.
+-- the expiry, and says how long the token is still valid. The token of a user of the provider ends when a local user gets the name,
+-- unless the settings say that both are one person ($2).
 SELECT name, roles, tenants, extract(epoch FROM expires_at - clock_timestamp())::float8,
        last_used_at IS NULL OR last_used_at < clock_timestamp() - interval '10 minutes', owner
-FROM api_tokens WHERE sha256 = $1 AND (expires_at IS NULL OR expires_at > clock_timestamp());
+FROM api_tokens a WHERE sha256 = $1 AND (expires_at IS NULL OR expires_at > clock_timestamp())
+    AND (owner_provider IS DISTINCT FROM 'OIDC' OR $2::text[] && ARRAY[owner, '*']
+        OR NOT EXISTS (SELECT FROM users u WHERE u.username = a.owner));
 
 -- name: token_used
 -- At most every ten minutes, because a worker uses its token thousands of times a second. A late call finds a newer time.
@@ -131,7 +145,8 @@ ON CONFLICT (name) DO NOTHING RETURNING name;
 
 -- name: tokens
 -- For `vivero token list`, or those of one user; never the hash.
-SELECT name, roles, tenants, created_at, expires_at, last_used_at, coalesce(expires_at <= clock_timestamp(), false), owner
+SELECT name, roles, tenants, created_at, expires_at, last_used_at, coalesce(expires_at <= clock_timestamp(), false), owner,
+    owner_provider
 FROM api_tokens WHERE $1::text IS NULL OR (owner = $1 AND owner_provider = $2) ORDER BY name;
 
 -- name: rotate_token

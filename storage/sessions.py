@@ -15,6 +15,8 @@ from vivero.storage.postgres.sql_files import beside
 _sql = beside(__file__)
 
 PASSWORD, OIDC = "PASSWORD", "OIDC"
+TOKEN = "TOKEN"
+"""The provider of a caller with an API token, which has no session."""
 MAX_SESSIONS = 50
 """Sessions of one user. Beyond it, the oldest ends."""
 
@@ -31,6 +33,13 @@ class Session(NamedTuple):
     claims: Sequence[tuple[str, str]]
     expires_in_s: float
     use_is_old: bool
+
+
+class SessionUser(NamedTuple):
+    """The user of a session, by name and provider."""
+
+    username: str
+    provider: str
 
 
 class NewSession(NamedTuple):
@@ -55,9 +64,11 @@ class ListedSession(NamedTuple):
     is_this: bool
 
 
-async def read(connection: Connection, sha256: bytes, idle_s: float) -> Session | None:
+async def read(
+    connection: Connection, sha256: bytes, idle_s: float, shared_names: Sequence[str] = ()
+) -> Session | None:
     """The session with this hash; None if it does not exist, has ended, or was not used for so many seconds."""
-    rows = (await connection.execute(_sql["session"], (sha256, idle_s))).rows
+    rows = (await connection.execute(_sql["session"], (sha256, idle_s, list(shared_names)))).rows
     if not rows:
         return None
     username, name, email, provider, claims, expires_in_s, use_is_old = rows[0]
@@ -76,18 +87,18 @@ async def create(connection: Connection, sha256: bytes, new: NewSession, max_s: 
     await connection.execute(_sql["create_session"], values)
 
 
-async def end(connection: Connection, sha256: bytes) -> str | None:
-    """End a session. Returns the name of its user; None if the session is gone."""
+async def end(connection: Connection, sha256: bytes) -> SessionUser | None:
+    """End a session. Returns its user; None if the session is gone."""
     return _first(await connection.execute(_sql["end_session"], (sha256,)))
 
 
-async def end_all(connection: Connection, sha256: bytes) -> str | None:
+async def end_all(connection: Connection, sha256: bytes) -> SessionUser | None:
     """End all sessions of the user of this one. Returns the same."""
     return _first(await connection.execute(_sql["end_sessions_of"], (sha256,)))
 
 
-def _first(found: QueryResult) -> str | None:
-    return str(found.rows[0][0]) if found.rows else None
+def _first(found: QueryResult) -> SessionUser | None:
+    return SessionUser(*found.rows[0]) if found.rows else None
 
 
 async def listed(

@@ -1,10 +1,13 @@
 -- name: session
--- The server's clock decides both expiries. The index compares digests of 256 random bits, so its timing tells nothing.
+-- The server's clock decides both expiries. The index compares digests of 256 random bits, so its timing tells nothing. The session of a
+-- user of the provider ends when a local user gets the name, unless the settings say that both are one person ($3).
 SELECT s.username, coalesce(u.name, s.name), coalesce(u.email, s.email), s.provider, s.claims,
        extract(epoch FROM s.expires_at - clock_timestamp())::float8,
        s.seen_at < clock_timestamp() - interval '1 minute'
 FROM sessions s LEFT JOIN users u ON s.provider = 'PASSWORD' AND u.username = s.username
-WHERE s.sha256 = $1 AND s.expires_at > clock_timestamp() AND s.seen_at > clock_timestamp() - make_interval(secs => $2);
+WHERE s.sha256 = $1 AND s.expires_at > clock_timestamp() AND s.seen_at > clock_timestamp() - make_interval(secs => $2)
+    AND (s.provider <> 'OIDC' OR $3::text[] && ARRAY[s.username, '*'] OR NOT EXISTS (
+        SELECT FROM users other WHERE other.username = s.username));
 
 -- name: seen
 -- At most once a minute. A call that arrives late finds a newer time.
@@ -22,12 +25,12 @@ ON CONFLICT (sha256) DO NOTHING;
 
 -- name: end_session
 -- A session that is gone already is no error.
-DELETE FROM sessions WHERE sha256 = $1 RETURNING username;
+DELETE FROM sessions WHERE sha256 = $1 RETURNING username, provider;
 
 -- name: end_sessions_of
 -- All sessions of the user of this session, itself included: they have one password, or one account at the provider.
 DELETE FROM sessions WHERE (username, provider) IN (SELECT username, provider FROM sessions WHERE sha256 = $1)
-RETURNING username;
+RETURNING username, provider;
 
 -- name: sessions
 -- For `vivero user sessions` and the API; never the hash. Without a name, those of all users; without a provider, those of both kinds.

@@ -58,6 +58,23 @@ async def make_first_admin(dsn: str, auth: AuthSettings) -> None:
         _say_password(auth.admin_username, password)
 
 
+async def warn_of_taken_names(dsn: str, auth: AuthSettings) -> None:
+    """Name the users of the identity provider who are refused because local users have their names."""
+    if auth.mode == "none" or not auth.oidc_issuer:
+        return
+    connection = await driver.connect(dsn, name="vivero:names")
+    try:
+        names = await identities.taken_names(connection, auth.shared_names)
+    finally:
+        connection.close()
+    if names:
+        log.warning(
+            "users of the identity provider have names of local users and are refused: they sign in by password, or"
+            " auth.oidc_shared_names lets them in",
+            names=names,
+        )
+
+
 def _say_password(username: str, password: str) -> None:
     """Raises NotProtected if it cannot be printed: nobody would know it."""
     try:

@@ -83,7 +83,11 @@ class EngineTasks:
                 "batch-operations", **BY_INDEX, statement_timeout=_ms(config.batch_operations.scan_timeout_s)
             ),
             self.appender,
-            PresentRights(authentication=config.auth.mode != "none", multi_tenancy=config.tenants.enabled),
+            PresentRights(
+                authentication=config.auth.mode != "none",
+                multi_tenancy=config.tenants.enabled,
+                shared_names=config.auth.shared_names,
+            ),
             partial(self.handovers.leads, BATCH_OPERATIONS_PARTITION),
             config.batch_operations,
             None if self.archive is None or not config.retention.archive_deletions else self.archive.before_deletion,

@@ -166,6 +166,7 @@ async def up(
                     dsn, children = await held.enter_async_context(leased(config))
                     server = await prepare(dsn, config, migrating)
                     await access.make_first_admin(dsn, config.auth)
+                    await access.warn_of_taken_names(dsn, config.auth)
                     if config.tenants.enabled:
                         config = await separate_tenants(dsn, config)
                     config = replace(config, partitions=await make_partitions(dsn, config.partitions))

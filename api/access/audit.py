@@ -54,6 +54,7 @@ def record(
         audited.related,
         member,
         tenants=None if tenants is None else joined(tenants),
+        actor_provider=caller.provider,
     )
 
 

@@ -50,6 +50,10 @@ from vivero.storage.postgres.errors import StorageError, told
 log = structlog.get_logger(__name__)
 
 MAX_REMEMBERED = 10_000
+TAKEN = (
+    "The identity provider's user '{}' has the name of a local user: sign in as the local user, or let an administrator"
+    " add the name to auth.oidc_shared_names if both are one person"
+)
 INVALID = "The credentials are invalid or have expired"
 
 FAILURES_OF_USER = (10, 0.1)
@@ -131,6 +135,12 @@ class Authenticator:
         valid_s = min(self._settings.cache_s, found.valid_s)
         self._remembered[key] = _Remembered(found.caller, trio.current_time() + valid_s)
 
+    async def check_name(self, connection: Connection, username: str) -> None:
+        """Raise Problem 403 for a user of the identity provider whose name a local user has: it is another person."""
+        if await identities.is_taken(connection, stored_sessions.OIDC, username, self._settings.shared_names):
+            log.warning("a user of the identity provider was refused: a local user has the name", username=username)
+            raise Problem(403, "FORBIDDEN", TAKEN.format(username))
+
     async def _verify(self, value: bytes, address: str) -> _Found:
         """The caller of credentials that are not remembered.
 
@@ -183,14 +193,15 @@ class Authenticator:
     async def _of_token(self, given: ApiToken) -> _Found:
         sha256 = digest(given.token)
         async with self._pool.connection() as connection:
-            token = await identities.token(connection, sha256)
+            token = await identities.token(connection, sha256, self._settings.shared_names)
             if token is None:
                 raise unauthorized(INVALID)
             stored = await identities.rights_of_token(connection, token.roles, token.tenants, token.owner)
         if token.use_is_old:
             await self._note_use(partial(identities.token_used, sha256=sha256))
         valid_s = math.inf if token.expires_in_s is None else token.expires_in_s
-        return _Found(caller("TOKEN", token.name, stored), valid_s)
+        found = caller("TOKEN", token.name, stored)
+        return _Found(replace(found, provider=stored_sessions.TOKEN), valid_s)
 
     async def _note_use(self, note: Callable[[Connection], Awaitable[None]]) -> None:
         """Record the last use. If that fails, the request continues."""
@@ -203,7 +214,8 @@ class Authenticator:
     async def _of_session(self, id: bytes) -> _Found:
         sha256 = session_digest(id)
         async with self._pool.connection() as connection:
-            session = await stored_sessions.read(connection, sha256, self._settings.session_idle_s)
+            idle_s, shared = self._settings.session_idle_s, self._settings.shared_names
+            session = await stored_sessions.read(connection, sha256, idle_s, shared)
             if session is None:
                 raise session_ended()
             stored = await identities.rights(connection, [("USER", session.username)], session.claims)
@@ -224,6 +236,8 @@ class Authenticator:
             detail = "The keys of the identity provider are not available at present; try again later"
             raise Problem(503, "UNAVAILABLE", detail) from error
         async with self._pool.connection() as connection:
+            if verified.kind == "USER":
+                await self.check_name(connection, verified.id)
             stored = await identities.rights(connection, [(verified.kind, verified.id)], verified.claims)
         valid_s = verified.expires_s + self._settings.oidc_leeway_s - stored.now_s
         found = caller(verified.kind, verified.id, stored, verified.name, verified.email)

@@ -30,7 +30,7 @@ class Caller:
     """A browser sends the session with requests of any page. Therefore writes with a session are checked."""
 
     provider: str | None = None
-    """The verifier of a user: PASSWORD (this server) or OIDC (the identity provider)."""
+    """The verifier, a part of its identity: PASSWORD (this server), OIDC (the provider), TOKEN (API tokens)."""
 
     @property
     def owners(self) -> list[tuple[str, str]]:

@@ -6,7 +6,7 @@ client by its name and mapping rules, those of an API token by its name.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from vivero.api.access.caller import Caller, caller
 from vivero.api.access.needs import READ_INSTANCE
@@ -24,7 +24,7 @@ def needed(type: str) -> Permission:
 
 def creator_of(caller: Caller) -> Creator:
     """A batch keeps this of its creator."""
-    return Creator(caller.kind, caller.id, tuple(caller.mapping_rules))
+    return Creator(caller.kind, caller.id, tuple(caller.mapping_rules), caller.provider)
 
 
 def processes(rights: Rights, type: str) -> tuple[str, ...] | None:
@@ -40,27 +40,35 @@ def sorted_ids(ids: Iterable[str] | None) -> tuple[str, ...] | None:
 class PresentRights:
     """Tells what creators of batches may change now. Without authentication, everything."""
 
-    def __init__(self, *, authentication: bool, multi_tenancy: bool) -> None:
+    def __init__(self, *, authentication: bool, multi_tenancy: bool, shared_names: Sequence[str] = ()) -> None:
         self._authentication, self._multi_tenancy = authentication, multi_tenancy
+        self._shared_names = shared_names
 
     async def __call__(self, connection: Connection, creator: Creator, type: str) -> Bounds:
         if not self._authentication:
             return Bounds()
-        found = await _caller(connection, creator)
+        found = await _caller(connection, creator, self._shared_names)
         if found is None:
             return Bounds((), ())
         return Bounds(sorted_ids(found.tenants) if self._multi_tenancy else None, processes(found.rights, type))
 
 
-async def _caller(connection: Connection, creator: Creator) -> Caller | None:
-    """The creator with its present rights; None if it has none: its token was revoked, or it never had a name."""
+async def _caller(connection: Connection, creator: Creator, shared_names: Sequence[str]) -> Caller | None:
+    """The creator with its present rights; None if it has none.
+
+    Its token was revoked, it never had a name, or it is a user of the provider whose name a local user has got.
+    """
     if creator.kind == "TOKEN":
         tokens = [token for token in await identities.tokens(connection) if token.name == creator.id]
         if not tokens or tokens[0].expired:
             return None
+        if await identities.is_taken(connection, tokens[0].owner_provider, tokens[0].owner, shared_names):
+            return None
         stored = await identities.rights_of_token(connection, tokens[0].roles, tokens[0].tenants, tokens[0].owner)
         return caller(creator.kind, creator.id, stored)
     if creator.kind == "ANONYMOUS":
+        return None
+    if creator.kind == "USER" and await identities.is_taken(connection, creator.provider, creator.id, shared_names):
         return None
     rules = [("MAPPING_RULE", rule) for rule in creator.mapping_rules]
     return caller(creator.kind, creator.id, await identities.rights(connection, [(creator.kind, creator.id), *rules]))

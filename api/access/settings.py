@@ -42,6 +42,8 @@ class AuthSettings:
     """URL or file of the issuer's keys; empty: the issuer's discovery document names it."""
     oidc_algorithms: str = "RS256,ES256"
     oidc_username_claim: str = "sub"
+    oidc_shared_names: str = ""
+    """Local users, separated by commas, who are the same person at the provider; `*`: all. Others are refused."""
     oidc_client_claim: str = ""
     """A token with this claim is a client's and not a user's."""
     oidc_client_id: str = ""
@@ -57,6 +59,11 @@ class AuthSettings:
     """A session always ends after this time."""
     oidc_leeway_s: float = 30.0
     """The maximum difference between the clocks of issuer and server."""
+
+    @property
+    def shared_names(self) -> list[str]:
+        """The names of `oidc_shared_names`."""
+        return listed(self.oidc_shared_names)
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:

@@ -10,6 +10,7 @@ from vivero.api.request import Request
 from vivero.api.response import Response, no_content
 from vivero.api.services import Services
 from vivero.storage import identities
+from vivero.storage.sessions import PASSWORD
 
 
 class PasswordBody(Body, frozen=True):
@@ -41,7 +42,7 @@ async def change(request: Request, services: Services) -> Response:
 
 async def _check_current(request: Request, services: Services, password: str) -> None:
     """Raise Problem 403 for a wrong password, and for callers without one; 429 after too many of them."""
-    if services.check_password is None or request.caller.kind != "USER":
+    if services.check_password is None or request.caller.provider != PASSWORD:
         raise Problem(403, "FORBIDDEN", "Only users with a password can change their password")
     try:
         await services.check_password(request.caller.id, password, request.owner)

@@ -71,6 +71,7 @@ AUDIT_LOG = Resource(
         _sorted("inboundChannelType", _NO_TEXT, TEXT),
         _sorted("inboundChannelToolName", _NO_TEXT, TEXT),
         Field("actorAddress", "a.address", TEXT),
+        Field("actorProvider", "a.actor_provider", TEXT),
         Field("commandPosition", "a.position", KEY),
     ),
     within={"user task": _of_user_task},

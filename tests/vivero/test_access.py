@@ -1,6 +1,8 @@
 """Authentication of a whole program: what it refuses to start without, its first administrator, the command line."""
 
+import errno
 import getpass
+import io
 import json
 import socket
 import subprocess
@@ -103,6 +105,18 @@ class TestFirstAdministrator:
         with pytest.raises(NotProtected) as raised:
             await access.make_first_admin(database, configured(mode="required", admin_password="canary").auth)
         assert "canary" not in str(raised.value)
+
+    async def test_a_password_that_cannot_be_printed_is_told(self, database, monkeypatch):
+        class Full(io.StringIO):
+            def write(self, _text):
+                raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr(sys, "stdout", Full())
+        with (
+            structlog.testing.capture_logs(),
+            pytest.raises(NotProtected, match=r"was not printed: No space left on device\. Set one before"),
+        ):
+            await access.make_first_admin(database, configured(mode="required").auth)
 
     async def test_without_authentication_there_is_none(self, database, stored):
         await access.make_first_admin(database, configured().auth)

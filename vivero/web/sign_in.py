@@ -140,9 +140,9 @@ class _Pages:
         """End a session, or all of its user, with its record in the audit log."""
         end = sessions.end_all if everywhere else sessions.end
         async with self._parts.pool.connection() as connection, connection.transaction():
-            username = await end(connection, sha256)
-            if username is not None:
-                await audit_log.add(connection, sign_in_records.signed_out(username, address(), everywhere))
+            user = await end(connection, sha256)
+            if user is not None:
+                await audit_log.add(connection, sign_in_records.signed_out(user, address(), everywhere))
 
     def _check_origin(self) -> None:
         """Raise Problem 403 unless the form is one of our pages."""
@@ -160,7 +160,9 @@ class _Pages:
         if id is None:
             return None
         async with self._parts.pool.connection() as connection:
-            session = await sessions.read(connection, digest(id), self._settings.session_idle_s)
+            session = await sessions.read(
+                connection, digest(id), self._settings.session_idle_s, self._settings.shared_names
+            )
         return session.username if session is not None and session.provider == sessions.PASSWORD else None
 
     async def change_password(self) -> AnyResponse:
@@ -214,7 +216,11 @@ class _Pages:
         next = safe_next(begun.next)
         try:
             user = await self._parts.flow.finish(begun, request.args.to_dict(), self._return_url())
+            async with self._parts.pool.connection() as connection:
+                await self._parts.authenticator.check_name(connection, user.id)
             id = await self._sign_in(NewSession(user.id, sessions.OIDC, user.name, user.email, user.claims))
+        except Problem:
+            return await self._refused(403, next, "taken")
         except (ProviderFailed, NotSignedIn, StorageError) as error:
             return await self._failed(error, next)
         # A redirect would still count as caused by the provider's site, and the browser would keep the session back.
@@ -226,8 +232,10 @@ class _Pages:
     async def _failed(self, error: Exception, next: str) -> AnyResponse:
         log.warning("a sign-in by the identity provider failed", reason=told(error), address=address())
         refused = isinstance(error, NotSignedIn)
-        message = _Message("refused" if refused else "unavailable")
-        response = await self._login_page(401 if refused else 503, next, message=message)
+        return await self._refused(401 if refused else 503, next, "refused" if refused else "unavailable")
+
+    async def _refused(self, status: int, next: str, text: Text) -> AnyResponse:
+        response = await self._login_page(status, next, message=_Message(text))
         cookies.forget_flow(response)
         return response
 

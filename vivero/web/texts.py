@@ -10,8 +10,8 @@ LANGUAGES: Mapping[Language, str] = {"en": "English", "es": "Español", "pt": "P
 
 Text = Literal[
     "sign_in", "username", "password", "submit", "with_provider", "change", "current", "new", "repeat", "save",
-    "sign_out", "sign_out_all", "wrong", "too_many", "unavailable", "refused", "foreign", "differ", "length", "changed",
-    "going_on", "go_on",
+    "sign_out", "sign_out_all", "wrong", "too_many", "unavailable", "refused", "taken", "foreign", "differ", "length",
+    "changed", "going_on", "go_on",
 ]  # fmt: skip
 
 TEXTS: Mapping[Language, Mapping[Text, str]] = {
@@ -32,6 +32,7 @@ TEXTS: Mapping[Language, Mapping[Text, str]] = {
         "too_many": "There were too many attempts. Try again in {seconds} seconds.",
         "unavailable": "The server cannot check this at present. Try again later.",
         "refused": "The identity provider did not confirm who you are. Try again.",
+        "taken": "Another user of this server has your name. Sign in with the password, or ask an administrator.",
         "foreign": "The form came from another page. Open this page again and repeat it.",
         "differ": "The new passwords differ.",
         "length": "A password has 8 to 1,024 characters.",
@@ -56,6 +57,7 @@ TEXTS: Mapping[Language, Mapping[Text, str]] = {
         "too_many": "Hubo demasiados intentos. Inténtelo de nuevo en {seconds} segundos.",
         "unavailable": "El servidor no puede comprobarlo ahora. Inténtelo más tarde.",
         "refused": "El proveedor de identidad no confirmó quién es usted. Inténtelo de nuevo.",
+        "taken": "Otro usuario de este servidor tiene su nombre. Entre con la contraseña o pida ayuda.",
         "foreign": "El formulario vino de otra página. Abra esta página otra vez y repítalo.",
         "differ": "Las contraseñas nuevas no coinciden.",
         "length": "Una contraseña tiene de 8 a 1.024 caracteres.",
@@ -80,6 +82,7 @@ TEXTS: Mapping[Language, Mapping[Text, str]] = {
         "too_many": "Houve tentativas demais. Tente de novo em {seconds} segundos.",
         "unavailable": "O servidor não pode verificar isso agora. Tente mais tarde.",
         "refused": "O provedor de identidade não confirmou quem você é. Tente de novo.",
+        "taken": "Outro usuário deste servidor tem o seu nome. Entre com a senha ou peça ajuda.",
         "foreign": "O formulário veio de outra página. Abra esta página de novo e repita.",
         "differ": "As novas senhas são diferentes.",
         "length": "Uma senha tem de 8 a 1.024 caracteres.",

@@ -72,6 +72,7 @@ def record_of(operation: Operation, item: Item) -> AuditRecord:
         description=f"batch operation {operation.key}",
         batch_operation_key=operation.key,
         batch_operation_type=operation.type,
+        actor_provider=operation.creator.provider,
     )
 
 

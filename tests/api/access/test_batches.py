@@ -191,6 +191,21 @@ async def test_a_client_of_an_identity_provider_has_what_its_mapping_rules_give(
     assert await present("CLIENT", "shop") == Bounds((), ())
 
 
+async def test_a_user_of_the_provider_has_none_when_a_local_user_gets_the_name(stored, people):
+    people.member("ROLE", "operator", "USER", "ann")
+    present = PresentRights(authentication=True, multi_tenancy=False)
+    shared = PresentRights(authentication=True, multi_tenancy=False, shared_names=["ann"])
+    ann = Creator("USER", "ann", (), "OIDC")
+    async with stored.pool.connection() as connection:
+        assert await present(connection, ann, CANCEL_PROCESS_INSTANCE) == Bounds()
+        people.user("ann")
+        assert await present(connection, ann, CANCEL_PROCESS_INSTANCE) == NOTHING
+        assert await shared(connection, ann, CANCEL_PROCESS_INSTANCE) == Bounds()
+        for provider in ("PASSWORD", None):
+            creator = Creator("USER", "ann", (), provider)
+            assert await present(connection, creator, CANCEL_PROCESS_INSTANCE) == Bounds()
+
+
 async def test_nobody_has_rights_once_authentication_is_required(present, stored):
     assert await present("ANONYMOUS", "anonymous") == NOTHING
     open_server = PresentRights(authentication=False, multi_tenancy=False)
@@ -203,5 +218,7 @@ async def test_the_creator_of_a_batch_is_kept_with_its_mapping_rules(people, sec
     token = people.token("nightly", "admin")
     for headers in (basic("root"), bearer(token)):
         assert (await secured("POST", CREATING[0], FILTER, headers)).status == 200
-    found = rows.execute("SELECT actor_kind, actor_id, mapping_rules FROM batch_operations ORDER BY 2").fetchall()
-    assert found == [("TOKEN", "nightly", []), ("USER", "root", [])]
+    found = rows.execute(
+        "SELECT actor_kind, actor_id, mapping_rules, actor_provider FROM batch_operations ORDER BY 2"
+    ).fetchall()
+    assert found == [("TOKEN", "nightly", [], "TOKEN"), ("USER", "root", [], "PASSWORD")]

@@ -10,6 +10,7 @@ import structlog
 
 from tests.api.access.browsers import Visitor, application_of
 from tests.api.access.conftest import ISSUER
+from vivero.api.access.authentication import Authenticator
 from vivero.api.access.code_flow import CodeFlow, ProviderFailed, challenge
 from vivero.api.access.signing_keys import SigningKeys
 
@@ -72,7 +73,8 @@ def make_visitor(stored, authenticator, stand_in, flow_settings):
         settings = replace(flow_settings, **changes)
         keys = SigningKeys(ISSUER, fetch=stand_in.provider.fetch)
         flow = CodeFlow(settings, keys, stand_in.fetch, stand_in.post)
-        return Visitor(application_of(stored, authenticator, settings, flow), origin)
+        known = Authenticator(settings, stored.pool, keys) if changes else authenticator
+        return Visitor(application_of(stored, known, settings, flow), origin)
 
     return make
 
@@ -99,6 +101,15 @@ async def test_a_user_signs_in(visitor, stand_in, people):
     assert 'http-equiv="refresh" content="0; url=/console/tasks"' in page.text
     me = (await visitor("GET", "/v2/authentication/me")).json
     assert (me["username"], me["displayName"], me["roles"]) == ("ann", "Ann A.", ["operator"])
+
+
+async def test_a_user_whose_name_a_local_user_has_is_told_so(visitor, stand_in, people, rows):
+    people.user("ann", "admin")
+    page = await go(visitor, stand_in)
+    assert page.status == 403
+    assert "Another user of this server has your name." in page.text
+    assert "vivero_sign_in" not in visitor.cookies
+    assert rows.execute("SELECT count(*) FROM sessions").fetchone()[0] == 0
 
 
 async def test_the_cookies(visitor, stand_in):
@@ -248,7 +259,9 @@ async def test_a_user_of_the_provider_has_no_password_here(visitor, stand_in, pe
     assert (await visitor("GET", "/console/password")).headers["location"] == "/console/login"
 
 
-async def test_a_new_password_here_ends_no_session_of_the_provider(visitor, stand_in, people, rows):
+async def test_a_new_password_here_ends_no_session_of_the_provider(make_visitor, stand_in, people, rows):
+    """Of a name that is shared: one person has both."""
+    visitor = make_visitor(oidc_shared_names="ann")
     people.user("ann")
     await go(visitor, stand_in)
     rows.execute("UPDATE users SET password_hash = 'x'")

@@ -123,10 +123,12 @@ class TestTokens:
                 "Only users have sessions and tokens of their own",
             )
 
-    async def test_a_user_of_the_provider_has_other_tokens(self, secured, provider):
-        """Two people, one name."""
+    async def test_a_user_of_the_provider_has_other_tokens(self, secured, provider, rows, authenticator):
+        """Two people had one name, one after the other."""
         assert (await secured("POST", f"{ME}/tokens", LAPTOP, ANN)).status == 201
         other = bearer(provider.token(sub="ann"))
+        assert (await secured("GET", f"{ME}/tokens", headers=other)).status == 403
+        rows.execute("UPDATE users SET username = 'anna' WHERE username = 'ann'")
         assert (await secured("GET", f"{ME}/tokens", headers=other)).json["items"] == []
         assert (await secured("DELETE", f"{ME}/tokens/laptop", headers=other)).status == 404
 
