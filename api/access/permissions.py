@@ -118,6 +118,40 @@ RESOURCES: Mapping[str, frozenset[str]] = {
 }
 """The types of resources that routes protect, and their actions."""
 
+_WITHOUT_EFFECT: Mapping[str, frozenset[str]] = {
+    "BACKUP": frozenset({"CREATE", "READ", "DELETE", "RESTORE"}),
+    "BATCH": frozenset(
+        f"CREATE_BATCH_OPERATION_{type}"
+        for type in (
+            "DELETE_DECISION_DEFINITION",
+            "DELETE_DECISION_INSTANCE",
+            "DELETE_PROCESS_DEFINITION",
+            "UPDATE_JOB",
+        )
+    ),
+    "CLUSTER_VARIABLE": frozenset(_CRUD),
+    "DECISION_DEFINITION": frozenset(
+        {
+            *("CREATE_DECISION_INSTANCE", "DELETE_DECISION_INSTANCE", "READ_DECISION_DEFINITION"),
+            "READ_DECISION_INSTANCE",
+        }
+    ),
+    "DECISION_REQUIREMENTS_DEFINITION": frozenset({"READ", "UPDATE", "DELETE"}),
+    "DOCUMENT": frozenset({"CREATE", "READ", "DELETE"}),
+    "EXPORTER": frozenset({"PAUSE"}),
+    "GLOBAL_LISTENER": frozenset(f"{action}_TASK_LISTENER" for action in _CRUD),
+    "PROCESS_DEFINITION": frozenset({"SUSPEND_PROCESS_INSTANCE"}),
+    "SECRET": frozenset({"READ", "REVEAL"}),
+    "SYSTEM": frozenset({"READ_USAGE_METRIC"}),
+}
+"""What Camunda's API names besides. Nothing here needs it yet. Scripts that set up a cluster grant it all the same."""
+
+GRANTABLE: Mapping[str, frozenset[str]] = {
+    type: RESOURCES.get(type, frozenset()) | _WITHOUT_EFFECT.get(type, frozenset())
+    for type in sorted({*RESOURCES, *_WITHOUT_EFFECT})
+}
+"""The types of resources and actions that grants may name."""
+
 TASK_PROPERTIES = ("assignee", "candidateGroups", "candidateUsers")
 """The properties of user tasks that grants may name: the caller is the task's assignee, or a candidate."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from vivero.api.access.audit import changing
-from vivero.api.access.permissions import EVERY, RESOURCES, TASK_PROPERTIES, built_in_grants
+from vivero.api.access.permissions import EVERY, GRANTABLE, TASK_PROPERTIES, built_in_grants
 from vivero.api.decoding import Body, Violations, decode, decoder
 from vivero.api.problems import invalid_argument, not_found, unexpected_value
 from vivero.api.request import Request, parse_key
@@ -98,8 +98,8 @@ def _authorization(request: Request, services: Services) -> Authorization:
     found.require("permissionTypes", body.permission_types or None)
     found.check()
     owner = _member(body.owner_type, "ownerType", OWNER_TYPES)
-    resource = _member(body.resource_type, "resourceType", tuple(RESOURCES))
-    allowed = tuple(sorted(RESOURCES[resource]))
+    resource = _member(body.resource_type, "resourceType", tuple(GRANTABLE))
+    allowed = tuple(sorted(GRANTABLE[resource]))
     permissions = {_member(each, "permissionTypes", allowed) for each in body.permission_types or ()}
     _check_resource(body, resource)
     named = (body.resource_id, tuple(sorted(permissions)), body.resource_property_name)

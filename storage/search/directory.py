@@ -76,7 +76,7 @@ RESOURCE_TYPES = (
     *("MAPPING_RULE", "MESSAGE", "PROCESS_DEFINITION", "RESOURCE", "ROLE", "SECRET", "SYSTEM", "TENANT", "USER"),
     "USER_TASK",
 )
-"""Resource types that the API names. Grants can be given on those that routes protect."""
+"""Resource types that the API names, and that grants can be given on."""
 
 
 def _one_of(column: str) -> SpecialFilter:

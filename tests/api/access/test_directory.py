@@ -5,7 +5,8 @@ import pytest
 from tests.api.access.conftest import PASSWORD, basic, bearer
 from tests.api.official import decode
 from vivero.api.access.passwords import verify
-from vivero.api.access.permissions import BUILT_IN, RESOURCES, Permission
+from vivero.api.access.permissions import BUILT_IN, GRANTABLE, RESOURCES, Permission
+from vivero.storage.search.directory import RESOURCE_TYPES
 
 ADMIN = basic("root")
 
@@ -248,6 +249,16 @@ class TestGrants:
     )
     async def test_grants_that_are_refused(self, admin, change):
         await admin("POST", "/authorizations", GRANT | change, 400)
+
+    @pytest.mark.parametrize("type", RESOURCE_TYPES)
+    async def test_every_type_and_permission_of_the_api_can_be_granted(self, admin, type):
+        """Also those of things that Vivero does not have yet: scripts that set up a cluster grant them."""
+        grant = GRANT | {"resourceType": type, "resourceId": "*", "permissionTypes": sorted(GRANTABLE[type])}
+        key = (await admin("POST", "/authorizations", grant, 201)).json["authorizationKey"]
+        found = (await admin("GET", f"/authorizations/{key}", status=200)).json
+        decode("AuthorizationResult", found)
+        assert found == grant | {"authorizationKey": key, "resourcePropertyName": None}
+        await admin("PUT", f"/authorizations/{key}", grant | {"permissionTypes": ["ACCESS_NOTHING"]}, 400)
 
     @pytest.mark.parametrize(("name", "known"), [("ownerType", "UNSPECIFIED"), ("resourceType", "DOCUMENT")])
     async def test_a_search_by_type(self, admin, name, known):

@@ -48,7 +48,7 @@ function GrantDialog({ grant, onClose }: { grant: Partial<Grant>; onClose: () =>
     <div class="two"><Choice label={t('grant.resourceType')} value={resourceType} of={Object.keys(RESOURCES).map((type) => [type, words(type)])} onChange={(type) => set({ resourceType: type, permissions: [], property: '' })} />
       <label class="field">{t('grant.resource')}<input disabled={property !== ''} value={draft.value.resourceId} onInput={(event) => set({ resourceId: event.currentTarget.value })} /></label></div>
     {isTask && <Choice label={t('grant.property')} value={property} of={[['', '–'], ...TASK_PROPERTIES.map((name) => [name, name] as const)]} onChange={(name) => set({ property: name, resourceId: name ? '' : '*' })} />}
-    <fieldset class="checks"><legend>{t('grant.permissions')}</legend>{RESOURCES[resourceType]!.map((name) => <label key={name} class="check"><input type="checkbox" checked={permissions.includes(name)} onChange={() => toggle(name)} /> {words(name)}</label>)}</fieldset>
+    <fieldset class="checks"><legend>{t('grant.permissions')}</legend>{(RESOURCES[resourceType] ?? permissions).map((name) => <label key={name} class="check"><input type="checkbox" checked={permissions.includes(name)} onChange={() => toggle(name)} /> {words(name)}</label>)}</fieldset>
   </ActionDialog>;
 }
 
