@@ -23,6 +23,7 @@ from vivero.api.http1.socket_stream import SocketStream
 from vivero.api.http1.state import App, ServerState
 from vivero.api.tls.certificate import Certificate
 from vivero.storage.postgres.errors import told
+from vivero.storage.postgres.given_time import patient
 
 __all__ = ["ListenError", "ServerSettings", "open_listeners", "serve"]
 
@@ -89,11 +90,12 @@ async def _drain(state: ServerState, nursery: trio.Nursery, beat: Callable[[], N
     """Wait for the open connections. The deadline of the nursery ends them and this wait."""
     nursery.cancel_scope.deadline = trio.current_time() + state.settings.drain_grace_s
     state.start_draining()
-    while state.open:
-        beat()
-        state.tick()
-        with trio.move_on_after(BEAT_S):
-            await state.emptied.wait()
+    with patient(nursery.cancel_scope):
+        while state.open:
+            beat()
+            state.tick()
+            with trio.move_on_after(BEAT_S):
+                await state.emptied.wait()
 
 
 async def _accept_loop(

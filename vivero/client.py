@@ -163,6 +163,10 @@ class Client:
         """Figures of the whole database: backlog, what runs and waits, the size. Those that took too long are null."""
         return await self._get("/cluster/figures")
 
+    async def node_status(self) -> Document:
+        """The health of the node that answers, what the machine gives it, and figures of its tasks and partitions."""
+        return await self._get("/cluster/status")
+
     async def set_draining(self, node: str, draining: bool) -> None:
         """Make a node hand its partitions over, or take that back."""
         await self.request("PUT" if draining else "DELETE", f"/cluster/nodes/{path_part(node)}/draining")

@@ -156,6 +156,7 @@ def rows(between: Between) -> list[tuple[str, str]]:
         *_node(last),
         *figures(between),
         ("CPU, memory", f"{cpu(between):.0%}, {memory(last)}"),
+        ("withheld by machine", f"{between.rate('vivero_loop_withheld_seconds_total'):.0%} of the time"),
         ("restarts of tasks", _total(last.by("vivero_child_restarts_total", "child"))),
         ("unhealthy", ", ".join(sorted(unhealthy)) or "none"),
     ]

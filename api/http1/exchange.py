@@ -16,6 +16,7 @@ from vivero.api.http1.request import Request
 from vivero.api.http1.socket_stream import Address
 from vivero.api.http1.state import Message, Scope, ServerState
 from vivero.api.http1.wire import ClientGone, Wire
+from vivero.storage.postgres.given_time import given_time
 
 log = structlog.get_logger("vivero.api.http1")
 
@@ -161,11 +162,11 @@ class Exchange:
         return True
 
     async def _receive_body(self) -> None:
-        wire, settings, now = self.wire, self.state.settings, trio.current_time()
+        wire, settings, now, began = self.wire, self.state.settings, trio.current_time(), given_time()
         since = self._slow_since = now if self._slow_since is None else self._slow_since
         if not await wire.receive(now + self._body_time_left_s, since, self.request):
             raise wire.refusal("The request body did not arrive in time")
-        took_s = trio.current_time() - now
+        took_s = given_time() - began
         self._body_time_left_s += len(wire.pending) / settings.min_body_bytes_per_s - took_s
         if self._body_time_left_s >= settings.body_timeout_s:
             self._body_time_left_s, self._slow_since = settings.body_timeout_s, None  # it is fast enough

@@ -13,6 +13,7 @@ from vivero.api.http1.problems import Refusal
 from vivero.api.http1.request import Request
 from vivero.api.http1.settings import ServerSettings
 from vivero.api.http1.socket_stream import SocketStream
+from vivero.storage.postgres.given_time import given_time, patient
 
 RECEIVE_BYTES = 64 * 1024
 SEND_BYTES = 64 * 1024
@@ -110,7 +111,7 @@ class Wire:
         """The block waits for the client, up to a deadline in Trio's time. The connection may be evicted meanwhile."""
         self.capacity.slow[self] = since
         self.slow_request = request
-        with trio.CancelScope(deadline=deadline) as scope:
+        with trio.CancelScope(deadline=deadline) as scope, patient(scope):
             self._wait = scope
             try:
                 yield scope
@@ -198,7 +199,7 @@ class Wire:
         settings, since = self.settings, trio.current_time()
         left_s = settings.send_timeout_s
         for start in range(sent, len(view), SEND_BYTES):
-            now = trio.current_time()
+            now, began = trio.current_time(), given_time()
             piece = view[start : start + SEND_BYTES]
             with self.waiting(now + left_s, since, request) as scope:
                 try:
@@ -211,7 +212,7 @@ class Wire:
                     if self.evicted
                     else "the client did not read its response in time"
                 )
-            took_s = trio.current_time() - now
+            took_s = given_time() - began
             left_s += len(piece) / settings.min_send_bytes_per_s - took_s
             if left_s >= settings.send_timeout_s:
                 left_s, since = settings.send_timeout_s, trio.current_time()  # it is fast enough

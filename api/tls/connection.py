@@ -12,6 +12,7 @@ import trio
 
 from vivero.api.http1.settings import ServerSettings
 from vivero.api.http1.socket_stream import SocketStream
+from vivero.storage.postgres.given_time import given_time, patient
 
 PIECE_BYTES = 64 * 1024
 
@@ -79,14 +80,14 @@ class Connection(trio.abc.HalfCloseableStream):
         view, settings = memoryview(data), self._settings
         left_s = settings.send_timeout_s
         for start in range(0, len(view), PIECE_BYTES):
-            piece, since = view[start : start + PIECE_BYTES], trio.current_time()
+            piece, since, began = view[start : start + PIECE_BYTES], trio.current_time(), given_time()
             self.slow_since = since if self.slow_since is None else self.slow_since
-            with trio.move_on_after(left_s) as scope:
+            with trio.move_on_after(left_s) as scope, patient(scope):
                 await self.stream.send_all(piece)
             if scope.cancelled_caught:
                 self.close()
                 raise trio.BrokenResourceError("the client did not read its response in time")
-            left_s += len(piece) / settings.min_send_bytes_per_s - (trio.current_time() - since)
+            left_s += len(piece) / settings.min_send_bytes_per_s - (given_time() - began)
             left_s = min(left_s, settings.send_timeout_s)
         self.slow_since = None
 

@@ -15,6 +15,7 @@ from vivero.api.http1.request import check_host, split_target
 from vivero.api.http1.wire import LINGER_BYTES
 from vivero.api.tls.connection import Connection
 from vivero.api.tls.state import TlsState
+from vivero.storage.postgres.given_time import given_time, patient
 
 log = structlog.get_logger(__name__)
 
@@ -110,16 +111,16 @@ class Exchange:
         return message
 
     async def _receive_in_time(self) -> Message:
-        connection, settings, since = self._connection, self._state.settings, trio.current_time()
-        connection.slow_since = since
+        connection, settings, began = self._connection, self._state.settings, given_time()
+        connection.slow_since = trio.current_time()
         try:
-            with trio.fail_after(self._left_s):
+            with trio.fail_after(self._left_s) as scope, patient(scope):
                 message = await self._receive()
         except trio.TooSlowError:
             raise Refusal(408, "The request body did not arrive in time") from None
         finally:
             connection.slow_since = None
-        took_s = trio.current_time() - since
+        took_s = given_time() - began
         self._left_s += len(message.get("body", b"")) / settings.min_body_bytes_per_s - took_s
         self._left_s = min(self._left_s, settings.body_timeout_s)
         return message

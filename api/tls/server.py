@@ -21,6 +21,7 @@ from vivero.api.tls.connection import Connection
 from vivero.api.tls.exchange import CONNECTION, Exchange
 from vivero.api.tls.state import TlsState
 from vivero.storage.postgres.errors import told
+from vivero.storage.postgres.given_time import given_time
 
 log = structlog.get_logger(__name__)
 
@@ -138,8 +139,8 @@ class _Server:
 
     async def _wait_emptied(self, within_s: float, beat: Callable[[], None]) -> None:
         """Wait until all connections have ended, for at most `within_s`. Thousands take a while to end."""
-        until = trio.current_time() + within_s
-        while self._state.open and trio.current_time() < until:
+        until = given_time() + within_s
+        while self._state.open and given_time() < until:
             beat()
             with trio.move_on_after(BEAT_S):
                 await self._state.emptied.wait()

@@ -11,6 +11,7 @@ import trio
 
 from vivero.engine.jobs.definitions import Handler, JobDefinition, RescheduleAt, RescheduleIn, Runs
 from vivero.engine.jobs.execution import Execution
+from vivero.storage.postgres.given_time import patient
 
 Result = RescheduleAt | RescheduleIn | None
 
@@ -36,7 +37,8 @@ async def call(definition: JobDefinition, execution: Execution, threads: set[str
 
     `threads` has the leases of runs whose threads have not ended.
     """
-    with trio.fail_after(float("inf") if definition.timeout_s is None else definition.timeout_s):
+    limit_s = float("inf") if definition.timeout_s is None else definition.timeout_s
+    with trio.fail_after(limit_s) as scope, patient(scope):
         result = await _call(definition, execution, threads)
     if result is not None and not isinstance(result, RescheduleAt | RescheduleIn):
         raise BadResult(f"job '{definition.type}' returned {result!r}; return None, RescheduleIn or RescheduleAt")

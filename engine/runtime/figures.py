@@ -8,18 +8,27 @@ from typing import Any
 from vivero.engine.runtime.consumer.leadership import Consumer
 from vivero.engine.runtime.definitions import DefinitionCache
 from vivero.engine.runtime.supervision.supervisor import Supervisor
+from vivero.storage.postgres.given_time import withheld_s
 
 
 def figures(
     supervisor: Supervisor, consumers: Mapping[int, Consumer], definitions: DefinitionCache, now_s: float
 ) -> Mapping[str, Any]:
-    """The state of each child, each partition and the cache of definitions. `now_s`: Trio's time."""
+    """The state of each child, each partition and the cache of definitions. `now_s`: Trio's time.
+
+    `machine` tells how much time the machine did not give to the event loop, in the last seconds and since the start.
+    """
     stats = definitions.stats
     return {
         "children": [
             {"name": child.name, "state": child.state, "healthy": child.healthy, "restarts": child.restarts}
             for child in supervisor.health()
         ],
+        "machine": {
+            "slow": supervisor.slowness.slow,
+            "withheldShare": round(supervisor.slowness.share, 2),
+            "withheldSeconds": round(withheld_s(), 1),
+        },
         "partitions": [_partition(partition, consumer, now_s) for partition, consumer in consumers.items()],
         "definitions": {
             "entries": stats.size,

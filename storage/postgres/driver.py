@@ -29,6 +29,7 @@ from vivero.storage.postgres import dsn as conninfo
 from vivero.storage.postgres import hosts
 from vivero.storage.postgres.connection import Connection, Notification
 from vivero.storage.postgres.errors import ConnectFailed, StorageError
+from vivero.storage.postgres.given_time import patient
 from vivero.storage.postgres.queries import Call, Query
 from vivero.storage.postgres.results import QueryResult
 from vivero.storage.postgres.values import Params
@@ -75,7 +76,7 @@ async def connect(
     limit_s = conninfo.connect_timeout_s(parameters)
     end = trio.current_time() + CONNECT_TIMEOUT_S if deadline is None else deadline
     attempts: list[str] = []
-    with trio.CancelScope(deadline=end):
+    with trio.CancelScope(deadline=end) as scope, patient(scope):
         attempts = await conninfo.attempts(parameters)
     if not attempts:
         raise ConnectFailed("the host names could not be resolved before the deadline")
@@ -98,7 +99,7 @@ async def connect(
 
 async def _open(attempt: str, timeout_s: float) -> PGconn:
     try:
-        with trio.fail_after(max(timeout_s, 0)):
+        with trio.fail_after(max(timeout_s, 0)) as scope, patient(scope):
             return await drive_pairs(generators.connect(attempt))
     except (psycopg.Error, OSError) as error:
         raise ConnectFailed(str(error).strip()) from error

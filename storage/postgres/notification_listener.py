@@ -17,6 +17,7 @@ import trio
 
 from vivero.storage.postgres.driver import Connect, Connection
 from vivero.storage.postgres.errors import ConnectionLost, DataPoison, told
+from vivero.storage.postgres.given_time import given_time
 from vivero.storage.postgres.reconnect import Backoff, Beats, keep_connected
 from vivero.storage.postgres.sql_files import statement
 
@@ -139,7 +140,7 @@ class NotificationListener:
     async def _ping(self, session: ListenSession, beats: Beats) -> None:
         now = trio.current_time()
         session.next_ping_at = now + self._settings.ping_every_s
-        session.unanswered_since = session.unanswered_since or now
+        session.unanswered_since = session.unanswered_since or given_time()
         deadline = now + self._settings.echo_within_s
         try:
             with beats.waiting(self._settings.echo_within_s):
@@ -149,6 +150,6 @@ class NotificationListener:
 
     def _check_echo(self, session: ListenSession) -> None:
         since, limit_s = session.unanswered_since, self._settings.echo_within_s
-        if since is not None and trio.current_time() - since > limit_s:
+        if since is not None and given_time() - since > limit_s:
             session.connection.abort()
             raise ConnectionLost(f"the listener did not receive its own notification within {limit_s:g} s")

@@ -13,6 +13,7 @@ import trio
 
 from vivero.storage.postgres.driver import Connect, Connection
 from vivero.storage.postgres.errors import DeadlineExceeded, Outage
+from vivero.storage.postgres.given_time import patient
 
 ACQUIRE_TIMEOUT_S = 5.0
 
@@ -118,7 +119,7 @@ class Pool:
     async def _wait_slot(self, end: float) -> None:
         began = trio.current_time()
         try:
-            with trio.CancelScope(deadline=end):
+            with trio.CancelScope(deadline=end) as scope, patient(scope):
                 await self._slots.acquire()
                 return
         finally:

@@ -9,6 +9,7 @@ from psycopg import generators, pq
 from psycopg.pq.abc import PGconn
 
 from vivero.storage.postgres.errors import ConnectionLost, DeadlineExceeded, StorageBug, StorageError
+from vivero.storage.postgres.given_time import patient
 from vivero.storage.postgres.waiting import drive, readable_now, request_cancel, shut_down
 
 T = TypeVar("T")
@@ -103,7 +104,8 @@ class Session:
         if not entered:
             self.enter(name)
         try:
-            with trio.CancelScope(deadline=trio.current_time() + self.call_timeout_s if deadline is None else deadline):
+            end = trio.current_time() + self.call_timeout_s if deadline is None else deadline
+            with trio.CancelScope(deadline=end) as scope, patient(scope):
                 await trio.lowlevel.checkpoint_if_cancelled()
                 return await call(*arguments)
             raise self.lost(DeadlineExceeded, "no answer before the deadline")

@@ -9,6 +9,7 @@ from tests.core.models import ONE_TASK
 from tests.runtime.consumer.bench import Serial, append, beat, make_consumer
 from vivero.engine.runtime.figures import figures
 from vivero.engine.runtime.recent import WINDOW_S, Recent
+from vivero.engine.runtime.supervision.slowness import Slowness
 
 
 class TestRecent:
@@ -38,7 +39,7 @@ async def test_an_idle_server_processes_no_commands(migrated, connection):
     serial.deploy(ONE_TASK)
     for _ in range(20):
         serial.start()
-    supervisor = SimpleNamespace(health=list)
+    supervisor = SimpleNamespace(health=list, slowness=Slowness())
     definitions = SimpleNamespace(stats=SimpleNamespace(size=0, bytes=0, hits=0, misses=0, evictions=0))
     consumer, ears = make_consumer(migrated, serial.resources, poll_s=5)
 

@@ -68,7 +68,8 @@ async def _ask(client: Client) -> Document:
             raise
         return {"healthy": healthy, "authentication": "required"}
     nodes = (await _if_permitted(client.nodes)).get("nodes", [])
-    return found | {"nodes": nodes, "figures": await _if_permitted(client.figures)}
+    machine = (await _if_permitted(client.node_status)).get("machine", {})
+    return found | {"nodes": nodes, "machine": machine, "figures": await _if_permitted(client.figures)}
 
 
 async def _if_permitted(ask: Callable[[], Awaitable[Document]]) -> Document:
@@ -84,6 +85,9 @@ async def _if_permitted(ask: Callable[[], Awaitable[Document]]) -> Document:
 def _pairs(found: Document) -> Iterator[tuple[str, str]]:
     """The shown lines: a name, and a text in rich's markup."""
     yield "health", "[green]healthy[/]" if found["healthy"] else "[red]a part of the server makes no progress[/]"
+    if found.get("machine", {}).get("slow"):
+        share = found["machine"]["withheldShare"]
+        yield "machine", f"[yellow]too slow: it withholds {share:.0%} of the time from the server that answers[/]"
     if "authentication" in found:
         yield "more", "with credentials: set VIVERO_TOKEN, or VIVERO_USERNAME and VIVERO_PASSWORD"
         return

@@ -139,6 +139,10 @@ def _restarts(parts: Parts) -> Iterator[Observed]:
             yield reasons.get(reason, 0), {"child": child, "reason": reason}
 
 
+def _withheld(parts: Parts) -> float:
+    return parts.probe.given.withheld_s
+
+
 def _healthy(parts: Parts) -> Iterator[Observed]:
     for child in parts.supervisor.health():
         yield float(child.healthy), {"child": child.name}
@@ -315,6 +319,7 @@ INSTRUMENTS: Sequence[Instrument] = (
     gauge("child.healthy", "1", "1 if the task makes progress, otherwise 0.", _healthy),
     counter("loop.long_turns", "{turn}", "Turns of the event loop above 50 ms.", one(lambda p: p.probe.long)),
     gauge("loop.longest_turn", "s", "The longest turn of the event loop.", one(lambda p: p.probe.longest.seconds)),
+    counter("loop.withheld", "s", "Time in which the machine let the loop not run.", one(_withheld)),
     # the whole database, read by one node
     gauge("log.lag", "{command}", "Commands that wait, at most 100,000.", column("partitions", 2, partition=0)),
     gauge("log.lag.time", "s", "The age of the first command that waits in the log.", _lag_s),

@@ -38,6 +38,7 @@ from vivero.processes.channel import (
     from_child,
 )
 from vivero.processes.connection_counts import ConnectionCounts
+from vivero.storage.postgres.given_time import patient
 
 log = structlog.get_logger(__name__)
 
@@ -115,7 +116,7 @@ class ChildProcess:
         send, receive = trio.open_memory_channel[Answer](1)
         self._asked[number] = send
         try:
-            with trio.fail_after(ANSWER_TIMEOUT_S), send, receive:
+            with trio.fail_after(ANSWER_TIMEOUT_S) as scope, patient(scope), send, receive:
                 await channel.send(question)
                 return await receive.receive()
         except (trio.TooSlowError, trio.BrokenResourceError, trio.ClosedResourceError) as error:

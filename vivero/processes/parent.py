@@ -24,6 +24,7 @@ from vivero.config import Config
 from vivero.engine.runtime.siblings.records import fits
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.children import Child
+from vivero.engine.runtime.supervision.loop_probe import LoopProbe
 from vivero.engine.runtime.supervision.supervisor import Supervisor
 from vivero.engine.runtime.supervision.watchdog import Watchdog
 from vivero.processes import admin, connection_counts
@@ -114,7 +115,7 @@ async def _serve(
     async with trio.open_nursery() as nursery:
         nursery.start_soon(program.on_signal, signal.SIGUSR1, partial(_log_everything, processes))
         nursery.start_soon(_stop, supervisor, processes, stop, config.drain_s, nursery.cancel_scope)
-        with watchdog.thread():
+        with watchdog.thread(), LoopProbe().watching():
             nursery.start_soon(watchdog.run)
             await supervisor.run()
         nursery.cancel_scope.cancel()

@@ -26,6 +26,7 @@ from vivero.engine.runtime.supervision.failures import Escalated
 from vivero.storage import nodes
 from vivero.storage.nodes import ENGINE, Node, Partition, Registration, View
 from vivero.storage.postgres.driver import CALL_TIMEOUT_S, Connection
+from vivero.storage.postgres.given_time import patient
 
 log = structlog.get_logger(__name__)
 
@@ -182,7 +183,7 @@ class Cluster:
     async def _leave(self, connection: Connection, beat: Beat) -> None:
         for partition in self.handovers:
             self._set(partition, Duty.ELSEWHERE)
-        with trio.move_on_after(LEAVE_S):
+        with trio.move_on_after(LEAVE_S) as leave, patient(leave):
             while self.handovers.led():
                 await beat.sleep(LEAVE_EVERY_S)
         with beat.waiting(CALL_TIMEOUT_S):

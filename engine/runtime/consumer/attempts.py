@@ -19,6 +19,7 @@ from vivero.storage import attempts
 from vivero.storage.attempts import Suspicion
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import DeadlineExceeded, StorageError, told
+from vivero.storage.postgres.given_time import given_time
 
 log = structlog.get_logger(__name__)
 
@@ -142,7 +143,7 @@ class Trials:
             nursery.start_soon(self._probe.run, self._probing)
         await attempts.begin(writer, self._partition, self._epoch, position)
         self._probe.begin()
-        self._began_s, self._began_at = self.meter.seconds, trio.current_time()
+        self._began_s, self._began_at = self.meter.seconds, given_time()
         self.under_way = Suspicion(self._partition, self._epoch, position, position, True)
 
     def passed(self, more: bool) -> None:
@@ -164,7 +165,7 @@ class Trials:
             return seen if self._probe.serves else None
         own_s = self.meter.seconds - self._began_s
         limit_s = beat.limit_s if seen == BEAT else self._timeout_s
-        waited = trio.current_time() - self._began_at > limit_s / 2
+        waited = given_time() - self._began_at > limit_s / 2
         proved = own_s > limit_s / 2 or (waited and self._probe.serves)
         log.warning(
             "an attempt took too long", position=self.under_way and self.under_way.first, error=describe(error),

@@ -96,7 +96,8 @@ class Loader:
         values = self._state.values
         for need in needs:
             if need.kind is NeedKind.VALUE and need.key not in values:
-                values[need.key] = await trio.to_thread.run_sync(_decoded, need.key)
+                with self._beat.waiting(PARSE_S):
+                    values[need.key] = await trio.to_thread.run_sync(_decoded, need.key)
 
     def find_model(self, definition: Definition) -> Process | None:
         """The model of a definition if this node has parsed it already. Each call counts as a hit or a miss."""

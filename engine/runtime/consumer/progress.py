@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import trio
+from vivero.storage.postgres.given_time import given_time
 
 STALLED_S = 2.0
-"""A term that works and whose position has not moved for this long does not progress."""
+"""In given time. A term that works and whose position has not moved for this long does not progress."""
 
 
 class Progress:
@@ -20,18 +20,18 @@ class Progress:
         self.between = False
         """Whether the latest work was a quantum of deferred work between commands."""
         self.idle = True
-        self._moved_at = trio.current_time()
+        self._moved_at = given_time()
 
     def begin(self) -> None:
         """There is something to do."""
         if self.idle:
-            self.idle, self._moved_at = False, trio.current_time()
+            self.idle, self._moved_at = False, given_time()
 
     def commit(self, position: int) -> None:
         """The batch that ends at `position` is committed."""
-        self.committed, self._moved_at = position, trio.current_time()
+        self.committed, self._moved_at = position, given_time()
 
     @property
     def moves(self) -> bool:
         """Whether the term is idle, or has committed something within the last seconds."""
-        return self.idle or trio.current_time() - self._moved_at < STALLED_S
+        return self.idle or given_time() - self._moved_at < STALLED_S

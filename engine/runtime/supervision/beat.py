@@ -1,4 +1,4 @@
-"""The sign of life of a child."""
+"""The sign of life of a child. Its times are given time: seconds without those in which the machine let nobody run."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ from typing import TypeVar
 import trio
 
 from vivero.engine.runtime.supervision.settings import SupervisionSettings
+from vivero.storage.postgres.given_time import given_time
 
 T = TypeVar("T")
+
+OVERTAKEN = 5
+"""A child hangs only if the supervisor had this many turns since its last beat. One long turn silences all children."""
 
 
 class Beat:
@@ -19,11 +23,11 @@ class Beat:
     Only the child's own loop may beat. A helper task that beats would keep a hung child alive.
     """
 
-    __slots__ = ("_deadlines", "_last", "_progress", "_settings", "alive", "given_up", "muted")
+    __slots__ = ("_deadlines", "_last", "_progress", "_settings", "alive", "given_up", "muted", "overtaken")
 
     def __init__(self, settings: SupervisionSettings) -> None:
         self._settings = settings
-        self._last = trio.current_time()
+        self._last = given_time()
         self._deadlines: list[float] = []
         self.muted = False
         """Chaos made the child look hung."""
@@ -32,11 +36,13 @@ class Beat:
         self._progress: Callable[[], bool] = lambda: True
         self.alive = False
         """Whether the child has beaten at all."""
+        self.overtaken = 0
+        """How often the supervisor has run since the last beat, while this child could have run as well."""
 
     def beat(self) -> None:
         """Tell that the child's loop turns."""
         if not self.muted:
-            self._last = trio.current_time()
+            self._heard()
             self.alive = True
 
     def mute(self) -> None:
@@ -50,7 +56,7 @@ class Beat:
     @contextmanager
     def waiting(self, deadline_s: float) -> Iterator[None]:
         """A block that waits for PostgreSQL with a deadline of its own. Silence until then is not a hang."""
-        deadline = trio.current_time() + deadline_s
+        deadline = given_time() + deadline_s
         self._deadlines.append(deadline)
         try:
             yield
@@ -60,7 +66,14 @@ class Beat:
     def _end_wait(self, deadline: float) -> None:
         self._deadlines.remove(deadline)
         if not self.muted:
-            self._last = trio.current_time()
+            self._heard()
+
+    def _heard(self) -> None:
+        self._last, self.overtaken = given_time(), 0
+
+    def looked_at(self) -> None:
+        """The supervisor had a turn. Every child that was ready to run had one, too."""
+        self.overtaken = 0 if self.excused else self.overtaken + 1
 
     async def idle(self, wait: Callable[[], Awaitable[T]]) -> T:
         """The result of `wait()`, which is cancelled and called again after each beat. It must lose nothing by that."""
@@ -102,24 +115,29 @@ class Beat:
 
     @property
     def age_s(self) -> float:
-        """Seconds since the last beat."""
-        return trio.current_time() - self._last
+        """Given seconds since the last beat."""
+        return given_time() - self._last
 
     @property
     def excused(self) -> bool:
         """Whether the child waits for PostgreSQL, within its deadline."""
-        return trio.current_time() < max(self._deadlines, default=float("-inf"))
+        return given_time() < max(self._deadlines, default=float("-inf"))
 
     @property
     def silent(self) -> bool:
-        """Whether the child is overdue: it neither beats nor waits within a deadline."""
+        """Whether the child hangs: it is overdue, and others have had turns meanwhile."""
+        return self.overdue and self.overtaken >= OVERTAKEN
+
+    @property
+    def overdue(self) -> bool:
+        """Whether the child has neither beaten nor waited within a deadline for too long."""
         heard = max(self._last, *self._deadlines) if self._deadlines else self._last
-        return trio.current_time() - heard > self._settings.hang_after_s
+        return given_time() - heard > self._settings.hang_after_s
 
     @property
     def stalled(self) -> bool:
         """Whether the last beat is too old to call the child healthy, with or without an excuse."""
-        return self.silent or self.age_s > self._settings.stalled_after_s
+        return self.overdue or self.age_s > self._settings.stalled_after_s
 
     @property
     def progressing(self) -> bool:

@@ -9,7 +9,8 @@ from enum import StrEnum
 
 import trio
 
-from vivero.engine.runtime.supervision.beat import Beat
+from vivero.engine.runtime.supervision.beat import OVERTAKEN, Beat
+from vivero.storage.postgres.given_time import given_time
 from vivero.storage.postgres.outage_log import OutageLog
 
 
@@ -66,15 +67,30 @@ class Life:
     thaw: trio.Event | None = None
     """Present while chaos freezes the child; set when the child is ended."""
     cancelled_at: float | None = None
+    """In given time."""
     silent: bool = False
+    overtaken: int = 0
+    """How often the supervisor has run since the child was cancelled."""
 
     def frozen_until(self) -> trio.Event | None:
         """The event that a frozen child waits for. A wait for PostgreSQL is not frozen: it has its own deadline."""
         return None if self.thaw is None or self.beat.excused else self.thaw
 
     def cancel(self) -> None:
-        self.cancelled_at = trio.current_time()
+        self.cancelled_at = given_time()
         self.scope.cancel()
+
+    def looked_at(self) -> None:
+        """The supervisor had a turn."""
+        self.beat.looked_at()
+        self.overtaken = 0 if self.cancelled_at is None else self.overtaken + 1
+
+    @property
+    def ending_s(self) -> float:
+        """Given seconds since the child was cancelled, if others have had turns meanwhile; else 0."""
+        if self.cancelled_at is None or self.overtaken < OVERTAKEN:
+            return 0.0
+        return given_time() - self.cancelled_at
 
 
 @dataclass(slots=True)

@@ -4,6 +4,9 @@ All tasks of the program share one thread. A turn of the loop is what they do be
 a turn. The probe measures the CPU time of the thread, to within `SAMPLE_S`: decoding, encoding and garbage collection
 count, waiting does not. It costs half a microsecond a turn. Telling tasks apart costs as much for each step of a task,
 so the probe does that only for a while after a long turn.
+
+It also sees how long the loop wanted to run and could not: it woke late, or a turn took longer than its CPU time. That
+feeds the given time, which supervision measures with.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ import structlog
 import trio
 
 from vivero.engine.runtime.buckets import Buckets
+from vivero.storage.postgres.given_time import GAP_S, GivenTime, measured
 
 log = structlog.get_logger(__name__)
 
@@ -51,11 +55,13 @@ class LoopProbe(trio.abc.Instrument):
         """The number of turns longer than `LONG_S`."""
         self.turn_s = Buckets()
         """Turns longer than `NOTED_S`, by the clock on the wall: for so long nobody was served."""
+        self.given = GivenTime()
+        """The time without the gaps in which the machine gave the loop no turn."""
         self._tell = _warn if tell is None else tell
         self._tasks = _Tasks()
         self._names_always = names_always
         self._names_left = 0
-        self._began = float("inf")
+        self._began = self._ended = float("inf")
         self._sampled_at = self._told_at = float("-inf")
         self._sampled = 0.0
 
@@ -70,11 +76,13 @@ class LoopProbe(trio.abc.Instrument):
     @contextmanager
     def watching(self) -> Iterator[None]:
         """Watch this thread's loop while the block runs."""
+        self.given.woke(perf_counter(), 0.0)
         trio.lowlevel.add_instrument(self)
         if self._names_always:
             trio.lowlevel.add_instrument(self._tasks)
         try:
-            yield
+            with measured(self.given):
+                yield
         finally:
             trio.lowlevel.remove_instrument(self)
             if self.names_tasks:
@@ -84,15 +92,17 @@ class LoopProbe(trio.abc.Instrument):
 
     def after_io_wait(self, timeout: float) -> None:
         self._began = now = perf_counter()
+        self.given.woke(now, now - self._ended - timeout)
         if now - self._sampled_at > SAMPLE_S:
             self._sampled_at, self._sampled = now, thread_time()
 
     def before_io_wait(self, timeout: float) -> None:
-        wall = perf_counter() - self._began
+        self._ended = perf_counter()
+        wall = self._ended - self._began
         if wall > NOTED_S:
             self.turn_s.note(wall)
-        if wall > self.longest.seconds or wall > LONG_S:
-            self._note(min(wall, thread_time() - self._sampled))
+            if wall > GAP_S or wall > self.longest.seconds:
+                self._measure(wall)
         if self._names_left:
             self._names_left -= 1
             if not self._names_left:
@@ -100,6 +110,12 @@ class LoopProbe(trio.abc.Instrument):
         self._tasks.longest_s = 0.0
 
     # -- long turns
+
+    def _measure(self, wall: float) -> None:
+        processor = min(wall, thread_time() - self._sampled)
+        self.given.turned(wall, processor)
+        if wall > self.longest.seconds or wall > LONG_S:
+            self._note(processor)
 
     def _note(self, seconds: float) -> None:
         known = self.names_tasks

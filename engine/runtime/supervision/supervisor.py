@@ -5,13 +5,15 @@ backoff, and the others do not notice. Its memory is lost; PostgreSQL holds the 
 step-downs do not count as failures. More than `max_failures` failures within `window_s` escalate: all children are
 cancelled, `Supervisor.run` raises `Escalated`, and the process exits with an error.
 
-A child proves by its `Beat` that it lives. The supervisor closes the sockets of a silent child and cancels it. All
-times are seconds of Trio's monotonic clock.
+A child proves by its `Beat` that it lives. The supervisor closes the sockets of a silent child and cancels it. Silence,
+and the time that a cancelled child may take to end, are measured in given time (docs/adr/0063): a slow machine makes
+the program slow, and hangs nobody. Pauses and backoffs are seconds of Trio's monotonic clock.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from time import process_time
 
 import structlog
 import trio
@@ -33,12 +35,16 @@ from vivero.engine.runtime.supervision.failures import (
 )
 from vivero.engine.runtime.supervision.freezing import freezable
 from vivero.engine.runtime.supervision.settings import SupervisionSettings
+from vivero.engine.runtime.supervision.slowness import Slowness
 from vivero.engine.runtime.supervision.watchdog import hard_exit
+from vivero.storage.postgres.given_time import patient, withheld_s
 
 log = structlog.get_logger(__name__)
 
 RECOVERED_AFTER_S = 2.0
 """A child that is healthy after this time has recovered from an outage. This is longer than the longest delay."""
+SHORT_CHECK_S = 0.02
+"""The pause between checks after one that came late. Shorter waits of the loop make its gaps more exact."""
 
 
 class Supervisor:
@@ -56,6 +62,8 @@ class Supervisor:
         self._failures = FailureWindow(self._settings)
         self._die = die
         self._nursery: trio.Nursery | None = None
+        self.slowness = Slowness()
+        """Whether the machine gives the program too little time."""
 
     def add(self, *children: Child) -> None:
         """Run further children. They start at once if the others run."""
@@ -94,7 +102,7 @@ class Supervisor:
         supervised = self._supervised[name]
         supervised.retired = True
         supervised.child.drain()
-        with trio.move_on_after(grace_s):
+        with trio.move_on_after(grace_s) as grace, patient(grace):
             await supervised.stopped.wait()
         if not supervised.stopped.is_set() and supervised.life is not None:
             supervised.life.cancel()
@@ -131,26 +139,22 @@ class Supervisor:
                 continue
             if supervised.outage.lasts and now - life.started_at > RECOVERED_AFTER_S:
                 self._note_recovery(supervised)
+            life.looked_at()
             if life.cancelled_at is None:
                 if life.beat.silent:
                     self._end_hung(supervised, life)
-            elif now - life.cancelled_at > self._settings.stuck_after_s:
-                stuck_s = now - life.cancelled_at
+            elif (stuck_s := life.ending_s) > self._settings.stuck_after_s:
                 self._die(f"{supervised.child.name} has not ended {stuck_s:.1f} s after it was cancelled")
 
     async def _watch(self) -> None:
-        """Check the children repeatedly.
-
-        After a pause of the whole process (SIGSTOP, a frozen container) every child is silent, and none hangs. The
-        check is then left out once, so that they can beat first.
-        """
-        paused = False
+        """Check the children repeatedly."""
+        every_s, before_s = self._settings.check_every_s, withheld_s()
         while True:
-            if not paused:
-                self.watch_once()
-            began = trio.current_time()
-            await trio.sleep(self._settings.check_every_s)
-            paused = trio.current_time() - began > self._settings.check_every_s + self._settings.hang_after_s / 2
+            self.watch_once()
+            withheld = withheld_s()
+            self.slowness.note(trio.current_time(), withheld, process_time())
+            await trio.sleep(min(SHORT_CHECK_S, every_s) if withheld > before_s else every_s)
+            before_s = withheld
 
     async def _supervise(self, supervised: Supervised) -> None:
         try:

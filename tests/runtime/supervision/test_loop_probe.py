@@ -6,6 +6,7 @@ import trio.lowlevel
 
 from vivero.engine.runtime.supervision import loop_probe
 from vivero.engine.runtime.supervision.loop_probe import LONG_S, LoopProbe
+from vivero.storage.postgres.given_time import GAP_S, given_time, withheld_s
 
 
 class Clocks:
@@ -103,3 +104,39 @@ def test_it_is_told_seldom_and_names_are_looked_at_for_a_while(clocks, monkeypat
     assert probe.long == 3
     probe.reset()
     assert (probe.long, probe.longest.seconds) == (0, 0)
+
+
+def test_time_in_which_the_loop_could_not_run_is_withheld(clocks):
+    """A turn that others interrupt, and a wait that ends late. What the loop computes and how it waits is given."""
+    probe = LoopProbe(tell=lambda _stretch: None)
+
+    async def main():
+        await trio.lowlevel.checkpoint()
+        began = given_time()
+        clocks.compute(0.5)
+        clocks.lose(3)
+        await trio.lowlevel.checkpoint()
+        assert given_time() - began == pytest.approx(0.5, abs=loop_probe.SAMPLE_S)
+        probe.before_io_wait(0.1)
+        clocks.lose(2.1)
+        probe.after_io_wait(0.1)
+        assert given_time() - began == pytest.approx(0.6, abs=loop_probe.SAMPLE_S)
+        clocks.lose(7)
+        assert given_time() - began == pytest.approx(0.6, abs=loop_probe.SAMPLE_S)  # this turn has not ended
+        assert withheld_s() == pytest.approx(5, abs=loop_probe.SAMPLE_S)
+
+    run(probe, main)
+
+
+def test_short_gaps_and_early_ends_of_waits_are_ordinary(clocks):
+    probe = LoopProbe(tell=lambda _stretch: None)
+
+    async def main():
+        for timeout, waited in ((1.0, 0.2), (0.0, GAP_S / 2), (0.1, 0.1 + GAP_S / 2)):
+            probe.before_io_wait(timeout)
+            clocks.lose(waited)
+            probe.after_io_wait(timeout)
+        assert withheld_s() == 0
+        await trio.lowlevel.checkpoint()
+
+    run(probe, main)

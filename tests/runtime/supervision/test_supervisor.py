@@ -5,8 +5,10 @@ import subprocess
 import sys
 import threading
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from time import thread_time
 
 import pytest
 import trio
@@ -17,8 +19,10 @@ from vivero.engine.runtime.supervision.children import Child, ChildState
 from vivero.engine.runtime.supervision.failures import Escalated, excused, leaves
 from vivero.engine.runtime.supervision.settings import SupervisionSettings
 from vivero.engine.runtime.supervision.supervisor import Supervisor
-from vivero.engine.runtime.supervision.watchdog import EXIT_CODE, Watchdog
+from vivero.engine.runtime.supervision.thread_times import times_of_this_thread
+from vivero.engine.runtime.supervision.watchdog import EXIT_CODE, Step, Watchdog
 from vivero.storage.postgres.errors import ConnectionLost, Outage, SteppedDown, StorageBug
+from vivero.storage.postgres.given_time import GivenTime, measured
 
 ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs" / "supervision.md"
@@ -158,6 +162,99 @@ async def test_after_a_pause_of_the_whole_process_nobody_hangs(mock_clock):
         assert supervisor.healthy
         nursery.cancel_scope.cancel()
     assert [len(child.starts) for child in children] == 20 * [1]
+
+
+class Machine:
+    """It gives the program a share of the time. The clock moves by steps, and with each the loop turns once."""
+
+    def __init__(self, clock) -> None:
+        self._clock, self.given = clock, GivenTime()
+
+    async def pass_time(self, seconds, share, step_s=0.2):
+        for _ in range(round(seconds / step_s)):
+            self._clock.jump(step_s)
+            self.given.woke(trio.current_time(), step_s * (1 - share))
+            await trio.testing.wait_all_tasks_blocked()
+
+
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.1])
+async def test_no_child_of_a_starved_program_hangs(mock_clock, share):
+    """They do not beat at all, because the machine does not let them: nine seconds, and less than one was given."""
+    machine = Machine(mock_clock)
+    children = [Recorder(silent) for _ in range(10)]
+    supervisor = Supervisor([Child(f"c{n}", child.run) for n, child in enumerate(children)], die=died)
+    with measured(machine.given):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(supervisor.run)
+            await machine.pass_time(9, share)
+            assert [len(child.starts) for child in children] == 10 * [1]
+            assert supervisor.slowness.slow
+            nursery.cancel_scope.cancel()
+
+
+async def test_a_hang_in_a_starved_program_is_found_by_the_time_that_it_was_given(mock_clock):
+    machine = Machine(mock_clock)
+    hung, beating = Recorder(silent), Recorder(idle)
+    supervisor = Supervisor([Child("hung", hung.run), Child("beating", beating.run)], die=died)
+    with measured(machine.given):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(supervisor.run)
+            await machine.pass_time(30, 0.05)
+            assert [len(hung.starts), len(beating.starts)] == [2, 1]
+            assert supervisor.healthy is False
+            nursery.cancel_scope.cancel()
+
+
+async def test_a_starved_program_is_healthy_while_its_children_beat(mock_clock):
+    machine = Machine(mock_clock)
+    supervisor = Supervisor([Child(f"c{n}", idle) for n in range(5)], die=died)
+    with measured(machine.given):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(supervisor.run)
+            await trio.testing.wait_all_tasks_blocked()
+            for _ in range(10):
+                await machine.pass_time(2, 0.01, step_s=2)
+                assert supervisor.healthy
+            nursery.cancel_scope.cancel()
+
+
+async def test_a_cancelled_child_gets_the_time_to_end_that_the_machine_gives(mock_clock):
+    machine = Machine(mock_clock)
+    messages: list[str] = []
+    thaw = trio.Event()
+
+    async def body(beat: Beat) -> None:
+        with trio.CancelScope(shield=True):
+            await thaw.wait()
+
+    supervisor = Supervisor([Child("c", body)], die=messages.append)
+    with measured(machine.given):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(supervisor.run)
+            await trio.testing.wait_all_tasks_blocked()
+            assert supervisor.chaos("c", "cancel")
+            await machine.pass_time(60, 0.05)
+            assert messages == []
+            await machine.pass_time(3, 1.0)
+            assert messages[0].startswith("c has not ended 5.")
+            thaw.set()
+            nursery.cancel_scope.cancel()
+
+
+async def test_a_drain_gets_the_time_that_the_machine_gives(mock_clock):
+    machine = Machine(mock_clock)
+    finish = trio.Event()
+    supervisor = Supervisor([Child("api", lambda beat: beat.idle(finish.wait))], die=died)
+    with measured(machine.given):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(supervisor.run)
+            await trio.testing.wait_all_tasks_blocked()
+            nursery.start_soon(supervisor.stop, "api", 5.0)
+            await machine.pass_time(60, 0.05)
+            assert supervisor.health()[0].state is ChildState.RUNNING
+            await machine.pass_time(3, 1.0)
+            assert supervisor.health()[0].state is ChildState.STOPPED
+            nursery.cancel_scope.cancel()
 
 
 async def test_a_hung_child_is_not_excused_by_what_closing_its_sockets_raises(autojump_clock):
@@ -329,11 +426,11 @@ async def test_overlapping_waits_excuse_until_the_last_deadline(autojump_clock):
         outer = beat.waiting(3)
         outer.__enter__()
     await trio.sleep(3.9)
-    assert not beat.silent
+    assert not beat.overdue
     await trio.sleep(0.2)
-    assert beat.silent
+    assert beat.overdue
     outer.__exit__(None, None, None)
-    assert not beat.silent
+    assert not beat.overdue
     assert not beat.excused
 
 
@@ -435,16 +532,52 @@ async def test_a_child_that_fails_on_its_way_out_does_not_fail_the_stop(autojump
     await run_for(Supervisor([Child("c", body)], die=died), 0.5)
 
 
+WAITED = Step(meant_s=1.0, took_s=1.0, computed_s=0.0, queued_s=0.0)
+
+
 def test_the_watchdog_ends_a_blocked_process():
     messages: list[str] = []
     dog = Watchdog(limit_s=10, interval_s=1, die=messages.append)
     for _ in range(10):
-        dog.tick()
+        dog.tick(WAITED)
     assert messages == []
     dog.pat()
-    for _ in range(11):
-        dog.tick()
+    for _ in range(12):
+        dog.tick(WAITED)
     assert messages == ["the event loop has been blocked for more than 10 s"]
+
+
+@pytest.mark.parametrize(
+    ("step", "given_s"),
+    [
+        (Step(0.01, 0.0101, 0.0, 0.0), 0.0101),  # blocked on a lock, on a machine with time
+        (Step(0.01, 0.5, 0.0, 0.0), 0.015),  # the whole process was stopped
+        (Step(0.01, 0.012, 0.0, 0.012), 0.0),  # the loop is ready, and others have the processors
+        (Step(0.01, 0.1, 0.005, 0.095), 0.005),  # a quota of a twentieth, which the loop computes with
+        (Step(0.01, 2.0, 1.9, 0.0), 1.9),  # it computes, and keeps the interpreter's lock
+    ],
+)
+def test_the_watchdog_counts_the_time_that_the_loop_was_given(step, given_s):
+    assert step.given_s == pytest.approx(given_s)
+
+
+@pytest.mark.parametrize("computed_s", [0.0, 0.005])
+def test_the_watchdog_lets_a_crowded_out_loop_be(computed_s):
+    """A twentieth of a processor for 100 s: the loop computes 5 s at most, or nothing."""
+    dog = Watchdog(limit_s=10, interval_s=1, die=died)
+    for _ in range(1000):
+        dog.tick(Step(0.01, 0.1, computed_s, 0.1 - computed_s))
+
+
+def test_the_times_of_a_thread_are_read_from_another():
+    times = times_of_this_thread()
+    before, began = times(), thread_time()
+    while thread_time() < began + 0.02:
+        pass
+    with ThreadPoolExecutor(1) as other:
+        after = other.submit(times).result()
+    assert after.computed_s - before.computed_s >= 0.02
+    assert after.queued_s >= before.queued_s
 
 
 def test_the_watchdog_runs_in_a_thread():
@@ -485,7 +618,7 @@ async def test_a_turning_loop_pats_the_watchdog(autojump_clock):
     async with trio.open_nursery() as nursery:
         nursery.start_soon(dog.run)
         for _ in range(100):
-            dog.tick()
+            dog.tick(WAITED)
             await trio.sleep(1)
         nursery.cancel_scope.cancel()
 
