@@ -37,6 +37,7 @@ from vivero.engine.tracing.tracer import Tracer
 from vivero.storage import activation, connectors
 from vivero.storage.activation import AT_ONCE, SMALL_BYTES, Ask, Lease
 from vivero.storage.postgres.driver import CALL_TIMEOUT_S, Connection
+from vivero.storage.postgres.given_time import patient
 
 log = structlog.get_logger(__name__)
 
@@ -91,7 +92,9 @@ class ConnectorDispatcher:
         """Tenants and tokens of activations whose answer was lost."""
         self._woken: set[str] = set()
         """The tenants that may have jobs."""
-        self._poll_at = float("-inf")
+        self._poll_at = self._pulled_at = float("-inf")
+        self._look_at = float("inf")
+        """When to pull what waits until more places are free."""
         self._wake = trio.Event()
         self._draining = False
         self.figures = Figures()
@@ -142,9 +145,9 @@ class ConnectorDispatcher:
             with beat.waiting(3 * CALL_TIMEOUT_S):
                 more = await self.run_once(connection, nursery, connector)
             if not more:
-                with trio.move_on_at(self._poll_at):
+                with trio.move_on_at(min(self._poll_at, self._look_at)):
                     await beat.idle(self._wake.wait)
-        with trio.move_on_after(self._settings.drain_s):
+        with trio.move_on_after(self._settings.drain_s) as drain, patient(drain):
             while self._running:
                 self._wake = trio.Event()
                 await beat.idle(self._wake.wait)
@@ -154,6 +157,10 @@ class ConnectorDispatcher:
         if trio.current_time() >= self._poll_at:
             self._woken |= await self._tenants(connection)
             self._poll_at = trio.current_time() + self._settings.poll_s
+        if self._woken and (delay_s := self._limits.delay_s(self._running, trio.current_time() - self._pulled_at)):
+            self._look_at = trio.current_time() + delay_s
+            return False
+        self._look_at = float("inf")
         for tenant in sorted(self._woken):
             capacity = self._limits.next_batch_size(self._running)
             if capacity is None:
@@ -175,6 +182,7 @@ class ConnectorDispatcher:
     async def _lease(self, connection: Connection, tenant: str, limit: int) -> list[ConnectorJob]:
         """Lease jobs of a tenant. Their leases are held from then on."""
         lease_ms, token = round(self._lease_s * 1000), uuid4()
+        self._pulled_at = trio.current_time()
         ask = Ask(HTTP_JSON, tenant, limit, lease_ms, self._worker, FETCHED, True)
         self._lost.append((tenant, token))
         leases = await self._activate(connection, ask, token)

@@ -34,6 +34,7 @@ from vivero.storage import job_executions
 from vivero.storage.job_executions import Batch, Consumers, Dispatcher, Due, GoesOn, Outcomes, Run, Scheduled
 from vivero.storage.postgres.driver import CALL_TIMEOUT_S, Connection
 from vivero.storage.postgres.errors import told
+from vivero.storage.postgres.given_time import given_time
 
 log = structlog.get_logger(__name__)
 
@@ -207,28 +208,29 @@ class JobDispatcher:
         while True:
             self._wake = trio.Event()
             if self._draining:
-                give_up_at = min(give_up_at, trio.current_time() + self._settings.drain_s)
-                if trio.current_time() >= give_up_at or not (self._tracker.running or self._outcomes):
+                give_up_at = min(give_up_at, given_time() + self._settings.drain_s)
+                if given_time() >= give_up_at or not (self._tracker.running or self._outcomes):
                     return
-            batch = self._next_batch()
+            batch, delay_s = self._next_batch()
             with beat.waiting(CALL_TIMEOUT_S):
                 runs, due = await self._exchange(connection, dispatcher, batch)
                 for run in runs:
                     self._start(run, nursery)
                 await chores.run_due(connection)
-            until = min(chores.next_at, give_up_at)
-            pause_s = min(until - trio.current_time(), self._pause_s(due, batch.most, len(runs)))
+            until_s = min(chores.next_at - trio.current_time(), give_up_at - given_time())
+            pause_s = min(until_s, delay_s, self._pause_s(due, batch.most, len(runs)))
             if self._follows:
                 pause_s = min(pause_s, EVENTS_S)
             with trio.move_on_after(max(pause_s, 0)):
                 await beat.idle(self._wake.wait)
 
-    def _next_batch(self) -> Batch:
+    def _next_batch(self) -> tuple[Batch, float]:
+        """What to pull now, and in how many seconds to ask for what waits until more places are free."""
         if self._draining:
-            return job_executions.NOTHING
-        sizes = self._tracker.next_batch(self._types)
-        limits = {name: limit for name in sizes if (limit := self._jobs[name].max_in_cluster) is not None}
-        return Batch(sizes, self._tracker.next_batch_size() or 0, limits) if sizes else job_executions.NOTHING
+            return job_executions.NOTHING, float("inf")
+        found = self._tracker.next_batch(self._types, trio.current_time())
+        limits = {name: limit for name in found.types if (limit := self._jobs[name].max_in_cluster) is not None}
+        return Batch(found.types, found.most, limits) if found else job_executions.NOTHING, found.delay_s
 
     def _pause_s(self, due: Due, most: int, pulled: int) -> float:
         """How long to wait if nothing wakes the loop."""

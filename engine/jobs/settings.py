@@ -18,7 +18,7 @@ class JobSettings:
     module: str | None = None
     """A file or an importable module with the jobs of the user."""
     min_concurrent: int = 2
-    """The node pulls more executions when fewer than this many run."""
+    """While fewer than this many run, the node pulls at once; above that, a moment after its last pull."""
     max_concurrent: int = 10
     poll_interval: str = "PT1S"
     """How often the node polls for executions, in case a notification was lost."""

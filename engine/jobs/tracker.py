@@ -10,13 +10,16 @@ import trio
 
 from vivero.storage.job_executions import Run
 
+GATHER_S = 0.1
+"""While at least the minimum runs, a node pulls this often at most, so that a pull takes several executions."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How many executions of one kind run at once on a node.
 
-    The node asks for none while at least `min_concurrent` run, and then for as many as are missing to `max_concurrent`.
-    The gap between the two makes pulls few and large.
+    The node asks for as many as are missing to `max_concurrent`. While at least `min_concurrent` run, it first waits
+    until its last pull was `GATHER_S` ago, so that pulls are few and large. No place stays free beside work for longer.
     """
 
     min_concurrent: int
@@ -31,11 +34,28 @@ class Limits:
             raise ValueError("batch_size must be at least 1")
 
     def next_batch_size(self, running: int) -> int | None:
-        """How many executions to pull; None while enough run."""
-        if running >= self.min_concurrent:
-            return None
+        """How many executions fit; None while all places are taken."""
         missing = self.max_concurrent - running
+        if missing <= 0:
+            return None
         return missing if self.batch_size is None else min(missing, self.batch_size)
+
+    def delay_s(self, running: int, pulled_ago_s: float) -> float:
+        """How long to wait for more places before the next pull."""
+        return max(GATHER_S - pulled_ago_s, 0.0) if self.min_concurrent <= running < self.max_concurrent else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class NextBatch:
+    """What a node pulls now: executions of all types together, and of each type at most."""
+
+    most: int
+    types: Mapping[str, int]
+    delay_s: float = float("inf")
+    """When to ask again for what is not pulled although there are places. Infinite if there is no such thing."""
+
+    def __bool__(self) -> bool:
+        return bool(self.types)
 
 
 @dataclass(slots=True)
@@ -45,6 +65,9 @@ class JobTracker:
     limits: Limits
     by_type: Mapping[str, Limits] = field(default_factory=dict)
     _running: dict[str, tuple[Run, trio.CancelScope]] = field(default_factory=dict)
+    _pulled_at: dict[str, float] = field(default_factory=dict)
+    """By type the time of the last pull that asked for it."""
+    _last_pull_at: float = float("-inf")
 
     @property
     def running(self) -> int:
@@ -58,24 +81,37 @@ class JobTracker:
         """The leases."""
         return iter(self._running)
 
-    def next_batch_size(self) -> int | None:
-        """How many executions to pull, of whatever types; None while enough run."""
-        return self.limits.next_batch_size(self.running)
-
-    def next_batch(self, types: Collection[str]) -> dict[str, int]:
-        """How many executions to pull of each of these types at most; empty while enough run."""
-        most = self.next_batch_size()
+    def next_batch(self, types: Collection[str], now_s: float) -> NextBatch:
+        """The executions to pull now. The caller pulls them, or nothing if there are none."""
+        most = self.limits.next_batch_size(self.running)
         if most is None:
-            return {}
-        if not self.by_type:
-            return dict.fromkeys(types, most)
-        running = Counter(run.type for run, _ in self._running.values())
-        sizes = {type: self._size(type, running[type], most) for type in types}
-        return {type: size for type, size in sizes.items() if size}
+            return NextBatch(0, {})
+        if delay_s := self.limits.delay_s(self.running, now_s - self._last_pull_at):
+            return NextBatch(0, {}, delay_s)
+        sizes, delay_s = self._sizes(types, most, now_s)
+        if sizes:
+            self._last_pull_at = now_s
+            self._pulled_at |= dict.fromkeys(sizes.keys() & self.by_type.keys(), now_s)
+        return NextBatch(most if sizes else 0, sizes, delay_s)
 
-    def _size(self, type: str, running: int, most: int) -> int:
-        limits = self.by_type.get(type)
-        return most if limits is None else min(most, limits.next_batch_size(running) or 0)
+    def _sizes(self, types: Collection[str], most: int, now_s: float) -> tuple[dict[str, int], float]:
+        """By type the executions to pull at most, and when to ask for those that wait for more places."""
+        if not self.by_type:
+            return dict.fromkeys(types, most), float("inf")
+        running = Counter(run.type for run, _ in self._running.values())
+        sizes, soonest_s = dict[str, int](), float("inf")
+        for type in types:
+            limits = self.by_type.get(type)
+            size = most if limits is None else limits.next_batch_size(running[type]) or 0
+            delay_s = 0.0 if limits is None else limits.delay_s(running[type], now_s - self._pulled(type))
+            if delay_s:
+                soonest_s = min(soonest_s, delay_s)
+            elif size:
+                sizes[type] = min(most, size)
+        return sizes, soonest_s
+
+    def _pulled(self, type: str) -> float:
+        return self._pulled_at.get(type, float("-inf"))
 
     def dispatched(self, run: Run) -> trio.CancelScope:
         """An execution begins. Its cancel scope."""

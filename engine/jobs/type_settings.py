@@ -19,7 +19,7 @@ class JobTypeSettings:
     """The settings of a type. None: as its definition says, or as for all types. Durations are ISO 8601."""
 
     min_concurrent: int | None = None
-    """A node pulls more executions of the type when fewer than this many run there."""
+    """While fewer than this many of the type run on a node, it pulls at once; else a moment after its last pull."""
     max_concurrent: int | None = None
     """On a node."""
     batch_size: int | None = None

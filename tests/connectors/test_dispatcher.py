@@ -139,6 +139,31 @@ async def test_calls_are_bounded(bench, dispatcher, server):
     assert most == [3]
 
 
+async def test_long_calls_hold_no_free_places_back(bench, dispatcher, server):
+    """Half of the places are taken for ever, and one job after the other comes."""
+    gate, both, held = trio.Event(), trio.Event(), []
+
+    async def answer(request):
+        if not both.is_set():
+            held.append(request)
+            if len(held) == 2:
+                both.set()
+            await gate.wait()
+        return 200, {}, {}
+
+    server.answer = answer
+    await bench.deploy(model(server.url))
+    async with running(dispatcher(max_concurrent=4)):
+        await bench.create(count=2)
+        with trio.fail_after(20):
+            await both.wait()
+        for number in range(3):
+            await bench.create()
+            await ended(bench, number + 1)
+        gate.set()
+        await ended(bench, 5)
+
+
 async def test_a_failed_call_is_repeated_and_becomes_an_incident(bench, dispatcher, server):
     server.answer = lambda _: (503, {}, {})
     await bench.deploy(model(server.url))

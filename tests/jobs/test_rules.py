@@ -15,7 +15,7 @@ from vivero.engine.jobs.definitions import (
 )
 from vivero.engine.jobs.retries import RetrySettings
 from vivero.engine.jobs.settings import JobSettings
-from vivero.engine.jobs.tracker import JobTracker, Limits
+from vivero.engine.jobs.tracker import JobTracker, Limits, NextBatch
 from vivero.storage.job_executions import Run
 
 
@@ -37,17 +37,21 @@ def test_impossible_retries_are_rejected(bad):
         RetrySettings(**bad)
 
 
-def test_the_tracker_asks_for_more_only_below_the_minimum():
-    tracker = JobTracker(Limits(2, 10))
-    asked = []
-    for number in range(3):
-        asked.append(tracker.next_batch_size())
-        tracker.dispatched(run("work", number))
-    assert asked == [10, 9, None]
-    for number in range(2):
-        tracker.completed(run("work", number))
-    assert tracker.next_batch_size() == 9
-    assert tracker.next_batch(["work", "other"]) == {"work": 9, "other": 9}
+def test_the_tracker_asks_for_what_has_a_place():
+    """Above the minimum it waits a moment after its last pull, so that a pull takes several. Free places never stay."""
+    tracker, types = JobTracker(Limits(2, 4)), ["work", "other"]
+    assert tracker.next_batch(types, 0.0) == NextBatch(4, {"work": 4, "other": 4})
+    tracker.dispatched(run("work", 0))
+    assert tracker.next_batch(types, 0.01) == NextBatch(3, {"work": 3, "other": 3}), "below the minimum: at once"
+    tracker.dispatched(run("work", 1))
+    waiting = tracker.next_batch(types, 0.04)
+    assert (waiting.most, waiting.types, round(waiting.delay_s, 3)) == (0, {}, 0.07)
+    assert tracker.next_batch(types, 0.11) == NextBatch(2, {"work": 2, "other": 2}), "beside two long runs"
+    tracker.dispatched(run("work", 2))
+    tracker.dispatched(run("other", 3))
+    assert tracker.next_batch(types, 9.0) == NextBatch(0, {}), "all places are taken"
+    tracker.completed(run("work", 0))
+    assert tracker.next_batch(types, 9.0) == NextBatch(1, {"work": 1, "other": 1})
     with pytest.raises(ValueError, match="min_concurrent"):
         Limits(5, 4)
     with pytest.raises(ValueError, match="batch_size"):
@@ -61,18 +65,19 @@ def run(type, number):
 def test_a_type_has_limits_of_its_own():
     tracker = JobTracker(Limits(10, 10), {"slow": Limits(1, 3), "bulk": Limits(4, 8, batch_size=2)})
     types = ["slow", "bulk", "other"]
-    assert tracker.next_batch(types) == {"slow": 3, "bulk": 2, "other": 10}
+    assert tracker.next_batch(types, 0.0).types == {"slow": 3, "bulk": 2, "other": 10}
     for number in range(3):
         tracker.dispatched(run("slow", number))
-    assert tracker.next_batch(types) == {"bulk": 2, "other": 7}
+    assert tracker.next_batch(types, 0.01) == NextBatch(7, {"bulk": 2, "other": 7})
     for number in range(2):
         tracker.completed(run("slow", number))
-    assert "slow" not in tracker.next_batch(types), "one still runs"
-    tracker.completed(run("slow", 2))
-    assert tracker.next_batch(types)["slow"] == 3
-    for number in range(9):
+    early = tracker.next_batch(types, 0.02)
+    assert early.types == {"bulk": 2, "other": 9}
+    assert round(early.delay_s, 3) == 0.08, "one still runs, and the last pull of the type was a moment ago"
+    assert tracker.next_batch(types, 0.1).types == {"slow": 2, "bulk": 2, "other": 9}
+    for number in range(8):
         tracker.dispatched(run("other", number))
-    assert tracker.next_batch(types) == {"slow": 1, "bulk": 1, "other": 1}
+    assert tracker.next_batch(types, 0.3).types == {"slow": 1, "bulk": 1, "other": 1}
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("PT30S", 30), ("P1D", 86_400), ("PT0.25S", 0.25), ("P1W", 604_800)])
