@@ -23,7 +23,6 @@ def problems_of(parsed: Sequence[Parsed]) -> list[str]:
     problems += _repeated_ids(parsed)
     problems += _start_problems(parsed)
     problems += _lacking_forms(parsed)
-    problems += _repeated_names([resource.resource for resource in parsed])
     return problems
 
 
@@ -119,8 +118,3 @@ def form_of(node: Node) -> FormReference | None:
     if node.user_task is not None:
         return node.user_task.form
     return node.start_form if node.job is None else node.job.form
-
-
-def _repeated_names(names: list[str]) -> Iterator[str]:
-    for name in {name for name in names if names.count(name) > 1}:
-        yield f"'{name}': there is more than one file with this name"

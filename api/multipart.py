@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from python_multipart.exceptions import MultipartParseError
-from python_multipart.multipart import MultipartParser, parse_options_header
+from python_multipart.multipart import MultipartParser
 
+from vivero.api.header_parameters import Unreadable, parsed, text_of
 from vivero.api.problems import Problem, bad_request, invalid_argument
 from vivero.api.request import Request
 
 MAX_HEADERS = 20
 MAX_HEADER_BYTES = 8192
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
 
 class Part(NamedTuple):
@@ -25,11 +28,11 @@ class Part(NamedTuple):
 def read_parts(request: Request, limit: int) -> list[Part]:
     """The parts of a request's body, at most `limit`. Raises Problem 400, 415."""
     content_type = request.header(b"content-type") or ""
-    kind, options = parse_options_header(content_type)
-    if kind != b"multipart/form-data":
+    kind, options = parsed(content_type.encode())
+    if kind != "multipart/form-data":
         detail = f"Content-Type '{content_type[:100]}' is not supported; use multipart/form-data"
         raise Problem(415, "Unsupported Media Type", detail)
-    boundary = options.get(b"boundary", b"")
+    boundary = options.get("boundary", "").encode()
     if not 1 <= len(boundary) <= 70:
         raise bad_request("The boundary of the multipart body is missing, or longer than 70 characters")
     collector = _Collector(limit)
@@ -91,27 +94,22 @@ class _Collector:
         self._content.append(data[start:end])
 
     def end(self) -> None:
-        disposition, options = parse_options_header(self._headers.get(b"content-disposition", b""))
-        if disposition != b"form-data" or b"name" not in options:
+        try:
+            disposition, options = parsed(self._headers.get(b"content-disposition", b""))
+            name, file_name = text_of(options, "name"), text_of(options, "filename")
+        except Unreadable as error:
+            raise bad_request(f"The multipart body cannot be parsed: a name cannot be read: {error}") from error
+        if disposition != "form-data" or name is None:
             raise bad_request("The multipart body cannot be parsed: a part has no name")
-        file_name = options.get(b"filename")
-        self.parts.append(
-            Part(
-                _text(options[b"name"]),
-                None if file_name is None else _text(file_name),
-                b"".join(self._content),
-            )
-        )
+        _check(name)
+        _check(file_name or "")
+        self.parts.append(Part(name, file_name, b"".join(self._content)))
 
     def finish(self) -> None:
         self.complete = True
 
 
-def _text(value: bytes) -> str:
-    try:
-        text = value.decode()
-    except UnicodeDecodeError as error:
-        raise bad_request("The multipart body cannot be parsed: a name is not UTF-8") from error
-    if "\0" in text:
-        raise bad_request("The multipart body cannot be parsed: a name contains a NUL character")
-    return text
+def _check(text: str) -> None:
+    """Raise Problem 400 for characters that no name has, which an encoded one could bring in."""
+    if _CONTROL.search(text):
+        raise bad_request("The multipart body cannot be parsed: a name contains a control character")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -46,7 +48,8 @@ async def create(request: Request, services: Services) -> Response:
     for digest, resource in zip(digests, parsed, strict=True):
         if resource.processes:
             services.definitions.put(digest, resource)
-    command = Deploy(tuple(reference_of(resource, digest) for resource, digest in zip(parsed, digests, strict=True)))
+    named = [replace(resource, resource=file.file_name or "") for resource, file in zip(parsed, files, strict=True)]
+    command = Deploy(tuple(reference_of(resource, digest) for resource, digest in zip(named, digests, strict=True)))
     submitted = await commands.submit(request, services, command, content=_content(parts), tenant=tenant)
     if submitted.outcome is None:
         return await commands.accepted(services, submitted.appended)
@@ -83,7 +86,15 @@ def _files(parts: list[Part]) -> list[Part]:
 
 
 def _read_all(files: list[Part], limits: XmlLimits) -> list[Parsed]:
-    return [read_resource(file.file_name or "", file.content, limits) for file in files]
+    """The models and forms. Problems name the file; of two files with one name, the second is `(2) process.bpmn`."""
+    counts: Counter[str] = Counter()
+    parsed = []
+    for file in files:
+        name = file.file_name or ""
+        counts[name] += 1
+        label = name if counts[name] == 1 else f"({counts[name]}) {name}"
+        parsed.append(read_resource(label, file.content, limits))
+    return parsed
 
 
 def _content(parts: list[Part]) -> bytes:

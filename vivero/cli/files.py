@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -45,13 +46,17 @@ def _below(directory: Path) -> Iterator[Path]:
 
 
 def chosen(_context: click.Context, _parameter: click.Parameter, given: tuple[list[Path], ...]) -> tuple[Path, ...]:
-    """The files, each once. A name that two of them have is refused, because a deployment goes by names."""
-    files = tuple(dict.fromkeys(path for paths in given for path in paths))
-    by_name: dict[str, Path] = {}
-    for path in files:
-        if (other := by_name.setdefault(path.name, path)) != path:
-            raise click.BadParameter(f"'{other}' and '{path}' have the same name: deploy them one after the other")
-    return files
+    """The files, each once."""
+    by_place: dict[Path, Path] = {}
+    for path in (path for paths in given for path in paths):
+        by_place.setdefault(path.resolve(), path)
+    return tuple(by_place.values())
+
+
+def shown_names(files: Sequence[Path]) -> list[str]:
+    """A name for each file, for people: its own, or its path if others have the same name."""
+    counts = Counter(path.name for path in files)
+    return [path.name if counts[path.name] == 1 else path.as_posix() for path in files]
 
 
 FILES = click.argument("files", nargs=-1, required=True, metavar="FILES...", type=Resources(), callback=chosen)

@@ -10,7 +10,7 @@ import click
 from vivero.api.deployment_checks import problems_of, webhook_problems
 from vivero.api.deployment_warnings import forms_elsewhere, lacking, warnings_of
 from vivero.cli.failures import Failure
-from vivero.cli.files import FILES
+from vivero.cli.files import FILES, shown_names
 from vivero.cli.options import CONFIG, json_option, say
 from vivero.cli.settings import settings
 from vivero.config import Config
@@ -40,7 +40,7 @@ def validate(context: click.Context, files: tuple[Path, ...], strict: bool, file
       vivero validate --strict models/
     """
     chosen = settings(file)
-    parsed = [_read(each, chosen) for each in files]
+    parsed = [_read(each, name, chosen) for each, name in zip(files, shown_names(files), strict=True)]
     problems, warnings = _problems(parsed, chosen), _warnings(parsed, chosen)
     valid = not problems and not (strict and warnings)
     if as_json:
@@ -50,12 +50,12 @@ def validate(context: click.Context, files: tuple[Path, ...], strict: bool, file
     context.exit(0 if valid else 1)
 
 
-def _read(file: Path, chosen: Config) -> Parsed:
+def _read(file: Path, name: str, chosen: Config) -> Parsed:
     try:
         content = read_bytes(file)
     except Unreadable as error:
         raise Failure(str(error)) from error
-    return read_resource(file.name, content, replace(LIMITS, feel=chosen.feel.limits))
+    return read_resource(name, content, replace(LIMITS, feel=chosen.feel.limits))
 
 
 def _problems(parsed: list[Parsed], chosen: Config) -> list[str]:

@@ -143,6 +143,91 @@ async def test_file_names_are_kept(rows, reader, engine, file_name):
     assert engine.command.resources[0].name == file_name.replace('\\"', '"').replace("C:\\\\", "")
 
 
+@pytest.mark.parametrize(
+    ("disposition", "name"),
+    [
+        # .NET and PowerShell
+        ("name=resources; filename=\"=?utf-8?B?Z3LDtsOfZS5icG1u?=\"; filename*=utf-8''gr%C3%B6%C3%9Fe.bpmn",
+         "größe.bpmn"),
+        ("name=resources; filename=plain.bpmn; filename*=utf-8''plain.bpmn", "plain.bpmn"),
+        ("name=\"resources\"; filename=\"=?utf-8?B?Z3LDtsOfZS5icG1u?=\"", "größe.bpmn"),
+        # RFC 8187, in any order and spelling
+        ("name=\"resources\"; filename*=UTF-8''gr%C3%B6%C3%9Fe.bpmn", "größe.bpmn"),
+        ("name=\"resources\"; filename*=UTF-8'de'gr%c3%b6%c3%9fe.bpmn; filename=\"x.bpmn\"", "größe.bpmn"),
+        ("name=\"resources\"; filename*=iso-8859-1''gr%F6%DFe.bpmn", "größe.bpmn"),
+        ("NAME=\"resources\"; FileName*=ISO-8859-1'en'gr%F6%DFe.bpmn", "größe.bpmn"),
+        ("name=\"resources\"; filename*=\"UTF-8''gr%C3%B6%C3%9Fe.bpmn\"", "größe.bpmn"),
+        ("name=resources ; filename* = UTF-8''a%3B%22%27b.bpmn", "a;\"'b.bpmn"),
+        # what cannot be read leaves the plain name
+        ("name=\"resources\"; filename*=UTF-8''%FF.bpmn; filename=\"x.bpmn\"", "x.bpmn"),
+        ("name=\"resources\"; filename=\"x.bpmn\"; filename*=nonsense", "x.bpmn"),
+        ("name=\"resources\"; filename=\"x.bpmn\"; filename*=klingon''y.bpmn", "x.bpmn"),
+        # RFC 2047
+        ("name=\"resources\"; filename=\"=?UTF-8?Q?gr=C3=B6=C3=9Fe_1.bpmn?=\"", "größe 1.bpmn"),
+        ("name=\"resources\"; filename=\"=?iso-8859-1?q?gr=F6=DFe.bpmn?=\"", "größe.bpmn"),
+        ("name=\"resources\"; filename==?utf-8?b?Z3LDtsOfZS5icG1u?=", "größe.bpmn"),
+        ("name=\"resources\"; filename=\"=?utf-8*de?B?Z3LDtg==?= =?utf-8?Q?=C3=9Fe.bpmn?=\"", "größe.bpmn"),
+        ("name=\"resources\"; filename=\"=?utf-8?B?Z3LD?= =?utf-8?B?tsOfZS5icG1u?=\"", "größe.bpmn"),
+        ("name=\"resources\"; filename=\"=?utf-8?B?Z3LDtg?=.bpmn\"", "grö.bpmn"),
+        ("name=\"resources\"; filename=\"a =?utf-8?B?Z3LDtg==?=.bpmn\"", "a =?utf-8?B?Z3LDtg==?=.bpmn"),
+        # quoted strings, and their absence
+        ("name=\"resources\"; filename=\"größe.bpmn\"", "größe.bpmn"),
+        ("name=\"resources\"; filename=größe.bpmn", "größe.bpmn"),
+        ("name=\"resources\"; filename=\"a;b=c.bpmn\"", "a;b=c.bpmn"),
+        ("name=\"resources\"; filename=\"a\\\"b\\\\c\\d.bpmn\"", "a\"b\\c\\d.bpmn"),
+        ("name=\"resources\"; filename=\"gr%C3%B6.bpmn\"", "gr%C3%B6.bpmn"),
+        ("name=\"resources\";filename=\"models/a/order.bpmn\";", "models/a/order.bpmn"),
+        ("name=\"resources\"; filename=\"C:\\models\\order.bpmn\"", "order.bpmn"),
+        ("name=\"resources\"; filename=\"a.bpmn\"; filename=\"b.bpmn\"", "a.bpmn"),
+        ("name=\"resources\"; x-filename=\"b.bpmn\"; filename=\"a.bpmn\"", "a.bpmn"),
+    ],
+)  # fmt: skip
+async def test_file_names_in_all_encodings(rows, reader, engine, disposition, name):
+    head = f"Content-Disposition: form-data; {disposition}\r\n".encode()
+    answer = await reader("POST", "/v2/deployments", body(part(process(), header=head)), [TYPE])
+    assert answer.status == 200, answer.body
+    assert engine.command.resources[0].name == name
+
+
+@pytest.mark.parametrize(
+    "disposition",
+    [
+        "name=\"resources\"; filename*=UTF-8''%FF.bpmn",
+        'name="resources"; filename*=x.bpmn',
+        "name=\"resources\"; filename*=UTF-8''%0A.bpmn",
+        "name=\"resources\"; filename*=UTF-8''a%00.bpmn",
+        "name=\"resources\"; filename*=klingon''a.bpmn",
+        "name=\"resources\"; filename*=hex''6162.bpmn",
+        "name=\"resources\"; filename*=UTF-8''a%4",
+        'name="resources"; filename="=?utf-8?B?!!!!?="',
+        'name="resources"; filename="=?utf-8?B?/w==?="',
+        'name="resources"; filename="=?utf-7?Q?+2AA-.bpmn?="',
+    ],
+)
+async def test_file_names_that_cannot_be_read(client, engine, disposition):
+    head = f"Content-Disposition: form-data; {disposition}\r\n".encode()
+    answer = await client("POST", "/v2/deployments", body(part(process(), header=head)), [TYPE])
+    assert (answer.status, "a name" in answer.problem["detail"]) == (400, True)
+    assert engine.appended == []
+
+
+@pytest.mark.parametrize(
+    "type", ["Multipart/Form-Data; Boundary=xyz", 'multipart/form-data ;charset=x; BOUNDARY="xyz"']
+)
+async def test_the_boundary_in_any_spelling(rows, reader, engine, type):
+    answer = await reader("POST", "/v2/deployments", body(part(process())), [(b"content-type", type.encode())])
+    assert answer.status == 200
+
+
+async def test_files_of_one_name_are_deployed_together(rows, reader, engine):
+    files = [process(), process("bill")]
+    answer = await reader("POST", "/v2/deployments", body(*map(part, files)), [TYPE])
+    assert answer.status == 200
+    assert [(each.name, each.sha256, each.processes[0].id) for each in engine.command.resources] == [
+        ("order.bpmn", hashlib.sha256(file).hexdigest(), id) for file, id in zip(files, ("order", "bill"), strict=True)
+    ]
+
+
 async def test_all_problems_are_named_at_once(client, engine):
     broken = process("a", '<serviceTask id="t"/><sequenceFlow id="f" sourceRef="s" targetRef="nowhere"/>')
     answer = await client(
@@ -156,7 +241,7 @@ async def test_all_problems_are_named_at_once(client, engine):
             part(FORM, file_name="g.form"),
             part(process(), file_name="d.bpmn"),
             part(process(), file_name="e.bpmn"),
-            part(process("f"), file_name="e.bpmn"),
+            part(process("f", "<task"), file_name="e.bpmn"),
         ),
         [TYPE],
     )
@@ -170,7 +255,7 @@ async def test_all_problems_are_named_at_once(client, engine):
         "'c.form'",
         "process 'order' is also in 'd.bpmn'",
         "'g.form': form 'ask' is also in 'f.form'; a deployment can contain a form id only once",
-        "'e.bpmn': there is more than one file with this name",
+        "'(2) e.bpmn' line",
     ):
         assert expected in detail
     assert engine.appended == []

@@ -125,16 +125,29 @@ def test_a_directory_stands_for_its_models_and_forms(file, tmp_path):
         ((), "", "there are no .bpmn or .form files in the directory"),
         ((), "none.bpmn", "there is no file"),
         (("a.bpmn",), "*.form", "there is no file"),
-        (("one/a.bpmn", "two/a.bpmn"), "", "have the same name"),
     ],
 )
-def test_files_that_are_not_there_or_named_alike_are_the_callers_fault(tmp_path, names, argument, complaint):
+def test_files_that_are_not_there_are_the_callers_fault(tmp_path, names, argument, complaint):
     for name in names:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(model(START))
     result = validate(tmp_path / argument)
     assert result.exit_code == 2
     assert complaint in " ".join(result.stderr.split())
+
+
+def test_files_of_one_name_are_told_apart_by_their_paths(tmp_path):
+    for name, id in (("one/a.bpmn", "p"), ("two/a.bpmn", "q"), ("b.bpmn", "r")):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(model(START, id=id))
+    result = validate(tmp_path, tmp_path / "b.bpmn", tmp_path / "one" / ".." / "b.bpmn")
+    assert result.stdout.splitlines() == [
+        "b.bpmn: process r",
+        f"{tmp_path}/one/a.bpmn: process p",
+        f"{tmp_path}/two/a.bpmn: process q",
+    ]
+    (tmp_path / "two/a.bpmn").write_text(model(START, id="p"))
+    assert f"'{tmp_path}/two/a.bpmn': process 'p' is also in '{tmp_path}/one/a.bpmn'" in validate(tmp_path).stderr
 
 
 @pytest.mark.parametrize("name", ["deploy", "validate"])
