@@ -8,6 +8,18 @@ KILLS = "tests/runtime/batch_operations/test_kills.py::test_random_kills_and_cha
 
 BATCH_OPERATIONS: tuple[Mutant, ...] = (
     mutant(
+        "batch operations: an empty list selects everything",
+        "tests/api/routes/test_batch_operations.py::test_bad_filters_create_no_batch",
+        "storage/search/criteria.py",
+        ("if any(value.get(operator) == [] for operator in LISTS):", "if False:"),
+    ),
+    mutant(
+        "batch operations: an empty alternative selects everything",
+        "tests/api/routes/test_batch_operations.py::test_no_alternative_of_a_filter_selects_everything",
+        "storage/search/criteria.py",
+        ('        if name == "$or":\n', "        if False:\n"),
+    ),
+    mutant(
         "batch operations: a command that is appended again is another one",
         KILLS,
         "engine/runtime/batch_operations/items.py",

@@ -4,6 +4,18 @@ from tests.mutants.mutant import Mutant, mutant
 
 FORMS: tuple[Mutant, ...] = (
     mutant(
+        "deployments: unchanged files keep their versions whatever they bind to",
+        "tests/core/commands/test_bundles.py::test_files_that_were_deployed_one_by_one_get_a_version_together",
+        "engine/core/commands/catalogue.py",
+        ("all(latest_versions) and not (bound and _is_another_bundle(latest_versions, view))", "all(latest_versions)"),
+    ),
+    mutant(
+        "deployments: a part of a bundle is the bundle",
+        "tests/core/commands/test_bundles.py::test_other_files_beside_it_are_another_bundle",
+        "engine/core/commands/catalogue.py",
+        (" or len(view.resources_of(deployments.pop())) != len(versions)", ""),
+    ),
+    mutant(
         "forms: a deleted version stays the latest",
         "tests/core/elements/test_user_task.py::test_a_task_has_the_form_that_was_the_latest_when_it_was_created",
         "engine/core/shared/bindings.py",
