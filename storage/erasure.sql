@@ -4,6 +4,12 @@ SELECT DISTINCT root_key FROM process_instances
 WHERE business_id = $1 AND root_key > $2 /* tenants: AND tenant_id = ANY ($4::text[]) */
 ORDER BY root_key LIMIT $3;
 
+-- name: of_texts
+-- The same for several. What else has the texts is found in the logs.
+SELECT DISTINCT root_key FROM process_instances
+WHERE business_id = ANY ($1::text[]) AND root_key > $2 /* tenants: AND tenant_id = ANY ($4::text[]) */
+ORDER BY root_key LIMIT $3;
+
 -- name: of_variable
 -- The trees with a variable that has this value in normal form, or another spelling with this hash.
 SELECT DISTINCT root_key FROM variables
@@ -17,7 +23,7 @@ SELECT position FROM event_log WHERE root_key = ANY ($1::bigint[])
 UNION SELECT request FROM event_log WHERE root_key = ANY ($1::bigint[]) AND request IS NOT NULL;
 
 -- name: of_no_tree
--- Rows of these commands that belong to no tree: published messages.
+-- Rows of these commands that belong to no tree: messages, signals, conditions.
 SELECT position, seq, coalesce(events, large_events), version FROM event_log
 WHERE partition_id IN (SELECT id FROM partitions) AND position = ANY ($1::bigint[]) AND root_key IS NULL;
 
@@ -27,10 +33,15 @@ UPDATE event_log SET events = '[]', large_events = NULL, rejection = NULL, respo
 WHERE root_key = ANY ($1::bigint[]);
 
 -- name: replace_events
--- Events of messages, without what they carried.
-UPDATE event_log SET events = $3, large_events = NULL
+-- Events of no tree, without what they carried. A rejection may quote that.
+UPDATE event_log SET events = $3, large_events = NULL,
+    rejection = CASE WHEN rejection IS NOT NULL THEN json_build_object('code', rejection->>'code', 'reason', 'erased') END
 WHERE partition_id = ($1::bigint >> 51)::int AND position = $1::bigint AND seq = $2::smallint;
 
 -- name: empty_commands
--- All of them are processed: the engine never reads them again.
-UPDATE command_log SET payload = '' WHERE partition_id IN (SELECT id FROM partitions) AND position = ANY ($1::bigint[]);
+-- All of them are processed: the engine never reads them again. A trace context has texts of the client, too.
+UPDATE command_log SET payload = '', trace = NULL WHERE partition_id IN (SELECT id FROM partitions) AND position = ANY ($1::bigint[]);
+
+-- name: forget_keys
+-- They name what they created. A client that repeats such a request repeats its command. The table has the keys of a day.
+DELETE FROM idempotency_keys WHERE position = ANY ($1::bigint[]);

@@ -823,8 +823,8 @@ async def test_what_retention_writes_during_an_erasure_is_found_or_left_out(
 def test_bytes_are_found_however_the_file_is_read(size):
     whole = line(1) + line(2, 50).replace(b"xxx", b'"business_id":"ann"', 1) + line(3)
     parts = [whole[at : at + size] for at in range(0, len(whole), size)]
-    assert candidates(parts, sought(Subject("ann"))) == {2}
-    assert candidates(parts, sought(Subject("bob"))) == set()
+    assert candidates(parts, *sought(Subject("ann"))) == {2}
+    assert candidates(parts, *sought(Subject("bob"))) == set()
 
 
 # ---- what goes wrong later

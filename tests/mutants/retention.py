@@ -64,6 +64,27 @@ RETENTION: tuple[Mutant, ...] = (
         "erasure: the commands keep what they carried",
         "tests/api/routes/test_erasure.py::test_nothing_is_left_of_what_has_ended_and_replay_gives_the_rest",
         "storage/erasure.py",
-        ('    await connection.execute(_sql["empty_commands"], (positions,), deadline=deadline)\n', ""),
+        ('    await connection.execute(_sql["empty_commands"], (list(positions),), deadline=deadline)\n', ""),
+    ),
+    mutant(
+        "erasure: a rejected command is not searched",
+        "tests/api/routes/test_erasure_by_value.py::test_nothing_is_left_in_any_column_whatever_way_the_person_came_in",
+        "storage/erasure_by_value.py",
+        (
+            "        if row.payload and _command_has(",
+            "        if row.payload and row.rejection is None and _command_has(",
+        ),
+    ),
+    mutant(
+        "erasure: an event goes while something waits under its key",
+        "tests/api/routes/test_erasure_by_value.py::test_a_message_that_waits_is_in_use_until_it_has_gone",
+        "storage/erasure_by_value.py",
+        (" or channel_of(event) in live", ""),
+    ),
+    mutant(
+        "values: an object in another order is another value",
+        "tests/storage/search/test_values.py::test_each_spelling_finds_all_spellings",
+        "storage/normal_form.py",
+        ('msgspec.json.Encoder(order="sorted")', "msgspec.json.Encoder()"),
     ),
 )

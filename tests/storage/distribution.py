@@ -99,3 +99,48 @@ CARRIES = {
 def condition(table, row, partition):
     """The condition of SQL for a row of a partition."""
     return BELONGS[table].format(row=row, partition=partition)
+
+
+# ------------------------------------------------------------------------------------------------ a person's data
+
+DELETED_WITH_TREES = {
+    *("process_instances", "element_instances", "variables", "jobs", "timers", "subscriptions", "incidents"),
+    *("user_tasks", "loop_items", "paged_loop_items", "message_correlations"),
+}
+EMPTIED_LOGS = {"command_log", "event_log"}
+SEARCHED_BY_VALUE = {
+    *("idempotency_keys", "batch_operations", "batch_operation_items", "job_executions"),
+    *("job_counts", "job_count_changes"),
+}
+LIVE = "what waits: the erasure counts it as in use, and it goes when nothing waits any more"
+OPERATORS = "what operators and the authors of models name, or their accounts"
+STATISTICS = "sums by names of the model"
+PROGRAM = "the program's own state"
+NOT_ERASED = {
+    **dict.fromkeys(
+        (
+            *("messages", "channel_subscriptions", "start_locks", "inbox", "outbox_deliveries", "stuck_timers"),
+            *("attempts", "void_leases"),
+        ),
+        LIVE,
+    ),
+    **dict.fromkeys(
+        (
+            *("process_definitions", "deployments", "resources", "forms", "start_subscriptions", "users"),
+            *("user_groups", "roles", "members", "mapping_rules", "authorizations", "api_tokens", "sessions"),
+            *("tenants", "tenant_partitions"),
+        ),
+        OPERATORS,
+    ),
+    "audit_log": "who changed what, as the law asks for: no variables, bodies, or values of an erasure",
+    **dict.fromkeys(("element_counts", "element_count_changes", "element_durations"), STATISTICS),
+    **dict.fromkeys(
+        (
+            *("partitions", "nodes", "cluster", "clock", "schema_migrations", "since_recovery", "appenders"),
+            *("job_dispatchers", "job_pauses", "paused_job_types", "event_consumers", "deleted_trees"),
+            *("retention_clocks", "archive_files", "archive_erasures"),
+        ),
+        PROGRAM,
+    ),
+}
+"""Table with texts → why an erasure leaves it alone."""

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.storage import distribution
 from tests.storage.distribution import BELONGS, CARRIES, EXCEPTIONS, GLOBAL, SLOT
 from vivero.storage.postgres import driver
 
@@ -18,6 +19,13 @@ TABLES = """
 REFERENCES = """
     SELECT conrelid::regclass::text, confrelid::regclass::text FROM pg_constraint
     WHERE contype = 'f' AND connamespace = current_schema()::regnamespace"""
+
+
+WITH_TEXTS = """
+    SELECT DISTINCT c.relname::text
+    FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+    WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relnamespace = current_schema()::regnamespace
+        AND a.atttypid::regtype::text IN ('text', 'text[]', 'json', 'jsonb', 'bytea')"""
 
 
 @pytest.fixture
@@ -56,3 +64,14 @@ async def test_no_reference_crosses_partitions(connection):
     """A foreign key would have to be checked on another server."""
     rows = (await connection.execute(REFERENCES)).rows
     assert [(table, other) for table, other in rows if table in BELONGS or other in BELONGS] == []
+
+
+async def test_an_erasure_knows_every_table_with_texts(connection):
+    """A new table with texts, JSON or bytes goes into one of these lists: it is emptied, or there is a reason."""
+    tables = {name for (name,) in (await connection.execute(WITH_TEXTS)).rows}
+    lists = (
+        *(distribution.DELETED_WITH_TREES, distribution.EMPTIED_LOGS, distribution.SEARCHED_BY_VALUE),
+        set(distribution.NOT_ERASED),
+    )
+    assert tables - set().union(*lists) == set(), "in no list"
+    assert sum(map(len, lists)) == len(set().union(*lists)), "in two lists"

@@ -27,6 +27,7 @@ from vivero.storage import (
     clock,
     directory,
     erasure,
+    erasure_by_value,
     event_consumers,
     history,
     identities,
@@ -106,6 +107,18 @@ ERASURE = f"""
     VALUES (1, {LOGGED}, 0, {LOGGED}, '[1]', 1, now());
     INSERT INTO command_log (partition_id, position, append_id, ord, at, tenant_id, intent, payload)
     VALUES (1, {LOGGED}, gen_random_uuid(), 1, now(), 't', 'X:Y', 'x');
+"""
+FAILED = "00000000-0000-0000-0000-000000000001"
+BY_VALUE = f"""
+    DELETE FROM deleted_trees; DELETE FROM idempotency_keys; DELETE FROM batch_operations; DELETE FROM job_counts;
+    DELETE FROM job_executions WHERE id = '{FAILED}';
+    INSERT INTO deleted_trees (root_key, reason) VALUES ({LOGGED}, 'REQUEST');
+    INSERT INTO idempotency_keys VALUES ('t', 'k', '', {LOGGED}, now());
+    INSERT INTO batch_operations
+        (batch_operation_key, type, open, resource, filter, actor_kind, actor_id, request_key, body_sha)
+    VALUES (1, 'CANCEL_PROCESS_INSTANCE', false, 'incidents', '{{"x":1}}', 'USER', 'u', 'r', '');
+    INSERT INTO job_counts VALUES (now(), 't', 'mail', 'COMPLETED', 'w', 1, 3, now());
+    INSERT INTO job_executions (id, job_type, state) VALUES ('{FAILED}', 'mail', 'failed');
 """
 OLD_LOG = f"""{ENDED}
     DELETE FROM event_log; DELETE FROM command_log; DELETE FROM batches;
@@ -406,6 +419,10 @@ def erases(statement, *values):
     return lambda c: c.execute(beside(erasure.__file__)[statement], values)
 
 
+def by_value(statement, *values):
+    return lambda c: c.execute(beside(erasure_by_value.__file__)[statement], values)
+
+
 async def nothing(case, connection):
     """A statement within a transaction: others wait for its locks until the session in doubt has ended."""
 
@@ -592,6 +609,13 @@ CASES = [
     Case("erasure.replace_events", erases("replace_events", LOGGED, 0, "[2]"), again, ERASURE),
     Case("erasure.empty_events", erases("empty_events", [LOGGED]), again, ERASURE),
     Case("erasure.empty_commands", erases("empty_commands", [LOGGED]), again, ERASURE),
+    Case("erasure.forget_keys", erases("forget_keys", [LOGGED]), again, BY_VALUE),
+    Case("erasure_by_value.replace", by_value("replace", 1, LOGGED, 0, "[2]"), again, ERASURE),
+    Case("erasure_by_value.record_trees", by_value("record_trees", [LOGGED]), again, BY_VALUE),
+    Case("erasure_by_value.delete_keys", by_value("delete_keys", ["t"], ["k"]), again, BY_VALUE),
+    Case("erasure_by_value.empty_batches", by_value("empty_batches", [1]), again, BY_VALUE),
+    Case("erasure_by_value.delete_executions", by_value("delete_executions", [FAILED]), again, BY_VALUE),
+    Case("erasure_by_value.rename_workers", by_value("rename_workers", ["w"]), again, BY_VALUE),
     Case("message_channels.expire", lambda c: message_channels.expire(c, 1, 7, 10), again, MESSAGES),
     Case("partitions.claim", lambda c: partitions.claim(c, 1, "a"), claimed),
     Case("partitions.skip_lost", lambda c: partitions.claim(c, 1, "a"), claimed, "TRUNCATE since_recovery;"),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import click
@@ -82,50 +85,105 @@ async def _delete(client: Client, key: str) -> None:
     metavar="NAME=VALUE",
     help="Instances with this value of a variable, as JSON or plain text.",
 )
+@click.option(
+    "--value",
+    "values",
+    metavar="TEXT",
+    multiple=True,
+    help="Ended instances that ever had the text, and all else that has it. May be repeated.",
+)
+@click.option("--dry-run", is_flag=True, help="Say what would be erased, and change nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask before it begins.")
 @address_option
 @json_option
-def erase(business_id: str | None, variable: str | None, yes: bool, address: str | None, as_json: bool) -> None:
-    """Erase a person's data: ended instances, and what the logs and the archive have of them.
+def erase(
+    business_id: str | None,
+    variable: str | None,
+    values: tuple[str, ...],
+    dry_run: bool,
+    yes: bool,
+    address: str | None,
+    as_json: bool,
+) -> None:
+    """Erase a person's data: ended instances, and what the logs, the tables and the archive have of the value.
 
-    What still runs is kept and named: cancel or complete it, and repeat the command. The exit code is 1 then, and if
-    the archive lacks files or has damaged ones.
+    What still runs or waits is kept and named: cancel or complete it, and repeat the command. The exit code is 1 then,
+    and if the archive lacks files or has damaged ones.
 
     \b
     Examples:
       vivero erase --business-id customer-4711
       vivero erase --variable email=ann@example.org
+      vivero erase --value ann@example.org --value "Ann Smith" --dry-run
     """
-    if (business_id is None) == (variable is None):
-        raise click.UsageError("give either --business-id or --variable")
-    subject: dict[str, Any] = {"businessId": business_id}
-    if variable is not None:
-        subject = {"variable": variable_filter(variable)}
-    if not yes:
+    if (business_id is not None) + (variable is not None) + bool(values) != 1:
+        raise click.UsageError("give either --business-id or --variable, or --value")
+    subject: dict[str, Any] = {"dryRun": True} if dry_run else {}
+    if business_id is not None:
+        subject["businessId"] = business_id
+    elif variable is not None:
+        subject["variable"] = variable_filter(variable)
+    else:
+        subject["values"] = list(values)
+    if not yes and not dry_run:
         click.confirm("Erase for good?", abort=True, err=True)
-
-    async def work(client: Client) -> tuple[int, int]:
-        kept, lost, after = 0, 0, None
-        while True:
-            found = (await client.request("POST", "/v2/erasures", subject | ({"after": after} if after else {}))).body
-            for key in found["erased"]:
-                tell(as_json, f"erased {key}", processInstanceKey=key, outcome="erased")
-            for key in found["erasedFromArchive"]:
-                tell(as_json, f"erased {key} from the archive", processInstanceKey=key, outcome="erasedFromArchive")
-            for name in found["missing"]:
-                tell(as_json, f"the archive lacks {name}", file=name, outcome="missing")
-            for name in found["damaged"]:
-                tell(as_json, f"{name} is damaged: what it has is not erased", file=name, outcome="damaged")
-            for each in found["kept"]:
-                tell(as_json, f"kept {each['processInstanceKey']}: {each['reason']}", outcome="kept", **each)
-            kept, lost = kept + len(found["kept"]), lost + len(found["missing"]) + len(found["damaged"])
-            after = found["next"]
-            if after is None:
-                return kept, lost
-
-    kept, lost = talk(address, work)
-    if kept:
-        raise Failure(f"{kept} instances are kept")
-    if lost:
+    found = talk(address, partial(_erase, subject, as_json))
+    verb = "would be erased" if dry_run else "erased"
+    sums = {name: count for name, count in found.counts.items() if name != "inUse"}
+    if any(sums.values()):
+        told = ", ".join(f"{count} {_KINDS[name]}" for name, count in sums.items() if count)
+        tell(as_json, f"{verb}: {told}", outcome="counts", **sums)
+    if found.kept:
+        raise Failure(f"{len(found.kept)} instances are kept")
+    if found.counts["inUse"]:
+        raise Failure(
+            f"{found.counts['inUse']} events stay, because a message or an instance waits under a name or key with the"
+            " value: repeat the command when nothing waits any more"
+        )
+    if found.lost:
         advice = "put them back, or delete them and: vivero archive forget"
-        raise Failure(f"{lost} files of the archive are missing or damaged: {advice}")
+        raise Failure(f"{found.lost} files of the archive are missing or damaged: {advice}")
+
+
+_KINDS = {
+    "commands": "commands",
+    "events": "rows of events",
+    "idempotencyKeys": "idempotency keys",
+    "batchOperations": "filters of batch operations",
+    "jobExecutions": "failed background jobs",
+    "workers": "names of workers in the statistics",
+}
+
+
+@dataclass(slots=True)
+class _Found:
+    kept: set[str] = field(default_factory=set)
+    lost: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+
+
+async def _erase(subject: dict[str, Any], as_json: bool, client: Client) -> _Found:
+    """All pages of the erasure, each told as it comes."""
+    found, after = _Found(), None
+    verb = "would be erased" if subject.get("dryRun") else "erased"
+    while True:
+        page = (await client.request("POST", "/v2/erasures", subject | ({"after": after} if after else {}))).body
+        for key in page["erased"]:
+            tell(as_json, f"{verb} {key}", processInstanceKey=key, outcome="erased")
+        for key in page["erasedFromArchive"]:
+            tell(as_json, f"{verb} {key} from the archive", processInstanceKey=key, outcome="erasedFromArchive")
+        for name in page["missing"]:
+            tell(as_json, f"the archive lacks {name}", file=name, outcome="missing")
+        for name in page["damaged"]:
+            tell(as_json, f"{name} is damaged: what it has is not erased", file=name, outcome="damaged")
+        for each in page["kept"]:
+            if each["processInstanceKey"] not in found.kept:
+                tell(as_json, f"kept {each['processInstanceKey']}: {each['reason']}", outcome="kept", **each)
+                found.kept.add(each["processInstanceKey"])
+        found.lost += len(page["missing"]) + len(page["damaged"])
+        found.counts.update(page.get("counts", {}))
+        if (searched := page.get("searched")) and page["next"] and not as_json:
+            click.echo(f"searched the log to {searched.replace('/', ' of ')}", err=True)
+        after = page["next"]
+        if after is None:
+            return found

@@ -90,7 +90,9 @@ def channel_subscribed(state: State, event: ChannelSubscribed) -> Row:
 
 def channel_unsubscribed(state: State, event: ChannelUnsubscribed) -> Row:
     channel = _channel(state, event.tenant, event.correlation_key)
-    subscription = channel.subscriptions[event.key]
+    subscription = channel.subscriptions.get(event.key)
+    if subscription is None:  # an erasure has taken away its beginning, which only a replay sees
+        return Row(event.key)
     state.edit(subscription)
     _close(state, channel, subscription)
     return subscription
@@ -111,7 +113,9 @@ def start_locked(state: State, event: StartLocked) -> Row:
 
 def start_released(state: State, event: StartReleased) -> Row:
     channel = _channel(state, event.tenant, event.correlation_key)
-    lock = channel.locks[event.process_id]
+    lock = channel.locks.get(event.process_id)
+    if lock is None:  # as above
+        return Row(event.key)
     state.edit(lock)
     lock.state = CLOSED
     state.unlink(channel.locks, event.process_id)

@@ -187,12 +187,12 @@ class Archive:
         return self._store.contents(file.name, file.sha256)
 
     async def erase_subject(
-        self, subject: Subject, after: str, tenants: Tenants, record: Record, within_s: float
+        self, subject: Subject, after: str, tenants: Tenants, record: Record | None, within_s: float
     ) -> Erased:
         """Remove the trees of a person from the files behind a name, one file at least, until the time is over.
 
         Each file is replaced by one without them, in one transaction with the record. Call it after the person's trees
-        are deleted from the tables: what retention archives meanwhile is found, too.
+        are deleted from the tables: what retention archives meanwhile is found, too. Without a record it only looks.
         """
         deadline, erased, missing, damaged = trio.current_time() + within_s, set[int](), list[str](), list[str]()
         while True:
@@ -203,11 +203,14 @@ class Archive:
             (file,) = found
             search = partial(trees_of, partial(self._contents, file), subject, tenants)
             if roots := await self._unless_lost(file, search, missing, damaged):
-                every = await _in_thread(partial(self._roots, file))
-                erased |= await self._replace(file, every, roots, history.ERASURE, record)
+                erased |= roots if record is None else await self._without(file, roots, record)
             after = file.name
             if trio.current_time() >= deadline:
                 return Erased(sorted(erased), missing, damaged, after)
+
+    async def _without(self, file: ArchiveFile, roots: set[int], record: Record) -> set[int]:
+        every = await _in_thread(partial(self._roots, file))
+        return await self._replace(file, every, roots, history.ERASURE, record)
 
     async def erase(self, roots: Sequence[int], reason: str) -> Erased:
         """Remove trees from all files that have them.

@@ -7,6 +7,7 @@ spellings.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
@@ -14,6 +15,7 @@ import msgspec
 from vivero.engine.jobs.archive.lines import sift
 from vivero.storage.erasure import Subject
 from vivero.storage.normal_form import normal_form
+from vivero.storage.sought import Sought
 from vivero.storage.tenants import Tenants
 
 Contents = Callable[[], Iterable[bytes]]
@@ -37,22 +39,30 @@ class _Line(msgspec.Struct, rename={"root": "rootKey", "tenant": "tenantId"}):
 
 
 _decoder = msgspec.json.Decoder(_Line)
+_ESCAPED = re.compile(r'["\\\x00-\x1f]')
 
 
 def trees_of(contents: Contents, subject: Subject, tenants: Tenants) -> set[int]:
     """The roots of the trees with data of the subject; blocks. `tenants`: None for all."""
-    found = candidates(contents(), sought(subject))
+    found = set[int]().union(*(candidates(contents(), wanted) for wanted in sought(subject)))
     if not found:
         return set()
-    lines = map(_decoder.decode, _whole_lines(sift(contents(), found.__contains__)))
-    return {int(line.root) for line in lines if _has(line, subject) and (tenants is None or line.tenant in tenants)}
+    texts, roots = Sought(subject), set[int]()
+    for text in _whole_lines(sift(contents(), found.__contains__)):
+        line = _decoder.decode(text)
+        has = texts.found_in(msgspec.Raw(text)) if subject.texts else _has(line, subject)
+        if has and (tenants is None or line.tenant in tenants):
+            roots.add(int(line.root))
+    return roots
 
 
-def sought(subject: Subject) -> bytes:
-    """The bytes that a row with the value has, as PostgreSQL writes rows."""
+def sought(subject: Subject) -> list[bytes]:
+    """The bytes that PostgreSQL writes for a row with the value. Of a text: its longest part without escapes."""
+    if subject.texts:
+        return [max(_ESCAPED.split(text), key=len).encode() for text in subject.texts]
     if subject.business_id is not None:
-        return b'"business_id":%s' % msgspec.json.encode(subject.business_id)
-    return b'"name":%s' % msgspec.json.encode(subject.variable)
+        return [b'"business_id":%s' % msgspec.json.encode(subject.business_id)]
+    return [b'"name":%s' % msgspec.json.encode(subject.variable)]
 
 
 def candidates(contents: Iterable[bytes], wanted: bytes) -> set[int]:

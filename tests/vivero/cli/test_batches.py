@@ -251,5 +251,10 @@ def test_a_persons_data_are_erased_page_by_page_and_what_is_kept_is_an_error(ser
         "y.gz is damaged: what it has is not erased\n",
     )
     assert "1 instances are kept" in said.stderr
+    pages["1"] = {"next": "archive:", "counts": {"commands": 2, "inUse": 1}, "searched": "7/9"}
+    said = run("erase", "--yes", "--variable", "email=ann")
+    assert "erased: 2 commands\n" in said.stdout
+    assert "searched the log to 7 of 9" in said.stderr
+    assert "1 events stay" in said.stderr
     pages["1"] = {"next": "archive:"}
     assert "2 files of the archive are missing or damaged" in run("erase", "--yes", "--variable", "email=ann").stderr

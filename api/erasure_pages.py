@@ -1,0 +1,181 @@
+"""The pages of an erasure that search by value: the logs, then tables that belong to no instance.
+
+A request searches until its time is over. Each page is a transaction with the record of what it erased. A request that
+is killed loses at most the answer: the same one again goes on.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from typing import Any, TypeVar
+from uuid import UUID
+
+import msgspec
+import trio
+
+from vivero.api.access import audit
+from vivero.api.problems import invalid_argument
+from vivero.api.request import Request
+from vivero.api.services import Services
+from vivero.storage import audit_log, history
+from vivero.storage import erasure_by_value as by_value
+from vivero.storage.erasure_by_value import Counts, Place, Search
+from vivero.storage.postgres.driver import Connection
+
+LOGS, KEYS, BATCHES, EXECUTIONS, WORKERS = "log:", "keys:", "batches:", "executions:", "workers:"
+"""How places begin, in the order of the search."""
+T = TypeVar("T")
+_key_decoder = msgspec.json.Decoder(tuple[str, str])
+
+
+@dataclass(slots=True)
+class Answer:
+    """What a request has erased, or would erase. Roots are keys of process instances."""
+
+    erased: list[int] = field(default_factory=list)
+    kept: dict[int, str] = field(default_factory=dict)
+    """Root → why not, as `storage.history` says it."""
+    erased_from_archive: list[int] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    damaged: list[str] = field(default_factory=list)
+    counts: Counts = field(default_factory=Counts)
+    searched: str | None = None
+    """The position to which a partition's log was searched, and its last one."""
+    next: str | None = None
+
+    def add_trees(self, verdicts: Mapping[int, str]) -> None:
+        self.erased += [root for root, verdict in verdicts.items() if verdict == history.DELETED]
+        self.kept |= {root: verdict for root, verdict in verdicts.items() if verdict != history.DELETED}
+
+    def document(self, dry: bool) -> dict[str, Any]:
+        """The answer as JSON."""
+        counts = asdict(self.counts)
+        return {
+            "dryRun": dry,
+            "erased": [str(root) for root in self.erased],
+            "kept": [
+                {"processInstanceKey": str(root), "reason": history.why_not(root, root, why)}
+                for root, why in self.kept.items()
+            ],
+            "erasedFromArchive": [str(root) for root in self.erased_from_archive],
+            "missing": self.missing,
+            "damaged": self.damaged,
+            "counts": {
+                "commands": counts["commands"],
+                "events": counts["events"],
+                "idempotencyKeys": counts["idempotency_keys"],
+                "batchOperations": counts["batch_operations"],
+                "jobExecutions": counts["job_executions"],
+                "workers": counts["workers"],
+                "inUse": counts["in_use"],
+            },
+            "searched": self.searched,
+            "next": self.next,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """The search of one request."""
+
+    request: Request
+    services: Services
+    search: Search
+    answer: Answer
+
+    async def go_on(self, place: str, deadline: float) -> str | None:
+        """Search from a place until the time is over, one page at least; the next place, None at the end."""
+        following: str | None = place
+        while following is not None:
+            kind, _, rest = following.partition(":")
+            following = await _STEPS[f"{kind}:"](self, rest)
+            if trio.current_time() >= deadline:
+                break
+        return following
+
+    async def logs(self, rest: str) -> str | None:
+        place = _read(rest, lambda: Place(*map(int, rest.split("."))), Place())
+        if self.services.archive is not None and not self.search.dry:
+            await self._erase_archived(place)
+        async with self.services.pool.connection() as connection, connection.transaction():
+            found = await by_value.search_logs(connection, self.search, place)
+            erased = [str(root) for root, verdict in found.trees.items() if verdict == history.DELETED]
+            await self._record(connection, [*erased, *self._whole(found.counts, f"{LOGS}{rest}")])
+        self.answer.add_trees(found.trees)
+        self.answer.counts.add(found.counts)
+        if found.next is None:
+            return KEYS
+        if found.next.position:
+            self.answer.searched = f"{found.next.position}/{found.of}"
+        return LOGS + ".".join(map(str, found.next))
+
+    async def _erase_archived(self, place: Place) -> None:
+        """Trees whose events have the value go from the archive first: later nothing would lead there."""
+        async with self.services.pool.connection() as connection:
+            found = await by_value.search_logs(connection, replace(self.search, dry=True), place)
+        roots = [root for root, verdict in found.trees.items() if verdict == history.DELETED]
+        if roots and self.services.archive is not None:
+            done = await self.services.archive.erase(roots, history.ERASURE)
+            self.answer.erased_from_archive += done.roots
+            self.answer.missing += done.missing
+            self.answer.damaged += done.damaged
+
+    async def keys(self, rest: str) -> str | None:
+        after = _read(rest, lambda: _key_decoder.decode(base64.urlsafe_b64decode(rest)), ("", ""))
+        found = await self._table(KEYS, partial(by_value.search_keys, after=after))
+        if found is not None:
+            return KEYS + base64.urlsafe_b64encode(msgspec.json.encode(found)).decode()
+        # The others belong to no tenant.
+        return BATCHES if self.search.tenants is None else None
+
+    async def batches(self, rest: str) -> str | None:
+        after = _read(rest, lambda: int(rest), 0)
+        found = await self._table(BATCHES, partial(by_value.search_batches, after=after))
+        return EXECUTIONS if found is None else f"{BATCHES}{found}"
+
+    async def executions(self, rest: str) -> str | None:
+        after = _read(rest, lambda: str(UUID(rest)), str(UUID(int=0)))
+        found = await self._table(EXECUTIONS, partial(by_value.search_executions, after=after))
+        return WORKERS if found is None else f"{EXECUTIONS}{found}"
+
+    async def workers(self, rest: str) -> str | None:
+        after = _read(rest, lambda: base64.urlsafe_b64decode(rest).decode(), "")
+        found = await self._table(WORKERS, partial(by_value.search_workers, after=after))
+        return None if found is None else WORKERS + base64.urlsafe_b64encode(found.encode()).decode()
+
+    async def _table(self, name: str, search: Callable[..., Awaitable[Any]]) -> Any:
+        counts = Counts()
+        async with self.services.pool.connection() as connection, connection.transaction():
+            following = await search(connection, self.search, counts=counts)
+            await self._record(connection, self._whole(counts, name))
+        self.answer.counts.add(counts)
+        return following
+
+    def _whole(self, counts: Counts, place: str) -> list[str]:
+        return [place] if counts.erased else []
+
+    async def _record(self, connection: Connection, keys: Sequence[str]) -> None:
+        """Who asked for it, in the transaction that does it."""
+        if keys and not self.search.dry:
+            records = [record for key in keys if (record := audit.record_of(self.request, key)) is not None]
+            await audit_log.add_all(connection, records, audit_log.SUCCESS)
+
+
+_STEPS: Mapping[str, Callable[[Pages, str], Awaitable[str | None]]] = {
+    LOGS: Pages.logs,
+    KEYS: Pages.keys,
+    BATCHES: Pages.batches,
+    EXECUTIONS: Pages.executions,
+    WORKERS: Pages.workers,
+}
+
+
+def _read(rest: str, read: Callable[[], T], first: T) -> T:
+    """The place in a search; without one, its beginning. Raises Problem 400."""
+    try:
+        return read() if rest else first
+    except (ValueError, TypeError, msgspec.DecodeError) as error:
+        raise invalid_argument("The provided after is no place that an answer has named") from error

@@ -1,0 +1,100 @@
+-- name: first
+-- The partition behind $1 with the lowest number, and its last processed position.
+SELECT p.id, coalesce((SELECT to_pos FROM batches b WHERE b.partition_id = p.id ORDER BY from_pos DESC LIMIT 1), p.id::bigint << 51)
+FROM partitions p WHERE p.id >= $1 ORDER BY p.id LIMIT 1;
+
+-- name: page
+-- The next rows of a partition's event log, up to $4 and about $5 bytes, with the payload of the command at its own row. Sizes are read
+-- without the texts. `tree`: the row belongs to a tree; `ended`: that has ended, or (NULL) it is not there any more.
+SELECT e.position, e.seq, e.root_key, e.events, e.version, e.rejection, e.response, e.intent, e.payload,
+    (SELECT p.ended_at IS NOT NULL FROM process_instances p WHERE p.process_instance_key = e.root_key)
+FROM (
+    SELECT l.position, l.seq, l.root_key, l.events, l.version, l.rejection::text, l.response::text, c.intent, c.payload,
+        sum(l.size + coalesce(octet_length(c.payload), 0)) OVER (ORDER BY l.position, l.seq) - l.size
+            - coalesce(octet_length(c.payload), 0) AS before
+    FROM (
+        SELECT position, seq, root_key, coalesce(events, large_events) AS events, version, rejection, response,
+            coalesce(octet_length(events), octet_length(large_events)) AS size
+        FROM event_log
+        WHERE partition_id = $1 AND position >= $2 AND position < ($1::bigint + 1) << 51 AND (position, seq) > ($2::bigint, $3::int)
+        ORDER BY position, seq LIMIT $4
+    ) l LEFT JOIN command_log c ON l.seq = 0 AND c.partition_id = $1 AND c.position = l.position
+) e
+WHERE e.before < $5
+ORDER BY e.position, e.seq;
+
+-- name: seen
+-- Those of these positions whose commands the caller's tenants may see.
+SELECT position FROM command_log
+WHERE partition_id = $1 AND position = ANY ($2::bigint[]) AND string_to_array(tenant_id, ',') <@ $3::text[];
+
+-- name: trees_at
+-- The positions whose commands changed a tree that is still there: the commands stay with it.
+SELECT DISTINCT e.position FROM event_log e JOIN process_instances p ON p.process_instance_key = e.root_key
+WHERE e.partition_id = $1 AND e.position = ANY ($2::bigint[]);
+
+-- name: live_channels
+-- Those of these message channels in which something waits.
+SELECT k.tenant, k.correlation_key FROM unnest($1::text[], $2::text[]) k(tenant, correlation_key)
+WHERE EXISTS (SELECT FROM messages t WHERE t.slot = slot_of(k.tenant, k.correlation_key) AND t.tenant_id = k.tenant
+        AND md5(t.correlation_key) = md5(k.correlation_key) AND t.correlation_key = k.correlation_key)
+    OR EXISTS (SELECT FROM channel_subscriptions t WHERE t.slot = slot_of(k.tenant, k.correlation_key) AND t.tenant_id = k.tenant
+        AND md5(t.correlation_key) = md5(k.correlation_key) AND t.correlation_key = k.correlation_key)
+    OR EXISTS (SELECT FROM start_locks t WHERE t.slot = slot_of(k.tenant, k.correlation_key) AND t.tenant_id = k.tenant
+        AND md5(t.correlation_key) = md5(k.correlation_key) AND t.correlation_key = k.correlation_key);
+
+-- name: replace
+-- A row of no tree, or of a rejected command. The reason of a rejection may quote what was sent; its code stays.
+UPDATE event_log SET events = $4, large_events = NULL,
+    rejection = CASE WHEN rejection IS NOT NULL THEN json_build_object('code', rejection->>'code', 'reason', 'erased') END,
+    response = CASE WHEN response IS NOT NULL THEN 'null'::json END
+WHERE partition_id = $1 AND position = $2::bigint AND seq = $3::smallint;
+
+-- name: record_trees
+-- Their events are emptied: replay gives nothing of them.
+UPDATE deleted_trees SET reason = 'ERASURE' WHERE root_key = ANY ($1::bigint[]);
+
+-- name: keys
+-- The next idempotency keys, by their primary key.
+SELECT tenant, key FROM idempotency_keys WHERE (tenant, key) > ($1, $2) /* tenants: AND string_to_array(tenant, ',') <@ $4::text[] */
+ORDER BY tenant, key LIMIT $3;
+
+-- name: delete_keys
+-- A client that repeats the request with the key repeats the command.
+DELETE FROM idempotency_keys k USING unnest($1::text[], $2::text[]) AS x(tenant, key) WHERE k.tenant = x.tenant AND k.key = x.key;
+
+-- name: batches
+-- The next batch operations that have ended, with all texts that their creators gave.
+SELECT b.batch_operation_key, b.filter::text, b.error, (SELECT string_agg(i.error, chr(10)) FROM batch_operation_items i
+    WHERE i.batch_operation_key = b.batch_operation_key AND i.error IS NOT NULL)
+FROM batch_operations b WHERE b.batch_operation_key > $1 AND NOT b.open ORDER BY b.batch_operation_key LIMIT $2;
+
+-- name: empty_batches
+-- They have ended: nobody evaluates the filter again.
+WITH items AS (UPDATE batch_operation_items SET error = 'erased' WHERE batch_operation_key = ANY ($1::bigint[]) AND error IS NOT NULL)
+UPDATE batch_operations SET filter = '{}', error = CASE WHEN error IS NOT NULL THEN 'erased' END
+WHERE batch_operation_key = ANY ($1::bigint[]) AND NOT open;
+
+-- name: executions
+-- The next failed executions of background jobs: the others still run, and go.
+SELECT id::text, payload::text, error, trace_context::text FROM job_executions
+WHERE state = 'failed' AND id > $1::uuid ORDER BY id LIMIT $2;
+
+-- name: delete_executions
+-- Nobody can retry them any more.
+DELETE FROM job_executions WHERE id = ANY ($1::text[]::uuid[]) AND state = 'failed';
+
+-- name: workers
+-- The next names of workers in the statistics.
+SELECT worker FROM (SELECT worker FROM job_counts UNION SELECT worker FROM job_count_changes) known
+WHERE worker > $1 ORDER BY worker LIMIT $2;
+
+-- name: rename_workers
+-- The sums stay, under another name.
+WITH changed AS (UPDATE job_count_changes SET worker = 'erased' WHERE worker = ANY ($1::text[])),
+     gone AS (DELETE FROM job_counts WHERE worker = ANY ($1::text[]) RETURNING *)
+INSERT INTO job_counts AS c (period, tenant_id, type, status, worker, partition_id, jobs, last_at)
+SELECT period, tenant_id, type, status, 'erased', partition_id, sum(jobs), max(last_at) FROM gone
+GROUP BY period, tenant_id, type, status, partition_id
+ON CONFLICT (period, tenant_id, type, status, worker, partition_id)
+DO UPDATE SET jobs = c.jobs + EXCLUDED.jobs, last_at = greatest(c.last_at, EXCLUDED.last_at);

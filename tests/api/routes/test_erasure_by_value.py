@@ -1,0 +1,320 @@
+"""An erasure reaches what belongs to no instance: the trial writes a person everywhere, and searches all columns."""
+
+import json
+from dataclasses import replace
+from typing import get_args, get_type_hints
+
+import msgspec
+import psycopg
+import pytest
+
+from tests.api.conftest import Client
+from tests.chaos import replayed
+from tests.core.models import ONE_TASK
+from tests.runtime.whole_engine import TENANT, EngineBench
+from tests.storage.schemas.running_instances import MODELS
+from vivero.api import app as api_app
+from vivero.api.routes import erasures
+from vivero.engine.core.records.codec import INTENTS
+from vivero.engine.core.records.conditional_changes import ChangeIfMatch
+from vivero.engine.core.records.conditionals import EvaluateConditionals
+from vivero.engine.core.records.instances import CancelInstance, CreateInstance, SetVariables
+from vivero.engine.core.records.messages import CorrelateMessage, PublishMessage
+from vivero.engine.core.records.signals import BroadcastSignal
+from vivero.engine.runtime.appender.task import Append
+from vivero.storage import erasure_by_value, history
+from vivero.storage.postgres import driver
+from vivero.storage.postgres.pool import Pool
+
+PERSON = "änn.smith@example.org"
+ESCAPED = json.dumps(PERSON)
+
+
+def variables(**more):
+    """A value that a client has spelled with escapes, and in an object."""
+    known = {
+        "email": msgspec.Raw(ESCAPED.encode()),
+        "customer": msgspec.Raw(json.dumps({"mail": f"To: {PERSON}!"}).encode()),
+    }
+    return known | {name: msgspec.Raw(json.dumps(value).encode()) for name, value in more.items()}
+
+
+def with_person(kind):
+    """A value of this type that has the person wherever there is room; None if there is none."""
+    if kind is str:
+        return PERSON
+    if kind == dict[str, msgspec.Raw]:
+        return variables()
+    if kind == dict[str, str]:
+        return {"email": ESCAPED, PERSON: "1"}
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        return filled(kind)
+    if getattr(kind, "__total__", None) is False:  # a TypedDict of changes
+        return {"assignee": PERSON, "candidate_groups": (PERSON,)}
+    for argument in get_args(kind):
+        if argument is not Ellipsis and (found := with_person(argument)) is not None:
+            return (found,) if getattr(kind, "__origin__", None) is tuple else found
+    return None
+
+
+def filled(record):
+    """A record with the person in every field that has room, and 1 where there must be something else."""
+    hints = {name: hint for name, hint in get_type_hints(record).items() if name in record.__struct_fields__}
+    values = {name: found for name, hint in hints.items() if (found := with_person(hint)) is not None}
+    required = {field.name for field in msgspec.structs.fields(record) if field.required}
+    return record(**dict.fromkeys(required, 1) | values) if values else None
+
+
+COMMANDS = {
+    intent: filled(command) for intent, command in INTENTS.items() if command is not ChangeIfMatch and filled(command)
+}
+CONDITIONAL = ChangeIfMatch(
+    1, (1,), SetVariables.intent, msgspec.Raw(msgspec.json.encode(SetVariables(1, variables())))
+)
+
+
+def test_every_command_with_texts_is_sent():
+    assert len(COMMANDS) >= 25
+    assert not {"MESSAGE:PUBLISH", "SIGNAL:BROADCAST", "USER_TASK:UPDATE", "JOB:FAIL"} - COMMANDS.keys()
+
+
+def places_of(dsn):
+    """The columns that have the person, as a text or as bytes, in any spelling of JSON."""
+    spellings = {PERSON.encode(), ESCAPED[1:-1].encode(), ESCAPED[1:-1].replace("\\", "\\\\").encode()}
+    found = set()
+    with psycopg.connect(dsn) as connection:
+        columns = connection.execute(
+            "SELECT table_name, column_name, data_type FROM information_schema.columns JOIN information_schema.tables"
+            " USING (table_schema, table_name) WHERE table_schema = 'public' AND table_type = 'BASE TABLE'"
+        ).fetchall()
+        assert len(columns) > 300
+        for table, column, kind in columns:
+            as_bytes = column if kind == "bytea" else f"convert_to({column}::text, 'UTF8')"
+            for spelling in spellings:
+                query = f"SELECT count(*) FROM {table} WHERE position(%s::bytea IN {as_bytes}) > 0"
+                if connection.execute(query, [spelling]).fetchone() != (0,):
+                    found.add(f"{table}.{column}")
+    return {place for place in found if not place.startswith(("command_log.", "event_log."))}
+
+
+@pytest.fixture
+async def bench(migrated):
+    made = EngineBench(migrated)
+    async with made.running():
+        await made.deploy(ONE_TASK, *MODELS)
+        yield made
+
+
+@pytest.fixture
+async def client(services, migrated, monkeypatch):
+    monkeypatch.setattr(erasures, "LOGS_S", 0.0)
+    monkeypatch.setattr(erasure_by_value, "ROWS", 7)
+
+    async def connect(deadline):
+        return await driver.connect(migrated, name="vivero test", deadline=deadline)
+
+    pool = Pool(connect, 2)
+    yield Client(api_app.build(replace(services, pool=pool)))
+    pool.close()
+
+
+async def erase(client, **subject):
+    """All pages of an erasure: what is erased, what is kept, and the sums."""
+    erased, kept, counts, after = [], {}, {}, {}
+    while after is not None:
+        answer = await client("POST", "/v2/erasures", subject | after)
+        assert answer.status == 200, answer.body
+        erased += answer.json["erased"]
+        kept |= {each["processInstanceKey"]: each["reason"] for each in answer.json["kept"]}
+        for name, count in answer.json["counts"].items():
+            counts[name] = counts.get(name, 0) + count
+        after = None if answer.json["next"] is None else {"after": answer.json["next"]}
+    return erased, kept, counts
+
+
+async def send(bench, command, key=None):
+    sent = Append(command, TENANT) if key is None else Append(command, TENANT, idempotency=key)
+    appended = await bench.appender.append(sent, deadline_s=10)
+    await bench.until(lambda: appended.position in bench.answers)
+    return bench.answers[appended.position]
+
+
+async def write_everywhere(bench):
+    for command in (*COMMANDS.values(), CONDITIONAL):
+        await bench.run(command)
+    given = variables()
+    await bench.run(BroadcastSignal("nobody waits", given))
+    await bench.run(EvaluateConditionals(given))
+    await bench.run(PublishMessage("nobody waits", "k", message_id=PERSON, variables=given, business_id=PERSON))
+    await bench.run(CorrelateMessage("hello", PERSON, given))
+    await bench.run(CreateInstance("nosuch", variables=given, business_id=PERSON))
+    await bench.run(CreateInstance("waiting", variables=variables(k=PERSON), tags=(PERSON,)))
+    await bench.run(PublishMessage("hello", PERSON, variables=given))
+    await bench.run(CreateInstance("p", variables=given))
+    for (key,) in await bench.rows("SELECT process_instance_key FROM process_instances WHERE ended_at IS NULL"):
+        await bench.run(CancelInstance(key))
+
+
+async def rows_of_logs(bench):
+    return [
+        await bench.rows("SELECT position FROM command_log ORDER BY 1"),
+        await bench.rows("SELECT position, seq FROM event_log ORDER BY 1, 2"),
+    ]
+
+
+OF_VARIABLE = {"variable": {"name": "email", "value": ESCAPED}}
+
+
+@pytest.mark.parametrize("subject", [{"values": [PERSON]}, OF_VARIABLE], ids=["text", "variable"])
+async def test_nothing_is_left_in_any_column_whatever_way_the_person_came_in(bench, client, migrated, subject):
+    await bench.run(CreateInstance("p", variables={"email": msgspec.Raw(b'"bob@example.org"')}))
+    await write_everywhere(bench)
+    before = await rows_of_logs(bench)
+    assert {"command_log_1_0.payload", "event_log_1_0.events", "event_log_1_0.rejection"} <= places_of(migrated)
+    _, kept, counts = await erase(client, **subject)
+    assert places_of(migrated) == set(), (kept, counts)
+    assert await rows_of_logs(bench) == before
+    assert await bench.value("SELECT count(*) FROM command_log WHERE payload LIKE '%bob@example.org%'::bytea") == 1
+    assert await erase(client, **subject) == ([], {}, dict.fromkeys(counts, 0)), "nothing is left to do"
+    assert await replayed.check(migrated) > 0
+
+
+async def test_an_erasure_may_be_killed_after_any_page_while_others_work(bench, client, migrated):
+    """The log can be replayed at each moment. The same request from the beginning goes on."""
+    await write_everywhere(bench)
+    after, pages = {}, 0
+    while after is not None:
+        answer = await client("POST", "/v2/erasures", OF_VARIABLE | after)
+        after = None if answer.json["next"] is None else {"after": answer.json["next"]}
+        pages += 1
+        if pages % 4 == 0:
+            await bench.run(CreateInstance("p", business_id="bob"))
+            assert await replayed.check(migrated) > 0
+    assert pages > 12
+    assert places_of(migrated) == set()
+
+
+async def test_a_dry_run_counts_and_changes_nothing(bench, client, migrated):
+    await write_everywhere(bench)
+    before = places_of(migrated), await bench.rows("SELECT * FROM deleted_trees")
+    erased, _, counts = await erase(client, **OF_VARIABLE, dryRun=True)
+    assert (places_of(migrated), await bench.rows("SELECT * FROM deleted_trees")) == before
+    assert len(erased) >= 2
+    assert counts["commands"] > 20
+    assert counts["events"] > 3
+    assert await erase(client, **OF_VARIABLE) != ([], {}, dict.fromkeys(counts, 0))
+
+
+async def test_texts_take_trees_that_had_them_once_and_keep_what_runs(bench, client, migrated):
+    overwritten = await created(bench, "p", email=PERSON)
+    await bench.run(SetVariables(overwritten, {"email": msgspec.Raw(b'""'), "customer": msgspec.Raw(b"null")}))
+    running = await created(bench, "p", note=PERSON)
+    await bench.run(CancelInstance(overwritten))
+    assert (await erase(client, **OF_VARIABLE))[:2] == ([], {}), "it has another value now"
+    erased, kept, _ = await erase(client, values=[PERSON])
+    assert (erased, list(kept)) == ([str(overwritten)], [str(running)])
+    await bench.run(CancelInstance(running))
+    assert (await erase(client, values=[PERSON]))[0] == [str(running)]
+    assert places_of(migrated) == set()
+
+
+async def created(bench, process, **more):
+    values = {name: msgspec.Raw(json.dumps(value).encode()) for name, value in more.items()}
+    outcome = await bench.run(CreateInstance(process, variables=values))
+    return int(msgspec.json.decode(outcome.response)["processInstanceKey"])
+
+
+async def test_the_events_of_a_tree_that_was_deleted_before_are_emptied(bench, client, migrated):
+    key = await created(bench, "p", email=PERSON)
+    await bench.run(CancelInstance(key))
+    async with bench.connection.transaction():
+        await history.delete_trees(bench.connection, [key], history.REQUEST)
+    erased, _, _ = await erase(client, **OF_VARIABLE)
+    assert (erased, places_of(migrated)) == ([str(key)], set())
+    assert await bench.value("SELECT reason FROM deleted_trees") == "ERASURE"
+    await created(bench, "p")
+    assert await replayed.check(migrated) > 0
+
+
+async def test_a_message_that_waits_is_in_use_until_it_has_gone(bench, client, migrated):
+    await bench.run(PublishMessage("nobody waits", PERSON, 60_000, variables=variables()))
+    _, _, counts = await erase(client, values=[PERSON])
+    assert counts["inUse"] == 1
+    assert {place.split(".")[0] for place in places_of(migrated)} == {"messages", "event_log_1_0"}
+    await bench.connection.execute("DELETE FROM messages")
+    assert (await erase(client, values=[PERSON]))[2]["inUse"] == 0
+    assert places_of(migrated) == set()
+
+
+async def test_idempotency_keys_go_by_value_and_with_their_instance(bench, client):
+    sha = b"x" * 32
+    for key, command in ((f"new {PERSON}", CreateInstance("nosuch")), ("bob", CreateInstance("nosuch"))):
+        await send(bench, command, (key, sha))
+    await send(bench, CreateInstance("p", business_id="to be erased"), ("k", sha))
+    await bench.run(CancelInstance(await bench.value("SELECT process_instance_key FROM process_instances")))
+    assert (await erase(client, values=[PERSON]))[2]["idempotencyKeys"] == 1
+    await erase(client, businessId="to be erased")
+    assert await bench.rows("SELECT key FROM idempotency_keys") == [("bob",)]
+
+
+async def test_filters_of_ended_batch_operations_and_failed_background_jobs_go(bench, client, migrated):
+    filter = json.dumps({"variables": [{"name": "email", "value": ESCAPED}]})
+    for number, still in ((1, "false"), (2, "true")):
+        await bench.connection.execute(
+            "INSERT INTO batch_operations"
+            " (type, open, resource, filter, actor_kind, actor_id, request_key, body_sha, error)"
+            f" VALUES ('CANCEL_PROCESS_INSTANCE', {still}, 'process-instances', $1::json, 'USER', 'u', $2, '', $3)",
+            (filter, str(number), f"cannot cancel that of {PERSON}" if number == 1 else None),
+        )
+    for state in ("failed", "pending"):
+        await bench.connection.execute(
+            "INSERT INTO job_executions (job_type, state, payload) VALUES ('mail', $1, $2::jsonb)", (state, filter)
+        )
+    _, _, counts = await erase(client, values=[PERSON])
+    assert (counts["batchOperations"], counts["jobExecutions"]) == (1, 1)
+    assert await bench.rows("SELECT filter::text, error FROM batch_operations WHERE NOT open") == [("{}", "erased")]
+    assert await bench.rows("SELECT state FROM job_executions") == [("pending",)]
+
+
+async def test_names_of_workers_go_and_their_sums_stay(bench, client, migrated):
+    for period, worker in (("2026-01-01", PERSON), ("2026-01-01", "erased"), ("2026-01-02", PERSON)):
+        await bench.connection.execute(
+            "INSERT INTO job_counts VALUES ($1::timestamptz, 't', 'mail', 'COMPLETED', $2, 1, 3, now())",
+            (period, worker),
+        )
+    await bench.connection.execute(
+        "INSERT INTO job_count_changes (partition_id, tenant_id, type, worker, status, jobs, last_at)"
+        " VALUES (1, 't', 'mail', $1, 'FAILED', 1, now())",
+        (PERSON,),
+    )
+    assert (await erase(client, values=[PERSON]))[2]["workers"] == 1
+    assert places_of(migrated) == set()
+    assert await bench.rows("SELECT worker, jobs::int FROM job_counts ORDER BY period") == [
+        ("erased", 6),
+        ("erased", 3),
+    ]
+
+
+async def test_what_was_erased_is_recorded_without_the_value(bench, client, migrated):
+    await bench.run(CreateInstance("nosuch", business_id=PERSON))
+    await erase(client, businessId=PERSON)
+    assert await bench.value("SELECT count(*) FROM audit_log WHERE operation = 'DELETE' AND result = 'SUCCESS'") >= 1
+    assert places_of(migrated) == set()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"values": []},
+        {"values": ["ann"]},
+        {"values": ["x" * 1001]},
+        {"values": [PERSON] * 21},
+        {"values": [PERSON], "businessId": "a"},
+        *(
+            {"values": [PERSON], "after": f"{kind}:x"}
+            for kind in ("log", "keys", "batches", "executions", "workers", "other")
+        ),
+    ],
+)
+async def test_bad_input(client, body):
+    assert (await client("POST", "/v2/erasures", body)).status == 400

@@ -1,0 +1,69 @@
+"""What an erasure looks for is found in every spelling, and only as a word."""
+
+import json
+
+import msgspec
+import pytest
+
+from vivero.engine.core.records.instances import CreateInstance, VariableSet
+from vivero.engine.core.records.messages import MessagePublished
+from vivero.storage.erasure import Subject
+from vivero.storage.sought import Sought
+
+NAME = "Jörg O'Neil"
+ESCAPED = json.dumps(NAME)
+OF_NAME = Sought(Subject(texts=(NAME,)))
+OF_BUSINESS = Sought(Subject("A-7"))
+OF_VARIABLE = Sought(Subject(variable="email", value=ESCAPED))
+OF_NUMBER = Sought(Subject(variable="customer", value="4.20e1"))
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        NAME,
+        f"Dear {NAME}, hello",
+        ESCAPED,
+        json.dumps({"a": [{"b": f"({NAME})"}]}),
+        json.dumps(json.dumps({"a": NAME})),
+        msgspec.Raw(json.dumps({NAME: 1}).encode()),
+        CreateInstance("p", variables={"x": msgspec.Raw(ESCAPED.encode())}),
+        CreateInstance("p", tags=("a", NAME)),
+        VariableSet(1, 1, "x", json.dumps([NAME])),
+        (MessagePublished(1, "t", "n", "k", variables={"x": ESCAPED}),),
+        {"a": {NAME: None}},
+    ],
+)
+def test_a_text_is_found_in_all_that_is_decoded(record):
+    assert OF_NAME.found_in(record)
+    assert OF_VARIABLE.found_in(record), "the text of a variable counts everywhere"
+
+
+@pytest.mark.parametrize(
+    "record", [f"X{NAME}", f"{NAME}son", NAME.upper(), "", None, 5, True, ["a"], "[" * 2000 + "\\"]
+)
+def test_other_texts_are_not(record):
+    assert not OF_NAME.found_in(record)
+
+
+@pytest.mark.parametrize(
+    ("record", "found"),
+    [
+        (VariableSet(1, 1, "customer", "42.0"), True),
+        (VariableSet(1, 1, "other", "42"), False),
+        (VariableSet(1, 1, "customer", "43"), False),
+        (CreateInstance("p", variables={"customer": msgspec.Raw(b"42")}), True),
+        (CreateInstance("p", variables={"a": msgspec.Raw(b'{"customer":42}')}), True),
+        (CreateInstance("p", variables={"customer": msgspec.Raw(b"[42]")}), True),
+        (CreateInstance("p", version=42), False),
+        ("42", False),
+    ],
+)
+def test_a_number_is_found_under_its_name_only(record, found):
+    assert OF_NUMBER.found_in(record) is found
+
+
+def test_a_short_business_id_is_found_as_such_only():
+    assert OF_BUSINESS.found_in(CreateInstance("p", business_id="A-7"))
+    assert not OF_BUSINESS.found_in(CreateInstance("p", tags=("A-7",)))
+    assert Sought(Subject("A-77")).found_in(CreateInstance("p", tags=("A-77",)))
