@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from functools import partial
 
 import msgspec
 import trio
@@ -21,11 +22,12 @@ from vivero.api.request import UNWATCHED_S, Request
 from vivero.api.response import Header, Response, iso_time, json_response, no_content, position_header
 from vivero.api.services import Services
 from vivero.engine.core.commands.conditional_change import CHANGES, conditional
-from vivero.engine.core.records.base import Command, partition_of
+from vivero.engine.core.records.base import Command
 from vivero.engine.core.records.effects import Rejection, RejectionCode
 from vivero.engine.core.records.instances import CreateInstance
 from vivero.engine.runtime.appender.admission import Lost, NotAppended
-from vivero.engine.runtime.appender.calls import Append, PendingCommand
+from vivero.engine.runtime.appender.calls import Append
+from vivero.engine.runtime.replies import Reply, reply_by
 from vivero.engine.tracing.request import POSITION
 from vivero.storage import log
 from vivero.storage.log import Appended, CommandOutcome
@@ -127,25 +129,35 @@ async def _attempt(
         services.redirects.check(request, partition, anywhere=isinstance(command, CreateInstance))
     record = audit.of_command(request)
     item = Append(command, tenant, key, idempotency, partition, audit=record, flush=flush)
-    pending = _begin(services, item)
-    if waits and (submitted := await _soon(services, pending, deadline)) is not None:
-        return submitted
-    appended = await _appended(services, pending, deadline)
-    if not appended.same_body:
-        raise key_was_used(appended.position)
-    if not waits:
-        return Submitted(appended, None)
-    durable_at = 0.0 if flush or idempotency else pending.appended_at + WAL_WRITER_S
-    return Submitted(appended, await _outcome(services, appended.position, deadline, durable_at, request))
+    return await _submitted(services, item, deadline, waits, request)
+
+
+async def _submitted(
+    services: Services, item: Append, deadline: float, waits: bool, request: Request | None = None
+) -> Submitted:
+    """Append a command, and wait for any outcome if `waits`. Raises Problem, and ClientLeft if the client of `request`
+    disconnects."""
+    with _begin(services, item, waits) as wait:
+        pending, reply = wait.pending, None
+        if waits and pending.queued:
+            soon = min(deadline, pending.since + UNWATCHED_S, pending.patience_until)
+            reply = await wait.receive(services.deadlines, soon)
+        appended = await _appended(services, wait, deadline) if reply is None else _place(reply)
+        POSITION.set(appended.position)
+        if not appended.same_body:
+            raise key_was_used(appended.position)
+        outcome = None if reply is None else reply.outcome
+        if waits and outcome is None:
+            durable_at = 0.0 if item.flush or item.idempotency else pending.appended_at + WAL_WRITER_S
+            outcome = await _outcome(services, wait, appended, deadline, durable_at, request)
+        return Submitted(appended, outcome)
 
 
 async def submit_internal(services: Services, command: Command, tenant: str, key: int) -> None:
     """Append a command that the API itself creates and wait for any outcome. Raises Problem like `submit`."""
     deadline = trio.current_time() + services.settings.response_timeout_s
     partition = await services.routing.partition_of(command, tenant, services.pool.connection)
-    pending = _begin(services, Append(command, tenant, key, None, partition))
-    appended = await _appended(services, pending, deadline)
-    await _outcome(services, appended.position, deadline, pending.appended_at + WAL_WRITER_S)
+    await _submitted(services, Append(command, tenant, key, None, partition), deadline, waits=True)
 
 
 def responds_async(request: Request, default: bool) -> bool:
@@ -182,59 +194,54 @@ async def accepted(services: Services, appended: Appended) -> Response:
     return json_response(body, position_header(appended.position), status=202)
 
 
-def _begin(services: Services, item: Append) -> PendingCommand:
+def _begin(services: Services, item: Append, waits: bool) -> OutcomeWait:
     try:
-        return services.appender.begin_append(item)
+        return OutcomeWait(services.replies, services.appender, item, services.completions if waits else None)
     except NotAppended as error:
         raise not_appended(error) from error
 
 
-async def _appended(services: Services, pending: PendingCommand, deadline: float) -> Appended:
+def _place(reply: Reply) -> Appended:
     try:
-        appended = await services.appender.finish_append(pending, deadline)
+        return reply.place
     except NotAppended as error:
         raise not_appended(error) from error
-    POSITION.set(appended.position)
-    return appended
 
 
-async def _soon(services: Services, pending: PendingCommand, deadline: float) -> Submitted | None:
-    """The outcome, if it comes within `UNWATCHED_S`. None: `_appended` and `_outcome` wait on and tell failures."""
-    if not pending.queued:
-        return None
-    waiting = OutcomeWait(services.completions, pending)
+async def _appended(services: Services, wait: OutcomeWait, deadline: float) -> Appended:
+    appended = wait.place()
+    if appended is not None:
+        return appended
     try:
-        await services.deadlines.wait(waiting.done, min(deadline, pending.since + UNWATCHED_S, pending.patience_until))
-        outcome, appended = waiting.outcome(), pending.result
-    except Lost as error:
+        return await services.appender.finish_append(wait.pending, wait.replies, deadline)
+    except NotAppended as error:
         raise not_appended(error) from error
-    finally:
-        waiting.close()
-    if outcome is None or not isinstance(appended, Appended):
-        return None
-    POSITION.set(appended.position)
-    return Submitted(appended, outcome)
 
 
 async def _outcome(
-    services: Services, position: int, deadline: float, durable_at: float, request: Request | None = None
+    services: Services,
+    wait: OutcomeWait,
+    appended: Appended,
+    deadline: float,
+    durable_at: float,
+    request: Request | None,
 ) -> CommandOutcome:
-    """The outcome of a command. `durable_at`: the time of Trio's clock after which no crash loses the command.
-
-    Raises Problem, and ClientLeft if the client of `request` disconnects.
-    """
+    """The outcome of a command. `durable_at`: the time of Trio's clock after which no crash loses the command."""
     try:
-        with services.completions.register(partition_of(position), position) as waiter:
-            with trio.move_on_at(min(deadline, trio.current_time() + UNWATCHED_S)):
-                return await waiter.wait()
-            with trio.move_on_at(deadline):
-                return await (waiter.wait() if request is None else request.unless_left(waiter.wait))
-    except Lost as error:
-        raise not_appended(error) from error
+        wait.register(services.completions, appended)
     except NotAppended as error:
         # There are too many waiters. Clients would repeat a 503, but the command is in the log.
-        raise _too_late(position, durable_at) from error
-    raise _too_late(position, durable_at)
+        raise _too_late(appended.position, durable_at) from error
+    reply = await reply_by(wait.replies, min(deadline, trio.current_time() + UNWATCHED_S))
+    if reply is None:
+        watched = partial(reply_by, wait.replies, deadline)
+        reply = await (watched() if request is None else request.unless_left(watched))
+    if reply is None:
+        raise _too_late(appended.position, durable_at)
+    try:
+        return reply.answer
+    except Lost as error:
+        raise not_appended(error) from error
 
 
 def _too_late(position: int, durable_at: float) -> Problem:

@@ -1,49 +1,65 @@
-"""The wait for a command's outcome from before it is appended, with one wake-up."""
+"""The wait of a request for its command, from before the append to the outcome: one memory channel."""
 
 from __future__ import annotations
 
-import trio
+from types import TracebackType
+from typing import Self
 
-from vivero.api.services import CompletionRegistry, OutcomeWaiter
+from vivero.api.deadlines import Deadlines
+from vivero.api.reply_pool import ReplyPool
+from vivero.api.services import CommandAppender, CompletionRegistry
 from vivero.engine.core.records.base import partition_of
-from vivero.engine.runtime.appender.admission import Overloaded
-from vivero.engine.runtime.appender.calls import PendingCommand
-from vivero.storage.log import Appended, CommandOutcome
+from vivero.engine.runtime.appender.calls import Append
+from vivero.engine.runtime.replies import Reply
+from vivero.storage.log import Appended
 
 
 class OutcomeWait:
-    """Sets `done` when the outcome is known, or when the append failed or calls for another answer.
+    """The channel of one command. The request owns it. If it leaves before the last reply, it closes its end.
 
-    The appender itself registers the command for its outcome. So the request need not run in between, and the outcome
-    never comes first.
+    The appender replies, or passes the sending end on to the completions with the position. So the request need not run
+    in between, and the outcome never comes first.
     """
 
-    __slots__ = ("_completions", "_pending", "_waiter", "done")
+    __slots__ = ("_is_over", "_pool", "_send", "pending", "replies")
 
-    def __init__(self, completions: CompletionRegistry, pending: PendingCommand) -> None:
-        self._completions, self._pending = completions, pending
-        self._waiter: OutcomeWaiter | None = None
-        self.done = trio.Event()
-        if pending.result is None:
-            pending.then = self._appended
+    def __init__(
+        self,
+        pool: ReplyPool,
+        appender: CommandAppender,
+        item: Append,
+        completions: CompletionRegistry | None,
+    ) -> None:
+        """Begin to append a command. `completions`: wait for its outcome, too. Raises NotAppended."""
+        self._pool, self._is_over = pool, False
+        self._send, self.replies = pool.take()
+        self.pending = appender.begin_append(item, self._send, completions)
+
+    async def receive(self, deadlines: Deadlines, until: float) -> Reply | None:
+        """The reply, if it comes up to a time of Trio's clock. Call this at most once, and before `place`."""
+        reply = await deadlines.receive(self._send, self.replies, until)
+        self._is_over = reply is not None and (reply.outcome is not None or reply.error is not None)
+        return reply
+
+    def place(self) -> Appended | None:
+        """The place in the log, if the command waits for its outcome there. Otherwise it is the next reply."""
+        self.pending.tells_append = True
+        return None if self.pending.waiter is None else self.pending.waiter.appended
+
+    def register(self, completions: CompletionRegistry, appended: Appended) -> None:
+        """Wait for the outcome, unless that has begun. Raises Overloaded."""
+        if self.pending.waiter is None:
+            position = appended.position
+            self.pending.waiter = completions.register(partition_of(position), position, self._send, appended=appended)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._is_over:
+            self._pool.give_back((self._send, self.replies))
         else:
-            self._appended(pending.result)
-
-    def outcome(self) -> CommandOutcome | None:
-        """The outcome, if it is known. Raises Lost."""
-        return None if self._waiter is None else self._waiter.result()
-
-    def close(self) -> None:
-        """End the wait."""
-        self._pending.then = None
-        if self._waiter is not None:
-            self._waiter.close()
-
-    def _appended(self, result: Appended | Exception) -> None:
-        if isinstance(result, Appended) and result.same_body:
-            try:
-                self._waiter = self._completions.register(partition_of(result.position), result.position, self.done)
-            except Overloaded:
-                self.done.set()
-        else:
-            self.done.set()
+            self.replies.close()
+            self.pending.leave()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Any, Protocol
 
 import trio
@@ -20,6 +19,7 @@ from vivero.api.memory_budget import MemoryBudget
 from vivero.api.metrics import Metrics, RequestFigures
 from vivero.api.redirects import Redirects
 from vivero.api.refusals import Refusals
+from vivero.api.reply_pool import ReplyPool
 from vivero.api.request import Headers
 from vivero.api.settings import ApiSettings
 from vivero.api.waits import Waits
@@ -29,10 +29,11 @@ from vivero.engine.connectors.secrets import UsedSecrets
 from vivero.engine.connectors.webhook_registry import WebhookRegistry
 from vivero.engine.jobs.archive.archive import Archive
 from vivero.engine.runtime.appender.calls import Append, PendingCommand
+from vivero.engine.runtime.replies import OutcomeRegistry, Replies, Reply
 from vivero.engine.runtime.supervision.children import ChildHealth
 from vivero.engine.runtime.waiters import End
 from vivero.engine.tracing.tracer import Tracer
-from vivero.storage.log import Appended, CommandOutcome
+from vivero.storage.log import Appended
 from vivero.storage.postgres.driver import Connection
 
 
@@ -41,50 +42,17 @@ class CommandAppender(Protocol):
 
     def admits_new(self) -> bool: ...
 
-    def begin_append(self, item: Append) -> PendingCommand: ...
+    def begin_append(
+        self, item: Append, replies: trio.MemorySendChannel[Reply], outcomes: OutcomeRegistry | None = None
+    ) -> PendingCommand: ...
 
-    async def finish_append(self, pending: PendingCommand, deadline: float) -> Appended: ...
-
-
-class OutcomeWaiter(Protocol):
-    """Waits for the outcome of one command, until `close` or the end of its block.
-
-    Raises:
-        Lost: a crash of PostgreSQL took the command.
-    """
-
-    async def wait(self) -> CommandOutcome: ...
-
-    def result(self) -> CommandOutcome | None: ...
-
-    def close(self) -> None: ...
-
-    def __enter__(self) -> OutcomeWaiter: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
-    ) -> None: ...
+    async def finish_append(self, pending: PendingCommand, replies: Replies, deadline: float) -> Appended: ...
 
 
-class EndWaiter(Protocol):
-    """Waits for the end of one process instance: COMPLETED or TERMINATED.
+class CompletionRegistry(OutcomeRegistry, Protocol):
+    """`engine.runtime.completions.Completions`. A registration lasts until the message, `close`, or the block's end."""
 
-    Raises:
-        NotToldHere: the program is stopping.
-    """
-
-    @property
-    def value(self) -> End | None: ...
-
-    async def wait(self) -> End: ...
-
-
-class CompletionRegistry(Protocol):
-    """`engine.runtime.completions.Completions`."""
-
-    def register(self, partition: int, position: int, done: trio.Event | None = None) -> OutcomeWaiter: ...
-
-    def register_end(self, instance_key: int) -> AbstractContextManager[EndWaiter]: ...
+    def register_end(self, instance_key: int, send: trio.MemorySendChannel[End]) -> AbstractContextManager[object]: ...
 
 
 class ConnectionPool(Protocol):
@@ -189,6 +157,8 @@ class Services:
     """None: ended instances are not archived."""
     archive_deletions: bool = False
     """Whether instances that people delete are archived first."""
+    replies: ReplyPool = field(default_factory=ReplyPool)
+    """The memory channels of requests that wait for outcomes."""
     deadlines: Deadlines = field(default_factory=Deadlines)
     """Of the requests that wait for outcomes."""
     decoding: trio.CapacityLimiter = field(default_factory=lambda: trio.CapacityLimiter(1))

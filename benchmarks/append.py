@@ -9,7 +9,9 @@ import trio
 
 from benchmarks.model import CREATE
 from benchmarks.server import fresh_database
-from vivero.engine.runtime.appender.task import Append, Appender, AppenderSettings
+from vivero.engine.runtime.appender.calls import Append
+from vivero.engine.runtime.appender.settings import AppenderSettings
+from vivero.engine.runtime.appender.task import Appender
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.settings import SupervisionSettings
 from vivero.storage.postgres import driver

@@ -28,7 +28,8 @@ from vivero.engine.core.records.signals import BroadcastSignal
 from vivero.engine.core.shared.starts import metadata_of
 from vivero.engine.jobs.chores import ChoreSettings, dispatcher_settings, of_partitions
 from vivero.engine.jobs.dispatcher import JobDispatcher
-from vivero.engine.runtime.appender.task import Append, Appender
+from vivero.engine.runtime.appender.calls import Append
+from vivero.engine.runtime.appender.task import Appender
 from vivero.engine.runtime.consumer.leadership import Consumer
 from vivero.engine.runtime.consumer.piggyback import PiggybackedStatement, Subject
 from vivero.engine.runtime.definitions import DefinitionCache

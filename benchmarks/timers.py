@@ -24,7 +24,8 @@ from vivero.engine.core.records.base import DEFAULT_TENANT
 from vivero.engine.core.records.catalogue import Deploy, ResourceReference
 from vivero.engine.core.records.instances import CreateInstance
 from vivero.engine.core.shared.starts import metadata_of
-from vivero.engine.runtime.appender.task import Append, Appended, Appender
+from vivero.engine.runtime.appender.calls import Append
+from vivero.engine.runtime.appender.task import Appender
 from vivero.engine.runtime.consumer.leadership import Consumer
 from vivero.engine.runtime.consumer.piggyback import PiggybackedStatement, Subject
 from vivero.engine.runtime.definitions import DefinitionCache
@@ -33,7 +34,7 @@ from vivero.engine.runtime.supervision.settings import SupervisionSettings
 from vivero.engine.runtime.timers.task import Timers
 from vivero.program import tune_collector
 from vivero.storage import clock
-from vivero.storage.log import CommandOutcome
+from vivero.storage.log import Appended, CommandOutcome
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.pool import Pool

@@ -31,7 +31,7 @@ from vivero.engine.jobs.chore_settings import ExpirySettings, MaintenanceSetting
 from vivero.engine.jobs.settings import JobSettings
 from vivero.engine.jobs.type_settings import NAMES as OF_JOB_TYPES
 from vivero.engine.jobs.type_settings import JobTypeSettings
-from vivero.engine.runtime.appender.task import AppenderSettings
+from vivero.engine.runtime.appender.settings import AppenderSettings
 from vivero.engine.runtime.batch_operations.settings import BatchOperationSettings
 from vivero.engine.runtime.cluster.settings import ClusterSettings
 from vivero.engine.runtime.consumer.settings import ConsumerSettings

@@ -14,7 +14,7 @@ from vivero.connections import Connections
 from vivero.engine.jobs.archive.archive import Archive
 from vivero.engine.jobs.archive.opening import open_store
 from vivero.engine.runtime.appender.calls import PendingCommand
-from vivero.engine.runtime.appender.task import Appender
+from vivero.engine.runtime.appender.task import Appender, WorkChannel
 from vivero.engine.runtime.batch_operations.settings import BATCH_OPERATIONS_PARTITION
 from vivero.engine.runtime.batch_operations.task import BatchOperations
 from vivero.engine.runtime.cluster.task import Cluster
@@ -56,9 +56,11 @@ class EngineTasks:
         elsewhere: Callable[[PendingCommand], bool] | None = None,
         tracer: Tracer | None = None,
         reads: Pool | None = None,
+        work: WorkChannel | None = None,
     ) -> None:
         """`events()` is called when a partition is opened. `add(*children)` runs the tasks of a new partition.
-        `elsewhere(pending)` may let a sibling process append a command. `reads`: for the archive."""
+        `elsewhere(pending)` may let a sibling process append a command. `reads`: for the archive.
+        `work`: the channel of the appender."""
         self._config, self._connections, self._node = config, connections, node
         self._definitions, self._events, self._tracer = definitions, events, tracer
         store = open_store(config.retention)
@@ -77,6 +79,7 @@ class EngineTasks:
             owned=self.handovers.led,
             elsewhere=elsewhere,
             tracer=tracer,
+            work=work,
         )
         self.batch_operations = BatchOperations(
             connections.dedicated(

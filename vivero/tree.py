@@ -33,6 +33,7 @@ from vivero.connections import Connections, Pools, open_pools
 from vivero.connector_tasks import ConnectorTasks
 from vivero.engine.bpmn.parser import parse
 from vivero.engine.bpmn.xml import LIMITS
+from vivero.engine.runtime.appender.calls import PendingCommand
 from vivero.engine.runtime.completions import Completions
 from vivero.engine.runtime.definitions import DefinitionCache
 from vivero.engine.runtime.siblings.task import Siblings
@@ -80,9 +81,7 @@ def build(
     siblings_directory: Path | None = None,
 ) -> Tree:
     """All parts, connected. `node` is unique to this process; `others` are children that supervise PostgreSQL.
-
-    `siblings_directory` has the sockets of the processes of one program, if there are several.
-    """
+    `siblings_directory` has the sockets of the processes of one program, if there are several."""
     connections = Connections(Primary(dsn))
     tracing = NodeTracing(config, node)
     pools = open_pools(config, connections)
@@ -98,6 +97,7 @@ def build(
     engine = EngineTasks(
         config, connections, node, definitions, announcer, lambda: events, lambda *new: supervisor.add(*new),
         None if siblings is None else siblings.take, tracing.tracer, pools.reads,
+        work=trio.open_memory_channel[PendingCommand](config.appender.work_channel),  # requests → appender
     )  # fmt: skip
     http = HttpServer(config, pools, engine.handovers)
     jobs = BackgroundJobs(config, connections.primary, node, tracing.tracer)

@@ -32,12 +32,13 @@ from vivero.api.reading import read_of
 from vivero.api.request import UNWATCHED_S, Request
 from vivero.api.response import Response, json_response, no_content
 from vivero.api.search import getting, searching
-from vivero.api.services import EndWaiter, Services
+from vivero.api.services import Services
 from vivero.api.waits import Wait
 from vivero.engine.core.records.base import Variables
 from vivero.engine.core.records.instances import CancelInstance, CreateInstance, InstanceReply
 from vivero.engine.runtime.appender.admission import Overloaded
-from vivero.engine.runtime.waiters import NotToldHere
+from vivero.engine.runtime.replies import received
+from vivero.engine.runtime.waiters import End
 from vivero.storage import archives, history, reads
 from vivero.storage.archives import ArchiveProblem
 from vivero.storage.postgres.errors import Outage, Retry
@@ -256,11 +257,13 @@ async def _end(
     The waiter is registered before the state is read, so that an end in between is not missed. A database outage only
     delays the answer. Most instances end in the batch that creates them, and their end is known without a read.
     """
-    with services.completions.register_end(key) as end, trio.move_on_at(deadline) as scope:
+    send, ends = trio.open_memory_channel[End](1)
+    with ends, services.completions.register_end(key, send), trio.move_on_at(deadline) as scope:
         wait.leave = scope.cancel
+        end = received(ends)
         while True:
-            if end.value is not None and end.value.variables is not None:
-                return _result(end.value.state, end.value.variables, names)
+            if end is not None and end.variables is not None:
+                return _result(end.state, end.variables, names)
             try:
                 result = await read_of(
                     services,
@@ -269,23 +272,23 @@ async def _end(
                 )
             except (Outage, Retry):
                 await trio.sleep(RETRY_S)
+                end = end or received(ends)
                 continue
             if result is not None:
                 return result
             try:
-                await _wait(request, end)
-            except NotToldHere:
+                end = await _next_end(request, ends)
+            except trio.EndOfChannel:  # the program stops
                 return None
     return None
 
 
-async def _wait(request: Request, end: EndWaiter) -> None:
+async def _next_end(request: Request, ends: trio.MemoryReceiveChannel[End]) -> End:
     """Wait for the end, first without a watch for the client's disconnect, then with it. Raises ClientLeft."""
     with trio.move_on_after(UNWATCHED_S):
-        await end.wait()
-        return
+        return await ends.receive()
     await request.release_body()
-    await request.unless_left(end.wait)
+    return await request.unless_left(ends.receive)
 
 
 def _result(state: str, variables: Mapping[str, str], names: list[str] | None) -> StoredAnswer:

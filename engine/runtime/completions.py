@@ -1,8 +1,9 @@
 """Task: outcomes of commands and ends of instances for the requests that wait for them (docs/design/log.md §8).
 
-The consumer reports what it committed, and up to which position: the watermark (`committed`). Waiting requests are
-served in the same uninterrupted step. A request that registers for a position below the watermark comes too late for
-that. It is served from the outcomes that were remembered, or from PostgreSQL by the next sweep, which starts at once.
+Each waiting request owns a memory channel (`engine.runtime.replies`), and this task has the sending end. The consumer
+reports what it committed, and up to which position: the watermark (`committed`). Waiting requests are served in the
+same uninterrupted step. A request that registers for a position below the watermark comes too late for that. It is
+served from the outcomes that were remembered, or from PostgreSQL by the next sweep, which starts at once.
 A sweep queries everything outstanding, at least once a second, whenever a term begins, and when an outcome is late. So
 the outcomes of other nodes, and of batches whose commit was in doubt, arrive too. The reports within this process only
 make the sweep faster.
@@ -12,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import trio
 
@@ -21,10 +21,11 @@ from vivero.engine.core.records.base import partition_of
 from vivero.engine.core.state.instance_tree import Variable
 from vivero.engine.runtime.appender.admission import Lost, Overloaded
 from vivero.engine.runtime.dedicated_connection import DedicatedConnection
+from vivero.engine.runtime.replies import Reply
 from vivero.engine.runtime.supervision.beat import Beat
-from vivero.engine.runtime.waiters import Done, End, NotToldHere, Waiter, WaiterTable
+from vivero.engine.runtime.waiters import End, EndWaiter, OutcomeWaiter, WaiterTable
 from vivero.storage import log
-from vivero.storage.log import CommandOutcome
+from vivero.storage.log import Appended, CommandOutcome
 from vivero.storage.postgres.driver import CALL_TIMEOUT_S, Connection
 
 
@@ -52,65 +53,62 @@ class Completions:
     ) -> None:
         self._connection = DedicatedConnection(connect)
         self._settings = settings = settings or CompletionsSettings()
-        self._outcomes: WaiterTable[CommandOutcome] = WaiterTable(settings.recent)
-        self._ends: WaiterTable[End] = WaiterTable(settings.recent)
-        self._waiting = 0
+        self._outcomes: WaiterTable[CommandOutcome | Lost, OutcomeWaiter] = WaiterTable(settings.recent)
+        self._ends: WaiterTable[End, EndWaiter] = WaiterTable(settings.recent)
         self._stopping = False
         self._watermarks: dict[int, int] = {}
         self._due = trio.Event()
 
     # -- for requests; none of these has a checkpoint ---------------------------------------------------------------
 
-    def register(self, partition: int, position: int, done: Done | None = None) -> Waiter[CommandOutcome]:
-        """Wait for the answer to the command at `position`. `done` is set when it comes.
+    def register(
+        self,
+        partition: int,
+        position: int,
+        send: trio.MemorySendChannel[Reply],
+        number: int = 0,
+        appended: Appended | None = None,
+    ) -> OutcomeWaiter:
+        """Send the answer to the command at `position`, once, when it comes. It has `number` and `appended`.
 
         Raises:
             Overloaded: too many are waiting.
         """
-        waiter = self._enter(Waiter(position, self._forget_outcome, done))
+        self._check_limit()
+        waiter = OutcomeWaiter(self._outcomes, position, send, number, appended)
         # Sweep at once, too, if no watermark of the partition is known yet, because the program has just started.
         if not self._outcomes.add(waiter) and position <= self._watermarks.get(partition, position):
             self._due.set()
         return waiter
 
-    def register_end(self, instance_key: int) -> Waiter[End]:
-        """Wait for the end of a process instance.
+    def register_end(self, instance_key: int, send: trio.MemorySendChannel[End]) -> EndWaiter:
+        """Send the end of a process instance, once, when it comes. If the program stops before, `send` is closed.
 
         The next sweep finds an instance that ended long ago. A caller that needs it sooner registers, and then reads.
 
         Raises:
             Overloaded: too many are waiting.
         """
-        waiter = self._enter(Waiter(instance_key, self._forget_end))
+        self._check_limit()
+        waiter = EndWaiter(self._ends, instance_key, send)
         if not self._ends.add(waiter) and self._stopping:
-            waiter.fail(NotToldHere())
+            self.give_up_ends()
         return waiter
 
     def give_up_ends(self) -> None:
         """The program stops: end the waits for ends, which may take long. Waits for outcomes are short and go on."""
         self._stopping = True
-        for waiters in self._ends.waiters.values():
-            for waiter in waiters:
-                waiter.fail(NotToldHere())
+        for waiter in self._ends.take_all():
+            waiter.give_up()
 
     @property
     def waiting(self) -> int:
         """The number of registered waiters."""
-        return self._waiting
+        return self._outcomes.count + self._ends.count
 
-    def _enter(self, waiter: Waiter[Any]) -> Waiter[Any]:
-        if self._waiting >= self._settings.waiters:
-            raise Overloaded(f"{self._waiting} requests already wait for the outcome of their commands")
-        self._waiting += 1
-        return waiter
-
-    def _forget_outcome(self, waiter: Waiter[CommandOutcome]) -> None:
-        self._waiting -= 1
-        self._outcomes.remove(waiter)
-
-    def _forget_end(self, waiter: Waiter[End]) -> None:
-        self._waiting -= 1
-        self._ends.remove(waiter)
+    def _check_limit(self) -> None:
+        if self.waiting >= self._settings.waiters:
+            raise Overloaded(f"{self.waiting} requests already wait for the outcome of their commands")
 
     # -- for the consumer and the listener; none of these has a checkpoint either -----------------------------------
 
@@ -123,12 +121,12 @@ class Completions:
             self.told(outcome)
         for key, state, variables in ended:
             end = End(state, self._small_texts(variables))
-            if not self._ends.serve(key, end):
+            if not self._ends.tell(key, end):
                 self._ends.remember(key, end)
 
     def told(self, outcome: CommandOutcome) -> None:
         """The outcome of a command, from a batch that is committed. Serve its waiters, or remember it for late ones."""
-        if not self._outcomes.serve(outcome.position, outcome) and self._small(outcome):
+        if not self._outcomes.tell(outcome.position, outcome) and self._small(outcome):
             self._outcomes.remember(outcome.position, outcome)
 
     def _small_texts(self, variables: Mapping[str, Variable]) -> dict[str, str] | None:
@@ -198,13 +196,13 @@ class Completions:
         self._due = trio.Event()
         if self._outcomes.waiters:
             for outcome in await log.outcomes(connection, list(self._outcomes.waiters)):
-                self._outcomes.serve(outcome.position, outcome)
+                self._outcomes.tell(outcome.position, outcome)
         if self._ends.waiters:
             for key, state in await log.ended(connection, list(self._ends.waiters)):
-                self._ends.serve(key, End(state))
+                self._ends.tell(key, End(state))
 
     async def give_up_lost(self, connection: Connection) -> None:
         """Fail the waits for commands that a crash of PostgreSQL lost. Call this after a sweep."""
         if self._outcomes.waiters:
             for position in await log.lost(connection, list(self._outcomes.waiters)):
-                self._outcomes.fail(position, Lost(f"a crash of PostgreSQL lost the command at position {position}"))
+                self._outcomes.tell(position, Lost(f"a crash of PostgreSQL lost the command at position {position}"))

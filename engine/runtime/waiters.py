@@ -1,16 +1,24 @@
-"""Waiting for the outcome of a command or the end of an instance, within this process."""
+"""Who waits for the outcome of a command or the end of an instance: the sending ends of their channels, by key.
+
+A waiter is told once: it leaves the table before the message is sent. So one place in its channel is enough.
+"""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import TracebackType
-from typing import Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import msgspec
 import trio
 
+from vivero.engine.runtime.appender.admission import Lost
+from vivero.engine.runtime.replies import Reply, tell
+from vivero.storage.log import Appended, CommandOutcome
+
 V = TypeVar("V")
+W = TypeVar("W", bound="Waiter[Any]")
 
 
 class End(msgspec.Struct, frozen=True, gc=False):
@@ -20,70 +28,29 @@ class End(msgspec.Struct, frozen=True, gc=False):
     variables: Mapping[str, str] | None = None
 
 
-class NotToldHere(Exception):
-    """The program stops. The end may well come, but this node will not report it."""
+class Table(Protocol[V]):
+    """What a waiter needs of its `WaiterTable`."""
 
-
-class Done(Protocol):
-    """Hears that a value has come. `trio.Event` is one."""
-
-    def set(self) -> None: ...
+    def remove(self, waiter: Waiter[V]) -> None: ...
 
 
 class Waiter(Generic[V]):
-    """Waits for one value. It is a context manager, which unregisters the waiter."""
+    """The sending end for one value. It is a context manager, which unregisters the waiter."""
 
-    __slots__ = ("_done", "_error", "_forget", "_value", "key")
+    __slots__ = ("_table", "key")
 
-    def __init__(self, key: int, forget: Callable[[Waiter[V]], None], done: Done | None = None) -> None:
-        """`done` is set with the value. By default the waiter has an event of its own."""
+    def __init__(self, table: Table[V], key: int) -> None:
+        self._table = table
         self.key = key
         """The position of the command, or the key of the instance."""
-        self._forget = forget
-        self._done: Done = trio.Event() if done is None else done
-        self._value: V | None = None
-        self._error: Exception | None = None
 
-    @property
-    def value(self) -> V | None:
-        """The value, if it has come."""
-        return self._value
-
-    async def wait(self) -> V:
-        """Wait for the value, if `done` is an event. A value that has come is returned even after a deadline, which the
-        caller sets.
-
-        Raises:
-            NotToldHere: the program stops (only for the end of an instance).
-            Lost: PostgreSQL crashed before the command was durable (only for the outcome of a command).
-        """
-        if self._value is None and self._error is None and isinstance(self._done, trio.Event):
-            await self._done.wait()
-        value = self.result()
-        if value is None:
-            raise NotToldHere
-        return value
-
-    def result(self) -> V | None:
-        """The value, if it has come. Raises as `wait` does."""
-        if self._value is None and self._error is not None:
-            raise self._error
-        return self._value
-
-    def fail(self, error: Exception) -> None:
-        """Let `wait` raise, unless there is a value."""
-        self._error = error
-        self._done.set()
-
-    def serve(self, value: V) -> None:
-        """Give the waiter its value. Only the first value counts."""
-        if self._value is None:
-            self._value = value
-            self._done.set()
+    def tell(self, value: V) -> None:
+        """Send the value. It is dropped if the receiver has left."""
+        raise NotImplementedError
 
     def close(self) -> None:
         """Unregister the waiter."""
-        self._forget(self)
+        self._table.remove(self)
 
     def __enter__(self) -> Self:
         return self
@@ -91,48 +58,98 @@ class Waiter(Generic[V]):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._forget(self)
+        self._table.remove(self)
 
 
-class WaiterTable(Generic[V]):
+class OutcomeWaiter(Waiter[CommandOutcome | Lost]):
+    """Waits for the outcome of a command. `appended` is its place in the log, if the registration named it."""
+
+    __slots__ = ("_number", "_send", "appended")
+
+    def __init__(
+        self,
+        table: Table[CommandOutcome | Lost],
+        key: int,
+        send: trio.MemorySendChannel[Reply],
+        number: int,
+        appended: Appended | None,
+    ) -> None:
+        self._table, self.key = table, key
+        self._send, self._number, self.appended = send, number, appended
+
+    def tell(self, value: CommandOutcome | Lost) -> None:
+        if isinstance(value, CommandOutcome):
+            tell(self._send, Reply(self._number, self.appended, value))
+        else:
+            tell(self._send, Reply(self._number, self.appended, None, value))
+
+
+class EndWaiter(Waiter[End]):
+    """Waits for the end of an instance. It owns the sending end of the channel."""
+
+    __slots__ = ("_send",)
+
+    def __init__(self, table: Table[End], key: int, send: trio.MemorySendChannel[End]) -> None:
+        super().__init__(table, key)
+        self._send = send
+
+    def tell(self, value: End) -> None:
+        tell(self._send, value)
+
+    def give_up(self) -> None:
+        """Close the channel: the end may well come, but this node will not report it."""
+        self._send.close()
+
+
+class WaiterTable(Generic[V, W]):
     """Waiters by key, and the latest values."""
 
-    __slots__ = ("_limit", "_order", "_recent", "waiters")
+    __slots__ = ("_limit", "_order", "_recent", "count", "waiters")
 
     def __init__(self, limit: int) -> None:
-        self.waiters: dict[int, list[Waiter[V]]] = {}
+        self.waiters: dict[int, list[W]] = {}
+        self.count = 0
+        """The number of waiters."""
         self._recent: dict[int, V] = {}
         self._order: deque[int] = deque()
         self._limit = limit
 
-    def add(self, waiter: Waiter[V]) -> bool:
-        """Register a waiter. True if it was served at once."""
+    def add(self, waiter: W) -> bool:
+        """Register a waiter. True if it was told at once."""
         value = self._recent.get(waiter.key)
         if value is not None:
-            waiter.serve(value)
+            waiter.tell(value)
             return True
         self.waiters.setdefault(waiter.key, []).append(waiter)
+        self.count += 1
         return False
 
     def remove(self, waiter: Waiter[V]) -> None:
+        """Forget a waiter that leaves. Nothing happens if it was told."""
         waiting = self.waiters.get(waiter.key)
         if waiting is None or waiter not in waiting:
             return
         waiting.remove(waiter)
+        self.count -= 1
         if not waiting:
             del self.waiters[waiter.key]
 
-    def serve(self, key: int, value: V) -> bool:
-        """Give all waiters of a key its value. True if there were any."""
+    def tell(self, key: int, value: V) -> bool:
+        """Send a value to all waiters of a key. True if there were any."""
         waiting = self.waiters.pop(key, None)
-        for waiter in waiting or ():
-            waiter.serve(value)
-        return waiting is not None
+        if waiting is None:
+            return False
+        self.count -= len(waiting)
+        for waiter in waiting:
+            waiter.tell(value)
+        return True
 
-    def fail(self, key: int, error: Exception) -> None:
-        """Let all waiters of a key raise."""
-        for waiter in self.waiters.pop(key, ()):
-            waiter.fail(error)
+    def take_all(self) -> list[W]:
+        """Forget all waiters, which are not told."""
+        waiters = [waiter for waiting in self.waiters.values() for waiter in waiting]
+        self.waiters.clear()
+        self.count = 0
+        return waiters
 
     def remember(self, key: int, value: V) -> None:
         """Keep a value for waiters that come late. The first value of a key counts, and the oldest keys are dropped."""

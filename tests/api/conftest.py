@@ -18,6 +18,8 @@ from vivero.api.settings import ApiSettings
 from vivero.engine.core.routes import ONE_PARTITION
 from vivero.engine.runtime.appender.admission import Lost
 from vivero.engine.runtime.appender.calls import pending_command
+from vivero.engine.runtime.completions import Completions
+from vivero.engine.runtime.replies import next_reply
 from vivero.storage.log import Appended, CommandOutcome
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.errors import ConnectionLost
@@ -97,30 +99,8 @@ class Client:
         return Answer(start["status"], start["headers"], content["body"])
 
 
-class Waiter:
-    def __init__(self, value, done=None) -> None:
-        self.value = value
-        if done is not None and value is not None:
-            done.set()
-
-    def __enter__(self) -> "Waiter":
-        return self
-
-    def __exit__(self, *_) -> None:
-        return None
-
-    async def wait(self):
-        if self.value is None:
-            await trio.sleep_forever()
-        return self.result()
-
-    def result(self):
-        if isinstance(self.value, Exception):
-            raise self.value
-        return self.value
-
-    def close(self):
-        return None
+async def nowhere():
+    raise AssertionError("nobody should connect")
 
 
 class PlayedEngine:
@@ -137,26 +117,25 @@ class PlayedEngine:
         self.silent = False
         self.lost = False
         self.error = None
-        self.ends = {}
 
     def admits_new(self):
         return self.admits
 
-    def begin_append(self, item):
+    def begin_append(self, item, replies, outcomes=None):
         if self.error is not None:
             raise self.error
-        pending = pending_command(item)
-        pending.queued = True
+        pending = pending_command(item, replies)
+        pending.queued, pending.outcomes = True, outcomes
         self.item = item
         if not self.append_s:
             pending.finish(self._append(item), trio.current_time())
         return pending
 
-    async def finish_append(self, pending, deadline):
-        if not pending.done.is_set():
+    async def finish_append(self, pending, replies, deadline):
+        if self.append_s:
             await trio.sleep_until(pending.since + self.append_s)
             pending.finish(self._append(self.item), trio.current_time())
-        return pending.result
+        return (await next_reply(replies)).place
 
     def _append(self, item):
         if item.idempotency is not None:
@@ -170,17 +149,18 @@ class PlayedEngine:
             self.keys[item.idempotency[0]] = position, item.idempotency[1]
         return Appended(position, at_ms=NOW_MS)
 
-    def register(self, partition, position, done=None):
+    def register(self, partition, position, send, number=0, appended=None):
         assert partition == position >> 51
-        if self.silent:
-            return Waiter(None)
+        waiter = Completions(nowhere).register(partition, position, send, number, appended)
         if self.lost:
-            return Waiter(Lost("a crash took it"), done)
-        reply = None if self.reply is None else msgspec.json.encode(self.reply)
-        return Waiter(CommandOutcome(position, self.rejection, reply), done)
+            waiter.tell(Lost("a crash took it"))
+        elif not self.silent:
+            reply = None if self.reply is None else msgspec.json.encode(self.reply)
+            waiter.tell(CommandOutcome(position, self.rejection, reply))
+        return waiter
 
-    def register_end(self, key):
-        return Waiter(self.ends.get(key))
+    def register_end(self, key, send):
+        return Completions(nowhere).register_end(key, send)
 
     @property
     def command(self):

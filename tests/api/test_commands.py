@@ -187,7 +187,7 @@ async def test_a_position_is_not_told_before_it_is_flushed(
 async def test_no_room_to_wait_is_504_with_the_position_if_it_is_flushed(
     make_client, settings, engine, monkeypatch, headers, position
 ):
-    def full(_partition, _position, _done=None):
+    def full(_partition, _position, _send, _number=0, appended=None):
         raise Overloaded("too many are waiting")
 
     monkeypatch.setattr(engine, "register", full)
@@ -295,9 +295,9 @@ async def test_an_error_of_ours_is_not_replayed(client, engine):
     engine_register = engine.register
     failed = Rejection(RejectionCode.PROCESSING_ERROR, "bug")
 
-    def register(partition, position, done=None):
+    def register(partition, position, *rest):
         engine.rejection = failed if position == 1 else None
-        return engine_register(partition, position, done)
+        return engine_register(partition, position, *rest)
 
     engine.register = register
     for _ in range(2):

@@ -500,7 +500,7 @@ async def test_a_change_of_tenants_or_rights_ends_the_waits_of_those_who_may_hav
     forgotten = []
     access = SimpleNamespace(forget=lambda: forgotten.append(True))
     poll = await start(long_polls)
-    parts = [None, None, long_polls, *[None] * 7]
+    parts = [None, long_polls, *[None] * 7]
     make(*parts).heard(CHANNEL, "")
     assert await settle(poll) == [None]
     make(*parts, access).heard(CHANNEL, "")

@@ -11,7 +11,7 @@ from vivero.engine.core.records.jobs import CompleteJob
 from vivero.engine.jobs.chore_settings import RetentionSettings
 from vivero.engine.jobs.execution import Execution
 from vivero.engine.jobs.history import EndedInstances
-from vivero.engine.runtime.appender.task import Append
+from vivero.engine.runtime.appender.calls import Append
 from vivero.storage.job_executions import Run
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.pool import Pool

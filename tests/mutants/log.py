@@ -11,6 +11,7 @@ DOUBT_TESTS = "tests/storage/test_log_in_doubt.py"
 APPENDER_TESTS = "tests/runtime/appender/test_appender.py"
 COMPLETIONS_TESTS = "tests/runtime/test_completions.py"
 DEFINITIONS_TESTS = "tests/runtime/test_definitions.py"
+WAITS_TEST = "tests/api/test_outcome_waits.py::test_a_request_gets_its_outcome_or_leaves_whatever_comes_first"
 _LOCK = "    PERFORM pg_advisory_xact_lock(4711, p);\n    IF NOT EXISTS (SELECT FROM app"
 _UNLOCKED = "    IF NOT EXISTS (SELECT FROM app"
 _AFTER_A_CRASH = (
@@ -295,8 +296,8 @@ LOG: tuple[Mutant, ...] = (
     mutant(
         "appender: new goes before work",
         f"{APPENDER_TESTS}::test_work_goes_before_new",
-        "engine/runtime/appender/task.py",
-        ("received(self._work) or next_new(new)", "next_new(new) or received(self._work)"),
+        "engine/runtime/appender/new_commands.py",
+        ("next_work(work) or next_new(new)", "next_new(new) or next_work(work)"),
     ),
     mutant(
         "appender: new does not wait for room in the log",
@@ -308,7 +309,7 @@ LOG: tuple[Mutant, ...] = (
         "appender: new is not refused when it finds no room in time",
         "tests/runtime/appender/test_admission.py::test_new_that_finds_no_room_in_time_is_refused_and_not_written",
         "engine/runtime/appender/task.py",
-        ("not self._lacks_capacity(pending) and trio.current_time() < deadline", "trio.current_time() < deadline"),
+        ("not self._lacks_capacity(pending) and (now := trio", "(now := trio"),
     ),
     mutant(
         "pace: the window shrinks below what running work has in the log",
@@ -368,5 +369,36 @@ LOG: tuple[Mutant, ...] = (
         f"{COMPLETIONS_TESTS}::test_a_term_forgets_what_earlier_ones_reported",
         "engine/runtime/completions.py",
         ("        self._outcomes.forget_recent()\n", ""),
+    ),
+    # The channels of requests (docs/adr/0067)
+    mutant(
+        "completions: a waiter may be told twice",
+        WAITS_TEST,
+        "engine/runtime/waiters.py",
+        ("waiting = self.waiters.pop(key, None)", "waiting = self.waiters.get(key, None)"),
+    ),
+    mutant(
+        "completions: a request that leaves keeps its waiter",
+        WAITS_TEST,
+        "api/outcome_waits.py",
+        ("            self.pending.leave()", "            pass"),
+    ),
+    mutant(
+        "api: a channel that may still get a reply is used again",
+        WAITS_TEST,
+        "api/outcome_waits.py",
+        ("        if self._is_over:", "        if True:"),
+    ),
+    mutant(
+        "api: the end of the time stays in a channel that is used again",
+        WAITS_TEST,
+        "api/deadlines.py",
+        ("            receive.receive_nowait()  #", "            pass  #"),
+    ),
+    mutant(
+        "appender: a second result goes to the next request",
+        "tests/api/test_outcome_waits.py::test_an_append_ends_once",
+        "engine/runtime/appender/calls.py",
+        ("send, self.replies = self.replies, None", "send = self.replies"),
     ),
 )

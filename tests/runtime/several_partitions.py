@@ -9,7 +9,8 @@ from tests.runtime.consumer.bench import keep_leading
 from tests.runtime.whole_engine import TENANT, EngineBench
 from vivero.engine.core.homes import HOMES
 from vivero.engine.core.routes import ONE_PARTITION
-from vivero.engine.runtime.appender.task import Append, Appender
+from vivero.engine.runtime.appender.calls import Append
+from vivero.engine.runtime.appender.task import Appender
 from vivero.engine.runtime.cluster.assignment import Duty
 from vivero.engine.runtime.consumer.handovers import Handovers
 from vivero.engine.runtime.consumer.leadership import Consumer

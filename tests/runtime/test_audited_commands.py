@@ -8,7 +8,7 @@ from tests.core.models import ONE_TASK
 from tests.runtime.several_partitions import PartitionsBench
 from tests.runtime.whole_engine import TENANT, EngineBench
 from vivero.engine.core.records.instances import CancelInstance, CreateInstance
-from vivero.engine.runtime.appender.task import Append
+from vivero.engine.runtime.appender.calls import Append
 from vivero.storage import audit_log, log
 from vivero.storage.audit_log import AuditRecord
 from vivero.storage.postgres import driver

@@ -9,7 +9,7 @@ from tests.core.models import end, start
 from tests.runtime.consumer.bench import beat
 from tests.runtime.whole_engine import TENANT, EngineBench
 from vivero.engine.core.records.instances import CreateInstance
-from vivero.engine.runtime.appender.task import Append
+from vivero.engine.runtime.appender.calls import Append
 from vivero.engine.runtime.definitions import DefinitionSettings
 from vivero.engine.runtime.warm_up import WarmUp
 

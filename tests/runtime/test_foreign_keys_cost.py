@@ -30,7 +30,7 @@ from vivero.engine.core.records.user_tasks import (
     UpdateUserTask,
     UserTaskChanges,
 )
-from vivero.engine.runtime.appender.task import Append
+from vivero.engine.runtime.appender.calls import Append
 
 SENDERS = ("b", "b,c", "")
 """The tenants of senders. The rows belong to `<default>`."""

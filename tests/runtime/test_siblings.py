@@ -15,6 +15,7 @@ from vivero.engine.runtime.appender.admission import Draining, InDoubt, Lost, Ov
 from vivero.engine.runtime.appender.calls import Append, pending_command
 from vivero.engine.runtime.appender.task import Appender
 from vivero.engine.runtime.completions import Completions
+from vivero.engine.runtime.replies import Reply, next_reply, received
 from vivero.engine.runtime.siblings import task
 from vivero.engine.runtime.siblings.link import MAX_OUTSTANDING, Link
 from vivero.engine.runtime.siblings.reception import FORGET_S, HOLD_S, Reception
@@ -43,6 +44,27 @@ class Answering:
 
     async def execute(self, *_):
         return self
+
+
+class Waiting:
+    """A request that waits for its command."""
+
+    def __init__(self, item) -> None:
+        send, self._replies = trio.open_memory_channel[Reply | None](2)
+        self.pending = pending_command(item, send)
+        self.replies: list[Reply] = []
+
+    async def wait(self):
+        """The result of the append."""
+        self.replies.append(await next_reply(self._replies))
+        return self.result
+
+    @property
+    def result(self):
+        """The result of the append, if it has come."""
+        while (reply := received(self._replies)) is not None:
+            self.replies.append(reply)
+        return self.replies[0].error or self.replies[0].appended if self.replies else None
 
 
 class LeadersAppender:
@@ -79,14 +101,15 @@ class Pair:
         return pending
 
     def take(self, **more):
-        pending = pending_command(Append(CompleteJob(key=9), "t", 9, partition=2, **more))
-        assert self.link.take(pending)
-        return pending
+        request = Waiting(Append(CompleteJob(key=9), "t", 9, partition=2, **more))
+        assert self.link.take(request.pending)
+        return request
 
     def known(self, position=AT):
         """The outcome that a request of this process gets without waiting."""
-        with self.completions.register(2, position) as waiter:
-            return waiter.result()
+        send, replies = trio.open_memory_channel[Reply](1)
+        with self.completions.register(2, position, send):
+            return replies.receive_nowait().answer
 
 
 @pytest.fixture
@@ -100,7 +123,7 @@ async def pair(nursery):
 async def test_position_and_outcome_come_back_together(pair):
     pending = await pair.submit(audit="{}")
     (arrived,) = pair.appender.pending
-    assert (arrived.entry, arrived.partition, arrived.new) == (pending.entry, 2, False)
+    assert (arrived.entry, arrived.partition, arrived.new) == (pending.pending.entry, 2, False)
     arrived.finish(APPENDED)
     await trio.testing.wait_all_tasks_blocked()
     assert pending.result is None
@@ -113,13 +136,12 @@ async def test_position_and_outcome_come_back_together(pair):
 
 async def test_an_outcome_that_is_not_remembered_reaches_the_request_that_waits(pair):
     large = CommandOutcome(AT, None, b'"' + b"x" * 20_000 + b'"')
-    pending = await pair.submit()
-    waiters = []
-    pending.then = lambda _: waiters.append(pair.completions.register(2, AT))
+    request = await pair.submit()
+    request.pending.outcomes = pair.completions
     pair.appender.pending[0].finish(APPENDED)
     pair.leaders.committed(2, AT, [large], [])
     await trio.testing.wait_all_tasks_blocked()
-    assert waiters[0].result() == large
+    assert (request.result, request.replies[0].outcome) == (APPENDED, large)
 
 
 async def test_a_rejection_comes_back(pair):
@@ -160,8 +182,7 @@ async def test_a_position_does_not_wait_long_for_the_outcome(pair, autojump_cloc
     pending = await pair.submit()
     began = trio.current_time()
     pair.appender.pending[0].finish(APPENDED)
-    await pending.done.wait()
-    assert pending.result == APPENDED
+    assert await pending.wait() == APPENDED
     assert trio.current_time() - began <= 2 * HOLD_S
     pair.leaders.committed(2, AT, [OUTCOME], [])
     await trio.testing.wait_all_tasks_blocked()
@@ -204,8 +225,8 @@ async def test_a_lost_command_is_told_of_instead_of_its_outcome(pair):
 async def test_a_command_that_the_leader_does_not_take_is_appended_here(pair):
     pair.appender.error = Draining("the program is stopping")
     pending = await pair.submit()
-    assert pair.appended_here == [pending]
-    assert not pending.sent
+    assert pair.appended_here == [pending.pending]
+    assert not pending.pending.sent
     assert pending.result is None
 
 
@@ -219,7 +240,7 @@ async def test_the_end_of_the_leader_leaves_in_doubt_what_was_sent_and_nothing_e
     assert isinstance(sent.result, InDoubt)
     assert told.result == APPENDED
     assert not pair.link.open
-    assert not pair.link.take(sent)
+    assert not pair.link.take(sent.pending)
 
 
 async def test_a_command_that_was_not_sent_is_appended_here():
@@ -228,12 +249,12 @@ async def test_a_command_that_was_not_sent_is_appended_here():
     with trio.CancelScope() as scope:
         scope.cancel()
         await pair.link.run()
-    assert pair.appended_here == [pending]
+    assert pair.appended_here == [pending.pending]
     assert pending.result is None
 
 
 async def test_a_withdrawn_command_is_not_sent(pair):
-    pair.take().withdrawn = True
+    pair.take().pending.withdrawn = True
     await trio.testing.wait_all_tasks_blocked()
     assert pair.appender.pending == []
 
@@ -242,7 +263,7 @@ async def test_a_link_takes_a_bounded_number_of_commands():
     pair = Pair()
     for _ in range(MAX_OUTSTANDING):
         pair.take()
-    assert not pair.link.take(pending_command(Append(CompleteJob(key=9), "t", partition=2)))
+    assert not pair.link.take(a_command(2))
 
 
 class Chunks:
@@ -284,7 +305,7 @@ class Process:
 
 
 def a_command(partition):
-    return pending_command(Append(CompleteJob(key=9), "t", partition=partition))
+    return Waiting(Append(CompleteJob(key=9), "t", partition=partition)).pending
 
 
 async def connected(process, partition):
@@ -376,8 +397,8 @@ async def test_new_work_is_never_sent_to_a_sibling(autojump_clock):
 async def test_an_appender_that_stops_takes_no_command_of_a_sibling():
     appender = Appender(nowhere)
     appender.drain()
-    pending = a_command(1)
+    request = Waiting(Append(CompleteJob(key=9), "t"))
     with pytest.raises(Draining):
-        appender.begin_pending(pending)
-    appender.append_here(pending)
-    assert isinstance(pending.result, Draining)
+        appender.begin_pending(request.pending)
+    appender.append_here(request.pending)
+    assert isinstance(request.result, Draining)

@@ -13,7 +13,8 @@ from vivero.engine.bpmn.resources import read_resource
 from vivero.engine.core.records.catalogue import Deploy
 from vivero.engine.core.records.instances import CreateInstance
 from vivero.engine.core.shared.deployments import reference_of
-from vivero.engine.runtime.appender.task import Append, Appender
+from vivero.engine.runtime.appender.calls import Append
+from vivero.engine.runtime.appender.task import Appender
 from vivero.engine.runtime.consumer.leadership import Consumer
 from vivero.engine.runtime.consumer.settings import ConsumerSettings
 from vivero.engine.runtime.definitions import DefinitionCache

@@ -7,7 +7,9 @@ import trio
 
 from vivero.engine.core.records.jobs import CompleteJob
 from vivero.engine.runtime.appender.admission import InDoubt
-from vivero.engine.runtime.appender.task import Append, Appender, AppenderSettings
+from vivero.engine.runtime.appender.calls import Append
+from vivero.engine.runtime.appender.settings import AppenderSettings
+from vivero.engine.runtime.appender.task import Appender
 from vivero.engine.runtime.supervision.children import Child
 from vivero.engine.runtime.supervision.settings import SupervisionSettings
 from vivero.engine.runtime.supervision.supervisor import Supervisor

@@ -9,9 +9,10 @@ from collections import deque
 
 import trio
 
-from vivero.engine.runtime.appender.calls import PendingCommand
+from vivero.engine.runtime.appender.calls import AppendCall, PendingCommand
 from vivero.engine.runtime.appender.forwarding import Consumed
 from vivero.engine.runtime.appender.pace import Pace, PaceSettings
+from vivero.engine.runtime.replies import received
 
 PERIOD_S = 0.5
 """The admitted commands are counted for this long."""
@@ -121,15 +122,11 @@ class NewCommands:
         return None
 
 
-def received(channel: trio.MemoryReceiveChannel[PendingCommand]) -> PendingCommand | None:
+def next_work(channel: trio.MemoryReceiveChannel[PendingCommand]) -> PendingCommand | None:
     """The next command that was not withdrawn."""
-    while True:
-        try:
-            pending = channel.receive_nowait()
-        except trio.WouldBlock:
-            return None
-        if not pending.withdrawn:
-            return pending
+    while (pending := received(channel)) is not None and pending.withdrawn:
+        pass
+    return pending
 
 
 def next_new(queues: deque[NewCommands]) -> PendingCommand | None:
@@ -141,3 +138,18 @@ def next_new(queues: deque[NewCommands]) -> PendingCommand | None:
             return pending
         queues.popleft()
     return None
+
+
+def gather(
+    work: trio.MemoryReceiveChannel[PendingCommand], new: deque[NewCommands], most: int, most_bytes: int
+) -> list[AppendCall]:
+    """One call for each partition, `work` first, until they have `most` commands or `most_bytes`."""
+    groups: dict[int, list[PendingCommand]] = {}
+    count, size = 0, 0
+    while count < most and size < most_bytes:
+        pending = next_work(work) or next_new(new)
+        if pending is None:
+            break
+        groups.setdefault(pending.partition, []).append(pending)
+        count, size = count + 1, size + pending.size
+    return [AppendCall(partition, items) for partition, items in groups.items()]

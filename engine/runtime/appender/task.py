@@ -21,9 +21,10 @@ import trio
 from vivero.engine.runtime.appender.admission import Draining, InDoubt, NotAppended, Overloaded, Unavailable
 from vivero.engine.runtime.appender.calls import Append, AppendCall, PendingCommand, bisect, pending_command
 from vivero.engine.runtime.appender.forwarding import Consumed, Forwarding
-from vivero.engine.runtime.appender.new_commands import NewCommands, next_new, received
+from vivero.engine.runtime.appender.new_commands import NewCommands, gather
 from vivero.engine.runtime.appender.settings import NEW, AppenderSettings, AppenderStats
 from vivero.engine.runtime.appender.traces import traced_command
+from vivero.engine.runtime.replies import OutcomeRegistry, Replies, Reply, replies_by, reply_by
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.tracing.tracer import Tracer
 from vivero.storage import log
@@ -31,21 +32,11 @@ from vivero.storage.log import Appended, AppendedSegment, Session
 from vivero.storage.postgres.driver import CONNECT_TIMEOUT_S, Connection
 from vivero.storage.postgres.errors import DataPoison, Outage, Retry, StorageError, reason
 
-__all__ = [
-    "Append",
-    "Appended",
-    "Appender",
-    "AppenderSettings",
-    "Consumed",
-    "Draining",
-    "InDoubt",
-    "NotAppended",
-    "Overloaded",
-    "Unavailable",
-]
-
 SKIPPED = 1_000_000
 """The positions that are skipped after a crash of PostgreSQL (`skip_lost_positions`)."""
+
+
+WorkChannel = tuple[trio.MemorySendChannel[PendingCommand], trio.MemoryReceiveChannel[PendingCommand]]
 
 
 def _nobody(_partition: int) -> None:
@@ -77,13 +68,15 @@ class Appender:
         owned: Callable[[], Collection[int]] = tuple,
         elsewhere: Callable[[PendingCommand], bool] | None = None,
         tracer: Tracer | None = None,
+        work: WorkChannel | None = None,
     ) -> None:
         """`appended(partition, last_position)` wakes the readers of that log. It may not wait.
 
         `handed(partition, segment)` may take over what was appended, so that nobody reads it back. `appended` is not
         called for it then. `consumed(partition)` tells how far its live owner is; None without one. `owned()` names the
         partitions that this node leads. The appender moves their inboxes to their logs. `elsewhere(pending)` may let a
-        sibling process append a command of running work.
+        sibling process append a command of running work. `work`: both ends of the channel of running work. Without it,
+        one of `settings.work_channel` places is opened.
         """
         self.stats = AppenderStats()
         self._connect = connect
@@ -91,7 +84,7 @@ class Appender:
         self._appended, self._handed, self._consumed, self._owned = appended, handed, consumed, owned
         self._elsewhere = elsewhere
         self._tracer = tracer
-        self._send_work, self._work = trio.open_memory_channel[PendingCommand](settings.work_channel)
+        self._send_work, self._work = work or trio.open_memory_channel[PendingCommand](settings.work_channel)
         self._new: dict[int, NewCommands] = {}
         """By partition."""
         self._calls: deque[AppendCall] = deque()
@@ -128,11 +121,17 @@ class Appender:
             ValueRejected: PostgreSQL rejects a value; certainly nothing was written.
             InDoubt: the outcome is unknown; it may be written.
         """
-        pending = self.begin_append(item)
-        return await self.finish_append(pending, pending.since + max(deadline_s, 0.0))
+        send, replies = trio.open_memory_channel[Reply | None](1)
+        with replies:
+            pending = self.begin_append(item, send)
+            return await self.finish_append(pending, replies, pending.since + max(deadline_s, 0.0))
 
-    def begin_append(self, item: Append) -> PendingCommand:
-        """Begin to append a command. Call `finish_append` then, unless `done` comes before. Never waits.
+    def begin_append(
+        self, item: Append, replies: trio.MemorySendChannel[Reply], outcomes: OutcomeRegistry | None = None
+    ) -> PendingCommand:
+        """Begin to append a command. Call `finish_append` then, unless a reply comes before. Never waits.
+
+        `replies` belongs to the request. With `outcomes` the outcome goes to it, too.
 
         Raises:
             Overloaded, Unavailable, Draining: as `append` does.
@@ -141,14 +140,15 @@ class Appender:
         new = isinstance(item.command, NEW)
         if new and (lag := self._lags(item.partition)) is not None:
             raise self._overloaded(lag)
-        pending = pending_command(item, new) if self._tracer is None else traced_command(self._tracer, item, new)
+        pending = traced_command(self._tracer, item, replies, new)
+        pending.outcomes = outcomes
         if new:
             pending.patience_until = pending.since + self._settings.new_wait_s
         self._queue(pending)
         return pending
 
     def begin_pending(self, pending: PendingCommand) -> None:
-        """Begin to append a command of a sibling process. `pending.then` hears of the result. Never waits.
+        """Begin to append a command of a sibling process. Never waits.
 
         Raises:
             Overloaded, Unavailable, Draining: as `append` does.
@@ -166,16 +166,21 @@ class Appender:
         except NotAppended as error:
             pending.finish(error)
 
-    async def finish_append(self, pending: PendingCommand, deadline: float) -> Appended:
-        """Wait for the position of a command up to `deadline` (Trio's clock). Raises as `append` does."""
-        with trio.move_on_at(min(deadline, pending.patience_until)):
-            await self._hand_over(pending)
-            await pending.done.wait()
-        if pending.new and pending.result is None:
-            await self._wait_on(pending, deadline)
-        if isinstance(pending.result, Appended):
-            return pending.result
-        raise pending.result or pending.given_up(self._give_up(pending))
+    async def finish_append(self, pending: PendingCommand, replies: Replies, deadline: float) -> Appended:
+        """Wait for the position of a command up to `deadline` (Trio's clock). Raises as `append` does.
+
+        `replies` is the request's end of the command's channel.
+        """
+        until = min(deadline, pending.patience_until)
+        if not pending.queued:
+            with trio.move_on_at(until):
+                await self._hand_over(pending)
+        reply = await reply_by(replies, until)
+        if reply is None and pending.new:
+            reply = await self._wait_on(pending, replies, deadline)
+        if reply is None:
+            raise pending.given_up(self._give_up(pending))
+        return reply.place
 
     async def append_all(self, items: Sequence[Append], *, deadline_s: float) -> list[Appended]:
         """Append internal commands in their order, and return their positions. All of them wait like `work`.
@@ -184,18 +189,19 @@ class Appender:
             NotAppended: as in `append`, for the first command that failed; others may be in the log.
         """
         self._check_open()
-        pendings = [pending_command(item) for item in items]
-        with trio.move_on_after(max(deadline_s, 0.0)):
-            for pending in pendings:
-                self._queue(pending)
-                await self._hand_over(pending)
-            for pending in pendings:
-                await pending.done.wait()
-        results = [self._give_up(pending) if pending.result is None else pending.result for pending in pendings]
-        for result in results:
-            if isinstance(result, Exception):
-                raise result
-        return [result for result in results if isinstance(result, Appended)]
+        send, replies = trio.open_memory_channel[Reply](len(items))
+        pendings = [pending_command(item, send, number=number) for number, item in enumerate(items)]
+        until = trio.current_time() + max(deadline_s, 0.0)
+        with replies:
+            with trio.move_on_at(until):
+                for pending in pendings:
+                    self._queue(pending)
+                    await self._hand_over(pending)
+            found = await replies_by(replies, len(items), until)
+        for pending in pendings:
+            if pending.number not in found:
+                found[pending.number] = Reply(pending.number, error=self._give_up(pending))
+        return [found[number].place for number in range(len(items))]
 
     def inbox_filled(self, partition: int) -> None:
         """The inbox of `partition`, which this node leads, has commands for its log."""
@@ -295,11 +301,13 @@ class Appender:
             new = self._new[partition] = NewCommands(settings.new_channel, settings.pace, settings.new_wait_s)
         return new
 
-    async def _wait_on(self, pending: PendingCommand, deadline: float) -> None:
+    async def _wait_on(self, pending: PendingCommand, replies: Replies, deadline: float) -> Reply | None:
         """Keep waiting for a `new` command until `deadline`, unless the log has no capacity for it."""
-        while pending.result is None and not self._lacks_capacity(pending) and trio.current_time() < deadline:
-            with trio.move_on_at(min(deadline, trio.current_time() + self._settings.new_wait_s)):
-                await pending.done.wait()
+        while not self._lacks_capacity(pending) and (now := trio.current_time()) < deadline:
+            reply = await reply_by(replies, min(deadline, now + self._settings.new_wait_s))
+            if reply is not None:
+                return reply
+        return None
 
     def _lacks_capacity(self, pending: PendingCommand) -> bool:
         return pending.new and pending.call is None and self._new_commands(pending.partition).first is not None
@@ -396,18 +404,10 @@ class Appender:
 
     def _gather(self) -> None:
         """Make one call for each partition, `work` first, within the limits of a call."""
-        groups: dict[int, list[PendingCommand]] = {}
-        count, size = 0, 0
-        new = deque(self._new.values())
         for partition, commands in self._new.items():
             commands.measure_capacity(self._consumed(partition))
-        while count < self._settings.call_count and size < self._settings.call_bytes:
-            pending = received(self._work) or next_new(new)
-            if pending is None:
-                break
-            groups.setdefault(pending.partition, []).append(pending)
-            count, size = count + 1, size + pending.size
-        self._calls.extend(AppendCall(partition, items) for partition, items in groups.items())
+        settings = self._settings
+        self._calls.extend(gather(self._work, deque(self._new.values()), settings.call_count, settings.call_bytes))
 
     async def _make_call(self, connection: Connection, beat: Beat, call: AppendCall) -> None:
         """Make the first of the queued calls. It leaves the queue when its outcome is known."""

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import trio
+
+from vivero.engine.runtime.appender.admission import NotAppended
 from vivero.engine.runtime.appender.calls import Append, PendingCommand, pending_command
+from vivero.engine.runtime.replies import Reply
 from vivero.engine.tracing.current import CURRENT
 from vivero.engine.tracing.names import ERROR_TYPE, of_log, position
 from vivero.engine.tracing.tracer import Begun, Kind, Tracer
@@ -23,7 +27,7 @@ class AppendSpan:
         """The context for the log."""
         return self._begun.context.text
 
-    def end(self, result: Appended | Exception) -> None:
+    def end(self, result: Appended | NotAppended) -> None:
         """The command has a position, or will not be appended. The first call counts."""
         if self._ended:
             return
@@ -37,12 +41,14 @@ class AppendSpan:
         self._tracer.end(self._begun, f"append {self._intent}", Kind.PRODUCER, attributes, error=error)
 
 
-def traced_command(tracer: Tracer, item: Append, new: bool) -> PendingCommand:
+def traced_command(
+    tracer: Tracer | None, item: Append, replies: trio.MemorySendChannel[Reply], new: bool
+) -> PendingCommand:
     """A command that the current task appends, with a span if its trace is sampled."""
-    context = CURRENT.get()
-    if context is None or not context.sampled:
-        return pending_command(item, new)
+    context = None if tracer is None else CURRENT.get()
+    if tracer is None or context is None or not context.sampled:
+        return pending_command(item, replies, new)
     span = AppendSpan(tracer, tracer.below(context), item.command.intent, item.partition)
-    pending = pending_command(item, new, span.text)
+    pending = pending_command(item, replies, new, span.text)
     pending.span = span
     return pending

@@ -21,13 +21,14 @@ import trio
 
 from vivero.engine.core.records.timers import TriggerTimer
 from vivero.engine.runtime.appender.admission import Draining, NotAppended
-from vivero.engine.runtime.appender.task import Append, Appended
+from vivero.engine.runtime.appender.calls import Append
 from vivero.engine.runtime.dedicated_connection import DedicatedConnection
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.timers.pace import Pace
 from vivero.engine.runtime.timers.settings import TimerSettings, TimerStats
 from vivero.engine.runtime.timers.term_memory import NEVER, TermMemory, Trigger
 from vivero.storage import timers
+from vivero.storage.log import Appended
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import told
 from vivero.storage.timers import Clock, PendingTimer

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 import trio
 
-from tests.api.conftest import NOW_MS, Client, Waiter
+from tests.api.conftest import NOW_MS, Client
 from vivero.api import app as api_app
 from vivero.api.access.caller import Caller
 from vivero.api.access.permissions import ALL_RIGHTS
@@ -22,6 +22,7 @@ from vivero.engine.core.records.base import PARTITION_SHIFT
 from vivero.engine.core.records.instances import CreateInstance
 from vivero.engine.core.records.jobs import FailJob
 from vivero.engine.runtime.appender.calls import pending_command
+from vivero.engine.runtime.completions import Completions
 from vivero.storage.log import Appended, CommandOutcome
 
 OTHERS = [("b",), ("b", "c"), ()]
@@ -75,6 +76,10 @@ FORM = "POST /v2/resources/{formKey}/deletion"
 READING = re.compile(r"/(search|statistics/[a-z-]+)$")
 
 
+async def nowhere():
+    raise AssertionError("nobody should connect")
+
+
 class Core:
     """Appender and completions in front of the core itself."""
 
@@ -85,9 +90,9 @@ class Core:
     def admits_new(self):
         return True
 
-    def begin_append(self, item):
-        pending = pending_command(item)
-        pending.queued = True
+    def begin_append(self, item, replies, outcomes=None):
+        pending = pending_command(item, replies)
+        pending.queued, pending.outcomes = True, outcomes
         handled = self.memory.run(item.command, item.tenant)
         response = None if handled.response is None else msgspec.json.encode(handled.response)
         position = (1 << PARTITION_SHIFT) + len(self.outcomes) + 1
@@ -95,8 +100,10 @@ class Core:
         pending.finish(Appended(position, at_ms=NOW_MS), trio.current_time())
         return pending
 
-    def register(self, partition, position, done=None):
-        return Waiter(self.outcomes[position], done)
+    def register(self, partition, position, send, number=0, appended=None):
+        waiter = Completions(nowhere).register(partition, position, send, number, appended)
+        waiter.tell(self.outcomes[position])
+        return waiter
 
 
 class As:

@@ -1,6 +1,7 @@
 """Instances over HTTP: awaiting their end, whichever way it comes, and the documents of what is read."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import trio
@@ -20,31 +21,36 @@ CREATE = {"processDefinitionId": "order", "awaitCompletion": True, "requestTimeo
 
 
 class PlayedEnd:
-    """An end that the test decides on; `entered` when somebody waits for it."""
+    """An end that the test decides on; `registered` when somebody waits for it."""
 
     def __init__(self) -> None:
         self.registered = trio.Event()
-        self.ended = trio.Event()
         self.left = False
         self.value = None
+        self.send: Any = None
+
+    def register(self, _key, send):
+        self.send = send
+        if self.value is not None:
+            send.send_nowait(self.value)
+        self.registered.set()
+        return self
+
+    def tell(self, end):
+        self.send.send_nowait(end)
 
     def __enter__(self) -> "PlayedEnd":
-        self.registered.set()
         return self
 
     def __exit__(self, *_) -> None:
         self.left = True
-
-    async def wait(self):
-        await self.ended.wait()
-        return self.value or End("COMPLETED")
 
 
 @pytest.fixture
 def end(engine):
     engine.reply = REPLY
     end = PlayedEnd()
-    engine.register_end = lambda key: end
+    engine.register_end = end.register
     return end
 
 
@@ -72,8 +78,7 @@ async def test_the_variables_of_an_end_that_is_awaited_need_no_look_either(clien
 
         async def finish_it():
             await end.registered.wait()
-            end.value = End("TERMINATED", {})
-            end.ended.set()
+            end.tell(End("TERMINATED", {}))
 
         nursery.start_soon(finish_it)
         answer = await client("POST", "/v2/process-instances", CREATE)
@@ -108,7 +113,7 @@ async def test_an_instance_is_awaited(rows, reader, end, nursery):
     await trio.testing.wait_all_tasks_blocked(0.05)
     assert not answers
     finish(rows)
-    end.ended.set()
+    end.tell(End("COMPLETED"))
     with trio.fail_after(20):
         while not answers:
             await trio.lowlevel.checkpoint()
@@ -206,7 +211,7 @@ async def test_a_database_that_is_away_for_a_moment_is_waited_for(rows, reader, 
 
 
 async def test_a_creation_is_never_503_once_it_is_done(rows, reader, engine, end):
-    def full(key):
+    def full(key, send):
         raise Overloaded("too many are waiting")
 
     engine.register_end = full
@@ -215,7 +220,7 @@ async def test_a_creation_is_never_503_once_it_is_done(rows, reader, engine, end
 
 
 async def test_a_command_is_never_503_once_it_is_appended(client, engine):
-    def full(partition, position, done=None):
+    def full(partition, position, send, number=0, appended=None):
         raise Overloaded("too many are waiting")
 
     engine.register = full

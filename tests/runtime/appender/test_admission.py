@@ -6,8 +6,11 @@ import trio.testing
 
 from vivero.engine.core.records.instances import CreateInstance
 from vivero.engine.core.records.jobs import CompleteJob
+from vivero.engine.runtime.appender.admission import Overloaded
+from vivero.engine.runtime.appender.calls import Append
 from vivero.engine.runtime.appender.forwarding import Consumed
-from vivero.engine.runtime.appender.task import Append, Appender, AppenderSettings, Overloaded
+from vivero.engine.runtime.appender.settings import AppenderSettings
+from vivero.engine.runtime.appender.task import Appender
 from vivero.engine.runtime.supervision.children import Child
 from vivero.engine.runtime.supervision.supervisor import Supervisor
 from vivero.storage import partitions
@@ -164,8 +167,14 @@ async def test_a_full_log_holds_back_only_the_new_commands_of_its_partition(star
 
 async def test_only_new_commands_lose_patience(start):
     appender = await start(1, new_wait_s=3.0)
-    new, work = appender.begin_append(CREATE), appender.begin_append(COMPLETE)
+    channels = [trio.open_memory_channel(1) for _ in range(2)]
+    new, work = (
+        appender.begin_append(*each) for each in zip((CREATE, COMPLETE), (c[0] for c in channels), strict=True)
+    )
     assert (new.queued, work.queued) == (True, True)
     assert (new.patience_until, work.patience_until) == (new.since + 3.0, float("inf"))
-    first, second = [(await appender.finish_append(one, one.since + SECONDS)).position for one in (work, new)]
+    first, second = [
+        (await appender.finish_append(one, replies, one.since + SECONDS)).position
+        for one, (_, replies) in zip((new, work), channels, strict=True)
+    ]
     assert first != second

@@ -13,13 +13,15 @@ from vivero.engine.core.records.catalogue import Deploy
 from vivero.engine.core.records.instances import CancelInstance, CreateInstance
 from vivero.engine.core.records.jobs import CompleteJob
 from vivero.engine.runtime.appender.admission import Draining, InDoubt, Overloaded, Unavailable, ValueRejected
-from vivero.engine.runtime.appender.calls import PendingCommand
+from vivero.engine.runtime.appender.calls import Append, PendingCommand
 from vivero.engine.runtime.appender.forwarding import Consumed
-from vivero.engine.runtime.appender.task import Append, Appended, Appender, AppenderSettings
+from vivero.engine.runtime.appender.settings import AppenderSettings
+from vivero.engine.runtime.appender.task import Appender
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.children import Child
 from vivero.engine.runtime.supervision.settings import SupervisionSettings
 from vivero.engine.runtime.supervision.supervisor import Supervisor
+from vivero.storage.log import Appended
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.errors import ConnectFailed, Outage, StorageBug
 from vivero.storage.postgres.queries import label

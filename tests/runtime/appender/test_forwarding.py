@@ -4,7 +4,8 @@ import pytest
 import trio
 
 from vivero.engine.runtime.appender.forwarding import AT_LEAST, Consumed, Forwarding
-from vivero.engine.runtime.appender.task import Appender, AppenderSettings
+from vivero.engine.runtime.appender.settings import AppenderSettings
+from vivero.engine.runtime.appender.task import Appender
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.settings import SupervisionSettings
 

@@ -3,6 +3,7 @@
 from collections import deque
 
 import pytest
+import trio
 
 from vivero.engine.core.records.instances import CreateInstance
 from vivero.engine.runtime.appender.calls import Append, pending_command
@@ -62,7 +63,9 @@ async def test_a_queue_is_full_at_its_limit():
     queue = NewCommands(MOST, PaceSettings(least=1, most=1), WAIT_S)
     queue.measure_capacity(Consumed(0, 1.0))
     for _ in range(LEAST):
-        queue.put_nowait(pending_command(Append(CreateInstance(process_id="p"), "t"), new=True))
+        queue.put_nowait(
+            pending_command(Append(CreateInstance(process_id="p"), "t"), trio.open_memory_channel(1)[0], new=True)
+        )
     assert not queue.full
     queue.limit.commands = LEAST
     assert queue.full

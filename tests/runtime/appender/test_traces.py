@@ -4,8 +4,10 @@ import pytest
 
 from vivero.engine.core.records.instances import CreateInstance
 from vivero.engine.core.records.jobs import CompleteJob
+from vivero.engine.runtime.appender.admission import Overloaded
 from vivero.engine.runtime.appender.calls import Append
-from vivero.engine.runtime.appender.task import Appender, AppenderSettings, Overloaded
+from vivero.engine.runtime.appender.settings import AppenderSettings
+from vivero.engine.runtime.appender.task import Appender
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.settings import SupervisionSettings
 from vivero.engine.tracing.current import CURRENT

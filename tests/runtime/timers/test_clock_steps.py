@@ -10,7 +10,7 @@ import trio
 from tests.runtime.whole_engine import EngineBench, starts, waits
 from vivero.engine.core.records.instances import CreateInstance
 from vivero.engine.core.records.jobs import FailJob
-from vivero.engine.runtime.appender.task import Append
+from vivero.engine.runtime.appender.calls import Append
 from vivero.engine.runtime.consumer.engine_time import EngineTime
 from vivero.storage import activation, clock, partitions
 from vivero.storage.activation import Ask

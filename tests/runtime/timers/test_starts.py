@@ -127,7 +127,7 @@ async def test_a_duplicate_trigger_of_a_start_starts_one_instance(migrated, conn
     second.timers.changed = second.timers.committed = lambda *_: None
     async with second.running():
         await clock.pin(connection, at)
-        from vivero.engine.runtime.appender.task import Append
+        from vivero.engine.runtime.appender.calls import Append
 
         triggers = [Append(TriggerTimer(key, at), "<default>")] * 1_200
         await second.appender.append_all(triggers, deadline_s=10)

@@ -5,7 +5,7 @@ import pytest
 from tests.runtime.whole_engine import HEAD, START_MS, EngineBench, starts, waits
 from vivero.engine.core.records.instances import CancelInstance, ResolveIncident
 from vivero.engine.core.records.timers import FireTimer, MoveTimer, TriggerTimer
-from vivero.engine.runtime.appender.task import Append
+from vivero.engine.runtime.appender.calls import Append
 from vivero.engine.runtime.timers.settings import TimerSettings
 from vivero.storage import clock, timers
 

@@ -12,7 +12,7 @@ from vivero.engine.core.records.jobs import CompleteJob, FailJob, UpdateJob
 from vivero.engine.core.records.messages import PublishMessage
 from vivero.engine.core.records.signals import BroadcastSignal
 from vivero.engine.core.records.user_tasks import CompleteUserTask
-from vivero.engine.runtime.appender.task import Append
+from vivero.engine.runtime.appender.calls import Append
 from vivero.engine.runtime.consumer.settings import ConsumerSettings
 from vivero.storage import activation
 
