@@ -21,7 +21,7 @@ from vivero.engine.core.records.conditionals import EvaluateConditionals
 from vivero.engine.core.records.instances import CancelInstance, CreateInstance, SetVariables
 from vivero.engine.core.records.messages import CorrelateMessage, PublishMessage
 from vivero.engine.core.records.signals import BroadcastSignal
-from vivero.engine.runtime.appender.task import Append
+from vivero.engine.runtime.appender.calls import Append
 from vivero.storage import erasure_by_value, history
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.pool import Pool
