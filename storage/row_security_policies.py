@@ -10,7 +10,10 @@ from hashlib import sha256
 
 SHARED = ("clock", "cluster", "element_count_totals", "job_count_totals", "partitions")
 """Tables without rows of tenants."""
-VIEWS = ("counted_durations", "counted_elements", "counted_jobs", "message_subscriptions")
+VIEWS = (
+    *("counted_durations", "counted_elements", "counted_jobs", "message_subscriptions"),
+    *("process_definitions_view", "process_instances_view", "timers_view", "command_log_view"),
+)
 """Views whose tables have policies."""
 
 _TENANTS = "(SELECT nullif(current_setting('vivero.tenants', true), '')::text[])::text[]"

@@ -20,6 +20,8 @@ SEVERAL = {
     "counted_elements": 3,
     "counted_jobs": 2,
     "resources": 2,
+    "process_instances_view": 2,
+    "command_log_view": 2,
 }
 """How many rows `fill` puts, where it is not one."""
 TABLES = sorted({*POLICIES, *VIEWS})
