@@ -9,6 +9,7 @@ import msgspec
 import trio
 
 from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.session_settings import RELIED_ON
 from vivero.storage.postgres.sql_files import beside
 
 _sql = beside(__file__)
@@ -37,6 +38,17 @@ async def server(connection: Connection) -> tuple[str, int]:
     """The server's version, and its major version."""
     version, major = (await connection.execute(_sql["server"])).rows[0]
     return version, major
+
+
+TOOL_SETTINGS = ("array_nulls", "IntervalStyle", "idle_session_timeout")
+"""Settings that pg_dump and pg_restore rely on, and do not make themselves."""
+
+
+async def tool_options(connection: Connection) -> str:
+    """Options for sessions of pg_dump and pg_restore; empty if they begin as they should, as poolers refuse options."""
+    values = [RELIED_ON[name] for name in TOOL_SETTINGS]
+    odd = (await connection.execute(_sql["odd_settings"], (list(TOOL_SETTINGS), values))).rows
+    return " ".join(f"-c{name}={RELIED_ON[name].replace(' ', '')}" for (name,) in odd)
 
 
 async def own_schema(connection: Connection) -> str:

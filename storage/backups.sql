@@ -2,6 +2,10 @@
 -- Row-level security hides rows from other roles: their dump would look complete. Superusers are members of every role.
 SELECT pg_has_role(current_user, relowner, 'MEMBER') FROM pg_class WHERE oid = to_regclass('process_instances');
 
+-- name: odd_settings
+-- Of these settings, those that a new session does not begin with as it should.
+SELECT t.name FROM unnest($1::text[], $2::text[]) AS t (name, value) JOIN pg_settings s ON s.name = t.name WHERE s.reset_val <> t.value;
+
 -- name: own_schema
 -- A backup has the installation's schema: others in the database may be of other programs, or of other users.
 SELECT quote_ident(current_schema());

@@ -22,6 +22,10 @@ RETENTION_STATE = 44
 SETTINGS = (
     *("fsync", "full_page_writes", "synchronous_commit", "synchronous_standby_names", "autovacuum", "max_connections"),
     *("shared_buffers", "max_wal_size", "data_checksums", "idle_in_transaction_session_timeout", "jit"),
+    *("statement_timeout", "transaction_timeout", "idle_session_timeout", "default_transaction_isolation"),
+    *("array_nulls", "track_counts", "track_activities", "random_page_cost", "seq_page_cost", "work_mem"),
+    *("maintenance_work_mem", "checkpoint_timeout", "commit_delay", "max_locks_per_transaction", "log_statement"),
+    *("log_min_duration_statement", "zero_damaged_pages", "ignore_checksum_failure", "autovacuum_naptime"),
 )
 
 
@@ -63,7 +67,7 @@ class Facts:
     size: int
     transaction_age: int
     settings: dict[str, str] = field(default_factory=dict)
-    """Values as `pg_settings` has them, with their units."""
+    """Values as `pg_settings` has them, with their units: those that a new session of the user begins with."""
     connections: int = 0
     idle_in_transaction: int = 0
     oldest_transaction_s: float = 0.0
@@ -81,6 +85,8 @@ class Facts:
     """By partition; empty if the schema is too old to say."""
     has_archived: bool = False
     """Whether the database knows files of the archive."""
+    of_role: dict[str, str] = field(default_factory=dict)
+    """Settings that somebody has made for this user or database."""
     place: Place | None = None
     """The schema in which sessions of this user work."""
 
@@ -115,6 +121,7 @@ async def read(connection: Connection, now: float) -> Facts:
         engine_clock_s,
         await history.states(connection) if (schema or 0) >= RETENTION_STATE else [],
         (schema or 0) >= ARCHIVE and await archives.knows_files(connection),
+        dict((await connection.execute(_sql["settings_of_role"])).rows),
         place,
     )
 

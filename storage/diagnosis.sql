@@ -7,8 +7,17 @@ SELECT version(), current_setting('server_version'), extract(epoch FROM clock_ti
 FROM pg_database WHERE datname = current_database();
 
 -- name: settings
--- Those on which safety or speed depends. A setting that a version lacks is left out.
-SELECT name, setting, unit FROM pg_settings WHERE name = ANY ($1::text[]);
+-- Those on which safety or speed depends, as a new session of this user begins: this one has made settings of its own. A setting that a
+-- version lacks is left out.
+SELECT name, reset_val, unit FROM pg_settings WHERE name = ANY ($1::text[]);
+
+-- name: settings_of_role
+-- What somebody has set for this user or database, in the order in which it holds.
+SELECT split_part(one, '=', 1), substr(one, strpos(one, '=') + 1)
+FROM pg_db_role_setting, unnest(setconfig) AS one
+WHERE setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
+    AND setrole IN (0, (SELECT oid FROM pg_roles WHERE rolname = session_user)) AND (setdatabase, setrole) <> (0, 0)
+ORDER BY setrole <> 0, setdatabase <> 0;
 
 -- name: connections
 -- In use, and those that sit inside a transaction.

@@ -3,8 +3,9 @@
 Without the one that begins a session: when a pool opens a connection has nothing to do with the request.
 """
 
-from vivero.storage.postgres.driver import BEGIN_SESSION, Connection
+from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.queries import label
+from vivero.storage.postgres.session_settings import BEGIN_SESSION
 
 
 def record_statements(monkeypatch):

@@ -107,6 +107,7 @@ async def _dump(dsn: str, directory: Path, jobs: int, progress: Progress) -> Man
             )
         postgresql, major = await queries.server(connection)
         found = tool("pg_dump", major)
+        options = await queries.tool_options(connection)
         async with queries.moment(connection) as moment:
             command: list[str] = [
                 *(str(found.path), "--format=directory", f"--file={directory / DUMP}", f"--jobs={jobs}", "--verbose"),
@@ -120,7 +121,7 @@ async def _dump(dsn: str, directory: Path, jobs: int, progress: Progress) -> Man
 
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(count)
-                await run_tool(command, dsn, Meter(moment.sizes, "dumping", progress), BackupProblem)
+                await run_tool(command, dsn, Meter(moment.sizes, "dumping", progress), BackupProblem, options)
     finally:
         connection.close()
     files = await trio.to_thread.run_sync(_sums, directory / DUMP, progress)
@@ -223,7 +224,7 @@ async def restore(dsn: str, directory: Path, manifest: Manifest, progress: Progr
                 f"the backup was made by pg_dump {manifest.pg_dump}, and the server is PostgreSQL {major}: restore it"
                 f" into PostgreSQL {manifest.pg_dump} or later"
             )
-        dump = Dump(directory / DUMP, str(tool("pg_restore", major).path), dsn)
+        dump = Dump(directory / DUMP, str(tool("pg_restore", major).path), dsn, await queries.tool_options(connection))
         entries = await dump.entries()
         schema = _schema_of(entries)
         before = await _state_before(connection, schema)
@@ -296,6 +297,8 @@ class Dump:
     directory: Path
     pg_restore: str
     dsn: str
+    options: str
+    """Of the sessions of pg_restore."""
 
     async def entries(self) -> list[str]:
         """Its table of contents."""
@@ -313,7 +316,7 @@ class Dump:
                 *("--no-owner", "--no-privileges", f"--use-list={chosen.name}"),
                 *(f"--dbname={conninfo.name_of(self.dsn)}", str(self.directory)),
             ]
-            await run_tool(command, self.dsn, meter, BackupProblem)
+            await run_tool(command, self.dsn, meter, BackupProblem, self.options)
 
 
 async def _compare(connection: driver.Connection, manifest: Manifest) -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from dataclasses import replace
 
 from vivero.config import Config
 from vivero.roles import Role
 
 CHORES = 2
 """Chores that use the database at the same time."""
+SPARE = 2
+"""Connections for commands, and for one that is opened again while its session still ends."""
 BASE_BYTES = 150_000_000
 """A process without load: code, models, buffers."""
 
@@ -44,15 +48,36 @@ def memory_bytes(config: Config) -> int:
     return BASE_BYTES + config.has_role(Role.API) * api + config.has_role(Role.ENGINE) * config.consumer.cache_bytes
 
 
-def too_few_connections(config: Config, limit: int) -> str | None:
-    """The reason why the processes cannot have their connections, and what to do; None if they can."""
-    each, count = connections(config), config.processes
-    if each * count <= limit:
-        return None
-    return (
-        f"{count} processes need up to {each * count} connections, {each} each, and PostgreSQL grants {limit}: raise "
-        "its max_connections, lower database.pool_size, or start fewer processes"
-    )
+def fitted(config: Config, granted: int) -> Config | None:
+    """The settings with pools that need no more than `granted` connections in all processes of a program.
+
+    The pools of requests shrink first, then the number of background jobs that run at once. None: not even the smallest
+    fit. A program whose pools had to shrink leaves some connections to commands.
+    """
+    if connections(config) * config.processes <= granted:
+        return config
+    smaller = list(_smaller(config))
+    for free in (SPARE, 0):
+        for one in smaller:
+            if connections(one) * config.processes + free <= granted:
+                return one
+    return None
+
+
+def smallest(config: Config) -> int:
+    """How many connections all processes need at least."""
+    *_, last = config, *_smaller(config)
+    return connections(last) * config.processes
+
+
+def _smaller(config: Config) -> Iterator[Config]:
+    """The settings with ever smaller pools."""
+    for size in range(config.database.pool_size - 1, 0, -1):
+        yield replace(config, database=replace(config.database, pool_size=size))
+    database = replace(config.database, pool_size=1)
+    for most in range(config.jobs.max_concurrent - 1, 0, -1):
+        jobs = replace(config.jobs, max_concurrent=most, min_concurrent=min(config.jobs.min_concurrent, most))
+        yield replace(config, database=database, jobs=jobs)
 
 
 def too_little_memory(config: Config, physical_bytes: int | None = None) -> str | None:

@@ -45,6 +45,16 @@ class Pools:
     waited_s: Mapping[str, Buckets]
     """How long callers waited that found no free connection, by the name of the pool."""
 
+    async def open(self) -> None:
+        """Open the first connection of each pool. A pool that has one serves everybody, however slowly.
+
+        Raises:
+            Outage: PostgreSQL grants none.
+        """
+        for pool in self._all():
+            async with pool.connection():
+                pass
+
     def abort(self) -> None:
         """Close all connections, also those in use."""
         for pool in self._all():

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 
 from vivero import budget
 from vivero.config import Config
+from vivero.doctor_settings import privacy, session, speed
+from vivero.findings import MEGABYTE, Finding, Level
 from vivero.storage.diagnosis import Facts
 from vivero.storage.history import State
 from vivero.storage.postgres.migrate import SCHEMA_VERSION
@@ -16,31 +16,10 @@ CONNECTIONS_OF_A_NODE = budget.connections(Config())
 CLOCK_OFF_S = 2.0
 OLD_TRANSACTION_S = 600.0
 WRAPAROUND = 2_000_000_000
-MEGABYTE = 1_000_000
 STANDS_S = 3 * 3600.0
 """Retention that has not run for so long stands still: it runs each minute."""
 DAY_S = 86_400.0
 OVERDUE_S = DAY_S
-NEVER_FEWER_BUFFERS = 16_384
-"""128 MB in pages of 8 kB: PostgreSQL's default, made for small machines."""
-
-
-class Level(StrEnum):
-    """`PROBLEM`: data or service is in danger; `WARNING`: it may become so; `OK`: nothing to do."""
-
-    OK = "ok"
-    WARNING = "warning"
-    PROBLEM = "problem"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One judgement."""
-
-    level: Level
-    subject: str
-    text: str
-    advice: str = ""
 
 
 def judge(facts: Facts) -> list[Finding]:
@@ -56,7 +35,9 @@ def judge(facts: Facts) -> list[Finding]:
         _replication,
         _clocks,
         _retention,
-        _speed,
+        session,
+        speed,
+        privacy,
     )
     findings: list[Finding] = []
     for group in groups:
@@ -76,7 +57,9 @@ OKAY = {
     "replication": "no slot or standby is behind",
     "clocks": "agree",
     "retention": "nothing stays longer than it should",
+    "session": "nodes begin their sessions with the settings that the server has",
     "speed": "no setting slows the server down",
+    "privacy": "the server's log has no variables",
 }
 
 
@@ -111,6 +94,10 @@ def _durability(facts: Facts) -> Iterator[Finding]:
     for name in ("fsync", "full_page_writes"):
         if facts.settings.get(name) == "off":
             yield Finding(Level.PROBLEM, "durability", f"{name} is off", advice)
+    for name in ("zero_damaged_pages", "ignore_checksum_failure"):
+        if facts.settings.get(name) == "on":
+            text = f"{name} is on: damage on disk is hidden, and rows vanish"
+            yield Finding(Level.PROBLEM, "durability", text, "Turn it off, and restore a backup")
     commit = facts.settings.get("synchronous_commit")
     if commit in ("off", "local"):
         yield Finding(Level.PROBLEM, "durability", f"synchronous_commit is {commit}", advice)
@@ -120,6 +107,9 @@ def _durability(facts: Facts) -> Iterator[Finding]:
 
 
 def _vacuum(facts: Facts) -> Iterator[Finding]:
+    if facts.settings.get("track_counts") == "off":
+        advice = "Turn it on: autovacuum learns from these counts which tables have dead rows"
+        yield Finding(Level.PROBLEM, "vacuum", "track_counts is off, so autovacuum does nothing", advice)
     if facts.settings.get("autovacuum") == "off":
         yield Finding(
             Level.PROBLEM, "vacuum", "autovacuum is off", "Turn it on: tables grow without limit, and slow down"
@@ -225,14 +215,3 @@ def _kept_logs(where: str, one: State) -> Finding:
     much = f"{one.logs_commands or 0:,} commands and {(one.logs_bytes or 0) / MEGABYTE:,.0f} MB"
     text = f"{where} old logs stay, because {why}: {much} since {(one.logs_oldest_s or 0) / DAY_S:,.1f} days ago"
     return Finding(Level.WARNING, "retention", text, advice)
-
-
-def _speed(facts: Facts) -> Iterator[Finding]:
-    buffers = int(facts.settings["shared_buffers"].split()[0])
-    if buffers < NEVER_FEWER_BUFFERS:
-        text = f"shared_buffers is {buffers * 8192 / MEGABYTE:.0f} MB"
-        yield Finding(Level.WARNING, "speed", text, "A quarter of the machine's memory is usual")
-    wal_mb = int(facts.settings["max_wal_size"].split()[0])
-    if wal_mb < 1024:
-        text = f"max_wal_size is {wal_mb} MB, so checkpoints come often"
-        yield Finding(Level.WARNING, "speed", text, "4GB or more is usual under load")

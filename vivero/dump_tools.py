@@ -63,15 +63,23 @@ def tool(name: str, major: int) -> Client:
 
 
 async def run_tool(
-    command: Sequence[str | os.PathLike[str]], dsn: str, line: Callable[[str], None], failure: type[Exception]
+    command: Sequence[str | os.PathLike[str]],
+    dsn: str,
+    line: Callable[[str], None],
+    failure: type[Exception],
+    options: str = "",
 ) -> None:
     """Run a tool on the database of `dsn`, and call `line` with each line that it writes.
+
+    Its sessions have the `options` of a server process, such as `-carray_nulls=on`.
 
     Raises:
         Exception: `failure`, with the last lines, if it fails.
     """
     last: deque[str] = deque(maxlen=LINES_OF_ERROR)
     environment = {**os.environ, "LC_ALL": "C", **conninfo.environment(dsn)}
+    if options:
+        environment["PGOPTIONS"] = f"{environment.get('PGOPTIONS', '')} {options}".strip()
     read, write = os.pipe()
     async with trio.open_nursery() as nursery:
         try:

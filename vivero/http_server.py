@@ -61,6 +61,8 @@ class HttpServer:
             serve_http = partial(tls_server.serve, certificate=endpoint.certificate)
 
         async def serve(beat: Beat) -> None:
+            if self._config.has_role(Role.API):
+                await self._pools.open()
             built = services()
             served = self._served(built)
             async with trio.open_nursery() as nursery:

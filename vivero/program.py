@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 import structlog
 import trio
 
-from vivero import access, background, budget, logs, tree
+from vivero import access, background, budget, connection_budget, logs, tree
 from vivero.api.http1.listeners import open_listeners
 from vivero.api.server import Endpoint
 from vivero.api.tls.certificate import certificate_of
@@ -25,10 +25,9 @@ from vivero.engine.runtime.supervision.children import Child
 from vivero.hangup import Hangup
 from vivero.logs import levels
 from vivero.storage import partitions, row_security
-from vivero.storage.postgres import connection_limit, driver
+from vivero.storage.postgres import driver
 from vivero.storage.postgres.checks import Server
 from vivero.storage.postgres.migrate import Migration
-from vivero.storage.postgres.startup_problems import StartupProblem
 
 log = structlog.get_logger(__name__)
 
@@ -44,10 +43,6 @@ OTHER_FILES = 200
 """Open files that are not client connections: sockets of the database, listening sockets, pipes, logs, uploads."""
 SAME_SIGNAL_S = 0.2
 """Signals within this time count as one: `timeout` and terminals signal the program and then its process group."""
-
-
-class TooFewConnections(StartupProblem):
-    """PostgreSQL grants fewer connections than the processes need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +165,8 @@ async def up(
                     if config.tenants.enabled:
                         config = await separate_tenants(dsn, config)
                     config = replace(config, partitions=await make_partitions(dsn, config.partitions))
-                    await check_budget(dsn, config)
+                    config = await connection_budget.fit(dsn, config)
+                    warn_of_memory(config)
                 if not stop.is_set():
                     await serve(Prepared(config, dsn, server, listeners, children, hangup), ready, stop)
         finally:
@@ -234,22 +230,10 @@ async def make_partitions(dsn: str, asked: int) -> int:
     return count
 
 
-async def check_budget(dsn: str, config: Config) -> None:
-    """Check that the processes can have their connections, and warn if the machine has less memory than they may use.
-
-    Raises:
-        StartupProblem: PostgreSQL grants too few connections for several processes.
-    """
-    connection = await driver.connect(dsn, name="vivero:budget")
-    try:
-        problem = budget.too_few_connections(config, await connection_limit.read(connection))
-    finally:
-        connection.close()
-    if problem is not None and config.processes > 1:
-        raise TooFewConnections(problem)
-    for warning in (problem, budget.too_little_memory(config)):
-        if warning is not None:
-            log.warning("the budget of connections or memory is short", why=warning)
+def warn_of_memory(config: Config) -> None:
+    """Warn if the machine has less memory than the processes may use."""
+    if (warning := budget.too_little_memory(config)) is not None:
+        log.warning("the budget of memory is short", why=warning)
 
 
 def node_name(given: str | None = None, process: str | None = None) -> str:

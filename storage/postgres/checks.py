@@ -12,6 +12,7 @@ from vivero.storage.postgres import installations
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import Retry, StorageBug
 from vivero.storage.postgres.pooling import find_pooling
+from vivero.storage.postgres.session_settings import REFUSED
 from vivero.storage.postgres.several_primaries import find_several_primaries
 from vivero.storage.postgres.startup_connections import connect_for_checks, describe
 from vivero.storage.postgres.startup_problems import (
@@ -25,6 +26,7 @@ from vivero.storage.postgres.startup_problems import (
     Unreachable,
     WrongEncoding,
     WrongSchema,
+    WrongSetting,
 )
 
 MINIMUM_VERSION = 15
@@ -75,6 +77,7 @@ async def _inspect(
         raise problem  # other findings through a pooler may belong to another session
     server, read_only = await facts(connection, address)
     problems = judge(server, connection.parameter("server_encoding"), read_only, unsafe)
+    problems += await _find_refused(connection, address)
     if not any_schema and (problem := await _find_wrong_schema(connection, address)):
         problems.append(problem)
     if not problems and (problem := await _find_unendable_sessions(dsn, connection, end)):
@@ -140,6 +143,20 @@ def _judge_durability(server: Server) -> list[StartupProblem]:
     if not server.fsync:
         problems.append(CommitsNotDurable(f"{server.address}: fsync is off; {advice}"))
     return problems
+
+
+async def _find_refused(connection: Connection, address: str) -> list[StartupProblem]:
+    """Settings that a session cannot make itself."""
+    query = "SELECT name, current_setting(name, true) FROM unnest($1::text[]) AS settings (name)"
+    found = (await connection.execute(query, (list(REFUSED),))).rows
+    return [
+        WrongSetting(
+            f"{address}: {name} is {value}: {REFUSED[name][1]}. Set it to {REFUSED[name][0]} for this server, database"
+            " and user"
+        )
+        for name, value in found
+        if value not in (None, "", REFUSED[name][0])
+    ]
 
 
 _PERMISSIONS = """

@@ -1,24 +1,35 @@
-"""How many connections a server grants to programs."""
+"""How many connections a server grants to a program."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 from vivero.storage.postgres.driver import Connection
-from vivero.storage.postgres.sql_files import statement
+from vivero.storage.postgres.sql_files import beside
 
-_LIMIT = statement(
-    "connection_limit",
-    """
-    SELECT least(
-        current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
-            - coalesce(current_setting('reserved_connections', true), '0')::int,
-        (SELECT nullif(datconnlimit, -1) FROM pg_database WHERE datname = current_database()),
-        (SELECT nullif(rolconnlimit, -1) FROM pg_roles WHERE rolname = current_user))
-    """,
-    "The server, the database and the user have a limit each; -1 is none.",
-)
+_sql = beside(__file__)
 
 
-async def read(connection: Connection) -> int:
-    """The number of connections that this user may have to this database at most."""
-    limit: int = (await connection.execute(_LIMIT)).rows[0][0]
-    return limit
+class Limit(NamedTuple):
+    """A limit: the setting that makes it, how many sessions it allows, and how many nodes and other programs have."""
+
+    setting: str
+    sessions: int
+    of_nodes: int
+    of_others: int
+
+    @property
+    def free(self) -> int:
+        """How many more there may be."""
+        return max(0, self.sessions - self.of_nodes - self.of_others)
+
+    def __str__(self) -> str:
+        used = (("other nodes", self.of_nodes), ("other programs", self.of_others))
+        taken = " and ".join(f"{count} by {who}" for who, count in used if count)
+        return f"{self.setting}: {self.sessions}{f', {taken} in use' if taken else ''}"
+
+
+async def limits(connection: Connection) -> Sequence[Limit]:
+    """The limits for sessions of this user in this database."""
+    return [Limit(*row) for row in (await connection.execute(_sql["limits"])).rows]

@@ -32,6 +32,7 @@ from vivero.storage.postgres.errors import ConnectFailed, StorageError
 from vivero.storage.postgres.given_time import patient
 from vivero.storage.postgres.queries import Call, Query
 from vivero.storage.postgres.results import QueryResult
+from vivero.storage.postgres.session_settings import BEGIN_SESSION, beginning
 from vivero.storage.postgres.values import Params
 from vivero.storage.postgres.waiting import drive_pairs
 
@@ -45,11 +46,6 @@ Accept = Callable[[Connection], Awaitable[None]]
 
 CALL_TIMEOUT_S = 5.0
 CONNECT_TIMEOUT_S = 5.0
-
-SESSION_SETTINGS: Mapping[str, str] = {"default_transaction_isolation": "read committed", "TimeZone": "UTC"}
-
-BEGIN_SESSION = """SELECT pg_backend_pid(), set_config(name, value, false)
-FROM unnest($1::text[], $2::text[]) AS settings (name, value)"""
 
 
 async def _all(_connection: Connection) -> None:
@@ -67,7 +63,8 @@ async def connect(
 ) -> Connection:
     """A new connection to the first host of the DSN that accepts one, or to the primary among several hosts.
 
-    `name` is its `application_name`; `settings` are server settings for its whole session. `accept` looks at a
+    `name` is its `application_name`; `settings` are server settings for its whole session, beside those that all
+    sessions rely on (`session_settings`). `accept` looks at a
     connection first, and raises `ConnectFailed` for a host that must not be used. The attempts overlap (`hosts.first`);
     each has the DSN's `connect_timeout`, and at most the time until `deadline`. Raises `InvalidDsn`, and
     `ConnectFailed` with the error of each host.
@@ -87,7 +84,7 @@ async def connect(
         connection = Connection(await _open(attempt, timeout_s), name, call_timeout_s)
         try:
             hosts.check_role(connection, role, conninfo.address(attempt))
-            await _begin_session(connection, {**SESSION_SETTINGS, **(settings or {})}, end)
+            await _begin_session(connection, settings or {}, end)
             await accept(connection)
         except BaseException:
             connection.close()
@@ -110,7 +107,7 @@ async def _open(attempt: str, timeout_s: float) -> PGconn:
 async def _begin_session(connection: Connection, settings: Mapping[str, str], deadline: float) -> None:
     """Make the settings, and ask for the backend's number: that of the greeting may be a pooler's."""
     try:
-        result = await connection.execute(BEGIN_SESSION, (list(settings), list(settings.values())), deadline=deadline)
+        result = await connection.execute(BEGIN_SESSION, beginning(settings), deadline=deadline)
     except StorageError as error:
         raise ConnectFailed(f"the session could not begin: {error.message}") from error
     connection.backend_pid = result.rows[0][0]

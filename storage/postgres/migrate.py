@@ -16,6 +16,7 @@ import trio
 
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import Conflict, Outage, Retry, StorageError
+from vivero.storage.postgres.session_settings import RELIED_ON
 
 MIGRATIONS_DIRECTORY = Path(__file__).parent / "migrations"
 
@@ -29,6 +30,9 @@ LOCK_KEY = int.from_bytes(b"Vivero")
 
 UNRELEASED_FIRST = "kernel"
 """The name of the first migration in databases from before the first release. No released migration has it."""
+
+LOCK_TIMEOUT = RELIED_ON["lock_timeout"]
+"""What a session has outside of migrations."""
 
 _FILE_NAME = re.compile(r"(?P<version>\d{4})_(?P<name>[a-z0-9_]+)\.sql")
 _TRANSACTION_CONTROL = re.compile(r"^(BEGIN|START TRANSACTION|COMMIT|ROLLBACK)\b.*;", re.IGNORECASE | re.MULTILINE)
@@ -186,7 +190,7 @@ async def _unlock(connection: Connection) -> None:
         return
     with trio.CancelScope(shield=True):
         try:
-            await connection.script(f"SELECT pg_advisory_unlock({LOCK_KEY}); RESET lock_timeout")
+            await connection.script(f"SELECT pg_advisory_unlock({LOCK_KEY}); SET lock_timeout = '{LOCK_TIMEOUT}'")
         except StorageError:
             connection.abort()
 

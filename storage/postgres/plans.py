@@ -8,7 +8,11 @@ settings rule such plans out. JIT compilation is off because it costs more than 
 
 from vivero.storage.postgres.driver import Call
 
-BY_INDEX = dict.fromkeys(("enable_seqscan", "enable_hashjoin", "enable_mergejoin", "jit"), "off")
+BY_INDEX = {
+    **dict.fromkeys(("enable_seqscan", "enable_hashjoin", "enable_mergejoin", "jit"), "off"),
+    **dict.fromkeys(("enable_indexscan", "enable_indexonlyscan", "enable_bitmapscan"), "on"),
+    **dict.fromkeys(("enable_nestloop", "enable_sort"), "on"),
+}
 """Settings for all sessions. PostgreSQL still scans a table where there is no other way."""
 
 ONCE = {**BY_INDEX, "plan_cache_mode": "force_generic_plan"}

@@ -5,6 +5,7 @@ inside a transaction. Callers hold a connection only for database work: a reques
 connection first (a pool of two must survive 500 long polls).
 """
 
+import math
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -12,10 +13,12 @@ from dataclasses import dataclass
 import trio
 
 from vivero.storage.postgres.driver import Connect, Connection
-from vivero.storage.postgres.errors import DeadlineExceeded, Outage
+from vivero.storage.postgres.errors import ConnectFailed, DeadlineExceeded, Outage
 from vivero.storage.postgres.given_time import patient
 
 ACQUIRE_TIMEOUT_S = 5.0
+REFUSED_S = 1.0
+"""How long a pool that was refused a connection works with those that it has, before it asks again."""
 
 
 class PoolClosed(Outage):
@@ -52,6 +55,8 @@ class Pool:
         self._slots = trio.Semaphore(size, max_value=size)  # wakes its waiters in their order
         self._idle: list[Connection] = []
         self._in_use: set[Connection] = set()
+        self._returned = trio.lowlevel.ParkingLot()
+        self._refused_until = -math.inf
         self._closed = False
         self._opened = self._discarded = self._exhausted = 0
 
@@ -76,7 +81,7 @@ class Pool:
         end = trio.current_time() + ACQUIRE_TIMEOUT_S if deadline is None else deadline
         await self._take_slot(end)
         try:
-            connection = self._pop_idle() or await self._open(end)
+            connection = self._pop_idle() or await self._open_or_wait(end)
             self._in_use.add(connection)
             try:
                 yield connection
@@ -91,6 +96,7 @@ class Pool:
                 self._take_back(connection)
         finally:
             self._slots.release()
+            self._returned.unpark()
 
     def close(self) -> None:
         """Closes idle connections now and the others when they come back. Later calls raise `PoolClosed`."""
@@ -136,6 +142,30 @@ class Pool:
                 return connection
             self._discard(connection)
         return None
+
+    async def _open_or_wait(self, end: float) -> Connection:
+        """A new connection; or that of another caller, if PostgreSQL grants no more of them.
+
+        Raises `ConnectFailed` if no caller has one, and `PoolExhausted` if none comes back before `end`.
+        """
+        while True:
+            if not self._in_use or trio.current_time() >= self._refused_until:
+                try:
+                    return await self._open(end)
+                except ConnectFailed:
+                    if not self._in_use:
+                        self._returned.unpark_all()  # nobody is left who could give one back
+                        raise
+                    self._refused_until = trio.current_time() + REFUSED_S
+            with trio.CancelScope(deadline=end) as waiting, patient(waiting):
+                await self._returned.park()
+            if waiting.cancelled_caught:
+                self._exhausted += 1
+                raise PoolExhausted(f"PostgreSQL grants no more than {len(self._in_use)} connections, all in use")
+            if self._closed:
+                raise PoolClosed("the pool is closed")
+            if (connection := self._pop_idle()) is not None:
+                return connection
 
     async def _open(self, end: float) -> Connection:
         connection = await self._connect(end)

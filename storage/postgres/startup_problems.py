@@ -49,6 +49,10 @@ class WrongSchema(StartupProblem):
     """The search_path leads to a schema where this program must not work: the installation is in another one."""
 
 
+class WrongSetting(StartupProblem):
+    """A setting changes what statements mean, and only a superuser may take it back."""
+
+
 class NotPermitted(StartupProblem):
     """This user lacks the right to create the program's tables, or to read and write them."""
 

@@ -162,6 +162,32 @@ async def test_a_backup_of_a_newer_postgresql(taken, empty_database):
         await backups.restore(empty_database, taken, backups.read_manifest(taken), silent)
 
 
+# ---- settings
+
+
+async def test_settings_of_the_database_change_no_value(filled, empty_database, tmp_path):
+    """Arrays with NULL and negative intervals would be read as others."""
+    connection = await driver.connect(filled)
+    await connection.execute("UPDATE clock SET shift = interval '-1 day +02:03'")
+    await connection.script("CREATE TABLE of_a_test (a text[]); INSERT INTO of_a_test VALUES (ARRAY['NULL', NULL])")
+    connection.close()
+    for dsn in (filled, empty_database):
+        name = conninfo_to_dict(dsn)["dbname"]
+        execute(
+            dsn,
+            *(f"ALTER DATABASE {name} SET {each}" for each in ("array_nulls = off", "IntervalStyle = sql_standard")),
+        )
+    manifest = await backups.take(filled, tmp_path / "backup", jobs=2, progress=silent)
+    await backups.restore(empty_database, tmp_path / "backup", manifest, silent)
+    values = (
+        "SELECT a, a[2] IS NULL, (SELECT shift = interval '1 hour' * -21 - interval '57 min' FROM clock) FROM of_a_test"
+    )
+    for dsn in (filled, empty_database):
+        connection = await driver.connect(dsn)
+        assert (await connection.execute(values)).rows == [(["NULL", None], True, True)]
+        connection.close()
+
+
 # ---- schemas
 
 

@@ -1,13 +1,23 @@
 """What several processes need."""
 
-from dataclasses import replace
+from concurrent.futures import ThreadPoolExecutor
 
+import httpx
 import psycopg
 import pytest
+import trio
+from psycopg.conninfo import conninfo_to_dict
 
-from vivero import budget, program
-from vivero.config import Config
+from vivero import budget
+from vivero.api.access.settings import TenantSettings
+from vivero.config import Config, DatabaseSettings
+from vivero.connection_budget import TooFewConnections, fit
+from vivero.engine.jobs.settings import JobSettings
 from vivero.roles import Role
+from vivero.storage import nodes
+from vivero.storage.nodes import Registration
+from vivero.storage.postgres import driver
+from vivero.storage.postgres.dsn import with_user
 
 
 @pytest.mark.parametrize(
@@ -29,28 +39,134 @@ def test_a_program_has_no_more_connections_than_that(up, database, ask, eventual
     assert ask(database, query) <= budget.connections(Config()) - 18, program.logged
 
 
-def test_too_little_of_anything_is_told_with_what_to_do():
+def test_too_little_memory_is_told_with_what_to_do():
     two = Config(processes=2)
-    assert budget.too_few_connections(two, 64) is None
-    assert "2 processes need up to 64 connections, 32 each, and PostgreSQL grants 63" in budget.too_few_connections(
-        two, 63
-    )
     needed = budget.memory_bytes(two)
     assert budget.too_little_memory(two, 2 * needed) is None
     assert "lower http.memory_bytes" in budget.too_little_memory(two, 2 * needed - 1)
     assert budget.memory_bytes(Config(roles=Role.JOBS)) == budget.BASE_BYTES
 
 
-async def test_several_processes_do_not_start_without_their_connections(database):
-    config = Config(processes=2)
-    with pytest.raises(program.TooFewConnections, match=r"PostgreSQL grants 47: raise its max_connections"):
-        await program.check_budget(database, config)
-    await program.check_budget(database, replace(config, processes=1))
+WITH_JOBS = Config(jobs=JobSettings(module="jobs.py"))
 
 
-async def test_the_limit_of_the_database_counts(database):
-    with psycopg.connect(database, autocommit=True) as connection:
-        name = connection.execute("SELECT current_database()").fetchone()[0]
-        connection.execute(f"ALTER DATABASE {name} CONNECTION LIMIT 20")
-        with pytest.raises(program.TooFewConnections, match="PostgreSQL grants 20"):
-            await program.check_budget(database, Config(processes=2))
+@pytest.mark.parametrize(
+    ("config", "granted", "pool_size", "jobs"),
+    [
+        (Config(), 100, 8, 10),
+        (Config(), 32, 8, 10),
+        (Config(), 31, 7, 10),
+        (Config(), 20, 1, 10),
+        (Config(), 17, 1, 10),
+        (Config(), 16, None, None),
+        (Config(processes=2), 64, 8, 10),
+        (Config(processes=2), 63, 7, 10),
+        (Config(database=DatabaseSettings(pool_size=2)), 19, 2, 10),
+        (WITH_JOBS, 43, 8, 10),
+        (WITH_JOBS, 28, 1, 8),
+        (WITH_JOBS, 19, 1, 1),
+        (WITH_JOBS, 18, None, None),
+    ],
+)
+def test_pools_shrink_to_what_is_granted(config, granted, pool_size, jobs):
+    fitted = budget.fitted(config, granted)
+    assert fitted is None or budget.connections(fitted) * config.processes <= granted
+    assert (fitted and fitted.database.pool_size, fitted and fitted.jobs.max_concurrent) == (pool_size, jobs)
+
+
+@pytest.fixture
+def limit(database):
+    """Sets the limit of the database."""
+
+    def make(sessions):
+        with psycopg.connect(database, autocommit=True) as connection:
+            connection.execute(f"ALTER DATABASE {connection.info.dbname} CONNECTION LIMIT {sessions}")
+
+    return make
+
+
+async def test_the_limit_of_the_database_counts(database, limit):
+    limit(20)
+    fitted = await fit(database, Config())
+    assert (fitted.database.pool_size, budget.connections(fitted)) == (1, 17)
+    with psycopg.connect(database), psycopg.connect(database):
+        expected = "2 processes need at least 34 .* and 18 are free .CONNECTION LIMIT of the database test_.*: 20, 2 by"
+        with pytest.raises(TooFewConnections, match=expected):
+            await fit(database, Config(processes=2))
+        assert budget.connections(await fit(database, Config())) == 17
+
+
+async def test_the_limit_of_the_role_counts(database):
+    with psycopg.connect(database, autocommit=True) as administrator:
+        administrator.execute("CREATE ROLE few LOGIN CONNECTION LIMIT 12")
+        administrator.execute("GRANT SELECT ON nodes TO few")
+        try:
+            expected = (
+                "needs at least 17 connections to PostgreSQL, and 12 are free .CONNECTION LIMIT of the role few: 12"
+            )
+            with pytest.raises(TooFewConnections, match=expected):
+                await fit(with_user(database, "few"), Config())
+        finally:
+            administrator.execute("REVOKE ALL ON nodes FROM few")
+            administrator.execute("DROP ROLE few")
+
+
+async def test_sessions_of_nodes_that_run_count(database, limit):
+    """Those of a node that was killed go away, so they are waited for; without any node they count for nothing."""
+    limit(20)
+    beside = [await driver.connect(database, name="vivero:api") for _ in range(4)]
+    assert budget.connections(await fit(database, Config())) == 17
+    await nodes.register(beside[0], Registration("a", ["api"], "1.0", 13, "host", 8080))
+    with pytest.raises(TooFewConnections, match=r"and 16 are free .*: 20, 4 by other nodes in use"):
+        await fit(database, Config(), gone_s=0)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(fit, database, Config())
+        await trio.testing.wait_all_tasks_blocked(0.05)
+        for connection in beside:
+            connection.close()
+
+
+async def test_the_second_role_has_a_limit_of_its_own(database):
+    with psycopg.connect(database, autocommit=True) as administrator:
+        administrator.execute("CREATE ROLE reads LOGIN CONNECTION LIMIT 3")
+        administrator.execute("GRANT SELECT ON nodes TO reads")
+        settings = DatabaseSettings(reader_url=with_user(database, "reads"))
+        config = Config(tenants=TenantSettings(enabled=True), database=settings)
+        try:
+            assert (await fit(database, config)).database.pool_size == 3
+        finally:
+            administrator.execute("REVOKE ALL ON nodes FROM reads")
+            administrator.execute("DROP ROLE reads")
+
+
+@pytest.fixture
+def few(empty_database):
+    """An empty database whose owner may have few connections, which does not hold for superusers."""
+    name = conninfo_to_dict(empty_database)["dbname"]
+    with psycopg.connect(empty_database, autocommit=True) as administrator:
+        administrator.execute("CREATE ROLE few LOGIN CONNECTION LIMIT 18")
+        administrator.execute(f"ALTER DATABASE {name} OWNER TO few")
+        yield with_user(empty_database, "few")
+        administrator.execute(f"ALTER DATABASE {name} OWNER TO postgres")
+        administrator.execute("DROP OWNED BY few CASCADE")
+        administrator.execute("DROP ROLE few")
+
+
+def test_with_few_connections_everything_is_served(up, few):
+    """The pools have what is left, and requests wait for each other."""
+    program = up(few)
+    assert "the pools of connections are smaller than set" in program.logged
+    with ThreadPoolExecutor(20) as threads:
+        calls = [threads.submit(post, program, path, body) for _ in range(20) for path, body in ASKED.items()]
+    assert {call.result() for call in calls} == {200}
+    assert program.logged.count("connection lost") == 0
+
+
+ASKED = {
+    "/v2/process-instances/search": {},
+    "/v2/jobs/activation": {"type": "t", "timeout": 1000, "maxJobsToActivate": 1, "requestTimeout": -1},
+}
+
+
+def post(program, path, body):
+    return httpx.post(f"{program.address}{path}", json=body, timeout=60).status_code

@@ -4,6 +4,7 @@ from dataclasses import replace
 from time import time_ns
 
 import msgspec
+import psycopg
 import pytest
 from click.testing import CliRunner
 
@@ -11,10 +12,12 @@ from vivero.cli import main
 from vivero.cli.doctor import archive as archive_finding
 from vivero.cli.doctor import disk, doctor
 from vivero.config import load
-from vivero.doctor import Level, judge, worst
+from vivero.doctor import judge, worst
+from vivero.findings import Level
 from vivero.storage import diagnosis
 from vivero.storage.diagnosis import DeadRows, Facts, Slot, Standby
 from vivero.storage.history import State
+from vivero.storage.postgres import driver
 from vivero.storage.postgres.migrate import SCHEMA_VERSION
 
 SETTINGS = {
@@ -112,6 +115,38 @@ def settings(**changed):
         (replace(WELL, engine_clock_s=86_400.0), "clocks", "warning", "by +86,400 s"),
         (settings(shared_buffers="1024 8kB"), "speed", "warning", "shared_buffers is 8 MB"),
         (settings(max_wal_size="512 MB"), "speed", "warning", "max_wal_size is 512 MB"),
+        (settings(random_page_cost="4"), "speed", "warning", "random_page_cost is 4 times seq_page_cost"),
+        (settings(work_mem="1024 kB"), "speed", "warning", "work_mem is 1.0 MB"),
+        (
+            settings(work_mem="1048576 kB"),
+            "speed",
+            "warning",
+            "work_mem is 1,074 MB for each sort",
+        ),
+        (settings(maintenance_work_mem="1024 kB"), "speed", "warning", "maintenance_work_mem is 1.0 MB"),
+        (settings(commit_delay="10000"), "speed", "warning", "commit_delay is 10000"),
+        (settings(autovacuum_naptime="3600 s"), "speed", "warning", "autovacuum_naptime is 3600 s"),
+        (settings(checkpoint_timeout="30 s"), "speed", "warning", "checkpoint_timeout is 30 s"),
+        (settings(max_locks_per_transaction="10"), "speed", "warning", "max_locks_per_transaction is 10"),
+        (settings(track_activities="off"), "speed", "warning", "track_activities is off"),
+        (settings(track_counts="off"), "vacuum", "problem", "track_counts is off, so autovacuum does nothing"),
+        (settings(zero_damaged_pages="on"), "durability", "problem", "zero_damaged_pages is on"),
+        (settings(ignore_checksum_failure="on"), "durability", "problem", "ignore_checksum_failure is on"),
+        (
+            settings(statement_timeout="5 ms"),
+            "session",
+            "warning",
+            "statement_timeout is 5 ms for sessions",
+        ),
+        (
+            settings(default_transaction_isolation="serializable"),
+            "session",
+            "warning",
+            "nodes have read committed",
+        ),
+        (replace(WELL, of_role={"DateStyle": "German"}), "session", "warning", "DateStyle is German for sessions"),
+        (settings(log_statement="all"), "privacy", "warning", "log_statement is all: the server's log has variables"),
+        (settings(log_min_duration_statement="0 ms"), "privacy", "warning", "log_min_duration_statement is 0"),
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )
@@ -134,6 +169,19 @@ async def test_a_real_server_is_examined(connection):
     assert abs(facts.clock_off_s) < 60
     assert facts.connections >= 1
     assert judge(facts)
+
+
+async def test_settings_of_a_role_are_those_that_sessions_of_others_begin_with(database):
+    """The session of the command has made its own."""
+    with psycopg.connect(database, autocommit=True) as administrator:
+        administrator.execute(f"ALTER DATABASE {administrator.info.dbname} SET statement_timeout = '7s'")
+        administrator.execute(f"ALTER DATABASE {administrator.info.dbname} SET work_mem = '1MB'")
+    connection = await driver.connect(database)
+    facts = await diagnosis.read(connection, time_ns() / 1e9)
+    connection.close()
+    assert facts.of_role == {"statement_timeout": "7s", "work_mem": "1MB"}
+    assert {("session", "warning"), ("speed", "warning")} <= told(facts).keys()
+    assert tuple(dict.fromkeys(diagnosis.SETTINGS)) == diagnosis.SETTINGS
 
 
 async def test_a_failed_index_and_a_moved_clock_are_found(connection):

@@ -16,9 +16,10 @@ from vivero.cli.options import json_option, say
 from vivero.cli.settings import Database, database_options
 from vivero.config import Config
 from vivero.database import leased
-from vivero.doctor import Finding, Level, judge, worst
+from vivero.doctor import judge, worst
 from vivero.embedded.layout import default_root
 from vivero.engine.jobs.archive.opening import open_store
+from vivero.findings import Finding, Level
 from vivero.storage import diagnosis
 from vivero.storage.archives import ArchiveProblem
 from vivero.storage.postgres import checks, driver

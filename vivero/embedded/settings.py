@@ -58,6 +58,7 @@ DEVELOPMENT = Settings(
             "synchronous_commit": "on",  # a command is acknowledged after it is on disk
             "shared_buffers": "128MB",
             "checkpoint_timeout": "15min",
+            "random_page_cost": "1.1",  # an SSD
             "idle_in_transaction_session_timeout": "60s",
         }
     )

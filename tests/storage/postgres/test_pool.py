@@ -226,3 +226,93 @@ async def test_abort_frees_calls_in_progress_and_the_pool_goes_on(pool):
 def test_a_pool_of_nothing_is_refused():
     with pytest.raises(ValueError, match="0"):
         Pool(lambda deadline: connect("", deadline=deadline), 0)
+
+
+class Granted:
+    """A connection to a server that grants a number of them; tells how often it was asked."""
+
+    has_input, reusable = False, True
+
+    def __init__(self, server) -> None:
+        self.server = server
+
+    def close(self):
+        self.server.free += 1
+
+
+class Server:
+    def __init__(self, free) -> None:
+        self.free, self.asked, self.granted = free, 0, []
+
+    async def connect(self, _deadline):
+        await trio.lowlevel.checkpoint()
+        self.asked += 1
+        if self.free <= 0:
+            raise ConnectFailed("too many connections")
+        self.free -= 1
+        self.granted.append(Granted(self))
+        return self.granted[-1]
+
+
+async def test_a_pool_works_with_what_the_server_grants(autojump_clock):
+    """It asks for more once a second."""
+    server, served = Server(3), []
+    pool = Pool(server.connect, 8)
+
+    async def use(number):
+        async with pool.connection():
+            await trio.sleep(0.2)
+            served.append(number)
+
+    async with trio.open_nursery() as nursery:
+        for number in range(40):
+            nursery.start_soon(use, number)
+            await trio.testing.wait_all_tasks_blocked()
+    assert sorted(served) == list(range(40))
+    assert (pool.stats.idle, pool.stats.in_use, pool.stats.discarded, pool.stats.exhausted) == (3, 0, 0, 0)
+    assert server.asked < 10
+
+
+async def test_a_pool_that_gets_no_connection_at_all_says_so(autojump_clock):
+    server = Server(1)
+    pool, other = Pool(server.connect, 2), Pool(server.connect, 2)
+    async with pool.connection():
+        with pytest.raises(ConnectFailed):
+            await backend(other)
+        with pytest.raises(PoolExhausted, match="PostgreSQL grants no more than 1 connections"):
+            await backend(pool)
+    assert pool.stats.exhausted == 1
+
+
+async def test_nobody_waits_for_a_connection_that_does_not_come_back(autojump_clock):
+    """Those that broke are not granted again."""
+    server, failures = Server(2), []
+    pool = Pool(server.connect, 4)
+
+    async def use():
+        with pytest.raises(ConnectFailed):
+            await backend(pool)
+        failures.append(trio.current_time())
+
+    began = trio.current_time()
+    async with trio.open_nursery() as nursery, pool.connection(), pool.connection():
+        for _ in range(2):
+            nursery.start_soon(use)
+            await trio.testing.wait_all_tasks_blocked()
+        for each in server.granted:
+            each.reusable = False
+        server.free = -2
+    assert failures == [began, began]
+
+
+async def test_closing_turns_away_those_who_wait_for_a_granted_connection(autojump_clock):
+    pool = Pool(Server(1).connect, 2)
+
+    async def use():
+        with pytest.raises(PoolClosed):
+            await backend(pool)
+
+    async with trio.open_nursery() as nursery, pool.connection():
+        nursery.start_soon(use)
+        await trio.testing.wait_all_tasks_blocked()
+        pool.close()
