@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 import msgspec
 import trio
 
+from vivero.storage.postgres import installations
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.session_settings import RELIED_ON
 from vivero.storage.postgres.sql_files import beside
@@ -77,8 +78,7 @@ async def drops(connection: Connection, schema: str) -> list[str]:
 async def drop(connection: Connection, schema: str, before: Sequence[str] | None) -> None:
     """Drop what was restored into a schema: all but what was there `before`, or the schema itself (None)."""
     if before is None:
-        ((quoted,),) = (await connection.execute(_sql["quoted"], (schema,))).rows
-        statements = [f"DROP SCHEMA {quoted} CASCADE"]
+        statements = [f"DROP SCHEMA {await installations.quoted(connection, schema)} CASCADE"]
     else:
         statements = [each for each in await drops(connection, schema) if each not in before]
     await connection.script("; ".join(statements), deadline=trio.current_time() + TIMEOUT_S)

@@ -10,10 +10,6 @@ SELECT t.name FROM unnest($1::text[], $2::text[]) AS t (name, value) JOIN pg_set
 -- A backup has the installation's schema: others in the database may be of other programs, or of other users.
 SELECT quote_ident(current_schema());
 
--- name: quoted
--- A name as part of a statement.
-SELECT quote_ident($1);
-
 -- name: facts
 -- Of the moment of the snapshot, which pg_dump is given.
 SELECT pg_export_snapshot(), to_epoch_ms(clock_timestamp()), (SELECT max(version) FROM schema_migrations),

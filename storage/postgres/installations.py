@@ -96,6 +96,12 @@ def _name(schema: str, user: str) -> str:
     )
 
 
+async def quoted(connection: Connection, name: str) -> str:
+    """A name as part of a statement."""
+    ((identifier,),) = (await connection.execute(_sql["quoted"], (name,))).rows
+    return str(identifier)
+
+
 async def exists(connection: Connection, schema: str) -> bool:
     """Whether there is a schema of this name."""
     ((found,),) = (await connection.execute(_sql["exists"], (schema,))).rows
@@ -108,10 +114,10 @@ async def schema_beside(connection: Connection, schema: str) -> str | None:
     Raises:
         StorageBug: the user may not create it.
     """
-    ((quoted,),) = (await connection.execute(_sql["quoted"], (schema,))).rows
+    create = f"CREATE SCHEMA {await quoted(connection, schema)}"
     await connection.execute("BEGIN")
     try:
-        await connection.script(f"CREATE SCHEMA {quoted}")
+        await connection.script(create)
         ((found,),) = (await connection.execute(_sql["current"])).rows
     finally:
         await connection.script("ROLLBACK")

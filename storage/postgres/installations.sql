@@ -24,4 +24,4 @@ SELECT current_schema()::text;
 
 -- name: quoted
 -- A name as part of a statement.
-SELECT quote_ident($1);
+SELECT format('%I', $1::text);
