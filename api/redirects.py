@@ -48,9 +48,8 @@ class Redirects:
         if leader is None:
             return
         fields = [request.query_string, MARK] if request.query_string else [MARK]
-        host = f"[{leader.host}]" if ":" in leader.host else leader.host
         target = request.target.decode("ascii", "replace")
-        location = f"http://{host}:{leader.port}{target}?{b'&'.join(fields).decode('latin-1')}"
+        location = f"{_address(leader)}{target}?{b'&'.join(fields).decode('latin-1')}"
         detail = f"Node {leader.id} leads partition {partition}; repeat the request at the address in Location"
         raise Problem(307, "TEMPORARY_REDIRECT", detail, (b"location", location.encode("latin-1")))
 
@@ -63,6 +62,14 @@ class Redirects:
             return None
         found = {node.id: node for node in view.nodes}
         leader, own = found.get(name or ""), found.get(self.node)
-        if leader is None or not leader.live or API not in leader.roles or leader.host in ALL_ADDRESSES:
+        if leader is None or not leader.live or API not in leader.roles or _address(leader) is None:
             return None
-        return None if own is not None and (own.host, own.port) == (leader.host, leader.port) else leader
+        return None if own is not None and _address(own) == _address(leader) else leader
+
+
+def _address(node: Node) -> str | None:
+    """The URL of a node without a path. A node of an older version tells none, and has no TLS as far as we know."""
+    if node.address is not None or node.host in ALL_ADDRESSES:
+        return node.address
+    host = f"[{node.host}]" if ":" in node.host else node.host
+    return f"http://{host}:{node.port}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 MAX_VARIABLES = 19_000
 """The upper limit of `max_variables`: a command may change slightly more rows (`engine.core.rules.STAGE_CHANGES`)."""
 
+_ADDRESS = re.compile(r"https?://[^/?#@,\s]+", re.IGNORECASE)
 _ORIGIN = re.compile(r"\*|[a-z][a-z0-9+.-]*://[^/,\s]+", re.IGNORECASE)
 _HOST = re.compile(r"\*|\.?[^/:,\s]+", re.IGNORECASE)
 
@@ -55,7 +56,9 @@ class ApiSettings:
     """Seconds to wait for a command's outcome, and for the end of an instance if the request has no time limit."""
     max_wait_s: float = 3600.0
     redirect_to_leader: bool = False
-    """Answer a write with 307 if another node leads its partition. Clients must reach the nodes at their `host`."""
+    """Answer a write with 307 if another node leads its partition. Clients must reach the nodes at their addresses."""
+    advertised_address: str = ""
+    """The URL at which clients reach this node, without a path; empty: that of `host`, `port` and TLS."""
     respond_async: bool = False
     """Answer 202 as soon as a command is durable, even if the request does not ask for it."""
 
@@ -93,6 +96,8 @@ class ApiSettings:
         for item in listed(self.allowed_origins):
             if _ORIGIN.fullmatch(item) is None:
                 raise ValueError(f"'{item}' is not an origin such as https://console.example.com")
+        if self.advertised_address and _ADDRESS.fullmatch(self.advertised_address) is None:
+            raise ValueError("advertised_address must be a URL such as https://node-1.example.com:8443, without a path")
         for item in listed(self.allowed_hosts):
             if _HOST.fullmatch(item) is None:
                 raise ValueError(f"'{item}' is not a host name without a port")

@@ -30,11 +30,13 @@ class Registration(msgspec.Struct, frozen=True):
     schema: int
     host: str
     port: int
+    address: str | None = None
+    """The URL at which clients reach it; None if nobody knows."""
 
 
 class Node(msgspec.Struct, frozen=True, rename="camel", gc=False):
     """A node. `ready` are partitions of other nodes that it can lead at once. `log_levels` are changed levels of single
-    loggers. Times are in epoch ms, real time."""
+    loggers. Times are in epoch ms, real time. `address` is the URL at which clients reach it, if it told one."""
 
     id: str
     number: int
@@ -49,6 +51,7 @@ class Node(msgspec.Struct, frozen=True, rename="camel", gc=False):
     started_ms: int
     heartbeat_ms: int
     log_levels: dict[str, str] = {}
+    address: str | None = None
 
 
 class Partition(msgspec.Struct, frozen=True, gc=False):
@@ -87,7 +90,7 @@ _partitions_decoder = msgspec.json.Decoder(tuple[Partition, ...])
 
 async def register(connection: Connection, node: Registration) -> None:
     """Adds the node, whose heartbeats come on `connection` from now on."""
-    values = (node.id, list(node.roles), node.version, node.schema, node.host, node.port)
+    values = (node.id, list(node.roles), node.version, node.schema, node.host, node.port, node.address)
     await connection.execute(_sql["register"], values)
 
 

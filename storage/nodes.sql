@@ -4,8 +4,8 @@
 WITH gone AS (
     DELETE FROM nodes WHERE id <> $1 AND heartbeat_at < clock_timestamp() - interval '1 min'
 )
-INSERT INTO nodes (id, roles, version, schema, host, port, pid, backend_start)
-SELECT $1, $2::text[], $3, $4::int, $5, $6::int, pid, backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()
+INSERT INTO nodes (id, roles, version, schema, host, port, address, pid, backend_start)
+SELECT $1, $2::text[], $3, $4::int, $5, $6::int, $7, pid, backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()
 ON CONFLICT (id) DO UPDATE SET pid = excluded.pid, backend_start = excluded.backend_start, heartbeat_at = clock_timestamp()
 WHERE nodes.backend_start <= excluded.backend_start
     OR NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.pid = nodes.pid AND a.backend_start = nodes.backend_start);
@@ -22,7 +22,7 @@ WITH sessions AS MATERIALIZED (SELECT pid, backend_start FROM pg_stat_activity)
 SELECT (
     SELECT json_agg(json_build_object(
         'id', id, 'number', number, 'roles', roles, 'version', version, 'schema', schema, 'host', host, 'port', port,
-        'draining', draining, 'logLevels', log_levels, 'ready', ready, 'startedMs', to_epoch_ms(started_at), 'heartbeatMs', to_epoch_ms(heartbeat_at),
+        'address', address, 'draining', draining, 'logLevels', log_levels, 'ready', ready, 'startedMs', to_epoch_ms(started_at), 'heartbeatMs', to_epoch_ms(heartbeat_at),
         'live', heartbeat_at > clock_timestamp() - make_interval(secs => $1) AND (
             pg_postmaster_start_time() > clock_timestamp() - make_interval(secs => $1)
             OR EXISTS (SELECT FROM sessions s WHERE s.pid = n.pid AND s.backend_start = n.backend_start))

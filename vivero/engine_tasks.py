@@ -9,6 +9,7 @@ import structlog
 
 from vivero import logs
 from vivero.api.access.creators import PresentRights
+from vivero.api.redirects import ALL_ADDRESSES
 from vivero.config import Config
 from vivero.connections import Connections
 from vivero.engine.jobs.archive.archive import Archive
@@ -162,4 +163,16 @@ def _ms(seconds: float) -> str:
 
 def _registration(config: Config, node: str) -> Registration:
     roles = [role.value for role in Role if config.has_role(role)]
-    return Registration(node, roles, config.api.version, SCHEMA_VERSION, config.api.host, config.api.port)
+    host, port = config.api.host, config.api.port
+    return Registration(node, roles, config.api.version, SCHEMA_VERSION, host, port, address_of(config))
+
+
+def address_of(config: Config) -> str | None:
+    """The URL at which clients reach this node; None if it listens on all addresses and the settings name none."""
+    if config.api.advertised_address:
+        return config.api.advertised_address
+    if config.api.host in ALL_ADDRESSES:
+        return None
+    scheme = "http" if config.tls.certificate is None else "https"
+    host = f"[{config.api.host}]" if ":" in config.api.host else config.api.host
+    return f"{scheme}://{host}:{config.api.port}"

@@ -82,6 +82,7 @@ def _node(node: Node, partitions: Sequence[Partition]) -> dict[str, Any]:
         "logLevels": node.log_levels,
         "host": node.host,
         "port": node.port,
+        "address": node.address,
         "started": iso_time(node.started_ms),
         "heartbeat": iso_time(node.heartbeat_ms),
         "partitions": [partition.id for partition in partitions if partition.leader == node.id],

@@ -18,7 +18,17 @@ CANCEL = ("POST", f"/v2/process-instances/{KEY}/cancellation")
 
 def node(name, **fields):
     return SimpleNamespace(
-        **({"id": name, "host": f"{name}.example", "port": 8080, "roles": ("api", "engine"), "live": True} | fields)
+        **(
+            {
+                "id": name,
+                "host": f"{name}.example",
+                "port": 8080,
+                "roles": ("api", "engine"),
+                "live": True,
+                "address": None,
+            }
+            | fields
+        )
     )
 
 
@@ -72,12 +82,32 @@ async def test_an_idempotency_key_means_the_same_with_and_without_the_mark(redir
         view("b", node("a"), node("b", roles=("engine",))),
         view("b", node("a"), node("b", host="0.0.0.0")),
         view("b", node("a", host="same"), node("b", host="same")),
+        view("b", node("a", host="0.0.0.0"), node("b", host="0.0.0.0")),
     ],
-    ids=["own", "nobody", "unknown", "dead", "without-api", "without-an-address", "the-same-address"],
+    ids=["own", "nobody", "unknown", "dead", "without-api", "without-an-address", "the-same-address", "nowhere"],
 )
 async def test_without_a_node_to_go_to_the_request_is_served_here(redirecting, engine, seen):
     assert (await redirecting(seen)(*CANCEL)).status == 204
     assert len(engine.appended) == 1
+
+
+@pytest.mark.parametrize(
+    ("fields", "address"),
+    [
+        ({"address": "https://node-b.example:8443", "host": "10.0.0.2"}, "https://node-b.example:8443"),
+        ({"address": "https://node-b.example", "host": "0.0.0.0"}, "https://node-b.example"),
+        ({"host": "::1"}, "http://[::1]:8080"),
+    ],
+    ids=["tls", "all-addresses", "older-version"],
+)
+async def test_the_address_is_the_one_that_the_leader_tells(redirecting, engine, fields, address):
+    answer = await redirecting(view("b", node("a"), node("b", **fields)))(*CANCEL)
+    assert answer.headers[b"location"].decode().startswith(f"{address}/v2/process-instances/")
+
+
+async def test_behind_one_advertised_address_nobody_is_redirected(redirecting, engine):
+    nodes = (node("a", address="https://vivero.example"), node("b", address="https://vivero.example", host="other"))
+    assert (await redirecting(view("b", *nodes))(*CANCEL)).status == 204
 
 
 async def test_a_node_that_leads_a_partition_keeps_creations(redirecting, engine):
