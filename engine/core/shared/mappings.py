@@ -30,8 +30,8 @@ def input_values(
 
     A target with a path makes a field of the local variable. Until all mappings are done, a source that names this
     variable sees the one around the element, with the fields that are mapped so far."""
-    local = _loop_variables(element, view)
-    seen = dict(local)
+    seen = _loop_variables(element, view)
+    local = _with_result(seen, element, view)
     for mapping in mappings:
         value = _map(mapping, seen_from, seen, view)
         local[mapping.root] = updated(mapping, local.get(mapping.root), value)
@@ -39,16 +39,22 @@ def input_values(
 
 
 def _loop_variables(element: Element, view: View) -> dict[str, Any]:
-    """The variables of an inner instance: its number from 1, its item, and null for its result.
-
-    With a result variable of its own, an instance neither sets nor collects the result of another one."""
+    """The variables of an inner instance: its number from 1, and its item."""
     body = element.scope
     if not element.is_inner or body is None:
         return {}
     loop = view.node(element).loop
     item = view.value_of(view.loop_item(body, element.index))
-    variables = {"loopCounter": element.index + 1} | ({loop.item: item} if loop is not None and loop.item else {})
-    if loop is not None and loop.result is not None:
+    return {"loopCounter": element.index + 1} | ({loop.item: item} if loop is not None and loop.item else {})
+
+
+def _with_result(seen: dict[str, Any], element: Element, view: View) -> dict[str, Any]:
+    """The variables of an inner instance with null for its result.
+
+    With a result variable of its own, an instance neither sets nor collects the result of another one. The sources of
+    its inputs see the variable around it: there is no result yet."""
+    loop, variables = view.node(element).loop, dict(seen)
+    if element.is_inner and loop is not None and loop.result is not None:
         variables.setdefault(loop.result, None)
     return variables
 

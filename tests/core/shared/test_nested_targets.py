@@ -117,6 +117,14 @@ def test_inputs_in_a_loop_add_fields_to_its_item(bench, sequential):
     }
 
 
+@pytest.mark.parametrize("output", ["=o", "=o.a"])
+def test_inputs_in_a_loop_read_the_variable_around_although_the_result_has_its_name(bench, output):
+    inputs = [("=o.a", "o.a"), ("=o.b", "o.b")]
+    work = loop(task("work", inputs=inputs), output=output, into="all")
+    run(bench, process(start(), work, "start > work"), items=[1], o={"a": 1, "b": 2, "c": 3})
+    assert bench.variables("work") == {"loopCounter": 1, "o": {"a": 1, "b": 2}}
+
+
 # ---- outputs: a target is a field of the variable around
 
 
