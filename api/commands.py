@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Collection
 from functools import partial
+from urllib.parse import unquote
 
 import msgspec
 import trio
@@ -35,9 +37,10 @@ from vivero.storage.normal_form import normal_bytes
 
 IDEMPOTENCY_KEY = re.compile(r"[!-~]{1,255}")
 MAX_REPETITIONS = 10
-_DURATION = re.compile(r"([0-9]{1,9})(ms|s|m)?")
-_UNIT_MS = {None: 1, "ms": 1, "s": 1000, "m": 60_000}
-
+_DURATION = re.compile(r"([0-9]{1,9})(ms|s|m)")
+_UNIT_MS = {"ms": 1, "s": 1000, "m": 60_000}
+HOW_TO_WAIT = frozenset({"wait", "timeout"})
+"""Parameters of the query that say how to wait, and not what to do."""
 
 WAL_WRITER_S = 2.0
 """After this time PostgreSQL has flushed commits that did not request a flush (three times wal_writer_delay, by default
@@ -85,17 +88,18 @@ async def submit(
     tenant: str | None = None,
     deadline: float | None = None,
     needs_outcome: bool = False,
+    not_compared: Collection[str] = (),
 ) -> Submitted:
     """Append a command and wait for its outcome until `deadline` (Trio's clock), unless the client does not wait.
 
     `key` is the command's subject, for display. `tenant` is that which the request names; without one, the command may
-    touch all tenants of the caller. `content` replaces the body in the fingerprint of an idempotent
-    request. `needs_outcome`: the server's default `respond_async` does not apply. Raises Problem if the command is not
-    appended, is rejected, or takes too long.
+    touch all tenants of the caller. `content` replaces the body in the fingerprint of an idempotent request, and
+    `not_compared` are properties of the body that do not belong to it. `needs_outcome`: the server's default
+    `respond_async` does not apply. Raises Problem if the command is not appended, is rejected, or takes too long.
     """
     settings = services.settings
     deadline = trio.current_time() + settings.response_timeout_s if deadline is None else deadline
-    idempotency = idempotency_of(request, services, content)
+    idempotency = idempotency_of(request, services, content, not_compared)
     tenant = tenants.of_key(request, services) if tenant is None else tenant
     waits = not responds_async(request, settings.respond_async and not needs_outcome)
     repetitions = 0
@@ -173,13 +177,15 @@ def responds_async(request: Request, default: bool) -> bool:
 
 
 def wait_limit_s(request: Request) -> float | None:
-    """The query parameter `timeout` in seconds: 30s, 500ms, 2m, or plain milliseconds. Raises Problem 400."""
+    """The query parameter `timeout` in seconds: 30s, 500ms or 2m. Raises Problem 400."""
     text = request.query.get("timeout")
     if text is None:
         return None
     found = _DURATION.fullmatch(text)
     if found is None:
-        raise bad_request(f"Failed to convert 'timeout' with value: '{text[:100]}'")
+        raise bad_request(
+            f"Failed to convert 'timeout' with value: '{text[:100]}'. Expected a number with a unit: 30s, 500ms or 2m"
+        )
     return int(found[1]) * _UNIT_MS[found[2]] / 1000
 
 
@@ -261,7 +267,9 @@ def _is_old_bug(appended: Appended, rejection: Rejection) -> bool:
 # ------------------------------------------------------------------------------------------------ idempotency keys
 
 
-def idempotency_of(request: Request, services: Services, content: bytes | None) -> tuple[str, bytes] | None:
+def idempotency_of(
+    request: Request, services: Services, content: bytes | None, not_compared: Collection[str] = ()
+) -> tuple[str, bytes] | None:
     """The request's idempotency key and the fingerprint of its content; None without a key. Raises Problem 400.
 
     With authentication the key is the caller's own. The log keeps keys by tenant, too.
@@ -273,7 +281,7 @@ def idempotency_of(request: Request, services: Services, content: bytes | None) 
         raise bad_request("The header Idempotency-Key must be 1 to 255 visible ASCII characters")
     if services.access is not None:
         key = f"{_of_caller(request.caller)} {key}"
-    return key, _fingerprint(request, _canonical(request.body) if content is None else content)
+    return key, _fingerprint(request, _canonical(request.body, not_compared) if content is None else content)
 
 
 def _of_caller(caller: Caller) -> str:
@@ -282,17 +290,28 @@ def _of_caller(caller: Caller) -> str:
 
 
 def _fingerprint(request: Request, content: bytes) -> bytes:
-    """SHA-256 of method, path, query and content, each with its length, so that the parts cannot be confused."""
+    """SHA-256 of method, path, query and content, each with its length, so that the parts cannot be confused.
+
+    How to wait is left out: a client may repeat a request and wait longer, or not at all.
+    """
     digest = hashlib.sha256()
-    for part in (request.method.encode(), request.path.encode(), request.query_string, content):
+    for part in (request.method.encode(), request.path.encode(), _without_waits(request.query_string), content):
         digest.update(b"%d:" % len(part))
         digest.update(part)
     return digest.digest()
 
 
-def _canonical(body: bytes) -> bytes:
+def _without_waits(query: bytes) -> bytes:
+    """A query without its parameters that say how to wait. The others keep their bytes."""
+    if not query:
+        return query
+    parts = (part for part in query.split(b"&") if unquote(part.partition(b"=")[0]) not in HOW_TO_WAIT)
+    return b"&".join(parts)
+
+
+def _canonical(body: bytes, left_out: Collection[str]) -> bytes:
     """A JSON body in normal form: white space, order and the spelling of values do not distinguish requests."""
-    return normal_bytes(body) if body.strip() else b"{}"
+    return normal_bytes(body, left_out) if body.strip() else b"{}"
 
 
 def key_was_used(position: int | None) -> Problem:

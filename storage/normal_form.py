@@ -8,6 +8,7 @@ those that JSON requires. Clients and workers get values as they were sent.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from decimal import Decimal
 from hashlib import sha256
 from typing import Any
@@ -42,9 +43,15 @@ def normal_form(text: str) -> str:
         return text
 
 
-def normal_bytes(document: bytes) -> bytes:
-    """The normal form of a JSON document, however long it is. Raises msgspec.DecodeError if it is none."""
-    return _encode(_decode(document))
+def normal_bytes(document: bytes, left_out: Collection[str] = ()) -> bytes:
+    """The normal form of a JSON document, however long it is. Raises msgspec.DecodeError if it is none.
+
+    The outermost properties with names in `left_out` do not belong to it.
+    """
+    decoded = _decode(document)
+    if left_out and isinstance(decoded, dict):
+        decoded = {name: value for name, value in decoded.items() if name not in left_out}
+    return _encode(decoded)
 
 
 def normal_hash(text: str) -> str | None:

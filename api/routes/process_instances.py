@@ -56,6 +56,8 @@ MAX_FETCHED = 1000
 TAG = re.compile(r"[A-Za-z][A-Za-z0-9_\-:.]{0,99}")
 RETRY_S = 0.2
 TERMINATE = "TERMINATE_PROCESS_INSTANCE"
+HOW_TO_WAIT = frozenset({"awaitCompletion", "requestTimeout", "fetchVariables"})
+"""Properties of a creation that say how to wait for its end, and what of it to answer."""
 
 
 class StartInstruction(Body, frozen=True):
@@ -124,13 +126,15 @@ async def create(request: Request, services: Services) -> Response:
         await _restrict(request, services, command)
     deadline = trio.current_time() + (_limit_s(request, body, services) if awaits else settings.response_timeout_s)
     if not awaits:
-        submitted = await commands.submit(request, services, command, tenant=tenant, deadline=deadline)
+        submitted = await commands.submit(
+            request, services, command, tenant=tenant, deadline=deadline, not_compared=HOW_TO_WAIT
+        )
         if submitted.outcome is None:
             return await commands.accepted(services, submitted.appended)
         return _created(submitted.outcome.reply_by(_reply_decoder), _NO_VARIABLES, submitted)
     with services.waits.for_an_instance(request.owner) as wait:
         submitted = await commands.submit(
-            request, services, command, tenant=tenant, deadline=deadline, needs_outcome=True
+            request, services, command, tenant=tenant, deadline=deadline, needs_outcome=True, not_compared=HOW_TO_WAIT
         )
         names = body.fetch_variables
         del body, command  # they may be large, and the wait may be long

@@ -11,6 +11,7 @@ from vivero.api import app
 from vivero.api.access.caller import Caller
 from vivero.api.access.permissions import ALL_RIGHTS
 from vivero.api.request import Request
+from vivero.api.response import json_response, position_header
 from vivero.engine.core.records.effects import Rejection, RejectionCode
 from vivero.engine.core.records.instances import (
     CancelInstance,
@@ -231,7 +232,7 @@ async def test_an_idempotency_key_gives_the_same_answer_again(client, engine):
     ("target", "body"),
     [
         ("/v2/process-instances", {"processDefinitionId": "b"}),
-        ("/v2/process-instances?wait=false", {"processDefinitionId": "a"}),
+        ("/v2/process-instances?x=1", {"processDefinitionId": "a"}),
         (f"/v2/process-instances/{KEY}/cancellation", {}),
     ],
 )
@@ -241,6 +242,36 @@ async def test_an_idempotency_key_of_another_request_is_422(client, engine, targ
     await client("POST", "/v2/process-instances", {"processDefinitionId": "a"}, [key])
     answer = await client("POST", target, body, [key])
     assert (answer.status, answer.problem["status"]) == (422, 422)
+    assert len(engine.appended) == 1
+
+
+@pytest.mark.parametrize(
+    ("target", "more", "status"),
+    [
+        ("?wait=false", {}, 202),
+        ("?wait=true&timeout=20ms", {}, 504),
+        ("", {"awaitCompletion": True, "requestTimeout": 20, "fetchVariables": ["x"]}, 504),
+        ("?%77ait=false&timeout=5s", {"awaitCompletion": False}, 202),
+    ],
+)
+async def test_a_request_may_be_repeated_with_another_wait(client, engine, monkeypatch, target, more, status):
+    """It is the same command, however the client waits for it."""
+
+    async def running(*_):
+        return None
+
+    async def accepted(_services, appended):
+        return json_response({}, position_header(appended.position), status=202)
+
+    monkeypatch.setattr("vivero.api.routes.process_instances.read_of", running)
+    monkeypatch.setattr("vivero.api.commands.accepted", accepted)  # it reads the time from the log
+    engine.reply = INSTANCE
+    key = [(b"idempotency-key", b"k1")]
+    body = {"processDefinitionId": "a", "variables": {"x": 1}}
+    first = await client("POST", "/v2/process-instances", body, key)
+    again = await client("POST", f"/v2/process-instances{target}", body | more, key)
+    assert (first.status, again.status) == (200, status)
+    assert first.headers[b"command-position"] == again.headers[b"command-position"] == b"1"
     assert len(engine.appended) == 1
 
 

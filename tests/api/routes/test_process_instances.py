@@ -169,7 +169,7 @@ async def test_those_who_wait_are_bounded_and_nothing_is_written(services, make_
         ("/v2/process-instances", {"awaitCompletion": True, "requestTimeout": 30}),
         ("/v2/process-instances", {"awaitCompletion": True, "requestTimeout": "30"}),
         ("/v2/process-instances?wait=true&timeout=30ms", {}),
-        ("/v2/process-instances?wait=true&timeout=30", {"requestTimeout": 60_000}),
+        ("/v2/process-instances?wait=true&timeout=30ms", {"requestTimeout": 60_000}),
         ("/v2/process-instances?wait=true", {}),
         ("/v2/process-instances", {"awaitCompletion": True, "requestTimeout": -1}),
     ],
