@@ -16,7 +16,7 @@ from vivero.api.access.needs import READ_INSTANCE, authorise
 from vivero.api.decoding import Body, Int64, check_reference, decode_optional, decoder
 from vivero.api.problems import Problem, invalid_argument, not_found
 from vivero.api.reading import read_of
-from vivero.api.request import Request
+from vivero.api.request import Request, parse_key
 from vivero.api.response import Response, json_response, no_content
 from vivero.api.search import getting, problem_of, searching
 from vivero.api.services import Services
@@ -39,7 +39,23 @@ from vivero.storage.search.process_instances import PROCESS_INSTANCES
 Handler = Callable[[Request, Services], Awaitable[Response]]
 
 search, search_items = searching(BATCHES), searching(ITEMS)
-get = getting(BATCHES, "batchOperationKey")
+_get = getting(BATCHES, "batchOperationKey")
+
+
+async def get(request: Request, services: Services) -> Response:
+    """GET /v2/batch-operations/{key}."""
+    _key(request)
+    return await _get(request, services)
+
+
+def _key(request: Request) -> int:
+    """The key in the path. The API documents it as any text: Problem 404 for one that is no key."""
+    text = request.params["batchOperationKey"]
+    key = parse_key(text)
+    if key is None:
+        raise not_found(BATCHES.name, text[:100])
+    return key
+
 
 TRIES = 5
 """Attempts at a change while other clients change the same batch."""
@@ -164,7 +180,7 @@ def changing(change: _Change) -> Handler:
     """A handler that changes a batch. A repeated request, whose change is there already, changes nothing: 204."""
 
     async def handle(request: Request, services: Services) -> Response:
-        key = request.key("batchOperationKey")
+        key = _key(request)
         decode_optional(request, _empty_decoder, services.settings)
         for _ in range(TRIES):
             if await _changed(request, services, key, change):

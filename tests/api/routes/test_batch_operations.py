@@ -253,7 +253,8 @@ async def test_what_the_engine_cannot_do_yet_is_refused(reader, rows, what):
     assert rows.execute("SELECT count(*) FROM batch_operations").fetchone() == (0,)
 
 
-async def test_unknown_keys_are_404(reader):
+@pytest.mark.parametrize("key", ["77", "no-key", "9" * 30])
+async def test_unknown_keys_are_404(reader, key):
     for method, path in (("GET", ""), ("POST", "/suspension"), ("POST", "/resumption"), ("POST", "/cancellation")):
-        answer = await reader(method, f"/v2/batch-operations/77{path}")
+        answer = await reader(method, f"/v2/batch-operations/{key}{path}")
         assert (answer.status, answer.problem["title"]) == (404, "NOT_FOUND")
