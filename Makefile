@@ -69,7 +69,7 @@ format: install  ## rewrite the code in the project's format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: install   ## run the usual benchmarks (under three minutes; ARGS=timers, messages: more)
+bench: install   ## run the usual benchmarks (under three minutes; ARGS=timers, messages: more; ARGS="--url http://…": a server that runs)
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 chaos: install   ## inject faults into clusters under load for an hour, and print figures (ARGS="kills --rounds 20": less)

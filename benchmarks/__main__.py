@@ -1,4 +1,4 @@
-"""Run the benchmarks: `python -m benchmarks [NAME…] [--compare FILE]`."""
+"""Run the benchmarks: `python -m benchmarks [NAME…] [--compare FILE]`, or `--url URL` for a server that runs."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ LARGE = (
 )
 """A minute or more each, on up to a million rows: only by name."""
 NAMES = USUAL + LARGE
+GIVEN = "given"
+"""The benchmark of a server that runs somewhere: only with --url."""
 DESCRIPTION = "Run the named benchmarks, by default the usual: one JSON line each on stdout, a table each on stderr."
 
 
@@ -34,6 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> list[str]:
         "names", nargs="*", metavar="NAME", help=f"the usual: {', '.join(USUAL)}; also: {', '.join(LARGE)}"
     )
     parser.add_argument("--compare", type=Path, metavar="FILE", help="JSON lines of an earlier run: print ratios")
+    parser.add_argument("--url", metavar="URL", help="measure this server, with the credentials of VIVERO_TOKEN, …")
+    parser.add_argument("--seconds", type=float, default=10.0, metavar="S", help="how long, with --url: 10")
     options = parser.parse_args(arguments)
     if unknown := [name for name in options.names if name not in NAMES]:
         parser.error(f"there is no benchmark {unknown[0]!r}; there are {', '.join(NAMES)}")
@@ -41,16 +45,21 @@ def main(arguments: Sequence[str] | None = None) -> list[str]:
         before = report.read(options.compare) if options.compare else {}
     except (OSError, ValueError, KeyError) as error:
         parser.error(f"{options.compare} cannot be read as the JSON lines of an earlier run: {error}")
+    if options.url is not None and options.names:
+        parser.error("--url measures the server with clients of its own: give no names")
     logs.configure("console", "warning")  # to stderr: stdout is for the figures
+    if options.url is not None:
+        measured = _measure(GIVEN, before.get(GIVEN), options.url, options.seconds)
+        return [] if measured else [GIVEN]
     return [name for name in options.names or USUAL if not _measure(name, before.get(name))]
 
 
-def _measure(name: str, before: report.Figures | None) -> bool:
+def _measure(name: str, before: report.Figures | None, *arguments: object) -> bool:
     """Run one benchmark and say how it went. One that fails (deadlines, on a busy machine) stops no other."""
     print(f"{name} …", file=sys.stderr, flush=True)
     began = perf_counter()
     try:
-        figures, notes = importlib.import_module(f"benchmarks.{name}").run()
+        figures, notes = importlib.import_module(f"benchmarks.{name}").run(*arguments)
     except ModuleNotFoundError:
         raise
     except Exception:

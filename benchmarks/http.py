@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import trio
 
-from benchmarks.http_client import AUTHORIZATION, LEASE_MS
+from benchmarks.http_client import AUTHORIZATION, LEASE_MS, URL
 from benchmarks.model import EMPTY, ONE_TASK
 from benchmarks.server import fresh_database, program
 
@@ -40,6 +40,7 @@ def _measure(dsn: str) -> dict[str, float]:
         before = cpu_s(process)
         flat = client(port, "service", FLAT_S, 0)
         figures = {f"flat_{name}": value for name, value in flat.items()}
+        figures["flat_commands_per_s"] = flat["created_per_s"] + flat["instances_per_s"]
         done = flat["instances_per_s"] * FLAT_S
         figures["flat_server_cpu_us_per_instance"] = 1e6 * (cpu_s(process) - before) / max(done, 1)
         paced = client(port, "service", PACED_S, PACE)
@@ -53,11 +54,11 @@ def _measure(dsn: str) -> dict[str, float]:
 
 
 def client(
-    port: int, mode: str, seconds: float, rate: float, authorization: str = "", lease_ms: int = 60_000
+    port: int, mode: str, seconds: float, rate: float, authorization: str = "", lease_ms: int = 60_000, url: str = ""
 ) -> dict[str, float]:
     """The figures of `benchmarks.http_client`, which runs in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.http_client", str(port), mode, str(seconds), str(rate)]
-    environment = os.environ | {AUTHORIZATION: authorization, LEASE_MS: str(lease_ms)}
+    environment = os.environ | {AUTHORIZATION: authorization, LEASE_MS: str(lease_ms), URL: url}
     completed = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[1], env=environment)
     if completed.returncode:
         raise RuntimeError(f"the client failed: {completed.stderr[-2000:]}")

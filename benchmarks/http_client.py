@@ -12,10 +12,13 @@ import os
 import resource
 import selectors
 import socket
+import ssl
 import sys
 from collections import deque
 from collections.abc import Callable
+from functools import cache
 from time import perf_counter
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -59,8 +62,7 @@ class Channel:
         self.connect()
 
     def connect(self) -> None:
-        self._socket = socket.create_connection(("127.0.0.1", self._port))
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._socket = connected(self._port)
         self._buffer = bytearray()
         self._selector.register(self._socket, selectors.EVENT_READ, self)
 
@@ -83,6 +85,8 @@ class Channel:
     def readable(self) -> None:
         try:
             data = self._socket.recv(262_144)
+            while isinstance(self._socket, ssl.SSLSocket) and self._socket.pending():  # which no selector sees
+                data += self._socket.recv(262_144)
         except ConnectionResetError:
             data = b""
         if not data and self._answer is None:  # the server closes connections that wait long for a request
@@ -106,6 +110,8 @@ class Channel:
 
 def _content_length(buffer: bytearray, end: int) -> int:
     at = buffer.find(b"content-length: ", 0, end)
+    if at < 0 and b"\r\ntransfer-encoding:" in buffer[:end].lower():
+        raise ConnectionError("an answer came in chunks, so a proxy is measured: give the address of the server itself")
     return 0 if at < 0 else int(buffer[at + 16 : buffer.find(b"\r\n", at)])
 
 
@@ -115,9 +121,29 @@ LEASE_MS = "BENCHMARK_LEASE_MS"
 """The variable with the time of the engine's clock for which workers get a job; a minute without it."""
 
 
+URL = "BENCHMARK_URL"
+"""The variable with the server's address; without it the port on this machine is the server."""
+
+
+def connected(port: int) -> socket.socket:
+    """A connection to the server, with TLS if its address says so."""
+    url = urlsplit(os.environ.get(URL) or f"http://127.0.0.1:{port}")
+    secure = url.scheme == "https"
+    made = socket.create_connection((url.hostname, url.port or (443 if secure else 80)))
+    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return _trust().wrap_socket(made, server_hostname=url.hostname) if secure else made
+
+
+@cache
+def _trust() -> ssl.SSLContext:
+    return ssl.create_default_context()
+
+
 def post(path: str, body: bytes) -> bytes:
+    url = urlsplit(os.environ.get(URL) or "http://localhost")
     head = (
-        f"POST /v2{path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
+        f"POST {url.path}/v2{path} HTTP/1.1\r\nHost: {url.netloc}\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}"
     )
     if value := os.environ.get(AUTHORIZATION):
         head += f"\r\nAuthorization: {value}"

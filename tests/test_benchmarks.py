@@ -9,7 +9,9 @@ from types import SimpleNamespace
 import pytest
 
 from benchmarks import __main__ as bench
+from benchmarks import http_client
 from benchmarks.capacity import BUSY, Costs, projection
+from benchmarks.given import commands_per_s, header
 from vivero import logs
 
 
@@ -61,6 +63,42 @@ def test_a_benchmark_that_does_not_exist_is_named(capsys):
     with pytest.raises(SystemExit):
         bench.main(["nonsense"])
     assert "there is no benchmark 'nonsense'" in capsys.readouterr().err
+
+
+def test_a_given_server_is_measured_alone(benchmarks, monkeypatch, capsys):
+    benchmarks(first=lambda: ({"per_s": 2.0}, {}))
+    asked = []
+
+    def measure(*given):
+        asked.append(given)
+        return {"commands_per_s": 9.0}, {}
+
+    monkeypatch.setitem(sys.modules, "benchmarks.given", SimpleNamespace(run=measure))
+    assert bench.main(["--url", "http://there:8080", "--seconds", "2"]) == []
+    assert asked == [("http://there:8080", 2.0)]
+    assert json.loads(capsys.readouterr().out)["figures"] == {"commands_per_s": 9.0}
+    with pytest.raises(SystemExit):
+        bench.main(["core", "--url", "http://there:8080"])
+
+
+def test_commands_are_creations_and_completions():
+    assert commands_per_s({"created_per_s": 70.0, "instances_per_s": 60.0}) == 130
+
+
+@pytest.mark.parametrize(
+    ("credentials", "value"), [(None, ""), ("", ""), ("vivero_x", "Bearer vivero_x"), (("a", "b"), "Basic YTpi")]
+)
+def test_the_credentials_of_a_given_server(credentials, value):
+    assert header(credentials) == value
+
+
+def test_requests_name_the_given_server(monkeypatch):
+    monkeypatch.setenv(http_client.URL, "https://vivero.example:8443/engine")
+    assert http_client.post("/jobs/1/completion", b"{}").startswith(
+        b"POST /engine/v2/jobs/1/completion HTTP/1.1\r\nHost: vivero.example:8443\r\n"
+    )
+    monkeypatch.setenv(http_client.URL, "")
+    assert b"POST /v2/x HTTP/1.1\r\nHost: localhost\r\n" in http_client.post("/x", b"")
 
 
 def test_capacity_divides_the_cores_by_what_each_part_costs():
