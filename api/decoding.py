@@ -18,6 +18,7 @@ import msgspec
 from vivero.api.problems import Problem, bad_request, invalid_argument, unparsable
 from vivero.api.request import INT64_MAX, INT64_MIN, Request, parse_key
 from vivero.api.settings import ApiSettings
+from vivero.engine.bpmn import text_limits
 from vivero.engine.core.records.base import Variables
 
 T = TypeVar("T")
@@ -247,6 +248,11 @@ class Violations:
         """Add a violation if a text has more than `limit` characters. None passes."""
         if value is not None and len(value) > limit:
             self.add(f"The provided {name} is {len(value)} characters long but must not be longer than {limit}")
+
+    def largest(self, name: str, value: str | None, limit: int) -> None:
+        """Add a violation if a text has more than `limit` bytes. None passes."""
+        if value is not None and (size := text_limits.size(value)) > limit:
+            self.add(f"The provided {name} is {size} bytes long but must not be longer than {limit} bytes")
 
     def check(self) -> None:
         """Raise Problem 400 INVALID_ARGUMENT with all violations, if any."""

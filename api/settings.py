@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass
 
+from vivero.engine.bpmn.text_limits import NAME_BYTES
+
 MAX_VARIABLES = 19_000
 """The upper limit of `max_variables`: a command may change slightly more rows (`engine.core.rules.STAGE_CHANGES`)."""
 
@@ -38,7 +40,7 @@ class ApiSettings:
     max_deployment_bytes: int = 16 * 1024 * 1024
     max_deployment_files: int = 100
     max_nesting: int = 64
-    max_name_bytes: int = 1024
+    max_name_bytes: int = NAME_BYTES
     """Bytes of a variable's name. The name is in an index, whose rows PostgreSQL limits to a third of a page."""
 
     max_variables: int = 10_000

@@ -6,6 +6,7 @@ providers rotate keys. One request reads at a time, and there is a pause between
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -71,7 +72,7 @@ async def read_body(response: httpx.Response) -> bytes:
                 reading.cancel()
     if len(body) > MAX_BYTES:
         raise KeysUnavailable(f"{response.url} has more than {MAX_BYTES} bytes")
-    return bytes(body)
+    return bytes(body).removeprefix(codecs.BOM_UTF8)
 
 
 class SigningKeys:

@@ -5,7 +5,6 @@ Without multi-tenancy there is `<default>` alone, and nothing is compared.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from vivero.api.access.caller import ANYBODY, Caller
@@ -14,11 +13,10 @@ from vivero.api.access.rates import only_tenant
 from vivero.api.problems import Problem, invalid_argument
 from vivero.api.request import Request
 from vivero.api.services import Services
+from vivero.engine.bpmn.text_limits import TENANT_ID, TENANT_ID_CHARACTERS
 from vivero.engine.core.records.base import DEFAULT_TENANT
 from vivero.engine.core.tenants import joined
 
-TENANT_ID = re.compile(r"<default>|[\w.-]{1,31}", re.ASCII)
-MAX_LENGTH = 31
 MAX_TENANTS = 100
 """Tenants that one request may name."""
 
@@ -74,8 +72,8 @@ def _default(tenant: str | None, what: str) -> str:
 
 
 def _check_form(tenant: str, what: str) -> None:
-    if len(tenant) > MAX_LENGTH:
-        raise _invalid(what, tenant, f"tenant identifier is longer than {MAX_LENGTH} characters")
+    if len(tenant) > TENANT_ID_CHARACTERS:
+        raise _invalid(what, tenant, f"tenant identifier is longer than {TENANT_ID_CHARACTERS} characters")
     if TENANT_ID.fullmatch(tenant) is None:
         raise _invalid(what, tenant, "tenant identifier contains illegal characters")
 

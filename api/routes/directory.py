@@ -9,7 +9,6 @@ from typing import Any
 
 from vivero.api.access.audit import changing
 from vivero.api.access.passwords import hash_in_thread
-from vivero.api.access.tenants import TENANT_ID
 from vivero.api.decoding import Body, Violations, decode, decoder
 from vivero.api.problems import Problem, invalid_argument, not_found
 from vivero.api.reading import read
@@ -17,6 +16,7 @@ from vivero.api.request import Request
 from vivero.api.response import Response, json_response, no_content
 from vivero.api.search import prepare, run
 from vivero.api.services import Services
+from vivero.engine.bpmn.text_limits import TENANT_ID
 from vivero.storage import directory, identities
 from vivero.storage.directory import Kind
 from vivero.storage.identities import LastAdmin

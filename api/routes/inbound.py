@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 from collections.abc import Mapping
 from typing import Any
@@ -16,8 +17,10 @@ from vivero.api.large_bodies import body_of
 from vivero.api.problems import Problem, bad_request
 from vivero.api.request import MAX_QUERY_FIELDS, Request
 from vivero.api.response import JSON, Response
-from vivero.api.routes.messages import MAX_TEXT, MAX_TIME_TO_LIVE_MS
+from vivero.api.routes.messages import MAX_TIME_TO_LIVE_MS
 from vivero.api.services import Services, Webhooks
+from vivero.engine.bpmn.text_limits import TEXT_CHARACTERS
+from vivero.engine.connectors.charsets import charset_of, decoded
 from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.inputs import FORM, check_header, text_of
 from vivero.engine.connectors.results import encoded
@@ -38,6 +41,9 @@ OWN_HEADERS = frozenset(
 )
 SANDBOX = ((b"content-security-policy", b"sandbox; default-src 'none'"), (b"x-content-type-options", b"nosniff"))
 """Answers come from models, on the same origin as the console: a browser must not run them there."""
+
+NOT_PLAIN = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
+"""How a body with a byte order mark begins. The mark of UTF-32-LE begins as that of UTF-16-LE."""
 
 Document = dict[str, Any]
 
@@ -94,8 +100,10 @@ async def _body(request: Request, services: Services, content_type: str) -> Any:
     if not request.body:
         return None
     if type == "application/json" or type.endswith("+json"):
+        if request.body.startswith(NOT_PLAIN) or charset_of(content_type) not in (None, "utf-8"):
+            request.body = decoded(request.body, content_type).encode()  # as the decoder reads it
         return await body_of(request, services, any_decoder)
-    text = request.body.decode(errors="replace").replace("\0", "\ufffd")
+    text = decoded(request.body, content_type).replace("\0", "\ufffd")
     if type != FORM:
         return text
     try:
@@ -177,8 +185,8 @@ def _text(webhook: Webhook, name: str, values: Document) -> str | None:
         return None
     value = webhook.evaluate(name, values)
     text = "" if value is None else text_of(value)
-    if not 0 < len(text) <= MAX_TEXT or "\0" in text:
-        raise ConnectorError("WEBHOOK", f"the property {name} must give a text of 1 to {MAX_TEXT} characters")
+    if not 0 < len(text) <= TEXT_CHARACTERS or "\0" in text:
+        raise ConnectorError("WEBHOOK", f"the property {name} must give a text of 1 to {TEXT_CHARACTERS} characters")
     return text
 
 

@@ -23,6 +23,7 @@ from vivero.api.request import Request
 from vivero.api.response import JSON, Response
 from vivero.api.services import Services
 from vivero.api.settings import ApiSettings
+from vivero.engine.bpmn.text_limits import JOB_TYPE_BYTES
 from vivero.engine.core.records.jobs import WithholdJob
 from vivero.storage import activation
 from vivero.storage.activation import MAX_VARIABLES, SMALL_BYTES, Ask, Lease, Looked, Unfit, at_once
@@ -32,7 +33,7 @@ from vivero.storage.scan_bounds import Bounds
 
 log = structlog.get_logger(__name__)
 
-MAX_NAME = 1000
+MAX_WORKER = 1000
 """Characters of a job type or a worker's name."""
 MAX_FETCHED = 1000
 RELEASE_TIMEOUT_S = 5.0
@@ -123,8 +124,8 @@ def _ask(body: ActivationBody, settings: ApiSettings) -> tuple[Ask, float]:
     limit = as_int64(body.max_jobs_to_activate, "maxJobsToActivate")
     found = Violations()
     found.require("type", body.type)
-    found.longest("type", body.type, MAX_NAME)
-    found.longest("worker", body.worker, MAX_NAME)
+    found.largest("type", body.type, JOB_TYPE_BYTES)
+    found.longest("worker", body.worker, MAX_WORKER)
     for name, number in (("timeout", timeout_ms), ("maxJobsToActivate", limit)):
         found.require(name, number)
         found.at_least(name, number, 1)

@@ -16,6 +16,7 @@ from vivero.api.request import Request
 from vivero.api.response import Response, json_response
 from vivero.api.search import searching
 from vivero.api.services import Services
+from vivero.engine.bpmn.text_limits import BUSINESS_ID_CHARACTERS, TEXT_CHARACTERS
 from vivero.engine.core.records.messages import CorrelateMessage, MessageReply, PublishMessage
 from vivero.storage.search.messages import BUFFERED_MESSAGES, MESSAGE_CORRELATIONS, MESSAGE_SUBSCRIPTIONS
 
@@ -23,9 +24,6 @@ search = searching(MESSAGE_SUBSCRIPTIONS)
 search_correlated = searching(MESSAGE_CORRELATIONS)
 search_buffered = searching(BUFFERED_MESSAGES)
 
-MAX_TEXT = 32_768
-"""Characters of a name, a correlation key or an id."""
-MAX_BUSINESS_ID = 256
 MAX_TIME_TO_LIVE_MS = 100 * 365 * 24 * 3600 * 1000
 
 
@@ -52,7 +50,7 @@ async def publish(request: Request, services: Services) -> Response:
     body = await body_of(request, services, _publication_decoder)
     time_to_live_ms = as_int64(body.time_to_live, "timeToLive") or 0
     found = _checked(body)
-    found.longest("messageId", body.message_id, MAX_TEXT)
+    found.longest("messageId", body.message_id, TEXT_CHARACTERS)
     found.at_least("timeToLive", time_to_live_ms, 0)
     found.check()
     tenant = tenants.named(request, services, body.tenant_id, "Publish Message", SEND_MESSAGE)
@@ -82,11 +80,11 @@ async def correlate(request: Request, services: Services) -> Response:
 def _checked(body: CorrelationBody) -> Violations:
     found = Violations()
     found.require("name", body.name)
-    found.longest("name", body.name, MAX_TEXT)
-    found.longest("correlationKey", body.correlation_key, MAX_TEXT)
+    found.longest("name", body.name, TEXT_CHARACTERS)
+    found.longest("correlationKey", body.correlation_key, TEXT_CHARACTERS)
     if body.business_id is not None:
         found.require("businessId", body.business_id)
-        found.longest("businessId", body.business_id, MAX_BUSINESS_ID)
+        found.longest("businessId", body.business_id, BUSINESS_ID_CHARACTERS)
     return found
 
 

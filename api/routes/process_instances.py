@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -34,6 +33,7 @@ from vivero.api.response import Response, json_response, no_content
 from vivero.api.search import getting, searching
 from vivero.api.services import Services
 from vivero.api.waits import Wait
+from vivero.engine.bpmn.text_limits import BUSINESS_ID_CHARACTERS, TAG, TAGS
 from vivero.engine.core.records.base import Variables
 from vivero.engine.core.records.instances import CancelInstance, CreateInstance, InstanceReply
 from vivero.engine.runtime.appender.admission import Overloaded
@@ -49,11 +49,8 @@ get = getting(PROCESS_INSTANCES, "processInstanceKey")
 search = searching(PROCESS_INSTANCES)
 
 MAX_ID = 1000
-MAX_BUSINESS_ID = 256
-MAX_TAGS = 10
 MAX_START = 100
 MAX_FETCHED = 1000
-TAG = re.compile(r"[A-Za-z][A-Za-z0-9_\-:.]{0,99}")
 RETRY_S = 0.2
 TERMINATE = "TERMINATE_PROCESS_INSTANCE"
 HOW_TO_WAIT = frozenset({"awaitCompletion", "requestTimeout", "fetchVariables"})
@@ -194,7 +191,7 @@ def _check(body: CreationBody) -> None:
     _check_run(body.runtime_instructions or (), found)
     if body.business_id is not None:
         found.require("businessId", body.business_id)
-        found.longest("businessId", body.business_id, MAX_BUSINESS_ID)
+        found.longest("businessId", body.business_id, BUSINESS_ID_CHARACTERS)
     if body.fetch_variables and len(body.fetch_variables) > MAX_FETCHED:
         found.add(f"The provided fetchVariables are more than {MAX_FETCHED}")
     if body.tags:
@@ -233,8 +230,8 @@ def _check_run(instructions: tuple[RuntimeInstruction, ...], found: Violations) 
 
 
 def _check_tags(tags: tuple[str, ...], found: Violations) -> None:
-    if len(tags) > MAX_TAGS:
-        found.add(f"The provided tags are {len(tags)} but must not be more than {MAX_TAGS}")
+    if len(tags) > TAGS:
+        found.add(f"The provided tags are {len(tags)} but must not be more than {TAGS}")
     if len(set(tags)) < len(tags):
         found.add("The provided tags must be unique")
     if wrong := [tag for tag in tags if not TAG.fullmatch(tag)]:

@@ -14,9 +14,8 @@ from vivero.api.large_bodies import body_of, variables_of
 from vivero.api.request import Request
 from vivero.api.response import Response, json_response
 from vivero.api.services import Services
+from vivero.engine.bpmn.text_limits import TEXT_CHARACTERS
 from vivero.engine.core.records.signals import BroadcastSignal, SignalReply
-
-MAX_NAME = 32_768
 
 
 class BroadcastBody(Body, frozen=True):
@@ -34,7 +33,7 @@ async def broadcast(request: Request, services: Services) -> Response:
     body = await body_of(request, services, _broadcast_decoder)
     found = Violations()
     found.require("signalName", body.signal_name)
-    found.longest("signalName", body.signal_name, MAX_NAME)
+    found.longest("signalName", body.signal_name, TEXT_CHARACTERS)
     found.check()
     tenant = tenants.named(request, services, body.tenant_id, "Broadcast Signal", UPDATE_INSTANCE)
     command = BroadcastSignal(body.signal_name or "", await variables_of(request, services, body.variables))

@@ -16,6 +16,7 @@ from vivero.api.request import Request
 from vivero.api.response import Response
 from vivero.api.search import getting, prepare, run, searching
 from vivero.api.services import Services
+from vivero.engine.bpmn.text_limits import CANDIDATE_CHARACTERS, CANDIDATES, HIGHEST_TASK_PRIORITY, NAME_BYTES
 from vivero.engine.core.events.schedules import LATEST_MS
 from vivero.engine.core.records.user_tasks import (
     AssignUserTask,
@@ -33,10 +34,7 @@ from vivero.storage.search.user_tasks import USER_TASKS, effective_variables, va
 get = getting(USER_TASKS, "userTaskKey")
 search = searching(USER_TASKS)
 
-MAX_NAME = 256
-MAX_CANDIDATES = 1000
 MAX_ACTION = 1000
-MAX_PRIORITY = 100
 
 
 class AssignmentBody(Body, frozen=True):
@@ -81,7 +79,7 @@ async def assign(request: Request, services: Services) -> Response:
     body = decode(request, _assignment_decoder, services.settings)
     found = Violations()
     found.require("assignee", body.assignee and body.assignee.strip())
-    found.longest("assignee", body.assignee, MAX_NAME)
+    found.largest("assignee", body.assignee, NAME_BYTES)
     found.longest("action", body.action, MAX_ACTION)
     found.check()
     assignee, claims = body.assignee or "", body.allow_override is False
@@ -127,8 +125,10 @@ def _changes(given: Changeset, found: Violations) -> UserTaskChanges:
         changes["candidate_groups"] = _names("candidateGroups", given.candidate_groups, found)
     if given.priority is not None:
         changes["priority"] = given.priority
-        if not 0 <= given.priority <= MAX_PRIORITY:
-            found.add(f"The value for priority is '{given.priority}' but must be within the [0,{MAX_PRIORITY}] range")
+        if not 0 <= given.priority <= HIGHEST_TASK_PRIORITY:
+            found.add(
+                f"The value for priority is '{given.priority}' but must be within the [0,{HIGHEST_TASK_PRIORITY}] range"
+            )
     return changes
 
 
@@ -146,10 +146,14 @@ def _date(name: str, text: str, found: Violations) -> int | None:
 
 
 def _names(name: str, names: tuple[str, ...], found: Violations) -> tuple[str, ...]:
-    if len(names) > MAX_CANDIDATES:
-        found.add(f"The provided {name} are {len(names)} but must not be more than {MAX_CANDIDATES}")
+    if len(names) > CANDIDATES:
+        found.add(f"The provided {name} are {len(names)} but must not be more than {CANDIDATES}")
+    if (characters := sum(map(len, names))) > CANDIDATE_CHARACTERS:
+        found.add(
+            f"The provided {name} have {characters} characters but must not have more than {CANDIDATE_CHARACTERS}"
+        )
     for each in names:
-        found.longest(f"name in {name}", each, MAX_NAME)
+        found.largest(f"name in {name}", each, NAME_BYTES)
     return names
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping as MappingOf
 
+from vivero.engine.bpmn import text_limits
 from vivero.engine.bpmn.model import JobDefinition, Mapping
 from vivero.engine.bpmn.report import Report, quote
 from vivero.engine.bpmn.secret_references import REFERENCE, marked
@@ -132,8 +133,8 @@ def job_type(element: Element, given: Element, report: Report) -> Expression | N
     if not text:
         report.add_problem(element, f"zeebe:{split(given)[1]} needs a type", at=given)
         return None
-    if len(text) > report.limits.id_length and not is_expression(text):
-        report.add_problem(element, f"the job type has more than {report.limits.id_length} characters", at=given)
+    if text_limits.size(text) > text_limits.JOB_TYPE_BYTES and not is_expression(text):
+        report.add_problem(element, f"the job type has more than {text_limits.JOB_TYPE_BYTES} bytes", at=given)
         return None
     return text_or_expression(text, "job type", element, report, at=given)
 

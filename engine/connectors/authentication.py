@@ -14,6 +14,7 @@ import msgspec
 import trio
 from cachetools import LRUCache
 
+from vivero.engine.connectors.charsets import decoded
 from vivero.engine.connectors.errors import ConnectorError, bad_input
 from vivero.engine.connectors.inputs import FORM, check_header, read_url
 from vivero.engine.connectors.secrets import UsedSecrets
@@ -112,7 +113,7 @@ class Authentication:
         if status != 200:
             raise ConnectorError("TOKEN_REFUSED", f"the token endpoint answered with status {status}")
         try:
-            answer = msgspec.json.decode(body, type=TokenAnswer)
+            answer = msgspec.json.decode(decoded(body), type=TokenAnswer)
         except (msgspec.DecodeError, UnicodeDecodeError):
             raise ConnectorError("TOKEN_REFUSED", "the answer of the token endpoint contains no token") from None
         life_s = DEFAULT_LIFE_S if answer.expires_in is None else answer.expires_in

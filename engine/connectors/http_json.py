@@ -9,6 +9,7 @@ from typing import Any
 import trio
 
 from vivero.engine.connectors.authentication import Authentication
+from vivero.engine.connectors.charsets import decoded
 from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.http_client import HttpClient, HttpResponse
 from vivero.engine.connectors.inputs import read_request
@@ -85,16 +86,20 @@ def response_document(response: HttpResponse) -> dict[str, Any]:
     headers: dict[str, Any] = {}
     for name, value in response.headers:
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
-    return {"status": response.status, "headers": headers, "body": _body(response.body)}
+    return {
+        "status": response.status,
+        "headers": headers,
+        "body": _body(decoded(response.body, response.header("content-type") or "")),
+    }
 
 
-def _body(content: bytes) -> Any:
-    if not content:
+def _body(text: str) -> Any:
+    if not text:
         return None
     try:
-        return _without_nul(from_json(content)) if b"\\u0000" in content else from_json(content)
+        return _without_nul(from_json(text)) if "\\u0000" in text else from_json(text)
     except (EvaluationError, ArithmeticError):
-        return content.decode(errors="replace").replace("\0", "\ufffd")
+        return text.replace("\0", "\ufffd")
 
 
 def _without_nul(value: Any) -> Any:

@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 import httpx
 import msgspec
 
+from vivero.engine.connectors.charsets import charset_of
 from vivero.engine.connectors.errors import bad_input
 
 FETCHED = (
@@ -90,11 +91,12 @@ def check_url(url: httpx.URL) -> httpx.URL:
 
 
 def _with_query(url: httpx.URL, parameters: Any) -> httpx.URL:
-    return url.copy_merge_params({name: text_of(value) for name, value in _context(parameters, "queryParameters")})
+    given = {name: _texts(value) for name, value in _context(parameters, "queryParameters")}
+    return url.copy_merge_params({name: texts for name, texts in given.items() if texts})
 
 
 def _headers(value: Any) -> dict[str, str]:
-    headers = {name: text_of(item) for name, item in _context(value, "headers")}
+    headers = {name: ", ".join(_texts(item)) for name, item in _context(value, "headers")}
     for name, item in headers.items():
         check_header(name, item)
         if name.lower() in OWN_HEADERS:
@@ -138,14 +140,25 @@ def _without_nulls(value: Any) -> Any:
 
 def _content(body: Any, headers: Mapping[str, str]) -> bytes:
     """The body in the format of its Content-Type. A text is sent as it is."""
-    type_ = next(value for name, value in headers.items() if name.lower() == "content-type").partition(";")[0].lower()
+    given = next(value for name, value in headers.items() if name.lower() == "content-type")
+    type_ = given.partition(";")[0].lower()
     if type_.startswith("multipart/"):
         raise bad_input("a body of parts (multipart) is not supported")
-    if isinstance(body, str):
-        return body.encode()
+    charset = charset_of(given) or "utf-8"
     if type_.strip() == FORM and isinstance(body, dict):
-        return urlencode({name: text_of(item) for name, item in body.items() if item is not None}).encode()
-    return _encode(body)
+        items = {name: _texts(item) for name, item in body.items() if item is not None}
+        return urlencode(items, doseq=True, encoding=charset, errors="replace").encode()
+    if not isinstance(body, str) and charset == "utf-8":
+        return _encode(body)
+    try:
+        return (body if isinstance(body, str) else _encode(body).decode()).encode(charset)
+    except UnicodeEncodeError as error:
+        raise bad_input(f"the body has characters that the charset {charset} of its Content-Type lacks") from error
+
+
+def _texts(value: Any) -> list[str]:
+    """The texts of a header or a parameter: one, or those of a list without nulls, which stand for repeated ones."""
+    return [text_of(item) for item in value if item is not None] if isinstance(value, list) else [text_of(value)]
 
 
 def text_of(value: Any) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from vivero.engine.bpmn.text_limits import NAME_BYTES, size
 from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.feel import EvaluationError, Expression, FeelError, compile_attribute, to_json
 from vivero.engine.feel.temporal import DayTimeDuration
@@ -23,7 +24,6 @@ RESULT_VARIABLE, RESULT_EXPRESSION, ERROR_EXPRESSION = "resultVariable", "result
 KIND = "errorType"
 """The entry of a context that tells which function of an error expression made it."""
 BPMN, JOB, IGNORE = "bpmnError", "jobError", "ignoreError"
-MAX_NAME_BYTES = 1024
 MAX_VARIABLES = 1000
 MAX_VARIABLES_BYTES = 4 * 1024 * 1024
 _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
@@ -173,8 +173,8 @@ def encoded(variables: Mapping[str, Any]) -> dict[str, msgspec.Raw]:
         texts = {name: to_json(value) for name, value in variables.items()}
     except (EvaluationError, ArithmeticError) as error:
         raise _not_stored(str(error)) from error
-    if any(not 0 < len(name.encode()) <= MAX_NAME_BYTES or "\0" in name for name in texts):
-        raise _not_stored(f"the name of a variable must have 1 to {MAX_NAME_BYTES} bytes, without NUL")
+    if any(not 0 < size(name) <= NAME_BYTES or "\0" in name for name in texts):
+        raise _not_stored(f"the name of a variable must have 1 to {NAME_BYTES} bytes, without NUL")
     if len(texts) > MAX_VARIABLES or sum(map(len, texts.values())) > MAX_VARIABLES_BYTES:
         raise _not_stored(f"it has more than {MAX_VARIABLES} variables or {MAX_VARIABLES_BYTES} characters")
     if any(_NUL.search(text) for text in texts.values()):

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from vivero.engine.bpmn.text_limits import TEXT_CHARACTERS
 from vivero.engine.core.records.effects import Fail, IncidentType
 from vivero.engine.feel import EvaluationError, Expression, to_json
 from vivero.engine.feel import Warning as FeelWarning
 
 EXTRACT = IncidentType.EXTRACT_VALUE_ERROR
-MAX_TEXT = 32_768
-"""Characters of a text that becomes a name, a key, a code or an id. A request has the same limit."""
 MAX_SHOWN = 100
 """Characters of a value that a message quotes."""
 
@@ -24,8 +23,8 @@ def column_text(expression: Expression, value: str, failure: IncidentType = EXTR
     """
     if "\0" in value:
         raise Fail(failure, unexpected(expression, "a text without NUL characters", value[:MAX_SHOWN], ()))
-    if len(value) > MAX_TEXT:
-        expected = f"a text of at most {MAX_TEXT} characters"
+    if len(value) > TEXT_CHARACTERS:
+        expected = f"a text of at most {TEXT_CHARACTERS} characters"
         raise Fail(failure, unexpected(expression, expected, f"{value[:MAX_SHOWN]}…", ()))
     return value
 

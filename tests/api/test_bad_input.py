@@ -186,7 +186,7 @@ SEMANTIC = [
     ("POST", "/v2/jobs/activation", ACTIVATE | {"maxJobsToActivate": "x"}, "[maxJobsToActivate]"),
     ("POST", "/v2/jobs/activation", ACTIVATE | {"type": ""}, "No type provided."),
     ("POST", "/v2/jobs/activation", ACTIVATE | {"type": None}, "No type provided."),
-    ("POST", "/v2/jobs/activation", ACTIVATE | {"type": "t" * 1001}, "must not be longer than 1000"),
+    ("POST", "/v2/jobs/activation", ACTIVATE | {"type": "t" * 1025}, "must not be longer than 1024 bytes"),
     ("POST", "/v2/jobs/activation", ACTIVATE | {"worker": "w" * 1001}, "must not be longer than 1000"),
     ("POST", "/v2/jobs/activation", ACTIVATE | {"worker": 1}, "[worker]"),
     ("POST", "/v2/jobs/activation", ACTIVATE | {"fetchVariable": "x"}, "[fetchVariable]"),

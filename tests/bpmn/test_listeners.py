@@ -190,7 +190,7 @@ REFUSALS = {
             ("x", 3, "zeebe:executionListener needs a type"),
         ],
     ),
-    "a type that is too long": ([listener(type="t" * 256)], [("x", 3, "the job type has more than 255 characters")]),
+    "a type that is too long": ([listener(type="t" * 1025)], [("x", 3, "the job type has more than 1024 bytes")]),
     "a type that does not parse": ([listener(type="=1 +")], None),
     "retries that are no number": (
         [listener(retries="many")],

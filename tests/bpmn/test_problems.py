@@ -351,8 +351,8 @@ EXTENSIONS = {
         [("t", 4, "zeebe:taskDefinition needs a type")],
     ),
     "long type": (
-        task(definition=f"<zeebe:taskDefinition type='{'x' * 256}' />"),
-        [("t", 4, "the job type has more than 255 characters")],
+        task(definition=f"<zeebe:taskDefinition type='{'x' * 1025}' />"),
+        [("t", 4, "the job type has more than 1024 bytes")],
     ),
     "retries not a number": (
         task(definition="<zeebe:taskDefinition type='t' retries='three' />"),

@@ -175,6 +175,12 @@ async def test_nobody_listens(client):
         {"url": "http://example.com", "headers": {"X": "ä"}},
         {"url": "http://example.com", "headers": ["X"]},
         {"url": "http://example.com", "queryParameters": "x"},
+        {
+            "url": "http://e.com",
+            "method": "post",
+            "body": "€",
+            "headers": {"Content-Type": "text/plain; charset=latin1"},
+        },
         {"url": "http://example.com", "readTimeoutInSeconds": "soon"},
         {"url": "http://example.com", "connectionTimeoutInSeconds": -1},
         {"url": "http://example.com", "storeResponse": True},
@@ -194,12 +200,41 @@ def test_wrong_inputs_are_told_and_final(inputs):
         ({"body": {"a": 1, "b": None}, "ignoreNullValues": "true"}, b'{"a":1}', "application/json"),
         ({"body": "plain"}, b"plain", "application/json"),
         ({"body": {"a": "x y"}, "headers": {"content-type": "application/x-www-form-urlencoded"}}, b"a=x+y", None),
+        (
+            {"body": {"a": [1, "ü", None], "b": []}, "headers": {"content-type": "application/x-www-form-urlencoded"}},
+            b"a=1&a=%C3%BC",
+            None,
+        ),
+        ({"body": "ü", "headers": {"Content-Type": "text/plain; charset=iso-8859-1"}}, b"\xfc", None),
+        ({"body": {"a": "ü"}, "headers": {"Content-Type": "application/json;charset=cp1252"}}, b'{"a":"\xfc"}', None),
     ],
 )
 def test_bodies(inputs, content, type):
     request = read_request({"url": "http://example.com", "method": "post", **inputs})
     assert request.content == content
     assert type is None or request.headers["Content-Type"] == type
+
+
+@pytest.mark.parametrize(
+    ("url", "parameters", "target"),
+    [
+        ("http://e.com/", {"id": [1, "b c", True, None], "x": "y"}, "/?id=1&id=b%20c&id=true&x=y"),
+        ("http://e.com/?a=1&id=0", {"id": [1, 2]}, "/?a=1&id=1&id=2"),
+        ("http://e.com/?a=1", {"id": [], "n": None, "none": [None]}, "/?a=1"),
+        ("http://e.com/", {"o": {"a": 1}, "l": [[1], {"b": 2}]}, "/?o=%7B%22a%22%3A1%7D&l=%5B1%5D&l=%7B%22b%22%3A2%7D"),
+    ],
+)
+def test_a_list_is_a_repeated_query_parameter(url, parameters, target):
+    sent = read_request({"url": url, "queryParameters": parameters}).url.raw_path.decode()
+    assert sent.replace("+", "%20") == target
+
+
+def test_a_list_is_a_header_of_several_values():
+    headers = {"Accept": ["text/plain", "text/csv", None], "X": 5, "Y": None}
+    assert read_request({"url": "http://e.com/", "headers": headers}).headers == {
+        "Accept": "text/plain, text/csv",
+        "X": "5",
+    }
 
 
 def test_only_methods_with_a_body_have_one():

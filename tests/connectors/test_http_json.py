@@ -88,6 +88,41 @@ async def test_bodies(server, work, body, value):
     assert isinstance(job_command(job({}), outcome), CompleteJob)
 
 
+@pytest.mark.parametrize(
+    ("type", "body", "value"),
+    [
+        ("text/plain; charset=iso-8859-1", "größe".encode("latin-1"), "größe"),
+        ('text/plain; x=y; Charset="WINDOWS-1252"', "10 €".encode("cp1252"), "10 €"),
+        ("text/csv;charset=utf-16", "größe".encode("utf-16"), "größe"),
+        ("text/html; charset=Shift_JIS", "日本".encode("shift_jis"), "日本"),
+        ("application/json; charset=ISO-8859-15", '{"a": "5 €"}'.encode("iso-8859-15"), {"a": "5 €"}),
+        ("application/json", b"\xef\xbb\xbf" + '{"a": "ü"}'.encode(), {"a": "ü"}),
+        ("application/json", '{"a": "ü"}'.encode("utf-16"), {"a": "ü"}),
+        ("application/json", b"\x00\x00\xfe\xff" + "[1]".encode("utf-32-be"), [1]),
+        ("application/json", '{"a": "ü"}'.encode("utf-32"), {"a": "ü"}),
+        ("text/plain; charset=iso-8859-1", b"\xef\xbb\xbf" + "ü".encode(), "ü"),
+        ("text/plain; charset=utf-8", b"\xef\xbb\xbf", None),
+        ("text/plain; charset=klingon", "ü".encode(), "ü"),
+        ("text/plain; charset=punycode", b"a-b", "a-b"),
+        ("text/plain; charset=unicode_escape", b"\\u0041", "\\u0041"),
+        ("text/plain", "ü".encode("latin-1"), "\ufffd"),
+    ],
+)
+async def test_the_charset_of_a_body(server, work, type, body, value):
+    server.answer = lambda _: (200, {"Content-Type": type}, body)
+    outcome = await work({"url": server.url}, resultVariable="r")
+    assert outcome.variables["r"]["body"] == value
+
+
+async def test_a_secret_in_another_charset_is_masked(server, client):
+    server.answer = lambda _: (200, {"Content-Type": "text/plain; charset=utf-16"}, "päss".encode("utf-16"))
+    inputs = {"url": server.url, "authentication": {"type": "apiKey", "apiKeyLocation": "query", "name": "k",
+                                                    "value": "{{secrets.P}}"}}  # fmt: skip
+    outcome = await HttpJson(client).work(job(inputs, resultVariable="r"), UsedSecrets({"P": "päss"}))
+    assert isinstance(outcome, Completion)
+    assert outcome.variables["r"]["body"] == "***"
+
+
 async def test_a_deep_response_fails_and_breaks_nothing(server, work):
     server.answer = lambda _: (200, {}, b"[" * 800 + b"]" * 800)
     outcome = await work({"url": server.url, "headers": {"X": "{{secrets.KEY}}"}}, resultVariable="r")

@@ -32,7 +32,7 @@ async def test_a_call_starts_a_process_and_answers_as_the_model_says(migrated):
     model = starting(
         inbound__method="post",
         resultVariable="call",
-        resultExpression="={id: request.body.id, q: params.q}",
+        resultExpression="={id: request.body.id, q: params.q, text: body.text}",
         inbound__responseExpression=(
             '={statusCode: 201, headers: {"X-Id": string(body.id), "Set-Cookie": "a=b"},'
             " body: {key: correlation.processInstanceKey}}"
@@ -52,6 +52,15 @@ async def test_a_call_starts_a_process_and_answers_as_the_model_says(migrated):
         assert (
             await client.post("/inbound/hook", content=b"{", headers={"Content-Type": "application/json"})
         ).status_code == 400
+        for type, content in (
+            ("application/json", b"\xef\xbb\xbf" + '{"text": "ü"}'.encode()),
+            ("application/json; charset=iso-8859-1", '{"text": "ü"}'.encode("latin-1")),
+            ("application/json", '{"text": "ü"}'.encode("utf-16")),
+            ("application/x-www-form-urlencoded; charset=utf-8", "text=ü".encode()),
+            ("application/x-www-form-urlencoded; charset=iso-8859-1", "text=ü".encode("latin-1")),
+        ):
+            told = await client.post("/inbound/hook", content=content, headers={"Content-Type": type})
+            assert (await variables(client, processInstanceKey=told.json()["key"]))["text"] == "ü"
         form = await client.post("/inbound/hook", data={"id": "a b"})
         assert (await variables(client, processInstanceKey=form.json()["key"]))["id"] == "a b"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import click
 import msgspec
 
-from vivero.api.access.tenants import TENANT_ID
 from vivero.cli.access import IDENTIFIER
 from vivero.cli.database import change, on_database
 from vivero.cli.failures import Failure
@@ -14,6 +13,7 @@ from vivero.cli.options import json_option, say, tell
 from vivero.cli.recorded import record
 from vivero.cli.rows import print_rows
 from vivero.cli.settings import Database, database_options
+from vivero.engine.bpmn.text_limits import TENANT_ID
 from vivero.storage import directory, identities
 from vivero.storage.audit_log import AuditRecord
 from vivero.storage.identities import LastAdmin, ListedTenant

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from vivero.engine.bpmn.model import UserTask
+from vivero.engine.bpmn.text_limits import CANDIDATE_CHARACTERS, CANDIDATES, HIGHEST_TASK_PRIORITY, NAME_BYTES, size
 from vivero.engine.core.events.schedules import LATEST_MS
 from vivero.engine.core.expression_results import column_text, json_of
 from vivero.engine.core.records.effects import Effects, Fail, IncidentType
@@ -22,12 +23,7 @@ from vivero.engine.feel import Expression
 from vivero.engine.feel.temporal.calendar import TemporalError
 from vivero.engine.feel.temporal.timers import parse_date_ms
 
-DEFAULT_PRIORITY, HIGHEST_PRIORITY = 50, 100
-MAX_NAME_BYTES = 1024
-"""For a person, a group or a form. Names are indexed, and PostgreSQL limits an index row to a third of a page."""
-MAX_CANDIDATES = 1000
-MAX_CANDIDATE_CHARACTERS = 100_000
-"""For all names of a list together. Each name is an index entry."""
+DEFAULT_PRIORITY = 50
 FORM_HEADER = "io.camunda.zeebe:formKey"
 """The header with the key of a deployed form, for the workers of tasks that are jobs."""
 FAILURE = IncidentType.EXTRACT_VALUE_ERROR
@@ -98,15 +94,15 @@ def _names(expression: Expression | None, task: Element, view: View) -> tuple[st
             f"Expected result of the expression '{_source(expression)}' to be 'ARRAY' containing 'STRING' items, but "
             "was 'ARRAY' containing at least one non-'STRING' item.",
         )
-    if len(names) > MAX_CANDIDATES:
+    if len(names) > CANDIDATES:
         raise Fail(
             FAILURE,
-            f"The expression '{_source(expression)}' gives {len(names)} names, more than {MAX_CANDIDATES}.",
+            f"The expression '{_source(expression)}' gives {len(names)} names, more than {CANDIDATES}.",
         )
-    if sum(map(len, names)) > MAX_CANDIDATE_CHARACTERS:
+    if sum(map(len, names)) > CANDIDATE_CHARACTERS:
         raise Fail(
             FAILURE,
-            f"The names that the expression '{_source(expression)}' gives have more than {MAX_CANDIDATE_CHARACTERS} "
+            f"The names that the expression '{_source(expression)}' gives have more than {CANDIDATE_CHARACTERS} "
             "characters together.",
         )
     return tuple(_checked(name, expression) for name in names)
@@ -140,16 +136,16 @@ def _priority(expression: Expression | None, task: Element, view: View) -> int:
     if expression is None:
         return DEFAULT_PRIORITY
     priority = int32_of(expression, task, view)
-    if not 0 <= priority <= HIGHEST_PRIORITY:
-        raise Fail(FAILURE, f"Expected priority to be in the range [0,{HIGHEST_PRIORITY}] but was '{priority}'.")
+    if not 0 <= priority <= HIGHEST_TASK_PRIORITY:
+        raise Fail(FAILURE, f"Expected priority to be in the range [0,{HIGHEST_TASK_PRIORITY}] but was '{priority}'.")
     return priority
 
 
 def _checked(name: str, expression: Expression) -> str:
-    if len(name.encode()) > MAX_NAME_BYTES:
+    if size(name) > NAME_BYTES:
         raise Fail(
             FAILURE,
-            f"Expected result of the expression '{_source(expression)}' to have names of at most {MAX_NAME_BYTES} "
+            f"Expected result of the expression '{_source(expression)}' to have names of at most {NAME_BYTES} "
             f"bytes, but was '{name[:100]}'.",
         )
     return column_text(expression, name)

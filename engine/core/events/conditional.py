@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from vivero.engine.bpmn.model import ConditionalEvent
+from vivero.engine.bpmn.text_limits import TEXT_CHARACTERS
 from vivero.engine.core.events.behaviour import InvalidStart, VariableChange, Wait
 from vivero.engine.core.events.start_subscriptions import open_start as open_start
-from vivero.engine.core.expression_results import MAX_TEXT
 from vivero.engine.core.records.catalogue import StartMetadata
 from vivero.engine.core.records.effects import Check, Effects, Fail
 from vivero.engine.core.records.messages import SubscriptionOpened, SubscriptionTriggered
@@ -39,8 +39,8 @@ def subscribe(wait: Wait, _event: ConditionalEvent, view: View) -> Effects:
 def start(element: str, event: ConditionalEvent) -> StartMetadata:
     """A request evaluates the condition with its own variables."""
     condition = f"={event.condition.text.removeprefix('=')}"
-    if len(condition) > MAX_TEXT:
-        raise InvalidStart(f"element '{element}': the condition must have at most {MAX_TEXT} characters")
+    if len(condition) > TEXT_CHARACTERS:
+        raise InvalidStart(f"element '{element}': the condition must have at most {TEXT_CHARACTERS} characters")
     return StartMetadata(element, WATCHING, condition)
 
 

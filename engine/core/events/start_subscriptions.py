@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from vivero.engine.bpmn.text_limits import TEXT_CHARACTERS
 from vivero.engine.core.events.behaviour import InvalidStart, Start
-from vivero.engine.core.expression_results import MAX_TEXT
 from vivero.engine.core.records.catalogue import StartMetadata
 from vivero.engine.core.records.effects import Effects
 from vivero.engine.core.records.messages import StartOpened
@@ -25,8 +25,9 @@ def static_name(expression: Expression, element: str) -> str:
         raise InvalidStart(f"element '{element}': the name cannot be evaluated: {error}") from error
     if not isinstance(value, str) or not value:
         raise InvalidStart(f"element '{element}': the name must be a non-empty text, and cannot use variables")
-    if "\0" in value or len(value) > MAX_TEXT:
+    if "\0" in value or len(value) > TEXT_CHARACTERS:
         raise InvalidStart(
-            f"element '{element}': the name must be a text without NUL characters, of at most {MAX_TEXT} characters"
+            f"element '{element}': the name must be a text without NUL characters, of at most"
+            f" {TEXT_CHARACTERS} characters"
         )
     return value

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from decimal import Decimal
 
+from vivero.engine.bpmn import text_limits
 from vivero.engine.bpmn.model import JobDefinition
 from vivero.engine.core.expression_results import type_name, unexpected
 from vivero.engine.core.records.effects import Effects, Fail, IncidentType
@@ -19,8 +20,6 @@ FAILURE = IncidentType.EXTRACT_VALUE_ERROR
 
 INT32 = 2**31 - 1
 _WHOLE = re.compile(r"[+-]?[0-9]{1,10}")
-MAX_TYPE_BYTES = 1024
-"""Job types are indexed, and PostgreSQL limits an index row to a third of a page."""
 
 
 ELEMENT, EXECUTION_LISTENER = "BPMN_ELEMENT", "EXECUTION_LISTENER"
@@ -40,9 +39,9 @@ def create_job(
 
     `kind`, `event` and `index` are for the job of a listener: the one at `index` among the listeners of `event`."""
     type_ = view.text(job.type, element)
-    size = len(type_.encode())
-    if not 0 < size <= MAX_TYPE_BYTES:
-        raise Fail(FAILURE, f"Expected a job type of 1 to {MAX_TYPE_BYTES} bytes, but it has {size}.")
+    bytes_ = text_limits.size(type_)
+    if not 0 < bytes_ <= text_limits.JOB_TYPE_BYTES:
+        raise Fail(FAILURE, f"Expected a job type of 1 to {text_limits.JOB_TYPE_BYTES} bytes, but it has {bytes_}.")
     created = JobCreated(
         view.key(),
         element.key,

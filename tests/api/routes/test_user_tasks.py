@@ -93,8 +93,8 @@ NO_UPDATE = (
         (
             "POST",
             "/assignment",
-            {"assignee": "x" * 257},
-            "The provided assignee is 257 characters long but must not be longer than 256.",
+            {"assignee": "x" * 1025},
+            "The provided assignee is 1025 bytes long but must not be longer than 1024 bytes.",
         ),
         ("PATCH", "", {}, NO_UPDATE),
         ("PATCH", "", {"changeset": {"priority": None}}, NO_UPDATE),
@@ -109,9 +109,15 @@ NO_UPDATE = (
         (
             "PATCH",
             "",
-            {"changeset": {"candidateUsers": ["u"] * 1001, "candidateGroups": ["x" * 257]}},
+            {"changeset": {"candidateUsers": ["x" * 1000] * 101}},
+            "The provided candidateUsers have 101000 characters but must not have more than 100000.",
+        ),
+        (
+            "PATCH",
+            "",
+            {"changeset": {"candidateUsers": ["u"] * 1001, "candidateGroups": ["ü" * 513]}},
             "The provided candidateUsers are 1001 but must not be more than 1000. The provided name in candidateGroups"
-            " is 257 characters long but must not be longer than 256.",
+            " is 1026 bytes long but must not be longer than 1024 bytes.",
         ),
     ],
 )
