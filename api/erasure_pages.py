@@ -17,15 +17,18 @@ import msgspec
 import trio
 
 from vivero.api.access import audit
+from vivero.api.commands import submit_internal
 from vivero.api.problems import invalid_argument
 from vivero.api.request import Request
 from vivero.api.services import Services
+from vivero.engine.core.records.messages import ExpireMessage
 from vivero.storage import audit_log, history
 from vivero.storage import erasure_by_value as by_value
 from vivero.storage.erasure_by_value import Counts, Place, Search
 from vivero.storage.postgres.driver import Connection
 
-LOGS, KEYS, BATCHES, EXECUTIONS, WORKERS = "log:", "keys:", "batches:", "executions:", "workers:"
+MESSAGES, LOGS, KEYS, BATCHES = "messages:", "log:", "keys:", "batches:"
+EXECUTIONS, WORKERS = "executions:", "workers:"
 """How places begin, in the order of the search."""
 T = TypeVar("T")
 _key_decoder = msgspec.json.Decoder(tuple[str, str])
@@ -66,6 +69,7 @@ class Answer:
             "counts": {
                 "commands": counts["commands"],
                 "events": counts["events"],
+                "messages": counts["messages"],
                 "idempotencyKeys": counts["idempotency_keys"],
                 "batchOperations": counts["batch_operations"],
                 "jobExecutions": counts["job_executions"],
@@ -95,6 +99,21 @@ class Pages:
             if trio.current_time() >= deadline:
                 break
         return following
+
+    async def messages(self, rest: str) -> str | None:
+        """Buffered messages expire by a command: the engine may have them in memory. The logs come later."""
+        after = _read(rest, lambda: int(rest), 0)
+        async with self.services.pool.connection() as connection:
+            found, following = await by_value.search_messages(connection, self.search, after)
+        counts = Counts(messages=len(found))
+        if found and not self.search.dry:
+            for key, tenant, correlation_key in found:
+                await submit_internal(self.services, ExpireMessage(key, tenant, correlation_key), tenant, key)
+            async with self.services.pool.connection() as connection, connection.transaction():
+                await by_value.delete_expired(connection, [each.key for each in found])
+                await self._record(connection, [str(each.key) for each in found])
+        self.answer.counts.add(counts)
+        return LOGS if following is None else f"{MESSAGES}{following}"
 
     async def logs(self, rest: str) -> str | None:
         place = _read(rest, lambda: Place(*map(int, rest.split("."))), Place())
@@ -165,6 +184,7 @@ class Pages:
 
 
 _STEPS: Mapping[str, Callable[[Pages, str], Awaitable[str | None]]] = {
+    MESSAGES: Pages.messages,
     LOGS: Pages.logs,
     KEYS: Pages.keys,
     BATCHES: Pages.batches,

@@ -24,7 +24,7 @@ from vivero.storage.sought import Sought
 from vivero.storage.tenants import Tenants, TenantStatements
 
 _sql = beside(__file__)
-_of_tenants = TenantStatements({"keys": _sql["keys"]})
+_of_tenants = TenantStatements({name: _sql[name] for name in ("keys", "messages")})
 
 ROWS = 300
 """Rows of a log, or of a table, that are searched together."""
@@ -40,6 +40,8 @@ class Counts:
     """Payloads of commands."""
     events: int = 0
     """Rows of the event log that belong to no tree."""
+    messages: int = 0
+    """Buffered messages."""
     idempotency_keys: int = 0
     batch_operations: int = 0
     job_executions: int = 0
@@ -224,6 +226,37 @@ async def _live_channels(connection: Connection, sought: Sought, events: Iterabl
 
 
 # ------------------------------------------------------------------------------------------------ tables
+
+
+class Buffered(NamedTuple):
+    """A message that waits, and its channel."""
+
+    key: int
+    tenant: str
+    correlation_key: str
+
+
+async def search_messages(connection: Connection, search: Search, after: int) -> tuple[list[Buffered], int | None]:
+    """The next buffered messages that have the value, and where the next page begins."""
+    rows = (await _of_tenants.execute(connection, "messages", search.tenants, after, ROWS, BYTES)).rows
+    found = [
+        Buffered(*row[:3]) for row in rows if _has(search.sought, *row[2:5], _BusinessId(row[5]), _variables(row[6]))
+    ]
+    return found, rows[-1][0] if rows else None
+
+
+class _BusinessId(msgspec.Struct, frozen=True):
+    business_id: str | None
+
+
+def _variables(text: str) -> Any:
+    """The variables of a message, by name, as JSON texts."""
+    return msgspec.json.decode(text)
+
+
+async def delete_expired(connection: Connection, keys: Sequence[int]) -> None:
+    """Delete messages that were told to expire."""
+    await connection.execute(_sql["delete_expired"], (list(keys),))
 
 
 async def search_keys(

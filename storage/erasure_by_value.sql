@@ -37,7 +37,7 @@ WHERE e.partition_id = $1 AND e.position = ANY ($2::bigint[]);
 -- Those of these message channels in which something waits.
 SELECT k.tenant, k.correlation_key FROM unnest($1::text[], $2::text[]) k(tenant, correlation_key)
 WHERE EXISTS (SELECT FROM messages t WHERE t.slot = slot_of(k.tenant, k.correlation_key) AND t.tenant_id = k.tenant
-        AND md5(t.correlation_key) = md5(k.correlation_key) AND t.correlation_key = k.correlation_key)
+        AND md5(t.correlation_key) = md5(k.correlation_key) AND t.correlation_key = k.correlation_key AND t.deadline_ms > 0)
     OR EXISTS (SELECT FROM channel_subscriptions t WHERE t.slot = slot_of(k.tenant, k.correlation_key) AND t.tenant_id = k.tenant
         AND md5(t.correlation_key) = md5(k.correlation_key) AND t.correlation_key = k.correlation_key)
     OR EXISTS (SELECT FROM start_locks t WHERE t.slot = slot_of(k.tenant, k.correlation_key) AND t.tenant_id = k.tenant
@@ -53,6 +53,23 @@ WHERE partition_id = $1 AND position = $2::bigint AND seq = $3::smallint;
 -- name: record_trees
 -- Their events are emptied: replay gives nothing of them.
 UPDATE deleted_trees SET reason = 'ERASURE' WHERE root_key = ANY ($1::bigint[]);
+
+-- name: messages
+-- The next buffered messages, up to $2 and about $3 bytes.
+SELECT m.message_key, m.tenant_id, m.correlation_key, m.name, m.message_id, m.business_id, m.variables::text
+FROM (
+    SELECT t.*, sum(pg_column_size(t.variables)) OVER (ORDER BY t.message_key) - pg_column_size(t.variables) AS before
+    FROM (
+        SELECT * FROM messages WHERE message_key > $1 /* tenants: AND tenant_id = ANY ($4::text[]) */ ORDER BY message_key LIMIT $2
+    ) t
+) m
+WHERE m.before < $3
+ORDER BY m.message_key;
+
+-- name: delete_expired
+-- Those that have expired before their time, at once. What a batch holds goes with the chore that deletes expired messages.
+DELETE FROM messages WHERE message_key = ANY (ARRAY(
+    SELECT message_key FROM messages WHERE message_key = ANY ($1::bigint[]) AND deadline_ms = 0 FOR UPDATE SKIP LOCKED));
 
 -- name: keys
 -- The next idempotency keys, by their primary key.

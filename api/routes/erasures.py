@@ -10,7 +10,7 @@ import trio
 
 from vivero.api.access import audit
 from vivero.api.decoding import Body, as_key, decode, decoder
-from vivero.api.erasure_pages import LOGS, Answer, Pages
+from vivero.api.erasure_pages import MESSAGES, Answer, Pages
 from vivero.api.problems import archive_away, invalid_argument
 from vivero.api.request import Request
 from vivero.api.response import Response, json_response
@@ -42,7 +42,7 @@ Text = Annotated[str, msgspec.Meta(min_length=SHORTEST, max_length=1_000)]
 AFTER = Annotated[
     str,
     msgspec.Meta(
-        pattern=r"^(-?[0-9]{1,25}|(archive|log|batches|executions):[!-~]{0,200}|(keys|workers):[!-~]{0,9999})$"
+        pattern=r"^(-?[0-9]{1,25}|(archive|messages|log|batches|executions):[!-~]{0,200}|(keys|workers):[!-~]{0,9999})$"
     ),
 ]
 """The end of the last answer: behind a key, or a place in the archive, the logs, or another table."""
@@ -101,7 +101,7 @@ async def _erase_trees(
         pass
     if len(found) == TREES:
         return str(found[-1])
-    return OF_ARCHIVE if services.archive else LOGS
+    return OF_ARCHIVE if services.archive else MESSAGES
 
 
 async def _erase_logs(request: Request, connection: Connection, roots: Sequence[int]) -> None:
@@ -129,7 +129,7 @@ async def _erase_from_archive(
         raise archive_away(problem) from problem
     answer.erased_from_archive = found.roots
     answer.missing, answer.damaged = found.missing, found.damaged
-    return LOGS if found.next is None else f"{OF_ARCHIVE}{found.next}"
+    return MESSAGES if found.next is None else f"{OF_ARCHIVE}{found.next}"
 
 
 def _subject(body: ErasureBody) -> Subject:

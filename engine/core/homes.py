@@ -28,6 +28,7 @@ from vivero.engine.core.records.messages import (
     ConfirmStart,
     CorrelateMessage,
     DeliverEvent,
+    ExpireMessage,
     OpenSubscription,
     PublishMessage,
     RejectCorrelation,
@@ -63,7 +64,9 @@ def _of_published(command: PublishMessage | CorrelateMessage, tenant: str, route
 
 
 def _of_channel(
-    command: OpenSubscription | CloseSubscription | ConfirmStart | ReleaseStart, _tenant: str, routes: Routes
+    command: OpenSubscription | CloseSubscription | ConfirmStart | ReleaseStart | ExpireMessage,
+    _tenant: str,
+    routes: Routes,
 ) -> int:
     return routes.of_channel(command.tenant, command.correlation_key)
 
@@ -110,6 +113,7 @@ FROM_CLIENTS: dict[type[Command], Home] = {
     CompleteUserTask: _of_key,
     PublishMessage: _of_published,
     CorrelateMessage: _of_published,
+    ExpireMessage: _of_channel,
     BroadcastSignal: _anywhere,
     EvaluateConditionals: _anywhere,
     Deploy: _of_catalogue,

@@ -9,7 +9,7 @@ from vivero.storage.state.scope_documents import Document
 
 
 def changed_message(row: Message) -> Document:
-    return {"key": row.key, "given": row.given}
+    return {"key": row.key, "given": row.given, "deadline": row.deadline}
 
 
 def new_message(row: Message) -> Document:
@@ -19,7 +19,6 @@ def new_message(row: Message) -> Document:
         "correlation_key": row.channel.correlation_key,
         "message_id": row.message_id,
         "business_id": row.business_id,
-        "deadline": row.deadline,
         "variables": row.variables,
     }
 

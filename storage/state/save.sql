@@ -318,9 +318,9 @@ FROM json_to_recordset($1) AS x(key bigint, tenant text, name text, correlation_
     variables json, given text[], business_id text);
 
 -- name: messages
--- Only the list of processes that received it changes. The message may have expired meanwhile.
-UPDATE messages t SET given = x.given
-FROM json_to_recordset($1) AS x(key bigint, given text[])
+-- Only the list of processes that received it changes, and the deadline of one that is to be erased. It may have expired meanwhile.
+UPDATE messages t SET given = x.given, deadline_ms = x.deadline
+FROM json_to_recordset($1) AS x(key bigint, given text[], deadline bigint)
 WHERE t.message_key = x.key;
 
 -- name: new_channel_subscriptions

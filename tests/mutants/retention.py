@@ -77,7 +77,7 @@ RETENTION: tuple[Mutant, ...] = (
     ),
     mutant(
         "erasure: an event goes while something waits under its key",
-        "tests/api/routes/test_erasure_by_value.py::test_a_message_that_waits_is_in_use_until_it_has_gone",
+        "tests/api/routes/test_erasure_by_value.py::test_what_a_running_instance_waits_for_is_in_use_until_it_ends",
         "storage/erasure_by_value.py",
         (" or channel_of(event) in live", ""),
     ),

@@ -112,7 +112,7 @@ SEARCHED_BY_VALUE = {
     *("idempotency_keys", "batch_operations", "batch_operation_items", "job_executions"),
     *("job_counts", "job_count_changes"),
 }
-LIVE = "what waits: the erasure counts it as in use, and it goes when nothing waits any more"
+LIVE = "what waits: messages expire by a command, the rest counts as in use until nothing waits any more"
 OPERATORS = "what operators and the authors of models name, or their accounts"
 STATISTICS = "sums by names of the model"
 PROGRAM = "the program's own state"

@@ -612,6 +612,7 @@ CASES = [
     Case("erasure.forget_keys", erases("forget_keys", [LOGGED]), again, BY_VALUE),
     Case("erasure_by_value.replace", by_value("replace", 1, LOGGED, 0, "[2]"), again, ERASURE),
     Case("erasure_by_value.record_trees", by_value("record_trees", [LOGGED]), again, BY_VALUE),
+    Case("erasure_by_value.delete_expired", by_value("delete_expired", [1, 2]), again, MESSAGES),
     Case("erasure_by_value.delete_keys", by_value("delete_keys", ["t"], ["k"]), again, BY_VALUE),
     Case("erasure_by_value.empty_batches", by_value("empty_batches", [1]), again, BY_VALUE),
     Case("erasure_by_value.delete_executions", by_value("delete_executions", [FAILED]), again, BY_VALUE),

@@ -148,6 +148,7 @@ def erase(
 _KINDS = {
     "commands": "commands",
     "events": "rows of events",
+    "messages": "buffered messages",
     "idempotencyKeys": "idempotency keys",
     "batchOperations": "filters of batch operations",
     "jobExecutions": "failed background jobs",

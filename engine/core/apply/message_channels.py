@@ -10,6 +10,7 @@ from vivero.engine.core.records.messages import (
     ChannelUnsubscribed,
     CorrelationAnswered,
     MessageCorrelated,
+    MessageExpired,
     MessagePublished,
     StartClosed,
     StartLocked,
@@ -42,6 +43,16 @@ def message_published(state: State, event: MessagePublished) -> Row:
     state.add(message)
     state.link(channel.messages, event.key, message)
     channel.bytes += message.size()
+    return message
+
+
+def message_expired(state: State, event: MessageExpired) -> Row:
+    """It stays in memory, as others do whose time is over. The database deletes it by its deadline."""
+    message = _channel(state, event.tenant, event.correlation_key).messages.get(event.message)
+    if message is None:
+        return Row(event.message)
+    state.edit(message)
+    message.deadline = 0
     return message
 
 

@@ -24,7 +24,9 @@ from vivero.engine.core.records.messages import (
     ConfirmStart,
     CorrelateMessage,
     CorrelationAnswered,
+    ExpireMessage,
     MessageCorrelated,
+    MessageExpired,
     MessagePublished,
     MessageReply,
     Offer,
@@ -204,11 +206,23 @@ def no_subscription(name: str, correlation_key: str) -> Rejection:
     )
 
 
+def expire(command: ExpireMessage, view: View) -> Effects:
+    """Nobody gets the message any more. Nothing happens if it has expired, or is not stored."""
+    channel = view.channel(command.tenant, command.correlation_key)
+    if channel.is_here(command.key) and channel.messages[command.key].deadline > view.now:
+        yield MessageExpired(command.key, command.tenant, command.correlation_key)
+
+
 # ---- waiting
 
 
 def needs_channel(
-    command: OpenSubscription | CloseSubscription | AcknowledgeCorrelation | RejectCorrelation | ConfirmStart,
+    command: OpenSubscription
+    | CloseSubscription
+    | AcknowledgeCorrelation
+    | RejectCorrelation
+    | ConfirmStart
+    | ExpireMessage,
     tenant: str,
 ) -> Needs:
     key = command.offer.correlation_key if hasattr(command, "offer") else command.correlation_key

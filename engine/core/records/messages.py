@@ -37,6 +37,15 @@ class CorrelateMessage(Command, frozen=True):
     business_id: str | None = None
 
 
+class ExpireMessage(Command, frozen=True):
+    """Let a stored message expire before its time: it is to be erased. `key` is the message's key."""
+
+    intent: ClassVar[str] = "MESSAGE:EXPIRE"
+    key: int
+    tenant: str
+    correlation_key: str
+
+
 class OpenSubscription(Command, frozen=True):
     """Internal, to a message channel: an element begins to wait. `key` is the key of its subscription."""
 
@@ -213,6 +222,14 @@ class MessagePublished(Event, frozen=True):
     deadline: int | None = None
     variables: dict[str, str] = {}
     business_id: str | None = None
+
+
+class MessageExpired(Event, frozen=True):
+    """The stored message goes to nobody any more. (A message whose time is over expires without an event.)"""
+
+    message: int
+    tenant: str
+    correlation_key: str
 
 
 class MessageCorrelated(Event, frozen=True):

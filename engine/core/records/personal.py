@@ -20,6 +20,7 @@ from vivero.engine.core.records.messages import (
     ChannelUnsubscribed,
     CorrelationAnswered,
     MessageCorrelated,
+    MessageExpired,
     MessagePublished,
     StartLocked,
     StartReleased,
@@ -34,6 +35,7 @@ FREE: Mapping[type[Event], Mapping[str, Any]] = {
 """Event of no tree → fields, and what an erasure leaves there."""
 NAMES: Mapping[type[Event], tuple[str, ...]] = {
     MessagePublished: ("name", "correlation_key"),
+    MessageExpired: ("correlation_key",),
     MessageCorrelated: ("correlation_key",),
     CorrelationAnswered: ("correlation_key",),
     ChannelSubscribed: ("correlation_key", "name"),

@@ -14,6 +14,7 @@ from tests.core.models import ONE_TASK
 from tests.runtime.whole_engine import TENANT, EngineBench
 from tests.storage.schemas.running_instances import MODELS
 from vivero.api import app as api_app
+from vivero.api import erasure_pages
 from vivero.api.routes import erasures
 from vivero.engine.core.records.codec import INTENTS
 from vivero.engine.core.records.conditional_changes import ChangeIfMatch
@@ -106,7 +107,7 @@ async def bench(migrated):
 
 
 @pytest.fixture
-async def client(services, migrated, monkeypatch):
+async def client(services, migrated, bench, monkeypatch):
     monkeypatch.setattr(erasures, "LOGS_S", 0.0)
     monkeypatch.setattr(erasure_by_value, "ROWS", 7)
 
@@ -114,6 +115,7 @@ async def client(services, migrated, monkeypatch):
         return await driver.connect(migrated, name="vivero test", deadline=deadline)
 
     pool = Pool(connect, 2)
+    monkeypatch.setattr(erasure_pages, "submit_internal", lambda _services, command, *_: bench.run(command))
     yield Client(api_app.build(replace(services, pool=pool)))
     pool.close()
 
@@ -146,6 +148,7 @@ async def write_everywhere(bench):
     await bench.run(BroadcastSignal("nobody waits", given))
     await bench.run(EvaluateConditionals(given))
     await bench.run(PublishMessage("nobody waits", "k", message_id=PERSON, variables=given, business_id=PERSON))
+    await bench.run(PublishMessage("later", PERSON, 3_600_000, PERSON, given, business_id=PERSON))
     await bench.run(CorrelateMessage("hello", PERSON, given))
     await bench.run(CreateInstance("nosuch", variables=given, business_id=PERSON))
     await bench.run(CreateInstance("waiting", variables=variables(k=PERSON), tags=(PERSON,)))
@@ -173,7 +176,8 @@ async def test_nothing_is_left_in_any_column_whatever_way_the_person_came_in(ben
     assert {"command_log_1_0.payload", "event_log_1_0.events", "event_log_1_0.rejection"} <= places_of(migrated)
     _, kept, counts = await erase(client, **subject)
     assert places_of(migrated) == set(), (kept, counts)
-    assert await rows_of_logs(bench) == before
+    for rows, known in zip(await rows_of_logs(bench), before, strict=True):
+        assert rows[: len(known)] == known, "the rows stay"
     assert await bench.value("SELECT count(*) FROM command_log WHERE payload LIKE '%bob@example.org%'::bytea") == 1
     assert await erase(client, **subject) == ([], {}, dict.fromkeys(counts, 0)), "nothing is left to do"
     assert await replayed.check(migrated) > 0
@@ -236,14 +240,29 @@ async def test_the_events_of_a_tree_that_was_deleted_before_are_emptied(bench, c
     assert await replayed.check(migrated) > 0
 
 
-async def test_a_message_that_waits_is_in_use_until_it_has_gone(bench, client, migrated):
-    await bench.run(PublishMessage("nobody waits", PERSON, 60_000, variables=variables()))
-    _, _, counts = await erase(client, values=[PERSON])
-    assert counts["inUse"] == 1
-    assert {place.split(".")[0] for place in places_of(migrated)} == {"messages", "event_log_1_0"}
-    await bench.connection.execute("DELETE FROM messages")
-    assert (await erase(client, values=[PERSON]))[2]["inUse"] == 0
-    assert places_of(migrated) == set()
+async def test_a_message_that_is_buffered_expires_and_nobody_gets_it(bench, client, migrated):
+    """The engine has it in memory, and could deliver it after its row is gone."""
+    for key, known in ((PERSON, "1"), ("bob", ESCAPED), ("bob", '"bob"')):
+        await bench.run(PublishMessage("hello", key, 60_000, variables={"email": msgspec.Raw(known.encode())}))
+    assert (await erase(client, **OF_VARIABLE, dryRun=True))[2]["messages"] == 2
+    assert await bench.value("SELECT count(*) FROM messages") == 3
+    _, _, counts = await erase(client, **OF_VARIABLE)
+    assert (counts["messages"], counts["inUse"], places_of(migrated)) == (2, 0, set())
+    waiting = await created(bench, "waiting", k=PERSON)
+    await created(bench, "waiting", k="bob")
+    states = await bench.rows("SELECT process_instance_key, state FROM process_instances ORDER BY 1")
+    assert [state for _, state in states] == ["ACTIVATED", "COMPLETED"]
+    assert states[0][0] == waiting
+
+
+async def test_what_a_running_instance_waits_for_is_in_use_until_it_ends(bench, client, migrated):
+    waiting = await created(bench, "waiting", k=PERSON)
+    _, kept, counts = await erase(client, values=[PERSON])
+    assert (list(kept), counts["inUse"]) == ([str(waiting)], 1)
+    await bench.run(CancelInstance(waiting))
+    erased, _, counts = await erase(client, values=[PERSON])
+    assert (erased, counts["inUse"], places_of(migrated)) == ([str(waiting)], 0, set())
+    assert await replayed.check(migrated) > 0
 
 
 async def test_idempotency_keys_go_by_value_and_with_their_instance(bench, client):
@@ -312,7 +331,7 @@ async def test_what_was_erased_is_recorded_without_the_value(bench, client, migr
         {"values": [PERSON], "businessId": "a"},
         *(
             {"values": [PERSON], "after": f"{kind}:x"}
-            for kind in ("log", "keys", "batches", "executions", "workers", "other")
+            for kind in ("log", "keys", "batches", "executions", "workers", "messages", "other")
         ),
     ],
 )

@@ -21,6 +21,8 @@ from vivero.engine.core.records.messages import (
     AcknowledgeCorrelation,
     CloseSubscription,
     CorrelateMessage,
+    ExpireMessage,
+    MessageExpired,
     MessageReceived,
     Offer,
     OpenSubscription,
@@ -197,6 +199,17 @@ def test_signals_for_nobody_do_nothing(bench):
 
 
 # ---- kept messages
+
+
+def test_a_message_that_is_to_be_erased_goes_to_nobody(bench):
+    bench.deploy(WAITS)
+    say(bench, ttl_ms=1000)
+    (stored,) = channel(bench).messages.values()
+    expired = bench.run(ExpireMessage(stored.key, "<default>", "x"))
+    assert [type(event) for event in expired.events] == [MessageExpired]
+    assert bench.run(ExpireMessage(stored.key, "<default>", "x")).events == [], "once"
+    assert bench.run(ExpireMessage(5, "<default>", "x")).events == [], "there is no such message"
+    assert bench.state_of(bench.start(k="x")) == "ACTIVATED"
 
 
 def test_without_a_time_to_live_it_is_gone_at_once(bench):
