@@ -8,7 +8,8 @@ import trio
 
 from vivero.storage import archives, history, nodes
 from vivero.storage.history import State
-from vivero.storage.postgres import installations
+from vivero.storage.postgres import connection_limit, installations
+from vivero.storage.postgres.connection_limit import Limit
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.installations import Place
 from vivero.storage.postgres.sql_files import beside
@@ -85,6 +86,8 @@ class Facts:
     """By partition; empty if the schema is too old to say."""
     has_archived: bool = False
     """Whether the database knows files of the archive."""
+    limits: list[Limit] = field(default_factory=list)
+    """Of sessions of this user in this database."""
     of_role: dict[str, str] = field(default_factory=dict)
     """Settings that somebody has made for this user or database."""
     place: Place | None = None
@@ -121,6 +124,7 @@ async def read(connection: Connection, now: float) -> Facts:
         engine_clock_s,
         await history.states(connection) if (schema or 0) >= RETENTION_STATE else [],
         (schema or 0) >= ARCHIVE and await archives.knows_files(connection),
+        list(await connection_limit.limits(connection)),
         dict((await connection.execute(_sql["settings_of_role"])).rows),
         place,
     )

@@ -144,9 +144,11 @@ def _connections(facts: Facts) -> Iterator[Finding]:
     if facts.connections > 0.9 * most:
         text = f"{facts.connections} of {most} are in use"
         yield Finding(Level.PROBLEM, "connections", text, "Raise max_connections, or let other programs use a pooler")
-    elif needed > most:
-        text = f"{max(1, facts.nodes)} nodes may need {needed}, max_connections is {most}"
-        yield Finding(Level.WARNING, "connections", text, "Raise max_connections, or lower database.pool_size")
+        return
+    for limit in facts.limits:
+        if needed > limit.sessions - limit.of_others:
+            text = f"{max(1, facts.nodes)} nodes may need {needed}: {limit}"
+            yield Finding(Level.WARNING, "connections", text, "Raise this limit, or lower database.pool_size")
 
 
 def _indexes(facts: Facts) -> Iterator[Finding]:

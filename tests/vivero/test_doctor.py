@@ -18,6 +18,7 @@ from vivero.storage import diagnosis
 from vivero.storage.diagnosis import DeadRows, Facts, Slot, Standby
 from vivero.storage.history import State
 from vivero.storage.postgres import driver
+from vivero.storage.postgres.connection_limit import Limit
 from vivero.storage.postgres.migrate import SCHEMA_VERSION
 
 SETTINGS = {
@@ -63,6 +64,9 @@ def test_retention_that_runs_is_well():
     assert told(replace(WELL, retention=[RAN, replaced(ran_s=None), replaced(kept_key=7, overdue_s=60.0)])) == {}
 
 
+OF_SERVER, OF_ROLE = Limit("max_connections", 97, 20, 3), Limit("CONNECTION LIMIT of the role r", 30, 20, 0)
+
+
 def settings(**changed):
     return replace(WELL, settings=SETTINGS | changed)
 
@@ -106,7 +110,13 @@ def settings(**changed):
         (replace(WELL, retention=[keeps("instance", "5")]), "retention", "warning", "1,234 commands and 9 MB since 43"),
         (replace(WELL, prepared=["gone"]), "transactions", "problem", "forgotten: gone"),
         (replace(WELL, connections=95), "connections", "problem", "95 of 100 are in use"),
-        (replace(WELL, nodes=5), "connections", "warning", "5 nodes may need 160"),
+        (
+            replace(WELL, nodes=5, limits=[OF_SERVER]),
+            "connections",
+            "warning",
+            "5 nodes may need 160: max_connections: 97",
+        ),
+        (replace(WELL, limits=[OF_SERVER, OF_ROLE]), "connections", "warning", "1 nodes may need 32: CONNECTION LIMIT"),
         (replace(WELL, invalid_indexes=["jobs_x"]), "indexes", "problem", "jobs_x is not valid"),
         (replace(WELL, slots=[Slot("old", False, 5e9)]), "replication", "warning", "keeps 5,000 MB"),
         (settings(synchronous_standby_names="b"), "replication", "problem", "no synchronous standby"),
