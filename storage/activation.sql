@@ -284,7 +284,7 @@ RETURNING type, tenant_id;
 
 -- name: lease
 -- Tells a lease that is another's from one that is not there, and that from a job that is not there. The end as a text: it is
--- compared to the microsecond.
+-- compared to the microsecond. The second condition is one that no index of live rows fits (load.roots).
 SELECT NOT ready AND lease_token IS NOT NULL AND available_at > clock_now(), lease_token::text, extract(epoch FROM available_at)::text
 FROM jobs
-WHERE job_key = $1 AND ended_at IS NULL AND ($2::text[] IS NULL OR tenant_id = ANY ($2::text[]));
+WHERE job_key = $1 AND coalesce(ended_at, 'infinity') = 'infinity' AND ($2::text[] IS NULL OR tenant_id = ANY ($2::text[]));

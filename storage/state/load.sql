@@ -1,20 +1,28 @@
 -- name: roots
 -- The root, the part and the tenant of each key. Only live rows: a command about an ended row is rejected as not found.
-SELECT timer_key, root_key, part_key, tenant_id FROM timers WHERE timer_key = ANY ($4::bigint[]) AND ended_at IS NULL AND root_key IS NOT NULL
+-- The end is compared so that no index of live rows fits: while nothing is live, one would seem to cost no more than the primary key.
+SELECT timer_key, root_key, part_key, tenant_id FROM timers
+WHERE timer_key = ANY ($4::bigint[]) AND coalesce(ended_at, 'infinity') = 'infinity' AND root_key IS NOT NULL
 UNION ALL
-SELECT subscription_key, root_key, part_key, tenant_id FROM subscriptions WHERE subscription_key = ANY ($5::bigint[]) AND ended_at IS NULL
+SELECT subscription_key, root_key, part_key, tenant_id FROM subscriptions
+WHERE subscription_key = ANY ($5::bigint[]) AND coalesce(ended_at, 'infinity') = 'infinity'
 UNION ALL
-SELECT job_key, root_key, part_key, tenant_id FROM jobs WHERE job_key = ANY ($1::bigint[]) AND ended_at IS NULL
+SELECT job_key, root_key, part_key, tenant_id FROM jobs
+WHERE job_key = ANY ($1::bigint[]) AND coalesce(ended_at, 'infinity') = 'infinity'
 UNION ALL
-SELECT incident_key, root_key, part_key, tenant_id FROM incidents WHERE incident_key = ANY ($2::bigint[]) AND resolved_at IS NULL
+SELECT incident_key, root_key, part_key, tenant_id FROM incidents
+WHERE incident_key = ANY ($2::bigint[]) AND coalesce(resolved_at, 'infinity') = 'infinity'
 UNION ALL
-SELECT element_instance_key, root_key, part_key, tenant_id FROM element_instances WHERE element_instance_key = ANY ($3::bigint[]) AND ended_at IS NULL
+SELECT element_instance_key, root_key, part_key, tenant_id FROM element_instances
+WHERE element_instance_key = ANY ($3::bigint[]) AND coalesce(ended_at, 'infinity') = 'infinity'
 UNION ALL
-SELECT process_instance_key, root_key, part_key, tenant_id FROM process_instances WHERE process_instance_key = ANY ($3::bigint[]) AND ended_at IS NULL;
+SELECT process_instance_key, root_key, part_key, tenant_id FROM process_instances
+WHERE process_instance_key = ANY ($3::bigint[]) AND coalesce(ended_at, 'infinity') = 'infinity';
 
 -- name: user_task_roots
 -- Separate from the other references: few batches name user tasks.
-SELECT user_task_key, root_key, part_key, tenant_id FROM user_tasks WHERE user_task_key = ANY ($1::bigint[]) AND ended_at IS NULL;
+SELECT user_task_key, root_key, part_key, tenant_id FROM user_tasks
+WHERE user_task_key = ANY ($1::bigint[]) AND coalesce(ended_at, 'infinity') = 'infinity';
 
 -- name: start_timers
 -- The timers of start events belong to no tree. They are loaded with the family of their process.

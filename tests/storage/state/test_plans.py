@@ -68,6 +68,42 @@ def test_jobs_are_activated_by_index(connection, statement):
     assert tables_read_whole(connection, statement) == set()
 
 
+LARGE = ("process_instances", "element_instances", "jobs", "variables")
+WHOLE_SCAN = re.compile(rf"Index (?:Only )?Scan using (\w+) on (?:{'|'.join(LARGE)})\b.*\n(?! *Index Cond)")
+"""An index that is read from its beginning to its end. Its condition would stand in the next line."""
+ENDED = """
+INSERT INTO {table} ({columns}) SELECT {values} FROM generate_series(1, 2000) AS i
+"""
+SAMPLES = {"bigint": "i", "integer": "0", "text": "'x'", "boolean": "false", "timestamp with time zone": "now()"}
+SAMPLES |= {"json": "'{}'", "ARRAY": "'{}'", "uuid": "gen_random_uuid()", "smallint": "0"}
+
+
+def add_ended_rows(connection, table):
+    """As many as make the indexes of ended rows larger than those of live rows, which stay empty."""
+    columns = connection.execute(
+        "SELECT column_name, data_type FROM information_schema.columns WHERE table_schema = 'public' AND table_name = %s"
+        " AND (is_nullable = 'NO' OR column_name = 'ended_at') AND is_generated = 'NEVER'",
+        (table,),
+    ).fetchall()
+    values = ", ".join(SAMPLES[kind] for _, kind in columns)
+    names = ", ".join(f'"{name}"' for name, _ in columns)
+    connection.execute(ENDED.format(table=table, columns=names, values=values))
+    connection.execute(f"VACUUM ANALYZE {table}")
+
+
+@pytest.mark.parametrize("history", [False, True], ids=["in a new database", "while nothing is live"])
+def test_no_plan_reads_all_live_rows_whenever_it_was_made(database, history):
+    """A burst of work would make each batch slower by all that is live, until PostgreSQL gathers statistics again."""
+    with psycopg.connect(database, autocommit=True) as connection:
+        if connection.info.server_version < GENERIC_PLANS:
+            pytest.skip("PostgreSQL before 16 explains no statement with parameters")
+        use_indexes(connection)
+        for table in LARGE if history else ():
+            add_ended_rows(connection, table)
+        plans = {one.name: plan(connection, one) for one in [*CONSUMER, *ACTIVATION]}
+    assert {name: WHOLE_SCAN.findall(text) for name, text in plans.items() if WHOLE_SCAN.search(text)} == {}
+
+
 @pytest.mark.parametrize(
     ("settings", "vacuumed"), [({}, False), (BY_INDEX, False), (BY_INDEX, True)], ids=["default", "new", "vacuumed"]
 )
