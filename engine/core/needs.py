@@ -78,6 +78,8 @@ class Need(msgspec.Struct, frozen=True, gc=False):
     tenants: str = EVERY_TENANT
     """The tenants that the sender of the command may use (`engine.core.tenants`). A row of another tenant is looked up
     and not loaded, so that its key costs what an unknown one does."""
+    to_end: bool = False
+    """The command only ends the row: what is loaded for it comes with lazy variables (`state.lazy_variables`)."""
 
 
 Needs = Iterator[Need]

@@ -77,7 +77,9 @@ async def _load_references(
     rows, leases = await _references(reader, state, plan)
     references = _in_order(needs, rows, signals)
     beyond = await row_bound.beyond(reader, state, references)
-    await load_parts(reader, state, lacking(state, {one.place for one in references} - beyond))
+    to_use = {one.place for one in references if not one.need.to_end} - beyond
+    await load_parts(reader, state, lacking(state, to_use))
+    await load_parts(reader, state, lacking(state, {one.place for one in references} - beyond), to_end=True)
     left_out = {one.need for one in references if one.place in beyond and one.need.kind is not NeedKind.SIGNAL}
     return Loaded(leases, left_out | message_channels.take_signals(state, signals, beyond))
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from vivero.engine.core.needs import Need, NeedKind
 from vivero.engine.core.records.base import keys_of
+from vivero.engine.core.state.instance_tree import TERMINATING
 from vivero.engine.core.state.state import State
 from vivero.engine.core.tenants import EVERY_TENANT, covers
 from vivero.storage.state import pages
@@ -37,6 +38,11 @@ def is_foreign(need: Need, row: Any) -> bool:
         return not covers(need.tenants, row.tenant)
     element = row if need.kind in ELEMENTS else row.element
     return not covers(need.tenants, element.instance.tenant)
+
+
+def _only_ends(need: Need, row: Any) -> bool:
+    """Whether the command needs no variables, because it ends an instance or goes on ending it."""
+    return need.to_end or (need.kind is NeedKind.INSTANCE and row.state is TERMINATING)
 
 
 class LoadPlan:
@@ -96,5 +102,5 @@ class LoadPlan:
                         asked.add(need.key)
                 elif need.kind in OF_TREES:
                     self.found += 1
-                    if (part := pages.part_with_lazy_variables(present[need.key])) is not None:
-                        self.variables.add(part)
+                    if not _only_ends(need, present[need.key]):
+                        self.variables.update(pages.lazy_parts(present[need.key]))

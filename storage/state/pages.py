@@ -6,7 +6,7 @@ part loads it with all rows below. A loop that ends early, or that begins its ne
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,6 @@ from vivero.engine.core.state.instance_tree import (
     Element,
     Instance,
     LoopPages,
-    Part,
     Variable,
     descendants,
 )
@@ -108,22 +107,24 @@ def _next_page(state: State, loop: LoopPages, gone: Set[int]) -> list[int]:
 
 
 def make_lazy(state: State, keys: Iterable[int]) -> None:
-    """Gives elements of parts lazy variables: they were loaded only to be ended."""
+    """Gives elements lazy variables: they were loaded only to be ended."""
     for key in keys:
         element = state.elements[key]
-        if element.part is not None:
-            element.variables = LazyVariables(element.part.key)
+        element.variables = LazyVariables(element.root.key if element.part is None else element.part.key)
 
 
-def part_with_lazy_variables(row: Row) -> int | None:
-    """The part of a row's element, if the element has lazy variables."""
+def lazy_parts(row: Row) -> Iterator[int]:
+    """Those of the row's part and of the trunk of its tree whose variables are lazy."""
     element = row.place()
-    return element.variables.part if element is not None and isinstance(element.variables, LazyVariables) else None
+    if element is not None:
+        for one in (element, element.root):
+            if isinstance(one.variables, LazyVariables):
+                yield one.variables.part
 
 
 async def variables(reader: Connection, state: State, parts: Iterable[int]) -> None:
-    """Reads the lazy variables of parts that are in memory."""
-    lazy = {element.key: element for part in parts if part in state.parts for element in _lazy(state.parts[part])}
+    """Reads the lazy variables of parts that are in memory. The part of a trunk has the key of its root."""
+    lazy = {element.key: element for part in parts for element in _lazy(state, part)}
     if not lazy:
         return
     rows = (await reader.execute(_sql["variables"], (list(lazy),))).rows
@@ -136,8 +137,11 @@ async def variables(reader: Connection, state: State, parts: Iterable[int]) -> N
         state.weight += variable.weight()
 
 
-def _lazy(part: Part) -> list[Element]:
-    return [element for element in descendants(part.head) if isinstance(element.variables, LazyVariables)]
+def _lazy(state: State, part: int) -> Iterator[Element]:
+    head = state.parts[part].head if part in state.parts else state.trees.get(part)
+    for element in () if head is None else descendants(head):
+        if isinstance(element.variables, LazyVariables) and element.variables.part == part:
+            yield element
 
 
 def _continued(state: State, roots: Iterable[int]) -> list[Element]:

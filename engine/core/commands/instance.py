@@ -104,7 +104,7 @@ def latest(process_id: str, view: View, tag: str | None = None) -> Definition | 
 
 
 def needs_cancel(command: CancelInstance, tenant: str) -> Needs:
-    yield Need(NeedKind.INSTANCE, command.key)
+    yield Need(NeedKind.INSTANCE, command.key, to_end=True)
 
 
 def cancel(command: CancelInstance, view: View) -> Effects:

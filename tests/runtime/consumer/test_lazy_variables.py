@@ -31,7 +31,10 @@ def short(monkeypatch):
 
 @pytest.fixture
 async def ending(connection):
-    """A processor in whose state a paged loop is to end, and of whose inner instances the first four are loaded."""
+    """A processor in whose state a paged loop is to end, and of whose inner instances the first four are loaded.
+
+    The variables of the process instance are loaded, too: the tests look at those of inner instances.
+    """
     serial = Serial(StepLimits(500, paged_from=0))
     serial.deploy(model(start(), loop(task("work"), item="item"), "start > work"))
     key = serial.start("p", items=list(range(30)))
@@ -40,6 +43,7 @@ async def ending(connection):
     await fill(connection, processor, CancelInstance(key))
     processor.process(CommandRecord(1_000, DEFAULT_TENANT, CancelInstance(key)), PINNED_MS)
     await fill(connection, processor, ContinueWork(key))
+    await load.fill(connection, processor.state, [Need(NeedKind.VARIABLES, key)])
     return processor
 
 
@@ -123,3 +127,43 @@ def test_nobody_looks_inside_without_noticing(look):
 
 def test_they_weigh_nothing():
     assert not LazyVariables(7)
+
+
+@pytest.fixture
+async def waiting(connection):
+    """A processor without any row, and the key of an instance that waits; it has a variable."""
+    serial = Serial(StepLimits(500))
+    serial.deploy(model(start(), task("work"), "start > work"))
+    key = serial.start("p", text="x" * 1000)
+    await save_serially(connection, serial)
+    return Processor(State(1), StepLimits(500), serial.engine.find_model), key
+
+
+async def test_an_instance_that_is_cancelled_is_loaded_without_its_variables(connection, waiting):
+    """They may be 160 MB, for which all others would wait."""
+    processor, key = waiting
+    await fill(connection, processor, CancelInstance(key))
+    root = processor.state.trees[key]
+    assert isinstance(root.variables, LazyVariables)
+    processor.process(CommandRecord(1_000, DEFAULT_TENANT, CancelInstance(key)), PINNED_MS)
+    assert key not in processor.state.trees
+    assert processor.state.weight == 0
+
+
+async def test_an_instance_that_was_not_cancelled_after_all_gets_its_variables(connection, waiting):
+    processor, key = waiting
+    await fill(connection, processor, CancelInstance(key))
+    await load.fill(connection, processor.state, [Need(NeedKind.INSTANCE, key)])
+    root = processor.state.trees[key]
+    assert {name: variable.value for name, variable in root.variables.items()} == await values(connection, root)
+    weight = processor.state.weight
+    eviction.evict_tree(processor.state, root)
+    assert (weight > 1000, processor.state.weight) == (True, 0)
+
+
+async def test_who_uses_an_instance_that_another_cancels_in_the_same_batch_gets_its_variables(connection, waiting):
+    processor, key = waiting
+    needs = [Need(NeedKind.INSTANCE, key, to_end=True), Need(NeedKind.INSTANCE, key)]
+    await load.fill(connection, processor.state, needs)
+    root = processor.state.trees[key]
+    assert {name: variable.value for name, variable in root.variables.items()} == await values(connection, root)

@@ -81,8 +81,8 @@ SAMPLES |= {"json": "'{}'", "ARRAY": "'{}'", "uuid": "gen_random_uuid()", "small
 def add_ended_rows(connection, table):
     """As many as make the indexes of ended rows larger than those of live rows, which stay empty."""
     columns = connection.execute(
-        "SELECT column_name, data_type FROM information_schema.columns WHERE table_schema = 'public' AND table_name = %s"
-        " AND (is_nullable = 'NO' OR column_name = 'ended_at') AND is_generated = 'NEVER'",
+        "SELECT column_name, data_type FROM information_schema.columns WHERE table_schema = 'public'"
+        " AND table_name = %s AND (is_nullable = 'NO' OR column_name = 'ended_at') AND is_generated = 'NEVER'",
         (table,),
     ).fetchall()
     values = ", ".join(SAMPLES[kind] for _, kind in columns)
