@@ -54,7 +54,7 @@ BATCH: tuple[Mutant, ...] = (
         "what is loaded to be ended seems to have no variables",
         "tests/runtime/consumer/test_lazy_variables.py::test_a_command_that_was_not_told_of_is_undone_and_finds_them_then",
         "storage/state/pages.py",
-        ("            element.variables = LazyVariables(element.part.key)\n", "            element.variables = {}\n"),
+        ("        element.variables = LazyVariables(element.root", "        element.variables = {} and (element.root"),
     ),
     mutant(
         "rows that end alike are not told apart by what else they have",
