@@ -210,7 +210,10 @@ async def test_batch_operations(in_thread):
         assert {item.process_instance_key for item in items} == keys
         assert {item.state for item in items} == {"COMPLETED"}
         assert [each.state for each in client.search_batch_operations().items] == ["COMPLETED"]
-        assert client.resolve_incidents_batch_operation().batch_operation_type == "RESOLVE_INCIDENT"
+        retry = models.ProcessInstanceIncidentResolutionBatchOperationRequest.from_dict({"filter": {"state": "ACTIVE"}})
+        assert client.resolve_incidents_batch_operation(data=retry).batch_operation_type == "RESOLVE_INCIDENT"
+        with pytest.raises(sdk.errors.BadRequestError, match="No filter provided"):
+            client.resolve_incidents_batch_operation()
         with pytest.raises(sdk.errors.ApiError, match="it is in state 'COMPLETED'"):
             client.suspend_batch_operation(batch_operation_key=made.batch_operation_key)
 
