@@ -1,0 +1,58 @@
+"""docs/design/concepts.md: each place that it names exists."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from vivero import config
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "design" / "concepts.md").read_text(encoding="utf-8")
+ROWS = [row for row in re.findall(r"^\| (.+) \| (.+) \| (.*) \|$", PAGE, re.MULTILINE) if row[0] != "concept"]
+PLACES = sorted(set(re.findall(r"`((?:engine|storage|api|vivero|examples)/[^`]+)`", PAGE)))
+
+
+def names_of(file):
+    """What a module defines, with the members of its classes; or the statements of a file of SQL."""
+    text = file.read_text(encoding="utf-8")
+    if file.suffix == ".sql":
+        return set(re.findall(r"^-- name: (\w+)", text, re.MULTILINE))
+    return set(_defined(ast.parse(text).body))
+
+
+def _defined(nodes, prefix=""):
+    for node in nodes:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield prefix + node.name
+        if isinstance(node, ast.ClassDef):
+            yield from _defined(node.body, f"{prefix}{node.name}.")
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from (
+                prefix + each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)
+            )
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_place_exists(place):
+    path, _, name = place.partition("::")
+    assert (ROOT / path).exists()
+    assert not name or name in names_of(ROOT / path)
+
+
+def test_each_concept_leads_somewhere():
+    assert len(ROWS) > 30
+    assert [concept for concept, place, _ in ROWS if "`" not in place and "](" not in place] == []
+
+
+def test_the_settings_exist():
+    named = re.findall(r"`((?:api|consumer|jobs|timers)\.\w+)`", PAGE)
+    assert named
+    assert set(named) <= set(config.names())
+
+
+@pytest.mark.parametrize(("place", "known"), [("Term.run_once", True), ("Term.nothing", False), ("Nothing", False)])
+def test_the_check_sees(place, known):
+    assert (place in names_of(ROOT / "engine" / "runtime" / "consumer" / "term.py")) is known
