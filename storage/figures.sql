@@ -48,8 +48,11 @@ SELECT partition_id, greatest(extract(epoch FROM clock_now() - at), 0)::float8, 
 FROM retention_clocks ORDER BY 1;
 
 -- name: executions
--- Background jobs. Completed executions are deleted, so the table is small.
-SELECT job_type, state, count(*) FROM job_executions GROUP BY 1, 2 ORDER BY 1, 2;
+-- Background jobs, and how many of those that wait no node runs. Completed executions are deleted, so the table is small.
+SELECT e.job_type, e.state, count(*), CASE WHEN e.state = 'pending' AND NOT EXISTS (
+    SELECT FROM job_dispatchers d JOIN nodes n ON n.id = regexp_replace(d.node, '/chores$', '')
+    WHERE e.job_type = ANY (d.types) AND n.heartbeat_at > clock_timestamp() - interval '1 min') THEN count(*) ELSE 0 END
+FROM job_executions e GROUP BY 1, 2 ORDER BY 1, 2;
 
 -- name: tables
 -- The partitions of a log count as the log.

@@ -325,6 +325,11 @@ async def types(connection: Connection) -> list[TypeView]:
     return [TypeView(*row) for row in (await connection.execute(_sql["types"])).rows]
 
 
+async def known_types(connection: Connection) -> list[str]:
+    """The types that a node runs, or has run in the last days, by name."""
+    return [type for (type,) in (await connection.execute(_sql["known"])).rows]
+
+
 async def run_now(connection: Connection, found: ExecutionView) -> bool:
     """Makes a pending execution due. False if it is due already, not pending, or has run since it was read."""
     values = (found.id, found.occurrence, found.attempt, JOBS_CHANNEL)
@@ -348,6 +353,26 @@ async def delete(connection: Connection, found: ExecutionView) -> bool:
     """Deletes an execution that failed, or waits for its only run. False if there is none, as it was read."""
     values = (found.id, found.state, found.attempt, found.occurrence)
     return bool((await connection.execute(_sql["delete"], values)).rows)
+
+
+async def now_ms(connection: Connection) -> int:
+    """The engine's time."""
+    return int((await connection.execute(_sql["now"])).rows[0][0])
+
+
+async def delete_failed(connection: Connection, type: str | None, before_ms: int, limit: int) -> int:
+    """Deletes up to `limit` executions that failed before, of one type or of all; their number."""
+    return (await connection.execute(_sql["delete_failed"], (type, before_ms, limit))).count
+
+
+async def delete_pending(connection: Connection, type: str | None, before_ms: int, limit: int) -> int:
+    """Deletes up to `limit` waiting executions that were added before, except schedules and consumers; their number."""
+    return (await connection.execute(_sql["delete_pending"], (type, before_ms, limit))).count
+
+
+async def purge(connection: Connection, age_ms: int, limit: int) -> int:
+    """Deletes up to `limit` executions that failed longer ago; their number."""
+    return (await connection.execute(_sql["purge"], (age_ms, limit))).count
 
 
 async def set_paused(connection: Connection, type: str, paused: bool) -> None:

@@ -5,10 +5,11 @@ SELECT session FROM job_dispatchers WHERE node = $1;
 -- name: register
 -- A new connection of this node's dispatcher. It compares the session that was read before, because a late call must not replace a newer
 -- one. What earlier connections pulled and this program does not run ($3: its leases) goes back: the answer of that pull was lost. Dispatchers of
--- nodes that are gone are forgotten here, because it is rare.
+-- nodes that are gone are forgotten here, because it is rare: after a week, or when this one runs all of their types. Until then people may
+-- add executions of these types.
 WITH gone AS (
     DELETE FROM job_dispatchers d
-    WHERE d.seen_at < clock_timestamp() - interval '1 day'
+    WHERE (d.seen_at < clock_timestamp() - interval '7 days' OR d.seen_at < clock_timestamp() - interval '1 min' AND d.types <@ $4)
         AND NOT EXISTS (SELECT FROM nodes n WHERE n.id = regexp_replace(d.node, '/chores$', ''))
 ), registered AS (
     INSERT INTO job_dispatchers AS d (node, types)
@@ -22,9 +23,9 @@ WITH gone AS (
 SELECT session FROM registered;
 
 -- name: hand_back
--- A node stops. No attempt is counted.
+-- A node stops. No attempt is counted. Its types stay known: it may only be restarted.
 WITH stopped AS (
-    DELETE FROM job_dispatchers WHERE node = $1 AND session = $2 RETURNING node
+    UPDATE job_dispatchers SET session = session + 1, seen_at = clock_timestamp() WHERE node = $1 AND session = $2 RETURNING node
 )
 UPDATE job_executions SET state = 'pending', alive_at = NULL, node = NULL, lease = NULL
 WHERE state = 'running' AND node = (SELECT node FROM stopped) AND lease <> ALL ($3::uuid[]);
@@ -209,6 +210,10 @@ SELECT names.type, coalesce(c.pending, 0), coalesce(c.running, 0), coalesce(c.fa
 FROM names LEFT JOIN counted c ON c.job_type = names.type LEFT JOIN known k ON k.type = names.type
 LEFT JOIN paused_job_types p ON p.job_type = names.type ORDER BY 1;
 
+-- name: known
+-- The types that a node runs, or has run lately.
+SELECT DISTINCT types.type FROM job_dispatchers d CROSS JOIN LATERAL unnest(d.types) AS types (type) ORDER BY 1;
+
 -- name: run_now
 -- As it was read before ($2, $3): a late call changes nothing that has run meanwhile. Chores run by real time, the others by the engine's.
 WITH changed AS (
@@ -239,6 +244,32 @@ DELETE FROM job_executions
 WHERE id = $1 AND state = $2 AND attempt_index = $3 AND occurrence = $4
     AND (state = 'failed' OR state = 'pending' AND schedule IS NULL AND partition_id IS NULL)
 RETURNING id;
+
+-- name: delete_failed
+-- A bounded number of those that failed before ($2, exclusive), the oldest first. A late call finds none that failed since.
+DELETE FROM job_executions WHERE id = ANY (ARRAY(
+    SELECT id FROM job_executions
+    WHERE state = 'failed' AND ($1::text IS NULL OR job_type = $1) AND failed_at < from_epoch_ms($2)
+    ORDER BY failed_at LIMIT $3 FOR UPDATE SKIP LOCKED));
+
+-- name: delete_pending
+-- Likewise, of those that wait for their only run and were added before, the oldest first.
+DELETE FROM job_executions WHERE id = ANY (ARRAY(
+    SELECT id FROM job_executions
+    WHERE state = 'pending' AND ($1::text IS NULL OR job_type = $1) AND created_at < from_epoch_ms($2)
+        AND schedule IS NULL AND partition_id IS NULL
+    ORDER BY created_at LIMIT $3 FOR UPDATE SKIP LOCKED));
+
+-- name: purge
+-- A bounded number of those that failed long ago, by the engine's clock, the oldest first.
+DELETE FROM job_executions WHERE id = ANY (ARRAY(
+    SELECT id FROM job_executions
+    WHERE state = 'failed' AND failed_at < clock_now() - $1::bigint * interval '1 millisecond'
+    ORDER BY failed_at LIMIT $2 FOR UPDATE SKIP LOCKED));
+
+-- name: now
+-- The engine's time, which executions have.
+SELECT to_epoch_ms(clock_now());
 
 -- name: pause
 -- Runs go on; no new ones begin. `pauses` was read before: a late call must not undo a newer one.

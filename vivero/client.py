@@ -179,10 +179,17 @@ class Client:
     # -------------------------------------------------------------------------------------------- background jobs
 
     async def add_background_job(
-        self, type: str, payload: Any = None, execute_at: str | None = None, unique_key: str | None = None
+        self,
+        type: str,
+        payload: Any = None,
+        execute_at: str | None = None,
+        unique_key: str | None = None,
+        allow_unknown_type: bool = False,
     ) -> Document:
-        """Add an execution of a type of background job; its id."""
+        """Add an execution of a type of background job; its id. An unknown type is refused unless it is allowed."""
         body = {"type": type, "payload": payload, "executeAt": execute_at, "uniqueKey": unique_key}
+        if allow_unknown_type:
+            body["allowUnknownType"] = True
         document: Document = (await self.request("POST", "/background-jobs", body)).body
         return document
 
@@ -200,6 +207,11 @@ class Client:
         """`run`, `retry`, `cancel` or `delete` an execution."""
         path = f"/background-jobs/{path_part(id)}"
         await (self.request("DELETE", path) if action == "delete" else self.request("POST", f"{path}/{action}"))
+
+    async def delete_background_jobs(self, filter: Mapping[str, Any]) -> Document:
+        """Delete some executions that match; how many, and whether more match."""
+        document: Document = (await self.request("POST", "/background-jobs/deletion", {"filter": filter})).body
+        return document
 
     async def background_job_types(self) -> Document:
         """The types that have executions, are paused, or are known to a node."""

@@ -166,6 +166,7 @@ ROUTES = (
     _changes_jobs("DELETE", "/background-job-consumers/{type}", background_jobs.drop_consumer),
     _reads_jobs("GET", "/background-job-types", background_jobs.list_types),
     _changes_jobs("POST", "/background-jobs", background_jobs.add),
+    _changes_jobs("POST", "/background-jobs/deletion", background_jobs.delete_all),
     _changes_jobs("DELETE", "/background-jobs/{id}", background_jobs.delete),
     _changes_jobs("POST", "/background-jobs/{id}/run", background_jobs.run_now),
     _changes_jobs("POST", "/background-jobs/{id}/retry", background_jobs.retry),

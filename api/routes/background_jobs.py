@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from difflib import get_close_matches
 from typing import Annotated, Any
 from uuid import UUID, uuid4
 
@@ -26,7 +27,10 @@ from vivero.storage.job_executions import ExecutionView, TypeView
 from vivero.storage.postgres.driver import Connection
 
 STATES = ("pending", "running", "failed")
+DELETABLE = ("failed", "pending")
 MAX_LIMIT = 1000
+MAX_DELETED = 500
+"""Executions that one request deletes, so that no statement takes long."""
 
 Change = Callable[[Connection, ExecutionView], Awaitable[bool]]
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_NAME)]
@@ -37,11 +41,22 @@ class AddBody(Body, frozen=True):
     payload: msgspec.Raw = msgspec.Raw(b"null")
     execute_at: str | None = None
     unique_key: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_NAME)] | None = None
+    allow_unknown_type: bool = False
 
 
 class Filter(Body, frozen=True):
     type: str | None = None
     state: str | None = None
+
+
+class Selection(Body, frozen=True):
+    type: Name | None = None
+    state: str | None = None
+    failed_before: str | None = None
+
+
+class DeletionBody(Body, frozen=True):
+    filter: Selection
 
 
 class Page(Body, frozen=True):
@@ -56,16 +71,21 @@ class SearchBody(Body, frozen=True):
 
 _add_decoder = decoder(AddBody)
 _search_decoder = decoder(SearchBody)
+_deletion_decoder = decoder(DeletionBody)
 
 
 async def add(request: Request, services: Services) -> Response:
-    """POST /background-jobs {type, payload?, executeAt?, uniqueKey?}: add an execution; 201 with its id.
+    """POST /background-jobs {type, payload?, executeAt?, uniqueKey?, allowUnknownType?}: add an execution.
 
+    201 with its id. 400 if no node runs the type, or has run it lately. With `allowUnknownType` it waits for a node.
     200 with the id of the other if an execution with the type and the unique key waits or runs.
     """
     body = decode(request, _add_decoder, services.settings)
     if body.type.startswith(CHORES):
         raise invalid_argument(f"Names that begin with '{CHORES}' belong to the program's own chores")
+    if not body.allow_unknown_type:
+        known = await read(services, job_executions.known_types)
+        _check_known(body.type, known, "none has lately. With allowUnknownType it waits for one")
     id, payload = str(uuid4()), bytes(body.payload).decode()
     due_ms = None if body.execute_at is None else as_epoch_ms(body.execute_at, "executeAt")
     async with changing(request, services, id) as connection:
@@ -125,6 +145,35 @@ async def delete(request: Request, services: Services) -> Response:
     return await _change(request, services, job_executions.delete, "runs, or belongs to a schedule or a consumer")
 
 
+async def delete_all(request: Request, services: Services) -> Response:
+    """POST /background-jobs/deletion {filter: {type?, state?, failedBefore?}}: delete what has failed, or what waits.
+
+    200 with how many were deleted, and `more` if others match: repeat the request then. The state is `failed` if it
+    is not given.
+    What runs, schedules and consumers stay, and so does what fails or is added after the request.
+    """
+    chosen = decode(request, _deletion_decoder, services.settings).filter
+    state = _state_to_delete(chosen)
+    before_ms = None if chosen.failed_before is None else as_epoch_ms(chosen.failed_before, "filter.failedBefore")
+    async with changing(request, services) as connection:
+        if before_ms is None:
+            before_ms = await job_executions.now_ms(connection) + 1
+        work = job_executions.delete_failed if state == "failed" else job_executions.delete_pending
+        deleted = await work(connection, chosen.type, before_ms, MAX_DELETED)
+    return json_response({"deleted": deleted, "more": deleted == MAX_DELETED})
+
+
+def _state_to_delete(chosen: Selection) -> str:
+    if (chosen.type, chosen.state, chosen.failed_before) == (None, None, None):
+        raise invalid_argument('Say what to delete: a type, a time, or everything that has failed: {"state": "failed"}')
+    state = chosen.state or "failed"
+    if state not in DELETABLE:
+        raise unexpected_value(state, "filter.state", DELETABLE)
+    if state == "pending" and (chosen.type is None or chosen.failed_before is not None):
+        raise invalid_argument("Executions that wait are deleted by their type, and without failedBefore")
+    return state
+
+
 async def list_types(_request: Request, services: Services) -> Response:
     """GET /background-job-types: the types that have executions, are paused, or are known to a node; with counts."""
     return json_response({"items": [_type(each) for each in await read(services, job_executions.types)]})
@@ -165,6 +214,9 @@ async def _set_paused(request: Request, services: Services, paused: bool) -> Res
     name = request.params["type"]
     if not 1 <= len(name) <= MAX_NAME or "\0" in name:
         raise invalid_argument(f"The name of a job has 1 to {MAX_NAME} characters")
+    known = {*await read(services, job_executions.known_types)}
+    known |= {each.type for each in await read(services, job_executions.types)}
+    _check_known(name, sorted(known), "no execution has it")
     async with changing(request, services) as connection:
         await job_executions.set_paused(connection, name, paused)
     return no_content()
@@ -176,6 +228,17 @@ async def _change(request: Request, services: Services, change: Change, otherwis
         if not await change(connection, found):
             raise Problem(409, "INVALID_STATE", f"Background job '{found.id}' {otherwise}")
     return no_content()
+
+
+def _check_known(type: str, known: Sequence[str], otherwise: str) -> None:
+    """Refuse a type that no node runs: mostly it is misspelt.
+
+    Raises:
+        Problem: 400 with the most similar type.
+    """
+    if type not in known:
+        near = "".join(f" (did you mean '{name}'?)" for name in get_close_matches(type, known, 1))
+        raise invalid_argument(f"No node runs background jobs of type '{type}'{near}, and {otherwise}")
 
 
 async def _found(request: Request, services: Services) -> ExecutionView:

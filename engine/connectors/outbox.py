@@ -68,40 +68,51 @@ class Outbox:
 
     async def _deliver(self, execution: TransactionalEvents) -> tuple[float | None, int]:
         """Deliver what is due. Returns in how many seconds more is due (None: nothing is), and how much waits."""
-        partition, until = execution.run.partition or 1, trio.current_time() + BUDGET_S
-        due = await self._due(partition)
-        if due:
+        partition = execution.run.partition or 1
+        if await self._due(partition, 1):
             client = HttpClient(self._settings.client, tracer=self._tracer)
             try:
-                while due and trio.current_time() < until:
-                    await self._round(execution, client, due)
-                    due = await self._due(partition)
+                await self._deliver_due(execution, client, partition)
             finally:
                 with trio.CancelScope(shield=True):
                     await client.aclose()
         async with self._connections()() as connection:
             return await outbox.backlog(connection, partition, self._settings.max_waiting)
 
-    async def _due(self, partition: int) -> list[Delivery]:
+    async def _due(self, partition: int, most: int) -> list[Delivery]:
         async with self._connections()() as connection:
-            most = self._settings.max_concurrent
             return await outbox.due(connection, partition, most, traces=self._tracer is not None)
 
-    async def _round(self, execution: TransactionalEvents, client: HttpClient, due: list[Delivery]) -> None:
-        """Deliver these at once, and write the results."""
-        errors: dict[EventId, str | None] = {}
+    async def _deliver_due(self, execution: TransactionalEvents, client: HttpClient, partition: int) -> None:
+        """Deliver what is due, several at once, for `BUDGET_S`. A slow receiver holds no free place back."""
+        until, most = trio.current_time() + BUDGET_S, self._settings.max_concurrent
+        send, receive = trio.open_memory_channel[tuple[Delivery, str | None]](most)
+        under_way: set[EventId] = set()
 
         async def deliver(delivery: Delivery) -> None:
             if delivery.trace is not None:
                 CURRENT.set(from_text(delivery.trace))  # of this task alone
-            errors[delivery.id] = None if delivery.dropped else await self._send(client, delivery)
+            send.send_nowait((delivery, None if delivery.dropped else await self._send(client, delivery)))
 
         async with trio.open_nursery() as nursery:
-            for each in due:
-                nursery.start_soon(deliver, each)
+            while True:
+                if trio.current_time() < until:
+                    due = [each for each in await self._due(partition, 2 * most) if each.id not in under_way]
+                    for each in due[: most - len(under_way)]:
+                        under_way.add(each.id)
+                        nursery.start_soon(deliver, each)
+                if not under_way:
+                    return
+                ended = [await receive.receive()]
+                while receive.statistics().current_buffer_used:
+                    ended.append(receive.receive_nowait())
+                await self._write(execution, ended)
+                under_way.difference_update(each.id for each, _error in ended)
+
+    async def _write(self, execution: TransactionalEvents, ended: list[tuple[Delivery, str | None]]) -> None:
+        """Write the results of deliveries."""
         async with self._connections()() as connection:
-            for each in due:
-                error = errors[each.id]
+            for each, error in ended:
                 if error is None:
                     await outbox.done(connection, execution.run, each.id)
                 else:

@@ -66,6 +66,8 @@ class RetentionSettings:
     """0 keeps them for ever."""
     audit_days: float = 365.0
     """How long records of the audit log stay, by the database's time; 0 keeps them for ever."""
+    failed_jobs_days: float = 30.0
+    """How long failed executions of background jobs stay, by the engine's clock; 0 keeps them for ever."""
     every_s: float = 60.0
     rows: int = 500
     """Rows of one table that are deleted at once."""
@@ -103,9 +105,10 @@ class RetentionSettings:
             raise ValueError("log must be P2D or longer: idempotency keys name positions of the log for a day")
         if not 1 <= self.catch_up <= MAX_CATCH_UP:
             raise ValueError(f"catch_up must be from 1 to {MAX_CATCH_UP:,.0f}")
-        if min(self.ended_days, self.audit_days) < 0 or self.rows < 1 or self.every_s <= 0:
+        if min(self.ended_days, self.audit_days, self.failed_jobs_days) < 0 or self.rows < 1 or self.every_s <= 0:
             raise ValueError(
-                "ended_days and audit_days must not be negative, rows must be at least 1, and every_s more than 0"
+                "ended_days, audit_days and failed_jobs_days must not be negative, rows must be at least 1, and "
+                "every_s more than 0"
             )
         self._check_archive()
 

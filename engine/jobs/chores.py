@@ -23,7 +23,7 @@ from vivero.engine.jobs.execution import Connections, Execution
 from vivero.engine.jobs.history import EndedInstances
 from vivero.engine.jobs.settings import JobSettings
 from vivero.engine.jobs.type_settings import JobTypeSettings
-from vivero.storage import audit_log, history, maintenance, timers, variable_values
+from vivero.storage import audit_log, history, job_executions, maintenance, timers, variable_values
 from vivero.storage import log as command_log
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.state import message_channels
@@ -132,6 +132,8 @@ def _of_database(settings: RetentionSettings, connections: Connections) -> Itera
     yield _chore("idempotency-keys", settings.every_s, connections, keys, settings.pause_s)
     records = purging(audit_log.purge, audit_ms, settings.rows)
     yield _chore("audit-log", settings.every_s, connections, records, settings.pause_s)
+    failed = purging(job_executions.purge, _ms(settings.failed_jobs_days), settings.rows)
+    yield _chore("failed-executions", settings.every_s, connections, failed, settings.pause_s)
 
 
 def purging(purge: Purge, age_ms: int | None, rows: int) -> Work:

@@ -159,6 +159,28 @@ async def test_a_dead_letter_holds_its_instance_and_no_other(connection, server,
     assert numbers(server, 7) == [1, 1, 1, 1, 2, 3]
 
 
+async def test_a_slow_delivery_holds_no_free_place_back(connection, server, dispatcher, log, start):
+    """Of another instance one event after the other is delivered meanwhile, and not more at once than may be."""
+    gate, others = trio.Event(), trio.Event()
+
+    async def answer(request):
+        if request.json["data"]["key"] == 1:
+            await gate.wait()
+        elif request.json["data"]["key"] == 5:
+            others.set()
+        return 200, {}, b""
+
+    server.answer = answer
+    await log(7, 1)
+    await log(8, 2, 3, 4, 5)
+    start(dispatcher(max_concurrent=2))
+    with trio.fail_after(20):
+        await others.wait()
+    gate.set()
+    await delivered_all(connection, server, 5)
+    assert numbers(server, 8) == [2, 3, 4, 5]
+
+
 async def test_what_is_delivered_while_a_node_ends_comes_again(connection, server, dispatcher, log):
     """At least once: the answer of the first delivery never arrives."""
     begun = trio.Event()

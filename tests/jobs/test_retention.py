@@ -146,6 +146,21 @@ async def test_records_of_the_audit_log_go_by_the_databases_time(connection, do_
     assert await audit_log.purge(connection, -DAY_MS, 10) == 1, "the new one was left"
 
 
+async def test_failed_executions_go_by_the_engines_clock(connection, do_chore):
+    """Neither what waits or runs, nor what failed lately."""
+    await connection.script(
+        "INSERT INTO job_executions (job_type, state, failed_at, created_at)"
+        " SELECT 'mail', 'failed', from_epoch_ms(days * 86400000), 'epoch' FROM unnest(ARRAY[1, 2, 5]) AS days;"
+        "INSERT INTO job_executions (job_type, created_at, execute_at) VALUES ('waits', 'epoch', 'epoch')"
+    )
+    await pin_clock(connection, 12 * DAY_MS)
+    left = "SELECT job_type, to_epoch_ms(failed_at) / 86400000 FROM job_executions WHERE schedule IS NULL ORDER BY 2"
+    await do_chore("failed-executions", retention=RetentionSettings(failed_jobs_days=0, rows=1, pause_s=0))
+    assert len((await connection.execute(left)).rows) == 4
+    await do_chore("failed-executions", retention=RetentionSettings(failed_jobs_days=9, rows=1, pause_s=0))
+    assert (await connection.execute(left)).rows == [("mail", 5), ("waits", None)]
+
+
 async def test_a_key_that_is_being_used_again_is_passed_over(history, connection, connect):
     entry = log.LogEntry("<default>", "JOB:COMPLETE", b"{}", key="again", sha="00" * 32)
     session = await log.begin(connection, uuid4(), 1)
@@ -159,7 +174,9 @@ async def test_a_key_that_is_being_used_again_is_passed_over(history, connection
     assert await log.purge_keys(connection, DAY_MS, 10) == 1
 
 
-@pytest.mark.parametrize("wrong", [{"ended_days": -1.0}, {"audit_days": -1.0}, {"rows": 0}, {"every_s": 0}])
+@pytest.mark.parametrize(
+    "wrong", [{"ended_days": -1.0}, {"audit_days": -1.0}, {"failed_jobs_days": -1.0}, {"rows": 0}, {"every_s": 0}]
+)
 def test_what_cannot_be_set(wrong):
-    with pytest.raises(ValueError, match="ended_days and audit_days must not be negative"):
+    with pytest.raises(ValueError, match="ended_days, audit_days and failed_jobs_days must not be negative"):
         RetentionSettings(**wrong)

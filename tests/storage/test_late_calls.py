@@ -250,6 +250,15 @@ async def cancelled_and_runs_again(case, connection):
     await job_executions.retry(connection, found)
 
 
+async def others_failed_and_were_added(case, connection):
+    """It is repeated, and there are new ones that must stay."""
+    await case.call(connection)
+    await connection.script(
+        "INSERT INTO job_executions (job_type) VALUES ('waits');"
+        "INSERT INTO job_executions (job_type, state, failed_at) VALUES ('failed', 'failed', now())"
+    )
+
+
 async def registered_again(case, connection):
     await job_executions.register(connection, "a", [])
 
@@ -754,6 +763,24 @@ CASES = [
         lambda c: job_executions.set_paused(c, "waits", False),
         paused_again,
         JOBS + "INSERT INTO paused_job_types VALUES ('waits');",
+    ),
+    Case(
+        "job_executions.delete_failed",
+        lambda c: job_executions.delete_failed(c, None, 1000, 10),
+        others_failed_and_were_added,
+        JOBS,
+    ),
+    Case(
+        "job_executions.delete_pending",
+        lambda c: job_executions.delete_pending(c, "waits", 1000, 10),
+        others_failed_and_were_added,
+        JOBS + "UPDATE job_executions SET created_at = 'epoch';",
+    ),
+    Case(
+        "job_executions.purge",
+        lambda c: job_executions.purge(c, DAY_MS, 10),
+        others_failed_and_were_added,
+        JOBS,
     ),
     Case("audit_log.purge", lambda c: audit_log.purge(c, DAY_MS, 10), again, RECORDS),
     Case("batch_operations.create", lambda c: batch_operations.create(c, NEW_BATCH), again, NO_BATCHES),

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import click
 
+from vivero.cli.changes import check_target
 from vivero.cli.each import keys_argument, try_each
 from vivero.cli.groups import Group
 from vivero.cli.lists import MAX_PAGE
-from vivero.cli.options import json_of, json_option, say
+from vivero.cli.options import json_of, json_option, say, tell
 from vivero.cli.rows import print_fields, print_rows
 from vivero.cli.server_options import address_option, talk
+from vivero.cli.streams import is_a_person_there
 from vivero.client import Client
 from vivero.terminal_tables import Column, field, state, time
 
 STATES = ("pending", "running", "failed")
+DELETABLE = ("failed", "pending")
 IDS = keys_argument("ID")
 
 
@@ -75,7 +78,11 @@ def types(address: str | None, as_json: bool) -> None:
         Column("paused", field("paused")),
         Column("nodes", field("nodes"), spare=2),
     ]
-    print_rows(talk(address, lambda client: client.background_job_types())["items"], columns, as_json)
+    found = talk(address, lambda client: client.background_job_types())["items"]
+    print_rows(found, columns, as_json)
+    for each in found:
+        if each["pending"] and not each["nodes"] and not as_json:
+            click.echo(f"no node runs {each['type']}: {each['pending']} of its executions wait", err=True)
 
 
 @background.command()
@@ -128,15 +135,18 @@ def show(id: str, address: str | None, as_json: bool) -> None:
 @click.option("--payload", default="null", metavar="JSON", help="A JSON document for the handler.")
 @click.option("--at", metavar="TIME", help="Run at this time, such as 2027-01-31T03:00:00Z.  [now]")
 @click.option("--key", metavar="KEY", help="Add nothing while an execution with this key waits or runs.")
+@click.option("--allow-unknown", is_flag=True, help="Add it also if no node runs the type yet.")
 @address_option
 @json_option
-def add(type_: str, payload: str, at: str | None, key: str | None, address: str | None, as_json: bool) -> None:
+def add(
+    type_: str, payload: str, at: str | None, key: str | None, allow_unknown: bool, address: str | None, as_json: bool
+) -> None:
     """Add an execution of a type, and print its id."""
     try:
         document = json_of(payload)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--payload") from error
-    added = talk(address, lambda client: client.add_background_job(type_, document, at, key))
+    added = talk(address, lambda client: client.add_background_job(type_, document, at, key, allow_unknown))
     if as_json:
         say(added)
     else:
@@ -178,12 +188,60 @@ def cancel(keys: tuple[str, ...], address: str | None, as_json: bool) -> None:
 
 
 @background.command()
-@IDS
+@keys_argument("ID", required=False)
+@click.option("--all", "everything", is_flag=True, help="Delete everything that matches.")
+@click.option("--type", "type_", metavar="TYPE", help="With --all: only executions of this type.")
+@click.option("--state", "state_", type=click.Choice(DELETABLE), help="With --all: only in this state.  [failed]")
+@click.option("--failed-before", metavar="TIME", help="With --all: only executions that failed before.")
+@click.option("--yes", is_flag=True, help="Do not ask before it begins.")
 @address_option
 @json_option
-def delete(keys: tuple[str, ...], address: str | None, as_json: bool) -> None:
-    """Delete executions that have failed or wait."""
-    _change(keys, address, "delete", "deleted", as_json)
+def delete(
+    keys: tuple[str, ...],
+    everything: bool,
+    type_: str | None,
+    state_: str | None,
+    failed_before: str | None,
+    yes: bool,
+    address: str | None,
+    as_json: bool,
+) -> None:
+    """Delete executions that have failed or wait.
+
+    With --all, everything that matches: what has failed, or, with --state pending and a type, what waits. What runs,
+    schedules and consumers stay.
+
+    \b
+    Examples:
+      vivero background delete 0198c6f2-…
+      vivero background delete --all --state failed
+      vivero background delete --all --failed-before 2026-01-01T00:00:00Z
+    """
+    chosen = {"--type": type_, "--state": state_, "--failed-before": failed_before}
+    check_target(keys, everything, chosen)
+    if not everything:
+        _change(keys, address, "delete", "deleted", as_json)
+        return
+    if not any(chosen.values()):
+        raise click.UsageError("name what to delete, such as --type; all that has failed: --state failed")
+    filter = {"type": type_, "state": state_, "failedBefore": failed_before}
+    _delete_all({name: value for name, value in filter.items() if value}, yes, address, as_json)
+
+
+def _delete_all(filter: dict[str, str], yes: bool, address: str | None, as_json: bool) -> None:
+    """Delete all that match, some at a time: each request is short."""
+
+    async def work(client: Client) -> None:
+        if not yes and is_a_person_there():
+            texts = ", ".join(f"{name} {value}" for name, value in filter.items())
+            click.confirm(f"delete all executions that match ({texts})?", abort=True, err=True)
+        deleted, more = 0, True
+        while more:
+            done = await client.delete_background_jobs(filter)
+            deleted, more = deleted + done["deleted"], done["more"]
+        tell(as_json, f"deleted {deleted} executions", deleted=deleted)
+
+    talk(address, work)
 
 
 @background.command()

@@ -139,6 +139,13 @@ def _restarts(parts: Parts) -> Iterator[Observed]:
             yield reasons.get(reason, 0), {"child": child, "reason": reason}
 
 
+def _orphaned(parts: Parts) -> Iterator[Observed]:
+    reading = parts.database.latest().get("executions")
+    for type_, state, _count, orphaned in () if reading is None else reading.rows:
+        if state == "pending":
+            yield float(orphaned), {"type": type_}
+
+
 def _withheld(parts: Parts) -> float:
     return parts.probe.given.withheld_s
 
@@ -340,6 +347,7 @@ INSTRUMENTS: Sequence[Instrument] = (
     gauge("archive.away", "s", "How long the archive has been away.", column("retention", 5, partition=0)),
     gauge("retention.logs.kept", "{log}", "Something keeps old logs.", column("retention", 6, partition=0, because=7)),
     gauge("background.executions", "{execution}", "Executions of jobs.", column("executions", 2, type=0, state=1)),
+    gauge("background.orphaned", "{execution}", "Waiting executions that no node runs.", _orphaned),
     gauge("postgres.table.size", "By", "Bytes of a table, without its indexes.", column("tables", 1, table=0)),
     gauge("postgres.index.size", "By", "Bytes of a table's indexes.", column("tables", 2, table=0)),
     gauge("postgres.rows.live", "{row}", "Live rows, as PostgreSQL estimates them.", column("tables", 3, table=0)),

@@ -43,6 +43,7 @@ dov  GET    /cluster/figures
      POST   /background-jobs
 dov  POST   /background-jobs/search
 dov  GET    /background-jobs/{id}
+     POST   /background-jobs/deletion
      DELETE /background-jobs/{id}
      POST   /background-jobs/{id}/run
      POST   /background-jobs/{id}/retry

@@ -2,8 +2,16 @@
 
 import pytest
 
+from vivero.api.routes import background_jobs
+
 TRACEPARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 ID = "00000000-0000-4000-8000-000000000001"
+
+
+@pytest.fixture(autouse=True)
+def node(rows):
+    """A node that has run these types, and does not live."""
+    rows.execute("INSERT INTO job_dispatchers (node, types) VALUES ('earlier', '{mail,call}')")
 
 
 @pytest.fixture
@@ -195,3 +203,82 @@ async def test_each_change_is_recorded_and_a_rejected_one_as_failed(failed, rows
         ("mail", "PUT /background-job-types/mail/pause", "SUCCESS"),
         ("mail", "DELETE /background-job-types/mail/pause", "SUCCESS"),
     ]
+
+
+async def test_a_type_that_no_node_runs_is_refused_unless_it_is_wanted(rows, reader):
+    refused = await reader("POST", "/background-jobs", {"type": "mial"})
+    assert refused.status == 400
+    assert refused.problem["detail"] == (
+        "No node runs background jobs of type 'mial' (did you mean 'mail'?), and none has lately. "
+        "With allowUnknownType it waits for one."
+    )
+    assert rows.execute("SELECT count(*) FROM job_executions").fetchone() == (0,)
+    wanted = {"type": "mial", "allowUnknownType": True}
+    assert (await reader("POST", "/background-jobs", wanted)).status == 201
+    assert (await reader("PUT", "/background-job-types/mial/pause")).status == 204, "an execution has the type"
+
+
+async def test_a_type_that_nobody_knows_cannot_be_paused(rows, reader):
+    for method in ("PUT", "DELETE"):
+        refused = await reader(method, "/background-job-types/mial/pause")
+        assert (refused.status, "did you mean 'mail'?" in refused.problem["detail"]) == (400, True)
+    assert rows.execute("SELECT count(*) FROM paused_job_types").fetchone() == (0,)
+
+
+@pytest.fixture
+def many(rows):
+    """Failed ones of two types from two years, and what must stay: a schedule, a consumer, a run."""
+    rows.execute(
+        "INSERT INTO job_executions (job_type, state, failed_at, created_at)"
+        " SELECT type, 'failed', year::timestamptz, '2020-01-01' FROM unnest(ARRAY['mail', 'other']) AS type,"
+        " unnest(ARRAY['2024-06-01', '2025-06-01']) AS year;"
+        "INSERT INTO job_executions (job_type) VALUES ('mail'), ('mail');"
+        "INSERT INTO job_executions (job_type, schedule) VALUES ('mail', 'PT1S');"
+        "INSERT INTO job_executions (job_type, partition_id) VALUES ('mail', 1);"
+        "INSERT INTO job_executions (job_type, state, lease, alive_at)"
+        " VALUES ('mail', 'running', gen_random_uuid(), now())"
+    )
+
+    def left():
+        counted = rows.execute("SELECT job_type, state, count(*) FROM job_executions GROUP BY 1, 2 ORDER BY 1, 2")
+        return {(type, state): count for type, state, count in counted.fetchall()}
+
+    return left
+
+
+@pytest.mark.parametrize(
+    ("filter", "deleted", "gone"),
+    [
+        ({"state": "failed"}, 4, {("mail", "failed"): 2, ("other", "failed"): 2}),
+        ({"type": "mail"}, 2, {("mail", "failed"): 2}),
+        ({"type": "mail", "failedBefore": "2025-01-01T00:00:00Z"}, 1, {("mail", "failed"): 1}),
+        ({"failedBefore": "2025-01-01T00:00:00Z"}, 2, {("mail", "failed"): 1, ("other", "failed"): 1}),
+        ({"type": "mail", "state": "pending"}, 2, {("mail", "pending"): 2}),
+        ({"type": "nosuch"}, 0, {}),
+    ],
+)
+async def test_executions_are_deleted_by_a_filter(many, reader, filter, deleted, gone):
+    before = many()
+    answer = await reader("POST", "/background-jobs/deletion", {"filter": filter})
+    assert (answer.status, answer.json) == (200, {"deleted": deleted, "more": False})
+    after = many()
+    assert {key: count - after.get(key, 0) for key, count in before.items() if count != after.get(key, 0)} == gone
+
+
+async def test_one_request_deletes_a_bounded_number(many, reader, monkeypatch):
+    monkeypatch.setattr(background_jobs, "MAX_DELETED", 3)
+    body = {"filter": {"state": "failed"}}
+    answers = [(await reader("POST", "/background-jobs/deletion", body)).json for _ in range(2)]
+    assert answers == [{"deleted": 3, "more": True}, {"deleted": 1, "more": False}]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{}, {"filter": {}}, {"filter": {"type": None}}, {"filter": {"state": "running"}}, {"filter": {"state": "pending"}},
+     {"filter": {"type": ""}}, {"filter": {"failedBefore": "soon"}}, {"filter": {"more": 1}},
+     {"filter": {"type": "mail", "state": "pending", "failedBefore": "2025-01-01T00:00:00Z"}}],
+)  # fmt: skip
+async def test_a_deletion_says_what_it_deletes(many, reader, body):
+    before = many()
+    assert (await reader("POST", "/background-jobs/deletion", body)).status == 400
+    assert many() == before

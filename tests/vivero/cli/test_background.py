@@ -69,11 +69,23 @@ class Recording:
     async def change_background_job(self, *arguments):
         self.asked.append(arguments)
 
+    async def delete_background_jobs(self, *arguments):
+        self.asked.append(arguments)
+        return {"deleted": 500, "more": True} if len(self.asked) == 1 else {"deleted": 1, "more": False}
+
 
 @pytest.mark.parametrize(
     ("arguments", "asked", "said"),
     [
-        (("add", "mail", "--key", "ann"), [("mail", None, None, "ann")], "0198\n"),
+        (("add", "mail", "--key", "ann"), [("mail", None, None, "ann", False)], "0198\n"),
+        (("add", "mail", "--allow-unknown"), [("mail", None, None, None, True)], "0198\n"),
+        (("delete", "a"), [("a", "delete")], "deleted a\n"),
+        (
+            ("delete", "--all", "--type", "mail", "--failed-before", "2026-01-01T00:00:00Z"),
+            2 * [({"type": "mail", "failedBefore": "2026-01-01T00:00:00Z"},)],
+            "deleted 501 executions\n",
+        ),
+        (("delete", "--all", "--state", "failed", "--json"), 2 * [({"state": "failed"},)], '{"deleted": 501}\n'),
         (("cancel", "a", "b"), [("a", "cancel"), ("b", "cancel")], "cancelled a\ncancelled b\n"),
     ],
 )
@@ -87,3 +99,22 @@ def test_unique_executions_are_added_and_runs_are_cancelled(monkeypatch, argumen
     monkeypatch.setattr(each, "talk", talk)
     done = CliRunner().invoke(main, ("background", *arguments), catch_exceptions=False)
     assert (client.asked, done.stdout) == (asked, said)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("delete",), ("delete", "--all"), ("delete", "a", "--all", "--type", "m"), ("delete", "a", "--type", "m")],
+)
+def test_a_deletion_names_ids_or_what_matches(arguments):
+    assert CliRunner().invoke(main, ("background", *arguments)).exit_code == 2
+
+
+def test_types_that_no_node_runs_are_named(monkeypatch):
+    counts = {"running": 0, "failed": 0, "schedule": None, "paused": False}
+    items = [
+        {"type": "mail", "pending": 1, "nodes": 1, **counts},
+        {"type": "mial", "pending": 3, "nodes": 0, **counts},
+    ]
+    monkeypatch.setattr(background, "talk", lambda _address, _work: {"items": items})
+    done = CliRunner().invoke(main, ("background", "types"), catch_exceptions=False)
+    assert done.stderr == "no node runs mial: 3 of its executions wait\n"
