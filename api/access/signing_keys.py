@@ -7,6 +7,7 @@ providers rotate keys. One request reads at a time, and there is a pause between
 from __future__ import annotations
 
 import codecs
+from codecs import BOM_UTF8
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -119,7 +120,7 @@ class SigningKeys:
         if "://" in self._source:
             return await self._fetch(self._source)
         try:
-            return await trio.Path(Path(self._source)).read_bytes()
+            return (await trio.Path(Path(self._source)).read_bytes()).removeprefix(BOM_UTF8)
         except OSError as error:
             raise KeysUnavailable(f"the file {self._source} cannot be read: {error.strerror}") from error
 

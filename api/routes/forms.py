@@ -54,7 +54,7 @@ def _answer(form: StoredForm) -> Response:
     document = {
         "tenantId": form.tenant,
         "formId": form.form_id,
-        "schema": form.content.decode(),
+        "schema": form.content.decode("utf-8-sig"),
         "version": form.version,
         "formKey": str(form.key),
     }

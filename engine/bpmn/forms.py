@@ -58,7 +58,7 @@ def _decoded(content: bytes) -> dict[str, Any]:
     if len(content) > MAX_FORM_BYTES:
         raise _Unreadable(f"the file has {len(content)} bytes; at most {MAX_FORM_BYTES} are read")
     try:
-        text = content.decode()
+        text = content.decode("utf-8-sig")
         document = msgspec.json.decode(text)
     except UnicodeDecodeError as error:
         raise _Unreadable("not UTF-8", _line(content, error.start)) from error

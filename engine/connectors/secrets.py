@@ -48,11 +48,11 @@ def load(file: Path | None, prefix: str, environment: Mapping[str, str] | None =
 
 def _from_file(file: Path) -> dict[str, str]:
     try:
-        content = tomllib.loads(file.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError:
-        raise BadSecrets(f"the file of secrets {file} is not valid TOML") from None  # the error may quote a secret
+        content = tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         raise BadSecrets(f"the file of secrets {file} cannot be read: {type(error).__name__}") from error
+    except (ValueError, RecursionError):  # not only TOMLDecodeError: a number with too many digits
+        raise BadSecrets(f"the file of secrets {file} is not valid TOML") from None  # the error may quote a secret
     for name, value in content.items():
         if not isinstance(value, str):
             raise BadSecrets(f"the secret '{name}' in {file} is not a text")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF8
 from random import Random
 
 import pytest
@@ -48,13 +49,14 @@ def test_the_examples_are_forms(path):
     [
         (form(), Form("ask")),
         (form(versionTag="v2"), Form("ask", "v2")),
+        (BOM_UTF8 + form(), Form("ask")),
         (form(versionTag=""), Form("ask")),
         (form(schemaVersion=None, type=None, components=[]), Form("ask")),
         (form(id="Über uns 1"), Form("Über uns 1")),
         (form(components=nested(MAX_COMPONENT_DEPTH - 1)), Form("ask")),
         (form(components=[FIELD] * MAX_COMPONENTS), Form("ask")),
     ],
-    ids=["plain", "tag", "empty tag", "least", "any name", "deep", "long"],
+    ids=["plain", "tag", "byte order mark", "empty tag", "least", "any name", "deep", "long"],
 )
 def test_a_form_has_an_id_and_perhaps_a_tag(content, expected):
     parsed = read(content)

@@ -9,12 +9,12 @@ from vivero.engine.connectors.settings import ConnectorSettings
 
 def test_the_file_precedes_the_environment(tmp_path):
     file = tmp_path / "secrets.toml"
-    file.write_text('A = "file"\nB = "b"\n')
+    file.write_text('\ufeffA = "file"\nB = "b"\n', encoding="utf-8")
     found = secrets.load(file, "X_", {"X_A": "environment", "X_C": "c", "HOME": "/root"})
     assert found == {"A": "file", "B": "b", "C": "c"}
 
 
-@pytest.mark.parametrize("text", ['A = "canary', "A = 5", None, b"\xff"])
+@pytest.mark.parametrize("text", ['A = "canary', "A = 5", None, b"\xff", f"A = {'5' * 5000}"])
 def test_a_wrong_file_is_told_without_its_content(tmp_path, text):
     file = tmp_path / "secrets.toml"
     if text is not None:

@@ -1,5 +1,6 @@
 """Who is let in: by password, API token or a token of an identity provider; and who is not."""
 
+from codecs import BOM_UTF8
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -303,7 +304,7 @@ class TestTokensOfAnIdentityProvider:
 
 
 async def test_keys_come_from_a_file(tmp_path, provider):
-    (tmp_path / "keys.json").write_bytes(provider.jwks)
+    (tmp_path / "keys.json").write_bytes(BOM_UTF8 + provider.jwks)  # as some editors save
     keys = signing_keys.SigningKeys(ISSUER, str(tmp_path / "keys.json"))
     assert (await keys.get("rsa")).algorithm_name == "RS256"
     assert await keys.get("other") is None

@@ -1,5 +1,6 @@
 """Forms over HTTP: by key, of a task, for a start; as resources; and who may delete what."""
 
+from codecs import BOM_UTF8
 from dataclasses import replace
 
 import pytest
@@ -48,6 +49,12 @@ async def test_a_form_by_key(forms, reader):
     answer = await reader("GET", f"/v2/forms/{FORM}")
     assert (answer.status, answer.json) == (200, expected())
     assert decode("FormResult", answer.json).schema == SCHEMA
+
+
+async def test_a_byte_order_mark_is_no_part_of_a_schema(forms, reader):
+    forms.form()
+    forms.execute("UPDATE resources SET bytes = %s", [BOM_UTF8 + SCHEMA.encode()])
+    assert (await reader("GET", f"/v2/forms/{FORM}")).json == expected()
 
 
 async def test_a_deleted_form_is_only_for_the_tasks_that_have_it(task, forms, reader):
