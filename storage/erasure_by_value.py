@@ -139,6 +139,9 @@ async def _sift(connection: Connection, search: Search, partition: int, rows: Se
             continue
         if row.payload and _command_has(search.sought, row.intent, row.payload):
             commands.append(row.position)
+        texts = [text for text in (row.events, row.rejection, row.response) if text is not None]
+        if not any(map(search.sought.may_be_in, texts)):
+            continue
         events = _decoded(row)
         if not _has(search.sought, events, row.rejection, row.response):
             continue
@@ -164,6 +167,8 @@ async def _seen(connection: Connection, tenants: Tenants, partition: int, rows: 
 
 def _command_has(sought: Sought, intent: str | None, payload: bytes) -> bool:
     """Whether the command has it. One that cannot be read is searched as the JSON that it is."""
+    if not sought.may_be_in(str(payload, "utf-8")):
+        return False
     record: Command | msgspec.Raw = msgspec.Raw(payload)
     if intent in INTENTS:
         try:

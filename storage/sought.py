@@ -18,6 +18,8 @@ from vivero.storage.normal_form import normal_form
 
 SHORTEST = 4
 """Characters of a text that is looked for everywhere. Shorter ones stand for too much else."""
+_ESCAPED = re.compile(r'["\\/\x00-\x1f]')
+"""Characters that JSON may write with a backslash alone."""
 
 
 class Sought:
@@ -35,8 +37,18 @@ class Sought:
             if normal.startswith('"'):
                 texts.append(msgspec.json.decode(normal))
         self.texts: Sequence[str] = [text for text in texts if len(text) >= SHORTEST]
+        clues = [*self.texts, subject.business_id, subject.variable]
+        self._clues = [clue for clue in clues if clue is not None]
+        self._is_plain = not any(_ESCAPED.search(clue) for clue in self._clues)
         words = "|".join(re.escape(text) for text in self.texts)
         self._words = re.compile(rf"(?<!\w)(?:{words})(?!\w)") if words else None
+
+    def may_be_in(self, text: str) -> bool:
+        """Whether a record with this JSON may have it: most have not, and need not be decoded.
+
+        A text that JSON writes as it is stands there, or the JSON has escapes that hide it.
+        """
+        return not self._is_plain or "\\u" in text or "\\/" in text or any(clue in text for clue in self._clues)
 
     def found_in(self, value: Any, name: str = "") -> bool:
         """Whether a record, or a part of one that has this name, has what is sought."""

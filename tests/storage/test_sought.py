@@ -67,3 +67,15 @@ def test_a_short_business_id_is_found_as_such_only():
     assert OF_BUSINESS.found_in(CreateInstance("p", business_id="A-7"))
     assert not OF_BUSINESS.found_in(CreateInstance("p", tags=("A-7",)))
     assert Sought(Subject("A-77")).found_in(CreateInstance("p", tags=("A-77",)))
+
+
+@pytest.mark.parametrize("sought", [Sought(Subject(texts=("Jörg",))), Sought(Subject(variable="Jörg", value="5"))])
+def test_json_that_has_neither_it_nor_escapes_need_not_be_decoded(sought):
+    assert not sought.may_be_in('["VariableSet",1,1,"x","\\"Jo\\""]')
+    assert all(map(sought.may_be_in, ('["Jörg"]', json.dumps("Jörg"), '"x\\/y"')))
+
+
+@pytest.mark.parametrize("text", ['say "so"', "a/b/c", "two\nlines", "back\\slash"])
+def test_texts_with_characters_that_json_escapes_are_always_decoded(text):
+    assert Sought(Subject(texts=(text,))).may_be_in("[]")
+    assert Sought(Subject(texts=(text,))).found_in(json.dumps(json.dumps([text])))
