@@ -23,6 +23,7 @@ from vivero.api.job_turns import JobTurns
 from vivero.api.memory_budget import MemoryBudget
 from vivero.engine.runtime.appender.admission import Overloaded
 from vivero.engine.runtime.consumer.piggyback import Subject
+from vivero.engine.runtime.replies import received, tell
 from vivero.storage import activation
 from vivero.storage.activation import Ask, Lease
 from vivero.storage.postgres.driver import Call, QueryResult
@@ -40,9 +41,12 @@ MAX_LOST = 10_000
 
 
 class PiggybackedPoll:
-    """The statement of a poll on a batch, an `engine.runtime.consumer.piggyback.PiggybackedStatement`."""
+    """The statement of a poll on a batch, an `engine.runtime.consumer.piggyback.PiggybackedStatement`.
 
-    __slots__ = ("_bounds", "_limit", "_polls", "_settled", "_start", "call", "poller", "token")
+    It sends the leases to the poll when the batch has ended, once, through a memory channel.
+    """
+
+    __slots__ = ("_bounds", "_limit", "_polls", "_send", "_start", "call", "poller", "token")
 
     def __init__(self, polls: LongPolls, poller: Poller, bounds: Bounds) -> None:
         self.token = uuid4()
@@ -56,7 +60,7 @@ class PiggybackedPoll:
         self._limit = activation.at_once(poller.ask)
         self.poller = poller
         self._polls = polls
-        self._settled = trio.Event()
+        self._send, poller.delivery = trio.open_memory_channel[list[Lease]](1)
 
     @property
     def subject(self) -> Subject:
@@ -64,10 +68,8 @@ class PiggybackedPoll:
 
     def arrived(self, result: QueryResult) -> bool:
         leases, all_fit = self._learn(result, self._start)
-        if leases and not self.poller.registered:
-            self.lost()
+        if not self._settle(leases):
             return False
-        self._settle(leases)
         return all_fit and len(leases) < self._limit and not (leases and self.poller.gone)
 
     def _learn(self, result: QueryResult, start: ScanStart | None) -> tuple[list[Lease], bool]:
@@ -85,14 +87,13 @@ class PiggybackedPoll:
         self._polls.note_lost_lease(self.subject, self.token)
         self._settle([])
 
-    async def wait(self) -> None:
-        """Wait until the batch has ended, which is soon."""
-        await self._settled.wait()
-
-    def _settle(self, leases: list[Lease]) -> None:
-        self.poller.piggybacked, self.poller.delivered = None, leases
-        self._settled.set()
+    def _settle(self, leases: list[Lease]) -> bool:
+        """Send the leases. False: nobody takes them, because the poll has ended."""
+        taken = tell(self._send, leases)
+        if leases and not taken:
+            self._polls.note_lost_lease(self.subject, self.token)
         self.poller.wake()
+        return taken or not leases
 
 
 class _Queue:
@@ -119,16 +120,16 @@ class Poller:
     """
 
     __slots__ = (
+        "_leases",
         "_nudged",
         "_pause_s",
         "_queue",
         "_sleep",
         "alone",
         "ask",
-        "delivered",
+        "delivery",
         "displaced",
         "gone",
-        "piggybacked",
         "woken",
     )
 
@@ -140,9 +141,9 @@ class Poller:
         self.ask = ask
         self.alone = alone
         """The only poller of its client. Several could get more jobs together from one batch than the client wants."""
-        self.piggybacked: PiggybackedPoll | None = None
-        """The poll's statement on the batch that is being committed."""
-        self.delivered: list[Lease] = []
+        self.delivery: trio.MemoryReceiveChannel[list[Lease]] | None = None
+        """Brings the leases of the poll's statement on a batch, once. None: there is no such statement."""
+        self._leases: list[Lease] = []
         """The leases that a batch has made for the poll."""
         self.woken = False
         """There is a reason to look."""
@@ -160,11 +161,6 @@ class Poller:
         return self.ask.limit
 
     @property
-    def registered(self) -> bool:
-        """True while the poll's task runs, which takes or returns delivered leases."""
-        return self in self._queue.pollers
-
-    @property
     def is_first(self) -> bool:
         return self._queue.first is self
 
@@ -179,7 +175,8 @@ class Poller:
 
     def take(self) -> list[Lease]:
         """The leases that a batch has delivered, which replace a look."""
-        leases, self.delivered = self.delivered, []
+        self._receive()
+        leases, self._leases = self._leases, []
         if leases:
             self.looking()
             self.found(len(leases), len(leases) >= activation.at_once(self.ask))
@@ -209,8 +206,9 @@ class Poller:
     async def awake(self) -> bool:
         """The wait has ended. True if it was for this poller."""
         self._sleep = None
-        if self.piggybacked is not None:
-            await self.piggybacked.wait()
+        if not self._receive() and self.delivery is not None:
+            self._leases = await self.delivery.receive()  # the batch ends soon
+            self.delivery = None
         return self.woken or self._nudged
 
     @property
@@ -221,7 +219,7 @@ class Poller:
     def can_piggyback(self) -> bool:
         """True if the poll waits for the next job, and its statement costs the batch little."""
         few = len(self.ask.names or ()) <= activation.PIGGYBACKED_VARIABLES
-        return few and self.alone and self.waiting and not self.woken and self.piggybacked is None
+        return few and self.alone and self.waiting and not self.woken and self.delivery is None
 
     def wake(self) -> None:
         """There is a reason to look."""
@@ -243,6 +241,22 @@ class Poller:
         """The client has disconnected."""
         self.gone = True
         self.wake()
+
+    def close(self) -> list[Lease]:
+        """The poll has ended. Returns leases that it did not take."""
+        self.gone = True
+        if not self._receive() and self.delivery is not None:
+            self.delivery.close()
+        return self._leases
+
+    def _receive(self) -> bool:
+        """Receive the leases of a batch that has ended. False: it has not ended."""
+        if self.delivery is not None:
+            leases = received(self.delivery)
+            if leases is None:
+                return False
+            self.delivery, self._leases = None, leases
+        return True
 
     def look_at(self) -> float:
         """The time of Trio's clock for a look without a wake-up."""
@@ -334,11 +348,11 @@ class LongPolls:
             yield poller
         finally:
             self._count -= 1
-            poller.gone = True
+            leases = poller.close()
             if not _remove(queue, poller):
                 del self._queues[subject]
-            if poller.delivered:
-                self.note_lost_lease(subject, UUID(poller.delivered[0].token))
+            if leases:
+                self.note_lost_lease(subject, UUID(leases[0].token))
 
     def available(self, type: str, tenant: str, n: int) -> None:
         """Wake enough pollers to take `n` jobs of a type that became available. Never waits.
@@ -362,8 +376,7 @@ class LongPolls:
             queue = self._queues.get(subject)
             poller = None if queue is None else next(filter(Poller.can_piggyback, queue.pollers), None)
             if poller is not None and not (bounds := self.bounds.of(subject, now)).overdue(now):
-                poller.piggybacked = PiggybackedPoll(self, poller, bounds)
-                polls.append(poller.piggybacked)
+                polls.append(PiggybackedPoll(self, poller, bounds))
             if len(polls) == MAX_PIGGYBACKED:
                 break
         return polls

@@ -452,13 +452,16 @@ TASKS: tuple[Mutant, ...] = (
         "board: whoever rides goes when its time is over",
         "tests/api/test_long_polls.py::test_whoever_rides_waits_for_the_batch",
         "api/long_polls.py",
-        ("        if self.piggybacked is not None:\n", "        if False:\n"),
+        (
+            "        if not self._receive() and self.delivery is not None:\n            self._leases =",
+            "        if False:\n            self._leases =",
+        ),
     ),
     mutant(
         "board: what is brought to somebody who has left stays leased",
         "tests/api/test_long_polls.py::test_what_is_brought_to_somebody_who_has_left_is_taken_back",
         "api/long_polls.py",
-        ("            if poller.delivered:\n", "            if False:\n"),
+        ("            if leases:\n", "            if False:\n"),
     ),
     mutant(
         "board: tokens of types for which nobody looks are kept for ever",

@@ -17,6 +17,11 @@ ENDS = {
     "api/reply_pool.py": {"opens": {"ReplyPool.take"}},
     "api/outcome_waits.py": {"receives": {"OutcomeWait.receive"}},
     "api/deadlines.py": {"sends": {"Deadlines._end"}, "receives": {"Deadlines.receive"}},
+    "api/long_polls.py": {
+        "opens": {"PiggybackedPoll.__init__"},
+        "sends": {"PiggybackedPoll._settle"},
+        "receives": {"Poller._receive", "Poller.awake"},
+    },
     "api/commands.py": {"receives": {"_outcome", "_submitted"}},
     "api/routes/process_instances.py": {"opens": {"_end"}, "receives": {"_end", "_next_end"}},
     "engine/runtime/replies.py": {"sends": {"tell"}, "receives": {"received", "next_reply", "reply_by", "replies_by"}},
@@ -35,7 +40,8 @@ ENDS = {
         "receives": {"Reception._send", "Reception._answers"},
     },
 }
-"""The ends of the channels on the way of a command. The appender's own channel brings commands to it."""
+"""The ends of the channels on the way of a command, and of the jobs that its batch leases to polls. The appender's own
+channel brings commands to it."""
 HINTS = {"api/deadlines.py": 2, "engine/runtime/completions.py": 2, "engine/runtime/appender/task.py": 2}
 """Events that only wake the task which owns them, and say nothing: where they are made."""
 METHODS = {
