@@ -148,7 +148,9 @@ def needs_of(processor: Processor, decoded: Iterable[Decoded]) -> list[Need]:
 def _declared(command: Command, tenants: str) -> Iterable[Need]:
     """The needs of a command. Those of a client are limited to the tenants of the client."""
     needs = COMMANDS[type(command)].needs(command, tenants)
-    return (Need(need.kind, need.key, tenants) for need in needs) if type(command) in FROM_CLIENTS else needs
+    if type(command) not in FROM_CLIENTS:
+        return needs
+    return (Need(need.kind, need.key, tenants, need.to_end) for need in needs)
 
 
 def loaded_commands(processor: Processor, decoded: list[Decoded], left_out: Set[Need]) -> list[Decoded]:

@@ -9,16 +9,19 @@ import pytest
 from tests.core.event_models import loop, model
 from tests.core.models import start, task
 from tests.runtime.consumer.bench import PINNED_MS, Serial, save_serially
+from tests.runtime.whole_engine import EngineBench
+from tests.sent_statements import record_statements
 from vivero.engine.core.dispatch import COMMANDS
 from vivero.engine.core.needs import Need, NeedKind, NotLoaded
 from vivero.engine.core.outcomes import CommandRecord
 from vivero.engine.core.records.base import DEFAULT_TENANT
-from vivero.engine.core.records.instances import CancelInstance, ContinueWork
+from vivero.engine.core.records.instances import CancelInstance, ContinueWork, CreateInstance
 from vivero.engine.core.records.jobs import CompleteJob
 from vivero.engine.core.state import batches, eviction
 from vivero.engine.core.state.lazy_variables import LazyVariables
 from vivero.engine.core.state.state import State
 from vivero.engine.core.step import Processor, StepLimits
+from vivero.engine.runtime.consumer.settings import ConsumerSettings
 from vivero.storage.state import load, pages
 
 RESULT = {"answer": msgspec.Raw(b"42")}
@@ -148,6 +151,18 @@ async def test_an_instance_that_is_cancelled_is_loaded_without_its_variables(con
     processor.process(CommandRecord(1_000, DEFAULT_TENANT, CancelInstance(key)), PINNED_MS)
     assert key not in processor.state.trees
     assert processor.state.weight == 0
+
+
+async def test_a_client_who_cancels_has_no_variable_read(migrated, monkeypatch):
+    engine = EngineBench(migrated, consumer_settings=ConsumerSettings(cache_bytes=0))
+    async with engine.running():
+        await engine.deploy(model(start(), task("work"), "start > work"))
+        created = await engine.run(CreateInstance("p", variables={"text": msgspec.Raw(b'"x"')}))
+        sent = record_statements(monkeypatch)
+        outcome = await engine.run(CancelInstance(int(msgspec.json.decode(created.response)["processInstanceKey"])))
+    assert outcome.rejection is None
+    assert "load.instances" in sent
+    assert "load.variables" not in sent
 
 
 async def test_an_instance_that_was_not_cancelled_after_all_gets_its_variables(connection, waiting):
