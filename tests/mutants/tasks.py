@@ -86,8 +86,26 @@ TASKS: tuple[Mutant, ...] = (
     mutant(
         "supervision: a pause of the whole process is a hang of everybody",
         f"{SUPERVISION_TESTS}::test_after_a_pause_of_the_whole_process_nobody_hangs",
-        "engine/runtime/supervision/supervisor.py",
-        ("            if not paused:\n", "            if True:\n"),
+        "engine/runtime/supervision/beat.py",
+        ("return self.overdue and self.overtaken >= OVERTAKEN", "return self.overdue"),
+    ),
+    mutant(
+        "supervision: a slow machine is a hang of everybody",
+        f"{SUPERVISION_TESTS}::test_no_child_of_a_starved_program_hangs",
+        "storage/postgres/given_time.py",
+        ("self.now_s = now_s - self.withheld_s", "self.now_s = now_s"),
+    ),
+    mutant(
+        "supervision: the watchdog looks at the clock",
+        f"{SUPERVISION_TESTS}::test_the_watchdog_lets_a_crowded_out_loop_be",
+        "engine/runtime/supervision/watchdog.py",
+        ("max(self.computed_s, min(self.took_s, 1.5 * self.meant_s) - self.queued_s, 0.0)", "self.took_s"),
+    ),
+    mutant(
+        "deadlines of calls do not move with the machine",
+        "tests/storage/postgres/test_given_time.py::test_a_call_of_the_database_has_a_deadline_in_given_time",
+        "storage/postgres/session.py",
+        ("with trio.CancelScope(deadline=end) as scope, patient(scope):", "with trio.CancelScope(deadline=end):"),
     ),
     mutant(
         "supervision: healthy without a connection",
@@ -381,10 +399,31 @@ TASKS: tuple[Mutant, ...] = (
         ("if commits == self._commits[run.partition or 0]:", "if commits <= self._commits[run.partition or 0]:"),
     ),
     mutant(
-        "background jobs: a node asks for more while enough run",
-        "tests/jobs/test_limits.py::test_a_node_asks_for_more_only_below_its_minimum",
+        "background jobs: long runs hold free places back",
+        "tests/jobs/test_limits.py::test_long_runs_hold_no_free_places_back",
         "engine/jobs/tracker.py",
-        ("if running >= self.min_concurrent:", "if running >= self.max_concurrent:"),
+        ("        if missing <= 0:\n", "        if running >= self.min_concurrent:\n"),
+    ),
+    mutant(
+        "background jobs: pulls above the minimum are not gathered",
+        "tests/jobs/test_rules.py::test_the_tracker_asks_for_what_has_a_place",
+        "engine/jobs/tracker.py",
+        ("return max(GATHER_S - pulled_ago_s, 0.0) if", "return 0.0 if"),
+    ),
+    mutant(
+        "background jobs: a misspelt type waits for ever",
+        "tests/api/routes/test_background_jobs.py::test_a_type_that_no_node_runs_is_refused_unless_it_is_wanted",
+        "api/routes/background_jobs.py",
+        ("    if not body.allow_unknown_type:\n", "    if False:\n"),
+    ),
+    mutant(
+        "background jobs: a deletion takes what failed since",
+        "tests/storage/test_late_calls.py::test_a_call_that_comes_late_changes_nothing",
+        "storage/job_executions.sql",
+        (
+            "($1::text IS NULL OR job_type = $1) AND failed_at < from_epoch_ms($2)",
+            "($1::text IS NULL OR job_type = $1)",
+        ),
     ),
     mutant(
         "chores: an earlier term goes on",
