@@ -1,7 +1,7 @@
 """The hashes of variables from before the schema had them, in small steps (docs/adr/0065).
 
-Batches hash what they save. The rows that stood there at the migration have no hash until the owner of their partition
-has come to them.
+Batches hash what they save. The rows of older programs have no hash, or that of an earlier value, until the owner of
+their partition has come to them. Older nodes go on for a while after the migration, when a cluster is upgraded.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ BYTES = 1_000_000
 
 async def hash_next(connection: Connection, partition: int, epoch: int) -> bool:
     """Hash the values of the next old variables of a partition in its term. True if there may be more."""
+    await connection.execute(_sql["begin"], (partition, epoch))
     rows = (await connection.execute(_sql["page"], (partition, epoch, ROWS, BYTES, LONGEST))).rows
     if not rows:
         return False
-    found = [(key, value) for _, _, key, value in rows if key is not None]
-    if not found:
+    if rows[0][0] is None:
         await connection.execute(_sql["finish"], (partition, epoch))
         return False
     hashes = [
         (key, md5(value.encode(), usedforsecurity=False).hexdigest(), hash)
-        for key, value in found
-        if value is not None and (hash := normal_hash(value)) is not None
+        for key, value, known in rows
+        if value is not None and (hash := normal_hash(value)) != known
     ]
     columns = [list(column) for column in zip(*hashes, strict=True)] or [[], [], []]
-    await connection.execute(_sql["hash"], (partition, epoch, *columns, found[-1][0]))
+    await connection.execute(_sql["hash"], (partition, epoch, *columns, rows[-1][0]))
     return True

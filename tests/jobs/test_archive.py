@@ -775,6 +775,13 @@ async def test_a_persons_trees_are_erased_from_all_files(persons, roots, archive
     assert reasons == {(root, reason) for root in (roots[0], roots[3], roots[5]) for reason in ("ERASURE", "r")}
 
 
+async def test_trees_are_found_by_texts_and_by_values_however_they_are_spelled(persons, roots, archive, connection):
+    assert await erased(archive, connection, Subject(texts=("nobody", "business"))) == []
+    assert await erased(archive, connection, Subject(texts=(persons, "ann2"))) == [roots[0], roots[4]]
+    assert await erased(archive, connection, Subject(variable="email", value='"\\u0061nn"'), ["t"]) == [roots[5]]
+    assert await erased(archive, connection, Subject(variable="email", value='{ "email": "a\\u006en" }')) == [roots[2]]
+
+
 async def test_an_erasure_goes_on_when_the_store_is_back(persons, roots, archive, kept, connection, monkeypatch):
     """It is away in the middle: what was erased stays erased, and the same request goes on."""
     subject = Subject(variable="number", value="1")

@@ -15,6 +15,7 @@ async def put(connection, values, done=0):
         await connection.execute(
             "INSERT INTO variables VALUES ($1::bigint, $1::bigint, 1, 1, 't', 'x', $2)", (FIRST + number, value)
         )
+    await connection.execute("DELETE FROM unhashed_variables")
     await connection.execute(
         "INSERT INTO unhashed_variables VALUES (1, $1::bigint, $2::bigint)", (FIRST + done, FIRST + len(values))
     )
@@ -45,6 +46,20 @@ async def test_all_are_hashed_however_small_the_steps(connection, do_chore, monk
     assert await hashes(connection) == EXPECTED
     assert await left(connection) == []
     await do_chore("variable-values")
+
+
+async def test_what_older_nodes_write_after_the_migration_is_hashed_too(connection, do_chore):
+    """The migration knows no end. An older node leaves the hash alone when it changes a value."""
+    assert await left(connection) == [(0,)], "as the migration leaves it"
+    await put(connection, VALUES)
+    await connection.execute("UPDATE unhashed_variables SET upto = NULL")
+    await connection.execute(
+        "UPDATE variables SET normal_hash = $1::uuid WHERE variable_key <= $2::bigint", (hash_of("7"), FIRST + 2)
+    )
+    await do_chore("variable-values", epoch=-1)
+    assert (await connection.execute("SELECT upto FROM unhashed_variables")).rows == [(None,)], "another term has begun"
+    await do_chore("variable-values")
+    assert (await hashes(connection), await left(connection)) == (EXPECTED, [])
 
 
 async def test_a_chore_that_is_killed_goes_on_where_it_was(connection, do_chore):

@@ -100,6 +100,7 @@ NO_OLD_VALUES = """
     INSERT INTO unhashed_variables VALUES (1, 0, 3);
 """
 OLD_VALUES = NO_OLD_VALUES + "INSERT INTO variables SELECT n, n, 1, 1, 't', 'x', '1.0' FROM generate_series(1, 3) n;"
+OLD_VALUES_OF_OTHERS = OLD_VALUES + "UPDATE unhashed_variables SET upto = NULL;"
 LOGGED = (1 << 51) + 9_000_000
 ERASURE = f"""
     DELETE FROM event_log WHERE position = {LOGGED}; DELETE FROM command_log WHERE position = {LOGGED};
@@ -639,6 +640,7 @@ CASES = [
     Case("maintenance.make_log_partitions", made, again),
     Case("maintenance.trim", trimmed, again),
     Case("maintenance.total_element_counts", lambda c: maintenance.total_element_counts(c, 1, 7, 100), again, COUNTS),
+    Case("variable_values.begin", lambda c: variable_values.hash_next(c, 1, 7), again, OLD_VALUES_OF_OTHERS),
     Case("variable_values.hash", lambda c: variable_values.hash_next(c, 1, 7), again, OLD_VALUES),
     Case("variable_values.finish", lambda c: variable_values.hash_next(c, 1, 7), again, NO_OLD_VALUES),
     Case("definitions.store_resources", lambda c: definitions.store_resources(c, [("aa", b"x")]), again),

@@ -3,14 +3,13 @@
 ALTER TABLE variables ADD COLUMN normal_hash uuid;
 CREATE INDEX variables_normal ON variables (name, normal_hash) WHERE normal_hash IS NOT NULL;
 
--- The variables that stood here before, by partition: those with keys in (behind, upto] have no hash yet. The program computes it, so the
--- owner of the partition does this in small steps (the chore `vivero.variable-values`). A partition without a row has nothing left to do.
+-- The variables that older programs have written, by partition: those with keys in (behind, upto] have no hash yet, or that of an earlier
+-- value. The program computes it, so the owner of the partition does this in small steps (the chore `vivero.variable-values`). Older nodes
+-- may own the partition for a while after this migration: `upto` is set by the first owner that hashes. A partition without a row has nothing
+-- left to do.
 CREATE TABLE unhashed_variables (
     partition_id int PRIMARY KEY,
     behind       bigint NOT NULL,
-    upto         bigint NOT NULL
+    upto         bigint
 );
-INSERT INTO unhashed_variables (partition_id, behind, upto)
-SELECT id, id::bigint << 51, last FROM partitions CROSS JOIN LATERAL (
-    SELECT max(variable_key) AS last FROM variables WHERE variable_key BETWEEN id::bigint << 51 AND ((id::bigint + 1) << 51) - 1
-) found WHERE last IS NOT NULL;
+INSERT INTO unhashed_variables (partition_id, behind) SELECT id, id::bigint << 51 FROM partitions;
