@@ -8,6 +8,7 @@ problem.
 from __future__ import annotations
 
 from collections.abc import Mapping as MappingOf
+from dataclasses import replace
 
 from vivero.engine.bpmn import text_limits
 from vivero.engine.bpmn.model import JobDefinition, Mapping
@@ -15,7 +16,7 @@ from vivero.engine.bpmn.report import Report, quote
 from vivero.engine.bpmn.secret_references import REFERENCE, marked
 from vivero.engine.bpmn.values import is_expression, path, text_or_expression, whole_number
 from vivero.engine.bpmn.xml import ZEEBE, Element, bpmn_children, split, zeebe_children
-from vivero.engine.feel import Expression, compile_attribute
+from vivero.engine.feel import Expression, FeelLimits, compile_attribute, constant
 
 Extensions = MappingOf[str, Element]
 """The executed extension elements of one BPMN element, by local name."""
@@ -201,8 +202,17 @@ def _mapping(element: Element, child: Element, direction: str, report: Report) -
         return None
     marks = None
     if direction == "input" and REFERENCE.search(source.text):
-        marks = text_or_expression(marked(child.get("source", "")), what, element, report, at=child)
+        marks = _with_marks(child.get("source", ""), report.limits.feel)
     return Mapping(source=source, target=target, marked=marks)
+
+
+def _with_marks(text: str, limits: FeelLimits) -> Expression:
+    """The source of an input with marks instead of its references to secrets. It parses as the source itself does, and
+    is longer."""
+    longer = marked(text)
+    if not is_expression(longer):
+        return constant(longer, longer)
+    return compile_attribute(longer, replace(limits, source_length=max(limits.source_length, len(longer))))
 
 
 # Names and tags -------------------------------------------------------------------------------------------------------

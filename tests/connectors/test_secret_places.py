@@ -80,6 +80,15 @@ def test_only_what_the_author_wrote_is_replaced(bench, source, value):
         assert one(bench, source, **data) == value
 
 
+def test_a_source_of_the_greatest_length_has_its_places(bench):
+    text = "{{secrets.N}}" * 1500
+    assert one(bench, f'="{text}"') == "7" * 1500
+
+
+def test_references_outside_of_texts_are_no_places(bench):
+    assert one(bench, '="a" /* {{secrets.KEY}} */ + "{{secrets.N}}" // {{secrets.NO}}') == "a7"
+
+
 def test_variables_without_a_mapping_and_other_inputs_are_data(bench):
     run(bench, calling(("{{secrets.KEY}}", "authentication.token"), ("=x", "body")),
         x="{{secrets.KEY}}", queryParameters={"a": "{{secrets.KEY}}"})  # fmt: skip

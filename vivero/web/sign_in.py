@@ -210,7 +210,7 @@ class _Pages:
     async def from_provider(self) -> AnyResponse:
         begun = cookies.kept_flow()
         if request.method == "HEAD":
-            return Response(status=405, headers={"Allow": "GET"})  # only the browser's own visit may sign in
+            return Response("", 405, {"Allow": "GET"})  # only the browser's own visit may sign in
         if self._parts.flow is None or begun is None:
             return redirect(LOGIN, 303)
         next = safe_next(begun.next)

@@ -112,6 +112,15 @@ async def test_a_user_whose_name_a_local_user_has_is_told_so(visitor, stand_in, 
     assert rows.execute("SELECT count(*) FROM sessions").fetchone()[0] == 0
 
 
+async def test_head_signs_nobody_in(visitor, stand_in, people, rows):
+    """A mail scanner or a preview may follow the link of the provider before the browser does."""
+    there = await visitor("GET", "/console/login/provider?next=/console/tasks")
+    back = urlencode(stand_in.authorize(there.headers["location"]))
+    looked = await visitor("HEAD", f"/console/login/return?{back}")
+    assert (looked.status, rows.execute("SELECT count(*) FROM sessions").fetchone()[0]) == (405, 0)
+    assert (await visitor("GET", f"/console/login/return?{back}")).status == 200
+
+
 async def test_the_cookies(visitor, stand_in):
     await visitor("GET", "/console/login/provider")
     cookie = visitor.jar["vivero_sign_in"]
