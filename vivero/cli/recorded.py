@@ -35,7 +35,7 @@ def record(command: str, entity: str, operation: str, key: str, member: str | No
 
 def _user() -> str:
     try:
-        return getpass.getuser()
+        return getpass.getuser().encode(errors="replace").decode()  # the environment may have any bytes
     except (OSError, KeyError):  # a user id without a name, in a container
         return "unknown"
 
