@@ -191,7 +191,7 @@ async def test_an_erasure_may_be_killed_after_any_page_while_others_work(bench, 
         answer = await client("POST", "/v2/erasures", OF_VARIABLE | after)
         after = None if answer.json["next"] is None else {"after": answer.json["next"]}
         pages += 1
-        if pages % 4 == 0:
+        if pages % 9 == 0:
             await bench.run(CreateInstance("p", business_id="bob"))
             assert await replayed.check(migrated) > 0
     assert pages > 12
@@ -262,7 +262,6 @@ async def test_what_a_running_instance_waits_for_is_in_use_until_it_ends(bench, 
     await bench.run(CancelInstance(waiting))
     erased, _, counts = await erase(client, values=[PERSON])
     assert (erased, counts["inUse"], places_of(migrated)) == ([str(waiting)], 0, set())
-    assert await replayed.check(migrated) > 0
 
 
 async def test_idempotency_keys_go_by_value_and_with_their_instance(bench, client):
@@ -335,5 +334,5 @@ async def test_what_was_erased_is_recorded_without_the_value(bench, client, migr
         ),
     ],
 )
-async def test_bad_input(client, body):
-    assert (await client("POST", "/v2/erasures", body)).status == 400
+async def test_bad_input(make_client, body):
+    assert (await make_client()("POST", "/v2/erasures", body)).status == 400
