@@ -118,6 +118,29 @@ class TestFirstAdministrator:
         ):
             await access.make_first_admin(database, configured(mode="required").auth)
 
+    async def test_users_of_the_provider_who_are_refused_from_now_on_are_named(self, database):
+        with psycopg.connect(database, autocommit=True) as connection:
+            connection.execute(
+                "INSERT INTO users (username, password_hash) VALUES ('ann', ''), ('bob', ''), ('joe', '')"
+            )
+            connection.execute(
+                "INSERT INTO sessions (sha256, username, provider, claims, expires_at) VALUES"
+                " ('1', 'ann', 'OIDC', '[]', 'tomorrow'), ('2', 'eve', 'OIDC', '[]', 'tomorrow'),"
+                " ('3', 'joe', 'PASSWORD', '[]', 'tomorrow')"
+            )
+            connection.execute(
+                "INSERT INTO api_tokens (name, sha256, roles, tenants, owner, owner_provider)"
+                " VALUES ('t', '', '{}', '{}', 'bob', 'OIDC')"
+            )
+        provider = {"mode": "required", "oidc_issuer": "https://login.example.com", "oidc_audience": "vivero"}
+        for more, names in (({}, [["ann", "bob"]]), ({"oidc_shared_names": "ann"}, [["bob"]])):
+            with structlog.testing.capture_logs() as logged:
+                await access.warn_of_taken_names(database, configured(**provider, **more).auth)
+            assert [line["names"] for line in logged] == names
+        with structlog.testing.capture_logs() as logged:
+            await access.warn_of_taken_names(database, configured(mode="required").auth)
+        assert logged == []
+
     async def test_without_authentication_there_is_none(self, database, stored):
         await access.make_first_admin(database, configured().auth)
         assert stored() == []
