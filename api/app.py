@@ -26,7 +26,7 @@ from vivero.api.access.scopes import restrict
 from vivero.api.decoding import check_json_type
 from vivero.api.metrics import UNKNOWN
 from vivero.api.origins import Gate
-from vivero.api.problems import Problem, not_appended
+from vivero.api.problems import Problem, not_appended, too_large
 from vivero.api.redirects import without_mark
 from vivero.api.request import OWNER, RELEASE, ClientLeft, Headers, Receive, Request, Send
 from vivero.api.request_ids import RequestIds
@@ -240,14 +240,14 @@ async def _read(receive: Receive, limit: int) -> bytes:
     if message["type"] == "http.request" and not message.get("more_body", False):
         body: bytes = message.get("body", b"")
         if len(body) > limit:
-            raise _too_large(limit)
+            raise too_large(limit)
         return body
     parts, size = [], 0
     while message["type"] == "http.request":
         part: bytes = message.get("body", b"")
         size += len(part)
         if size > limit:
-            raise _too_large(limit)
+            raise too_large(limit)
         parts.append(part)
         if not message.get("more_body", False):
             return b"".join(parts)
@@ -268,10 +268,6 @@ async def send_response(response: Response, send: Send, more: tuple[Header, ...]
             with trio.CancelScope(shield=True, deadline=trio.current_time() + UNDELIVERED_TIMEOUT_S):
                 await response.undelivered()
         raise
-
-
-def _too_large(limit: int) -> Problem:
-    return Problem(413, "Content Too Large", f"The request body is larger than {limit} bytes, which is the limit")
 
 
 def _not_encoded(encoding: str) -> Problem:

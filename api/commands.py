@@ -18,6 +18,7 @@ import trio
 from vivero.api import preconditions
 from vivero.api.access import audit, tenants
 from vivero.api.access.caller import Caller
+from vivero.api.large_bodies import canonical_of
 from vivero.api.outcome_waits import OutcomeWait
 from vivero.api.problems import TIMED_OUT, Problem, bad_request, not_appended, rejected
 from vivero.api.request import UNWATCHED_S, Request
@@ -33,7 +34,6 @@ from vivero.engine.runtime.replies import Reply, reply_by
 from vivero.engine.tracing.request import POSITION
 from vivero.storage import log
 from vivero.storage.log import Appended, CommandOutcome
-from vivero.storage.normal_form import normal_bytes
 
 IDEMPOTENCY_KEY = re.compile(r"[!-~]{1,255}")
 MAX_REPETITIONS = 10
@@ -99,7 +99,7 @@ async def submit(
     """
     settings = services.settings
     deadline = trio.current_time() + settings.response_timeout_s if deadline is None else deadline
-    idempotency = idempotency_of(request, services, content, not_compared)
+    idempotency = await idempotency_of(request, services, content, not_compared)
     tenant = tenants.of_key(request, services) if tenant is None else tenant
     waits = not responds_async(request, settings.respond_async and not needs_outcome)
     repetitions = 0
@@ -267,7 +267,7 @@ def _is_old_bug(appended: Appended, rejection: Rejection) -> bool:
 # ------------------------------------------------------------------------------------------------ idempotency keys
 
 
-def idempotency_of(
+async def idempotency_of(
     request: Request, services: Services, content: bytes | None, not_compared: Collection[str] = ()
 ) -> tuple[str, bytes] | None:
     """The request's idempotency key and the fingerprint of its content; None without a key. Raises Problem 400.
@@ -281,7 +281,9 @@ def idempotency_of(
         raise bad_request("The header Idempotency-Key must be 1 to 255 visible ASCII characters")
     if services.access is not None:
         key = f"{_of_caller(request.caller)} {key}"
-    return key, _fingerprint(request, _canonical(request.body, not_compared) if content is None else content)
+    if content is None:
+        content = await canonical_of(request.body, services, not_compared)
+    return key, _fingerprint(request, content)
 
 
 def _of_caller(caller: Caller) -> str:
@@ -307,11 +309,6 @@ def _without_waits(query: bytes) -> bytes:
         return query
     parts = (part for part in query.split(b"&") if unquote(part.partition(b"=")[0]) not in HOW_TO_WAIT)
     return b"&".join(parts)
-
-
-def _canonical(body: bytes, left_out: Collection[str]) -> bytes:
-    """A JSON body in normal form: white space, order and the spelling of values do not distinguish requests."""
-    return normal_bytes(body, left_out) if body.strip() else b"{}"
 
 
 def key_was_used(position: int | None) -> Problem:

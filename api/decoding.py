@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeVar
 
 import msgspec
 
-from vivero.api.problems import Problem, bad_request, invalid_argument, unparsable
+from vivero.api.problems import Problem, bad_request, invalid_argument, too_large, unparsable
 from vivero.api.request import INT64_MAX, INT64_MIN, Request, parse_key
 from vivero.api.settings import ApiSettings
 from vivero.engine.bpmn import text_limits
@@ -45,12 +45,13 @@ _LONG_NUMBER = b"0" * 300
 _DIGITS_TO_ZERO = bytes.maketrans(b"123456789E", b"000000000e")
 """Translated bodies contain fixed bytes, for which a search is twenty times as fast as for classes of bytes."""
 _NOT_STRUCTURE = bytes(set(range(256)) - set(b'[]{}"'))
+_NOT_SEPARATOR = bytes(set(range(256)) - set(b'[]{},"'))
 _ONE_KIND_OF_BRACKET = bytes.maketrans(b"{}", b"[]")
 _STEP = {ord("["): 1, ord("]"): -1}
 _MAX_EXPONENT = 308
 _MAX_DIGITS = 400
 
-_encode_value = msgspec.json.Encoder(decimal_format="number").encode
+encode_value = msgspec.json.Encoder(decimal_format="number").encode
 _JSON_TYPE = re.compile(r"application/(?:[\w.+-]+\+)?json\s*(?:;.*)?", re.IGNORECASE)
 _AT = re.compile(r" - at `(?:key in )?(\$.*)`$", re.DOTALL)
 _UNKNOWN = re.compile(r"^Object contains unknown field `(.*?)`(?: - at `\$|$)", re.DOTALL)
@@ -81,10 +82,13 @@ def check_json_type(request: Request) -> None:
         raise Problem(415, "Unsupported Media Type", f"{what} is not supported; use application/json")
 
 
-def decode(request: Request, decoder: msgspec.json.Decoder[T], settings: ApiSettings) -> T:
-    """The body of a request that must have one. Raises Problem 400."""
+def decode(
+    request: Request, decoder: msgspec.json.Decoder[T], settings: ApiSettings, *, max_bytes: int | None = None
+) -> T:
+    """The body of a request that must have one, without large variables (`large_bodies`). Raises Problem 400, 413."""
     if not request.body:
         raise bad_request("Request body is missing")
+    check_size(request.body, MAX_BYTES if max_bytes is None else max_bytes)
     return decode_json(request.body, decoder, settings.max_nesting)
 
 
@@ -93,6 +97,37 @@ def decode_optional(request: Request, decoder: msgspec.json.Decoder[T], settings
     if not request.body.strip():
         return decoder.decode(b"{}")
     return decode(request, decoder, settings)
+
+
+LARGE_BYTES = 128 * 1024
+"""Decoding a body below this size takes 20 ms at most, whatever is in it."""
+MAX_BYTES = 1024 * 1024
+"""The most bytes of a body without variables. The longest lists of a search, 10,000 keys, take 220 KB."""
+MAX_VALUES = 50_000
+"""The most values of a larger body, apart from its variables."""
+
+
+def check_size(body: bytes, max_bytes: int) -> None:
+    """Raise Problem 413 or 400 for a document that is too large to decode it at once. Texts may be long."""
+    if len(body) > max_bytes:
+        raise too_large(max_bytes)
+    if len(body) < LARGE_BYTES or _separators(body) <= MAX_VALUES:
+        return
+    if _separators(_without_texts(body, _NOT_SEPARATOR)) > MAX_VALUES:
+        raise bad_request(
+            f"Request body cannot be parsed: it has more than {MAX_VALUES} values, apart from those of its variables"
+        )
+
+
+def _separators(text: bytes) -> int:
+    return len(text) - len(text.translate(None, b",[{"))
+
+
+def _without_texts(body: bytes, unwanted: bytes) -> bytes:
+    """A document without its texts and without the unwanted bytes. The quote must not be one of them."""
+    bare = body.replace(rb"\\", b"").replace(rb"\"", b"").translate(None, unwanted)
+    # Removing two adjacent quotes does not move anything into or out of a string.
+    return b"".join(bare.replace(b'""', b"").split(b'"')[::2])
 
 
 def decode_json(body: bytes, decoder: msgspec.json.Decoder[T], max_nesting: int) -> T:
@@ -115,9 +150,7 @@ def decode_json(body: bytes, decoder: msgspec.json.Decoder[T], max_nesting: int)
 
 def check_nesting(body: bytes, limit: int) -> None:
     """Raise Problem 400 if a document is nested deeper than `limit`. Takes a few linear passes over any document."""
-    bare = body.replace(rb"\\", b"").replace(rb"\"", b"").translate(None, _NOT_STRUCTURE)
-    # Removing two adjacent quotes does not move any bracket into or out of a string.
-    brackets = b"".join(bare.replace(b'""', b"").split(b'"')[::2]).translate(_ONE_KIND_OF_BRACKET)
+    brackets = _without_texts(body, _NOT_STRUCTURE).translate(_ONE_KIND_OF_BRACKET)
     balanced = brackets.count(b"[") * 2 == len(brackets)
     if not balanced or max(accumulate(map(_STEP.__getitem__, brackets)), default=0) > limit:
         raise bad_request(
@@ -187,7 +220,7 @@ def as_variables(values: Mapping[str, Any] | None, settings: ApiSettings) -> Var
             raise invalid_argument(
                 f"The name of a variable is longer than {settings.max_name_bytes} bytes: '{name[:50]}…'"
             )
-    encoded = {name: _encode_value(value) for name, value in values.items()}
+    encoded = {name: encode_value(value) for name, value in values.items()}
     if (size := sum(map(len, encoded.values()))) > settings.max_variables_bytes:
         raise invalid_argument(
             f"The variables of the request have {size} bytes but must not have more than {settings.max_variables_bytes}"

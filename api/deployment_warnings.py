@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import structlog
 
-from vivero.api.deployment_checks import form_of
+from vivero.api.deployment_problems import form_of
 from vivero.api.reading import read
 from vivero.api.services import Services
 from vivero.engine.bpmn.model import Node

@@ -110,6 +110,11 @@ def invalid_argument(*violations: str) -> Problem:
     return Problem(400, "INVALID_ARGUMENT", ". ".join(violations) + ".")
 
 
+def too_large(limit: int) -> Problem:
+    """413 for a body of more bytes than a route takes."""
+    return Problem(413, "Content Too Large", f"The request body is larger than {limit} bytes, which is the limit")
+
+
 def archive_away(problem: ArchiveProblem) -> Problem:
     """503: nothing was deleted, because the archive cannot be written or read. Clients repeat the request later."""
     return Problem(503, "UNAVAILABLE", f"{problem}. Nothing more was deleted: repeat the request later")

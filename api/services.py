@@ -29,6 +29,7 @@ from vivero.engine.connectors.secrets import UsedSecrets
 from vivero.engine.connectors.webhook_registry import WebhookRegistry
 from vivero.engine.jobs.archive.archive import Archive
 from vivero.engine.runtime.appender.calls import Append, PendingCommand
+from vivero.engine.runtime.compute.pool import ComputePool
 from vivero.engine.runtime.replies import OutcomeRegistry, Replies, Reply
 from vivero.engine.runtime.supervision.children import ChildHealth
 from vivero.engine.runtime.waiters import End
@@ -161,5 +162,5 @@ class Services:
     """The memory channels of requests that wait for outcomes."""
     deadlines: Deadlines = field(default_factory=Deadlines)
     """Of the requests that wait for outcomes."""
-    decoding: trio.CapacityLimiter = field(default_factory=lambda: trio.CapacityLimiter(1))
-    """For the thread that decodes large bodies, one after the other."""
+    compute: ComputePool = field(default_factory=ComputePool)
+    """The processes that do heavy work."""

@@ -32,7 +32,7 @@ from vivero.engine.runtime.consumer.piggyback import PiggybackedStatement, Subje
 from vivero.engine.runtime.consumer.settings import ConsumerSettings
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.settings import SupervisionSettings
-from vivero.program import tune_collector
+from vivero.program import tune_interpreter
 from vivero.storage import log
 from vivero.storage.log import CommandOutcome, LogEntry
 from vivero.storage.postgres import driver
@@ -101,7 +101,7 @@ async def _run() -> tuple[dict[str, float], dict[str, str]]:
         progress = _Progress(last)
         settings = ConsumerSettings()
         consumer = Consumer(lambda name: driver.connect(dsn, name=name), "benchmark", _Models(), progress, settings)
-        tune_collector()
+        tune_interpreter()
         cpu, began = _cpu_s(), perf_counter()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(consumer.run, Beat(SupervisionSettings()))

@@ -35,7 +35,7 @@ from vivero.engine.runtime.consumer.piggyback import PiggybackedStatement, Subje
 from vivero.engine.runtime.definitions import DefinitionCache
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.settings import SupervisionSettings
-from vivero.program import tune_collector
+from vivero.program import tune_interpreter
 from vivero.storage import clock
 from vivero.storage.log import CommandOutcome
 from vivero.storage.postgres import driver
@@ -158,7 +158,7 @@ def run() -> tuple[dict[str, float], dict[str, str]]:
 
 async def _run() -> tuple[dict[str, float], dict[str, str]]:
     async with fresh_database() as (dsn, notes):
-        tune_collector()
+        tune_interpreter()
         connection = await driver.connect(dsn, name="benchmark", call_timeout_s=3600)
         await clock.pin(connection, START_MS)
         async with _running(dsn) as engine:

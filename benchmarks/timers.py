@@ -32,7 +32,7 @@ from vivero.engine.runtime.definitions import DefinitionCache
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.settings import SupervisionSettings
 from vivero.engine.runtime.timers.task import Timers
-from vivero.program import tune_collector
+from vivero.program import tune_interpreter
 from vivero.storage import clock
 from vivero.storage.log import Appended, CommandOutcome
 from vivero.storage.postgres import driver
@@ -140,7 +140,7 @@ def run() -> tuple[dict[str, float], dict[str, str]]:
 
 async def _run() -> tuple[dict[str, float], dict[str, str]]:
     async with fresh_database() as (dsn, notes):
-        tune_collector()
+        tune_interpreter()
         async with _running(dsn) as (engine, connection):
             await _deploy(engine, connection)
             figures = await _overdue(engine, connection)

@@ -15,6 +15,7 @@ from vivero.connector_tasks import ConnectorTasks
 from vivero.engine.bpmn.xml import XmlLimits
 from vivero.engine.jobs.archive.archive import Archive
 from vivero.engine.runtime.completions import Completions
+from vivero.engine.runtime.compute.pool import ComputePool
 from vivero.engine.runtime.definitions import DefinitionCache
 from vivero.engine.runtime.figures import figures
 from vivero.engine.runtime.supervision.supervisor import Supervisor
@@ -41,6 +42,7 @@ def api_services(
     metrics: NodeMetrics,
     tracer: Tracer | None,
     archive: Archive | None,
+    compute: ComputePool,
 ) -> Services:
     """The services of one life of the HTTP server."""
     return Services(
@@ -74,4 +76,5 @@ def api_services(
         audit=config.audit,
         archive=archive,
         archive_deletions=config.retention.archive_deletions,
+        compute=compute,
     )

@@ -43,9 +43,12 @@ def connections(config: Config) -> int:
 
 
 def memory_bytes(config: Config) -> int:
-    """The memory of one process when all of its budgets are used up."""
+    """The memory of one process, with its compute processes, when all budgets are used up."""
     api = config.http.memory_bytes + config.api.pages_bytes + config.api.activations_bytes
-    return BASE_BYTES + config.has_role(Role.API) * api + config.has_role(Role.ENGINE) * config.consumer.cache_bytes
+    compute = config.compute.places(config.processes) * config.compute.memory_bytes
+    serves = config.has_role(Role.API, Role.ENGINE)
+    engine = config.consumer.cache_bytes
+    return BASE_BYTES + config.has_role(Role.API) * api + config.has_role(Role.ENGINE) * engine + serves * compute
 
 
 def fitted(config: Config, granted: int) -> Config | None:
@@ -89,6 +92,6 @@ def too_little_memory(config: Config, physical_bytes: int | None = None) -> str 
         return None
     return (
         f"{config.processes} processes may use {needed >> 20} MiB, and the machine has {physical_bytes >> 20} MiB: "
-        "lower http.memory_bytes, api.pages_bytes, api.activations_bytes or consumer.cache_bytes, or start fewer "
-        "processes"
+        "lower http.memory_bytes, api.pages_bytes, api.activations_bytes, consumer.cache_bytes or "
+        "compute.memory_bytes, or start fewer processes"
     )

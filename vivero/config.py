@@ -34,6 +34,7 @@ from vivero.engine.jobs.type_settings import JobTypeSettings
 from vivero.engine.runtime.appender.settings import AppenderSettings
 from vivero.engine.runtime.batch_operations.settings import BatchOperationSettings
 from vivero.engine.runtime.cluster.settings import ClusterSettings
+from vivero.engine.runtime.compute.settings import ComputeSettings
 from vivero.engine.runtime.consumer.settings import ConsumerSettings
 from vivero.engine.runtime.definitions import DefinitionSettings
 from vivero.engine.runtime.log_levels import LEVELS as LOG_LEVELS
@@ -132,6 +133,7 @@ class Config:
     connectors: ConnectorSettings = field(default_factory=ConnectorSettings)
     outbox: OutboxSettings = field(default_factory=OutboxSettings)
     cluster: ClusterSettings = field(default_factory=ClusterSettings)
+    compute: ComputeSettings = field(default_factory=ComputeSettings)
     supervision: SupervisionSettings = field(default_factory=SupervisionSettings)
     admin: AdminSettings = field(default_factory=AdminSettings)
     metrics: MetricsSettings = field(default_factory=MetricsSettings)

@@ -31,10 +31,11 @@ from vivero.background import BackgroundJobs
 from vivero.config import Config
 from vivero.connections import Connections, Pools, open_pools
 from vivero.connector_tasks import ConnectorTasks
-from vivero.engine.bpmn.parser import parse
 from vivero.engine.bpmn.xml import LIMITS
 from vivero.engine.runtime.appender.calls import PendingCommand
 from vivero.engine.runtime.completions import Completions
+from vivero.engine.runtime.compute.models import model_reader
+from vivero.engine.runtime.compute.pool import ComputePool
 from vivero.engine.runtime.definitions import DefinitionCache
 from vivero.engine.runtime.siblings.task import Siblings
 from vivero.engine.runtime.supervision.children import Child
@@ -68,6 +69,7 @@ class Tree:
     connectors: ConnectorTasks
     metrics: NodeMetrics
     tracing: NodeTracing
+    compute: ComputePool
     probe: LoopProbe
     """Measures the longest time for which the event loop served nobody."""
 
@@ -87,9 +89,8 @@ def build(
     pools = open_pools(config, connections)
     limits = replace(LIMITS, feel=config.feel.limits)
     completions = Completions(connections.dedicated("completions", **ONCE))
-    definitions = DefinitionCache(
-        pools.reads.connection, config.definitions, partial(parse, limits=limits), consumers=config.partitions
-    )
+    compute = ComputePool(config.compute, config.processes)
+    definitions = DefinitionCache(pools.reads.connection, config.definitions, model_reader(compute, limits))
     announcer = Announcer(connections.by_deadline("announcer"), needed=lambda: not listener.alone)
     siblings = None
     if siblings_directory is not None:
@@ -115,7 +116,7 @@ def build(
         return api_services(
             config, node, limits, pools=pools, completions=completions, definitions=definitions, engine=engine,
             http=http, connectors=connectors, events=events, supervisor=supervisor, metrics=metrics,
-            tracer=tracing.tracer, archive=engine.archive,
+            tracer=tracing.tracer, archive=engine.archive, compute=compute,
         )  # fmt: skip
 
     def children() -> Iterator[Child]:
@@ -131,16 +132,17 @@ def build(
             yield Child("announcer", announcer.run, announcer.abort)
         if siblings is not None and config.has_role(Role.API, Role.ENGINE):
             yield Child("siblings", siblings.run)
+        yield Child("compute", compute.run)
         yield from metrics.children()
         yield from others
 
     supervisor = Supervisor(children(), config.supervision)
     parts = Parts(
-        supervisor, engine.appender, engine.consumers, engine.jobs, engine.timers, completions, definitions, pools,
-        http.long_polls, http.hub, endpoint.figures, metrics.requests, probe, metrics.database, jobs.dispatcher,
+        supervisor, engine.appender, engine.consumers, engine.jobs, engine.timers, completions, definitions, compute,
+        pools, http.long_polls, http.hub, endpoint.figures, metrics.requests, probe, metrics.database, jobs.dispatcher,
         tracing,
     )  # fmt: skip
-    return Tree(supervisor, engine, completions, pools, jobs, connectors, metrics, tracing, probe)
+    return Tree(supervisor, engine, completions, pools, jobs, connectors, metrics, tracing, compute, probe)
 
 
 async def run(
@@ -169,6 +171,7 @@ async def run(
             await tree.supervisor.run()
         nursery.cancel_scope.cancel()
     tree.pools.close()
+    await tree.compute.close()
     tree.jobs.close()
     await tree.tracing.close()
 

@@ -64,6 +64,14 @@ class Verifier:
         return False
 
 
+_new_passwords: trio.lowlevel.RunVar[trio.CapacityLimiter] = trio.lowlevel.RunVar("new passwords")
+
+
 async def hash_in_thread(password: str) -> str:
-    """The hash of a new password, made in a thread. Raises ValueError: it is too short or too long."""
-    return await trio.to_thread.run_sync(hash_password, password)
+    """The hash of a new password, made in a thread, one at a time. Raises ValueError: it is too short or too long."""
+    try:
+        limiter = _new_passwords.get()
+    except LookupError:
+        limiter = trio.CapacityLimiter(1)
+        _new_passwords.set(limiter)
+    return await trio.to_thread.run_sync(hash_password, password, limiter=limiter)

@@ -133,7 +133,7 @@ async def create_for(
         candidates.check(type, resource, filter)
     except BadQuery as error:
         raise problem_of(error) from error
-    key, sha = commands.idempotency_of(request, services, None) or (f" {uuid4()}", b"")
+    key, sha = await commands.idempotency_of(request, services, None) or (f" {uuid4()}", b"")
     text = _encode_filter(filter).decode()
     new = NewOperation(type, resource, text, creator_of(request.caller), _bounds(request, type), key, sha)
     created = await _insert(request, services, new, is_subject)

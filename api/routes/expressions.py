@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import msgspec
-import trio
 
 from vivero.api.access import tenants
 from vivero.api.access.needs import EVALUATE, READ_INSTANCE, denied
+from vivero.api.computing import computed
 from vivero.api.decoding import Body, Key, Violations, as_key, decoder
+from vivero.api.evaluation import Evaluated, Evaluation
+from vivero.api.evaluation import evaluate as compute
 from vivero.api.large_bodies import body_of, variables_of
 from vivero.api.problems import Problem, not_found
 from vivero.api.reading import read_of
 from vivero.api.request import Request
 from vivero.api.response import Response, json_response
 from vivero.api.services import Services
-from vivero.engine.core.records.base import Variables
-from vivero.engine.feel import Evaluation, FeelError, FeelLimits, compile_attribute, from_json, to_json
+from vivero.engine.runtime.compute.turns import Kind
 from vivero.storage import reads
 
 
@@ -52,25 +52,29 @@ async def evaluate(request: Request, services: Services) -> Response:
     )
     if seen is None:
         raise not_found("Scope", scope_key or 0)
-    # In a thread, because an expression may use its whole budget of steps and cannot be cancelled.
-    return await trio.to_thread.run_sync(partial(_answer, expression, limits, seen, given, now_ms))
+    values = {name: bytes(value) for name, value in given.items()}
+    evaluated = await _evaluated(services, Evaluation(expression, bytes(seen), values, now_ms, limits))
+    return _answer(expression, evaluated)
 
 
-def _answer(expression: str, limits: FeelLimits, seen: bytes, given: Variables, now_ms: int) -> Response:
-    try:
-        variables = from_json(seen) | {name: from_json(bytes(value)) for name, value in given.items()}
-        evaluation: Evaluation = compile_attribute(expression, limits).evaluate(variables, now_ms)
-        result = msgspec.Raw(to_json(evaluation.value).encode())
-    except FeelError as error:
+async def _evaluated(services: Services, evaluation: Evaluation) -> Evaluated:
+    """Evaluate at once if that is short, and otherwise in a compute process, which may use all steps."""
+    if evaluation.is_small:
+        found = compute(evaluation.with_small_limits())
+        if not found.is_limited:
+            return found
+    return await computed(services, Kind.EXPRESSIONS, compute, evaluation)
+
+
+def _answer(expression: str, evaluated: Evaluated) -> Response:
+    if evaluated.error is not None:
         shortened = expression if len(expression) <= 200 else f"{expression[:200]}…"
-        reason = f"Expected to evaluate expression '{shortened}', but it failed: {error}"
-        raise Problem(
-            400, "INVALID_ARGUMENT", f"Command 'EVALUATE' rejected with code 'INVALID_ARGUMENT': {reason}"
-        ) from error
+        reason = f"Expected to evaluate expression '{shortened}', but it failed: {evaluated.error}"
+        raise Problem(400, "INVALID_ARGUMENT", f"Command 'EVALUATE' rejected with code 'INVALID_ARGUMENT': {reason}")
     document = {
         "expression": expression,
-        "result": result,
-        "warnings": [{"message": warning.message} for warning in evaluation.warnings],
+        "result": msgspec.Raw(evaluated.result),
+        "warnings": [{"message": message} for message in evaluated.warnings],
         "referencedSecrets": [],
     }
     return json_response(document)

@@ -12,8 +12,7 @@ import msgspec
 import structlog
 
 from vivero.api import commands
-from vivero.api.decoding import any_decoder
-from vivero.api.large_bodies import body_of
+from vivero.api.decoding import any_decoder, decode
 from vivero.api.problems import Problem, bad_request
 from vivero.api.request import MAX_QUERY_FIELDS, Request
 from vivero.api.response import JSON, Response
@@ -76,7 +75,7 @@ async def _serve(request: Request, services: Services, webhooks: Webhooks, claim
     webhook = claim.webhook
     headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in request.headers}
     check_raw(webhook, headers, request.body, used)
-    body = await _body(request, services, headers.get("content-type", ""))
+    body = _body(request, services, headers.get("content-type", ""))
     content = {"body": body, "headers": headers, "params": dict(request.query)}
     await check_content(webhook, headers, _values(content), used, webhooks.find_key)
     shown = {name: value for name, value in headers.items() if name not in SENSITIVE}
@@ -94,7 +93,7 @@ def _values(content: Document) -> Document:
     return {**content, "request": content}
 
 
-async def _body(request: Request, services: Services, content_type: str) -> Any:
+def _body(request: Request, services: Services, content_type: str) -> Any:
     """The body: a value for JSON, a context for a form, otherwise a text. Raises Problem 400."""
     type = content_type.partition(";")[0].strip().lower()
     if not request.body:
@@ -102,7 +101,7 @@ async def _body(request: Request, services: Services, content_type: str) -> Any:
     if type == "application/json" or type.endswith("+json"):
         if request.body.startswith(NOT_PLAIN) or charset_of(content_type) not in (None, "utf-8"):
             request.body = decoded(request.body, content_type).encode()  # as the decoder reads it
-        return await body_of(request, services, any_decoder)
+        return decode(request, any_decoder, services.settings, max_bytes=services.settings.max_body_bytes)
     text = decoded(request.body, content_type).replace("\0", "\ufffd")
     if type != FORM:
         return text

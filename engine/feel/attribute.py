@@ -29,7 +29,7 @@ def compile_attribute(text: str, limits: FeelLimits = DEFAULT_LIMITS) -> Express
 
 def constant(text: str, value: Any, limits: FeelLimits = DEFAULT_LIMITS) -> Expression:
     """An expression that always gives `value`. `text` is the attribute's text in the model."""
-    return Expression(text, compile_tree(Literal(value), limits), limits)
+    return Expression(text, compile_tree(Literal(value), limits), limits, None)
 
 
 def static_value(text: str) -> Any:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from functools import lru_cache
 from typing import Any, NamedTuple
 
-from vivero.engine.feel.ast import Name, Path
+from vivero.engine.feel.ast import Literal, Name, Path
 from vivero.engine.feel.closures import Compiled, compile_tree
 from vivero.engine.feel.errors import EvaluationError, LimitExceeded, ParseError
 from vivero.engine.feel.parser import parse_expression, parse_unary_tests
 from vivero.engine.feel.values import ASSERT_FAILURE, DEFAULT_LIMITS, FeelLimits, Run, Warning
 
 _NONE: Mapping[str, Any] = {}
+_LIMITS = tuple(item.name for item in fields(FeelLimits) if item.init)
 _new = tuple.__new__  # half the time of a NamedTuple's own __new__
 
 
@@ -26,22 +29,30 @@ class Expression:
     """A compiled expression.
 
     `text` is its source. `variables` are the names of the variables that it may read. If `is_static`, every evaluation
-    gives `static_value` without warnings.
+    gives `static_value` without warnings. An expression can be pickled: its copy is compiled when it is first used.
     """
 
-    __slots__ = ("_closure", "_limits", "_slots", "is_static", "static_value", "text", "variables")
+    __slots__ = ("_closure", "_limits", "_names", "_slots", "is_static", "static_value", "text", "variables")
 
-    def __init__(self, text: str, compiled: Compiled, limits: FeelLimits) -> None:
+    def __init__(
+        self, text: str, compiled: Compiled, limits: FeelLimits, names: frozenset[str] | None = frozenset()
+    ) -> None:
+        """`names` are those that it was compiled with; None for a constant, whose text is no expression."""
         self.text = text
         self.variables = compiled.variables
         self._closure = compiled.closure
         self._slots = compiled.slots
         self._limits = limits
+        self._names = names
         self.is_static = compiled.is_constant
         self.static_value = compiled.closure(Run(_NONE)) if compiled.is_constant else None
 
     def __repr__(self) -> str:
         return f"Expression({self.text!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        limits = tuple(getattr(self._limits, name) for name in _LIMITS)
+        return _copy, (self.text, self.variables, self.is_static, self.static_value, self._names, limits)
 
     def evaluate(self, variables: Mapping[str, Any] = _NONE, now: int | None = None) -> Evaluation:
         """The value with these variables. `now`: epoch milliseconds, for `now()` and `today()`.
@@ -72,6 +83,36 @@ class Expression:
             located = _too_deep(limits)
         located.steps = min(budget - run.steps, budget)
         raise located
+
+
+@lru_cache(maxsize=16)
+def _limits_of(values: tuple[int, ...]) -> FeelLimits:
+    return FeelLimits(*values)
+
+
+def _copy(
+    text: str,
+    variables: frozenset[str],
+    is_static: bool,
+    static_value: Any,
+    names: frozenset[str] | None,
+    limits: tuple[int, ...],
+) -> Expression:
+    """A pickled expression again. Closures cannot be pickled, so the first evaluation compiles the text."""
+    copy = Expression.__new__(Expression)
+    copy.text, copy.variables = text, variables
+    copy.is_static, copy.static_value = is_static, static_value
+    copy._names, copy._limits, copy._slots = names, _limits_of(limits), 0
+
+    def first(run: Run) -> Any:
+        tree = Literal(static_value) if names is None else parse_expression(text, names, copy._limits)
+        compiled = compile_tree(tree, copy._limits)
+        copy._closure, copy._slots = compiled.closure, compiled.slots
+        run.slots = [None] * compiled.slots
+        return compiled.closure(run)
+
+    copy._closure = first
+    return copy
 
 
 def named_variable(expression: Expression) -> str | None:
@@ -135,8 +176,8 @@ def compile_expression(text: str, names: Iterable[str] = (), limits: FeelLimits 
     With `names`, these names and those that the expression itself introduces may contain spaces and signs.
     """
     try:
-        tree = parse_expression(text, frozenset(names), limits)
-        return Expression(text, compile_tree(tree, limits), limits)
+        known = frozenset(names)
+        return Expression(text, compile_tree(parse_expression(text, known, limits), limits), limits, known)
     except RecursionError:
         raise _too_deep_to_parse(limits) from None
 

@@ -19,8 +19,9 @@ import trio
 from cachetools import LRUCache
 
 from vivero.engine.bpmn.model import Process
-from vivero.engine.bpmn.parser import Parsed, parse
+from vivero.engine.bpmn.parser import Parsed
 from vivero.engine.runtime.buckets import Buckets
+from vivero.engine.runtime.compute.models import ReadModel, UnreadableModel, read_here
 from vivero.engine.runtime.single_flight import SingleFlight
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.state import definitions
@@ -111,11 +112,9 @@ class DefinitionCache:
         self,
         acquire: Callable[[], AbstractAsyncContextManager[Connection]],
         settings: DefinitionSettings | None = None,
-        read: Callable[[bytes, str], Parsed] = parse,
-        consumers: int = 1,
+        read: ReadModel = read_here,
     ) -> None:
-        """`acquire()` lends a connection to read with. `read(content, name)` parses a file, in a thread. As many
-        `consumers` parse with a connection of their own."""
+        """`acquire()` lends a connection to read with. `read` parses a file (`compute.models.model_reader`)."""
         self._acquire = acquire
         self._read = read
         self._settings = settings = settings or DefinitionSettings()
@@ -124,7 +123,6 @@ class DefinitionCache:
         """The file and the process id of definitions. They never change."""
         self._loading: SingleFlight[str, Models | None] = SingleFlight()
         self._loading_for_consumers: SingleFlight[str, Models | None] = SingleFlight()
-        self._own_threads = trio.CapacityLimiter(consumers)
         self.hits = self.misses = 0
         self.load_s = Buckets()
         """The time to parse a file, from its bytes to its models."""
@@ -146,8 +144,9 @@ class DefinitionCache:
     async def resource(self, sha256: str, connection: Connection | None = None) -> Models | None:
         """The models of a deployed file, read and parsed if need be; None if there is no such file.
 
-        A caller that brings a `connection` reads on that one, parses in a thread of its own, and waits only for others
-        that brought one. The consumer does, because it must not stop while the connections of the API are all in use.
+        A caller that brings a `connection` reads on that one, its file is parsed before others, and it waits only for
+        others that brought one. The consumer does, because it must not stop while the connections of the API are all in
+        use.
 
         Raises:
             UnreadableResource: the file can no longer be parsed.
@@ -157,9 +156,7 @@ class DefinitionCache:
         if cached is not None:
             return cached.models
         if connection is not None:
-            return await self._loading_for_consumers.get(
-                sha256, lambda: self._load(sha256, connection, self._own_threads)
-            )
+            return await self._loading_for_consumers.get(sha256, lambda: self._load(sha256, connection))
         return await self._loading.get(sha256, lambda: self._load_for_api(sha256))
 
     async def process(self, tenant: str, key: int) -> Process | None:
@@ -178,18 +175,19 @@ class DefinitionCache:
     async def _load_for_api(self, sha256: str) -> Models | None:
         async with self._acquire() as connection:
             content = await definitions.resource(connection, sha256)
-        return await self._parse(sha256, content)
+        return await self._parse(sha256, content, urgent=False)
 
-    async def _load(self, sha256: str, connection: Connection, limiter: trio.CapacityLimiter) -> Models | None:
-        return await self._parse(sha256, await definitions.resource(connection, sha256), limiter)
+    async def _load(self, sha256: str, connection: Connection) -> Models | None:
+        return await self._parse(sha256, await definitions.resource(connection, sha256), urgent=True)
 
-    async def _parse(
-        self, sha256: str, content: bytes | None, limiter: trio.CapacityLimiter | None = None
-    ) -> Models | None:
+    async def _parse(self, sha256: str, content: bytes | None, *, urgent: bool) -> Models | None:
         if content is None:
             return None
         began = trio.current_time()
-        parsed = await trio.to_thread.run_sync(self._read, content, sha256, limiter=limiter)
+        try:
+            parsed = await self._read(content, sha256, urgent)
+        except UnreadableModel as error:
+            raise UnreadableResource(str(error)) from error
         self.load_s.note(trio.current_time() - began)
         if parsed.problems:
             raise UnreadableResource("; ".join(str(problem) for problem in parsed.problems))

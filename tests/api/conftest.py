@@ -216,10 +216,12 @@ def health():
 
 
 @pytest.fixture
-def services(engine, settings, health):
+async def services(engine, settings, health):
     pools = (NoPool(), NoPool(), NoPool())
     routing = CommandRouting(ONE_PARTITION)
-    return Services(engine, engine, Definitions(), *pools, LongPolls(), health, settings, routing=routing)
+    services = Services(engine, engine, Definitions(), *pools, LongPolls(), health, settings, routing=routing)
+    yield services
+    await services.compute.close()
 
 
 @pytest.fixture

@@ -1,36 +1,125 @@
-"""Large bodies do not keep the event loop from others."""
+"""Large bodies and other heavy work of requests: compute processes do it, and others go on meanwhile."""
 
-import threading
+import json
+from dataclasses import replace
 
 import pytest
+import trio
 
-from vivero.api import large_bodies
-from vivero.api.large_bodies import LARGE_BYTES
+from tests.api.conftest import Client
+from vivero.api import app
+from vivero.api.decoding import LARGE_BYTES, MAX_BYTES, MAX_VALUES
 from vivero.engine.core.records.instances import InstanceReply
+from vivero.engine.runtime.compute.problems import Busy, ProcessDied, TooCostly
 
 KEY = 2251799813685249
+LONG = "x" * LARGE_BYTES
 
 
-@pytest.mark.parametrize(("size", "elsewhere"), [(100, False), (LARGE_BYTES, True)])
-async def test_large_bodies_are_decoded_and_encoded_in_a_thread(client, engine, monkeypatch, size, elsewhere):
-    threads = []
-
-    def noted(function):
-        def call(*arguments):
-            threads.append(threading.current_thread() is not threading.main_thread())
-            return function(*arguments)
-
-        return call
-
-    for name in ("decode", "as_variables"):
-        monkeypatch.setattr(large_bodies, name, noted(getattr(large_bodies, name)))
+@pytest.fixture
+def created(engine):
     engine.reply = InstanceReply(KEY + 1, KEY, "order", 3, "<default>", (), None)
-    body = {"processDefinitionId": "order", "variables": {"text": "x" * size, "fraction": 1.10}}
-    answer = await client("POST", "/v2/process-instances", body)
-    assert (answer.status, threads) == (200, [elsewhere] * 2)
-    assert bytes(engine.command.variables["fraction"]) == b"1.1"
 
 
-async def test_what_is_wrong_in_a_large_body_is_said(client, engine):
-    answer = await client("POST", "/v2/process-instances", b'{"variables": {"a": "' + b"x" * LARGE_BYTES)
-    assert (answer.status, answer.problem["title"], engine.appended) == (400, "Bad Request", [])
+async def create(client, variables, key=None):
+    body = {"processDefinitionId": "order", "variables": variables}
+    headers = [] if key is None else [(b"idempotency-key", key)]
+    return await client("POST", "/v2/process-instances", body, headers)
+
+
+@pytest.mark.usefixtures("created")
+@pytest.mark.parametrize(("text", "elsewhere"), [("x", 0), (LONG, 1)])
+async def test_large_bodies_are_decoded_elsewhere(client, engine, services, text, elsewhere):
+    answer = await create(client, {"text": text, "fraction": 1.10, "list": [1, {"a": None}]})
+    assert (answer.status, services.compute.stats.done) == (200, elsewhere)
+    found = {name: bytes(value) for name, value in engine.command.variables.items()}
+    assert found == {"text": json.dumps(text).encode(), "fraction": b"1.1", "list": b'[1,{"a":null}]'}
+    assert engine.command.process_id == "order"
+
+
+@pytest.mark.usefixtures("created")
+async def test_what_is_wrong_in_a_large_body_is_said(client, engine, services):
+    async def refused(body):
+        answer = await client("POST", "/v2/process-instances", body)
+        assert (answer.status, engine.appended) == (400, [])
+        return answer.problem["detail"]
+
+    assert "cannot be parsed" in await refused(b'{"variables": {"a": "' + LONG.encode())
+    assert "[nothing] cannot be parsed" in await refused({"nothing": 1, "variables": {"a": LONG}})
+    assert "[variables] cannot be parsed" in await refused({"variables": [LONG]})
+    assert "NUL" in await refused({"variables": {"a": LONG + "\0"}})
+    assert "nested deeper" in await refused(b'{"variables":{"a":' + b"[" * LARGE_BYTES + b"]" * LARGE_BYTES + b"}}")
+    assert "must not have more than 10000" in await refused(
+        {"variables": {f"{LONG[:20]}{i}": 1 for i in range(10_001)}}
+    )
+    assert services.compute.stats.done == 6
+
+
+@pytest.mark.usefixtures("created")
+async def test_idempotency_keys_of_large_bodies_are_those_of_small_ones(client, engine, services, monkeypatch):
+    """Before, such a body was decoded and encoded in the event loop."""
+    variables = {"b": LONG, "a": 1.50}
+    assert (await create(client, variables, b"k")).status == 200
+    assert services.compute.stats.done == 2
+    for module in ("decoding", "large_bodies"):
+        monkeypatch.setattr(f"vivero.api.{module}.LARGE_BYTES", 10_000_000)
+    assert (await create(client, variables, b"k")).status == 200
+    assert (await create(client, variables | {"c": 1}, b"k")).status == 422
+    assert (len(engine.appended), services.compute.stats.done) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    "path", ["process-instances/search", "jobs/activation", "user-tasks/1/assignment", "process-instances/cancellation"]
+)
+async def test_bodies_without_variables_must_not_have_too_many_values(client, services, path):
+    """The event loop decodes them: 4 MB of brackets took half a second."""
+    answer = await client(
+        "POST", f"/v2/{path}", b'{"filter":{"a":[' + b"[]," * MAX_VALUES + b"1" + b" " * LARGE_BYTES + b"]}}"
+    )
+    assert answer.status == 400
+    assert f"more than {MAX_VALUES} values" in answer.problem["detail"]
+    assert services.compute.stats.done == 0
+
+
+async def test_bodies_without_variables_are_not_as_large_as_others(client):
+    answer = await client("POST", "/v2/jobs/activation", {"type": "x" * MAX_BYTES})
+    assert (answer.status, answer.problem["title"]) == (413, "Content Too Large")
+
+
+async def test_long_texts_have_no_values(client):
+    answer = await client("POST", "/v2/jobs/activation", {"type": "a,[{" * MAX_VALUES, "timeout": "never"})
+    assert "more than" not in answer.problem["detail"]
+
+
+class Refusing:
+    """A pool that does nothing."""
+
+    def __init__(self, error) -> None:
+        self._error = error
+
+    async def call(self, *_arguments, **_options):
+        await trio.lowlevel.checkpoint()
+        raise self._error
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "title", "detail"),
+    [
+        (Busy("100 tasks wait for a compute process already"), 503, "RESOURCE_EXHAUSTED", "100 tasks wait"),
+        (ProcessDied("status -9"), 503, "UNAVAILABLE", "was ended"),
+        (TooCostly("more than 30 s of CPU time"), 400, "INVALID_ARGUMENT", "takes more than 30 s of CPU time"),
+    ],
+)
+async def test_what_clients_are_told_when_it_is_not_done(services, engine, error, status, title, detail):
+    client = Client(app.build(replace(services, compute=Refusing(error))))
+    answer = await client("POST", "/v2/messages/publication", {"name": "m", "variables": {"a": LONG}})
+    assert (answer.status, answer.problem["title"], engine.appended) == (status, title, [])
+    assert detail in answer.problem["detail"]
+    assert answer.headers.get(b"retry-after") == (b"1" if status == 503 else None)
+
+
+async def test_small_work_needs_no_compute_process(services, engine):
+    """Nothing is started for it."""
+    client = Client(app.build(replace(services, compute=Refusing(AssertionError()))))
+    engine.reply = InstanceReply(KEY + 1, KEY, "order", 3, "<default>", (), None)
+    assert (await create(client, {"a": "x" * 100_000}, key=b"k")).status == 200

@@ -27,6 +27,17 @@ _TURNS = itertools.cycle(random.sample(PORTS, len(PORTS)))
 """Ports in a random order: whoever asks later gets another one than somebody who does not listen yet."""
 
 
+COMPUTE = "vivero.engine.runtime.compute"
+
+
+def _command(process):
+    """Nothing if it has just ended."""
+    try:
+        return process.cmdline()
+    except psutil.NoSuchProcess:
+        return []
+
+
 class NotInTime(AssertionError):
     """Something that must happen has not, within a generous deadline."""
 
@@ -191,6 +202,11 @@ class Program:
 
     def printed(self):
         return self._out.read_text()
+
+    def compute_processes(self):
+        """Its compute processes, and those of its processes."""
+        found = psutil.Process(self.pid).children(recursive=True)
+        return [each for each in found if COMPUTE in _command(each)]
 
     def end(self):
         """Whatever it does: end it now, and all that it started."""

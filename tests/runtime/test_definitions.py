@@ -59,7 +59,7 @@ class Counting:
     def __init__(self) -> None:
         self.parsed: list[str] = []
 
-    def __call__(self, content: bytes, name: str) -> Parsed:
+    async def __call__(self, content: bytes, name: str, urgent: bool) -> Parsed:
         self.parsed.append(name)
         return parse(content, name)
 

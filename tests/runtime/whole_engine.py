@@ -56,6 +56,10 @@ def starts(expression, kind="timeCycle", id="p", note=""):
     ).encode()
 
 
+async def _read(content, name, _urgent):
+    return parse(content, name, enabled=ALL_KINDS)
+
+
 class EngineBench:
     """The parts, and words for what tests do with them. `settled` waits for everything that was appended."""
 
@@ -69,9 +73,7 @@ class EngineBench:
         self._moved = trio.Event()
         connect = partial(driver.connect, dsn)
         self._pool = Pool(lambda deadline: driver.connect(dsn, name="vivero test", deadline=deadline), 2)
-        self.definitions = DefinitionCache(
-            self._pool.connection, definition_settings, partial(parse, enabled=ALL_KINDS)
-        )
+        self.definitions = DefinitionCache(self._pool.connection, definition_settings, _read)
         self.consumer = Consumer(
             lambda name: connect(name=name),
             "test",

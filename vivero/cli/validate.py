@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from vivero.api.deployment_checks import problems_of, webhook_problems
+from vivero.api.deployment_problems import problems_of, webhook_problems
 from vivero.api.deployment_warnings import forms_elsewhere, lacking, warnings_of
 from vivero.cli.failures import Failure
 from vivero.cli.files import FILES, shown_names

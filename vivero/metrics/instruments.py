@@ -74,6 +74,11 @@ def of_cache(name: str) -> Callable[[Parts], Iterable[Observed]]:
     return one(lambda parts: getattr(parts.definitions.stats, name))
 
 
+def of_compute(name: str) -> Callable[[Parts], Iterable[Observed]]:
+    """A figure of the compute processes."""
+    return one(lambda parts: getattr(parts.compute.stats, name))
+
+
 def of_pools(name: str) -> Callable[[Parts], Iterable[Observed]]:
     """A number of each connection pool's figures."""
 
@@ -305,6 +310,11 @@ INSTRUMENTS: Sequence[Instrument] = (
     counter("definitions.evictions", "{file}", "Files evicted from the cache.", of_cache("evictions")),
     gauge("definitions.files", "{file}", "Files in the cache.", of_cache("size")),
     gauge("definitions.size", "By", "Memory of the models in the cache, as an estimate.", of_cache("bytes")),
+    gauge("compute.processes", "{process}", "Compute processes.", of_compute("processes")),
+    gauge("compute.waiting", "{task}", "Tasks that wait for a compute process.", of_compute("waiting")),
+    counter("compute.done", "{task}", "Tasks that compute processes have done.", of_compute("done")),
+    counter("compute.refused", "{task}", "Tasks that found too many others waiting.", of_compute("refused")),
+    counter("compute.too_costly", "{task}", "Tasks that took more than one task may.", of_compute("too_costly")),
     gauge("pool.connections", "{connection}", "Connections of a pool in use.", of_pools("in_use")),
     gauge("pool.size", "{connection}", "The most connections of a pool.", of_pools("size")),
     gauge("pool.waiting", "{request}", "Requests that wait for a connection.", of_pools("waiting")),

@@ -12,6 +12,7 @@ from vivero.connections import Pools
 from vivero.engine.jobs.dispatcher import JobDispatcher
 from vivero.engine.runtime.appender.task import Appender
 from vivero.engine.runtime.completions import Completions
+from vivero.engine.runtime.compute.pool import ComputePool
 from vivero.engine.runtime.consumer.leadership import Consumer
 from vivero.engine.runtime.counts_by_type import CountsByType
 from vivero.engine.runtime.database_figures import DatabaseFigures
@@ -34,6 +35,7 @@ class Parts:
     timers: Mapping[int, Timers]
     completions: Completions
     definitions: DefinitionCache
+    compute: ComputePool
     pools: Pools
     long_polls: LongPolls
     hub: Hub

@@ -78,7 +78,7 @@ async def _serve(begin: Begin, channel: Channel[ToChild], messages: AsyncIterato
     config, stop = begin.config, trio.Event()
     node = program.node_name(config.api.node_name, begin.name)
     program.allow_files(program.open_files(config))
-    program.tune_collector()
+    program.tune_interpreter()
     turns = ConnectionCounts(begin.counts, config.processes, begin.index)
     certificate = certificate_of(config.tls)
     endpoint = Endpoint(_listeners(begin.listeners), turns, certificate=certificate)

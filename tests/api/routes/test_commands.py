@@ -152,6 +152,30 @@ async def test_problems_on_the_way_are_warnings(rows, reader):
     assert "missing" in answer["warnings"][0]["message"]
 
 
+@pytest.mark.parametrize(
+    ("expression", "result"),
+    [
+        ("=count(for i in 1..60000 return i)", 60_000),
+        ('=string length(string join(for i in 1..999 return "0123456789", ""))', 9_990),
+        ("=1" + "+1" * 9_000, 9_001),
+    ],
+)
+async def test_an_expression_that_takes_long_is_evaluated_elsewhere(rows, reader, services, expression, result):
+    assert (await evaluate(reader, expression)).json["result"] == result
+    assert services.compute.stats.done == 1
+
+
+async def test_large_variables_of_an_expression_are_decoded_elsewhere(rows, reader, services):
+    assert (await evaluate(reader, "=count(a)", variables={"a": [1.5] * 6_000})).json["result"] == 6_000
+    assert services.compute.stats.done == 1
+
+
+@pytest.mark.parametrize("expression", ["=1 + 1", "=missing", "=1 +", "text", '=matches("aaa", "a+")'])
+async def test_a_short_expression_needs_no_compute_process(rows, reader, services, expression):
+    await evaluate(reader, expression)
+    assert services.compute.stats.started == 0
+
+
 async def test_an_expression_sees_a_scope(rows, reader):
     rows.instance()
     rows.element()

@@ -97,6 +97,40 @@ async def test_files_are_deployed(rows, reader, stored, engine):
 FORM = b'{"id": "ask", "components": [], "versionTag": "v1"}'
 
 
+async def deployed(reader, services, content):
+    answer = await reader("POST", "/v2/deployments", body(part(content)), [TYPE])
+    assert answer.status == 200, answer.problem
+    (parsed,) = services.definitions.parsed.values()
+    return parsed.processes[0]
+
+
+async def test_large_files_are_read_elsewhere(rows, reader, stored, engine, services):
+    tasks = "".join(f'<task id="t{i}"/><sequenceFlow id="f{i}" sourceRef="s" targetRef="t{i}"/>' for i in range(300))
+    found = await deployed(reader, services, process(more=tasks))
+    assert (len(found.nodes), len(found.flows), services.compute.stats.done) == (302, 300, 1)
+    assert engine.command.resources[0].processes[0].id == "order"
+
+
+TIMER = '<startEvent id="t"><timerEventDefinition><timeCycle>{}</timeCycle></timerEventDefinition></startEvent>'
+
+
+@pytest.mark.parametrize(
+    ("cycle", "elsewhere"), [("R3/PT1H", 0), ('=cycle(3, duration(if now() = null then "PT2H" else "PT1H"))', 1)]
+)
+async def test_start_events_are_evaluated_elsewhere(rows, reader, stored, services, cycle, elsewhere):
+    """They may use all steps of an expression, in a file of any size."""
+    more = TIMER.format(cycle.replace('"', "&quot;"))
+    assert "t" in (await deployed(reader, services, process(more=more))).nodes
+    assert services.compute.stats.done == elsewhere
+
+
+async def test_the_problems_of_large_files_are_the_same(client, engine, services):
+    bad = process(more='<task id="s"/>' + "<!-- long -->" * 500)
+    answer = await client("POST", "/v2/deployments", body(part(bad)), [TYPE])
+    assert (answer.status, services.compute.stats.done, engine.appended) == (400, 1, [])
+    assert "'order.bpmn' line 3 element 's'" in answer.problem["detail"]
+
+
 async def test_forms_are_deployed(rows, reader, stored, engine):
     engine.reply = DeploymentReply(KEY, "<default>", (), (DeployedForm("ask", 3, "ask.form", "<default>", KEY + 3),))
     answer = await reader("POST", "/v2/deployments", body(part(FORM, file_name="ask.form")), [TYPE])

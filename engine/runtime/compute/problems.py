@@ -1,0 +1,23 @@
+"""What may happen to a task of a compute process."""
+
+from __future__ import annotations
+
+
+class NotComputed(Exception):
+    """The task was not done."""
+
+
+class Busy(NotComputed):
+    """Too many tasks wait, or the task waited too long. It can be tried again later."""
+
+
+class TooCostly(NotComputed):
+    """The task takes more CPU time or memory than one task may. The message says which."""
+
+
+class ProcessDied(NotComputed):
+    """Somebody ended the compute processes that did the task. It can be tried again."""
+
+
+class TaskFailed(Exception):
+    """The function of the task raised an exception: a bug. The message is its traceback."""

@@ -1,0 +1,161 @@
+"""Work that computes: many clients let the program evaluate, parse, decode and hash for as long as they may."""
+
+import itertools
+import json
+import uuid
+from collections import Counter
+
+import pytest
+import trio
+
+from tests.hostile.choice import one_of
+from tests.hostile.target import BPMN
+from tests.process.http_client import Caller
+from tests.process.load import send_files
+
+BUSY = (200, 400, 503)
+"""Done, too costly, or too many others wait. Nothing else may happen to a client that computes."""
+LARGE = 4_000_000
+TASK = (
+    '<bpmn:sequenceFlow id="f{n}" sourceRef="{before}" targetRef="t{n}"/><bpmn:serviceTask id="t{n}">'
+    '<bpmn:extensionElements><zeebe:taskDefinition type="t{n}"/><zeebe:ioMapping>'
+    '<zeebe:input source="=x + {n} * 2" target="y"/></zeebe:ioMapping></bpmn:extensionElements></bpmn:serviceTask>'
+)
+TIMERS = (
+    '<bpmn:startEvent id="e{n}"><bpmn:timerEventDefinition><bpmn:timeCycle xsi:type="bpmn:tFormalExpression">'
+    "=if count(for i in 1..60000 return i) &gt; 0 then cycle(1, duration(&quot;P9D&quot;)) else null"
+    "</bpmn:timeCycle></bpmn:timerEventDefinition></bpmn:startEvent>"
+)
+
+
+def process(content):
+    id = f"computed-{uuid.uuid4().hex}"
+    return BPMN.format(f'<bpmn:process id="{id}" isExecutable="true">{content}</bpmn:process>')
+
+
+def tasks(count):
+    befores = ["s", *(f"t{n}" for n in range(count))]
+    return '<bpmn:startEvent id="s"/>' + "".join(TASK.format(n=n, before=befores[n]) for n in range(count))
+
+
+def sending(path, body):
+    body = body.encode()
+
+    async def send(caller):
+        return await caller.send("POST", f"/v2/{path}", body, "application/json", within_s=120)
+
+    return send
+
+
+def evaluating(expression, **more):
+    return sending("expression/evaluation", json.dumps({"expression": expression, **more}))
+
+
+def deploying(content):
+    async def deploy(caller):
+        return await send_files(caller, {"computed.bpmn": process(content)})
+
+    return deploy
+
+
+def values(value, size=LARGE):
+    return ",".join([value] * (size // (len(value) + 1)))
+
+
+def creating(value):
+    return sending("process-instances", f'{{"processDefinitionId":"one-task","variables":{{"a":[{values(value)}]}}}}')
+
+
+def form(components):
+    content = json.dumps({"id": "f", "type": "default", "components": components})
+
+    async def deploy(caller):
+        return await send_files(caller, {"computed.form": content})
+
+    return deploy
+
+
+def attack(clients, work):
+    return [(work, clients)]
+
+
+ATTACKS = {
+    "steps": lambda: attack(40, evaluating("=for i in 1..60000 return i * 2")),
+    "regular-expressions": lambda: attack(
+        40, evaluating('=for i in 1..1000 return matches("' + "a" * 60 + '!", "(a|aa)+$")')
+    ),
+    "large-contexts": lambda: attack(40, evaluating("=count(a)", variables={"a": [1.5] * 200_000})),
+    "long-expressions": lambda: attack(40, evaluating("=1" + "+1" * 9_000)),
+    "large-models": lambda: attack(8, deploying(tasks(4_000))),
+    "small-models": lambda: attack(8, deploying(tasks(8))),
+    "start-timers": lambda: attack(8, deploying("".join(TIMERS.format(n=n) for n in range(8)))),
+    "expressions-and-models": lambda: [
+        *attack(40, evaluating("=for i in 1..60000 return i * 2")),
+        *attack(8, deploying(tasks(4_000))),
+    ],
+    "forms": lambda: attack(8, form([{"type": "textfield", "id": f"c{n}", "key": f"k{n}"} for n in range(4_000)])),
+    "bodies-of-lists": lambda: attack(8, creating("[]")),
+    "bodies-of-fractions": lambda: attack(8, creating("1.1")),
+    "searches-of-lists": lambda: attack(8, sending("variables/search", f'{{"filter":{{"a":[{values("[]")}]}}}}')),
+    "searches-of-many-keys": lambda: attack(
+        8,
+        sending("jobs/search", json.dumps({"filter": {"jobKey": {"$in": [str(2**51 + n) for n in range(9_999)]}}})),
+    ),
+    "searches-of-many-conditions": lambda: attack(
+        8,
+        sending(
+            "process-instances/search",
+            json.dumps({"filter": {"$or": [{"processDefinitionId": {"$like": f"a{n}*"}} for n in range(200)]}}),
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", one_of(ATTACKS))
+async def test_many_clients_that_let_it_compute(target, name):
+    """Others go on. The ones that compute are served in turn, or told to come again."""
+    counts = Counter()
+    async with target.attacked(within_s=180), trio.open_nursery() as nursery:
+        for work, clients in ATTACKS[name]():
+            for number in range(clients):
+                nursery.start_soon(compute, target.port, work, counts, number)
+        await served(counts, 40)
+        nursery.cancel_scope.cancel()
+    assert set(counts) <= set(BUSY), counts
+    assert counts[200] or counts[400], counts
+
+
+async def compute(port, work, counts, number):
+    async with Caller(port) as caller:
+        for turn in itertools.count():
+            if turn == 0:
+                await trio.sleep(number * 0.01)
+            answer = await work(caller)
+            counts[answer.status] += 1
+            if answer.status == 503:
+                assert answer.headers["retry-after"]
+                await trio.sleep(float(answer.headers["retry-after"]))
+
+
+async def served(counts, answers):
+    with trio.move_on_after(30):
+        while sum(counts.values()) < answers:  # noqa: ASYNC110  the answers come to many clients
+            await trio.sleep(0.1)
+
+
+async def test_compute_processes_that_are_killed_again_and_again(target):
+    """Their tasks are done again, or refused."""
+    counts = Counter()
+    async with target.attacked(within_s=180), trio.open_nursery() as nursery:
+        for number in range(8):
+            nursery.start_soon(compute, target.port, evaluating("=for i in 1..60000 return i"), counts, number)
+        for _ in range(20):
+            for process in target.program.compute_processes():
+                process.kill()
+            await trio.sleep(0.2)
+        nursery.cancel_scope.cancel()
+    assert set(counts) <= set(BUSY), counts
+    answer = await target.call(
+        "POST", "/v2/expression/evaluation", {"expression": "=count(for i in 1..60000 return i)"}
+    )
+    assert answer.json["result"] == 60_000
