@@ -75,6 +75,7 @@ class Running(NamedTuple):
     version: str
     host: str
     port: int
+    roles: Sequence[str]
 
 
 class View(msgspec.Struct, frozen=True, gc=False):

@@ -44,7 +44,7 @@ SELECT pg_notify($2, '{}');
 -- name: running
 -- The nodes that run now, for a program that starts. The schema may be older than the program: this reads only columns that the table has
 -- had since the migration that made it.
-SELECT id, version, host, port FROM nodes n
+SELECT id, version, host, port, roles FROM nodes n
 WHERE heartbeat_at > clock_timestamp() - make_interval(secs => $1) AND (
     pg_postmaster_start_time() > clock_timestamp() - make_interval(secs => $1)
     OR EXISTS (SELECT FROM pg_stat_activity s WHERE s.pid = n.pid AND s.backend_start = n.backend_start))

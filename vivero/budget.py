@@ -11,6 +11,8 @@ from vivero.roles import Role
 
 CHORES = 2
 """Chores that use the database at the same time."""
+OF_A_PARTITION = 3
+"""Two of its consumer, one of its timers."""
 SPARE = 2
 """Connections for commands, and for one that is opened again while its session still ends."""
 BASE_BYTES = 150_000_000
@@ -29,7 +31,7 @@ def connections(config: Config) -> int:
         needed += 1  # completions
         needed += size if config.tenants.enabled else 0  # reads with the second role
     if config.has_role(Role.ENGINE):
-        needed += 3 * config.partitions + 2  # two of each consumer, one of its timers; trials, batch operations
+        needed += OF_A_PARTITION * config.partitions + 2  # trials, batch operations
     if config.works_connectors:
         needed += 1  # its jobs
         needed += 0 if config.has_role(Role.API, Role.ENGINE) else size + shared  # models, the commands of its jobs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import structlog
@@ -9,7 +10,9 @@ import trio
 
 from vivero import budget
 from vivero.config import Config
+from vivero.roles import Role
 from vivero.storage import nodes
+from vivero.storage.nodes import Running
 from vivero.storage.postgres import connection_limit, driver
 from vivero.storage.postgres.connection_limit import Limit
 from vivero.storage.postgres.driver import Connection
@@ -53,20 +56,27 @@ async def _fitted(dsn: str, config: Config, gone_s: float) -> Config:
     end = trio.current_time() + gone_s
     try:
         while True:
-            limit = await _limit(connection)
-            if (fitted := budget.fitted(config, limit.free)) is not None:
+            running = await nodes.running(connection)
+            limit, led = await _limit(connection, running), _led_by_others(config, running)
+            if (fitted := budget.fitted(config, limit.free + led)) is not None:
                 return fitted
             if not limit.of_nodes or trio.current_time() >= end:
-                raise TooFewConnections(_advice(limit, budget.smallest(config), config.processes))
+                raise TooFewConnections(_advice(limit, budget.smallest(config) - led, config.processes))
             await trio.sleep(POLL_S)
     finally:
         connection.close()
 
 
-async def _limit(connection: Connection) -> Limit:
+def _led_by_others(config: Config, running: Sequence[Running]) -> int:
+    """Connections of partitions that others lead now. They move with them, so this program needs none beside them."""
+    led = config.has_role(Role.ENGINE) and any(nodes.ENGINE in node.roles for node in running)
+    return budget.OF_A_PARTITION * config.partitions * config.processes if led else 0
+
+
+async def _limit(connection: Connection, running: Sequence[Running]) -> Limit:
     """The limit that leaves least. If no node runs, sessions of nodes are about to end."""
     limits = await connection_limit.limits(connection)
-    if not await nodes.running(connection):
+    if not running:
         limits = [limit._replace(of_nodes=0) for limit in limits]
     return min(limits, key=lambda limit: limit.free)
 
@@ -75,7 +85,7 @@ async def _readers_fitted(reader_url: str, config: Config) -> Config:
     """The second role of multi-tenancy has a limit of its own."""
     connection = await driver.connect(reader_url, name="vivero:budget")
     try:
-        limit = await _limit(connection)
+        limit = min(await connection_limit.limits(connection), key=lambda limit: limit.free)
     finally:
         connection.close()
     size = min(config.database.pool_size, limit.free // config.processes)

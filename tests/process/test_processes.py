@@ -261,12 +261,12 @@ async def test_processes_that_die_again_and_again_end_the_program(start):
 
 
 async def test_more_connections_than_postgresql_grants_are_refused(start):
-    processes = start(3, VIVERO_DATABASE_POOL_SIZE="8")
+    processes = start(5, VIVERO_DATABASE_POOL_SIZE="8")
     processes.program.start()
     assert await processes.program.wait() == 1
     last = processes.program.said().splitlines()[-1]
     expected = (
-        "Error: 3 processes need at least 51 connections to PostgreSQL, and 47 are free (max_connections: 47). Raise"
+        "Error: 5 processes need at least 85 connections to PostgreSQL, and 77 are free (max_connections: 77). Raise"
     )
     assert last.startswith(expected)
 

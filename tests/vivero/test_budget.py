@@ -119,6 +119,10 @@ async def test_sessions_of_nodes_that_run_count(database, limit):
     await nodes.register(beside[0], Registration("a", ["api"], "1.0", 13, "host", 8080))
     with pytest.raises(TooFewConnections, match=r"and 16 are free .*: 20, 4 by other nodes in use"):
         await fit(database, Config(), gone_s=0)
+    await nodes.register(beside[1], Registration("b", ["engine"], "1.0", 13, "host", 8080))
+    fitted = await fit(database, Config(partitions=4))  # those move to it when that node ends
+    assert (fitted.database.pool_size, fitted.partitions) == (1, 4)
+    await nodes.leave(beside[1], "b")
     async with trio.open_nursery() as nursery:
         nursery.start_soon(fit, database, Config())
         await trio.testing.wait_all_tasks_blocked(0.05)

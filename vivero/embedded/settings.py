@@ -71,6 +71,7 @@ TEST = Settings(
             "fsync": "off",
             "full_page_writes": "off",
             "synchronous_commit": "off",
+            "max_connections": "80",  # several programs
             "shared_buffers": "64MB",
             "checkpoint_timeout": "30min",
             "wal_level": "minimal",
