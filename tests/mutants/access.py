@@ -301,15 +301,15 @@ ACCESS: tuple[Mutant, ...] = (
         "sign-outs are not recorded",
         f"{SIGN_IN}::TestRecords::test_sign_outs",
         "vivero/web/sign_in.py",
-        ("            if username is not None:\n", "            if False:\n"),
+        ("            if user is not None:\n", "            if False:\n"),
     ),
     mutant(
         "a sign-out and its record are two transactions",
         f"{SIGN_IN}::TestRecords::test_a_sign_out_and_its_record_are_one_transaction",
         "vivero/web/sign_in.py",
         (
-            "connection() as connection, connection.transaction():\n            username",
-            "connection() as connection:\n            username",
+            "connection() as connection, connection.transaction():\n            user = await end",
+            "connection() as connection:\n            user = await end",
         ),
     ),
     mutant(

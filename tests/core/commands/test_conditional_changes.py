@@ -132,6 +132,6 @@ def test_a_bug_in_a_conditional_change_is_quarantined_without_its_condition(one,
 
 def test_all_changes_of_one_tree_can_be_conditional():
     with_key = {kind for kind in FROM_CLIENTS if "key" in kind.__struct_fields__}
-    internal = {"WithholdJob", "DeleteResource"}
+    internal = {"WithholdJob", "DeleteResource", "ExpireMessage"}
     assert {kind.__name__ for kind in with_key - CHANGES - {ChangeIfMatch}} == internal
     assert CompleteUserTask in CHANGES
