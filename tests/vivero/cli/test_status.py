@@ -242,3 +242,23 @@ def test_without_credentials_the_health_is_shown(monkeypatch):
     wrong = CliRunner().invoke(main, ["status"], env={**nobody, "VIVERO_TOKEN": "wrong"})
     assert wrong.exit_code == 1
     assert "needs credentials (401 Unauthorized). Set VIVERO_TOKEN" in wrong.stderr
+
+
+@pytest.mark.parametrize(("slow", "shown"), [(True, ["too slow: it withholds 93% of the time"]), (False, [])])
+def test_a_server_on_a_slow_machine_is_healthy_and_says_so(monkeypatch, slow, shown):
+    answers = {
+        "/v2/topology": {"brokers": [], "gatewayVersion": "8.9.0", "clusterId": "c"},
+        "/cluster/nodes": {"nodes": []},
+        "/cluster/status": {"machine": {"slow": slow, "withheldShare": 0.93, "withheldSeconds": 9.0}},
+        "/cluster/figures": {},
+    }
+
+    def answer(request):
+        found = answers.get(request.url.path)
+        return httpx.Response(204) if found is None else httpx.Response(200, json=found)
+
+    monkeypatch.setattr(server_options, "Client", partial(Client, transport=httpx.MockTransport(answer)))
+    said = CliRunner().invoke(main, ["status"], catch_exceptions=False)
+    lines = said.stdout.splitlines()
+    assert (said.exit_code, lines[0]) == (0, "health\thealthy")
+    assert [line.split("\t")[1][:38] for line in lines if line.startswith("machine")] == shown
