@@ -71,7 +71,7 @@ async def warn_of_taken_names(dsn: str, auth: AuthSettings) -> None:
         log.warning(
             "users of the identity provider have names of local users and are refused: they sign in by password, or"
             " auth.oidc_shared_names lets them in",
-            names=names,
+            usernames=names,
         )
 
 

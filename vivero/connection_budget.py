@@ -40,9 +40,10 @@ async def fit(dsn: str, config: Config, gone_s: float = GONE_S) -> Config:
     """
     fitted = await _fitted(dsn, config, gone_s)
     if fitted != config:
+        needed = budget.connections(config) * config.processes
         log.warning(
             "the pools of connections are smaller than set, because PostgreSQL grants too few connections",
-            needed=budget.connections(config) * config.processes,
+            needed=needed,
             pool_size=fitted.database.pool_size,
             background_jobs=fitted.jobs.max_concurrent,
         )

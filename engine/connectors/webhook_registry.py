@@ -135,4 +135,4 @@ class WebhookRegistry:
         """Log a problem of a deployed webhook once: an older program may have accepted what this one refuses."""
         if (definition.key, problem) not in self._told:
             self._told[definition.key, problem] = True
-            log.warning("a webhook gets no calls", process=definition.process_id, problem=problem)
+            log.warning("a webhook gets no calls", process=definition.process_id, detail=problem)

@@ -18,8 +18,8 @@ from vivero.storage.postgres.errors import told
 
 log = structlog.get_logger(__name__)
 
-LOAD_TIMEOUT_S = 10.0
-"""The deadline for one file: a connection, the read, and the parser."""
+LOAD_TIMEOUT_S = 120.0
+"""The deadline for one file: a connection, the read, and its turn in a compute process, which deployments use, too."""
 
 
 class WarmUp:

@@ -7,7 +7,7 @@ never read again: while a batch is on its way, the state may be newer than the d
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -77,9 +77,9 @@ async def _load_references(
     rows, leases = await _references(reader, state, plan)
     references = _in_order(needs, rows, signals)
     beyond = await row_bound.beyond(reader, state, references)
-    to_use = {one.place for one in references if not one.need.to_end} - beyond
-    await load_parts(reader, state, lacking(state, to_use))
-    await load_parts(reader, state, lacking(state, {one.place for one in references} - beyond), to_end=True)
+    parts = lacking(state, {one.place for one in references} - beyond)
+    used = lacking(state, {one.place for one in references if not one.need.to_end})
+    await load_parts(reader, state, parts, parts.keys() - used.keys())
     left_out = {one.need for one in references if one.place in beyond and one.need.kind is not NeedKind.SIGNAL}
     return Loaded(leases, left_out | message_channels.take_signals(state, signals, beyond))
 
@@ -111,7 +111,7 @@ async def _load_work(reader: Connection, state: State, roots: set[int]) -> None:
         await load_parts(reader, state, lacking(state, {one.place for one in references} - beyond))
         pages.bound_work(state, roots, {one.key for one in references if one.place in beyond})
     while parts := await pages.children(reader, state, roots):
-        await load_parts(reader, state, parts, to_end=True)
+        await load_parts(reader, state, parts, parts.keys())
         if not state.parts.keys().isdisjoint(parts):
             break
     await pages.items(reader, state, roots, ())
@@ -143,8 +143,8 @@ async def _references(reader: Connection, state: State, plan: LoadPlan) -> tuple
     return rows, dict(answers.get(_sql["leases"], []))
 
 
-async def load_parts(reader: Connection, state: State, parts: dict[int, int], to_end: bool = False) -> None:
-    """Loads parts (part → root). `to_end`: without variables, because the parts are only to be ended."""
+async def load_parts(reader: Connection, state: State, parts: dict[int, int], to_end: Set[int] = frozenset()) -> None:
+    """Loads parts (part → root). Those in `to_end` come without variables, because they are only to be ended."""
     if not parts:
         return
     weights = {root: state.trees[root].weight if root in state.trees else 0 for root in parts.values()}
@@ -206,7 +206,7 @@ async def _parts_around(reader: Connection, state: State, rows: list[ScopeRow]) 
     return set(lacking(state, set(found)))
 
 
-async def _load_contents(reader: Connection, state: State, scopes: list[int], to_end: bool) -> None:
+async def _load_contents(reader: Connection, state: State, scopes: list[int], to_end: Set[int]) -> None:
     """Loads the variables, loop items, user tasks and definitions of scopes that were just loaded."""
     if not scopes:
         return
@@ -214,7 +214,9 @@ async def _load_contents(reader: Connection, state: State, scopes: list[int], to
     definitions = {i.definition_key for i in instances if i.definition_key not in state.catalogue.definitions}
     bodies = [key for key in scopes if (e := state.elements[key]).loop is not None and e.pages is None]
     user_task_parts = {_part_of(e) for key in scopes if (e := state.elements[key]).type == "USER_TASK"}
-    calls: list[Call] = [] if to_end else [(_sql["variables"], (scopes,))]
+    ending = {key for key in scopes if _part_of(state.elements[key]) in to_end} if to_end else set()
+    used = [key for key in scopes if key not in ending]
+    calls: list[Call] = [(_sql["variables"], (used,))] if used else []
     if bodies:
         calls.append((_sql["loop_items"], (bodies,)))
     if definitions:
@@ -224,8 +226,7 @@ async def _load_contents(reader: Connection, state: State, scopes: list[int], to
     results = await reader.pipeline(calls) if calls else []
     answers = {call[0]: result.rows for call, result in zip(calls, results, strict=True)}
     await _add_variables(state, answers.get(_sql["variables"], []))
-    if to_end:
-        pages.make_lazy(state, scopes)
+    pages.make_lazy(state, ending)
     for body_key, index, item, result in answers.get(_sql["loop_items"], []):
         body = state.elements[body_key]
         body.items.append(LoopItem(index, body, item, result))

@@ -77,12 +77,13 @@ async def _live(connection: Connection, tree: _Tree) -> Snapshot:
 
 async def _load_scopes(connection: Connection, state: State, root: int) -> None:
     """Loads all live rows but variables and items of loops: first the root, then loop after loop."""
-    await load.load_parts(connection, state, {root: root}, to_end=True)
+    await load.load_parts(connection, state, {root: root}, {root})
     entered: set[int] = set()
     while bodies := state.paged.keys() - entered:
         entered |= bodies
         inner = (await connection.execute(_sql["inner_instances"], (sorted(bodies),))).rows
-        await load.load_parts(connection, state, {key: root for (key,) in inner}, to_end=True)
+        parts = {key: root for (key,) in inner}
+        await load.load_parts(connection, state, parts, parts.keys())
 
 
 async def _load_values(connection: Connection, state: State) -> None:

@@ -19,7 +19,7 @@ from vivero.engine.core.records.conditional_changes import ChangeIfMatch
 from vivero.engine.core.records.conditionals import EvaluateConditionals
 from vivero.engine.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
 from vivero.engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob, WithholdJob
-from vivero.engine.core.records.messages import CorrelateMessage, PublishMessage
+from vivero.engine.core.records.messages import CorrelateMessage, ExpireMessage, PublishMessage
 from vivero.engine.core.records.signals import BroadcastSignal
 from vivero.engine.core.records.slots import MoveSlots
 from vivero.engine.core.records.timers import FireTimer, MoveTimer
@@ -62,6 +62,8 @@ IN_BODIES = {
 }
 """Commands of one tenant that may name the key of a definition."""
 WITHOUT_KEYS = {PublishMessage, CorrelateMessage, BroadcastSignal, Deploy, MoveSlots}
+OF_ERASURES = {ExpireMessage}
+"""Commands of an operator who may use all tenants."""
 
 KEYS = """
     SELECT 'instance', process_instance_key FROM process_instances
@@ -76,7 +78,7 @@ OF_COMMANDS = ("log.append", "load.", "message_channels.", "definitions.", "save
 
 
 def test_every_command_of_clients_is_tried():
-    assert {*BY_KEY, *IN_BODIES, *WITHOUT_KEYS} == {*FROM_CLIENTS}
+    assert {*BY_KEY, *IN_BODIES, *WITHOUT_KEYS, *OF_ERASURES} == {*FROM_CLIENTS}
 
 
 @pytest.fixture

@@ -136,7 +136,7 @@ class TestFirstAdministrator:
         for more, names in (({}, [["ann", "bob"]]), ({"oidc_shared_names": "ann"}, [["bob"]])):
             with structlog.testing.capture_logs() as logged:
                 await access.warn_of_taken_names(database, configured(**provider, **more).auth)
-            assert [line["names"] for line in logged] == names
+            assert [line["usernames"] for line in logged] == names
         with structlog.testing.capture_logs() as logged:
             await access.warn_of_taken_names(database, configured(mode="required").auth)
         assert logged == []

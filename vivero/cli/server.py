@@ -118,7 +118,7 @@ def _say_ready(chosen: Config, ready: program.Ready) -> None:
     try:
         click.echo(banner(chosen, ready))
     except OutputFailed as error:
-        log.warning("the server is ready, but cannot print so", reason=str(error), address=ready.address)
+        log.warning("the server is ready, but cannot print so", detail=str(error), address=ready.address)
     service_manager.notify("READY=1")
 
 

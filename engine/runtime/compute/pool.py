@@ -69,7 +69,7 @@ class ComputePool:
             return await self._attempt(work, arguments)
         except TooCostly as error:
             self._too_costly += 1
-            log.warning("a task was ended, because it takes too much", kind=kind, why=str(error))
+            log.warning("a task was ended, because it takes too much", kind=kind, detail=str(error))
             raise
         finally:
             self._turns.give()
@@ -91,7 +91,7 @@ class ComputePool:
             try:
                 return await self._once(work, arguments)
             except ProcessDied as error:
-                log.warning("a task is done again, because its process died", why=str(error))
+                log.warning("a task is done again, because its process died", detail=str(error))
         return await self._once(work, arguments)
 
     async def _once(self, work: Callable[..., T], arguments: tuple[Any, ...]) -> T:

@@ -23,6 +23,7 @@ HARMLESS = {
     *("after_s", "allowed", "asked", "attempt", "attempts", "before", "computed_s", "count", "delay_s", "failures"),
     *("first", "grace_s", "items", "last", "lasted_s", "lines", "needed", "open_connections", "partitions", "port"),
     *("records", "seconds", "silent_s", "size", "so_far", "status", "timeline", "timers", "took_s"),
+    *("background_jobs", "kind", "limit", "pool_size", "processes", "processor", "withheld"),
     # keys, positions and digests
     *(
         "batch",
@@ -42,7 +43,7 @@ HARMLESS = {
     *("build", "child", "counts", "detail", "did_you_mean", "endpoint", "final", "group", "intent", "job_type"),
     *("method", "operation", "outcome", "provider", "route", "seen", "signal", "state", "task", "type", "variable"),
     # nodes, files, people and their machines
-    *("address", "file", "host", "leader", "node", "username", "version"),
+    *("address", "file", "host", "leader", "node", "pid", "username", "usernames", "version"),
     # names in models
     *("element", "path", "process"),
     "exc_info",
