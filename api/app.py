@@ -26,7 +26,7 @@ from vivero.api.access.scopes import restrict
 from vivero.api.decoding import check_json_type
 from vivero.api.metrics import UNKNOWN
 from vivero.api.origins import Gate
-from vivero.api.problems import Problem, not_appended, too_large
+from vivero.api.problems import Problem, not_appended, not_computed, too_large
 from vivero.api.redirects import without_mark
 from vivero.api.request import OWNER, RELEASE, ClientLeft, Headers, Receive, Request, Send
 from vivero.api.request_ids import RequestIds
@@ -38,6 +38,7 @@ from vivero.api.storage_problems import StorageProblems, bug
 from vivero.api.tracing import ROUTE, traced
 from vivero.engine.core.records.codec import UnknownFormat
 from vivero.engine.runtime.appender.admission import NotAppended
+from vivero.engine.runtime.compute.problems import NotComputed
 from vivero.storage.postgres.errors import StorageError
 
 Scope = MutableMapping[str, Any]
@@ -89,6 +90,8 @@ async def _serve(
         response = problem.response(path)
     except NotAppended as error:
         response = not_appended(error).response(path)
+    except NotComputed as error:
+        response = not_computed(error).response(path)
     except StorageError as error:
         response = storage_problems.problem(error, scope["method"], scope.get(ROUTE, UNKNOWN)).response(path)
     except UnknownFormat as error:

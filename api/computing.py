@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from vivero.api.problems import LATER, Problem, invalid_argument
+from vivero.api.problems import invalid_argument, not_computed
 from vivero.api.services import Services
-from vivero.engine.runtime.compute.problems import Busy, ProcessDied, TooCostly
+from vivero.engine.runtime.compute.problems import NotComputed, TooCostly
 from vivero.engine.runtime.compute.turns import Kind
 
 T = TypeVar("T")
@@ -16,13 +16,11 @@ T = TypeVar("T")
 async def computed(services: Services, kind: Kind, work: Callable[..., T], *arguments: Any) -> T:
     """The result of `work(*arguments)`, from a compute process (`ComputePool.call`).
 
-    Raises Problem: 503 with Retry-After if too many others wait; 400 if the request takes more than one may.
+    Raises Problem: 503 with Retry-After if no process can do it now; 400 if the request takes more than one may.
     """
     try:
         return await services.compute.call(kind, work, *arguments, patience_s=services.settings.response_timeout_s)
-    except Busy as error:
-        raise Problem(503, "RESOURCE_EXHAUSTED", f"Nothing was done: {error}; try again later", LATER) from error
-    except ProcessDied as error:
-        raise Problem(503, "UNAVAILABLE", "Nothing was done: the process that did it was ended", LATER) from error
     except TooCostly as error:
         raise invalid_argument(f"The request takes {error}, which one request must not") from error
+    except NotComputed as error:
+        raise not_computed(error) from error

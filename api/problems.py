@@ -23,6 +23,7 @@ from vivero.engine.runtime.appender.admission import (
     Unavailable,
     ValueRejected,
 )
+from vivero.engine.runtime.compute.problems import Busy, NotComputed
 from vivero.storage.archives import ArchiveProblem
 
 LATER: Header = (b"retry-after", RETRY_AFTER)
@@ -133,6 +134,12 @@ def rejected(command: Command, rejection: Rejection, position: int) -> Problem:
     verb = command.intent.partition(":")[2]
     detail = f"Command '{verb}' rejected with code '{rejection.code}': {rejection.reason}"
     return Problem(status, title, detail, position=position)
+
+
+def not_computed(error: NotComputed) -> Problem:
+    """The problem for a request whose work no compute process can do now."""
+    title = "RESOURCE_EXHAUSTED" if isinstance(error, Busy) else "UNAVAILABLE"
+    return Problem(503, title, f"Nothing was done: {error}; try again later", LATER)
 
 
 def not_appended(error: NotAppended) -> Problem:

@@ -5,7 +5,7 @@ WHERE business_id = $1 AND root_key > $2 /* tenants: AND tenant_id = ANY ($4::te
 ORDER BY root_key LIMIT $3;
 
 -- name: of_texts
--- The same for several. What else has the texts is found in the logs.
+-- The same for several. The search of the logs finds the other ones.
 SELECT DISTINCT root_key FROM process_instances
 WHERE business_id = ANY ($1::text[]) AND root_key > $2 /* tenants: AND tenant_id = ANY ($4::text[]) */
 ORDER BY root_key LIMIT $3;

@@ -67,7 +67,7 @@ WHERE m.before < $3
 ORDER BY m.message_key;
 
 -- name: delete_expired
--- Those that have expired before their time, at once. What a batch holds goes with the chore that deletes expired messages.
+-- Those that have expired before their time, at once. The chore that deletes expired messages takes those that a batch holds.
 DELETE FROM messages WHERE message_key = ANY (ARRAY(
     SELECT message_key FROM messages WHERE message_key = ANY ($1::bigint[]) AND deadline_ms = 0 FOR UPDATE SKIP LOCKED));
 

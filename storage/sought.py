@@ -81,7 +81,7 @@ class Sought:
         return "\\" in text and text[:1] in '"[{' and self._in_json(text, name)
 
     def _in_json(self, text: str, name: str) -> bool:
-        """Whether JSON text has it. What is not JSON was compared as text."""
+        """Whether JSON text has it. Other text was compared as text."""
         try:
             value = msgspec.json.decode(text)
         except (msgspec.DecodeError, UnicodeError, RecursionError):

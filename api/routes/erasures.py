@@ -114,7 +114,7 @@ async def _erase_logs(request: Request, connection: Connection, roots: Sequence[
 async def _erase_from_archive(
     request: Request, services: Services, body: ErasureBody, subject: Subject, after: str, answer: Answer
 ) -> str:
-    """The next files of the archive. What was deleted before goes from the logs, too. Returns the next place."""
+    """The next files of the archive. Trees that were deleted before go from the logs, too. Returns the next place."""
     if services.archive is None:
         raise invalid_argument("The provided after names a place in the archive, and there is none")
 

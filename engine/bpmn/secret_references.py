@@ -1,7 +1,7 @@
 """References to secrets in models: `{{secrets.NAME}}`.
 
 A text with the same signs can come from data. The source of an input mapping is therefore compiled a second time, with
-a mark instead of each reference. What the marked source gives tells which references the model's author wrote. A mark
+a mark instead of each reference. Its value tells which references the model's author wrote. A mark
 begins and ends with NUL, which no variable can contain.
 """
 

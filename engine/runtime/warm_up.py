@@ -12,6 +12,7 @@ from collections.abc import Callable
 import structlog
 import trio
 
+from vivero.engine.runtime.compute.problems import NotComputed
 from vivero.engine.runtime.definitions import DefinitionCache, UnreadableResource
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.storage.postgres.errors import told
@@ -63,11 +64,14 @@ class WarmUp:
                 await self._load(sha256)
 
     async def _load(self, sha256: str) -> None:
-        """An unreadable file is logged and left out. Its instances get incidents when they are to go on."""
+        """An unreadable file is logged and left out. Its instances get incidents when they are to go on. One that could
+        not be read now is loaded when it is needed."""
         try:
             await self._definitions.resource(sha256)
         except UnreadableResource as error:
             self._unreadable.add(sha256)
             log.error("a deployed file can no longer be read", sha256=sha256, problems=told(error))
+        except NotComputed as error:
+            log.warning("a model was not loaded ahead", sha256=sha256, why=str(error))
         else:
             self.loaded += 1

@@ -10,7 +10,7 @@ from tests.api.conftest import Client
 from vivero.api import app
 from vivero.api.decoding import LARGE_BYTES, MAX_BYTES, MAX_VALUES
 from vivero.engine.core.records.instances import InstanceReply
-from vivero.engine.runtime.compute.problems import Busy, ProcessDied, TooCostly
+from vivero.engine.runtime.compute.problems import Busy, CannotWork, ProcessDied, TooCostly
 
 KEY = 2251799813685249
 LONG = "x" * LARGE_BYTES
@@ -106,7 +106,8 @@ class Refusing:
     ("error", "status", "title", "detail"),
     [
         (Busy("100 tasks wait for a compute process already"), 503, "RESOURCE_EXHAUSTED", "100 tasks wait"),
-        (ProcessDied("status -9"), 503, "UNAVAILABLE", "was ended"),
+        (ProcessDied("a compute process ended with status -9"), 503, "UNAVAILABLE", "ended with status -9"),
+        (CannotWork("no compute process can be started"), 503, "UNAVAILABLE", "can be started; try again later"),
         (TooCostly("more than 30 s of CPU time"), 400, "INVALID_ARGUMENT", "takes more than 30 s of CPU time"),
     ],
 )

@@ -357,7 +357,7 @@ def unmounted(request):
 
 
 async def test_nothing_is_deleted_while_the_directory_is_away(roots, pool, connection, directory, unmounted):
-    """It is made at the first use only. Whatever is asked for meanwhile says so, and is right afterwards."""
+    """It is made at the first use only. Meanwhile each call says so, and each is right afterwards."""
     store, (first, *others) = DirectoryStore(directory), roots
     archive = Archive(store, pool.connection)
     assert await archive.before_deletion([first]) == [first]

@@ -41,7 +41,7 @@ class Held:
 
 
 async def test_long_runs_hold_no_free_places_back(connection, dispatcher, nursery, eventually, held, beat):
-    """As many as the minimum run for ever. Whatever comes has the places beside them, and no more."""
+    """As many as the minimum run for ever. Later ones have the places beside them, and no more."""
     await add(connection, "held", 2)
     made = dispatcher(held.job, min_concurrent=2, max_concurrent=5, poll_interval="PT1H")
     nursery.start_soon(made.run, beat)

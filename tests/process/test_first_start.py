@@ -1,4 +1,4 @@
-"""The first start makes a server and its tables. Whatever of it is killed, and when, the next start goes on."""
+"""The first start makes a server and its tables. The next start goes on, whatever of it is killed, and when."""
 
 import os
 import signal

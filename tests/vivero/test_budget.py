@@ -117,8 +117,10 @@ async def test_sessions_of_nodes_that_run_count(database, limit):
     beside = [await driver.connect(database, name="vivero:api") for _ in range(4)]
     assert budget.connections(await fit(database, Config())) == 17
     await nodes.register(beside[0], Registration("a", ["api"], "1.0", 13, "host", 8080))
+    await only(beside)
     with pytest.raises(TooFewConnections, match=r"and 16 are free .*: 20, 4 by other nodes in use"):
         await fit(database, Config(), gone_s=0)
+    await only(beside)
     await nodes.register(beside[1], Registration("b", ["engine"], "1.0", 13, "host", 8080))
     fitted = await fit(database, Config(partitions=4))  # those move to it when that node ends
     assert (fitted.database.pool_size, fitted.partitions) == (1, 4)
@@ -128,6 +130,14 @@ async def test_sessions_of_nodes_that_run_count(database, limit):
         await trio.testing.wait_all_tasks_blocked(0.05)
         for connection in beside:
             connection.close()
+
+
+async def only(connections):
+    """Wait until these are the only sessions of the database: those that were closed end a moment later."""
+    query = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND usename IS NOT NULL"
+    with trio.fail_after(60):
+        while (await connections[0].execute(query)).rows != [(len(connections),)]:
+            await trio.lowlevel.checkpoint()
 
 
 async def test_the_second_role_has_a_limit_of_its_own(database):

@@ -107,8 +107,8 @@ def erase(
 ) -> None:
     """Erase a person's data: ended instances, and what the logs, the tables and the archive have of the value.
 
-    What still runs or waits is kept and named: cancel or complete it, and repeat the command. The exit code is 1 then,
-    and if the archive lacks files or has damaged ones.
+    It keeps and names instances that still run or wait: cancel or complete them, and repeat the command. The exit code
+    is 1 then, and if the archive lacks files or has damaged ones.
 
     \b
     Examples:

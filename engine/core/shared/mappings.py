@@ -1,7 +1,7 @@
 """Input and output mappings (`zeebe:ioMapping`). Later mappings see the targets of earlier ones.
 
-What sources see and what is set are two things (ADR 64). A source sees the variables of the element with the targets so
-far. A scope gets only the fields that mappings name.
+The variables that sources see, and the values that are set, are two things (ADR 64). A source sees the variables of
+the element with the targets so far. A scope gets only the fields that mappings name.
 """
 
 from __future__ import annotations

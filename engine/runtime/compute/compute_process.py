@@ -14,7 +14,7 @@ import trio
 
 from vivero.engine.runtime.compute import messages
 from vivero.engine.runtime.compute.messages import HEAD, Begin, End, Task
-from vivero.engine.runtime.compute.problems import ProcessDied, TaskFailed, TooCostly
+from vivero.engine.runtime.compute.problems import CannotWork, ProcessDied, TaskFailed, TooCostly
 from vivero.engine.runtime.compute.settings import ComputeSettings
 
 T = TypeVar("T")
@@ -76,6 +76,7 @@ class ComputeProcess:
         Raises:
             TooCostly: it takes more CPU time, memory or time than a task may.
             ProcessDied: somebody ended the process.
+            CannotWork: it ended itself, because it could not begin.
             TaskFailed: the function raised an exception.
         """
         self.usable = False
@@ -101,6 +102,8 @@ class ComputeProcess:
                 status = await self._ended()
         if status == -signal.SIGXCPU:
             raise TooCostly(f"more than {self._settings.cpu_s} s of CPU time")
+        if status >= 0:
+            raise CannotWork(f"a compute process ended with status {status}, and has written why")
         raise ProcessDied(f"a compute process ended with status {status}")
 
     async def _send(self, data: bytes) -> None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
+import structlog
 import trio
 
 from vivero.engine.bpmn.packing import Packed, pack, unpack
 from vivero.engine.bpmn.parser import Parsed, parse
 from vivero.engine.bpmn.xml import LIMITS, XmlLimits
 from vivero.engine.runtime.compute.pool import ComputePool
-from vivero.engine.runtime.compute.problems import TooCostly
+from vivero.engine.runtime.compute.problems import CannotWork, TooCostly
 from vivero.engine.runtime.compute.turns import Kind
+
+log = structlog.get_logger(__name__)
 
 SMALL_BYTES = 16 * 1024
 """Files up to this size are read at once: that takes a few milliseconds, less than a trip to another process."""
@@ -33,9 +36,10 @@ async def read_here(content: bytes, name: str, _urgent: bool = False) -> Parsed:
 
 
 def model_reader(pool: ComputePool, limits: XmlLimits = LIMITS) -> ReadModel:
-    """Reads small files at once, and others in a compute process.
+    """Reads small files at once, and others in a compute process. If there can be none, a partition does not wait for
+    that: its file is read in a thread, which delays others.
 
-    Raises (when it reads): UnreadableModel; ProcessDied.
+    Raises (when it reads): UnreadableModel; NotComputed.
     """
 
     async def read(content: bytes, name: str, urgent: bool) -> Parsed:
@@ -47,6 +51,11 @@ def model_reader(pool: ComputePool, limits: XmlLimits = LIMITS) -> ReadModel:
             packed = await pool.call(kind, parse_and_pack, content, name, limits, patience_s=float("inf"))
         except TooCostly as error:
             raise UnreadableModel(f"reading it takes {error}") from error
+        except CannotWork as error:
+            if not urgent:
+                raise
+            log.warning("a model is read in a thread", sha256=name, why=str(error))
+            return await trio.to_thread.run_sync(parse, content, name, limits)
         return await unpacked(packed)
 
     return read

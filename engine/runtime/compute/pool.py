@@ -10,7 +10,7 @@ import structlog
 import trio
 
 from vivero.engine.runtime.compute.compute_process import ComputeProcess
-from vivero.engine.runtime.compute.problems import Busy, ProcessDied, TooCostly
+from vivero.engine.runtime.compute.problems import Busy, CannotWork, ProcessDied, TooCostly
 from vivero.engine.runtime.compute.settings import ComputeSettings
 from vivero.engine.runtime.compute.turns import Kind, Turns
 from vivero.engine.runtime.supervision.beat import Beat
@@ -61,6 +61,7 @@ class ComputePool:
             Busy: too many tasks wait, or this one has waited for `patience_s`.
             TooCostly: it takes more CPU time, memory or time than a task may.
             ProcessDied: somebody ended the processes that did it.
+            CannotWork: there is no process that could do it.
             TaskFailed: it raised an exception.
         """
         await trio.lowlevel.checkpoint_if_cancelled()
@@ -115,7 +116,10 @@ class ComputePool:
                 return process
             self._all.discard(process)
             await process.end()
-        process = await self._start(self._settings)
+        try:
+            process = await self._start(self._settings)
+        except OSError as error:  # too many processes or open files, no memory, no interpreter any more
+            raise CannotWork(f"no compute process can be started: {error}") from error
         self._all.add(process)
         self._started += 1
         log.info("a compute process was started", pid=process.pid, processes=len(self._all))

@@ -19,5 +19,9 @@ class ProcessDied(NotComputed):
     """Somebody ended the compute processes that did the task. It can be tried again."""
 
 
+class CannotWork(NotComputed):
+    """No compute process can be started, or it ends at once: the system or the installation does not let it work."""
+
+
 class TaskFailed(Exception):
     """The function of the task raised an exception: a bug. The message is its traceback."""

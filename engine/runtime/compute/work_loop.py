@@ -80,12 +80,18 @@ def _limit(begin: Begin) -> None:
     os.nice(begin.nice)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":
-        resource.setrlimit(resource.RLIMIT_DATA, (begin.memory_bytes, begin.memory_bytes))
+        _set_limit(resource.RLIMIT_DATA, begin.memory_bytes)
+
+
+def _set_limit(kind: int, limit: int) -> None:
+    """Set a limit, or the one of the program if that is lower: nobody may exceed it."""
+    _, most = resource.getrlimit(kind)
+    resource.setrlimit(kind, (limit if most == resource.RLIM_INFINITY else min(limit, most), most))
 
 
 def _done(task: Task, cpu_s: int) -> bytes:
     """The answer to a task. The system ends the process with SIGXCPU if the task takes longer than it may."""
-    resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + 1 + cpu_s, resource.RLIM_INFINITY))
+    _set_limit(resource.RLIMIT_CPU, int(time.process_time()) + 1 + cpu_s)
     try:
         return encode(Answer(End.DONE, task.work(*task.arguments)))
     except MemoryError:

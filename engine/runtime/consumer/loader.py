@@ -26,8 +26,9 @@ from vivero.storage.state.load import Loaded
 
 log = structlog.get_logger(__name__)
 
-PARSE_S = 60.0
-"""Patience for parsing a model. The largest file takes two seconds of CPU, of which other programs may leave little."""
+PARSE_S = 300.0
+"""Patience for parsing a model. The largest file takes two seconds of CPU, of which other programs may leave little. A
+compute process ends a task earlier, also if it does it twice."""
 
 
 class Loader:
@@ -114,7 +115,7 @@ class Loader:
     async def _load_model(self, definition: Definition) -> None:
         connection = await self._log_reader.connection_free()
         try:
-            with self._beat.waiting(PARSE_S):  # the parser's thread cannot be cancelled, so the child must outwait it
+            with self._beat.waiting(PARSE_S):  # what reads it has limits of its own, which must end first
                 models = await self._definitions.resource(definition.sha256, connection)
         except UnreadableResource as error:  # it concerns one definition: instances of the others go on
             log.error("a deployed file can no longer be read", definition=definition.key, problems=told(error))

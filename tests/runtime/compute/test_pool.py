@@ -1,6 +1,7 @@
 """Compute processes: results, limits, ends. Nothing of them outlives the program."""
 
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -14,9 +15,11 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
+from vivero.engine.runtime.compute import compute_process
 from vivero.engine.runtime.compute.compute_process import NICE, ComputeProcess
+from vivero.engine.runtime.compute.models import URGENT_BYTES, model_reader
 from vivero.engine.runtime.compute.pool import ComputePool
-from vivero.engine.runtime.compute.problems import Busy, ProcessDied, TaskFailed, TooCostly
+from vivero.engine.runtime.compute.problems import Busy, CannotWork, ProcessDied, TaskFailed, TooCostly
 from vivero.engine.runtime.compute.settings import ComputeSettings
 from vivero.engine.runtime.compute.turns import Kind
 
@@ -85,6 +88,58 @@ async def test_a_task_whose_process_was_killed_is_done_again(make):
     assert (pool.stats.processes, pool.stats.running) == (0, 0)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of another process are Linux's")
+async def test_limits_of_the_program_hold_where_they_are_lower(make):
+    """Nobody may raise them: a process that tried would end at once, and so would each after it."""
+
+    async def start(settings):
+        started = await ComputeProcess.start(settings)
+        for kind in (resource.RLIMIT_DATA, resource.RLIMIT_CPU):
+            resource.prlimit(started.pid, kind, LIMITS[kind])
+        return started
+
+    pool = make(start=start)
+    found = [await pool.call(BODIES, resource.getrlimit, kind) for kind in LIMITS]
+    assert found == list(LIMITS.values())
+
+
+LIMITS = {resource.RLIMIT_DATA: (200_000_000, 200_000_000), resource.RLIMIT_CPU: (25, 25)}
+
+
+async def test_a_process_that_cannot_work_is_told_apart_from_one_that_was_ended(make, monkeypatch):
+    async def start(_settings):
+        await trio.lowlevel.checkpoint()
+        raise BlockingIOError("no more processes")
+
+    with pytest.raises(CannotWork, match="can be started: no more processes"):
+        await make(start=start).call(BODIES, abs, -1)
+    monkeypatch.setattr(compute_process, "COMMAND", (sys.executable, "-c", "raise SystemExit(3)"))
+    pool = make()
+    with pytest.raises(CannotWork, match="ended with status 3"):
+        await pool.call(BODIES, abs, -1)
+    assert (pool.stats.processes, pool.stats.running) == (0, 0)
+
+
+async def test_a_partition_gets_its_model_also_without_a_compute_process(make):
+    """It would be restarted for ever. A client is told to come again."""
+
+    async def start(_settings):
+        await trio.lowlevel.checkpoint()
+        raise BlockingIOError("no more processes")
+
+    read = model_reader(make(start=start))
+    parsed = await read(LARGE, "large.bpmn", True)
+    assert [process.id for process in parsed.processes] == ["p"]
+    with pytest.raises(CannotWork):
+        await read(LARGE, "large.bpmn", False)
+
+
+LARGE = (
+    b'<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"><process id="p" isExecutable="true">'
+    b'<startEvent id="s"/></process></definitions>' + b" " * URGENT_BYTES
+)
+
+
 async def test_a_cancelled_task_ends_with_its_process(make, nursery):
     pool = make()
     process = psutil.Process(await pool.call(BODIES, os.getpid))
@@ -140,6 +195,7 @@ async def test_idle_processes_end(make):
 
 PROGRAM = """
 import os, signal, trio
+from vivero.engine.runtime.compute.models import URGENT_BYTES, model_reader
 from vivero.engine.runtime.compute.pool import ComputePool
 from vivero.engine.runtime.compute.turns import Kind
 

@@ -107,7 +107,7 @@ def test_it_is_told_seldom_and_names_are_looked_at_for_a_while(clocks, monkeypat
 
 
 def test_time_in_which_the_loop_could_not_run_is_withheld(clocks):
-    """A turn that others interrupt, and a wait that ends late. What the loop computes and how it waits is given."""
+    """A turn that others interrupt, and a wait that ends late. The time that it computes or means to wait is given."""
     probe = LoopProbe(tell=lambda _stretch: None)
 
     async def main():
