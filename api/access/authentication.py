@@ -159,7 +159,7 @@ class Authenticator:
         return await self._of_password(credentials, address)
 
     async def _of_password(self, given: Password, address: str) -> _Found:
-        """Limits come before the check, which costs 20 ms and may be a guess. Passwords that were right lately pass them."""
+        """Limits come before the check, which costs 20 ms and may be a guess. Passwords that were right pass."""
         passes = self._accepted.passes(given.username, given.password)
         try:
             if passes:

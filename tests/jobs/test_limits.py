@@ -48,7 +48,7 @@ async def test_long_runs_hold_no_free_places_back(connection, dispatcher, nurser
     await eventually(lambda: len(held.waiting) == 2)
     await add(connection, "held", 4)
     made.look()
-    await eventually(lambda: made.running == 5)
+    await eventually(lambda: len(held.waiting) == 5)
     held.let_go()
     await eventually(lambda: made.figures.started == 6)
     assert held.most == 5
