@@ -4,7 +4,9 @@ import itertools
 import json
 import uuid
 from collections import Counter
+from contextlib import suppress
 
+import psutil
 import pytest
 import trio
 
@@ -151,7 +153,8 @@ async def test_compute_processes_that_are_killed_again_and_again(target):
             nursery.start_soon(compute, target.port, evaluating("=for i in 1..60000 return i"), counts, number)
         for _ in range(20):
             for process in target.program.compute_processes():
-                process.kill()
+                with suppress(psutil.NoSuchProcess):  # the program has ended it meanwhile
+                    process.kill()
             await trio.sleep(0.2)
         nursery.cancel_scope.cancel()
     assert set(counts) <= set(BUSY), counts

@@ -24,7 +24,8 @@ NICE = 3
 """On a busy processor, the program gets twice as much as a compute process."""
 CHUNK_BYTES = 256 * 1024
 """Other tasks of the loop get their turn after so many bytes."""
-_PACKAGE_HOME = Path(__file__).resolve().parents[4]
+_PACKAGE_HOME = Path(__file__).absolute().parents[4]
+"""The folder that has the package `vivero`. In a clone the package has links to folders beside it."""
 
 
 class ComputeProcess:

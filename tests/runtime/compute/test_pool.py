@@ -58,6 +58,8 @@ async def test_a_process_gives_way_and_inherits_nothing(make):
         assert await pool.call(BODIES, os.getpriority, os.PRIO_PROCESS, 0) == os.nice(0) + NICE
         ended = psutil.Process(await pool.call(BODIES, os.getpid))
         assert ended.net_connections("inet") == []
+    path = await pool.call(BODIES, os.getenv, "PYTHONPATH")
+    assert path.split(os.pathsep)[0] == _HOME, "no other folder's modules are imported"
     await pool.close()
     assert not ended.is_running()
 

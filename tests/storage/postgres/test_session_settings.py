@@ -41,7 +41,7 @@ ODD = {
     "statement_timeout": "1min",
     "lock_timeout": "1ms",
     "transaction_timeout": "2min",
-    "idle_session_timeout": "100ms",
+    "idle_session_timeout": "1min",
     "exit_on_error": "on",
     "client_min_messages": "error",
 }
