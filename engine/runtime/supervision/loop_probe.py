@@ -92,9 +92,9 @@ class LoopProbe(trio.abc.Instrument):
 
     def after_io_wait(self, timeout: float) -> None:
         self._began = now = perf_counter()
-        self.given.woke(now, now - self._ended - timeout)
         if now - self._sampled_at > SAMPLE_S:
             self._sampled_at, self._sampled = now, thread_time()
+        self.given.woke(now, now - self._ended - timeout)
 
     def before_io_wait(self, timeout: float) -> None:
         self._ended = perf_counter()
@@ -103,6 +103,7 @@ class LoopProbe(trio.abc.Instrument):
             self.turn_s.note(wall)
             if wall > GAP_S or wall > self.longest.seconds:
                 self._measure(wall)
+                self._ended = perf_counter()
         if self._names_left:
             self._names_left -= 1
             if not self._names_left:

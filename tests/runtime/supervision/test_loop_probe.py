@@ -6,7 +6,7 @@ import trio.lowlevel
 
 from vivero.engine.runtime.supervision import loop_probe
 from vivero.engine.runtime.supervision.loop_probe import LONG_S, LoopProbe
-from vivero.storage.postgres.given_time import GAP_S, given_time, withheld_s
+from vivero.storage.postgres.given_time import GAP_S, GivenTime, given_time, withheld_s
 
 
 class Clocks:
@@ -124,6 +124,32 @@ def test_time_in_which_the_loop_could_not_run_is_withheld(clocks):
         clocks.lose(7)
         assert given_time() - began == pytest.approx(0.6, abs=loop_probe.SAMPLE_S)  # this turn has not ended
         assert withheld_s() == pytest.approx(5, abs=loop_probe.SAMPLE_S)
+
+    run(probe, main)
+
+
+def test_moving_many_deadlines_is_no_gap(clocks):
+    """Each of ten thousand connections has one. If their move counted, it would cause the next one, and so on."""
+
+    class Many(GivenTime):
+        def _withhold(self, seconds):
+            super()._withhold(seconds)
+            clocks.compute(3 * GAP_S)
+
+    probe = LoopProbe(tell=lambda _stretch: None)
+    probe.given = Many()
+
+    async def main():
+        await trio.lowlevel.checkpoint()
+        clocks.lose(3)
+        for _ in range(5):
+            await trio.lowlevel.checkpoint()
+        probe.before_io_wait(0.1)
+        clocks.lose(2.1)
+        probe.after_io_wait(0.1)
+        for _ in range(5):
+            await trio.lowlevel.checkpoint()
+        assert withheld_s() == pytest.approx(5, abs=2 * loop_probe.SAMPLE_S)
 
     run(probe, main)
 
