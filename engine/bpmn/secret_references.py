@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-REFERENCE = re.compile(r"\{\{\s*secrets\.([^\s{}]+)\s*\}\}")
+REFERENCE = re.compile(r'\{\{\s*secrets\.([^\s{}"]+)\s*\}\}')
+"""No name has a quotation mark: `"{{secrets."+name+"}}"` joins texts."""
 _MARK = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000([0-9a-f]+)\\u0000")
 """A mark in JSON text, where NUL is an escape behind an even number of backslashes."""
 

@@ -85,11 +85,13 @@ class UsedSecrets:
         texts = _variables(job.variables)
         header = job.custom_headers.get(HEADER)
         for name, places in _places(header).items() if header else ():
-            text = str(texts[name], "utf-8") if name in texts else ""
+            if name not in texts:
+                continue  # a variable that only other mappings read
+            text = str(texts[name], "utf-8")
             if places is None or places.sha256 != digest(text):
                 raise UnknownSecret(
                     f"the input '{name}' is not what its mapping gave, so no secret is put into it: set variables that"
-                    " contain secrets by input mappings only"
+                    " contain secrets by input mappings only, and do not compare or cut references to secrets"
                 )
             texts[name] = msgspec.Raw(self._put(text, places.places).encode())
         return {name: from_json(bytes(text)) for name, text in texts.items()}

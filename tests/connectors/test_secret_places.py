@@ -67,6 +67,7 @@ def one(bench, source, **variables):
         ('=replace(x, "K.Y", "{{secrets.N}}")', "{{secrets.7}}"),
         ("=x", "{{secrets.KEY}}"),
         ('="{{secrets." + n + "}}"', "{{secrets.KEY}}"),
+        ('="{{secrets."+n+"}}"', "{{secrets.KEY}}"),
         ('="\\\\{{secrets.N}}" + z', "\\7\\u0000\\{{secrets.N}}"),
     ],
 )  # fmt: skip
@@ -105,6 +106,18 @@ def test_mappings_into_one_variable_and_onto_earlier_targets(bench):
         x="{{secrets.KEY}}")  # fmt: skip
     found = inputs_of(bench)
     assert (found["headers"], found["body"]) == ({"a": "{{secrets.KEY}}", "b": KEY}, KEY + "7")
+
+
+def test_a_mapping_may_read_a_secret_that_an_earlier_one_wrote(bench):
+    """Also into a variable that is no input of the connector, and that it therefore does not get."""
+    run(bench, calling(("{{secrets.KEY}}", "helper"), ("={a: helper, b: x}", "body"), ("=x", "url")),
+        x="{{secrets.KEY}}")  # fmt: skip
+    job = connector_job(bench)
+    texts = msgspec.json.decode(job.variables, type=dict[str, msgspec.Raw])
+    del texts["helper"]
+    job = msgspec.structs.replace(job, variables=msgspec.Raw(msgspec.json.encode(texts)))
+    found = UsedSecrets(SECRETS).inputs(job)
+    assert (found["body"], found["url"]) == ({"a": KEY, "b": "{{secrets.KEY}}"}, "{{secrets.KEY}}")
 
 
 def test_each_item_of_a_loop_has_its_places(bench):

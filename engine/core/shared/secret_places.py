@@ -45,17 +45,21 @@ def headers(element: Element, type: str, view: View) -> dict[str, str]:
     roots = {mapping.root for mapping in view.node(element).inputs if mapping.marked is not None}
     if not roots:
         return {}
-    return {HEADER: msgspec.json.encode(dict(_places(element, sorted(roots), view))).decode()}
+    return {HEADER: msgspec.json.encode(dict(_places(element, roots, view))).decode()}
 
 
-def _places(element: Element, roots: list[str], view: View) -> Iterator[tuple[str, Places | None]]:
-    """The mappings are evaluated once more, from what their sources saw. A listener may have changed that since."""
+def _places(element: Element, roots: set[str], view: View) -> Iterator[tuple[str, Places | None]]:
+    """The mappings are evaluated once more, from what their sources saw. A listener may have changed that since.
+
+    A mapping without a reference may read the target of one that has one, so it may have places, too."""
     try:
         values = input_values(map(_marked, view.node(element).inputs), element, element.outer(), view)
     except Fail:
         values = {}
-    for root in roots:
-        yield root, _places_in(element, root, values, view) if root in values else None
+    for root in sorted(roots | values.keys()):
+        places = _places_in(element, root, values, view) if root in values else None
+        if root in roots or places is None or places.places:
+            yield root, places
 
 
 def _marked(mapping: Mapping) -> Mapping:
