@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 
-from vivero.engine.bpmn.model import FormReference, Node, Process
+from vivero.engine.bpmn.model import Process
 from vivero.engine.bpmn.packing import Packed, pack
 from vivero.engine.bpmn.parser import Parsed
 from vivero.engine.bpmn.resources import read_resource
@@ -88,7 +88,6 @@ def problems_of(parsed: Sequence[Parsed]) -> list[str]:
     problems = [str(problem) for resource in parsed for problem in resource.deployment_problems]
     problems += _repeated_ids(parsed)
     problems += _start_problems(parsed)
-    problems += _lacking_forms(parsed)
     return problems
 
 
@@ -136,27 +135,3 @@ def _start_problems(parsed: Sequence[Parsed]) -> Iterator[str]:
                 metadata_of(process)
             except InvalidStart as error:
                 yield f"'{resource.resource}': {error}"
-
-
-def _lacking_forms(parsed: Sequence[Parsed]) -> Iterator[str]:
-    """References to a form of the same deployment, which has no such form. They could never be resolved."""
-    forms = {resource.form.id for resource in parsed if resource.form is not None}
-    for resource in parsed:
-        for process in resource.processes:
-            for node in process.nodes.values():
-                form = form_of(node)
-                if form is None or form.binding != "deployment" or not form.form_id.is_static:
-                    continue
-                if (id := str(form.form_id.static_value)) not in forms:
-                    line = f" line {node.line}" if node.line else ""
-                    yield (
-                        f"'{resource.resource}'{line} element '{node.id}': the form '{id}' is not in this deployment,"
-                        " as bindingType='deployment' demands"
-                    )
-
-
-def form_of(node: Node) -> FormReference | None:
-    """The form that an element names, of its user task or of the start of the process."""
-    if node.user_task is not None:
-        return node.user_task.form
-    return node.start_form if node.job is None else node.job.form

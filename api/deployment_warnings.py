@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 import structlog
 
-from vivero.api.deployment_problems import form_of
 from vivero.api.reading import read
 from vivero.api.services import Services
-from vivero.engine.bpmn.model import Node
+from vivero.engine.bpmn.model import FormReference, Node
 from vivero.engine.bpmn.parser import Parsed
 from vivero.engine.connectors import models as connectors
 from vivero.engine.connectors import webhooks
+from vivero.engine.feel import Expression
 from vivero.storage import deployed_forms
 from vivero.storage.deployed_forms import FormName
 from vivero.storage.postgres.errors import StorageError, told
@@ -34,25 +34,42 @@ def warnings_of(
         found += connectors.warnings(resource.resource, resource.processes, connectors_enabled)
         for process in resource.processes if connectors_enabled else ():
             found += webhooks.warnings(resource.resource, process, has_secret)
-    return [*found, *_lacking_processes(parsed)]
+    return [*found, *_not_in_this_deployment(parsed)]
 
 
-def _lacking_processes(parsed: Sequence[Parsed]) -> Iterator[str]:
-    """A warning for each call of a process of the same deployment, which has no such process."""
-    here = {process.id for resource in parsed for process in resource.processes}
+def _not_in_this_deployment(parsed: Sequence[Parsed]) -> Iterator[str]:
+    """A warning for each process and form of the same deployment that is not in it. At run time it is an incident."""
+    processes = {process.id for resource in parsed for process in resource.processes}
+    forms = {resource.form.id for resource in parsed if resource.form is not None}
     for resource in parsed:
         for process in resource.processes:
             for node in process.nodes.values():
-                called = node.called
-                if called is None or called.binding != "deployment" or not called.process_id.is_static:
-                    continue
-                if (id := str(called.process_id.static_value)) not in here:
-                    line = f" line {node.line}" if node.line else ""
-                    yield (
-                        f"'{resource.resource}'{line} element '{node.id}': the process '{id}' is not in this"
-                        " deployment, as bindingType='deployment' demands: until both are deployed together, the call"
-                        " becomes an incident"
-                    )
+                called, form = node.called, form_of(node)
+                if called is not None and _lacks(called.process_id, called.binding, processes):
+                    what = f"process '{called.process_id.static_value}'"
+                    yield _not_here(resource, node, what, "the call becomes an incident")
+                if form is not None and _lacks(form.form_id, form.binding, forms):
+                    yield _not_here(resource, node, f"form '{form.form_id.static_value}'", _without_form(node))
+
+
+def _lacks(id: Expression, binding: str, here: Collection[str]) -> bool:
+    return binding == "deployment" and id.is_static and str(id.static_value) not in here
+
+
+def _not_here(resource: Parsed, node: Node, what: str, then: str) -> str:
+    return (
+        f"{_place(resource, node)}: the {what} is not in this deployment, as bindingType='deployment' demands:"
+        f" until both are deployed together, {then}"
+    )
+
+
+def _place(resource: Parsed, node: Node) -> str:
+    line = f" line {node.line}" if node.line else ""
+    return f"'{resource.resource}'{line} element '{node.id}'"
+
+
+def _without_form(node: Node) -> str:
+    return "the process has no start form" if node.type == "START_EVENT" else "the task becomes an incident"
 
 
 async def warnings_of_forms(parsed: Sequence[Parsed], services: Services, tenant: str) -> list[str]:
@@ -80,16 +97,20 @@ def forms_elsewhere(parsed: Sequence[Parsed]) -> Iterator[tuple[Parsed, Node, Fo
             for node in process.nodes.values():
                 form = form_of(node)
                 if form is None or form.binding == "deployment" or not form.form_id.is_static:
-                    continue  # the deployment itself is checked, and an expression tells nothing yet
+                    continue  # its own warning, and an expression tells nothing yet
                 name = FormName(str(form.form_id.static_value), form.version_tag)
                 if name not in here:
                     yield resource, node, name
 
 
+def form_of(node: Node) -> FormReference | None:
+    """The form that an element names, of its user task or of the start of the process."""
+    if node.user_task is not None:
+        return node.user_task.form
+    return node.start_form if node.job is None else node.job.form
+
+
 def lacking(resource: Parsed, node: Node, form: FormName, there: str = "is deployed") -> str:
     """The warning about a form that is not there."""
-    line = f" line {node.line}" if node.line else ""
     tag = "" if form.version_tag is None else f" with the version tag '{form.version_tag}'"
-    then = "the process has no start form" if node.type == "START_EVENT" else "the task becomes an incident"
-    what = f"no form '{form.id}'{tag} {there}: until it is deployed, {then}"
-    return f"'{resource.resource}'{line} element '{node.id}': {what}"
+    return f"{_place(resource, node)}: no form '{form.id}'{tag} {there}: until it is deployed, {_without_form(node)}"
