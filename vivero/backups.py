@@ -260,9 +260,10 @@ async def _state_before(connection: driver.Connection, schema: str) -> list[str]
             " grant the user CREATE on the database"
         ) from error
     if leads_to != schema:
+        to = "no schema that exists" if leads_to is None else f"the schema {leads_to}"
         raise BackupProblem(
-            f"the backup is of the schema {schema}, and the search_path leads to the schema {leads_to}: add"
-            f" options=-csearch_path={schema} to the database URL, and use the same URL for the server"
+            f"the backup is of the schema {schema}, and the search_path leads to {to}."
+            f" {installations.set_search_path(schema)}. The server needs the same"
         )
     return await queries.drops(connection, schema) if exists else None
 

@@ -121,6 +121,8 @@ async def create(request: Request, services: Services) -> Response:
     command = _command(body, await variables_of(request, services, body.variables), awaits)
     if request.allowed is not None:
         await _restrict(request, services, command)
+    if request.query_string:
+        commands.wait_limit_s(request)  # refused also where it has no effect
     deadline = trio.current_time() + (_limit_s(request, body, services) if awaits else settings.response_timeout_s)
     if not awaits:
         submitted = await commands.submit(

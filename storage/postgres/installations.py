@@ -57,7 +57,9 @@ def misplaced(place: Place, user: str) -> str | None:
     """Why a program must not work in this place, and what to do; None if it may."""
     if place.schema is None:
         there = (
-            f"{_have(place.installed)} an installation. {_name(place.installed[0], user)}" if place.installed else ""
+            f"{_have(place.installed)} an installation. {set_search_path(place.installed[0], user)}"
+            if place.installed
+            else ""
         )
         return (
             "the user's search_path names no schema that exists and that the user may use:"
@@ -71,12 +73,12 @@ def misplaced(place: Place, user: str) -> str | None:
     if place.found not in (None, place.schema):
         return (
             f"the installation is in the schema {place.found}, but the search_path leads new tables to the schema"
-            f" {place.schema}. {_name(str(place.found), user)}"
+            f" {place.schema}. {set_search_path(str(place.found), user)}"
         )
     if place.installed and not place.is_ours and not place.is_named:
         return (
             f"the schema {place.schema} has no installation, but {_have(place.installed)} one."
-            f" {_name(place.installed[0], user)}. For a second installation, name its schema in the same way"
+            f" {set_search_path(place.installed[0], user)}. For a second installation, name its schema in the same way"
         )
     return None
 
@@ -86,7 +88,8 @@ def _have(schemas: Sequence[str]) -> str:
     return f"the schema {listed} has" if len(schemas) == 1 else f"the schemas {listed} have"
 
 
-def _name(schema: str, user: str) -> str:
+def set_search_path(schema: str, user: str = "CURRENT_USER") -> str:
+    """What to do so that sessions of a user work in a schema."""
     if _PLAIN.fullmatch(schema) is None:
         quoted = schema.replace('"', '""')
         return f'Set search_path: ALTER ROLE {user} SET search_path = "{quoted}"'

@@ -71,7 +71,8 @@ def _problem_of(sqlstate: str | None, address: str, said: str) -> StartupProblem
             )
         case "53300":
             return Unreachable(
-                f"{address}: all connections of the server are in use. Raise max_connections, or close some"
+                f"{address}: all connections that the server, the database or the user may have are in use."
+                f" Raise the limit, or close some. It said: {said}"
             )
         case "57P03":
             return Unreachable(f"{address}: the server is starting up or shutting down. It said: {said}")

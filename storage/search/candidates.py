@@ -29,6 +29,8 @@ from vivero.storage.search.parameters import Parameters
 from vivero.storage.search.process_instances import PROCESS_INSTANCES
 from vivero.storage.search.resources import Resource
 
+ACTIVE, ENDED = '{"state": "ACTIVE"}', '{"state": {"$neq": "ACTIVE"}}'
+"""The filters that select everything."""
 INSTANCES_PATH, INCIDENTS_PATH = "process-instances", "incidents"
 
 
@@ -129,7 +131,7 @@ def _behind(key: str, by_time: str | None, limits: Limits, parameters: Parameter
 def check(type: str, resource: str, filter: Mapping[str, Any]) -> None:
     """Raises BadQuery for a filter that cannot be evaluated, or that selects by nothing."""
     statement(type, resource, filter, Limits(Bounds(), datetime.fromtimestamp(0, UTC)))
-    require_criteria(filter)
+    require_criteria(filter, ENDED if type == DELETE_PROCESS_INSTANCE else ACTIVE)
 
 
 async def find(

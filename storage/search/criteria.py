@@ -10,14 +10,14 @@ from vivero.storage.search.fields import LISTS
 from vivero.storage.search.problems import Invalid
 
 
-def require_criteria(filter: Mapping[str, Any]) -> None:
+def require_criteria(filter: Mapping[str, Any], everything: str) -> None:
     """Raise Invalid for a filter, or an alternative of one, without a criterion, and for a list without a value.
 
     For searches, an operator without an operand is no condition. A client that computes a list and finds it empty
-    means no row, and must not get all.
+    means no row, and must not get all. `everything`: the filter that means all rows.
     """
     if not _has_criterion(filter, "filter"):
-        raise Invalid('No filter provided. To select everything, say so: {"state": "ACTIVE"}')
+        raise Invalid(f"No filter provided. To select everything, say so: {everything}")
 
 
 def _has_criterion(filter: Mapping[str, Any], path: str) -> bool:

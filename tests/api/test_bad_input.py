@@ -169,6 +169,7 @@ SEMANTIC = [
     ("POST", "/v2/process-instances?wait=true&timeout=soon", CREATE, "Failed to convert 'timeout'"),
     ("POST", "/v2/process-instances?wait=true&timeout=-1s", CREATE, "Failed to convert 'timeout'"),
     ("POST", "/v2/process-instances?wait=true&timeout=30", CREATE, "Expected a number with a unit: 30s, 500ms or 2m"),
+    ("POST", "/v2/process-instances?timeout=30", CREATE, "Expected a number with a unit: 30s, 500ms or 2m"),
     ("POST", "/v2/process-instances?wait=%00", CREATE, "NUL"),
     ("POST", "/v2/process-instances?wait=%ff", CREATE, "cannot be parsed"),
     ("POST", "/v2/process-instances?" + "a=1&" * 200, CREATE, "cannot be parsed"),

@@ -231,13 +231,17 @@ def test_a_schema_is_restored_whether_it_exists_or_not(of_a_schema, empty_databa
     assert seen[0].endswith("7")
 
 
-@pytest.mark.parametrize(("options", "leads_to"), [("", "public"), ("new", "new"), ("nowhere", "None")])
+@pytest.mark.parametrize(
+    ("options", "leads_to"),
+    [("", "the schema public"), ("new", "the schema new"), ("nowhere", "no schema that exists")],
+)
 def test_a_search_path_that_leads_elsewhere_restores_nothing(of_a_schema, empty_database, options, leads_to):
     execute(empty_database, "CREATE SCHEMA new")
     dsn = at(empty_database, options) if options else empty_database
     said = run(restore, of_a_schema, "--database-url", dsn)
     assert said.exit_code == 1
-    assert f"the backup is of the schema App, and the search_path leads to the schema {leads_to}: add" in said.output
+    assert f"the backup is of the schema App, and the search_path leads to {leads_to}. Set" in said.output
+    assert 'ALTER ROLE CURRENT_USER SET search_path = "App"' in said.output  # without quotes it means app
     assert tables(empty_database) == {}
 
 

@@ -160,6 +160,9 @@ async def test_bad_filters_create_no_batch(reader, rows, body, says):
         answer = await reader("POST", path, body)
         assert answer.status == 400
         assert says in answer.problem["detail"]
+        if says == "No filter provided":
+            everything = '{"state": {"$neq": "ACTIVE"}}' if "deletion" in path else '{"state": "ACTIVE"}'
+            assert answer.problem["detail"].endswith(f"say so: {everything}.")
     assert rows.execute("SELECT count(*) FROM batch_operations").fetchone() == (0,)
 
 
