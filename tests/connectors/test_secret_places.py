@@ -147,6 +147,18 @@ def test_a_listener_cannot_put_a_reference_into_an_input(bench):
         inputs_of(bench)
 
 
+def test_inputs_without_references_may_change(bench):
+    """A listener may set them, and what their sources read changes until its job has ended, such as the time."""
+    inputs = (("{{secrets.KEY}}", "body"), ("=x", "url"), ("=string(now())", "method"))
+    run(bench, listening(calling(*inputs), call=["start before"]), x="old")
+    [key] = [job.key for job in bench.state.jobs.values() if job.type == "before"]
+    bench.run(SetVariables(bench.state.jobs[key].element.key, raw({"url": "new"}), local=True))
+    bench.engine.now += 1_000
+    bench.complete("call")  # the job of the listener
+    found = inputs_of(bench)
+    assert (found["body"], found["url"]) == (KEY, "new")
+
+
 def test_jobs_of_other_types_and_without_secrets_have_no_header(bench):
     run(bench, process(start(), task("call", type="other", inputs=[("{{secrets.KEY}}", "body")]), "start > call"))
     assert bench.job("call").headers == {}

@@ -34,6 +34,7 @@ class Places(msgspec.Struct, frozen=True, array_like=True):
     places: list[tuple[int, int]]
 
 
+NOWHERE = Places("", [])
 Header = dict[str, Places | None]
 """Places by variable. None: its value is not the one that its mapping gives, so that nothing is replaced in it."""
 
@@ -51,14 +52,15 @@ def headers(element: Element, type: str, view: View) -> dict[str, str]:
 def _places(element: Element, roots: set[str], view: View) -> Iterator[tuple[str, Places | None]]:
     """The mappings are evaluated once more, from what their sources saw. A listener may have changed that since.
 
-    A mapping without a reference may read the target of one that has one, so it may have places, too."""
+    A mapping without a reference may read the target of one that has one, so it may have places, too. If it has none,
+    its variable is data, which may have changed."""
     try:
         values = input_values(map(_marked, view.node(element).inputs), element, element.outer(), view)
     except Fail:
         values = {}
     for root in sorted(roots | values.keys()):
-        places = _places_in(element, root, values, view) if root in values else None
-        if root in roots or places is None or places.places:
+        places = _places_in(element, root, values[root], root in roots, view) if root in values else None
+        if places is not NOWHERE:
             yield root, places
 
 
@@ -66,12 +68,15 @@ def _marked(mapping: Mapping) -> Mapping:
     return mapping if mapping.marked is None else replace(mapping, source=mapping.marked)
 
 
-def _places_in(element: Element, root: str, values: dict[str, object], view: View) -> Places | None:
+def _places_in(element: Element, root: str, value: object, is_written: bool, view: View) -> Places | None:
+    """The places in a variable. `is_written`: a mapping into it has a reference."""
     variable = element.variables.get(root)
     try:
-        text, places = unmarked(view.json_of(values[root], IncidentType.IO_MAPPING_ERROR), to_json)
+        text, places = unmarked(view.json_of(value, IncidentType.IO_MAPPING_ERROR), to_json)
     except (Fail, EvaluationError):
         return None
+    if not (places or is_written):
+        return NOWHERE
     if variable is None or variable.value != text:
         return None
     return Places(digest(text), places)
