@@ -190,14 +190,12 @@ class Client:
         body = {"type": type, "payload": payload, "executeAt": execute_at, "uniqueKey": unique_key}
         if allow_unknown_type:
             body["allowUnknownType"] = True
-        document: Document = (await self.request("POST", "/background-jobs", body)).body
-        return document
+        return (await self.request("POST", "/background-jobs", body)).document
 
     async def background_jobs(self, filter: Mapping[str, Any], first: int = 0, limit: int = 100) -> Document:
         """Executions that have not succeeded, the one that is due last first."""
         body = {"filter": filter, "page": {"from": first, "limit": limit}}
-        document: Document = (await self.request("POST", "/background-jobs/search", body)).body
-        return document
+        return (await self.request("POST", "/background-jobs/search", body)).document
 
     async def background_job(self, id: str) -> Document:
         """One execution."""
@@ -210,8 +208,7 @@ class Client:
 
     async def delete_background_jobs(self, filter: Mapping[str, Any]) -> Document:
         """Delete some executions that match; how many, and whether more match."""
-        document: Document = (await self.request("POST", "/background-jobs/deletion", {"filter": filter})).body
-        return document
+        return (await self.request("POST", "/background-jobs/deletion", {"filter": filter})).document
 
     async def background_job_types(self) -> Document:
         """The types that have executions, are paused, or are known to a node."""
@@ -232,8 +229,7 @@ class Client:
     async def deliveries(self, state: str | None = None, limit: int = 100) -> Document:
         """Deliveries of the outbox webhook that wait or are dead letters."""
         body = {"filter": {"state": state}, "page": {"limit": limit}}
-        document: Document = (await self.request("POST", "/outbox/search", body)).body
-        return document
+        return (await self.request("POST", "/outbox/search", body)).document
 
     async def delivery(self, id: str) -> Document:
         """One delivery, with its document."""
@@ -256,8 +252,7 @@ class Client:
             parts = [("resources", (file.name, read_bytes(file), "application/octet-stream")) for file in files]
         except Unreadable as error:
             raise ClientError(str(error)) from error
-        document: Document = (await self.request("POST", "/v2/deployments", files=parts)).body
-        return document
+        return (await self.request("POST", "/v2/deployments", files=parts)).document
 
     async def create(
         self,
@@ -281,19 +276,18 @@ class Client:
         if await_s is not None:
             body |= {"awaitCompletion": True, "requestTimeout": int(await_s * 1000)}
             patience_s += await_s
-        document: Document = (await self.request("POST", "/v2/process-instances", body, timeout=patience_s)).body
-        return document
+        return (await self.request("POST", "/v2/process-instances", body, timeout=patience_s)).document
 
     async def trace(self, instance_key: str) -> AsyncIterator[Document]:
         """Yield the commands of a process instance, oldest first. Their `lines` describe the events."""
         path = f"/v2/process-instances/{path_part(instance_key)}/trace"
-        page: Document = (await self.request("GET", path)).body
+        page = (await self.request("GET", path)).document
         while True:
             for item in page["items"]:
                 yield item
             if page["next"] is None:
                 return
-            page = (await self.request("GET", f"{path}?after={page['next']}")).body
+            page = (await self.request("GET", f"{path}?after={page['next']}")).document
 
     async def cancel(self, instance_key: str) -> Answer:
         """End an instance and everything in it."""
@@ -316,7 +310,7 @@ class Client:
 
     async def create_batch_operation(self, path: str, filter: Mapping[str, Any]) -> str:
         """Change everything that matches: process-instances/cancellation, incidents/resolution, … Returns the key."""
-        key: str = (await self.request("POST", f"/v2/{path}", {"filter": dict(filter)})).body["batchOperationKey"]
+        key: str = (await self.request("POST", f"/v2/{path}", {"filter": dict(filter)})).document["batchOperationKey"]
         return key
 
     async def batch_operation(self, key: str) -> Document:
@@ -349,10 +343,12 @@ class Client:
         if sort is not None:
             body["sort"] = [{"field": sort, "order": "DESC" if descending else "ASC"}]
         query = "?truncateValues=false" if whole_values else ""
-        found = (await self.request("POST", f"/v2/{resource}/search{query}", body)).body
-        last = found["page"]["endCursor"] if len(found["items"]) == limit else None
-        has_more = bool(found["page"].get("hasMoreTotalItems"))
-        return Page(found["items"], found["page"]["totalItems"], last, has_more)
+        found = (await self.request("POST", f"/v2/{resource}/search{query}", body)).document
+        items, about = _objects(found["items"]), found["page"]
+        if not isinstance(about, dict):
+            raise ClientError("the answer has no page: is it a Vivero server?")
+        last = about["endCursor"] if len(items) == limit else None
+        return Page(items, about["totalItems"], last, bool(about.get("hasMoreTotalItems")))
 
     async def search_all(
         self, resource: str, filter: Mapping[str, Any] | None = None, **options: Any
@@ -410,7 +406,7 @@ class Client:
             "withLease": True,
         }
         answer = await self.request("POST", "/v2/jobs/activation", body, timeout=wait_ms / 1000 + TIMEOUT_S)
-        return [_usable(job) for job in answer.body["jobs"]]
+        return [_usable(job) for job in _objects(answer.document.get("jobs"))]
 
     async def complete(self, job: Document, variables: Mapping[str, Any]) -> Answer:
         """Complete an activated job."""
@@ -443,8 +439,14 @@ class Client:
         return await self.request("PATCH", f"/v2/jobs/{job['jobKey']}", body)
 
     async def _get(self, path: str) -> Document:
-        document: Document = (await self.request("GET", path)).body
-        return document
+        return (await self.request("GET", path)).document
+
+
+def _objects(items: Any) -> list[Document]:
+    """The items of an answer. Raises ClientError if they are no list of objects."""
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        raise ClientError("the answer has no list of objects: is it a Vivero server?")
+    return items
 
 
 def _usable(job: Document) -> Document:

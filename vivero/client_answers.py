@@ -113,6 +113,14 @@ class Answer:
     body: Any
     position: int | None
 
+    @property
+    def document(self) -> Document:
+        """The body of an answer that has one. Raises ClientError if it is empty: something else has answered."""
+        if self.body is None:
+            raise ClientError("the answer is empty: is it a Vivero server?")
+        document: Document = self.body
+        return document
+
 
 @dataclass(frozen=True, slots=True)
 class Page:

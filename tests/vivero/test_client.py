@@ -5,7 +5,7 @@ import json
 import httpx
 import pytest
 
-from vivero.client import ApiError, BadAddress, Client, ClientError, Unreachable, address_from, normalised
+from vivero.client import ApiError, BadAddress, Client, ClientError, Missing, Unreachable, address_from, normalised
 
 PAGE = {"totalItems": 5, "hasMoreTotalItems": False, "startCursor": "YQ==", "endCursor": "Yg=="}
 
@@ -191,7 +191,11 @@ def test_a_proxy_is_not_asked_for_the_loopback(address, trusts):
     [
         (b"[]", "is not a JSON object"),
         (b"5", "is not a JSON object"),
+        (b"", "the answer is empty"),
         (b"{}", "the answer has no 'items'"),
+        (b'{"items": null, "page": {}}', "the answer has no list of objects"),
+        (b'{"items": [1], "page": {}}', "the answer has no list of objects"),
+        (b'{"items": [], "page": null}', "the answer has no page"),
         (b'{"items": []}', "the answer has no 'page'"),
         (b'{"items": [], "page": {}}', "the answer has no 'totalItems'"),
         (b"<html>", "is not JSON"),
@@ -204,6 +208,15 @@ async def test_answers_of_other_programs_are_one_line(client_of, content, said):
         with pytest.raises(ClientError, match=said) as raised:
             await client.search("jobs")
     assert "is it a Vivero server?" in str(raised.value)
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b'{"jobs": null}', b'{"jobs": [null]}', b'{"error": "maintenance"}'])
+async def test_a_worker_waits_when_something_else_answers_an_activation(client_of, content):
+    """A worker ends at `Missing`: a server of Camunda 8.8 sends jobs without leases. It waits at other errors."""
+    async with client_of(lambda _: httpx.Response(200, content=content)) as client:
+        with pytest.raises(ClientError, match="is it a Vivero server") as raised:
+            await client.activate("t", worker="w", timeout_ms=1, limit=1, wait_ms=1)
+    assert not isinstance(raised.value, Missing)
 
 
 async def test_what_a_jobs_variables_lack_is_no_error_of_the_answer(client_of):

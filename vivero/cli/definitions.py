@@ -60,7 +60,7 @@ def xml(process: str, version: int | None, address: str | None, as_json: bool) -
     async def read(client: Client) -> Document:
         key = process if process.isdecimal() else await _key_of(client, process, version)
         path = f"/v2/process-definitions/{path_part(key)}"
-        found: Document = (await client.request("GET", path)).body
+        found = (await client.request("GET", path)).document
         model = await client.text(f"{path}/xml")
         return found | {"xml": model}
 

@@ -168,7 +168,7 @@ async def _erase(subject: dict[str, Any], as_json: bool, client: Client) -> _Fou
     found, after = _Found(), None
     verb = "would be erased" if subject.get("dryRun") else "erased"
     while True:
-        page = (await client.request("POST", "/v2/erasures", subject | ({"after": after} if after else {}))).body
+        page = (await client.request("POST", "/v2/erasures", subject | ({"after": after} if after else {}))).document
         for key in page["erased"]:
             tell(as_json, f"{verb} {key}", processInstanceKey=key, outcome="erased")
         for key in page["erasedFromArchive"]:

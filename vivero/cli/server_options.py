@@ -48,7 +48,7 @@ def talk(address: str | None, work: Callable[[Client], Awaitable[T]], goes_on: C
 def post(address: str | None, path: str, body: Mapping[str, Any], key: str, as_json: bool) -> None:
     """Send a request without the members of `body` that are None, and print the member `key` of the answer."""
     chosen = {name: value for name, value in body.items() if value is not None}
-    answer = talk(address, lambda client: client.request("POST", path, chosen)).body
+    answer = talk(address, lambda client: client.request("POST", path, chosen)).document
     if as_json:
         say(answer)
     else:

@@ -111,9 +111,9 @@ def show(key: str, address: str | None, as_json: bool) -> None:
     """
 
     async def read(client: Client) -> Document:
-        found: Document = (await client.request("GET", path_of(key))).body
+        found = (await client.request("GET", path_of(key))).document
         seen = await client.request("POST", f"{path_of(key)}/effective-variables/search", {})
-        return found | {"variables": seen.body["items"]}
+        return found | {"variables": seen.document["items"]}
 
     found = talk(address, read)
     if as_json:
@@ -135,7 +135,7 @@ def _change(
 
 
 async def _how_it_ended(client: Client, key: str) -> str | None:
-    found: Document = (await client.request("GET", path_of(key))).body
+    found = (await client.request("GET", path_of(key))).document
     if found["completionDate"] is not None:
         return f"user task {key} ended already: {found['state']} at {found['completionDate']}"
     return None if found["assignee"] is None else f"user task {key} is assigned to {found['assignee']}"
@@ -159,7 +159,7 @@ def claim(keys: tuple[str, ...], user: str | None, address: str | None, as_json:
 
 def _caller(address: str | None) -> str:
     """The user of the credentials. Raises Failure."""
-    username = str(talk(address, lambda client: client.request("GET", "/v2/authentication/me")).body["username"])
+    username = str(talk(address, lambda client: client.request("GET", "/v2/authentication/me")).document["username"])
     if username == NOBODY:
         raise Failure("the server knows no users, because it has no authentication: name one with --user")
     return username

@@ -68,7 +68,7 @@ def fire(keys: tuple[str, ...], address: str | None, as_json: bool) -> None:
 
 
 async def _what_became_of_it(client: Client, key: str) -> str | None:
-    timer = (await client.request("GET", f"/v2/timers/{path_part(key)}")).body
+    timer = (await client.request("GET", f"/v2/timers/{path_part(key)}")).document
     return None if timer["state"] == "PENDING" else f"timer {key} waits no more: {timer['state']}"
 
 

@@ -241,7 +241,7 @@ def test_a_persons_data_are_erased_page_by_page_and_what_is_kept_is_an_error(ser
 
     async def request(_client, method, path, body):
         assert (method, path, body["variable"]) == ("POST", "/v2/erasures", {"name": "email", "value": '"ann"'})
-        return SimpleNamespace(body=none | pages[body.get("after")])
+        return SimpleNamespace(document=none | pages[body.get("after")])
 
     monkeypatch.setattr("vivero.client.Client.request", request)
     said = run("erase", "--yes", "--variable", "email=ann")
