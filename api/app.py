@@ -7,6 +7,7 @@ Each exception of a handler becomes a problem response: a `Problem`, an error of
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from functools import partial
 from time import perf_counter
@@ -155,6 +156,7 @@ async def _respond(
         raise _not_encoded(encoding)
     if request.body and route.takes_json:
         check_json_type(request)
+        request.body = request.body.removeprefix(BOM_UTF8)
     if request.audited is not None:
         return await audit.attempt(route.handler, request, services)
     return await route.handler(request, services)

@@ -106,7 +106,8 @@ def _body(request: Request, services: Services, content_type: str) -> Any:
     if type != FORM:
         return text
     try:
-        return dict(parse_qsl(text, keep_blank_values=True, max_num_fields=MAX_QUERY_FIELDS))
+        charset = charset_of(content_type) or "utf-8"  # also of the escapes
+        return dict(parse_qsl(text, keep_blank_values=True, encoding=charset, max_num_fields=MAX_QUERY_FIELDS))
     except ValueError as error:
         raise bad_request("The form has too many fields") from error
 

@@ -55,7 +55,8 @@ BODIES = [with_value(value) for value in (*NUMBERS, *TEXTS, *NESTED)] + [
     b"{}x",
     b"{a:1}",
     b"//x\n{}",
-    b"\xef\xbb\xbf{}",
+    b"\xef\xbb\xbf\xef\xbb\xbf{}",
+    b"{}\xef\xbb\xbf",
     '{"variables":{}}'.encode("utf-16"),
     b"\x00",
     b"\xff" * 10,
@@ -98,6 +99,13 @@ OPERATIONS = [
     ("POST", "/v2/element-instances/search"),
     ("POST", "/v2/incidents/search"),
 ]
+
+
+async def test_a_byte_order_mark_before_a_body_is_skipped(client, engine):
+    """As in Camunda's server (RFC 8259, section 8.1). Encoders of .NET write it."""
+    for body, status in ((b"\xef\xbb\xbf{}", 204), (b"\xef\xbb\xbf", 204), (b'\xef\xbb\xbf{"no": 1}', 400)):
+        answer = await client("POST", f"/v2/jobs/{KEY}/completion", body, [(b"content-type", b"application/json")])
+        assert answer.status == status
 
 
 @pytest.mark.parametrize(("method", "path"), OPERATIONS)

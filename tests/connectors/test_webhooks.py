@@ -58,6 +58,7 @@ async def test_a_call_starts_a_process_and_answers_as_the_model_says(migrated):
             ("application/json", '{"text": "ü"}'.encode("utf-16")),
             ("application/x-www-form-urlencoded; charset=utf-8", "text=ü".encode()),
             ("application/x-www-form-urlencoded; charset=iso-8859-1", "text=ü".encode("latin-1")),
+            ("application/x-www-form-urlencoded; charset=iso-8859-1", b"text=%FC"),
         ):
             told = await client.post("/inbound/hook", content=content, headers={"Content-Type": type})
             assert (await variables(client, processInstanceKey=told.json()["key"]))["text"] == "ü"
