@@ -45,6 +45,12 @@ EXPRESSIONS = (
     *("inbound.auth.apiKeyLocator", "inbound.auth.jwt.permissionsExpression"),
     "inbound.hmacScopes",
 )
+JUDGES = (
+    *("activationCondition", "inbound.verificationExpression"),
+    *("inbound.auth.apiKeyLocator", "inbound.auth.jwt.permissionsExpression"),
+)
+"""Those that decide about a call. No secret is put into them: they would compare the reference, which everybody can
+write."""
 ENABLED, NOT_ENABLED = "enabled", ("", "disabled")
 DEFAULT_TTL_S = 3600.0
 _PATH = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,199}")
@@ -142,6 +148,12 @@ def warnings(resource: str, process: Process, has_secret: Callable[[str], bool] 
                     f"'{resource}' element '{webhook.element_id}': the server has no secret '{secret}', or an empty"
                     " one, so the webhook refuses every call"
                 )
+        for name in sorted(webhook.properties.keys() - {*names}):
+            if named_in([webhook.get(name)]):
+                yield (
+                    f"'{resource}' element '{webhook.element_id}': the property {name} names a secret, but only"
+                    " credentials get secrets: the reference stays as it is"
+                )
         lacking = [name for name in (ISSUER, AUDIENCE) if webhook.authentication == JWT and name not in names]
         if lacking:
             yield (
@@ -173,6 +185,9 @@ def _problems(node: Node) -> Iterator[str]:
     if webhook.method not in METHODS:
         yield f"inbound.method must be one of {', '.join(METHODS)}"
     yield from _problems_of_access(webhook)
+    for name in JUDGES:
+        if named_in([webhook.get(name)]):
+            yield f"the property {name} names a secret, but only credentials get secrets: it would see the reference"
     for name in EXPRESSIONS:
         try:
             compiled(webhook.get(name) or "=null")

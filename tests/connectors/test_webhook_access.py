@@ -160,3 +160,17 @@ def test_a_deployment_is_warned_of_secrets_that_are_not_there_and_of_tokens_for_
     [warning] = webhooks.warnings("m.bpmn", deployed(**TOKENS, auth__jwt__issuer="https://me"))
     assert "without inbound.auth.jwt.audience" in warning
     assert list(webhooks.warnings("m.bpmn", deployed(**TOKENS, auth__jwt__issuer="i", auth__jwt__audience="a"))) == []
+
+
+@pytest.mark.parametrize("name", webhooks.JUDGES)
+def test_what_decides_about_a_call_cannot_name_a_secret(name):
+    """It would compare the reference, so that who writes it would be let in."""
+    [process] = parse(starting(**{name.replace(".", "__"): '=body.token = "{{secrets.KEY}}"'}), "m.bpmn").processes
+    [problem] = webhooks.problems("m.bpmn", process)
+    assert f"the property {name} names a secret" in problem
+    assert list(webhooks.webhooks_of(process)) == []
+
+
+def test_a_deployment_is_warned_of_references_that_stay():
+    [warning] = webhooks.warnings("m.bpmn", deployed(responseBodyExpression='="{{secrets.KEY}}"'), bool)
+    assert "the property inbound.responseBodyExpression names a secret" in warning
