@@ -85,7 +85,7 @@ async def add(request: Request, services: Services) -> Response:
         raise invalid_argument(f"Names that begin with '{CHORES}' belong to the program's own chores")
     if not body.allow_unknown_type:
         known = await read(services, job_executions.known_types)
-        _check_known(body.type, known, "none has lately. With allowUnknownType it waits for one")
+        _check_known(body.type, known, "none has lately. With allowUnknownType (--allow-unknown) it waits for one")
     id, payload = str(uuid4()), bytes(body.payload).decode()
     due_ms = None if body.execute_at is None else as_epoch_ms(body.execute_at, "executeAt")
     async with changing(request, services, id) as connection:

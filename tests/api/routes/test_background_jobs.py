@@ -210,7 +210,7 @@ async def test_a_type_that_no_node_runs_is_refused_unless_it_is_wanted(rows, rea
     assert refused.status == 400
     assert refused.problem["detail"] == (
         "No node runs background jobs of type 'mial' (did you mean 'mail'?), and none has lately. "
-        "With allowUnknownType it waits for one."
+        "With allowUnknownType (--allow-unknown) it waits for one."
     )
     assert rows.execute("SELECT count(*) FROM job_executions").fetchone() == (0,)
     wanted = {"type": "mial", "allowUnknownType": True}
