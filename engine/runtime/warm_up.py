@@ -72,6 +72,6 @@ class WarmUp:
             self._unreadable.add(sha256)
             log.error("a deployed file can no longer be read", sha256=sha256, problems=told(error))
         except NotComputed as error:
-            log.warning("a model was not loaded ahead", sha256=sha256, why=str(error))
+            log.warning("a model was not loaded ahead", sha256=sha256, detail=str(error))
         else:
             self.loaded += 1

@@ -54,7 +54,7 @@ def model_reader(pool: ComputePool, limits: XmlLimits = LIMITS) -> ReadModel:
         except CannotWork as error:
             if not urgent:
                 raise
-            log.warning("a model is read in a thread", sha256=name, why=str(error))
+            log.warning("a model is read in a thread", sha256=name, detail=str(error))
             return await trio.to_thread.run_sync(parse, content, name, limits)
         return await unpacked(packed)
 
