@@ -177,7 +177,7 @@ class Pages:
         return [place] if counts.erased else []
 
     async def _record(self, connection: Connection, keys: Sequence[str]) -> None:
-        """Who asked for it, in the transaction that does it."""
+        """Record the caller in the audit log, in the transaction that erases."""
         if keys and not self.search.dry:
             records = [record for key in keys if (record := audit.record_of(self.request, key)) is not None]
             await audit_log.add_all(connection, records, audit_log.SUCCESS)

@@ -41,8 +41,8 @@ async def optional_body_of(request: Request, services: Services, decoder: msgspe
     return await _large(request, services, decoder)
 
 
-async def variables_of(_request: Request, services: Services, values: Mapping[str, Any] | None) -> Variables:
-    """The variables of the request's command, each value as compact JSON. Raises Problem 400."""
+def variables_of(services: Services, values: Mapping[str, Any] | None) -> Variables:
+    """The variables of a command, each value as compact JSON. Raises Problem 400."""
     if isinstance(values, EncodedVariables):
         return {name: msgspec.Raw(value) for name, value in values.items()}
     return as_variables(values, services.settings)

@@ -1,4 +1,4 @@
-"""How many commands a second does a given server take? The clients are those of the benchmark `http`.
+"""The commands that a given server takes in a second. The clients are those of the benchmark `http`.
 
 The server keeps the definition of the process and the ended instances. Open instances are cancelled at the end.
 """

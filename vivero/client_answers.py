@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx
-import trio
+
+from vivero.api.whole_answers import read_whole
 
 Document = dict[str, Any]
 
@@ -81,18 +82,13 @@ async def whole(response: httpx.Response) -> httpx.Response:
     """The response with its whole body. Raises ClientError if it is too large, or packed: few bytes unpack to many."""
     if response.headers.get("content-encoding", "identity") != "identity":
         raise ClientError(f"the answer of {response.url} is packed, although the client did not ask for that")
-    body = bytearray()
-    with trio.CancelScope() as reading:  # a cancellation ends all generators below
-        async for part in response.aiter_bytes():
-            body += part
-            if len(body) > MAX_ANSWER_BYTES:
-                reading.cancel()
-    if len(body) > MAX_ANSWER_BYTES:
+    body = await read_whole(response, MAX_ANSWER_BYTES)
+    if body is None:
         raise ClientError(f"the answer of {response.url} has more than {MAX_ANSWER_BYTES >> 20} MiB")
     return httpx.Response(
         response.status_code,
         headers=response.headers,
-        content=bytes(body),
+        content=body,
         request=response.request,
         extensions=response.extensions,
     )

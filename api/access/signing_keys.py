@@ -6,7 +6,6 @@ providers rotate keys. One request reads at a time, and there is a pause between
 
 from __future__ import annotations
 
-import codecs
 from codecs import BOM_UTF8
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
@@ -21,6 +20,7 @@ from jwt.exceptions import InvalidKeyError, PyJWKError, PyJWKSetError
 
 from vivero.api.access.verified import KeysUnavailable
 from vivero.api.origins import is_loopback
+from vivero.api.whole_answers import read_whole
 from vivero.storage.postgres.errors import told
 
 log = structlog.get_logger(__name__)
@@ -65,15 +65,10 @@ async def read_body(response: httpx.Response) -> bytes:
     """The whole body of a response. Raises KeysUnavailable if it is too large, or packed: few bytes unpack to many."""
     if response.headers.get("content-encoding", "identity") != "identity":
         raise KeysUnavailable(f"{response.url} is packed, although nobody asked for that")
-    body = bytearray()
-    with trio.CancelScope() as reading:  # a cancellation ends all generators below
-        async for part in response.aiter_bytes():
-            body += part
-            if len(body) > MAX_BYTES:
-                reading.cancel()
-    if len(body) > MAX_BYTES:
+    body = await read_whole(response, MAX_BYTES)
+    if body is None:
         raise KeysUnavailable(f"{response.url} has more than {MAX_BYTES} bytes")
-    return bytes(body).removeprefix(codecs.BOM_UTF8)
+    return body.removeprefix(BOM_UTF8)
 
 
 class SigningKeys:

@@ -21,7 +21,7 @@ SLICE_BYTES = 4096
 CHUNK_OVERHEAD_BYTES = 64 * 1024
 # The size of blank lines before a request; RFC 9112 section 2.2 requires a server to skip one.
 MAX_BLANK_BYTES = 64
-# What a header field has beside its name and value, and a header beside its method, target and fields.
+# The other bytes of a header field, beside its name and value; and of a header, beside method, target and fields.
 FIELD_BYTES = len(b": \r\n")
 LINE_BYTES = len(b"  HTTP/1.1\r\n\r\n")
 # Digits of a Content-Length, which may have leading zeros.

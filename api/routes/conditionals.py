@@ -34,7 +34,7 @@ async def evaluate(request: Request, services: Services) -> Response:
     found.require("variables", body.variables)
     found.check()
     tenant = tenants.named(request, services, body.tenant_id, "Evaluate Conditional", CREATE_INSTANCE)
-    variables = await variables_of(request, services, body.variables)
+    variables = variables_of(services, body.variables)
     command = EvaluateConditionals(variables, as_key(body.process_definition_key, "processDefinitionKey"))
     submitted = await commands.submit(request, services, command, tenant=tenant)
     if submitted.outcome is None:

@@ -46,7 +46,7 @@ async def evaluate(request: Request, services: Services) -> Response:
     scope_key = as_key(body.scope_key, "scopeKey")
     if scope_key is not None and request.caller.rights.ids(READ_INSTANCE) is not None:
         raise denied(READ_INSTANCE)  # an expression can give away every variable of the scope
-    given = await variables_of(request, services, body.variables)
+    given = variables_of(services, body.variables)
     now_ms, seen = await read_of(
         services, request.tenants, lambda connection, tenants: reads.scope(connection, scope_key, tenants)
     )

@@ -81,7 +81,7 @@ async def complete(request: Request, services: Services) -> Response:
         raise invalid_argument("Results of listeners and ad-hoc sub-processes (result) are not supported")
     if body.business_id is not None:
         raise invalid_argument("Assigning a business id with a job (businessId) is not supported")
-    variables = await variables_of(request, services, body.variables)
+    variables = variables_of(services, body.variables)
     return await commands.command(request, services, CompleteJob(key, variables, _token(body.job_lease_token)), key)
 
 
@@ -98,7 +98,7 @@ async def fail(request: Request, services: Services) -> Response:
         max(body.retries or 0, 0),
         min(backoff_ms, MAX_TIMEOUT_MS),
         body.error_message,
-        await variables_of(request, services, body.variables),
+        variables_of(services, body.variables),
         _token(body.job_lease_token),
     )
     return await commands.command(request, services, command, key)
@@ -115,7 +115,7 @@ async def throw_error(request: Request, services: Services) -> Response:
         key,
         body.error_code or "",
         body.error_message,
-        await variables_of(request, services, body.variables),
+        variables_of(services, body.variables),
         _token(body.job_lease_token),
     )
     return await commands.command(request, services, command, key)

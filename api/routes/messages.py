@@ -60,7 +60,7 @@ async def publish(request: Request, services: Services) -> Response:
         body.correlation_key or "",
         min(time_to_live_ms, MAX_TIME_TO_LIVE_MS),
         body.message_id or None,
-        await variables_of(request, services, body.variables),
+        variables_of(services, body.variables),
         business_id=body.business_id,
     )
     return await _answered(request, services, command, tenant)
@@ -72,7 +72,7 @@ async def correlate(request: Request, services: Services) -> Response:
     _checked(body).check()
     tenant = tenants.named(request, services, body.tenant_id, "Correlate Message", SEND_MESSAGE)
     require(request, SEND_MESSAGE, body.name)
-    variables = await variables_of(request, services, body.variables)
+    variables = variables_of(services, body.variables)
     command = CorrelateMessage(body.name or "", body.correlation_key or "", variables, body.business_id)
     return await _answered(request, services, command, tenant)
 

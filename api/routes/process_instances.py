@@ -118,7 +118,7 @@ async def create(request: Request, services: Services) -> Response:
     tenant = tenants.named(request, services, body.tenant_id, "Create Process Instance", CREATE_INSTANCE)
     check_reference(body.operation_reference)
     awaits = body.await_completion or (bool(request.query_string) and request.flag("wait", False))
-    command = _command(body, await variables_of(request, services, body.variables), awaits)
+    command = _command(body, variables_of(services, body.variables), awaits)
     if request.allowed is not None:
         await _restrict(request, services, command)
     if request.query_string:

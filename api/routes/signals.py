@@ -36,7 +36,7 @@ async def broadcast(request: Request, services: Services) -> Response:
     found.longest("signalName", body.signal_name, TEXT_CHARACTERS)
     found.check()
     tenant = tenants.named(request, services, body.tenant_id, "Broadcast Signal", UPDATE_INSTANCE)
-    command = BroadcastSignal(body.signal_name or "", await variables_of(request, services, body.variables))
+    command = BroadcastSignal(body.signal_name or "", variables_of(services, body.variables))
     submitted = await commands.submit(request, services, command, tenant=tenant)
     if submitted.outcome is None:
         return await commands.accepted(services, submitted.appended)

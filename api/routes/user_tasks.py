@@ -164,7 +164,7 @@ async def complete(request: Request, services: Services) -> Response:
     found = Violations()
     found.longest("action", body.action, MAX_ACTION)
     found.check()
-    variables = await variables_of(request, services, body.variables)
+    variables = variables_of(services, body.variables)
     command = CompleteUserTask(key, variables, body.action or "complete")
     return await commands.command(request, services, command, key)
 

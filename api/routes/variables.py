@@ -40,5 +40,5 @@ async def set(request: Request, services: Services) -> Response:
     check_reference(body.operation_reference)
     if body.variables is None:
         raise invalid_argument("No variables provided")
-    variables = await variables_of(request, services, body.variables)
+    variables = variables_of(services, body.variables)
     return await commands.command(request, services, SetVariables(key, variables, body.local or False), key)
