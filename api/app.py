@@ -25,6 +25,7 @@ from vivero.api.access.permissions import Allowed
 from vivero.api.access.rates import only_tenant
 from vivero.api.access.scopes import restrict
 from vivero.api.decoding import check_json_type
+from vivero.api.http1.request import declared_bytes
 from vivero.api.metrics import UNKNOWN
 from vivero.api.origins import Gate
 from vivero.api.problems import Problem, not_appended, not_computed, too_large
@@ -131,7 +132,7 @@ async def _respond(
     if route.is_new and not services.appender.admits_new():
         return await services.refusals.answer(path)
     releases = send if RELEASE in extensions else None
-    body = await _read(receive, route.max_body_bytes(services.settings))
+    body = await _read(receive, scope["headers"], route.max_body_bytes(services.settings))
     query, redirected = without_mark(scope["query_string"])
     request = Request(
         method,
@@ -239,8 +240,10 @@ def _hint(path: str) -> str:
     return "" if path.startswith("/v2/") and len(path) > len("/v2/") else "; the REST API is below /v2: /v2/topology"
 
 
-async def _read(receive: Receive, limit: int) -> bytes:
-    """The whole body. Raises Problem 413, ClientLeft."""
+async def _read(receive: Receive, headers: Headers, limit: int) -> bytes:
+    """The whole body. Raises ClientLeft, and Problem 413 before it is received if its declared length is too much."""
+    if declared_bytes(headers) > limit:
+        raise too_large(limit)
     message = await receive()
     if message["type"] == "http.request" and not message.get("more_body", False):
         body: bytes = message.get("body", b"")

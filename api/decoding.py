@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeVar
 
 import msgspec
 
-from vivero.api.problems import Problem, bad_request, invalid_argument, too_large, unparsable
+from vivero.api.problems import Problem, bad_request, invalid_argument, unparsable
 from vivero.api.request import INT64_MAX, INT64_MIN, Request, parse_key
 from vivero.api.settings import ApiSettings
 from vivero.engine.bpmn import text_limits
@@ -82,13 +82,11 @@ def check_json_type(request: Request) -> None:
         raise Problem(415, "Unsupported Media Type", f"{what} is not supported; use application/json")
 
 
-def decode(
-    request: Request, decoder: msgspec.json.Decoder[T], settings: ApiSettings, *, max_bytes: int | None = None
-) -> T:
-    """The body of a request that must have one, without large variables (`large_bodies`). Raises Problem 400, 413."""
+def decode(request: Request, decoder: msgspec.json.Decoder[T], settings: ApiSettings) -> T:
+    """The body of a request that must have one, without large variables (`large_bodies`). Raises Problem 400."""
     if not request.body:
         raise bad_request("Request body is missing")
-    check_size(request.body, MAX_BYTES if max_bytes is None else max_bytes)
+    check_count(request.body)
     return decode_json(request.body, decoder, settings.max_nesting)
 
 
@@ -107,10 +105,8 @@ MAX_VALUES = 50_000
 """The most values of a larger body, apart from its variables."""
 
 
-def check_size(body: bytes, max_bytes: int) -> None:
-    """Raise Problem 413 or 400 for a document that is too large to decode it at once. Texts may be long."""
-    if len(body) > max_bytes:
-        raise too_large(max_bytes)
+def check_count(body: bytes) -> None:
+    """Raise Problem 400 for a document with too many values to decode it at once. Texts may be long."""
     if len(body) < LARGE_BYTES or _separators(body) <= MAX_VALUES:
         return
     if _separators(_without_texts(body, _NOT_SEPARATOR)) > MAX_VALUES:

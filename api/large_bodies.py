@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from vivero.api.computing import computed
-from vivero.api.decoding import LARGE_BYTES, as_variables, check_size, decode, decode_json, decode_optional
+from vivero.api.decoding import LARGE_BYTES, as_variables, check_count, decode, decode_json, decode_optional
 from vivero.api.problems import Problem
 from vivero.api.request import Request
 from vivero.api.services import Services
@@ -59,7 +59,7 @@ async def _large(request: Request, services: Services, decoder: msgspec.json.Dec
     parts = await computed(services, Kind.BODIES, split, request.body, services.settings)
     if parts.problem is not None:
         raise Problem(*parts.problem)
-    check_size(parts.rest, services.settings.max_body_bytes)
+    check_count(parts.rest)
     body = decode_json(parts.rest, decoder, services.settings.max_nesting)
     if parts.variables is None:
         return body

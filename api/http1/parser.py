@@ -12,7 +12,7 @@ from typing import Any
 import httptools
 
 from vivero.api.http1.problems import Refusal
-from vivero.api.http1.request import Headers, Request, check_host
+from vivero.api.http1.request import MAX_LENGTH_DIGITS, Headers, Request, check_host
 from vivero.api.http1.settings import ServerSettings
 
 # The most bytes that are parsed ahead of the handler. This bounds the requests of a pipeline that wait in memory.
@@ -24,8 +24,6 @@ MAX_BLANK_BYTES = 64
 # The other bytes of a header field, beside its name and value; and of a header, beside method, target and fields.
 FIELD_BYTES = len(b": \r\n")
 LINE_BYTES = len(b"  HTTP/1.1\r\n\r\n")
-# Digits of a Content-Length, which may have leading zeros.
-MAX_LENGTH_DIGITS = 32
 
 _NOTED = frozenset((b"host", b"content-length", b"transfer-encoding", b"expect"))
 # Methods of RTSP and ICE, which llhttp parses, too.

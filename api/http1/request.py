@@ -7,6 +7,9 @@ from vivero.api.http1.problems import Refusal
 
 Headers = list[tuple[bytes, bytes]]
 
+# Digits of a Content-Length, which may have leading zeros.
+MAX_LENGTH_DIGITS = 32
+
 _HOST = re.compile(rb"(?:\[[0-9A-Fa-f:.]{2,45}\]|(?:[A-Za-z0-9._~!$&'()*+;=-]|%[0-9A-Fa-f]{2}){0,255})(?::[0-9]{0,5})?")
 _ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})|%[01][0-9A-Fa-f]|%7[Ff]")
 
@@ -66,6 +69,12 @@ class Request:
         check_host(authority)
         self.headers = [(name, authority if name == b"host" else value) for name, value in self.headers]
         return path if path.startswith(b"/") else b"/" + path
+
+
+def declared_bytes(headers: Headers) -> int:
+    """The Content-Length of a request; 0 without a valid one."""
+    value = next((value for name, value in headers if name == b"content-length"), b"")
+    return int(value[:MAX_LENGTH_DIGITS]) if value.isdigit() else 0
 
 
 def check_host(value: bytes) -> None:

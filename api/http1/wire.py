@@ -17,7 +17,8 @@ from vivero.storage.postgres.given_time import given_time, patient
 
 RECEIVE_BYTES = 64 * 1024
 SEND_BYTES = 64 * 1024
-LINGER_BYTES = 1024 * 1024
+# A client that still sends when it is answered may send this much, so that it comes to read its answer.
+LINGER_BYTES = 16 * 1024 * 1024
 HUNG_UP_S = 1.0
 """The interval of checks for a disconnect of a client that has sent more than is read ahead."""
 

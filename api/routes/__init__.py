@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from vivero.api.access import audited
-from vivero.api.access.audited import SYSTEM, administration
+from vivero.api.access.audited import SYSTEM, Audited, administration
 from vivero.api.access.needs import (
     ANY_CALLER,
     CANCEL_INSTANCE,
@@ -71,7 +71,7 @@ from vivero.api.routes import (
 )
 from vivero.api.routes.batch_routes import BATCH_ROUTES
 from vivero.api.routes.directory import Entries
-from vivero.api.routes.route import Handler, Route, deployment_limit, of_key
+from vivero.api.routes.route import Handler, Route, deployment_limit, of_key, variables_limit
 from vivero.api.routes.statistics_routes import STATISTICS_ROUTES
 from vivero.api.routes.webhook_routes import WEBHOOK_ROUTES
 from vivero.api.search import searching
@@ -96,6 +96,12 @@ def _entries(entries: Entries) -> Iterator[Route]:
         assigned, unassigned = (administration(kind, each, members.type) for each in ("ASSIGN", "UNASSIGN"))
         yield Route("PUT", member, directory.assigning(entries, members), update, audited=assigned)
         yield Route("DELETE", member, directory.unassigning(entries, members), update, audited=unassigned)
+
+
+def _reports_job(report: str, handler: Handler, record: Audited) -> Route:
+    """A route of workers, with the variables of their job."""
+    path = f"/v2/jobs/{{jobKey}}/{report}"
+    return of_key("POST", path, handler, UPDATE_INSTANCE, record, is_limited=False, max_body_bytes=variables_limit)
 
 
 def _reads_jobs(method: str, path: str, handler: Handler) -> Route:
@@ -209,6 +215,7 @@ ROUTES = (
         "/v2/process-instances",
         process_instances.create,
         CREATE_INSTANCE,
+        variables_limit,
         is_new=True,
         scope=Scope.BODY,
         audited=audited.CREATE_INSTANCE,
@@ -268,6 +275,7 @@ ROUTES = (
         COMPLETE_TASK,
         audited.COMPLETE_TASK,
         is_limited=False,
+        max_body_bytes=variables_limit,
     ),
     of_key("GET", "/v2/user-tasks/{userTaskKey}/form", forms.of_user_task, READ_TASK),
     of_key("POST", "/v2/user-tasks/{userTaskKey}/variables/search", user_tasks.variables, READ_TASK),
@@ -277,11 +285,9 @@ ROUTES = (
     Route("POST", "/v2/jobs/activation", job_activation.activate, UPDATE_INSTANCE),
     Route("POST", "/v2/jobs/search", jobs.search, READ_INSTANCE, scope=Scope.RESULTS),
     of_key("PATCH", "/v2/jobs/{jobKey}", jobs.update, UPDATE_INSTANCE, audited.UPDATE_JOB),
-    of_key(
-        "POST", "/v2/jobs/{jobKey}/completion", jobs.complete, UPDATE_INSTANCE, audited.COMPLETE_JOB, is_limited=False
-    ),
-    of_key("POST", "/v2/jobs/{jobKey}/failure", jobs.fail, UPDATE_INSTANCE, audited.REPORT_JOB, is_limited=False),
-    of_key("POST", "/v2/jobs/{jobKey}/error", jobs.throw_error, UPDATE_INSTANCE, audited.REPORT_JOB, is_limited=False),
+    _reports_job("completion", jobs.complete, audited.COMPLETE_JOB),
+    _reports_job("failure", jobs.fail, audited.REPORT_JOB),
+    _reports_job("error", jobs.throw_error, audited.REPORT_JOB),
     # variables
     Route("POST", "/v2/variables/search", variables.search, READ_INSTANCE, scope=Scope.RESULTS),
     of_key("GET", "/v2/variables/{variableKey}", variables.get, READ_INSTANCE),
@@ -291,6 +297,7 @@ ROUTES = (
         variables.set,
         UPDATE_INSTANCE,
         audited.SET_VARIABLES,
+        max_body_bytes=variables_limit,
     ),
     # element instances
     Route("POST", "/v2/element-instances/search", element_instances.search, READ_INSTANCE, scope=Scope.RESULTS),
@@ -318,6 +325,7 @@ ROUTES = (
         "/v2/messages/publication",
         messages.publish,
         SEND_MESSAGE,
+        variables_limit,
         is_new=True,
         scope=Scope.BODY,
         audited=audited.TELL_INSTANCES,
@@ -327,6 +335,7 @@ ROUTES = (
         "/v2/messages/correlation",
         messages.correlate,
         SEND_MESSAGE,
+        variables_limit,
         is_new=True,
         scope=Scope.BODY,
         audited=audited.TELL_INSTANCES,
@@ -341,18 +350,25 @@ ROUTES = (
         scope=Scope.RESULTS,
     ),
     Route(
-        "POST", "/v2/signals/broadcast", signals.broadcast, UPDATE_INSTANCE, is_new=True, audited=audited.TELL_INSTANCES
+        "POST",
+        "/v2/signals/broadcast",
+        signals.broadcast,
+        UPDATE_INSTANCE,
+        variables_limit,
+        is_new=True,
+        audited=audited.TELL_INSTANCES,
     ),
     Route(
         "POST",
         "/v2/conditionals/evaluation",
         conditionals.evaluate,
         CREATE_INSTANCE,
+        variables_limit,
         is_new=True,
         audited=audited.CREATE_INSTANCE,
     ),
     # expressions
-    Route("POST", "/v2/expression/evaluation", expressions.evaluate, EVALUATE),
+    Route("POST", "/v2/expression/evaluation", expressions.evaluate, EVALUATE, variables_limit),
     # the clock
     Route("PUT", "/v2/clock", clock.pin, UPDATE_SYSTEM, audited=SYSTEM),
     Route("POST", "/v2/clock/reset", clock.reset, UPDATE_SYSTEM, audited=SYSTEM),

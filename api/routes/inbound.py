@@ -101,7 +101,7 @@ def _body(request: Request, services: Services, content_type: str) -> Any:
     if type == "application/json" or type.endswith("+json"):
         if request.body.startswith(NOT_PLAIN) or charset_of(content_type) not in (None, "utf-8"):
             request.body = decoded(request.body, content_type).encode()  # as the decoder reads it
-        return decode(request, any_decoder, services.settings, max_bytes=services.settings.max_body_bytes)
+        return decode(request, any_decoder, services.settings)
     text = decoded(request.body, content_type).replace("\0", "\ufffd")
     if type != FORM:
         return text

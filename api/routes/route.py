@@ -9,6 +9,7 @@ from vivero.api.access.audited import Audited
 from vivero.api.access.needs import Need
 from vivero.api.access.permissions import Permission
 from vivero.api.access.scopes import Scope
+from vivero.api.decoding import MAX_BYTES
 from vivero.api.request import Request
 from vivero.api.response import Response
 from vivero.api.services import Services
@@ -17,7 +18,13 @@ from vivero.api.settings import ApiSettings
 Handler = Callable[[Request, Services], Awaitable[Response]]
 
 
-def _json_limit(settings: ApiSettings) -> int:
+def plain_limit(settings: ApiSettings) -> int:
+    """Bytes of a body without variables."""
+    return min(MAX_BYTES, settings.max_body_bytes)
+
+
+def variables_limit(settings: ApiSettings) -> int:
+    """Bytes of a body with variables, and of a call of a webhook."""
     return settings.max_body_bytes
 
 
@@ -34,7 +41,8 @@ class Route:
     path: str
     handler: Handler
     needs: Need
-    max_body_bytes: Callable[[ApiSettings], int] = _json_limit
+    max_body_bytes: Callable[[ApiSettings], int] = plain_limit
+    """The most bytes of a body. A larger one gets 413 before it is read, or while it arrives in chunks."""
     takes_json: bool = True
     is_new: bool = False
     """Whether its command creates work, and is refused while the engine has too much to do."""
@@ -59,6 +67,7 @@ def of_key(
     *,
     is_limited: bool = True,
     needs_for_part: Permission | None = None,
+    max_body_bytes: Callable[[ApiSettings], int] = plain_limit,
 ) -> Route:
     """A route of the one resource whose key is in the path. The caller needs the permission for this resource only."""
     return Route(
@@ -66,6 +75,7 @@ def of_key(
         path,
         handler,
         needs,
+        max_body_bytes,
         is_limited=is_limited,
         scope=Scope.KEY,
         needs_for_part=needs_for_part,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from vivero.api.access import audited
 from vivero.api.access.needs import PUBLIC, READ_SYSTEM, UPDATE_SYSTEM
 from vivero.api.routes import outbox, webhooks
-from vivero.api.routes.route import Handler, Route
+from vivero.api.routes.route import Handler, Route, variables_limit
 
 METHODS = ("POST", "GET", "PUT", "DELETE")
 PATH = "/inbound/{path}"
@@ -13,7 +13,16 @@ PATH = "/inbound/{path}"
 
 def _receives(method: str) -> Route:
     """The model of the webhook says who may call it."""
-    return Route(method, PATH, webhooks.receive, PUBLIC, takes_json=False, is_new=True, audited=audited.TELL_INSTANCES)
+    return Route(
+        method,
+        PATH,
+        webhooks.receive,
+        PUBLIC,
+        variables_limit,
+        takes_json=False,
+        is_new=True,
+        audited=audited.TELL_INSTANCES,
+    )
 
 
 def _reads(method: str, path: str, handler: Handler) -> Route:

@@ -8,10 +8,10 @@ from typing import Any
 import structlog
 import trio
 
-from vivero.api.http1.exchange import DISCONNECT, OWNER, RELEASE
+from vivero.api.http1.exchange import DISCARD_BYTES, DISCONNECT, OWNER, RELEASE
 from vivero.api.http1.parser import FIELD_BYTES, LINE_BYTES
 from vivero.api.http1.problems import RETRY_AFTER, Refusal, problem_body
-from vivero.api.http1.request import check_host, split_target
+from vivero.api.http1.request import check_host, declared_bytes, split_target
 from vivero.api.http1.wire import LINGER_BYTES
 from vivero.api.tls.connection import Connection
 from vivero.api.tls.state import TlsState
@@ -76,8 +76,7 @@ class Exchange:
             raise Refusal(431, f"The request header is larger than {settings.max_header_bytes} bytes")
         if target_bytes >= settings.max_target_bytes:
             raise Refusal(414, f"The request target is longer than {settings.max_target_bytes} bytes")
-        lengths = [value for name, value in headers if name == b"content-length"]
-        if lengths and lengths[0].isdigit() and int(lengths[0][:32]) > settings.max_body_bytes:
+        if declared_bytes(headers) > settings.max_body_bytes:
             raise self._too_large()
 
     def _prepared(self) -> Scope:
@@ -162,10 +161,18 @@ class Exchange:
             self._connection.close()  # a part of the answer may be sent, so nothing else can follow
             return
         try:
+            if not message.get("more_body", False) and self._is_early():
+                await self._send(dict(message, more_body=True))
+                await self._linger()
+                message = {"type": "http.response.body"}
             await self._send(message)
         finally:
             self._state.give_back(size)
         await trio.lowlevel.checkpoint()
+
+    def _is_early(self) -> bool:
+        """Whether the answer overtakes a body that is too large to arrive beside it."""
+        return not self._complete and (self._received > 0 or declared_bytes(self._scope["headers"]) > DISCARD_BYTES)
 
     # Failures.
 

@@ -71,6 +71,16 @@ async def test_what_our_own_server_refuses(serve, http2, target, options, status
         assert answer.json()["status"] == status
 
 
+@pytest.mark.parametrize("http2", [True, False])
+async def test_an_answer_that_overtakes_a_long_body_is_seen(serve, http2):
+    async def app(scope, receive, send):
+        await respond(send, b"too large", status=413, headers=[(b"content-length", b"9")])
+
+    async with serve(app) as it, it.client(http2) as client:
+        answer = await client.post("/", content=b"x" * 4_000_000)
+        assert (answer.status_code, answer.text) == (413, "too large")
+
+
 async def test_a_body_without_a_length_is_bounded_too(serve):
     async def parts():
         for _ in range(20):
