@@ -32,6 +32,7 @@ class ServerSettings:
     - `send_timeout_s`: the time for reading a response in addition to its time at `min_send_bytes_per_s`.
     - `drain_grace_s`: the time for open requests after `drain` is set.
     - `linger_s`: the time to read from a refused client after its answer, so that a reset does not destroy the answer.
+      A client that sends much has more.
     """
 
     max_connections: int = 1000

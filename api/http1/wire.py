@@ -19,6 +19,8 @@ RECEIVE_BYTES = 64 * 1024
 SEND_BYTES = 64 * 1024
 # A client that still sends when it is answered may send this much, so that it comes to read its answer.
 LINGER_BYTES = 16 * 1024 * 1024
+# It has more time for what it sends at this rate.
+MIN_LINGER_BYTES_PER_S = 512 * 1024
 HUNG_UP_S = 1.0
 """The interval of checks for a disconnect of a client that has sent more than is read ahead."""
 
@@ -229,12 +231,13 @@ class Wire:
             return
         self.lingering = True
         now = trio.current_time()
-        with self.waiting(now + self.settings.linger_s, now, None):
+        with self.waiting(now + self.settings.linger_s, now, None) as scope:
             try:
                 await self.stream.send_eof()
                 left = LINGER_BYTES
                 while left > 0 and (data := await self.stream.receive_some(RECEIVE_BYTES)):
                     left -= len(data)
+                    scope.deadline += len(data) / MIN_LINGER_BYTES_PER_S
             except trio.BrokenResourceError:
                 return  # the client closed first
 

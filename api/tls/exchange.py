@@ -12,7 +12,7 @@ from vivero.api.http1.exchange import DISCARD_BYTES, DISCONNECT, OWNER, RELEASE
 from vivero.api.http1.parser import FIELD_BYTES, LINE_BYTES
 from vivero.api.http1.problems import RETRY_AFTER, Refusal, problem_body
 from vivero.api.http1.request import check_host, declared_bytes, split_target
-from vivero.api.http1.wire import LINGER_BYTES
+from vivero.api.http1.wire import LINGER_BYTES, MIN_LINGER_BYTES_PER_S
 from vivero.api.tls.connection import Connection
 from vivero.api.tls.state import TlsState
 from vivero.storage.postgres.given_time import given_time, patient
@@ -203,8 +203,9 @@ class Exchange:
     async def _linger(self) -> None:
         """Read on for a moment. A client that still sends when the stream closes would lose the answer."""
         size = 0
-        with trio.move_on_after(self._state.settings.linger_s):
+        with trio.move_on_after(self._state.settings.linger_s) as scope:
             while not self._complete and size < LINGER_BYTES:
                 message = await self._receive()
-                size += len(message.get("body", b""))
+                size += (received := len(message.get("body", b"")))
+                scope.deadline += received / MIN_LINGER_BYTES_PER_S
                 self._complete = not message.get("more_body", False)

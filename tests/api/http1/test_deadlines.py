@@ -163,6 +163,19 @@ async def test_refused_client_is_listened_to_for_a_moment_only(start, apps, auto
     assert watch.shows(1, about_s=0.1001)
 
 
+async def test_refused_client_that_sends_on_fast_has_more_time(start, apps, autojump_clock):
+    server = start(apps.echo, max_body_bytes=1, linger_s=1)
+    client = server.connect()
+    assert (await client.ask(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4000000\r\n\r\n")).status == 413
+    assert await client.closed()
+    for _ in range(8):
+        await trio.sleep(0.5)
+        await client.send(b"x" * 500_000)
+        await wait_all_tasks_blocked()
+    assert server.ended == 0
+    await client.aclose()
+
+
 async def test_refused_client_that_sends_on_is_cut_off(start, apps, autojump_clock):
     server = start(apps.echo, linger_s=1000)
     client = server.connect()
