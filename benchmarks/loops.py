@@ -70,10 +70,10 @@ async def _measure(dsn: str, port: int, process: psutil.Process) -> dict[str, fl
         moments = await _phases(dsn, port)
         nursery.cancel_scope.cancel()
     idle, begin, begun, cancel, cancelled = moments
-    latencies = await _latencies(others)
+    taken = await latencies(others)
     figures = {"begin_s": begun - begin, "cancel_s": cancelled - cancel, "memory_mb": max(memory) / 1e6}
     for name, (first, last) in {"idle": (idle, begin), "begin": (begin, begun), "cancel": (cancel, cancelled)}.items():
-        figures |= _percentiles(name, sorted(took for due, took in latencies if first <= due < last))
+        figures |= percentiles(name, sorted(took for due, took in taken if first <= due < last))
     for name in ("begin", "cancel"):
         figures[f"{name}_p99_times_idle"] = figures[f"{name}_p99_ms"] / figures["idle_p99_ms"]
     return figures
@@ -90,7 +90,7 @@ async def _phases(dsn: str, port: int) -> tuple[float, float, float, float, floa
         begin = time.time()
         create = {"processDefinitionId": "long-loop", "variables": {"items": list(range(ITEMS))}}
         created = (await client.post("/process-instances", json=create)).raise_for_status().json()
-        await _until_begun(dsn)
+        await until_begun(dsn, ITEMS)
         begun = time.time()
         await trio.sleep(BETWEEN_S)
         cancel = time.time()
@@ -106,11 +106,12 @@ async def _phases(dsn: str, port: int) -> tuple[float, float, float, float, floa
         return idle, begin, begun, cancel, cancelled
 
 
-async def _until_begun(dsn: str) -> None:
+async def until_begun(dsn: str, tasks: int) -> None:
+    """Wait until so many elements `work` are active."""
     connection = await driver.connect(dsn, name="benchmark")
     try:
         for _ in range(int(PATIENCE_S / WATCH_S)):
-            if (await connection.execute(_BEGUN, (ITEMS,))).rows[0][0]:
+            if (await connection.execute(_BEGUN, (tasks,))).rows[0][0]:
                 return
             await trio.sleep(WATCH_S)
     finally:
@@ -118,7 +119,8 @@ async def _until_begun(dsn: str) -> None:
     raise RuntimeError(f"the loop has not all of its jobs after {PATIENCE_S:.0f} s")
 
 
-def _percentiles(name: str, ordered: Sequence[float]) -> dict[str, float]:
+def percentiles(name: str, ordered: Sequence[float]) -> dict[str, float]:
+    """In milliseconds, as figures of the phase `name`."""
     if not ordered:
         raise RuntimeError(f"nobody asked for anything in the phase {name!r}: make the loop longer")
     at = {"p50": len(ordered) // 2, "p99": len(ordered) * 99 // 100, "max": len(ordered) - 1}
@@ -131,7 +133,7 @@ async def _watch_memory(process: psutil.Process, memory: list[int]) -> None:
         memory.append(process.memory_info().rss)
 
 
-async def _latencies(others: trio.Process) -> list[Latency]:
+async def latencies(others: trio.Process) -> list[Latency]:
     """Of the client, which ends when nobody holds its input any more."""
     assert others.stdin is not None
     assert others.stdout is not None
