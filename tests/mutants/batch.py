@@ -11,6 +11,7 @@ ACTIVATION_TESTS = "tests/storage/test_activation.py"
 PAGED_TESTS = "tests/runtime/consumer/test_paged_loops.py"
 _OWNER = "BEGIN\n    PERFORM FROM partitions WHERE id = p AND epoch = e FOR SHARE;\n"
 _FENCE_OWNER, _BETWEEN_OWNER = "    last bigint;\n" + _OWNER, "    last batches;\n" + _OWNER
+BEGAN = "            began, began_s = trio.current_time(), thread_time()"
 BETWEEN_TESTS = "tests/runtime/consumer/test_quanta_between_commands.py"
 WRONG_TEST = f"{BETWEEN_TESTS}::test_a_quantum_of_another_owner_or_place_writes_nothing_and_steps_down"
 
@@ -67,10 +68,10 @@ BATCH: tuple[Mutant, ...] = (
         "what is read for a quantum counts as its work",
         "tests/runtime/consumer/test_quanta_between_commands.py::test_what_is_read_for_a_quantum_does_not_make_the_next_one_shorter",
         "engine/runtime/consumer/term.py",
-        ("            began_s = thread_time()  # reading does not count: a shorter quantum reads no less\n", ""),
+        (f"{BEGAN}  # after reading: a shorter quantum reads no less\n", ""),
         (
             "            await self._loader.fill(batch.needs_of_work(root))\n",
-            "            began_s = thread_time()\n            await self._loader.fill(batch.needs_of_work(root))\n",
+            f"{BEGAN}\n            await self._loader.fill(batch.needs_of_work(root))\n",
         ),
     ),
     mutant(

@@ -1,15 +1,20 @@
 """How deferred work shares the engine with commands: its turns, and how much it does at once.
 
-A command that arrives while a quantum is computed or committed waits for its end. The size of a quantum therefore
-follows from the time that the last ones took: short while others have commands, long while nobody has. Commands come
-first, but deferred work gets a part of the time even if they never end. Nothing here reads a clock: the consumer passes
-all times.
+A command that arrives while a quantum is computed or committed waits for its end. While others have commands, the size
+of a quantum therefore follows from what they feel of it: the time that the last ones took by the clock, which is longer
+than their CPU time on a busy machine. While nobody has commands, quanta are long. Commands come first, but deferred
+work gets a part of the time even if they never end. Nothing here reads a clock: the consumer passes all times.
 """
 
 from __future__ import annotations
 
-SHARED_S = 0.001
-"""CPU time of a quantum while others have commands. PostgreSQL needs about as much again."""
+SHARED_S = 0.01
+"""Most CPU time of a quantum while others have commands. PostgreSQL needs about as much again."""
+FELT_S = 0.025
+"""Most time by the clock that such a quantum should take. A command waits for the rest of a quantum and for its commit,
+and then for its own: most requests are answered within a few times this."""
+LEAST_SHARED_S = 0.001
+"""Least CPU time of a quantum, however long others feel it: a shorter one would save them hardly any waiting."""
 ALONE_S = 0.03
 """CPU time of a quantum while nobody has commands."""
 PART_OF_COMMIT = 0.25
@@ -18,9 +23,9 @@ long whatever they contain; shorter quanta would then end much later and save ot
 quanta do not count: larger quanta have longer commits, and would grow further."""
 COMPANY_S = 1.0
 """Others count as having commands for this long after their last one."""
-SHARE = 0.5
+SHARE = 1.0
 """Seconds of deferred work for each second that commands take, if those never end."""
-MOST_CREDIT_S = 0.02
+MOST_CREDIT_S = 0.04
 """Limit of the credit, which is the longest that commands wait for a series of quanta."""
 PAID_BEFORE_S = 0.01
 """The most credit that a quantum needs before it begins; the rest becomes debt."""
@@ -65,15 +70,21 @@ class Quanta:
         self._took_s = took_s
         self._credit_s = self._credit_s - took_s if waited else 0.0
 
-    def fit(self, now: float, worked_s: float, full: bool) -> None:
-        """Set the size of the next quantum: the last one took `worked_s` of CPU time.
+    def fit(self, now: float, worked_s: float, took_s: float, full: bool) -> None:
+        """Set the size of the next quantum: the last one took `worked_s` of CPU time, and `took_s` by the clock.
 
-        `full` tells that it did as many items as it was allowed to.
+        Neither contains what is read before. `full` tells that it did as many items as it was allowed to.
         """
-        shared_s = min(max(SHARED_S, PART_OF_COMMIT * self._commit_s), ALONE_S)
-        aim_s = shared_s if now - self._others_at < COMPANY_S else ALONE_S
-        change = min(max(aim_s / max(worked_s, 1e-6), SLOWER), FASTER if full else 1.0)
-        self._items = min(max(self._items * change, min(LEAST_ITEMS, self._most)), self._most)
+        ratio = self._ratio(now - self._others_at < COMPANY_S, max(worked_s, 1e-6), max(took_s, 1e-6))
+        self._items *= min(max(ratio, SLOWER), FASTER if full else 1.0)
+        self._items = min(max(self._items, min(LEAST_ITEMS, self._most)), self._most)
+
+    def _ratio(self, company: bool, worked_s: float, took_s: float) -> float:
+        """The wanted size of the next quantum, as a multiple of the last one's."""
+        if not company:
+            return ALONE_S / worked_s
+        least_s = min(max(LEAST_SHARED_S, PART_OF_COMMIT * self._commit_s), SHARED_S)
+        return min(max(FELT_S / took_s, least_s / worked_s), SHARED_S / worked_s)
 
     def note_commit(self, took_s: float) -> None:
         """A batch of commands has been committed."""

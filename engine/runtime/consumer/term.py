@@ -264,15 +264,17 @@ class Term:
                 await self._owner.handover.expect(self._beat)
             if self._commands_wait and not waited:
                 return True
-            began_s = thread_time()  # reading does not count: a shorter quantum reads no less
+            began, began_s = trio.current_time(), thread_time()  # after reading: a shorter quantum reads no less
             work = await batch.run_deferred(self._processor, root, self.last, self._time.ms, self._loader.fill)
         except DataPoison as poison:
             await self._committer.commit_done()
             raise Suspected(self.last + 1, self.last, 0, poison) from poison
-        self._quanta.fit(trio.current_time(), thread_time() - began_s, self._processor.used_up)
+        worked_s, used_up = thread_time() - began_s, self._processor.used_up
         if work is not None:
             await self._commit(work, nursery)
-        self._quanta.note_quantum(trio.current_time() - started, waited)
+        now = trio.current_time()
+        self._quanta.fit(now, worked_s, now - began, used_up)
+        self._quanta.note_quantum(now - started, waited)
         return True
 
     async def _commit(self, work: BatchResult, nursery: trio.Nursery) -> None:

@@ -6,8 +6,10 @@ from vivero.engine.runtime.consumer.quanta import (
     ALONE_S,
     COMPANY_S,
     FASTER,
+    FELT_S,
     FIRST_ITEMS,
     LEAST_ITEMS,
+    LEAST_SHARED_S,
     MOST_CREDIT_S,
     PART_OF_COMMIT,
     SHARE,
@@ -17,10 +19,11 @@ from vivero.engine.runtime.consumer.quanta import (
 )
 
 
-def settled(quanta, now, per_item_s, overhead_s=0.0):
-    """The length that quanta come to when each item takes so long."""
+def settled(quanta, now, per_item_s, slowness=1.0):
+    """The length that quanta come to when each item takes so long, and `slowness` times as long by the clock."""
     for _ in range(60):
-        quanta.fit(now, overhead_s + quanta.items * per_item_s, full=True)
+        worked_s = quanta.items * per_item_s
+        quanta.fit(now, worked_s, slowness * worked_s, full=True)
     return quanta.items
 
 
@@ -42,15 +45,15 @@ def test_they_are_never_longer_than_a_command_nor_empty():
 
 def test_one_that_took_long_for_another_reason_makes_the_next_half_as_long_at_most():
     quanta = Quanta(500)
-    quanta.fit(0.0, 10.0, full=True)
+    quanta.fit(0.0, 10.0, 10.0, full=True)
     assert quanta.items == int(FIRST_ITEMS * SLOWER)
-    quanta.fit(0.0, 0.0, full=True)
+    quanta.fit(0.0, 0.0, 0.0, full=True)
     assert quanta.items == int(FIRST_ITEMS * SLOWER * FASTER)
 
 
 def test_one_that_had_less_to_do_says_nothing_of_longer_ones():
     quanta = Quanta(500)
-    quanta.fit(0.0, 1e-6, full=False)
+    quanta.fit(0.0, 1e-6, 1e-6, full=False)
     assert quanta.items == FIRST_ITEMS
 
 
@@ -107,12 +110,27 @@ def test_commands_wait_for_few_quanta_in_a_row_whatever_others_took():
     assert 1 <= turns <= 3
 
 
+def test_while_others_have_commands_they_take_no_longer_by_the_clock_than_those_may_feel():
+    quanta = Quanta(500)
+    quanta.note_commands(0.0, 0.0, deferred=True)
+    assert settled(quanta, 0.0, 0.0001, slowness=5.0) == pytest.approx(FELT_S / 5.0 / 0.0001, rel=0.3)
+    assert settled(quanta, 0.0, 0.0001, slowness=1.0) == pytest.approx(SHARED_S / 0.0001, rel=0.3)
+    assert settled(quanta, COMPANY_S, 0.0001, slowness=50.0) == pytest.approx(ALONE_S / 0.0001, rel=0.3)
+
+
+def test_however_slow_the_clock_says_they_are_they_do_some_work():
+    quanta = Quanta(500)
+    quanta.note_commands(0.0, 0.0, deferred=True)
+    assert settled(quanta, 0.0, 0.0001, slowness=1000.0) == pytest.approx(LEAST_SHARED_S / 0.0001, rel=0.3)
+
+
 def test_where_commits_take_long_anyway_they_are_longer():
     quanta = Quanta(500)
     quanta.note_commands(0.0, 0.0, deferred=True)
     for _ in range(60):
         quanta.note_commit(0.03)
-    assert settled(quanta, now=0.0, per_item_s=0.0002) == pytest.approx(PART_OF_COMMIT * 0.03 / 0.0002, rel=0.3)
+    expected = pytest.approx(PART_OF_COMMIT * 0.03 / 0.0001, rel=0.3)
+    assert settled(quanta, 0.0, 0.0001, slowness=50.0) == expected
     for _ in range(60):
         quanta.note_commit(10.0)
-    assert settled(quanta, now=0.0, per_item_s=0.0002) == pytest.approx(ALONE_S / 0.0002, rel=0.3)
+    assert settled(quanta, 0.0, 0.0001, slowness=50.0) == pytest.approx(SHARED_S / 0.0001, rel=0.3)

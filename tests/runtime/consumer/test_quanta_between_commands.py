@@ -327,9 +327,9 @@ async def test_what_is_read_for_a_quantum_does_not_make_the_next_one_shorter(mig
     fill = load.fill
 
     class Noting(Quanta):
-        def fit(self, now, worked_s, full):
+        def fit(self, now, worked_s, took_s, full):
             worked.append(worked_s)
-            super().fit(now, worked_s, full)
+            super().fit(now, worked_s, took_s, full)
 
     async def read(*given):
         used[0] += 1.0
