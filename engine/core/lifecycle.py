@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from vivero.engine.core.dispatch import ELEMENTS, Behaviour
-from vivero.engine.core.records.effects import Effects, LoadMore, Reply
+from vivero.engine.core.records.effects import Effect, Effects, LoadMore, Reply
 from vivero.engine.core.records.instances import (
     ElementActivated,
     ElementTerminated,
@@ -116,16 +116,23 @@ def _close_and_leave(element: Element, view: View) -> Effects:
 
 
 def terminate(element: Element, _view: View, _argument: object) -> Effects:
-    """Cancel everything that waits in the element. Its children terminate page by page when it settles."""
-    for job in element.waits.jobs:
-        yield JobCanceled(job)
-    for task in element.waits.user_tasks:
-        yield UserTaskEnded(task, "CANCELED")
-    for incident in element.waits.incidents:
-        yield IncidentResolved(incident)
-    yield from waits.close(element)
+    """Cancel everything that waits in the element. Its children terminate page by page when it settles.
+
+    A list, because thousands of elements may end at once, and most have a single wait.
+    """
+    own = element.waits
+    effects: list[Effect] = [JobCanceled(job) for job in own.jobs] if own.jobs else []
+    if own.user_tasks:
+        effects += [UserTaskEnded(task, "CANCELED") for task in own.user_tasks]
+    if own.incidents:
+        effects += map(IncidentResolved, own.incidents)
+    if own.timers or own.subscriptions:
+        effects.extend(waits.close(element))
     if not element.live:
-        yield from _terminated(element)
+        effects.append(ElementTerminated(element.key))
+        if element.request is not None:
+            effects.append(Reply(to=element.request))
+    return effects
 
 
 def most_told(scope: Element) -> int:
@@ -149,12 +156,6 @@ def empty(element: Element, view: View) -> Effects:
         yield LoadMore(element.key)
     if not element.live and element.state is TERMINATING:
         yield from terminate(element, view, 0)
-
-
-def _terminated(element: Element) -> Effects:
-    yield ElementTerminated(element.key)
-    if element.request is not None:
-        yield Reply(to=element.request)
 
 
 STAGES: dict[str, tuple[ElementState, Stage, str | None]] = {

@@ -1,7 +1,7 @@
-"""Bulk update of rows that end identically, such as the jobs and elements of a cancelled loop: their keys, and the
-values once, instead of a document per row.
+"""Bulk update of rows that end identically, such as the jobs, user tasks and elements of a cancelled loop.
 
-Parsing the documents is a large part of what an update costs PostgreSQL.
+A statement gets their keys, and the values once, instead of a document per row: parsing documents is a large part
+of what an update costs PostgreSQL.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from vivero.engine.core.state.instance_tree import Element, Job
+from vivero.engine.core.state.instance_tree import Element, Job, UserTask
 from vivero.engine.core.state.rows import Row
 from vivero.storage.postgres.values import Params
 
@@ -59,6 +59,14 @@ def _end_of_job(row: Job) -> End | None:
     return "ended_jobs", row.state, row.retries, row.priority, *error, row.updated_at, row.ended_at
 
 
+def _end_of_user_task(row: UserTask) -> End | None:
+    if row.ended_at is None:
+        return None
+    candidates = tuple(row.candidate_groups), tuple(row.candidate_users)
+    dates = row.due_at, row.follow_up_at
+    return "ended_user_tasks", row.state, row.assignee, *candidates, *dates, row.priority, row.ended_at
+
+
 def _is_more_than_ended(row: Element) -> bool:
     """Whether a column that `ended_elements` resets, other than the state and the end, needs a different value."""
     if row.request is not None or row.incident is not None:
@@ -66,4 +74,8 @@ def _is_more_than_ended(row: Element) -> bool:
     return bool(row.tokens or row.live or row.then or row.interrupted or row.loop or row.incidents or row.flows)
 
 
-_ENDS: dict[type[Row], Callable[[Any], End | None]] = {Element: _end_of_element, Job: _end_of_job}
+_ENDS: dict[type[Row], Callable[[Any], End | None]] = {
+    Element: _end_of_element,
+    Job: _end_of_job,
+    UserTask: _end_of_user_task,
+}

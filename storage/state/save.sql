@@ -218,6 +218,13 @@ FROM json_to_recordset($1) AS x(key bigint, state text, assignee text, groups te
     follow_up_at bigint, priority int, ended_at bigint)
 WHERE t.user_task_key = x.key;
 
+-- name: ended_user_tasks
+-- Bulk end: user tasks that end identically. It sets what `user_tasks` sets, without documents.
+UPDATE user_tasks
+SET state = $2, assignee = $3, candidate_groups = $4, candidate_users = $5, due_at = from_epoch_ms($6),
+    follow_up_at = from_epoch_ms($7), priority = $8, ended_at = from_epoch_ms($9)
+WHERE user_task_key = ANY ($1::bigint[]);
+
 -- name: new_incidents
 -- `stage` and `argument` name the work that a resolution runs again.
 INSERT INTO incidents (incident_key, root_key, part_key, process_instance_key, element_instance_key, process_definition_key,

@@ -67,7 +67,7 @@ CORE: tuple[Mutant, ...] = (
         "core: cancelled elements keep their jobs",
         f"{CANCEL_TESTS}::test_an_instance_can_be_cancelled_at_every_quiet_point",
         "engine/core/lifecycle.py",
-        ("    for job in element.waits.jobs:\n        yield JobCanceled(job)\n", ""),
+        ("[JobCanceled(job) for job in own.jobs] if own.jobs else []", "[]"),
     ),
     mutant(
         "core: deferred scopes are forgotten",
@@ -273,7 +273,7 @@ CORE: tuple[Mutant, ...] = (
         "core: an ending element keeps its incidents",
         "tests/core/commands/test_cancel.py::test_an_instance_can_be_cancelled_at_every_quiet_point",
         "engine/core/lifecycle.py",
-        ('"CANCELED")\n    for incident in element.waits.incidents:\n', '"CANCELED")\n    for incident in ():\n'),
+        ("effects += map(IncidentResolved, own.incidents)", "effects += ()"),
     ),
     mutant(
         "core: a completed element waits on",
@@ -288,7 +288,10 @@ CORE: tuple[Mutant, ...] = (
         "core: a cancelled root answers nobody",
         "tests/core/commands/test_cancel.py::test_an_instance_can_be_cancelled_at_every_quiet_point",
         "engine/core/lifecycle.py",
-        ("    if element.request is not None:\n        yield Reply", "    if False:\n        yield Reply"),
+        (
+            "        if element.request is not None:\n            effects.append(Reply",
+            "        if False:\n            effects.append(Reply",
+        ),
     ),
     mutant(
         "core: outputs of a loop's body are mapped",

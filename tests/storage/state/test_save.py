@@ -7,13 +7,14 @@ is tested as soon as it is saved.
 import inspect
 import json
 import re
+from collections.abc import Callable
 from functools import partial
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 import pytest
 
 from vivero.engine.core.routes import Routes, spread
-from vivero.engine.core.state.instance_tree import MISSING, TERMINATED, Element, Instance, Job, LoopState
+from vivero.engine.core.state.instance_tree import MISSING, TERMINATED, Element, Instance, Job, LoopState, UserTask
 from vivero.engine.core.state.slot_moves import SlotMove
 from vivero.engine.core.state.state import State
 from vivero.storage.postgres import driver
@@ -24,7 +25,7 @@ from vivero.storage.state.bulk_end import BulkEnd
 STATEMENTS = beside(save.__file__)
 ELSEWHERE = {
     *("event_log", "inbox", "element_count_changes", "tell_definitions", "fence", "fence_between"),
-    *("paged_loop_items", "ended_elements", "ended_jobs"),
+    *("paged_loop_items", "ended_elements", "ended_jobs", "ended_user_tasks"),
 }
 """Statements that save no row of the state, or one by its columns."""
 
@@ -264,6 +265,11 @@ def ended_job(key, **fields):
     return changed(job, fields)
 
 
+def ended_user_task(key, **fields):
+    task = UserTask(key, MISSING, "a", ("g", "h"), (), 5, None, 50, {}, None, None, 1, "CANCELED", 9)
+    return changed(task, fields)
+
+
 def changed(row, fields):
     for name, value in fields.items():
         setattr(row, name, value)
@@ -273,6 +279,15 @@ def changed(row, fields):
 ENDED = {
     "elements": [ended_element(11)],
     "jobs": [ended_job(11), ended_job(11, error_code="E", error_message="M", state="ERROR_THROWN", priority=0)],
+    "user_tasks": [
+        ended_user_task(11),
+        ended_user_task(11, assignee=None, candidate_users=["u"], due_at=None, follow_up_at=7, state="COMPLETED"),
+    ],
+}
+CHANGED: dict[str, Callable[..., Any]] = {
+    "elements": scope_documents.changed_element,
+    "jobs": wait_documents.changed_job,
+    "user_tasks": wait_documents.changed_user_task,
 }
 MORE_THAN_ENDED = [
     *({"tokens": {"a": 1}}, {"live": 1}, {"then": ("complete",)}, {"interrupted": True}, {"loop": LoopState(1)}),
@@ -292,7 +307,7 @@ def taken(rows):
 async def test_who_ends_as_many_do_ends_as_by_a_document(connection, table, row):
     new, change = STATEMENTS[f"new_{table}"], STATEMENTS[table]
     first = documents(table_of(new), new)[0] | {"key": row.key}
-    document = scope_documents.changed_element(row) if table == "elements" else wait_documents.changed_job(row)
+    document = CHANGED[table](row)
     seen = []
     (name, params), *_ = taken([row])[0].items()
     for statement, parameters in ((change, [saved_rows._encode([document])]), (STATEMENTS[name], params)):
@@ -317,13 +332,21 @@ def test_a_job_that_has_not_just_ended_has_a_document(fields):
     assert taken(rows) == ({}, rows)
 
 
+def test_a_user_task_that_has_not_ended_has_a_document():
+    rows = [ended_user_task(key, ended_at=None) for key in range(3)]
+    assert taken(rows) == ({}, rows)
+
+
 def test_the_largest_group_of_each_table_is_saved_by_keys():
     jobs = [ended_job(key, retries=0) for key in range(8)] + [ended_job(key) for key in range(20, 29)]
     elements = [ended_element(key) for key in range(50, 59)]
     few = [ended_element(key, state="COMPLETED") for key in range(60, 62)]
-    statements, others = taken([*jobs, *few, *elements])
+    tasks = [ended_user_task(key, assignee=None) for key in range(70, 73)]
+    mine = [ended_user_task(74)]
+    statements, others = taken([*jobs, *few, *elements, *mine, *tasks])
     assert {name: params[0] for name, params in statements.items()} == {
         "ended_jobs": [*range(20, 29)],
         "ended_elements": [*range(50, 59)],
+        "ended_user_tasks": [*range(70, 73)],
     }
-    assert others == [*jobs[:8], *few]
+    assert others == [*jobs[:8], *few, *mine]
