@@ -28,7 +28,7 @@ _FAR = 1.5e40
 _PLAIN_DIGITS = 40
 """A number with more digits before or behind its point is written with an exponent."""
 
-_NUMBER = re.compile(r"-?(?:[1-9][0-9]{0,30}|0(?=\.(?!000)))(?:\.[0-9]{0,30}[1-9])?|0")
+_is_plain_number = re.compile(r"-?(?:[1-9][0-9]{0,30}|0(?=\.(?!000)))(?:\.[0-9]{0,30}[1-9])?|0").fullmatch
 """Most numbers, in normal form."""
 _CONSTANTS = frozenset(("true", "false", "null", '""', "{}", "[]"))
 
@@ -55,8 +55,14 @@ def normal_bytes(document: bytes, left_out: Collection[str] = ()) -> bytes:
 
 
 def normal_hash(text: str) -> str | None:
-    """The hash of a value's normal form; None if the value is its own normal form, as nearly all are."""
-    if _is_normal(text):
+    """The hash of a value's normal form; None if the value is its own normal form, as nearly all are.
+
+    A text of JSON without a backslash obviously is, and most numbers are.
+    """
+    if text[:1] == '"':
+        if "\\" not in text and text[-1] == '"':
+            return None
+    elif text in _CONSTANTS or _is_plain_number(text):
         return None
     normal = normal_form(text)
     return None if normal == text else hash_of(normal)
@@ -65,13 +71,6 @@ def normal_hash(text: str) -> str | None:
 def hash_of(normal: str) -> str:
     """The hash of a normal form: half of its SHA-256, as the text of a uuid."""
     return sha256(normal.encode(errors="surrogatepass")).hexdigest()[:32]
-
-
-def _is_normal(text: str) -> bool:
-    """Whether a value obviously is its own normal form. A text of JSON without a backslash is, and most numbers are."""
-    if text[:1] == '"':
-        return "\\" not in text and text[-1] == '"'
-    return text in _CONSTANTS or _NUMBER.fullmatch(text) is not None
 
 
 def _fraction(text: str) -> Any:

@@ -62,6 +62,7 @@ class RequestParser:
         "_head_fed",
         "_headers",
         "_host",
+        "_max_header_bytes",
         "_noted",
         "_parser",
         "_settings",
@@ -78,12 +79,15 @@ class RequestParser:
         self.in_head = False
         self.method = ""
         self._settings = settings
+        self._max_header_bytes = settings.max_header_bytes
         self._arriving: Request | None = None
         self._target = b""
         self._headers: Headers = []
         self._noted: dict[bytes, bytes] = {}
         self._host = b""
-        self._head_bytes = self._head_fed = self._body_fed = self._blank_fed = 0
+        self._head_bytes = 0
+        """The parts of a header, to the byte as they are usually written: the slices begin and end anywhere."""
+        self._head_fed = self._body_fed = self._blank_fed = 0
         self._first_slice = True
         self._parser: Any = httptools.HttpRequestParser(self)
 
@@ -98,7 +102,7 @@ class RequestParser:
 
     def step_bytes(self) -> int:
         """The size of the next `feed`: a slice, or the rest of a body of known length."""
-        size = min(SLICE_BYTES, self._settings.max_header_bytes)
+        size = min(SLICE_BYTES, self._max_header_bytes)
         if self._arriving is not None:
             size = max(size, self._arriving.unread or 0)
         return size
@@ -151,7 +155,7 @@ class RequestParser:
             self._first_slice = False
         elif self.in_head:
             self._head_fed += size
-            if self._head_fed > self._settings.max_header_bytes:
+            if self._head_fed > self._max_header_bytes:
                 self.error = self._header_too_large()
         elif (request := self._arriving) is not None and request.chunked:
             self._body_fed += size
@@ -176,7 +180,9 @@ class RequestParser:
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._arriving is not None:
             return  # a trailer, which nothing reads
-        self._count_head(len(name) + len(value) + FIELD_BYTES)
+        self._head_bytes = size = self._head_bytes + len(name) + len(value) + FIELD_BYTES
+        if size > self._max_header_bytes:
+            raise self._header_too_large()
         name = name.lower()
         value = value.rstrip(b" \t")  # llhttp strips only leading white space
         self._headers.append((name, value))
@@ -192,7 +198,8 @@ class RequestParser:
         self.in_head = False
         parser = self._parser
         self.method = method = parser.get_method().decode("ascii")
-        self._count_head(len(method) + len(self._target) + LINE_BYTES)
+        if self._head_bytes + len(method) + len(self._target) + LINE_BYTES > self._max_header_bytes:
+            raise self._header_too_large()
         version = parser.get_http_version()
         self._check_head(method, version)
         request = Request(method, self._target, version, self._headers, parser.should_keep_alive())
@@ -201,14 +208,8 @@ class RequestParser:
         self._arriving = request
         self.ready.append(request)
 
-    def _count_head(self, size: int) -> None:
-        """Count the parts of a header, to the byte as they are usually written: the slices begin and end anywhere."""
-        self._head_bytes += size
-        if self._head_bytes > self._settings.max_header_bytes:
-            raise self._header_too_large()
-
     def _header_too_large(self) -> Refusal:
-        return Refusal(431, f"The request header is larger than {self._settings.max_header_bytes} bytes")
+        return Refusal(431, f"The request header is larger than {self._max_header_bytes} bytes")
 
     def _check_head(self, method: str, version: str) -> None:
         if version not in ("1.1", "1.0"):

@@ -87,7 +87,7 @@ TASKS: tuple[Mutant, ...] = (
         "supervision: a pause of the whole process is a hang of everybody",
         f"{SUPERVISION_TESTS}::test_after_a_pause_of_the_whole_process_nobody_hangs",
         "engine/runtime/supervision/beat.py",
-        ("return self.overdue and self.overtaken >= OVERTAKEN", "return self.overdue"),
+        ("return self.overtaken >= OVERTAKEN and self.overdue", "return self.overdue"),
     ),
     mutant(
         "supervision: a slow machine is a hang of everybody",

@@ -6,6 +6,8 @@ A full log of one partition holds back only its own commands.
 from __future__ import annotations
 
 from collections import deque
+from functools import partial
+from itertools import chain
 
 import trio
 
@@ -146,10 +148,10 @@ def gather(
     """One call for each partition, `work` first, until they have `most` commands or `most_bytes`."""
     groups: dict[int, list[PendingCommand]] = {}
     count, size = 0, 0
-    while count < most and size < most_bytes:
-        pending = next_work(work) or next_new(new)
-        if pending is None:
-            break
+    # No `work` comes meanwhile: to ask for it once more before each new command would cost an exception each time.
+    for pending in chain(iter(partial(next_work, work), None), iter(partial(next_new, new), None)):
         groups.setdefault(pending.partition, []).append(pending)
         count, size = count + 1, size + pending.size
+        if count >= most or size >= most_bytes:
+            break
     return [AppendCall(partition, items) for partition, items in groups.items()]

@@ -121,12 +121,12 @@ class Beat:
     @property
     def excused(self) -> bool:
         """Whether the child waits for PostgreSQL, within its deadline."""
-        return given_time() < max(self._deadlines, default=float("-inf"))
+        return bool(self._deadlines) and given_time() < max(self._deadlines)
 
     @property
     def silent(self) -> bool:
         """Whether the child hangs: it is overdue, and others have had turns meanwhile."""
-        return self.overdue and self.overtaken >= OVERTAKEN
+        return self.overtaken >= OVERTAKEN and self.overdue
 
     @property
     def overdue(self) -> bool:
