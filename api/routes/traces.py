@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import groupby
-from typing import Any
-
+from vivero.api.histories import trace_page
+from vivero.api.large_histories import made
 from vivero.api.problems import bad_request, not_found
 from vivero.api.reading import read_of
 from vivero.api.request import INT64_MAX, Request
-from vivero.api.response import Response, iso_time, json_response
+from vivero.api.response import Response, json_response
 from vivero.api.services import Services
-from vivero.engine.core.records.codec import decode_command, decode_events
-from vivero.engine.core.trace import Trace
 from vivero.storage import log, reads
 from vivero.storage.log import HistoryRow
 from vivero.storage.search.process_instances import PROCESS_INSTANCES
@@ -22,7 +19,7 @@ MAX_ROWS = 10_000
 async def get(request: Request, services: Services) -> Response:
     """GET /v2/process-instances/{key}/trace: for the whole instance tree, oldest first. `after`: a page's `next`."""
     rows, next_after = await history_page(request, services)
-    return json_response({"items": _items(rows), "next": next_after})
+    return json_response(await made(services, rows, trace_page, rows, next_after))
 
 
 async def history_page(request: Request, services: Services) -> tuple[list[HistoryRow], str | None]:
@@ -47,18 +44,3 @@ def _after(request: Request) -> int:
     if not text.isdecimal() or not text.isascii() or int(text) > INT64_MAX:
         raise bad_request(f"Failed to convert 'after' with value: '{text[:100]}'")
     return int(text)
-
-
-def _items(rows: list[HistoryRow]) -> list[dict[str, Any]]:
-    """One item per command, with lines for the command, its events and those of its follow-ups."""
-    trace = Trace()
-    items = []
-    for position, of_command in groupby(rows, key=lambda row: row.position):
-        lines, at_ms = [], 0
-        for row in of_command:
-            at_ms = row.processed_at_ms
-            if row.seq == 0 and row.intent is not None and row.payload:  # empty: erased
-                lines.append(trace.command(decode_command(row.intent, row.payload)))
-            lines += trace.lines(decode_events(row.events, row.version))
-        items.append({"commandPosition": str(position), "at": iso_time(at_ms), "lines": lines})
-    return items

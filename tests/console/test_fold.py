@@ -20,7 +20,7 @@ import pytest
 from tests.console.conftest import CONSOLE, lacking
 from tests.core.bench import Bench
 from tests.core.randomised import random_model_checks, runs
-from vivero.api.routes.events import items_of
+from vivero.api.histories import items_of
 from vivero.engine.core.records.codec import encode_events
 from vivero.engine.core.step import StepLimits
 from vivero.storage.log import HistoryRow

@@ -1,7 +1,8 @@
 """Hostile requests, models and clients against a whole program: see README.md beside this file.
 
 A module has one program and one database, unless its tests say otherwise. `PROGRAM_ARGUMENTS` (a tuple) and
-`PROGRAM_ENVIRONMENT` (a dictionary) of a module are given to its program.
+`PROGRAM_ENVIRONMENT` (a dictionary) of a module are given to its program; `{directory}` in their values is a new one.
+`HEADERS` of a module are those of the requests of others.
 """
 
 import pytest
@@ -40,11 +41,12 @@ def running(request, tmp_path_factory, module_database):
     module = request.module
     directory = tmp_path_factory.mktemp("hostile")
     arguments = ("--database-url", module_database, *getattr(module, "PROGRAM_ARGUMENTS", ()))
-    environment = UNSAFE | getattr(module, "PROGRAM_ENVIRONMENT", {})
+    given = getattr(module, "PROGRAM_ENVIRONMENT", {})
+    environment = UNSAFE | {name: value.format(directory=directory) for name, value in given.items()}
     program = Program(directory, module.__name__.rpartition(".")[2], arguments, environment)
     try:
         trio.run(program.restart)
-        yield program, trio.run(idle_p99_s, program.port)
+        yield program, trio.run(idle_p99_s, program.port, getattr(module, "HEADERS", ()))
     finally:
         program.end()
         print(f"--- {program.name}", program.said(), sep="\n")
@@ -59,4 +61,5 @@ def target(running, request, module_database):
     def note(report):
         properties.append((HOSTILE, tuple(report)))
 
-    return Target(program, idle_s, module_database, request.node.nodeid, note)
+    headers = getattr(request.module, "HEADERS", ())
+    return Target(program, idle_s, module_database, request.node.nodeid, note, headers)

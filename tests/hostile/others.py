@@ -36,10 +36,10 @@ def p99(seconds):
     return ordered[min(len(ordered) - 1, int(len(ordered) * 0.99))] if ordered else 0.0
 
 
-async def idle_p99_s(port):
+async def idle_p99_s(port, headers=()):
     """Deploy what others use; the 99th percentile of their requests while nothing else happens."""
-    await deploy(port, "one_task.bpmn")
-    others = Others(port)
+    await deploy(port, "one_task.bpmn", headers=headers)
+    others = Others(port, headers)
     async with trio.open_nursery() as nursery:
         others.start(nursery)
         await others.rounds_done(IDLE_ROUNDS, PATIENCE_S)
@@ -51,8 +51,8 @@ async def idle_p99_s(port):
 class Others:
     """A few clients that create, activate and complete again and again, each over a connection of its own."""
 
-    def __init__(self, port) -> None:
-        self.port = port
+    def __init__(self, port, headers=()) -> None:
+        self.port, self.headers = port, headers
         self.rounds = 0
         self.seconds = []
         self.failures = []
@@ -98,7 +98,7 @@ class Others:
     async def _request(self, caller, path, body, expected):
         began = trio.current_time()
         try:
-            answer = await caller.call("POST", path, body)
+            answer = await caller.call("POST", path, body, headers=self.headers)
         except Unanswered as unanswered:
             self.failures.append((path, 0, str(unanswered)))
             return None

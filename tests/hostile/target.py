@@ -26,8 +26,9 @@ HEALTHY_WITHIN_S = 30.0
 class Target:
     """The module's program. What a test deploys and creates stays there for the module's other tests."""
 
-    def __init__(self, program, idle_s, database, name, note) -> None:
+    def __init__(self, program, idle_s, database, name, note, headers=()) -> None:
         self.program, self.port, self.database = program, program.port, database
+        self.directory, self._headers = program.directory, headers
         self._idle_s, self._name, self._note = idle_s, name, note
 
     @asynccontextmanager
@@ -39,7 +40,7 @@ class Target:
         more than `terms` terms began. Others' p99 goes into the report at the end of the run.
         """
         pid, before = self.program.pid, self._terms()
-        others = Others(self.port)
+        others = Others(self.port, self._headers)
         async with trio.open_nursery() as nursery:
             others.start(nursery)
             yield others
@@ -56,7 +57,7 @@ class Target:
     async def call(self, method, path, document=None, *, headers=(), within_s=60.0):
         """One request on a connection of its own; the answer."""
         async with Caller(self.port) as caller:
-            return await caller.call(method, path, document, headers=headers, within_s=within_s)
+            return await caller.call(method, path, document, headers=(*self._headers, *headers), within_s=within_s)
 
     async def deploy(self, content):
         """Deploy one or more `<bpmn:process>` elements (with messages, errors, … beside them): the answer."""

@@ -82,7 +82,8 @@ class Caller:
         except trio.Cancelled:
             stream, self._stream = self._stream, None
             self._buffer.clear()
-            stream.socket.close()
+            if stream is not None:  # the answer said that the connection ends
+                stream.socket.close()
             raise
 
     async def _connect(self):

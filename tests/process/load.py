@@ -252,15 +252,15 @@ class Load:
         assert answer.status in expected, f"{what} was answered with {answer.status}: {answer.body[:1000]}"
 
 
-async def deploy(port, *models):
+async def deploy(port, *models, headers=()):
     """Deploy models of tests/models."""
     async with Caller(port) as caller:
-        answer = await send_files(caller, {name: (MODELS / name).read_text() for name in models})
+        answer = await send_files(caller, {name: (MODELS / name).read_text() for name in models}, headers)
     assert answer.status == 200, answer
     return answer.json
 
 
-async def send_files(caller, files):
+async def send_files(caller, files, headers=()):
     """Deploy files: name → text. The answer."""
     boundary = "----vivero-test"
     parts = [
@@ -269,4 +269,4 @@ async def send_files(caller, files):
         for name, text in files.items()
     ]
     body = ("".join(parts) + f"--{boundary}--\r\n").encode()
-    return await caller.send("POST", "/v2/deployments", body, f"multipart/form-data; boundary={boundary}")
+    return await caller.send("POST", "/v2/deployments", body, f"multipart/form-data; boundary={boundary}", headers)

@@ -71,11 +71,11 @@ class Program:
 
     def __init__(self, directory, name, arguments, environment) -> None:
         self.port = free_port()
-        self.name = name
+        self.name, self.directory = name, directory
         self._log = directory / f"{name}.log"
         self._out = directory / f"{name}.out"
         self._arguments = arguments
-        self._environment = os.environ | environment
+        self.environment = os.environ | environment
         self._process: subprocess.Popen[bytes] | preloaded.Forked | None = None
         self.module = "vivero"
         """What Python is to run."""
@@ -94,13 +94,13 @@ class Program:
         """Begin; `ready` waits for it."""
         command = ["up", "--port", str(self.port), "--chaos", "--log-format", "json", *self._arguments]
         if self.is_forked:
-            self._process = preloaded.start(self.module, command, self._environment, self._out, self._log)
+            self._process = preloaded.start(self.module, command, self.environment, self._out, self._log)
             return
         with self._log.open("ab") as log, self._out.open("ab") as out:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", self.module, *command],
                 cwd=REPOSITORY,
-                env=self._environment,
+                env=self.environment,
                 stdout=out,
                 stderr=log,
             )

@@ -177,12 +177,17 @@ def decode_events(text: bytes | str, format: int = EVENT_FORMAT) -> tuple[Event,
         UnknownFormat: a newer version of the program wrote it.
         msgspec.DecodeError: not something that `encode_events` wrote.
     """
+    check_event_format(format)
+    return _events_decoder().decode(text)
+
+
+def check_event_format(format: int) -> None:
+    """Raise UnknownFormat for events that a newer version of the program wrote."""
     if format > EVENT_FORMAT:
         raise UnknownFormat(
             f"the events have format {format}, and this program knows {EVENT_FORMAT}: a newer version wrote them."
             " Upgrade this node"
         )
-    return _events_decoder().decode(text)
 
 
 def event_names() -> frozenset[str]:

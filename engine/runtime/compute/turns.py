@@ -19,6 +19,7 @@ class Kind(StrEnum):
     DEPLOYMENTS = "deployments"
     EXPRESSIONS = "expressions"
     BODIES = "bodies"
+    HISTORIES = "histories"
 
 
 class Turns:

@@ -211,3 +211,10 @@ async def test_expressions_that_fail_are_400(rows, reader, expression):
         assert answer.json["result"] in ("=", None)
     else:
         assert (answer.status, answer.problem["title"]) == (400, "INVALID_ARGUMENT")
+
+
+async def test_very_many_events_are_put_together_elsewhere(append, process, reader, stored):
+    append(POSITION)
+    process(POSITION, events=[ElementActivating(KEY + n, KEY, "work", "TASK", ()) for n in range(1_000)])
+    assert len((await reader("GET", f"/v2/commands/{POSITION}")).json["events"]) == 1_000
+    assert stored.compute.stats.done == 1

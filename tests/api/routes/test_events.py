@@ -1,8 +1,16 @@
 """GET /v2/process-instances/{key}/events: what a program needs to replay an instance."""
 
-from tests.api.conftest import KEY, NOW
+from dataclasses import replace
+
+import pytest
+
+from tests.api.conftest import KEY, NOW, Client
+from tests.api.test_large_bodies import Refusing
+from vivero.api import app
+from vivero.api.large_histories import LARGE_ROWS
 from vivero.engine.core.records.instances import ElementActivating, ElementCompleted, IncidentRaised, InstanceCreated
 from vivero.engine.core.records.jobs import CompleteJob
+from vivero.engine.runtime.compute.problems import Busy
 
 PATH = f"/v2/process-instances/{KEY}/events"
 CREATED = InstanceCreated(KEY, KEY, "order", 1, None, None, "<default>", None, ())
@@ -52,3 +60,28 @@ async def test_what_a_newer_version_wrote_is_told(happened, reader):
         answer = await reader("GET", path)
         assert answer.status == 503, path
         assert "the events have format 2, and this program knows 1" in answer.json["detail"]
+
+
+@pytest.mark.parametrize("what", ["events", "trace"])
+async def test_large_pages_are_made_elsewhere(happened, reader, stored, what):
+    happened(3, CREATED)
+    happened(4, *(ElementCompleted(KEY + number, ("out",)) for number in range(1_000)))
+    path = f"/v2/process-instances/{KEY}/{what}"
+    first, second = (await reader("GET", path)).json["items"]
+    assert (len(first["lines" if what == "trace" else "events"]), stored.compute.stats.done) == (1, 1)
+    assert len(second["lines" if what == "trace" else "events"]) == 1_000
+    assert [item["commandPosition"] for item in (await reader("GET", f"{path}?after=4")).json["items"]] == []
+    assert stored.compute.stats.done == 1
+
+
+async def test_many_small_rows_are_made_elsewhere(happened, reader, stored):
+    for position in range(3, 3 + LARGE_ROWS):
+        happened(position, ElementCompleted(KEY))
+    assert len((await reader("GET", PATH)).json["items"]) == LARGE_ROWS
+    assert stored.compute.stats.done == 1
+
+
+async def test_a_page_for_which_there_is_no_process(happened, stored):
+    happened(4, *(ElementCompleted(KEY + number, ("out",)) for number in range(1_000)))
+    answer = await Client(app.build(replace(stored, compute=Refusing(Busy("100 tasks wait")))))("GET", PATH)
+    assert (answer.status, answer.problem["title"]) == (503, "RESOURCE_EXHAUSTED")
