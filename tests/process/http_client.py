@@ -38,10 +38,13 @@ class Answer:
 
 
 class Caller:
-    """A keep-alive connection to a port of this machine, made when it is needed."""
+    """A keep-alive connection to a port of this machine, made when it is needed.
 
-    def __init__(self, port) -> None:
-        self.port = port
+    `address` is the caller's own: all of 127.0.0.0/8 are addresses of a machine with Linux.
+    """
+
+    def __init__(self, port, address=None) -> None:
+        self.port, self._address = port, address
         self._stream: trio.SocketStream | None = None
         self._buffer = bytearray()
 
@@ -90,7 +93,7 @@ class Caller:
         if self._stream is not None:
             return
         try:
-            self._stream = await trio.open_tcp_stream("127.0.0.1", self.port)
+            self._stream = await trio.open_tcp_stream("127.0.0.1", self.port, local_address=self._address)
         except OSError as error:
             raise Unanswered(str(error), sent=False) from error
 
