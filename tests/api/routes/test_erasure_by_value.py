@@ -5,13 +5,13 @@ from dataclasses import replace
 from typing import get_args, get_type_hints
 
 import msgspec
-import psycopg
 import pytest
 
 from tests.api.conftest import Client
 from tests.chaos import replayed
 from tests.core.models import ONE_TASK
 from tests.runtime.whole_engine import TENANT, EngineBench
+from tests.storage.personal_data import ESCAPED, PERSON, erase, places_of
 from tests.storage.schemas.running_instances import MODELS
 from vivero.api import app as api_app
 from vivero.api import erasure_pages
@@ -26,9 +26,6 @@ from vivero.engine.runtime.appender.calls import Append
 from vivero.storage import erasure_by_value, history
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.pool import Pool
-
-PERSON = "änn.smith@example.org"
-ESCAPED = json.dumps(PERSON)
 
 
 def variables(**more):
@@ -79,25 +76,6 @@ def test_every_command_with_texts_is_sent():
     assert not {"MESSAGE:PUBLISH", "SIGNAL:BROADCAST", "USER_TASK:UPDATE", "JOB:FAIL"} - COMMANDS.keys()
 
 
-def places_of(dsn):
-    """The columns that have the person, as a text or as bytes, in any spelling of JSON."""
-    spellings = {PERSON.encode(), ESCAPED[1:-1].encode(), ESCAPED[1:-1].replace("\\", "\\\\").encode()}
-    found = set()
-    with psycopg.connect(dsn) as connection:
-        columns = connection.execute(
-            "SELECT table_name, column_name, data_type FROM information_schema.columns JOIN information_schema.tables"
-            " USING (table_schema, table_name) WHERE table_schema = 'public' AND table_type = 'BASE TABLE'"
-        ).fetchall()
-        assert len(columns) > 300
-        for table, column, kind in columns:
-            as_bytes = column if kind == "bytea" else f"convert_to({column}::text, 'UTF8')"
-            for spelling in spellings:
-                query = f"SELECT count(*) FROM {table} WHERE position(%s::bytea IN {as_bytes}) > 0"
-                if connection.execute(query, [spelling]).fetchone() != (0,):
-                    found.add(f"{table}.{column}")
-    return {place for place in found if not place.startswith(("command_log.", "event_log."))}
-
-
 @pytest.fixture
 async def bench(migrated):
     made = EngineBench(migrated)
@@ -118,20 +96,6 @@ async def client(services, migrated, bench, monkeypatch):
     monkeypatch.setattr(erasure_pages, "submit_internal", lambda _services, command, *_: bench.run(command))
     yield Client(api_app.build(replace(services, pool=pool)))
     pool.close()
-
-
-async def erase(client, **subject):
-    """All pages of an erasure: what is erased, what is kept, and the sums."""
-    erased, kept, counts, after = [], {}, {}, {}
-    while after is not None:
-        answer = await client("POST", "/v2/erasures", subject | after)
-        assert answer.status == 200, answer.body
-        erased += answer.json["erased"]
-        kept |= {each["processInstanceKey"]: each["reason"] for each in answer.json["kept"]}
-        for name, count in answer.json["counts"].items():
-            counts[name] = counts.get(name, 0) + count
-        after = None if answer.json["next"] is None else {"after": answer.json["next"]}
-    return erased, kept, counts
 
 
 async def send(bench, command, key=None):
