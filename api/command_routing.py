@@ -45,14 +45,13 @@ class CommandRouting:
         """The routes have changed: the next command reads them."""
         self._read_at = float("-inf")
 
-    async def partition_of(self, command: Command, tenant: str, acquire: Acquire) -> int:
+    async def partition_of(self, command: Command, tenant: str, acquire: Acquire, now: float) -> int:
         """The home of the command. New work goes to partitions of its tenant in turn, to this node's own if possible.
 
-        `acquire()` lends a connection to read the routes with.
+        `acquire()` lends a connection to read the routes with. `now` is the time of Trio's clock.
         """
-        now = trio.current_time()
         if now - self._read_at > FRESH_S:
-            await self._read(acquire)
+            await self._read(acquire, now)
         if not self.routes.several:
             return 1
         home = HOMES[type(command)](command, tenant, self.routes)
@@ -69,9 +68,9 @@ class CommandRouting:
             self._for_new_work[tenant] = partitions
         return partitions[next(self._turns) % len(partitions)]
 
-    async def _read(self, acquire: Acquire) -> None:
+    async def _read(self, acquire: Acquire, now: float) -> None:
         """Read the routes. Other commands go by the old ones meanwhile."""
-        self._read_at = trio.current_time()
+        self._read_at = now
         with trio.move_on_after(READ_S):
             try:
                 async with acquire() as connection:

@@ -127,8 +127,9 @@ async def _attempt(
     waits: bool,
 ) -> Submitted:
     """Append a command once, and wait for its outcome, which may be a rejection. Raises Problem."""
-    flush = not waits or deadline - trio.current_time() < WAL_WRITER_S
-    partition = await services.routing.partition_of(command, tenant, services.pool.connection)
+    now = trio.current_time()
+    flush = not waits or deadline - now < WAL_WRITER_S
+    partition = await services.routing.partition_of(command, tenant, services.pool.connection, now)
     if services.redirects is not None:
         services.redirects.check(request, partition, anywhere=isinstance(command, CreateInstance))
     record = audit.of_command(request)
@@ -159,8 +160,9 @@ async def _submitted(
 
 async def submit_internal(services: Services, command: Command, tenant: str, key: int) -> None:
     """Append a command that the API itself creates and wait for any outcome. Raises Problem like `submit`."""
-    deadline = trio.current_time() + services.settings.response_timeout_s
-    partition = await services.routing.partition_of(command, tenant, services.pool.connection)
+    now = trio.current_time()
+    deadline = now + services.settings.response_timeout_s
+    partition = await services.routing.partition_of(command, tenant, services.pool.connection, now)
     await _submitted(services, Append(command, tenant, key, None, partition), deadline, waits=True)
 
 

@@ -23,7 +23,7 @@ async def spread(routing, clock, creations, per_s=1_000, others=()):
     got = Counter()
     positions = Counter()
     for number in range(creations):
-        partition = await routing.partition_of(CREATE, DEFAULT_TENANT, None)
+        partition = await routing.partition_of(CREATE, DEFAULT_TENANT, None, trio.current_time())
         got[partition] += 1
         for one in (partition, *others):
             positions[one] += 1
@@ -98,7 +98,7 @@ async def test_a_notification_makes_the_next_command_read_the_routes(autojump_cl
 
     async def commands():
         for _ in range(3):
-            await moved.partition_of(CREATE, DEFAULT_TENANT, acquire)
+            await moved.partition_of(CREATE, DEFAULT_TENANT, acquire, trio.current_time())
         return len(reads)
 
     assert await commands() == 1
