@@ -86,7 +86,7 @@ class Authenticator:
             from vivero.api.access.json_web_tokens import JsonWebTokens  # with cryptography, a twentieth of a start
 
             self._jwt = JsonWebTokens(settings, keys)
-        self._verifier = Verifier()
+        self._verifier = Verifier(settings.cache_s)
         self._secret = secrets.token_bytes(32)
         self._remembered: dict[bytes, _Remembered] = {}
         self._changes = 0
@@ -163,7 +163,7 @@ class Authenticator:
         passes = self._accepted.passes(given.username, given.password)
         try:
             if passes:
-                found = await self._of_right_password(given, address)
+                found = await self._of_right_password(given, address, known=True)
             else:
                 with _limited(self._of_address, address), _limited(self._of_user, (given.username, address)):
                     found = await self._of_right_password(given, address)
@@ -174,13 +174,14 @@ class Authenticator:
         self._accepted.add(given.username, given.password)
         return found
 
-    async def _of_right_password(self, given: Password, address: str) -> _Found:
+    async def _of_right_password(self, given: Password, address: str, *, known: bool = False) -> _Found:
         if "\0" in given.username:  # PostgreSQL has no such text, so nobody has the name
             self.failed_sign_ins.count(None, address)
             raise unauthorized(INVALID)
         async with self._pool.connection() as connection:
             user = await identities.user(connection, given.username)
-        if not await self._verifier.verify(None if user is None else user.password_hash, given.password):
+        password_hash = None if user is None else user.password_hash
+        if not await self._verifier.verify(password_hash, given.password, known=known):
             log.info("a password was rejected", address=address)
             self.failed_sign_ins.count(None if user is None else given.username, address)
             raise unauthorized(INVALID)

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets
+from collections.abc import Callable
+from enum import IntEnum
+from typing import TypeVar
 
 import trio
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from vivero.api.problems import Problem
+from vivero.api.problems import LATER, Problem
+from vivero.engine.runtime.compute.settings import processors
 
-AT_A_TIME = 2
-"""Hashes at the same time. Each takes 19 MiB and about 20 ms of a core."""
+T = TypeVar("T")
+
+AT_A_TIME = max(1, min(2, processors() // 2))
+"""Hashes at the same time, on half of the processors at most. Each takes 19 MiB and about 20 ms of a core."""
 MAX_WAITING = 64
-"""Password checks that may wait for their turn. Further ones get 503, so a flood of guesses is bounded."""
+"""Hashes of each kind that may wait for their turn. Further ones get 503, so a flood of guesses is bounded."""
+MAX_REMEMBERED = 10_000
+"""Right passwords that are remembered for some seconds."""
 MIN_LENGTH, MAX_LENGTH = 8, 1024
 
 _hasher = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
@@ -40,20 +49,97 @@ def verify(password_hash: str, password: str) -> bool:
         return False
 
 
-class Verifier:
-    """Checks passwords in threads. An unknown user costs the same time as a wrong password."""
+class Turn(IntEnum):
+    """Whose turn it is first when others wait."""
+
+    KNOWN = 0
+    """A password that was right lately: a flood of other passwords does not keep its user waiting."""
+    NEW = 1
+    """A new password, of somebody who is signed in."""
+    OTHER = 2
+
+
+class Hashing:
+    """All hashing of an event loop: in threads, a few at a time, and each `Turn` with a bounded queue."""
 
     def __init__(self) -> None:
         self._limiter = trio.CapacityLimiter(AT_A_TIME)
-        self._nobody: str | None = None
+        self._taken = 0
+        self._lots = {turn: trio.lowlevel.ParkingLot() for turn in Turn}
 
-    async def verify(self, password_hash: str | None, password: str) -> bool:
-        """Whether the password belongs to the hash, None for an unknown user. Raises Problem 503 under a flood."""
-        if self._limiter.statistics().tasks_waiting >= MAX_WAITING:
-            raise Problem(503, "RESOURCE_EXHAUSTED", "Too many passwords are being checked; try again later")
+    async def run(self, turn: Turn, work: Callable[..., T], *arguments: str | None) -> T:
+        """The result of `work(*arguments)`. Raises Problem 503 if too many wait."""
+        await self._take(turn)
+        try:
+            return await trio.to_thread.run_sync(work, *arguments, limiter=self._limiter)
+        finally:
+            self._give()
+
+    async def _take(self, turn: Turn) -> None:
+        lot = self._lots[turn]
+        if self._taken < AT_A_TIME:
+            self._taken += 1
+        elif len(lot) >= MAX_WAITING:
+            detail = "Too many passwords are being hashed; try again later"
+            raise Problem(503, "RESOURCE_EXHAUSTED", detail, LATER)
+        else:
+            await lot.park()  # until it is given a place
+
+    def _give(self) -> None:
+        for turn in Turn:
+            if self._lots[turn]:
+                self._lots[turn].unpark()
+                return
+        self._taken -= 1
+
+
+_of_loop: trio.lowlevel.RunVar[Hashing] = trio.lowlevel.RunVar("hashing")
+
+
+def _hashing() -> Hashing:
+    try:
+        return _of_loop.get()
+    except LookupError:
+        _of_loop.set(made := Hashing())
+        return made
+
+
+class Verifier:
+    """Checks passwords in threads. An unknown user costs the same time as a wrong password.
+
+    A right password is remembered for `cache_s` seconds together with its hash, as a keyed digest of both. A changed
+    password has another hash.
+    """
+
+    def __init__(self, cache_s: float = 0.0) -> None:
+        self._cache_s = cache_s
+        self._nobody: str | None = None
+        self._key = secrets.token_bytes(32)
+        self._right: dict[bytes, float] = {}
+
+    async def verify(self, password_hash: str | None, password: str, *, known: bool = False) -> bool:
+        """Whether the password belongs to the hash, None for an unknown user. Raises Problem 503 under a flood.
+
+        `known`: it was right lately, and is checked before others.
+        """
         if len(password) > MAX_LENGTH:
             return False
-        return await trio.to_thread.run_sync(self._verify, password_hash, password, limiter=self._limiter)
+        digest = self._digest(password_hash or "", password)
+        if self._right.get(digest, 0.0) > trio.current_time():
+            return True
+        is_right = await _hashing().run(Turn.KNOWN if known else Turn.OTHER, self._verify, password_hash, password)
+        if is_right:
+            self._remember(digest)
+        return is_right
+
+    def _digest(self, password_hash: str, password: str) -> bytes:
+        text = f"{password_hash}\0{password}".encode(errors="surrogatepass")
+        return hashlib.blake2b(text, key=self._key, digest_size=16).digest()
+
+    def _remember(self, digest: bytes) -> None:
+        if len(self._right) >= MAX_REMEMBERED:
+            self._right.clear()
+        self._right[digest] = trio.current_time() + self._cache_s
 
     def _verify(self, password_hash: str | None, password: str) -> bool:
         if password_hash is not None:
@@ -64,14 +150,10 @@ class Verifier:
         return False
 
 
-_new_passwords: trio.lowlevel.RunVar[trio.CapacityLimiter] = trio.lowlevel.RunVar("new passwords")
-
-
 async def hash_in_thread(password: str) -> str:
-    """The hash of a new password, made in a thread, one at a time. Raises ValueError: it is too short or too long."""
-    try:
-        limiter = _new_passwords.get()
-    except LookupError:
-        limiter = trio.CapacityLimiter(1)
-        _new_passwords.set(limiter)
-    return await trio.to_thread.run_sync(hash_password, password, limiter=limiter)
+    """The hash of a new password, made in a thread.
+
+    Raises ValueError: it is too short or too long. Raises Problem 503: too many others wait.
+    """
+    check_new(password)
+    return await _hashing().run(Turn.NEW, hash_password, password)

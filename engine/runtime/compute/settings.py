@@ -37,10 +37,10 @@ class ComputeSettings:
         """The compute processes of one of the program's processes."""
         if self.processes:
             return self.processes
-        return max(1, min(4, _processors() // (2 * program_processes)))
+        return max(1, min(4, processors() // (2 * program_processes)))
 
 
-def _processors() -> int:
+def processors() -> int:
     """The processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

@@ -231,5 +231,5 @@ _HOME = str(Path(__file__).parents[3])
     [(0, 1, 1, 1), (0, 2, 1, 1), (0, 8, 1, 4), (0, 64, 1, 4), (0, 8, 4, 1), (0, 2, 8, 1), (3, 1, 1, 3)],
 )
 def test_how_many_there_are(monkeypatch, asked, processors, programs, places):
-    monkeypatch.setattr("vivero.engine.runtime.compute.settings._processors", lambda: processors)
+    monkeypatch.setattr("vivero.engine.runtime.compute.settings.processors", lambda: processors)
     assert ComputeSettings(processes=asked).places(programs) == places
