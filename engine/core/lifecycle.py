@@ -169,8 +169,8 @@ STAGES: dict[str, tuple[ElementState, Stage, str | None]] = {
 }
 """Stage → the state in which it runs, its function, and the stage that follows at once.
 
-An item whose element has left that state is dropped. The element's `node` is set when a stage runs. After a stage that
-creates a job, the next stage waits until the job is done.
+An item whose element has left that state is dropped. The element's `node` is set when a stage other than `terminate`
+runs. After a stage that creates a job, the next stage waits until the job is done.
 """
 
 LISTENERS = {listeners.START: "start listeners", listeners.END: "end listeners"}

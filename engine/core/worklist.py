@@ -113,7 +113,7 @@ class Worklist(Work):
             return
         state, effects_of, following = staged
         if element.state is state and not (state is ACTIVATING and self.ending.covers(element.scope)):
-            if element.node is MISSING:
+            if element.node is MISSING and state is not TERMINATING:
                 self.view.node(element)
             try:
                 effects = effects_of(element, self.view, argument)

@@ -210,12 +210,13 @@ async def _load_contents(reader: Connection, state: State, scopes: list[int], to
     """Loads the variables, loop items, user tasks and definitions of scopes that were just loaded."""
     if not scopes:
         return
-    instances = [element for key in scopes if isinstance(element := state.elements[key], Instance)]
+    elements = [state.elements[key] for key in scopes]
+    instances = [element for element in elements if isinstance(element, Instance)]
     definitions = {i.definition_key for i in instances if i.definition_key not in state.catalogue.definitions}
-    bodies = [key for key in scopes if (e := state.elements[key]).loop is not None and e.pages is None]
-    user_task_parts = {_part_of(e) for key in scopes if (e := state.elements[key]).type == "USER_TASK"}
-    ending = {key for key in scopes if _part_of(state.elements[key]) in to_end} if to_end else set()
-    used = [key for key in scopes if key not in ending]
+    bodies = [element.key for element in elements if element.loop is not None and element.pages is None]
+    user_task_parts = {_part_of(element) for element in elements if element.type == "USER_TASK"}
+    ending = {element.key for element in elements if _part_of(element) in to_end} if to_end else set()
+    used = [key for key in scopes if key not in ending] if len(ending) < len(scopes) else []
     calls: list[Call] = [(_sql["variables"], (used,))] if used else []
     if bodies:
         calls.append((_sql["loop_items"], (bodies,)))

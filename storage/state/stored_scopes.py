@@ -21,6 +21,8 @@ from vivero.engine.core.state.state import State
 from vivero.storage.state.stored_rows import ElementRow, InstanceRow
 
 _decode = msgspec.json.decode
+_EMPTY = "{}"
+"""The tokens of most elements, which need no decoding."""
 _STATES = {state.value: state for state in ElementState}
 
 
@@ -96,11 +98,11 @@ def add_element(state: State, row: ElementRow) -> Element:
         state.elements[scope_key],
         tuple(path),
         started_at,
-        tokens=_decode(tokens),
+        tokens={} if tokens == _EMPTY else _decode(tokens),
         live=live,
         index=loop_index,
         label=label,
-        then=_tuple(then),
+        then=None if then is None else _tuple(then),
         interrupted=interrupted,
         occurred=_decode(occurred) if occurred else None,
         loop=_decode(loop, type=LoopState) if loop else None,

@@ -98,21 +98,26 @@ def add_subscription(state: State, columns: tuple[Any, ...]) -> None:
 
 def add_user_task(state: State, columns: tuple[Any, ...]) -> None:
     """Adds an open user task to the state, and to its element."""
-    row = UserTaskRow._make(columns)
-    element = state.elements[row.element_key]
-    state.user_tasks[row.key] = element.own_waits().user_tasks[row.key] = UserTask(
-        row.key,
+    # fmt: off
+    (
+        key, element_key, assignee, groups, users, due_at, follow_up_at, priority, headers, external_form, form_key,
+        created_at,
+    ) = UserTaskRow._make(columns)  # unpacking is faster than a look-up for each field, and there may be thousands
+    # fmt: on
+    element = state.elements[element_key]
+    state.user_tasks[key] = element.own_waits().user_tasks[key] = UserTask(
+        key,
         element,
-        row.assignee,
-        tuple(row.candidate_groups),
-        tuple(row.candidate_users),
-        row.due_at,
-        row.follow_up_at,
-        row.priority,
-        _decode(row.headers),
-        row.external_form,
-        row.form_key,
-        row.created_at,
+        assignee,
+        tuple(groups),
+        tuple(users),
+        due_at,
+        follow_up_at,
+        priority,
+        _decode(headers),
+        external_form,
+        form_key,
+        created_at,
     )
     element.root.weight += USER_TASK_WEIGHT
 

@@ -266,7 +266,8 @@ def _end(state: State, key: int, to: ElementState, flows: tuple[str, ...] = ()) 
         state.unlink(state.paged, key)
         weight += element.pages.weight()
     if element.variables:
-        weight += sum(variable.weight() for variable in element.variables.values())
+        for variable in element.variables.values():
+            weight += variable.weight()
     state.add_size(element, -weight, -1 if element.loop is None else -1 - still_to_come(element))
     return element
 
