@@ -73,8 +73,10 @@ class Request:
 
 def declared_bytes(headers: Headers) -> int:
     """The Content-Length of a request; 0 without a valid one."""
-    value = next((value for name, value in headers if name == b"content-length"), b"")
-    return int(value[:MAX_LENGTH_DIGITS]) if value.isdigit() else 0
+    for name, value in headers:
+        if name == b"content-length":
+            return int(value[:MAX_LENGTH_DIGITS]) if value.isdigit() else 0
+    return 0
 
 
 def check_host(value: bytes) -> None:
