@@ -10,7 +10,7 @@ from __future__ import annotations
 
 SHARED_S = 0.01
 """Most CPU time of a quantum while others have commands. PostgreSQL needs about as much again."""
-FELT_S = 0.025
+FELT_S = 0.02
 """Most time by the clock that such a quantum should take. A command waits for the rest of a quantum and for its commit,
 and then for its own: most requests are answered within a few times this."""
 LEAST_SHARED_S = 0.001
@@ -20,7 +20,7 @@ ALONE_S = 0.03
 PART_OF_COMMIT = 0.25
 """Least CPU time of a quantum, as a part of the time that a commit of commands takes. On a busy machine commits take
 long whatever they contain; shorter quanta would then end much later and save others hardly any waiting. Commits of
-quanta do not count: larger quanta have longer commits, and would grow further."""
+quanta do not count: larger quanta have longer commits, and would grow further. At most half of `SHARED_S`."""
 COMPANY_S = 1.0
 """Others count as having commands for this long after their last one."""
 SHARE = 1.0
@@ -83,7 +83,7 @@ class Quanta:
         """The wanted size of the next quantum, as a multiple of the last one's."""
         if not company:
             return ALONE_S / worked_s
-        least_s = min(max(LEAST_SHARED_S, PART_OF_COMMIT * self._commit_s), SHARED_S)
+        least_s = min(max(LEAST_SHARED_S, PART_OF_COMMIT * self._commit_s), SHARED_S / 2)
         return min(max(FELT_S / took_s, least_s / worked_s), SHARED_S / worked_s)
 
     def note_commit(self, took_s: float) -> None:

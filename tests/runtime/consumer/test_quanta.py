@@ -128,9 +128,9 @@ def test_where_commits_take_long_anyway_they_are_longer():
     quanta = Quanta(500)
     quanta.note_commands(0.0, 0.0, deferred=True)
     for _ in range(60):
-        quanta.note_commit(0.03)
-    expected = pytest.approx(PART_OF_COMMIT * 0.03 / 0.0001, rel=0.3)
+        quanta.note_commit(0.015)
+    expected = pytest.approx(PART_OF_COMMIT * 0.015 / 0.0001, rel=0.3)
     assert settled(quanta, 0.0, 0.0001, slowness=50.0) == expected
     for _ in range(60):
         quanta.note_commit(10.0)
-    assert settled(quanta, 0.0, 0.0001, slowness=50.0) == pytest.approx(SHARED_S / 0.0001, rel=0.3)
+    assert settled(quanta, 0.0, 0.0001, slowness=50.0) == pytest.approx(SHARED_S / 2 / 0.0001, rel=0.3)
