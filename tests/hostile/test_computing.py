@@ -15,13 +15,18 @@ from tests.hostile.target import BPMN
 from tests.process.http_client import Caller
 from tests.process.load import send_files
 
-BUSY = (200, 400, 413, 503)
+BUSY = (200, 204, 400, 413, 503)
 """Done, too costly, too large, or too many others wait. Nothing else may happen to a client that computes."""
 LARGE = 4_000_000
 TASK = (
     '<bpmn:sequenceFlow id="f{n}" sourceRef="{before}" targetRef="t{n}"/><bpmn:serviceTask id="t{n}">'
     '<bpmn:extensionElements><zeebe:taskDefinition type="t{n}"/><zeebe:ioMapping>'
     '<zeebe:input source="=x + {n} * 2" target="y"/></zeebe:ioMapping></bpmn:extensionElements></bpmn:serviceTask>'
+)
+LARGE_RESULTS = (
+    '<bpmn:process id="large-results" isExecutable="true"><bpmn:startEvent id="s"/>'
+    '<bpmn:sequenceFlow id="f" sourceRef="s" targetRef="t"/><bpmn:serviceTask id="t"><bpmn:extensionElements>'
+    '<zeebe:taskDefinition type="large"/></bpmn:extensionElements></bpmn:serviceTask></bpmn:process>'
 )
 TIMERS = (
     '<bpmn:startEvent id="e{n}"><bpmn:timerEventDefinition><bpmn:timeCycle xsi:type="bpmn:tFormalExpression">'
@@ -68,6 +73,22 @@ def creating(value):
     return sending("process-instances", f'{{"processDefinitionId":"one-task","variables":{{"a":[{values(value)}]}}}}')
 
 
+def completing(value):
+    """Jobs with large results: one instance after the other."""
+    result = f'{{"variables":{{"a":[{values(value)}]}}}}'.encode()
+    asked = {"type": "large", "worker": "w", "timeout": 60_000, "maxJobsToActivate": 1, "requestTimeout": 10_000}
+
+    async def complete(caller):
+        created = await caller.call("POST", "/v2/process-instances", {"processDefinitionId": "large-results"})
+        activated = await caller.call("POST", "/v2/jobs/activation", asked)
+        if created.status != 200 or activated.status != 200 or not activated.json["jobs"]:
+            return created if activated.status == 200 else activated
+        path = f"/v2/jobs/{activated.json['jobs'][0]['jobKey']}/completion"
+        return await caller.send("POST", path, result, "application/json", within_s=120)
+
+    return complete
+
+
 def form(components):
     content = json.dumps({"id": "f", "type": "default", "components": components})
 
@@ -98,6 +119,8 @@ ATTACKS = {
     "forms": lambda: attack(8, form([{"type": "textfield", "id": f"c{n}", "key": f"k{n}"} for n in range(4_000)])),
     "bodies-of-lists": lambda: attack(8, creating("[]")),
     "bodies-of-fractions": lambda: attack(8, creating("1.1")),
+    "bodies-of-texts": lambda: attack(8, creating('"' + "x" * 100_000 + '"')),
+    "completions": lambda: attack(8, completing("[]")),
     "searches-of-lists": lambda: attack(8, sending("variables/search", f'{{"filter":{{"a":[{values("[]")}]}}}}')),
     "searches-of-many-keys": lambda: attack(
         8,
@@ -117,6 +140,7 @@ ATTACKS = {
 async def test_many_clients_that_let_it_compute(target, name):
     """Others go on. The ones that compute are served in turn, or told to come again."""
     counts = Counter()
+    await target.deployed(LARGE_RESULTS)
     async with target.attacked(within_s=180), trio.open_nursery() as nursery:
         for work, clients in ATTACKS[name]():
             for number in range(clients):
