@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection
+from collections.abc import AsyncGenerator, Collection
+from contextlib import asynccontextmanager
 from functools import partial
 from urllib.parse import unquote
 
@@ -18,9 +19,10 @@ import trio
 from vivero.api import preconditions
 from vivero.api.access import audit, tenants
 from vivero.api.access.caller import Caller
+from vivero.api.decoding import LARGE_BYTES
 from vivero.api.large_bodies import canonical_of
 from vivero.api.outcome_waits import OutcomeWait
-from vivero.api.problems import TIMED_OUT, Problem, bad_request, not_appended, rejected
+from vivero.api.problems import LATER, TIMED_OUT, Problem, bad_request, not_appended, rejected
 from vivero.api.request import UNWATCHED_S, Request
 from vivero.api.response import Header, Response, iso_time, json_response, no_content, position_header
 from vivero.api.services import Services
@@ -134,7 +136,26 @@ async def _attempt(
         services.redirects.check(request, partition, anywhere=isinstance(command, CreateInstance))
     record = audit.of_command(request)
     item = Append(command, tenant, key, idempotency, partition, audit=record, flush=flush)
-    return await _submitted(services, item, deadline, waits, request)
+    if len(request.body) < LARGE_BYTES:
+        return await _submitted(services, item, deadline, waits, request)
+    async with _turn_of_large(services, len(request.body), deadline):
+        return await _submitted(services, item, deadline, waits, request)
+
+
+@asynccontextmanager
+async def _turn_of_large(services: Services, size: int, deadline: float) -> AsyncGenerator[None]:
+    """The block is the way of a large command through the log. Others wait behind it, so few go at a time.
+
+    Raises Problem 503 if other large commands go until the deadline.
+    """
+    budget = services.large_commands
+    with budget.share() as share:
+        with trio.move_on_at(deadline) as waiting:
+            await share.wait(min(size, budget.limit))
+        if waiting.cancelled_caught:
+            detail = "Nothing was written: other large requests are being processed; try again later"
+            raise Problem(503, "RESOURCE_EXHAUSTED", detail, LATER)
+        yield
 
 
 async def _submitted(

@@ -105,6 +105,9 @@ class Health(Protocol):
 Chaos = Callable[[str, str], bool]
 """Makes a child (name) "raise", "cancel" or "hang". Returns whether it was running. KeyError for an unknown name."""
 
+LARGE_COMMANDS_BYTES = 4 * 1024 * 1024
+"""Bytes of the large bodies whose commands are in the log without an outcome. One larger body goes alone."""
+
 
 @dataclass(frozen=True, slots=True)
 class Services:
@@ -130,6 +133,8 @@ class Services:
     waits: Waits = field(default_factory=lambda: Waits(ApiSettings().max_waiting))
     pages: MemoryBudget = field(default_factory=lambda: MemoryBudget(ApiSettings().pages_bytes))
     """The memory for large pages of searches."""
+    large_commands: MemoryBudget = field(default_factory=lambda: MemoryBudget(LARGE_COMMANDS_BYTES))
+    """The bytes of large bodies whose commands are on their way through the log."""
     figures: Callable[[], Mapping[str, Any]] = dict
     """The figures of this node's tasks, partitions and caches."""
     metrics: Callable[[], Awaitable[Metrics]] | None = None

@@ -124,3 +124,16 @@ async def test_small_work_needs_no_compute_process(services, engine):
     client = Client(app.build(replace(services, compute=Refusing(AssertionError()))))
     engine.reply = InstanceReply(KEY + 1, KEY, "order", 3, "<default>", (), None)
     assert (await create(client, {"a": "x" * 100_000}, key=b"k")).status == 200
+
+
+@pytest.mark.usefixtures("created")
+async def test_large_commands_take_turns_and_small_ones_do_not_wait(client, engine, services):
+    budget = services.large_commands
+    with budget.share() as other:
+        await other.wait(budget.limit)
+        refused = await create(client, {"a": LONG})
+        assert (refused.status, refused.problem["title"]) == (503, "RESOURCE_EXHAUSTED")
+        assert (refused.headers[b"retry-after"], engine.appended) == (b"1", [])
+        assert (await create(client, {"a": "small"})).status == 200
+    assert (await create(client, {"a": LONG})).status == 200
+    assert budget.used == 0
