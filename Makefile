@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST  = $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help install console deploy-tools sbom demo up test test-long check format bench chaos mutants lock clean
+.PHONY: help install console deploy-tools sbom demo up test test-long check map format bench chaos mutants lock clean
 
 help:            ## show this list
 	@sed -nE 's/^([a-z-]+): .*## (.*)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -23,7 +23,7 @@ $(STAMP): requirements/develop.txt pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/develop.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
-	$(BIN)/python -m compileall -q -j 2 engine storage api vivero benchmarks
+	$(BIN)/python -m compileall -q -j 2 core engine storage api vivero benchmarks
 	touch $@
 
 console: install ## build the console with Node.js, which is installed if the machine has none
@@ -64,6 +64,9 @@ check: install   ## formatting, lint and types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+map: install     ## write the table of folders in ARCHITECTURE.md from the docstrings of the packages
+	$(BIN)/python -m tests.doors
 
 format: install  ## rewrite the code in the project's format
 	$(BIN)/ruff format .

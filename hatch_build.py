@@ -11,7 +11,7 @@ TARGETS = {"wheel": "vivero/console", "sdist": "console/dist"}
 
 
 class ConsoleHook(BuildHookInterface):  # type: ignore[type-arg]
-    """Adds `console/dist` to a wheel, where `vivero.web.console_files` finds it, and to a source distribution."""
+    """Adds `console/dist` to a wheel, where `console_files` finds it, and to a source distribution."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Called before a build. An editable installation finds the folder itself."""

@@ -16,31 +16,31 @@ from typing import Any
 import structlog
 import trio
 
-from vivero.api import request_ids
 from vivero.api.access import audit
-from vivero.api.access.caller import ANYBODY, Caller
 from vivero.api.access.credentials import PRIVATE
 from vivero.api.access.needs import PUBLIC, Need, authorise, check_all_tenants
-from vivero.api.access.permissions import Allowed
 from vivero.api.access.rates import only_tenant
 from vivero.api.access.scopes import restrict
-from vivero.api.decoding import check_json_type
+from vivero.api.admission.redirects import without_mark
+from vivero.api.callers.caller import ANYBODY, Caller
+from vivero.api.callers.permissions import Allowed
+from vivero.api.http import request_ids
+from vivero.api.http.decoding import check_json_type
+from vivero.api.http.metrics import UNKNOWN
+from vivero.api.http.origins import Gate
+from vivero.api.http.problems import Problem, not_appended, not_computed, too_large
+from vivero.api.http.request import OWNER, RELEASE, ClientLeft, Headers, Receive, Request, Send
+from vivero.api.http.request_ids import RequestIds
+from vivero.api.http.response import Header, Response
+from vivero.api.http.router import Match, Router
+from vivero.api.http.storage_problems import StorageProblems, bug
+from vivero.api.http.tracing import ROUTE, traced
 from vivero.api.http1.request import declared_bytes
-from vivero.api.metrics import UNKNOWN
-from vivero.api.origins import Gate
-from vivero.api.problems import Problem, not_appended, not_computed, too_large
-from vivero.api.redirects import without_mark
-from vivero.api.request import OWNER, RELEASE, ClientLeft, Headers, Receive, Request, Send
-from vivero.api.request_ids import RequestIds
-from vivero.api.response import Header, Response
-from vivero.api.router import Match, Router
 from vivero.api.routes import ROUTES, Handler, Route
 from vivero.api.services import Services
-from vivero.api.storage_problems import StorageProblems, bug
-from vivero.api.tracing import ROUTE, traced
-from vivero.engine.core.records.codec import UnknownFormat
-from vivero.engine.runtime.appender.admission import NotAppended
-from vivero.engine.runtime.compute.problems import NotComputed
+from vivero.core.records.codec import UnknownFormat
+from vivero.engine.compute.problems import NotComputed
+from vivero.engine.outcomes.admission import NotAppended
 from vivero.storage.postgres.errors import StorageError
 
 Scope = MutableMapping[str, Any]

@@ -17,15 +17,16 @@ import msgspec
 import trio
 
 from vivero.api.access import audit
-from vivero.api.commands import submit_internal
-from vivero.api.problems import invalid_argument
-from vivero.api.request import Request
+from vivero.api.commands.submission import submit_internal
+from vivero.api.http.problems import invalid_argument
+from vivero.api.http.request import Request
 from vivero.api.services import Services
-from vivero.engine.core.records.messages import ExpireMessage
-from vivero.storage import audit_log, history
-from vivero.storage import erasure_by_value as by_value
-from vivero.storage.erasure_by_value import Counts, Place, Search
+from vivero.core.records.messages import ExpireMessage
+from vivero.storage.access import audit_log
 from vivero.storage.postgres.driver import Connection
+from vivero.storage.retention import erasure_by_value as by_value
+from vivero.storage.retention import history
+from vivero.storage.retention.erasure_by_value import Counts, Place, Search
 
 MESSAGES, LOGS, KEYS, BATCHES = "messages:", "log:", "keys:", "batches:"
 EXECUTIONS, WORKERS = "executions:", "workers:"
@@ -40,7 +41,7 @@ class Answer:
 
     erased: list[int] = field(default_factory=list)
     kept: dict[int, str] = field(default_factory=dict)
-    """Root → why not, as `storage.history` says it."""
+    """Root → why not, as `storage.retention.history` says it."""
     erased_from_archive: list[int] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     damaged: list[str] = field(default_factory=list)

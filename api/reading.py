@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 from typing import TypeVar
 
 from vivero.api.services import Services
+from vivero.storage.access.tenants import Tenants, scope
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import DeadlineExceeded, Retry
-from vivero.storage.tenants import Tenants, scope
 
 T = TypeVar("T")
 

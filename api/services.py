@@ -9,37 +9,37 @@ from typing import Any, Protocol
 
 import trio
 
-from vivero.api.access.audited import AuditSettings
-from vivero.api.access.caller import Caller
 from vivero.api.access.rates import Rates
-from vivero.api.command_routing import CommandRouting
-from vivero.api.deadlines import Deadlines
-from vivero.api.long_polls import LongPolls
-from vivero.api.memory_budget import MemoryBudget
-from vivero.api.metrics import Metrics, RequestFigures
-from vivero.api.redirects import Redirects
-from vivero.api.refusals import Refusals
-from vivero.api.reply_pool import ReplyPool
-from vivero.api.request import Headers
+from vivero.api.activation.long_polls import LongPolls
+from vivero.api.admission.command_routing import CommandRouting
+from vivero.api.admission.redirects import Redirects
+from vivero.api.admission.refusals import Refusals
+from vivero.api.admission.waits import Waits
+from vivero.api.callers.audited import AuditSettings
+from vivero.api.callers.caller import Caller
+from vivero.api.commands.reply_pool import ReplyPool
+from vivero.api.http.deadlines import Deadlines
+from vivero.api.http.memory_budget import MemoryBudget
+from vivero.api.http.metrics import Metrics, RequestFigures
+from vivero.api.http.request import Headers
 from vivero.api.settings import ApiSettings
-from vivero.api.waits import Waits
-from vivero.engine.bpmn.parser import Parsed
-from vivero.engine.bpmn.xml import LIMITS, XmlLimits
+from vivero.core.bpmn.parser import Parsed
+from vivero.core.bpmn.reading.xml import LIMITS, XmlLimits
+from vivero.engine.appender.calls import Append, PendingCommand
+from vivero.engine.compute.pool import ComputePool
 from vivero.engine.connectors.secrets import UsedSecrets
 from vivero.engine.connectors.webhook_registry import WebhookRegistry
-from vivero.engine.jobs.archive.archive import Archive
-from vivero.engine.runtime.appender.calls import Append, PendingCommand
-from vivero.engine.runtime.compute.pool import ComputePool
-from vivero.engine.runtime.replies import OutcomeRegistry, Replies, Reply
-from vivero.engine.runtime.supervision.children import ChildHealth
-from vivero.engine.runtime.waiters import End
+from vivero.engine.outcomes.replies import OutcomeRegistry, Replies, Reply
+from vivero.engine.outcomes.waiters import End
+from vivero.engine.retention.archive.archive import Archive
+from vivero.engine.supervision.children import ChildHealth
 from vivero.engine.tracing.tracer import Tracer
-from vivero.storage.log import Appended
+from vivero.storage.log.command_log import Appended
 from vivero.storage.postgres.driver import Connection
 
 
 class CommandAppender(Protocol):
-    """`engine.runtime.appender.task.Appender`."""
+    """`engine.appender.task.Appender`."""
 
     def admits_new(self) -> bool: ...
 
@@ -51,7 +51,7 @@ class CommandAppender(Protocol):
 
 
 class CompletionRegistry(OutcomeRegistry, Protocol):
-    """`engine.runtime.completions.Completions`. A registration lasts until the message, `close`, or the block's end."""
+    """`engine.outcomes.completions`: a registration lasts until the message, `close`, or the block's end."""
 
     def register_end(self, instance_key: int, send: trio.MemorySendChannel[End]) -> AbstractContextManager[object]: ...
 
@@ -63,7 +63,7 @@ class ConnectionPool(Protocol):
 
 
 class DefinitionStore(Protocol):
-    """`engine.runtime.definitions.DefinitionCache`: stores a parsed model, so that it need not be parsed again."""
+    """`engine.definitions.cache.DefinitionCache`: stores a parsed model, so that it need not be parsed again."""
 
     def put(self, sha256: str, parsed: Parsed) -> None: ...
 
@@ -94,7 +94,7 @@ CheckPassword = Callable[[str, str, str], Awaitable[Caller]]
 
 
 class Health(Protocol):
-    """`engine.runtime.supervision.supervisor.Supervisor`, which is healthy if every child is."""
+    """`engine.supervision.supervisor.Supervisor`, which is healthy if every child is."""
 
     @property
     def healthy(self) -> bool: ...

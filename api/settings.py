@@ -3,10 +3,10 @@
 import re
 from dataclasses import dataclass
 
-from vivero.engine.bpmn.text_limits import NAME_BYTES
+from vivero.core.bpmn.reading.text_limits import NAME_BYTES
 
 MAX_VARIABLES = 19_000
-"""The upper limit of `max_variables`: a command may change slightly more rows (`engine.core.rules.STAGE_CHANGES`)."""
+"""The upper limit of `max_variables`: a command may change slightly more rows (`core.rules.STAGE_CHANGES`)."""
 
 _ADDRESS = re.compile(r"https?://[^/?#@,\s]+", re.IGNORECASE)
 _ORIGIN = re.compile(r"\*|[a-z][a-z0-9+.-]*://[^/,\s]+", re.IGNORECASE)

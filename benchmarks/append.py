@@ -9,11 +9,11 @@ import trio
 
 from benchmarks.model import CREATE
 from benchmarks.server import fresh_database
-from vivero.engine.runtime.appender.calls import Append
-from vivero.engine.runtime.appender.settings import AppenderSettings
-from vivero.engine.runtime.appender.task import Appender
-from vivero.engine.runtime.supervision.beat import Beat
-from vivero.engine.runtime.supervision.settings import SupervisionSettings
+from vivero.engine.appender.calls import Append
+from vivero.engine.appender.settings import AppenderSettings
+from vivero.engine.appender.task import Appender
+from vivero.engine.supervision.beat import Beat
+from vivero.engine.supervision.settings import SupervisionSettings
 from vivero.storage.postgres import driver
 
 CALLERS = (1, 16, 64)

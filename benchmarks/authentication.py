@@ -23,7 +23,7 @@ from benchmarks.model import ONE_TASK
 from benchmarks.server import fresh_database, program
 from vivero.api.access.passwords import hash_password, verify
 from vivero.api.access.tokens import digest, new_token
-from vivero.storage import identities
+from vivero.storage.access import identities
 from vivero.storage.postgres import driver
 
 ROUND_S, WARM_S = 4.0, 3.0

@@ -19,11 +19,11 @@ import psutil
 import trio
 
 from benchmarks.server import fresh_database, program
-from vivero.engine.core.records.base import DEFAULT_TENANT
-from vivero.engine.core.records.codec import encode_command
-from vivero.engine.core.records.instances import CreateInstance
-from vivero.storage import log
-from vivero.storage.log import LogEntry
+from vivero.core.records.base import DEFAULT_TENANT
+from vivero.core.records.codec import encode_command
+from vivero.core.records.instances import CreateInstance
+from vivero.storage.log import command_log
+from vivero.storage.log.command_log import LogEntry
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.driver import Connection
 
@@ -87,13 +87,13 @@ def _cpu_s(worker: psutil.Process, engine: psutil.Process) -> tuple[float, float
 async def _create(dsn: str, count: int) -> None:
     """Create instances, and wait until they have jobs."""
     connection = await driver.connect(dsn, name="benchmark")
-    session = await log.begin(connection, uuid4(), 1)
+    session = await command_log.begin(connection, uuid4(), 1)
     command = CreateInstance("calls")
     entry = LogEntry(DEFAULT_TENANT, command.intent, encode_command(command))
     last = 0
     for _ in range(count // AT_ONCE):
-        last = (await log.append(connection, session, 1, uuid4(), None, [entry] * AT_ONCE))[-1].position
-    while await log.cursor(connection, 1) < last:  # noqa: ASYNC110
+        last = (await command_log.append(connection, session, 1, uuid4(), None, [entry] * AT_ONCE))[-1].position
+    while await command_log.cursor(connection, 1) < last:  # noqa: ASYNC110
         await trio.sleep(LOOK_S)
     connection.close()
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from time import perf_counter
 
 from benchmarks.model import CREATE, ONE_TASK
-from vivero.engine.core.memory import MemoryEngine
-from vivero.engine.core.outcomes import CommandRecord, Notices
-from vivero.engine.core.records.base import DEFAULT_TENANT
-from vivero.engine.core.records.jobs import CompleteJob
-from vivero.engine.core.state import batches
-from vivero.engine.core.state.state import State
-from vivero.engine.core.step import Processor
+from vivero.core.execution.outcomes import CommandRecord, Notices
+from vivero.core.execution.step import Processor
+from vivero.core.memory import MemoryEngine
+from vivero.core.records.base import DEFAULT_TENANT
+from vivero.core.records.jobs import CompleteJob
+from vivero.core.state import batches
+from vivero.core.state.state import State
 
 INSTANCES = 10_000
 RUNS = 3

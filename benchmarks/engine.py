@@ -17,24 +17,24 @@ import trio
 
 from benchmarks.model import CREATE, DEPLOY, ONE_TASK
 from benchmarks.server import fresh_database
-from vivero.engine.bpmn.model import Process
-from vivero.engine.bpmn.parser import parse
-from vivero.engine.core.memory import MemoryEngine
-from vivero.engine.core.outcomes import Ended
-from vivero.engine.core.records.base import DEFAULT_TENANT, Command
-from vivero.engine.core.records.codec import encode_command
-from vivero.engine.core.records.jobs import CompleteJob
-from vivero.engine.jobs.chores import ChoreSettings, dispatcher_settings, of_database, of_partitions
+from vivero.core.bpmn.model import Process
+from vivero.core.bpmn.parser import parse
+from vivero.core.execution.outcomes import Ended
+from vivero.core.memory import MemoryEngine
+from vivero.core.records.base import DEFAULT_TENANT, Command
+from vivero.core.records.codec import encode_command
+from vivero.core.records.jobs import CompleteJob
+from vivero.engine.consumer.leadership import Consumer
+from vivero.engine.consumer.piggyback import PiggybackedStatement, Subject
+from vivero.engine.consumer.settings import ConsumerSettings
 from vivero.engine.jobs.definitions import JobDefinition, JobRegistry, Runs
 from vivero.engine.jobs.dispatcher import JobDispatcher
-from vivero.engine.runtime.consumer.leadership import Consumer
-from vivero.engine.runtime.consumer.piggyback import PiggybackedStatement, Subject
-from vivero.engine.runtime.consumer.settings import ConsumerSettings
-from vivero.engine.runtime.supervision.beat import Beat
-from vivero.engine.runtime.supervision.settings import SupervisionSettings
-from vivero.program import tune_interpreter
-from vivero.storage import log
-from vivero.storage.log import CommandOutcome, LogEntry
+from vivero.engine.retention.chores import ChoreSettings, dispatcher_settings, of_database, of_partitions
+from vivero.engine.supervision.beat import Beat
+from vivero.engine.supervision.settings import SupervisionSettings
+from vivero.program.program import tune_interpreter
+from vivero.storage.log import command_log
+from vivero.storage.log.command_log import CommandOutcome, LogEntry
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.plans import CHORES
@@ -153,13 +153,13 @@ async def _fill(connection: Connection) -> int:
         if number >= LAG:
             commands.append(CompleteJob(jobs[number - LAG]))
             key += keys_per_completion
-    session, last = await log.begin(connection, uuid4(), 1), 0
+    session, last = await command_log.begin(connection, uuid4(), 1), 0
     for first in range(0, len(commands), CALL):
         entries = [
             LogEntry(DEFAULT_TENANT, command.intent, encode_command(command))
             for command in commands[first : first + CALL]
         ]
-        last = (await log.append(connection, session, 1, uuid4(), None, entries))[-1].position
+        last = (await command_log.append(connection, session, 1, uuid4(), None, entries))[-1].position
     return last
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from vivero.engine.feel import compile_expression
-from vivero.engine.feel.parser import parse_expression
+from vivero.core.feel import compile_expression
+from vivero.core.feel.grammar.parser import parse_expression
 
 ITEMS = [{"price": 3 * number, "qty": 2, "name": f"n{number}"} for number in range(10)]
 ORDER = {"orderTotal": 200, "customer": {"tier": "gold"}, "items": ITEMS, "x": 1}

@@ -13,7 +13,7 @@ import trio
 
 from benchmarks.http import client
 from benchmarks.model import ONE_TASK
-from vivero.client import Client, Credentials, credentials_from, normalised
+from vivero.client.rest import Client, Credentials, credentials_from, normalised
 
 WARM_S = 3.0
 PROCESS = "measured"

@@ -20,7 +20,7 @@ from typing import Any
 import trio
 
 from vivero.api.http1.state import Receive, Scope, Send
-from vivero.api.server import Endpoint, ServerSettings, open_listeners, serve
+from vivero.api.serving.server import Endpoint, ServerSettings, open_listeners, serve
 
 CONNECTIONS = 32
 SECONDS = 2.0

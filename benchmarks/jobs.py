@@ -12,8 +12,8 @@ from vivero.engine.jobs.definitions import JobRegistry, job
 from vivero.engine.jobs.dispatcher import JobDispatcher
 from vivero.engine.jobs.execution import Execution
 from vivero.engine.jobs.settings import JobSettings
-from vivero.engine.runtime.supervision.beat import Beat
-from vivero.engine.runtime.supervision.settings import SupervisionSettings
+from vivero.engine.supervision.beat import Beat
+from vivero.engine.supervision.settings import SupervisionSettings
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.pool import Pool
 

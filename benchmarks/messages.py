@@ -18,26 +18,26 @@ import msgspec
 import trio
 
 from benchmarks.server import fresh_database
-from vivero.engine.bpmn.parser import parse
-from vivero.engine.core.outcomes import Ended
-from vivero.engine.core.records.base import DEFAULT_TENANT, Command
-from vivero.engine.core.records.catalogue import Deploy, ResourceReference
-from vivero.engine.core.records.instances import CreateInstance
-from vivero.engine.core.records.messages import PublishMessage
-from vivero.engine.core.records.signals import BroadcastSignal
-from vivero.engine.core.shared.starts import metadata_of
-from vivero.engine.jobs.chores import ChoreSettings, dispatcher_settings, of_partitions
+from vivero.core.bpmn.parser import parse
+from vivero.core.events.starts import metadata_of
+from vivero.core.execution.outcomes import Ended
+from vivero.core.records.base import DEFAULT_TENANT, Command
+from vivero.core.records.catalogue import Deploy, ResourceReference
+from vivero.core.records.instances import CreateInstance
+from vivero.core.records.messages import PublishMessage
+from vivero.core.records.signals import BroadcastSignal
+from vivero.engine.appender.calls import Append
+from vivero.engine.appender.task import Appender
+from vivero.engine.consumer.leadership import Consumer
+from vivero.engine.consumer.piggyback import PiggybackedStatement, Subject
+from vivero.engine.definitions.cache import DefinitionCache
 from vivero.engine.jobs.dispatcher import JobDispatcher
-from vivero.engine.runtime.appender.calls import Append
-from vivero.engine.runtime.appender.task import Appender
-from vivero.engine.runtime.consumer.leadership import Consumer
-from vivero.engine.runtime.consumer.piggyback import PiggybackedStatement, Subject
-from vivero.engine.runtime.definitions import DefinitionCache
-from vivero.engine.runtime.supervision.beat import Beat
-from vivero.engine.runtime.supervision.settings import SupervisionSettings
-from vivero.program import tune_interpreter
-from vivero.storage import clock
-from vivero.storage.log import CommandOutcome
+from vivero.engine.retention.chores import ChoreSettings, dispatcher_settings, of_partitions
+from vivero.engine.supervision.beat import Beat
+from vivero.engine.supervision.settings import SupervisionSettings
+from vivero.program.program import tune_interpreter
+from vivero.storage.cluster import clock
+from vivero.storage.log.command_log import CommandOutcome
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.plans import CHORES

@@ -26,9 +26,9 @@ import trio
 from benchmarks.http import client, cpu_s
 from benchmarks.model import ONE_TASK
 from benchmarks.server import fresh_database, program
-from vivero.api.metrics import RequestFigures
-from vivero.engine.runtime.buckets import Buckets
-from vivero.engine.runtime.consumer.settings import ConsumerStats
+from vivero.api.http.metrics import RequestFigures
+from vivero.engine.consumer.settings import ConsumerStats
+from vivero.engine.counters.buckets import Buckets
 
 ROUND_S, WARM_S, SCRAPE_EVERY_S = 4.0, 3.0, 1.0
 ROUNDS = int(os.environ.get("ROUNDS", "15"))

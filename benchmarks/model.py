@@ -6,8 +6,8 @@ from hashlib import sha256
 
 import msgspec
 
-from vivero.engine.core.records.catalogue import Deploy, ProcessMetadata, ResourceReference
-from vivero.engine.core.records.instances import CreateInstance
+from vivero.core.records.catalogue import Deploy, ProcessMetadata, ResourceReference
+from vivero.core.records.instances import CreateInstance
 
 ONE_TASK = b"""<?xml version="1.0" encoding="UTF-8"?>
 <definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0">

@@ -16,10 +16,11 @@ import trio
 from benchmarks.http import cpu_s
 from benchmarks.model import CREATE, ONE_TASK
 from benchmarks.server import fresh_database, program
-from vivero.engine.core.records.base import DEFAULT_TENANT
-from vivero.engine.core.records.codec import encode_command
-from vivero.storage import log, nodes
-from vivero.storage.log import LogEntry
+from vivero.core.records.base import DEFAULT_TENANT
+from vivero.core.records.codec import encode_command
+from vivero.storage.cluster import nodes
+from vivero.storage.log import command_log
+from vivero.storage.log.command_log import LogEntry
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.driver import Connection
 
@@ -90,13 +91,13 @@ async def _process(dsn: str, partitions: int, commands: int) -> None:
 
 async def _process_one(dsn: str, partition: int, commands: int) -> None:
     connection = await driver.connect(dsn, name="benchmark")
-    session = await log.begin(connection, uuid4(), 1)
+    session = await command_log.begin(connection, uuid4(), 1)
     entry = LogEntry(DEFAULT_TENANT, CREATE.intent, encode_command(CREATE))
     last = 0
     for _ in range(commands // CALL):
-        last = (await log.append(connection, session, partition, uuid4(), None, [entry] * CALL))[-1].position
+        last = (await command_log.append(connection, session, partition, uuid4(), None, [entry] * CALL))[-1].position
     while True:
-        if await log.cursor(connection, partition) >= last:
+        if await command_log.cursor(connection, partition) >= last:
             break
         await trio.sleep(LOOK_S)
     connection.close()

@@ -22,12 +22,12 @@ import trio
 from benchmarks.growth import database, fill, real, sizes, varieties
 from benchmarks.http import client
 from benchmarks.server import program
-from vivero.chores import SESSION
-from vivero.engine.jobs.chore_settings import RetentionSettings
 from vivero.engine.jobs.execution import Execution
-from vivero.engine.jobs.history import EndedInstances
-from vivero.storage import clock
-from vivero.storage.job_executions import Run
+from vivero.engine.retention.chore_settings import RetentionSettings
+from vivero.engine.retention.history import EndedInstances
+from vivero.node.chores import SESSION
+from vivero.storage.background.job_executions import Run
+from vivero.storage.cluster import clock
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.pool import Pool

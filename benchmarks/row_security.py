@@ -19,12 +19,12 @@ import trio
 
 from benchmarks.server import fresh_database
 from vivero.api import app
-from vivero.api.access.caller import Caller
-from vivero.api.access.permissions import ALL_RIGHTS
-from vivero.api.memory_budget import MemoryBudget
+from vivero.api.callers.caller import Caller
+from vivero.api.callers.permissions import ALL_RIGHTS
+from vivero.api.http.memory_budget import MemoryBudget
 from vivero.api.services import Services
 from vivero.api.settings import ApiSettings
-from vivero.storage import row_security
+from vivero.storage.access import row_security
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.plans import BY_INDEX
 from vivero.storage.postgres.pool import Pool

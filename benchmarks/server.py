@@ -22,8 +22,9 @@ import psutil
 import trio
 
 from vivero import embedded
-from vivero.storage.postgres import driver, migrate
+from vivero.storage.postgres import driver
 from vivero.storage.postgres.driver import Connection
+from vivero.storage.schema import migrate
 
 SETTINGS = ("server_version", "fsync", "synchronous_commit", "shared_buffers", "max_wal_size", "wal_level")
 

@@ -18,23 +18,23 @@ import msgspec
 import trio
 
 from benchmarks.server import fresh_database
-from vivero.engine.bpmn.parser import parse
-from vivero.engine.core.outcomes import Ended
-from vivero.engine.core.records.base import DEFAULT_TENANT
-from vivero.engine.core.records.catalogue import Deploy, ResourceReference
-from vivero.engine.core.records.instances import CreateInstance
-from vivero.engine.core.shared.starts import metadata_of
-from vivero.engine.runtime.appender.calls import Append
-from vivero.engine.runtime.appender.task import Appender
-from vivero.engine.runtime.consumer.leadership import Consumer
-from vivero.engine.runtime.consumer.piggyback import PiggybackedStatement, Subject
-from vivero.engine.runtime.definitions import DefinitionCache
-from vivero.engine.runtime.supervision.beat import Beat
-from vivero.engine.runtime.supervision.settings import SupervisionSettings
-from vivero.engine.runtime.timers.task import Timers
-from vivero.program import tune_interpreter
-from vivero.storage import clock
-from vivero.storage.log import Appended, CommandOutcome
+from vivero.core.bpmn.parser import parse
+from vivero.core.events.starts import metadata_of
+from vivero.core.execution.outcomes import Ended
+from vivero.core.records.base import DEFAULT_TENANT
+from vivero.core.records.catalogue import Deploy, ResourceReference
+from vivero.core.records.instances import CreateInstance
+from vivero.engine.appender.calls import Append
+from vivero.engine.appender.task import Appender
+from vivero.engine.consumer.leadership import Consumer
+from vivero.engine.consumer.piggyback import PiggybackedStatement, Subject
+from vivero.engine.definitions.cache import DefinitionCache
+from vivero.engine.supervision.beat import Beat
+from vivero.engine.supervision.settings import SupervisionSettings
+from vivero.engine.timers.task import Timers
+from vivero.program.program import tune_interpreter
+from vivero.storage.cluster import clock
+from vivero.storage.log.command_log import Appended, CommandOutcome
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.pool import Pool

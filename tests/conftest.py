@@ -39,7 +39,8 @@ from psycopg import sql
 
 from tests.replicas import Replica
 from vivero import embedded
-from vivero.storage.postgres import driver, migrate
+from vivero.storage.postgres import driver
+from vivero.storage.schema import migrate
 
 _MEMORY = Path("/dev/shm")
 _MEMORY_BYTES = 2**31

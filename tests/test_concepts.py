@@ -1,4 +1,4 @@
-"""docs/design/concepts.md: each place that it names exists."""
+"""docs/design/concepts.md and where-is.md: each place that they name exists."""
 
 import ast
 import re
@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from vivero import config
+from vivero.config import sections
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "design" / "concepts.md").read_text(encoding="utf-8")
 ROWS = [row for row in re.findall(r"^\| (.+) \| (.+) \| (.*) \|$", PAGE, re.MULTILINE) if row[0] != "concept"]
-PLACES = sorted(set(re.findall(r"`((?:engine|storage|api|vivero|examples)/[^`]+)`", PAGE)))
+WHERE_IS = (ROOT / "docs" / "design" / "where-is.md").read_text(encoding="utf-8")
+PLACES = sorted(set(re.findall(r"`((?:core|engine|storage|api|vivero|examples|docs)/[^`]+)`", PAGE + WHERE_IS)))
 
 
 def names_of(file):
@@ -47,12 +48,18 @@ def test_each_concept_leads_somewhere():
     assert [concept for concept, place, _ in ROWS if "`" not in place and "](" not in place] == []
 
 
+def test_each_question_has_two_places():
+    rows = re.findall(r"^\| (.+\?) \| (.+) \| (.+) \|$", WHERE_IS, re.MULTILINE)
+    assert len(rows) > 20
+    assert [question for question, first, _ in rows if not re.match("`[^`]+`$", first)] == []
+
+
 def test_the_settings_exist():
     named = re.findall(r"`((?:api|consumer|jobs|timers)\.\w+)`", PAGE)
     assert named
-    assert set(named) <= set(config.names())
+    assert set(named) <= set(sections.names())
 
 
 @pytest.mark.parametrize(("place", "known"), [("Term.run_once", True), ("Term.nothing", False), ("Nothing", False)])
 def test_the_check_sees(place, known):
-    assert (place in names_of(ROOT / "engine" / "runtime" / "consumer" / "term.py")) is known
+    assert (place in names_of(ROOT / "engine" / "consumer" / "term.py")) is known

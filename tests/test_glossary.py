@@ -30,11 +30,13 @@ EVERYWHERE = frozenset(
         "touched",
     }
 )
+CORE = frozenset(
+    {"tail", "alike", "slice", "beginning", "concerned", "outside", "placed", "weigh", "piece", "unread", "room"}
+)
 RETIRED: dict[str, frozenset[str]] = {
-    "engine/bpmn": frozenset({"refuse"}),
-    "engine": frozenset(
-        {"tail", "alike", "slice", "beginning", "concerned", "outside", "placed", "weigh", "piece", "unread", "room"}
-    ),
+    "core": CORE,
+    "core/bpmn": frozenset({"refuse"}),
+    "engine": CORE,
     "storage": frozenset({"tail", "unread", "weigh", "alike", "slice", "piece", "relation", "refuse"}),
     "api": frozenset({"tail", "alike", "wanted", "room", "channel"}),
     "vivero": frozenset({"alike", "unread", "slice", "room", "wanted", "refuse", "piece"}),

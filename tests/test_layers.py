@@ -1,7 +1,4 @@
-"""Imports point one way (ARCHITECTURE.md):
-
-engine/feel < engine/bpmn < engine/core < engine/tracing < storage < engine/runtime < engine/jobs < engine/connectors
-    < api < vivero
+"""Imports point one way (ARCHITECTURE.md): core < storage < engine < api < vivero.
 
 In code all of them are parts of one package: `vivero` links to the folders at the top.
 """
@@ -10,76 +7,8 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 
-import pytest
-
-ROOT = Path(__file__).parents[1]
-OURS = ("engine", "storage", "api", "vivero", "benchmarks")
-LINKED = ("engine", "storage", "api")
-LAYERS = (
-    *("vivero.engine.feel", "vivero.engine.bpmn", "vivero.engine.core", "vivero.engine.tracing", "vivero.storage"),
-    *("vivero.engine.runtime", "vivero.engine.jobs", "vivero.engine.connectors", "vivero.api", "vivero"),
-)
-"""From left to right."""
-
-
-@dataclass(frozen=True, slots=True)
-class Import:
-    """`importer` imports `name`, in this line."""
-
-    importer: str
-    name: str
-    line: int
-
-    def __str__(self) -> str:
-        return f"{self.importer} (line {self.line}) imports {self.name}"
-
-
-def modules() -> dict[str, Path]:
-    """All our modules by name."""
-    found = {}
-    for package in OURS:
-        for path in sorted((ROOT / package).rglob("*.py")):
-            parts = path.relative_to(ROOT).with_suffix("").parts
-            name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-            found[f"vivero.{name}" if package in LINKED else name] = path
-    return found
-
-
-MODULES = modules()
-
-
-def imports_of(module: str) -> Iterator[Import]:
-    """Every import in a module, those inside of functions too, as full names of modules."""
-    path = MODULES[module]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (Import(module, alias.name, node.lineno) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}:{node.lineno}: relative imports are hard to follow"
-            assert node.module is not None
-            for alias in node.names:
-                whole = f"{node.module}.{alias.name}"
-                yield Import(module, whole if whole in MODULES else node.module, node.lineno)
-
-
-@cache
-def every_import() -> list[Import]:
-    """Of all modules. They are read when a test asks, in the one process that runs this file."""
-    return [found for module in MODULES for found in imports_of(module)]
-
-
-def within(name: str, package: str) -> bool:
-    return name == package or name.startswith(f"{package}.")
-
-
-def layer_of(name: str) -> str | None:
-    """The layer a module belongs to: the longest that fits."""
-    return max((layer for layer in LAYERS if within(name, layer)), key=len, default=None)
+from tests.imports import LAYERS, LINKED, MODULES, ROOT, Import, every_import, layer_of, within
 
 
 def told(imports: list[Import]) -> str:
@@ -88,12 +17,12 @@ def told(imports: list[Import]) -> str:
 
 def test_the_walk_sees_what_there_is():
     assert len(MODULES) > 100
-    assert Import("vivero.engine_tasks", "vivero.engine.runtime.consumer.leadership", 0).name in {
-        found.name for found in every_import()
+    assert "vivero.engine.consumer.leadership" in {
+        found.name for found in every_import() if found.importer == "vivero.node.engine_tasks"
     }
     assert {layer_of(name) for name in MODULES if not within(name, "benchmarks")} == set(LAYERS)
-    assert layer_of("vivero.engine.runtime.consumer.leadership") == "vivero.engine.runtime"
-    assert layer_of("vivero.engine.core.step") == "vivero.engine.core"
+    assert layer_of("vivero.engine.consumer.leadership") == "vivero.engine"
+    assert layer_of("vivero.core.execution.step") == "vivero.core"
 
 
 def test_imports_point_one_way():
@@ -111,7 +40,7 @@ def test_nothing_that_is_installed_imports_the_benchmarks():
 
 
 def test_our_packages_have_one_name():
-    """`engine.core` and `vivero.engine.core` would be two modules, with two classes of each name."""
+    """`core` and `vivero.core` would be two modules, with two classes of each name."""
     wrong = [found for found in every_import() if any(within(found.name, package) for package in LINKED)]
     assert not wrong, told(wrong)
     for package in LINKED:
@@ -145,7 +74,7 @@ def test_only_the_parser_of_models_names_lxml():
     wrong = [
         found
         for found in every_import()
-        if within(found.name, "lxml") and not within(found.importer, "vivero.engine.bpmn")
+        if within(found.name, "lxml") and not within(found.importer, "vivero.core.bpmn")
     ]
     assert not wrong, told(wrong)
 
@@ -154,36 +83,33 @@ IMPURE = ("trio", "asyncio", "threading", "socket", "select", "random", "secrets
 PURE_LIBRARIES = {"msgspec", "regex", "lxml", "tzdata"}
 
 
-@pytest.mark.parametrize("layer", ["vivero.engine.feel", "vivero.engine.bpmn", "vivero.engine.core"])
-def test_the_core_does_no_input_output(layer):
+def test_the_core_does_no_input_output():
     """No Trio, no SQL, no sockets, no randomness: given the same commands it does the same."""
     wrong = [
         found
         for found in every_import()
-        if layer_of(found.importer) == layer and any(within(found.name, module) for module in IMPURE)
+        if layer_of(found.importer) == "vivero.core" and any(within(found.name, module) for module in IMPURE)
     ]
     assert not wrong, told(wrong)
 
 
-@pytest.mark.parametrize("layer", ["vivero.engine.feel", "vivero.engine.bpmn", "vivero.engine.core"])
-def test_the_core_needs_few_libraries(layer):
-    roots = {found.name.partition(".")[0] for found in every_import() if layer_of(found.importer) == layer}
+def test_the_core_needs_few_libraries():
+    roots = {found.name.partition(".")[0] for found in every_import() if layer_of(found.importer) == "vivero.core"}
     assert roots - set(sys.stdlib_module_names) - {"vivero"} <= PURE_LIBRARIES
 
 
 CLOCKS = {"time", "time_ns", "monotonic", "monotonic_ns", "now", "utcnow", "today"}
 
 
-@pytest.mark.parametrize("layer", ["vivero.engine.bpmn", "vivero.engine.core"])
-def test_the_core_reads_no_clock(layer):
+def test_the_core_reads_no_clock():
     """Time arrives with the command. (FEEL's `now()` is a function of what it is given; it measures its own cost.)"""
-    wrong = [found for found in every_import() if layer_of(found.importer) == layer and within(found.name, "time")]
+    core = {name for name in MODULES if within(name, "vivero.core") and not within(name, "vivero.core.feel")}
+    wrong = [found for found in every_import() if found.importer in core and within(found.name, "time")]
     assert not wrong, told(wrong)
-    for module, path in MODULES.items():
-        if layer_of(module) == layer:
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CLOCKS:
-                    assert ast.unparse(node.func.value) not in ("datetime", "date", "time"), f"{path}:{node.lineno}"
+    for path in map(MODULES.__getitem__, core):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CLOCKS:
+                assert ast.unparse(node.func.value) not in ("datetime", "date", "time"), f"{path}:{node.lineno}"
 
 
 def test_the_api_never_runs_the_engine():
@@ -195,10 +121,10 @@ def test_the_api_never_runs_the_engine():
         and any(
             within(found.name, module)
             for module in (
-                "vivero.engine.core.step",
-                "vivero.engine.core.apply",
-                "vivero.engine.runtime.consumer.leadership",
-                "vivero.engine.runtime.consumer.term",
+                "vivero.core.execution.step",
+                "vivero.core.apply",
+                "vivero.engine.consumer.leadership",
+                "vivero.engine.consumer.term",
             )
         )
     ]
@@ -209,39 +135,27 @@ def test_appliers_know_neither_elements_nor_commands():
     wrong = [
         found
         for found in every_import()
-        if within(found.importer, "vivero.engine.core.apply")
+        if within(found.importer, "vivero.core.apply")
         and any(
             within(found.name, module)
             for module in (
-                "vivero.engine.core.elements",
-                "vivero.engine.core.commands",
-                "vivero.engine.core.dispatch",
-                "vivero.engine.bpmn",
+                "vivero.core.elements",
+                "vivero.core.commands",
+                "vivero.core.dispatch",
+                "vivero.core.bpmn",
             )
         )
     ]
     assert not wrong, told(wrong)
 
 
-SUPERVISION_TREE = (
-    "vivero.tree",
-    "vivero.engine_tasks",
-    "vivero.http_server",
-    "vivero.api_services",
-    "vivero.connector_tasks",
-    "vivero.stopping",
-    "vivero.metrics.parts",
-)
-"""The module that connects the parts, those that make them for it, and what metrics are read from."""
-
-
 def test_only_the_tree_puts_the_engine_and_the_api_together():
-    """Their parts meet in the supervision tree and in `node_events.py` only; the rest takes settings and errors."""
+    """Their parts meet in `vivero/node`, and metrics read them. The rest takes settings and errors."""
     parts = (
-        "vivero.engine.runtime.consumer.leadership",
-        "vivero.engine.runtime.appender.task",
-        "vivero.engine.runtime.completions",
-        "vivero.engine.runtime.definitions",
+        "vivero.engine.consumer.leadership",
+        "vivero.engine.appender.task",
+        "vivero.engine.outcomes.completions",
+        "vivero.engine.definitions.cache",
         "vivero.api.app",
         "vivero.api.services",
     )
@@ -249,13 +163,14 @@ def test_only_the_tree_puts_the_engine_and_the_api_together():
         found
         for found in every_import()
         if layer_of(found.importer) == "vivero"
-        and found.importer not in (*SUPERVISION_TREE, "vivero.node_events", "vivero.config")
+        and not within(found.importer, "vivero.node")
+        and found.importer not in ("vivero.metrics.parts", "vivero.config.sections")
         and any(within(found.name, part) for part in parts)
     ]
     assert not wrong, told(wrong)
 
 
-LIBRARY = ("vivero.engine.bpmn", "vivero.engine.core", "vivero.engine.feel", "vivero.library", "vivero.testing")
+LIBRARY = ("vivero.core", "vivero.library", "vivero.testing")
 
 
 def test_the_library_stands_on_the_core_alone():
@@ -280,13 +195,14 @@ def test_the_library_stands_on_the_core_alone():
 
 def test_commands_of_the_database_start_without_the_server():
     """Importing the API and the engine's tasks takes longer than what most of these commands do."""
-    todo = {f"vivero.cli.{name}" for name in ("access", "archive", "backup", "doctor", "migrate", "psql", "tenants")}
+    todo = {f"vivero.cli.server.{name}" for name in ("archive", "backup", "doctor", "migrate")}
+    todo |= {"vivero.cli.access.identities", "vivero.cli.access.tenants", "vivero.cli.tools.psql"}
     seen: set[str] = set()
     while todo:
         seen.add(module := todo.pop())
         todo |= {one.name for one in every_import() if one.importer == module and one.name in MODULES} - seen
     assert len(seen) > 100
-    assert not seen & {"vivero.program", "vivero.tree", "vivero.api.app", "vivero.engine.core.step"}
+    assert not seen & {"vivero.program.program", "vivero.node.tree", "vivero.api.app", "vivero.core.execution.step"}
 
 
 def test_nobody_hides_a_circle():
@@ -300,7 +216,7 @@ def test_embedded_postgres_stands_alone():
         found
         for found in every_import()
         if within(found.importer, "vivero.embedded")
-        and found.name.partition(".")[0] in OURS
+        and within(found.name, "vivero")
         and not within(found.name, "vivero.embedded")
     ]
     assert not wrong, told(wrong)

@@ -88,7 +88,7 @@ def test_the_source_distribution_makes_the_same_wheel(wheel, wheel_of_sdist):
 
 def test_all_that_the_program_reads_is_in_it(wheel):
     found = names(wheel)
-    for package in ("engine", "storage", "api"):
+    for package in ("core", "engine", "storage", "api"):
         files = {path for path in (ROOT / package).rglob("*") if path.suffix in {".py", ".sql", ".xsd", ".toml"}}
         assert {f"vivero/{path.relative_to(ROOT).as_posix()}" for path in files} <= found
     assert "vivero/examples/order/order.bpmn" in found
@@ -98,7 +98,7 @@ def test_all_that_the_program_reads_is_in_it(wheel):
 def test_it_runs_beside_a_users_modules_of_our_folders_names(wheel_of_sdist, tmp_path):
     installed, home = tmp_path / "installed", tmp_path / "home"
     home.mkdir()
-    for name in ("api", "engine", "storage", "benchmarks"):
+    for name in ("api", "core", "engine", "storage", "benchmarks"):
         (home / f"{name}.py").write_text("raise RuntimeError('this is the user\\'s')\n")
     run(
         *(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--disable-pip-version-check"),
@@ -106,10 +106,10 @@ def test_it_runs_beside_a_users_modules_of_our_folders_names(wheel_of_sdist, tmp
         cwd=tmp_path,
     )
     code = (
-        "import sys, vivero.tree, vivero.program, vivero.cli\n"
-        "print(vivero.tree.__file__)\n"
+        "import sys, vivero.node.tree, vivero.program.program, vivero.cli\n"
+        "print(vivero.node.tree.__file__)\n"
         "print(sorted({'api', 'engine', 'storage', 'benchmarks'} & set(sys.modules)))\n"
-        "from vivero.storage.postgres.migrate import read_migrations\n"
+        "from vivero.storage.schema.migrate import read_migrations\n"
         "print(len(read_migrations()))\n"
     )
     where, loaded, migrations = run(sys.executable, "-c", code, cwd=home, PYTHONPATH=str(installed)).splitlines()

@@ -4,9 +4,9 @@ from hashlib import md5
 from urllib.parse import urlencode
 
 from tests.api.conftest import KEY, NOW
-from vivero.engine.core.records.codec import encode_command, encode_events
-from vivero.engine.core.records.instances import InstanceCreated
-from vivero.engine.core.records.jobs import CompleteJob
+from vivero.core.records.codec import encode_command, encode_events
+from vivero.core.records.instances import InstanceCreated
+from vivero.core.records.jobs import CompleteJob
 
 OTHER = KEY + 1000
 ENDED = 30

@@ -16,7 +16,7 @@ from typing import Any
 
 import trio
 
-from vivero.client import ApiError, Client, ClientError, Document, Missing, NotSendable, Unreachable
+from vivero.client.rest import ApiError, Client, ClientError, Document, Missing, NotSendable, Unreachable
 
 Handler = Callable[[Document], Awaitable[Mapping[str, Any]]]
 """Does the work of one job, which has the API's form. The result becomes variables of the process."""

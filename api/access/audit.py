@@ -8,18 +8,18 @@ from itertools import islice
 
 import structlog
 
-from vivero.api.access.audited import Audited
-from vivero.api.access.caller import Caller
-from vivero.api.problems import Problem
-from vivero.api.request import Request, parse_key
-from vivero.api.response import Response
+from vivero.api.callers.audited import Audited
+from vivero.api.callers.caller import Caller
+from vivero.api.http.problems import Problem
+from vivero.api.http.request import Request, parse_key
+from vivero.api.http.response import Response
 from vivero.api.services import Services
-from vivero.engine.core.tenants import joined
-from vivero.storage import audit_log
-from vivero.storage.audit_log import FAIL, AuditRecord
+from vivero.core.partitions.tenants import joined
+from vivero.storage.access import audit_log
+from vivero.storage.access.audit_log import FAIL, AuditRecord
+from vivero.storage.access.tenants import Tenants
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import StorageError, told
-from vivero.storage.tenants import Tenants
 
 log = structlog.get_logger(__name__)
 

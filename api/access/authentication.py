@@ -2,7 +2,7 @@
 
 Verified credentials are remembered for some seconds, so that neither argon2 nor the database is asked for each request.
 The memory has no credentials: its key is a digest with a random key of this process. A change of users, tokens, roles
-or grants empties it, on every node (`storage.identities.CHANNEL`). The end of a session removes the sessions.
+or grants empties it, on every node (`storage.access.identities.CHANNEL`). The end of a session removes the sessions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ import trio
 
 from vivero.api.access.accepted import AcceptedPasswords
 from vivero.api.access.buckets import Buckets
-from vivero.api.access.caller import Caller, caller
 from vivero.api.access.credentials import (
     SESSION,
     ApiToken,
@@ -38,12 +37,13 @@ from vivero.api.access.sessions import digest as session_digest
 from vivero.api.access.settings import AuthSettings
 from vivero.api.access.tokens import digest
 from vivero.api.access.verified import BadToken, Keys, KeysUnavailable
-from vivero.api.problems import Problem
-from vivero.api.request import Headers
+from vivero.api.callers.caller import Caller, caller
+from vivero.api.http.problems import Problem
+from vivero.api.http.request import Headers
 from vivero.api.services import ConnectionPool
-from vivero.engine.runtime.single_flight import SingleFlight
-from vivero.storage import identities
-from vivero.storage import sessions as stored_sessions
+from vivero.engine.definitions.single_flight import SingleFlight
+from vivero.storage.access import identities
+from vivero.storage.access import sessions as stored_sessions
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import StorageError, told
 

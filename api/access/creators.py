@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from vivero.api.access.caller import Caller, caller
 from vivero.api.access.needs import READ_INSTANCE
-from vivero.api.access.permissions import Permission, Rights
-from vivero.engine.runtime.batch_operations.items import ACTIONS
-from vivero.storage import identities
-from vivero.storage.batch_operations import Bounds, Creator
+from vivero.api.callers.caller import Caller, caller
+from vivero.api.callers.permissions import Permission, Rights
+from vivero.engine.batch_operations.items import ACTIONS
+from vivero.storage.access import identities
 from vivero.storage.postgres.driver import Connection
+from vivero.storage.work.batch_operations import Bounds, Creator
 
 
 def needed(type: str) -> Permission:

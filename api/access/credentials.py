@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from vivero.api.access.sessions import session_id
 from vivero.api.access.tokens import PREFIX
-from vivero.api.problems import Problem
-from vivero.api.request import Headers
+from vivero.api.http.problems import Problem
+from vivero.api.http.request import Headers
 
 MAX_BYTES = 16 * 1024
 """Bytes of the header. Tokens of identity providers with many claims are long."""

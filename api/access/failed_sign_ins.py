@@ -11,8 +11,8 @@ import trio
 
 from vivero.api.access.buckets import Buckets
 from vivero.api.services import ConnectionPool
-from vivero.storage import audit_log
-from vivero.storage.audit_log import ADMIN, FAIL, AuditRecord
+from vivero.storage.access import audit_log
+from vivero.storage.access.audit_log import ADMIN, FAIL, AuditRecord
 from vivero.storage.postgres.errors import StorageError, told
 
 log = structlog.get_logger(__name__)

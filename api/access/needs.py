@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum
 
-from vivero.api.access.caller import Caller
-from vivero.api.access.permissions import Allowed, Permission
-from vivero.api.problems import Problem
-from vivero.api.request import parse_key
+from vivero.api.callers.caller import Caller
+from vivero.api.callers.permissions import Allowed, Permission
+from vivero.api.http.problems import Problem
+from vivero.api.http.request import parse_key
+from vivero.storage.access.tenants import Tenants
 from vivero.storage.search.user_tasks import GrantedTasks
-from vivero.storage.tenants import Tenants
 
 
 class Open(Enum):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from vivero.api.problems import Problem
-from vivero.api.request import Request
-from vivero.storage.identities import Owner
+from vivero.api.http.problems import Problem
+from vivero.api.http.request import Request
+from vivero.storage.access.identities import Owner
 
 
 def owner(request: Request) -> Owner:

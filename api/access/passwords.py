@@ -12,8 +12,8 @@ import trio
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from vivero.api.problems import LATER, Problem
-from vivero.engine.runtime.compute.settings import processors
+from vivero.api.http.problems import LATER, Problem
+from vivero.engine.compute.settings import processors
 
 T = TypeVar("T")
 

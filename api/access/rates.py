@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from vivero.api.access.buckets import Buckets
-from vivero.api.access.caller import Caller
-from vivero.api.problems import Problem
+from vivero.api.callers.caller import Caller
+from vivero.api.http.problems import Problem
 from vivero.api.settings import ApiSettings
-from vivero.engine.core.records.base import DEFAULT_TENANT
+from vivero.core.records.base import DEFAULT_TENANT
 
 
 class Rates:

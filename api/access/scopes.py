@@ -11,10 +11,11 @@ from enum import Enum
 from functools import partial
 
 from vivero.api.access.needs import authorise, denied
-from vivero.api.access.permissions import Allowed, Permission
+from vivero.api.callers.permissions import Allowed, Permission
+from vivero.api.http.request import Request, parse_key
 from vivero.api.reading import read_of
-from vivero.api.request import Request, parse_key
 from vivero.api.services import Services
+from vivero.storage.access.tenants import Tenants
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.search.deployed_resources import DEPLOYED_RESOURCES
 from vivero.storage.search.element_instances import ELEMENT_INSTANCES
@@ -27,7 +28,6 @@ from vivero.storage.search.statements import fits, process_of
 from vivero.storage.search.timers import TIMERS
 from vivero.storage.search.user_tasks import GRANTED, USER_TASKS, GrantedTasks
 from vivero.storage.search.variables import VARIABLE
-from vivero.storage.tenants import Tenants
 
 
 class Scope(Enum):

@@ -11,8 +11,8 @@ import re
 import secrets
 from collections.abc import Iterator
 
-from vivero.api.origins import is_loopback
-from vivero.api.request import Headers
+from vivero.api.http.origins import is_loopback
+from vivero.api.http.request import Headers
 
 SECURE, PLAIN = "__Host-vivero_session", "vivero_session"
 """The names of the cookie: everywhere, and on loopback without TLS."""

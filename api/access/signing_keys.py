@@ -19,8 +19,8 @@ from jwt import PyJWK, PyJWKSet
 from jwt.exceptions import InvalidKeyError, PyJWKError, PyJWKSetError
 
 from vivero.api.access.verified import KeysUnavailable
-from vivero.api.origins import is_loopback
-from vivero.api.whole_answers import read_whole
+from vivero.api.access.whole_answers import read_whole
+from vivero.api.http.origins import is_loopback
 from vivero.storage.postgres.errors import told
 
 log = structlog.get_logger(__name__)

@@ -7,22 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vivero.api.access.caller import ANYBODY, Caller
-from vivero.api.access.permissions import Permission
 from vivero.api.access.rates import only_tenant
-from vivero.api.problems import Problem, invalid_argument
-from vivero.api.request import Request
+from vivero.api.callers.caller import ANYBODY, Caller
+from vivero.api.callers.permissions import Permission
+from vivero.api.http.problems import Problem, invalid_argument
+from vivero.api.http.request import Request
 from vivero.api.services import Services
-from vivero.engine.bpmn.text_limits import TENANT_ID, TENANT_ID_CHARACTERS
-from vivero.engine.core.records.base import DEFAULT_TENANT
-from vivero.engine.core.tenants import joined
+from vivero.core.bpmn.reading.text_limits import TENANT_ID, TENANT_ID_CHARACTERS
+from vivero.core.partitions.tenants import joined
+from vivero.core.records.base import DEFAULT_TENANT
 
 MAX_TENANTS = 100
 """Tenants that one request may name."""
 
 
 def of_key(request: Request, services: Services) -> str:
-    """The tenants of a command by key (`engine.core.tenants`): all that the caller may use."""
+    """The tenants of a command by key (`core.partitions.tenants`): all that the caller may use."""
     return joined(request.caller.tenants) if services.multi_tenancy else DEFAULT_TENANT
 
 

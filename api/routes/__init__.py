@@ -1,11 +1,14 @@
-"""The table of contents of the REST API: method and path → handler. Each resource has one module."""
+"""The table of contents of the REST API: method and path → handler. Each resource has one module.
+
+Entry: `route`.
+Imports: core, storage, engine, access, activation, admission, callers, commands, computing, deployment, http,
+search.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from vivero.api.access import audited
-from vivero.api.access.audited import SYSTEM, Audited, administration
 from vivero.api.access.needs import (
     ANY_CALLER,
     CANCEL_INSTANCE,
@@ -30,8 +33,10 @@ from vivero.api.access.needs import (
     UPDATE_SYSTEM,
     UPDATE_TASK,
 )
-from vivero.api.access.permissions import Permission
 from vivero.api.access.scopes import Scope
+from vivero.api.callers import audited
+from vivero.api.callers.audited import SYSTEM, Audited, administration
+from vivero.api.callers.permissions import Permission
 from vivero.api.routes import (
     audit_logs,
     authorizations,
@@ -74,7 +79,7 @@ from vivero.api.routes.directory import Entries
 from vivero.api.routes.route import Handler, Route, deployment_limit, of_key, variables_limit
 from vivero.api.routes.statistics_routes import STATISTICS_ROUTES
 from vivero.api.routes.webhook_routes import WEBHOOK_ROUTES
-from vivero.api.search import searching
+from vivero.api.search.search_requests import searching
 
 __all__ = ["ROUTES", "Handler", "Route"]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from vivero.api.request import Request
-from vivero.api.response import Response
-from vivero.api.search import getting, prepare, run, searching
+from vivero.api.http.request import Request
+from vivero.api.http.response import Response
+from vivero.api.search.search_requests import getting, prepare, run, searching
 from vivero.api.services import Services
 from vivero.storage.search.audit_log import AUDIT_LOG, OF_USER_TASK
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 
 from vivero.api.access.audit import changing
-from vivero.api.access.permissions import EVERY, GRANTABLE, TASK_PROPERTIES, built_in_grants
-from vivero.api.decoding import Body, Violations, decode, decoder
-from vivero.api.problems import invalid_argument, not_found, unexpected_value
-from vivero.api.request import Request, parse_key
-from vivero.api.response import Response, json_response, no_content
-from vivero.api.search import getting, prepare, run, searching
+from vivero.api.callers.permissions import EVERY, GRANTABLE, TASK_PROPERTIES, built_in_grants
+from vivero.api.http.decoding import Body, Violations, decode, decoder
+from vivero.api.http.problems import invalid_argument, not_found, unexpected_value
+from vivero.api.http.request import Request, parse_key
+from vivero.api.http.response import Response, json_response, no_content
+from vivero.api.search.search_requests import getting, prepare, run, searching
 from vivero.api.services import Services
-from vivero.storage import directory
-from vivero.storage.directory import Authorization
+from vivero.storage.access import directory
+from vivero.storage.access.directory import Authorization
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.search.directory import AUTHORIZATIONS, own_authorizations
 

@@ -10,20 +10,20 @@ from uuid import UUID, uuid4
 import msgspec
 
 from vivero.api.access.audit import changing
-from vivero.api.decoding import Body, as_epoch_ms, decode, decode_optional, decoder
-from vivero.api.problems import Problem, invalid_argument, not_found, unexpected_value
+from vivero.api.http.decoding import Body, as_epoch_ms, decode, decode_optional, decoder
+from vivero.api.http.problems import Problem, invalid_argument, not_found, unexpected_value
+from vivero.api.http.request import Request
+from vivero.api.http.response import Response, iso_time, json_response, no_content
 from vivero.api.reading import read
-from vivero.api.request import Request
-from vivero.api.response import Response, iso_time, json_response, no_content
 from vivero.api.services import Services
 from vivero.engine.connectors.outbox_settings import TYPE as OUTBOX
 from vivero.engine.jobs.definitions import CHORES, MAX_NAME
 from vivero.engine.jobs.traces import stored_form
 from vivero.engine.tracing import w3c
 from vivero.engine.tracing.current import CURRENT
-from vivero.storage import event_consumers, job_executions
-from vivero.storage.event_consumers import ConsumerPlace
-from vivero.storage.job_executions import ExecutionView, TypeView
+from vivero.storage.background import event_consumers, job_executions
+from vivero.storage.background.event_consumers import ConsumerPlace
+from vivero.storage.background.job_executions import ExecutionView, TypeView
 from vivero.storage.postgres.driver import Connection
 
 STATES = ("pending", "running", "failed")

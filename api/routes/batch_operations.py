@@ -9,19 +9,26 @@ from uuid import uuid4
 
 import msgspec
 
-from vivero.api import commands
 from vivero.api.access import audit
 from vivero.api.access.creators import creator_of, needed, processes, sorted_ids
 from vivero.api.access.needs import READ_INSTANCE, authorise
-from vivero.api.decoding import Body, Int64, check_reference, decode_optional, decoder
-from vivero.api.problems import Problem, invalid_argument, not_found
+from vivero.api.commands import submission
+from vivero.api.http.decoding import Body, Int64, check_reference, decode_optional, decoder
+from vivero.api.http.problems import Problem, invalid_argument, not_found
+from vivero.api.http.request import Request, parse_key
+from vivero.api.http.response import Response, json_response, no_content
 from vivero.api.reading import read_of
-from vivero.api.request import Request, parse_key
-from vivero.api.response import Response, json_response, no_content
-from vivero.api.search import getting, problem_of, searching
+from vivero.api.search.search_requests import getting, problem_of, searching
 from vivero.api.services import Services
-from vivero.storage import audit_log, batch_operations, reads
-from vivero.storage.batch_operations import (
+from vivero.storage.access import audit_log
+from vivero.storage.reads import single_reads
+from vivero.storage.search import candidates
+from vivero.storage.search.batch_operations import BATCHES, ITEMS
+from vivero.storage.search.candidates import INCIDENTS_PATH, INSTANCES_PATH
+from vivero.storage.search.problems import BadQuery
+from vivero.storage.search.process_instances import PROCESS_INSTANCES
+from vivero.storage.work import batch_operations
+from vivero.storage.work.batch_operations import (
     CANCEL_PROCESS_INSTANCE,
     DELETE_PROCESS_INSTANCE,
     OPEN_STATES,
@@ -30,11 +37,6 @@ from vivero.storage.batch_operations import (
     Created,
     NewOperation,
 )
-from vivero.storage.search import candidates
-from vivero.storage.search.batch_operations import BATCHES, ITEMS
-from vivero.storage.search.candidates import INCIDENTS_PATH, INSTANCES_PATH
-from vivero.storage.search.problems import BadQuery
-from vivero.storage.search.process_instances import PROCESS_INSTANCES
 
 Handler = Callable[[Request, Services], Awaitable[Response]]
 
@@ -96,7 +98,7 @@ async def resolve_incidents_of_instance(request: Request, services: Services) ->
     key = request.key("processInstanceKey")
     decode_optional(request, _empty_decoder, services.settings)
     root = await read_of(
-        services, request.tenants, lambda connection, tenants: reads.root_of_instance(connection, key, tenants)
+        services, request.tenants, lambda connection, tenants: single_reads.root_of_instance(connection, key, tenants)
     )
     if root is None:
         raise not_found(PROCESS_INSTANCES.name, key)
@@ -133,12 +135,12 @@ async def create_for(
         candidates.check(type, resource, filter)
     except BadQuery as error:
         raise problem_of(error) from error
-    key, sha = await commands.idempotency_of(request, services, None) or (f" {uuid4()}", b"")
+    key, sha = await submission.idempotency_of(request, services, None) or (f" {uuid4()}", b"")
     text = _encode_filter(filter).decode()
     new = NewOperation(type, resource, text, creator_of(request.caller), _bounds(request, type), key, sha)
     created = await _insert(request, services, new, is_subject)
     if not created.same_body:
-        raise commands.key_was_used(None)
+        raise submission.key_was_used(None)
     return created.key
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from vivero.api.access import audited
 from vivero.api.access.needs import CREATE_BATCH, READ_BATCH, UPDATE_BATCH
-from vivero.api.access.permissions import Permission
+from vivero.api.callers import audited
+from vivero.api.callers.permissions import Permission
 from vivero.api.routes import batch_operations
 from vivero.api.routes.route import Route
 

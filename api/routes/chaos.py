@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from vivero.api.decoding import Body, decode_optional, decoder
-from vivero.api.problems import Problem, unexpected_value
-from vivero.api.request import Request
-from vivero.api.response import Response, no_content
+from vivero.api.http.decoding import Body, decode_optional, decoder
+from vivero.api.http.problems import Problem, unexpected_value
+from vivero.api.http.request import Request
+from vivero.api.http.response import Response, no_content
 from vivero.api.services import Services
 
 KINDS = ("raise", "cancel", "hang")

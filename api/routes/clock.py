@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from vivero.api.access.audit import changing
-from vivero.api.decoding import Body, Int64, as_int64, decode, decoder
-from vivero.api.problems import Problem, invalid_argument
-from vivero.api.request import Request
-from vivero.api.response import Response, no_content
+from vivero.api.http.decoding import Body, Int64, as_int64, decode, decoder
+from vivero.api.http.problems import Problem, invalid_argument
+from vivero.api.http.request import Request
+from vivero.api.http.response import Response, no_content
 from vivero.api.services import Services
-from vivero.engine.core.events.schedules import LATEST_MS
-from vivero.storage import clock
+from vivero.core.events.schedules import LATEST_MS
+from vivero.storage.cluster import clock
 from vivero.storage.postgres.driver import Connection
 
 

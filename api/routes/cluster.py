@@ -6,16 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from vivero.api.access.audit import changing
-from vivero.api.access.permissions import Permission
-from vivero.api.decoding import Body, decode, decoder
-from vivero.api.problems import LATER, Problem, invalid_argument
+from vivero.api.callers.permissions import Permission
+from vivero.api.http.decoding import Body, decode, decoder
+from vivero.api.http.problems import LATER, Problem, invalid_argument
+from vivero.api.http.request import Request
+from vivero.api.http.response import Response, iso_time, json_response, no_content
 from vivero.api.reading import read
-from vivero.api.request import Request
-from vivero.api.response import Response, iso_time, json_response, no_content
 from vivero.api.services import Services
-from vivero.engine.runtime.log_levels import problem_of
-from vivero.storage import nodes, reads
-from vivero.storage.nodes import Node, Partition
+from vivero.engine.log_levels import problem_of
+from vivero.storage.cluster import nodes
+from vivero.storage.cluster.nodes import Node, Partition
+from vivero.storage.reads import single_reads
 
 ACCESS_COMPONENT = Permission("COMPONENT", "ACCESS")
 
@@ -29,7 +30,7 @@ async def topology(_request: Request, services: Services) -> Response:
     return json_response(
         {
             "brokers": brokers,
-            "clusterId": await read(services, reads.cluster_id),
+            "clusterId": await read(services, single_reads.cluster_id),
             "clusterSize": len(brokers),
             "partitionsCount": len(view.partitions),
             "replicationFactor": 1,

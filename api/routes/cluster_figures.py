@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from vivero.api.http.request import Request
+from vivero.api.http.response import Response, json_response
 from vivero.api.reading import read
-from vivero.api.request import Request
-from vivero.api.response import Response, json_response
 from vivero.api.services import Services
-from vivero.storage import status_figures
-from vivero.storage.figures import Rows
 from vivero.storage.postgres.errors import StorageError
+from vivero.storage.reads import status_figures
+from vivero.storage.reads.figures import Rows
 
 
 async def get(_request: Request, services: Services) -> Response:
@@ -65,4 +65,4 @@ GROUPS: Mapping[str, Callable[[Rows], Any]] = {
     "retention": _retention,
     "server": lambda rows: {"databaseBytes": rows[0][0]},
 }
-"""The groups of `storage.status_figures` that are shown, and what their rows become."""
+"""The groups of `storage.reads.status_figures` that are shown, and what their rows become."""

@@ -6,15 +6,15 @@ from typing import Any
 
 import msgspec
 
-from vivero.api import commands
 from vivero.api.access import tenants
 from vivero.api.access.needs import CREATE_INSTANCE
-from vivero.api.decoding import Body, Key, Violations, as_key, decoder
-from vivero.api.large_bodies import body_of, variables_of
-from vivero.api.request import Request
-from vivero.api.response import Response, json_response
+from vivero.api.commands import submission
+from vivero.api.computing.large_bodies import body_of, variables_of
+from vivero.api.http.decoding import Body, Key, Violations, as_key, decoder
+from vivero.api.http.request import Request
+from vivero.api.http.response import Response, json_response
 from vivero.api.services import Services
-from vivero.engine.core.records.conditionals import ConditionalsReply, EvaluateConditionals
+from vivero.core.records.conditionals import ConditionalsReply, EvaluateConditionals
 
 
 class EvaluationBody(Body, frozen=True):
@@ -36,9 +36,9 @@ async def evaluate(request: Request, services: Services) -> Response:
     tenant = tenants.named(request, services, body.tenant_id, "Evaluate Conditional", CREATE_INSTANCE)
     variables = variables_of(services, body.variables)
     command = EvaluateConditionals(variables, as_key(body.process_definition_key, "processDefinitionKey"))
-    submitted = await commands.submit(request, services, command, tenant=tenant)
+    submitted = await submission.submit(request, services, command, tenant=tenant)
     if submitted.outcome is None:
-        return await commands.accepted(services, submitted.appended)
+        return await submission.accepted(services, submitted.appended)
     reply = submitted.outcome.reply_by(_reply_decoder)
     document = {
         "conditionalEvaluationKey": str(reply.conditional_evaluation_key),

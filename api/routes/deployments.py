@@ -6,21 +6,21 @@ from typing import Any
 
 import msgspec
 
-from vivero.api import commands
 from vivero.api.access import tenants
 from vivero.api.access.needs import DEPLOY
-from vivero.api.computing import computed
-from vivero.api.deployment_checks import check_webhooks, reject
-from vivero.api.deployment_problems import Examined, Files, evaluates, examine_and_pack, examined, read_all
-from vivero.api.deployment_warnings import warnings_of, warnings_of_forms
-from vivero.api.multipart import Part, read_parts
-from vivero.api.problems import bad_request, invalid_argument
-from vivero.api.request import Request
-from vivero.api.response import Response, json_response
+from vivero.api.commands import submission
+from vivero.api.computing.turns import computed
+from vivero.api.deployment.checks import check_webhooks, reject
+from vivero.api.deployment.problems import Examined, Files, evaluates, examine_and_pack, examined, read_all
+from vivero.api.deployment.warnings import warnings_of, warnings_of_forms
+from vivero.api.http.multipart import Part, read_parts
+from vivero.api.http.problems import bad_request, invalid_argument
+from vivero.api.http.request import Request
+from vivero.api.http.response import Response, json_response
 from vivero.api.services import Services
-from vivero.engine.core.records.catalogue import Deploy, DeployedForm, DeployedProcess, DeploymentReply
-from vivero.engine.runtime.compute.models import unpacked
-from vivero.engine.runtime.compute.turns import Kind
+from vivero.core.records.catalogue import Deploy, DeployedForm, DeployedProcess, DeploymentReply
+from vivero.engine.compute.models import unpacked
+from vivero.engine.compute.turns import Kind
 from vivero.storage.state.definitions import store_resources
 
 MAX_NAME = 500
@@ -49,9 +49,9 @@ async def create(request: Request, services: Services) -> Response:
             services.definitions.put(digest, resource)
     content = None if request.header(b"idempotency-key") is None else _content(parts)
     command = Deploy(found.references)
-    submitted = await commands.submit(request, services, command, content=content, tenant=tenant)
+    submitted = await submission.submit(request, services, command, content=content, tenant=tenant)
     if submitted.outcome is None:
-        return await commands.accepted(services, submitted.appended)
+        return await submission.accepted(services, submitted.appended)
     if services.webhooks is not None:
         services.webhooks.registry.outdated()  # the notification may come after the client's next call
     reply = submitted.outcome.reply_by(_reply_decoder)

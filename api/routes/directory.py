@@ -9,17 +9,17 @@ from typing import Any
 
 from vivero.api.access.audit import changing
 from vivero.api.access.passwords import hash_in_thread
-from vivero.api.decoding import Body, Violations, decode, decoder
-from vivero.api.problems import Problem, invalid_argument, not_found
+from vivero.api.http.decoding import Body, Violations, decode, decoder
+from vivero.api.http.problems import Problem, invalid_argument, not_found
+from vivero.api.http.request import Request
+from vivero.api.http.response import Response, json_response, no_content
 from vivero.api.reading import read
-from vivero.api.request import Request
-from vivero.api.response import Response, json_response, no_content
-from vivero.api.search import prepare, run
+from vivero.api.search.search_requests import prepare, run
 from vivero.api.services import Services
-from vivero.engine.bpmn.text_limits import TENANT_ID
-from vivero.storage import directory, identities
-from vivero.storage.directory import Kind
-from vivero.storage.identities import LastAdmin
+from vivero.core.bpmn.reading.text_limits import TENANT_ID
+from vivero.storage.access import directory, identities
+from vivero.storage.access.directory import Kind
+from vivero.storage.access.identities import LastAdmin
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.search import directory as searches
 from vivero.storage.search.resources import Resource

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vivero.api.search import getting, searching
+from vivero.api.search.search_requests import getting, searching
 from vivero.storage.search.element_instances import ELEMENT_INSTANCES
 
 get = getting(ELEMENT_INSTANCES, "elementInstanceKey")

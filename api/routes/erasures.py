@@ -9,18 +9,19 @@ import msgspec
 import trio
 
 from vivero.api.access import audit
-from vivero.api.decoding import Body, as_key, decode, decoder
 from vivero.api.erasure_pages import MESSAGES, Answer, Pages
-from vivero.api.problems import archive_away, invalid_argument
-from vivero.api.request import Request
-from vivero.api.response import Response, json_response
+from vivero.api.http.decoding import Body, as_key, decode, decoder
+from vivero.api.http.problems import archive_away, invalid_argument
+from vivero.api.http.request import Request
+from vivero.api.http.response import Response, json_response
 from vivero.api.services import Services
-from vivero.storage import audit_log, erasure, history
-from vivero.storage.archives import ArchiveProblem
-from vivero.storage.erasure import Subject
-from vivero.storage.erasure_by_value import Search
+from vivero.storage.access import audit_log
 from vivero.storage.postgres.driver import Connection
-from vivero.storage.sought import SHORTEST, Sought
+from vivero.storage.retention import erasure, history
+from vivero.storage.retention.archives import ArchiveProblem
+from vivero.storage.retention.erasure import Subject
+from vivero.storage.retention.erasure_by_value import Search
+from vivero.storage.retention.sought import SHORTEST, Sought
 
 OF_ARCHIVE = "archive:"
 """How the place begins in the archive, behind all instances in the tables."""

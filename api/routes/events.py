@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from vivero.api.histories import events_page
-from vivero.api.large_histories import made
-from vivero.api.request import Request
-from vivero.api.response import Response, json_response
+from vivero.api.computing.histories import events_page
+from vivero.api.computing.large_histories import made
+from vivero.api.http.request import Request
+from vivero.api.http.response import Response, json_response
 from vivero.api.routes.traces import history_page
 from vivero.api.services import Services
 

@@ -8,18 +8,18 @@ import msgspec
 
 from vivero.api.access import tenants
 from vivero.api.access.needs import EVALUATE, READ_INSTANCE, denied
-from vivero.api.computing import computed
-from vivero.api.decoding import Body, Key, Violations, as_key, decoder
-from vivero.api.evaluation import Evaluated, Evaluation
-from vivero.api.evaluation import evaluate as compute
-from vivero.api.large_bodies import body_of, variables_of
-from vivero.api.problems import Problem, not_found
+from vivero.api.computing.evaluation import Evaluated, Evaluation
+from vivero.api.computing.evaluation import evaluate as compute
+from vivero.api.computing.large_bodies import body_of, variables_of
+from vivero.api.computing.turns import computed
+from vivero.api.http.decoding import Body, Key, Violations, as_key, decoder
+from vivero.api.http.problems import Problem, not_found
+from vivero.api.http.request import Request
+from vivero.api.http.response import Response, json_response
 from vivero.api.reading import read_of
-from vivero.api.request import Request
-from vivero.api.response import Response, json_response
 from vivero.api.services import Services
-from vivero.engine.runtime.compute.turns import Kind
-from vivero.storage import reads
+from vivero.engine.compute.turns import Kind
+from vivero.storage.reads import single_reads
 
 
 class EvaluationBody(Body, frozen=True):
@@ -48,7 +48,7 @@ async def evaluate(request: Request, services: Services) -> Response:
         raise denied(READ_INSTANCE)  # an expression can give away every variable of the scope
     given = variables_of(services, body.variables)
     now_ms, seen = await read_of(
-        services, request.tenants, lambda connection, tenants: reads.scope(connection, scope_key, tenants)
+        services, request.tenants, lambda connection, tenants: single_reads.scope(connection, scope_key, tenants)
     )
     if seen is None:
         raise not_found("Scope", scope_key or 0)

@@ -11,14 +11,16 @@ from urllib.parse import parse_qsl
 import msgspec
 import structlog
 
-from vivero.api import commands
-from vivero.api.decoding import any_decoder, decode
-from vivero.api.problems import Problem, bad_request
-from vivero.api.request import MAX_QUERY_FIELDS, Request
-from vivero.api.response import JSON, Response
+from vivero.api.commands import submission
+from vivero.api.http.decoding import any_decoder, decode
+from vivero.api.http.problems import Problem, bad_request
+from vivero.api.http.request import MAX_QUERY_FIELDS, Request
+from vivero.api.http.response import JSON, Response
 from vivero.api.routes.messages import MAX_TIME_TO_LIVE_MS
 from vivero.api.services import Services, Webhooks
-from vivero.engine.bpmn.text_limits import TEXT_CHARACTERS
+from vivero.core.bpmn.reading.text_limits import TEXT_CHARACTERS
+from vivero.core.records.instances import CreateInstance, InstanceReply
+from vivero.core.records.messages import MessageReply, PublishMessage
 from vivero.engine.connectors.charsets import charset_of, decoded
 from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.inputs import FORM, check_header, text_of
@@ -27,8 +29,6 @@ from vivero.engine.connectors.secrets import UnknownSecret, UsedSecrets
 from vivero.engine.connectors.webhook_access import NotAuthenticated, check_content, check_raw
 from vivero.engine.connectors.webhook_registry import Claim
 from vivero.engine.connectors.webhooks import ANY, Webhook
-from vivero.engine.core.records.instances import CreateInstance, InstanceReply
-from vivero.engine.core.records.messages import MessageReply, PublishMessage
 from vivero.storage.postgres.errors import told
 
 log = structlog.get_logger(__name__)
@@ -129,7 +129,7 @@ async def _submit(request: Request, services: Services, claim: Claim, content: D
     id = _text(webhook, "messageIdExpression", values)
     if webhook.message is None:
         command = CreateInstance(definition_key=claim.definition_key, variables=variables)
-        made = await commands.submit(
+        made = await submission.submit(
             _inner(request, webhook, id), services, command, content=b"", tenant=claim.tenant, needs_outcome=True
         )
         if made.outcome is None:
@@ -147,7 +147,7 @@ async def _publish(request: Request, services: Services, claim: Claim, message: 
     """Publish a message. One with a known id was published before, which is not an error."""
     inner = _inner(request, claim.webhook, None)
     try:
-        made = await commands.submit(inner, services, message, tenant=claim.tenant, needs_outcome=True)
+        made = await submission.submit(inner, services, message, tenant=claim.tenant, needs_outcome=True)
     except Problem as problem:
         if message.message_id is None or problem.title != "ALREADY_EXISTS":
             raise

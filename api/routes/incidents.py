@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from vivero.api import commands
-from vivero.api.decoding import Body, Int64, check_reference, decode_optional, decoder
-from vivero.api.problems import not_found
+from vivero.api.commands import submission
+from vivero.api.http.decoding import Body, Int64, check_reference, decode_optional, decoder
+from vivero.api.http.problems import not_found
+from vivero.api.http.request import Request
+from vivero.api.http.response import Response
 from vivero.api.reading import read_of
-from vivero.api.request import Request
-from vivero.api.response import Response
-from vivero.api.search import getting, prepare, run, searching
+from vivero.api.search.search_requests import getting, prepare, run, searching
 from vivero.api.services import Services
-from vivero.engine.core.records.instances import ResolveIncident
-from vivero.storage import reads
+from vivero.core.records.instances import ResolveIncident
+from vivero.storage.reads import single_reads
 from vivero.storage.search.element_instances import ELEMENT_INSTANCES
 from vivero.storage.search.incidents import INCIDENTS
 from vivero.storage.search.process_instances import PROCESS_INSTANCES
@@ -32,7 +32,7 @@ async def search_of_instance(request: Request, services: Services) -> Response:
     key = request.key("processInstanceKey")
     prepared = prepare(request, INCIDENTS, services.settings, ("process instance", key))
     root = await read_of(
-        services, request.tenants, lambda connection, tenants: reads.root_of_instance(connection, key, tenants)
+        services, request.tenants, lambda connection, tenants: single_reads.root_of_instance(connection, key, tenants)
     )
     if root is None:
         raise not_found(PROCESS_INSTANCES.name, key)
@@ -46,7 +46,7 @@ async def search_of_element(request: Request, services: Services) -> Response:
     key = request.key("elementInstanceKey")
     prepared = prepare(request, INCIDENTS, services.settings, ("element instance", key))
     if not await read_of(
-        services, request.tenants, lambda connection, tenants: reads.element_exists(connection, key, tenants)
+        services, request.tenants, lambda connection, tenants: single_reads.element_exists(connection, key, tenants)
     ):
         raise not_found(ELEMENT_INSTANCES.name, key)
     return await run(request, services, prepared)
@@ -57,4 +57,4 @@ async def resolve(request: Request, services: Services) -> Response:
     key = request.key("incidentKey")
     body = decode_optional(request, _resolution_decoder, services.settings)
     check_reference(body.operation_reference)
-    return await commands.command(request, services, ResolveIncident(key), key)
+    return await submission.command(request, services, ResolveIncident(key), key)

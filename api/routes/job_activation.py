@@ -12,24 +12,25 @@ from uuid import UUID, uuid4
 import structlog
 import trio
 
-from vivero.api import commands, tracing
 from vivero.api.access import tenants
 from vivero.api.access.needs import UPDATE_INSTANCE
-from vivero.api.decoding import Body, Int64, Violations, as_int64, decode, decoder
-from vivero.api.long_polls import LongPolls, Poller, wait_for_any
-from vivero.api.memory_budget import Share
-from vivero.api.problems import unexpected_value
-from vivero.api.request import Request
-from vivero.api.response import JSON, Response
+from vivero.api.activation.long_polls import LongPolls, Poller, wait_for_any
+from vivero.api.commands import submission
+from vivero.api.http import tracing
+from vivero.api.http.decoding import Body, Int64, Violations, as_int64, decode, decoder
+from vivero.api.http.memory_budget import Share
+from vivero.api.http.problems import unexpected_value
+from vivero.api.http.request import Request
+from vivero.api.http.response import JSON, Response
 from vivero.api.services import Services
 from vivero.api.settings import ApiSettings
-from vivero.engine.bpmn.text_limits import JOB_TYPE_BYTES
-from vivero.engine.core.records.jobs import WithholdJob
-from vivero.storage import activation
-from vivero.storage.activation import MAX_VARIABLES, SMALL_BYTES, Ask, Lease, Looked, Unfit, at_once
+from vivero.core.bpmn.reading.text_limits import JOB_TYPE_BYTES
+from vivero.core.records.jobs import WithholdJob
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import StorageError, told
-from vivero.storage.scan_bounds import Bounds
+from vivero.storage.work import activation
+from vivero.storage.work.activation import MAX_VARIABLES, SMALL_BYTES, Ask, Lease, Looked, Unfit, at_once
+from vivero.storage.work.scan_bounds import Bounds
 
 log = structlog.get_logger(__name__)
 
@@ -257,7 +258,7 @@ class _Worker:
             return await self._wait_for_memory(unfit.size)
         limit = MAX_VARIABLES if unfit.size is None else max_bytes
         withhold = WithholdJob(unfit.job_key, unfit.lease, unfit.size, limit)
-        await commands.submit_internal(self.services, withhold, poller.ask.tenant, unfit.job_key)
+        await submission.submit_internal(self.services, withhold, poller.ask.tenant, unfit.job_key)
         return True
 
     async def _wait_for_memory(self, size: int) -> bool:

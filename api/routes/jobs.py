@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from vivero.api import commands
-from vivero.api.decoding import (
+from vivero.api.commands import submission
+from vivero.api.computing.large_bodies import body_of, optional_body_of, variables_of
+from vivero.api.http.decoding import (
     Body,
     Int32,
     Int64,
@@ -16,16 +17,15 @@ from vivero.api.decoding import (
     decode,
     decoder,
 )
-from vivero.api.large_bodies import body_of, optional_body_of, variables_of
-from vivero.api.problems import Problem, invalid_argument
-from vivero.api.request import Request
-from vivero.api.response import Response, no_content
-from vivero.api.search import searching
+from vivero.api.http.problems import Problem, invalid_argument
+from vivero.api.http.request import Request
+from vivero.api.http.response import Response, no_content
+from vivero.api.search.search_requests import searching
 from vivero.api.services import Services
-from vivero.engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
-from vivero.storage import activation
-from vivero.storage.activation import MAX_TIMEOUT_MS, Refusal
+from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
 from vivero.storage.search.jobs import JOBS
+from vivero.storage.work import activation
+from vivero.storage.work.activation import MAX_TIMEOUT_MS, Refusal
 
 search = searching(JOBS)
 
@@ -82,7 +82,7 @@ async def complete(request: Request, services: Services) -> Response:
     if body.business_id is not None:
         raise invalid_argument("Assigning a business id with a job (businessId) is not supported")
     variables = variables_of(services, body.variables)
-    return await commands.command(request, services, CompleteJob(key, variables, _token(body.job_lease_token)), key)
+    return await submission.command(request, services, CompleteJob(key, variables, _token(body.job_lease_token)), key)
 
 
 async def fail(request: Request, services: Services) -> Response:
@@ -101,7 +101,7 @@ async def fail(request: Request, services: Services) -> Response:
         variables_of(services, body.variables),
         _token(body.job_lease_token),
     )
-    return await commands.command(request, services, command, key)
+    return await submission.command(request, services, command, key)
 
 
 async def throw_error(request: Request, services: Services) -> Response:
@@ -118,7 +118,7 @@ async def throw_error(request: Request, services: Services) -> Response:
         variables_of(services, body.variables),
         _token(body.job_lease_token),
     )
-    return await commands.command(request, services, command, key)
+    return await submission.command(request, services, command, key)
 
 
 async def update(request: Request, services: Services) -> Response:
@@ -138,7 +138,7 @@ async def update(request: Request, services: Services) -> Response:
         await _extend(request, services, key, timeout_ms, _token(body.job_lease_token))
     if changes.retries is None and changes.priority is None:
         return no_content()
-    return await commands.command(request, services, UpdateJob(key, changes.retries, changes.priority), key)
+    return await submission.command(request, services, UpdateJob(key, changes.retries, changes.priority), key)
 
 
 async def _extend(request: Request, services: Services, key: int, timeout_ms: int, token: str | None) -> None:

@@ -6,18 +6,18 @@ from typing import Any
 
 import msgspec
 
-from vivero.api import commands
 from vivero.api.access import tenants
 from vivero.api.access.needs import SEND_MESSAGE
 from vivero.api.access.scopes import require
-from vivero.api.decoding import Body, Int64, Violations, as_int64, decoder
-from vivero.api.large_bodies import body_of, variables_of
-from vivero.api.request import Request
-from vivero.api.response import Response, json_response
-from vivero.api.search import searching
+from vivero.api.commands import submission
+from vivero.api.computing.large_bodies import body_of, variables_of
+from vivero.api.http.decoding import Body, Int64, Violations, as_int64, decoder
+from vivero.api.http.request import Request
+from vivero.api.http.response import Response, json_response
+from vivero.api.search.search_requests import searching
 from vivero.api.services import Services
-from vivero.engine.bpmn.text_limits import BUSINESS_ID_CHARACTERS, TEXT_CHARACTERS
-from vivero.engine.core.records.messages import CorrelateMessage, MessageReply, PublishMessage
+from vivero.core.bpmn.reading.text_limits import BUSINESS_ID_CHARACTERS, TEXT_CHARACTERS
+from vivero.core.records.messages import CorrelateMessage, MessageReply, PublishMessage
 from vivero.storage.search.messages import BUFFERED_MESSAGES, MESSAGE_CORRELATIONS, MESSAGE_SUBSCRIPTIONS
 
 search = searching(MESSAGE_SUBSCRIPTIONS)
@@ -91,9 +91,9 @@ def _checked(body: CorrelationBody) -> Violations:
 async def _answered(
     request: Request, services: Services, command: PublishMessage | CorrelateMessage, tenant: str
 ) -> Response:
-    submitted = await commands.submit(request, services, command, tenant=tenant)
+    submitted = await submission.submit(request, services, command, tenant=tenant)
     if submitted.outcome is None:
-        return await commands.accepted(services, submitted.appended)
+        return await submission.accepted(services, submitted.appended)
     reply = submitted.outcome.reply_by(_reply_decoder)
     document = {"tenantId": reply.tenant_id, "messageKey": str(reply.message_key)}
     if reply.process_instance_key is not None:

@@ -8,14 +8,14 @@ from typing import Annotated, Any
 import msgspec
 
 from vivero.api.access.audit import changing
-from vivero.api.decoding import Body, decode_optional, decoder
-from vivero.api.problems import Problem, invalid_argument, not_found, unexpected_value
+from vivero.api.http.decoding import Body, decode_optional, decoder
+from vivero.api.http.problems import Problem, invalid_argument, not_found, unexpected_value
+from vivero.api.http.request import Request
+from vivero.api.http.response import Response, iso_time, json_response, no_content
 from vivero.api.reading import read
-from vivero.api.request import Request
-from vivero.api.response import Response, iso_time, json_response, no_content
 from vivero.api.services import Services
-from vivero.storage import outbox
-from vivero.storage.outbox import DeliveryView, EventId
+from vivero.storage.background import outbox
+from vivero.storage.background.outbox import DeliveryView, EventId
 from vivero.storage.postgres.driver import Connection
 
 STATES = ("pending", "held", "dead", "dropped")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from vivero.api.access.audit import changing
 from vivero.api.access.passwords import hash_in_thread
-from vivero.api.decoding import Body, Violations, decode, decoder
-from vivero.api.problems import Problem, invalid_argument
-from vivero.api.request import Request
-from vivero.api.response import Response, no_content
+from vivero.api.http.decoding import Body, Violations, decode, decoder
+from vivero.api.http.problems import Problem, invalid_argument
+from vivero.api.http.request import Request
+from vivero.api.http.response import Response, no_content
 from vivero.api.services import Services
-from vivero.storage import identities
-from vivero.storage.sessions import PASSWORD
+from vivero.storage.access import identities
+from vivero.storage.access.sessions import PASSWORD
 
 
 class PasswordBody(Body, frozen=True):

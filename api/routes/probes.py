@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vivero.api.problems import Problem
-from vivero.api.request import Request
-from vivero.api.response import Response, json_response
+from vivero.api.http.problems import Problem
+from vivero.api.http.request import Request
+from vivero.api.http.response import Response, json_response
 from vivero.api.services import Services
-from vivero.engine.runtime.supervision.children import ChildHealth, ChildState
+from vivero.engine.supervision.children import ChildHealth, ChildState
 
 
 async def live(_request: Request, services: Services) -> Response:

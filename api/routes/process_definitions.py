@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from vivero.api.problems import not_found
+from vivero.api.http.problems import not_found
+from vivero.api.http.request import Request
+from vivero.api.http.response import Response
 from vivero.api.reading import read_of
-from vivero.api.request import Request
-from vivero.api.response import Response
-from vivero.api.search import getting, searching
+from vivero.api.search.search_requests import getting, searching
 from vivero.api.services import Services
-from vivero.storage import reads
+from vivero.storage.reads import single_reads
 from vivero.storage.search.process_definitions import PROCESS_DEFINITIONS
 
 get = getting(PROCESS_DEFINITIONS, "processDefinitionKey")
@@ -19,7 +19,7 @@ async def xml(request: Request, services: Services) -> Response:
     """GET /v2/process-definitions/{key}/xml: the deployed bytes."""
     key = request.key("processDefinitionKey")
     content = await read_of(
-        services, request.tenants, lambda connection, tenants: reads.definition_xml(connection, key, tenants)
+        services, request.tenants, lambda connection, tenants: single_reads.definition_xml(connection, key, tenants)
     )
     if content is None:
         raise not_found(PROCESS_DEFINITIONS.name, key)

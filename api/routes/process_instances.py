@@ -8,12 +8,14 @@ from typing import Any
 import msgspec
 import trio
 
-from vivero.api import commands
 from vivero.api.access import audit, tenants
 from vivero.api.access.needs import CREATE_INSTANCE
 from vivero.api.access.scopes import require, require_process
-from vivero.api.commands import Submitted
-from vivero.api.decoding import (
+from vivero.api.admission.waits import Wait
+from vivero.api.commands import submission
+from vivero.api.commands.submission import Submitted
+from vivero.api.computing.large_bodies import body_of, variables_of
+from vivero.api.http.decoding import (
     Body,
     Int32,
     Int64,
@@ -25,24 +27,23 @@ from vivero.api.decoding import (
     decode_optional,
     decoder,
 )
-from vivero.api.large_bodies import body_of, variables_of
-from vivero.api.problems import Problem, archive_away, not_found
+from vivero.api.http.problems import Problem, archive_away, not_found
+from vivero.api.http.request import UNWATCHED_S, Request
+from vivero.api.http.response import Response, json_response, no_content
 from vivero.api.reading import read_of
-from vivero.api.request import UNWATCHED_S, Request
-from vivero.api.response import Response, json_response, no_content
-from vivero.api.search import getting, searching
+from vivero.api.search.search_requests import getting, searching
 from vivero.api.services import Services
-from vivero.api.waits import Wait
-from vivero.engine.bpmn.text_limits import BUSINESS_ID_CHARACTERS, TAG, TAGS
-from vivero.engine.core.records.base import Variables
-from vivero.engine.core.records.instances import CancelInstance, CreateInstance, InstanceReply
-from vivero.engine.runtime.appender.admission import Overloaded
-from vivero.engine.runtime.replies import received
-from vivero.engine.runtime.waiters import End
-from vivero.storage import archives, history, reads
-from vivero.storage.archives import ArchiveProblem
+from vivero.core.bpmn.reading.text_limits import BUSINESS_ID_CHARACTERS, TAG, TAGS
+from vivero.core.records.base import Variables
+from vivero.core.records.instances import CancelInstance, CreateInstance, InstanceReply
+from vivero.engine.outcomes.admission import Overloaded
+from vivero.engine.outcomes.replies import received
+from vivero.engine.outcomes.waiters import End
 from vivero.storage.postgres.errors import Outage, Retry
-from vivero.storage.reads import StoredAnswer
+from vivero.storage.reads import single_reads
+from vivero.storage.reads.single_reads import StoredAnswer
+from vivero.storage.retention import archives, history
+from vivero.storage.retention.archives import ArchiveProblem
 from vivero.storage.search.process_instances import PROCESS_INSTANCES
 
 get = getting(PROCESS_INSTANCES, "processInstanceKey")
@@ -122,17 +123,17 @@ async def create(request: Request, services: Services) -> Response:
     if request.allowed is not None:
         await _restrict(request, services, command)
     if request.query_string:
-        commands.wait_limit_s(request)  # refused also where it has no effect
+        submission.wait_limit_s(request)  # refused also where it has no effect
     deadline = trio.current_time() + (_limit_s(request, body, services) if awaits else settings.response_timeout_s)
     if not awaits:
-        submitted = await commands.submit(
+        submitted = await submission.submit(
             request, services, command, tenant=tenant, deadline=deadline, not_compared=HOW_TO_WAIT
         )
         if submitted.outcome is None:
-            return await commands.accepted(services, submitted.appended)
+            return await submission.accepted(services, submitted.appended)
         return _created(submitted.outcome.reply_by(_reply_decoder), _NO_VARIABLES, submitted)
     with services.waits.for_an_instance(request.owner) as wait:
-        submitted = await commands.submit(
+        submitted = await submission.submit(
             request, services, command, tenant=tenant, deadline=deadline, needs_outcome=True, not_compared=HOW_TO_WAIT
         )
         names = body.fetch_variables
@@ -167,14 +168,14 @@ async def _awaited(
 ) -> Response:
     """The answer at the end of the instance."""
     if submitted.outcome is None:
-        return await commands.accepted(services, submitted.appended)
+        return await submission.accepted(services, submitted.appended)
     reply = submitted.outcome.reply_by(_reply_decoder)
     try:
         result = await _end(request, services, reply.process_instance_key, names, deadline, wait)
     except Overloaded:  # too many requests wait, but the instance exists, so the client must not repeat the request
         result = None
     if result is None:
-        raise commands.timed_out(submitted.appended.position, processInstanceKey=str(reply.process_instance_key))
+        raise submission.timed_out(submitted.appended.position, processInstanceKey=str(reply.process_instance_key))
     if result.state != "COMPLETED":
         raise _terminated(reply.process_instance_key, submitted)
     return _created(reply, msgspec.Raw(result.variables), submitted)
@@ -245,7 +246,7 @@ def _check_tags(tags: tuple[str, ...], found: Violations) -> None:
 
 def _limit_s(request: Request, body: CreationBody, services: Services) -> float:
     """The time to wait for the end of the instance."""
-    requested_s = commands.wait_limit_s(request)
+    requested_s = submission.wait_limit_s(request)
     if not requested_s:
         requested_s = (as_int64(body.request_timeout, "requestTimeout") or 0) / 1000
     settings = services.settings
@@ -271,7 +272,7 @@ async def _end(
                 result = await read_of(
                     services,
                     request.tenants,
-                    lambda connection, tenants: reads.result(connection, key, names or None, tenants),
+                    lambda connection, tenants: single_reads.result(connection, key, names or None, tenants),
                 )
             except (Outage, Retry):
                 await trio.sleep(RETRY_S)
@@ -332,7 +333,7 @@ async def cancel(request: Request, services: Services) -> Response:
     key = request.key("processInstanceKey")
     body = decode_optional(request, _reference_decoder, services.settings)
     check_reference(body.operation_reference)
-    return await commands.command(request, services, CancelInstance(key), key)
+    return await submission.command(request, services, CancelInstance(key), key)
 
 
 async def delete(request: Request, services: Services) -> Response:
@@ -344,7 +345,7 @@ async def delete(request: Request, services: Services) -> Response:
     body = decode_optional(request, _reference_decoder, services.settings)
     check_reference(body.operation_reference)
     root = await read_of(
-        services, request.tenants, lambda connection, tenants: reads.root_of_instance(connection, key, tenants)
+        services, request.tenants, lambda connection, tenants: single_reads.root_of_instance(connection, key, tenants)
     )
     if root is None:
         raise not_found(PROCESS_INSTANCES.name, key)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from vivero.api.problems import bad_request
+from vivero.api.http.problems import bad_request
+from vivero.api.http.request import INT64_MAX, Request
+from vivero.api.http.response import Response, iso_time, json_response
 from vivero.api.reading import read, read_of
-from vivero.api.request import INT64_MAX, Request
-from vivero.api.response import Response, iso_time, json_response
 from vivero.api.services import Services
-from vivero.storage import recent_commands
-from vivero.storage.recent_commands import RecentCommand
-from vivero.storage.tenants import names_one
+from vivero.storage.access.tenants import names_one
+from vivero.storage.log import recent_commands
+from vivero.storage.log.recent_commands import RecentCommand
 
 MAX_LIMIT = 1000
 

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from functools import partial
 
-from vivero.api import commands
 from vivero.api.access.needs import DELETE_FORM, DELETE_PROCESS
 from vivero.api.access.scopes import require_by_key
-from vivero.api.decoding import Body, Int64, check_reference, decode_optional, decoder
-from vivero.api.problems import not_found
+from vivero.api.commands import submission
+from vivero.api.http.decoding import Body, Int64, check_reference, decode_optional, decoder
+from vivero.api.http.problems import not_found
+from vivero.api.http.request import Request
+from vivero.api.http.response import Response, json_response
 from vivero.api.reading import read_of
-from vivero.api.request import Request
-from vivero.api.response import Response, json_response
 from vivero.api.routes import batch_operations
-from vivero.api.search import getting, searching
+from vivero.api.search.search_requests import getting, searching
 from vivero.api.services import Services
-from vivero.engine.core.records.catalogue import DeleteResource
-from vivero.storage import reads
-from vivero.storage.batch_operations import DELETE_PROCESS_INSTANCE
+from vivero.core.records.catalogue import DeleteResource
+from vivero.storage.access.tenants import Tenants
 from vivero.storage.postgres.driver import Connection
+from vivero.storage.reads import single_reads
 from vivero.storage.search.candidates import INSTANCES_PATH
 from vivero.storage.search.deployed_resources import DEPLOYED_RESOURCES
 from vivero.storage.search.process_definitions import PROCESS_DEFINITIONS
 from vivero.storage.search.statements import process_of
-from vivero.storage.tenants import Tenants
+from vivero.storage.work.batch_operations import DELETE_PROCESS_INSTANCE
 
 
 class DeletionBody(Body, frozen=True):
@@ -49,7 +49,9 @@ async def binary(request: Request, services: Services) -> Response:
 
 async def _content(request: Request, services: Services) -> bytes:
     key = request.key("resourceKey")
-    form = await read_of(services, request.tenants, lambda connection, tenants: reads.form(connection, key, tenants))
+    form = await read_of(
+        services, request.tenants, lambda connection, tenants: single_reads.form(connection, key, tenants)
+    )
     if form is None:
         raise not_found(DEPLOYED_RESOURCES.name, key)
     return form.content
@@ -67,9 +69,9 @@ async def delete(request: Request, services: Services) -> Response:
     body = decode_optional(request, _deletion_decoder, services.settings)
     check_reference(body.operation_reference)
     batch = await _delete_history(request, services, key) if body.delete_history else None
-    submitted = await commands.submit(request, services, DeleteResource(key), key)
+    submitted = await submission.submit(request, services, DeleteResource(key), key)
     if submitted.outcome is None:
-        return await commands.accepted(services, submitted.appended)
+        return await submission.accepted(services, submitted.appended)
     document = {
         "resourceKey": str(key),
         "batchOperation": batch,

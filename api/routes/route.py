@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from vivero.api.access.audited import Audited
 from vivero.api.access.needs import Need
-from vivero.api.access.permissions import Permission
 from vivero.api.access.scopes import Scope
-from vivero.api.decoding import MAX_BYTES
-from vivero.api.request import Request
-from vivero.api.response import Response
+from vivero.api.callers.audited import Audited
+from vivero.api.callers.permissions import Permission
+from vivero.api.http.decoding import MAX_BYTES
+from vivero.api.http.request import Request
+from vivero.api.http.response import Response
 from vivero.api.services import Services
 from vivero.api.settings import ApiSettings
 

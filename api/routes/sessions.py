@@ -7,13 +7,13 @@ from typing import Any
 from vivero.api.access.audit import changing
 from vivero.api.access.own import owner
 from vivero.api.access.sessions import digest, session_id
-from vivero.api.problems import not_found
+from vivero.api.http.problems import not_found
+from vivero.api.http.request import Request
+from vivero.api.http.response import Response, iso_datetime, json_response, no_content
 from vivero.api.reading import read
-from vivero.api.request import Request
-from vivero.api.response import Response, iso_datetime, json_response, no_content
 from vivero.api.services import Services
-from vivero.storage import sessions
-from vivero.storage.sessions import ListedSession
+from vivero.storage.access import sessions
+from vivero.storage.access.sessions import ListedSession
 
 
 async def list_own(request: Request, services: Services) -> Response:

@@ -6,16 +6,16 @@ from typing import Any
 
 import msgspec
 
-from vivero.api import commands
 from vivero.api.access import tenants
 from vivero.api.access.needs import UPDATE_INSTANCE
-from vivero.api.decoding import Body, Violations, decoder
-from vivero.api.large_bodies import body_of, variables_of
-from vivero.api.request import Request
-from vivero.api.response import Response, json_response
+from vivero.api.commands import submission
+from vivero.api.computing.large_bodies import body_of, variables_of
+from vivero.api.http.decoding import Body, Violations, decoder
+from vivero.api.http.request import Request
+from vivero.api.http.response import Response, json_response
 from vivero.api.services import Services
-from vivero.engine.bpmn.text_limits import TEXT_CHARACTERS
-from vivero.engine.core.records.signals import BroadcastSignal, SignalReply
+from vivero.core.bpmn.reading.text_limits import TEXT_CHARACTERS
+from vivero.core.records.signals import BroadcastSignal, SignalReply
 
 
 class BroadcastBody(Body, frozen=True):
@@ -37,9 +37,9 @@ async def broadcast(request: Request, services: Services) -> Response:
     found.check()
     tenant = tenants.named(request, services, body.tenant_id, "Broadcast Signal", UPDATE_INSTANCE)
     command = BroadcastSignal(body.signal_name or "", variables_of(services, body.variables))
-    submitted = await commands.submit(request, services, command, tenant=tenant)
+    submitted = await submission.submit(request, services, command, tenant=tenant)
     if submitted.outcome is None:
-        return await commands.accepted(services, submitted.appended)
+        return await submission.accepted(services, submitted.appended)
     reply = submitted.outcome.reply_by(_reply_decoder)
     document = {
         "tenantId": reply.tenant_id,

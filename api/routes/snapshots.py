@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from vivero.api.preconditions import entity_tag, is_known
-from vivero.api.problems import Problem, not_found
+from vivero.api.commands.preconditions import entity_tag, is_known
+from vivero.api.http.problems import Problem, not_found
+from vivero.api.http.request import Request
+from vivero.api.http.response import Response, json_response
 from vivero.api.reading import read_of
-from vivero.api.request import Request
-from vivero.api.response import Response, json_response
 from vivero.api.services import Services
-from vivero.engine.core.snapshots.codec import encode
+from vivero.core.snapshots.codec import encode
 from vivero.storage.search.process_instances import PROCESS_INSTANCES
 from vivero.storage.state.snapshots import CalledInstance, TooLarge, read_snapshot
 

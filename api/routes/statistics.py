@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from vivero.api.problems import not_found
+from vivero.api.http.problems import not_found
+from vivero.api.http.request import Request
+from vivero.api.http.response import Response, json_response
 from vivero.api.reading import read_of
-from vivero.api.request import Request
-from vivero.api.response import Response, json_response
-from vivero.api.search import counting, prepare_statistics, problem_of
+from vivero.api.search.search_requests import counting, prepare_statistics, problem_of
 from vivero.api.services import Services
-from vivero.storage import reads
-from vivero.storage.durations import percentiles
+from vivero.storage.access.tenants import Tenants
 from vivero.storage.postgres.driver import Connection
+from vivero.storage.reads import single_reads
 from vivero.storage.search import job_statistics
 from vivero.storage.search.definition_statistics import (
     INSTANCES_BY_PROCESS,
@@ -21,7 +21,7 @@ from vivero.storage.search.incident_statistics import BY_CAUSE, INSTANCES_BY_DEF
 from vivero.storage.search.problems import BadQuery
 from vivero.storage.search.process_instances import PROCESS_INSTANCES
 from vivero.storage.search.statistics import run_statistics
-from vivero.storage.tenants import Tenants
+from vivero.storage.state.durations import percentiles
 
 jobs_by_type = counting(job_statistics.BY_TYPE)
 jobs_by_worker = counting(job_statistics.BY_WORKER)
@@ -40,7 +40,9 @@ async def of_instance(request: Request, services: Services) -> Response:
     key = request.key("processInstanceKey")
     return _items(
         await read_of(
-            services, request.tenants, lambda connection, tenants: reads.instance_statistics(connection, key, tenants)
+            services,
+            request.tenants,
+            lambda connection, tenants: single_reads.instance_statistics(connection, key, tenants),
         )
     )
 
@@ -50,7 +52,9 @@ async def wait_states(request: Request, services: Services) -> Response:
     key = request.key("processInstanceKey")
     return _items(
         await read_of(
-            services, request.tenants, lambda connection, tenants: reads.instance_wait_states(connection, key, tenants)
+            services,
+            request.tenants,
+            lambda connection, tenants: single_reads.instance_wait_states(connection, key, tenants),
         )
     )
 
@@ -65,7 +69,7 @@ async def of_definition(request: Request, services: Services) -> Response:
             await read_of(
                 services,
                 request.tenants,
-                lambda connection, tenants: reads.definition_statistics(connection, key, tenants),
+                lambda connection, tenants: single_reads.definition_statistics(connection, key, tenants),
             )
         )
     return _items(
@@ -77,14 +81,14 @@ async def durations_of_definition(request: Request, services: Services) -> Respo
     """GET /v2/process-definitions/{key}/statistics/element-durations: how long the process and its elements took."""
     key = request.key("processDefinitionKey")
     found = await read_of(
-        services, request.tenants, lambda connection, tenants: reads.element_durations(connection, key, tenants)
+        services, request.tenants, lambda connection, tenants: single_reads.element_durations(connection, key, tenants)
     )
     of_process = next((_durations(one) for one in found if one.element == ""), None)
     items = [{"elementId": one.element, **_durations(one)} for one in found if one.element != ""]
     return json_response({"processInstances": of_process, "items": items})
 
 
-def _durations(found: reads.ElementDurations) -> dict[str, int]:
+def _durations(found: single_reads.ElementDurations) -> dict[str, int]:
     completed = sum(number for _, number in found.histogram)
     median, most = percentiles(found.histogram, (0.5, 0.95))
     mean = round(found.total_ms / completed)
@@ -109,7 +113,7 @@ async def sequence_flows(request: Request, services: Services) -> Response:
     key = request.key("processInstanceKey")
     return _items(
         await read_of(
-            services, request.tenants, lambda connection, tenants: reads.sequence_flows(connection, key, tenants)
+            services, request.tenants, lambda connection, tenants: single_reads.sequence_flows(connection, key, tenants)
         )
     )
 
@@ -118,7 +122,7 @@ async def call_hierarchy(request: Request, services: Services) -> Response:
     """GET /v2/process-instances/{key}/call-hierarchy: from the root to the instance itself."""
     key = request.key("processInstanceKey")
     entries = await read_of(
-        services, request.tenants, lambda connection, tenants: reads.call_hierarchy(connection, key, tenants)
+        services, request.tenants, lambda connection, tenants: single_reads.call_hierarchy(connection, key, tenants)
     )
     if entries is None:
         raise not_found(PROCESS_INSTANCES.name, key)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from vivero.api import commands
-from vivero.api.decoding import Body, as_epoch_ms, decode, decode_optional, decoder
-from vivero.api.problems import invalid_argument
-from vivero.api.request import Request
-from vivero.api.response import Response
-from vivero.api.search import getting, searching
+from vivero.api.commands import submission
+from vivero.api.http.decoding import Body, as_epoch_ms, decode, decode_optional, decoder
+from vivero.api.http.problems import invalid_argument
+from vivero.api.http.request import Request
+from vivero.api.http.response import Response
+from vivero.api.search.search_requests import getting, searching
 from vivero.api.services import Services
-from vivero.engine.core.records.timers import FireTimer, MoveTimer
+from vivero.core.records.timers import FireTimer, MoveTimer
 from vivero.storage.search.timers import TIMERS
 
 get = getting(TIMERS, "timerKey")
@@ -32,7 +32,7 @@ async def trigger(request: Request, services: Services) -> Response:
     """POST /v2/timers/{key}/trigger: fire now, whatever the due date. A cycle continues with its next occurrence."""
     key = request.key("timerKey")
     decode_optional(request, _trigger_decoder, services.settings)
-    return await commands.command(request, services, FireTimer(key), key)
+    return await submission.command(request, services, FireTimer(key), key)
 
 
 async def move(request: Request, services: Services) -> Response:
@@ -41,4 +41,4 @@ async def move(request: Request, services: Services) -> Response:
     body = decode(request, _move_decoder, services.settings)
     if body.due_date is None:
         raise invalid_argument("No dueDate provided")
-    return await commands.command(request, services, MoveTimer(key, as_epoch_ms(body.due_date, "dueDate")), key)
+    return await submission.command(request, services, MoveTimer(key, as_epoch_ms(body.due_date, "dueDate")), key)

@@ -10,17 +10,17 @@ from typing import Any
 from vivero.api.access.audit import changing
 from vivero.api.access.own import owner
 from vivero.api.access.tokens import digest, new_token
-from vivero.api.decoding import Body, Violations, decode, decoder
-from vivero.api.problems import Problem, invalid_argument, not_found
+from vivero.api.http.decoding import Body, Violations, decode, decoder
+from vivero.api.http.problems import Problem, invalid_argument, not_found
+from vivero.api.http.request import Request
+from vivero.api.http.response import Response, iso_datetime, json_response, no_content
 from vivero.api.reading import read
-from vivero.api.request import Request
-from vivero.api.response import Response, iso_datetime, json_response, no_content
 from vivero.api.routes.directory import ID
-from vivero.api.search import searching
+from vivero.api.search.search_requests import searching
 from vivero.api.services import Services
-from vivero.engine.core.records.base import DEFAULT_TENANT
-from vivero.storage import identities
-from vivero.storage.identities import MAX_OWN_TOKENS, ListedToken, Owner
+from vivero.core.records.base import DEFAULT_TENANT
+from vivero.storage.access import identities
+from vivero.storage.access.identities import MAX_OWN_TOKENS, ListedToken, Owner
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.search.directory import TOKENS
 

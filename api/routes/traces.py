@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from vivero.api.histories import trace_page
-from vivero.api.large_histories import made
-from vivero.api.problems import bad_request, not_found
+from vivero.api.computing.histories import trace_page
+from vivero.api.computing.large_histories import made
+from vivero.api.http.problems import bad_request, not_found
+from vivero.api.http.request import INT64_MAX, Request
+from vivero.api.http.response import Response, json_response
 from vivero.api.reading import read_of
-from vivero.api.request import INT64_MAX, Request
-from vivero.api.response import Response, json_response
 from vivero.api.services import Services
-from vivero.storage import log, reads
-from vivero.storage.log import HistoryRow
+from vivero.storage.log import command_log
+from vivero.storage.log.command_log import HistoryRow
+from vivero.storage.reads import single_reads
 from vivero.storage.search.process_instances import PROCESS_INSTANCES
 
 MAX_ROWS = 10_000
@@ -26,12 +27,14 @@ async def history_page(request: Request, services: Services) -> tuple[list[Histo
     """A page of the log of an instance tree, and the `after` of the next page; None after the last. Raises Problem."""
     key, position = request.key("processInstanceKey"), _after(request)
     root = await read_of(
-        services, request.tenants, lambda connection, tenants: reads.root_of_instance(connection, key, tenants)
+        services, request.tenants, lambda connection, tenants: single_reads.root_of_instance(connection, key, tenants)
     )
     if root is None:
         raise not_found(PROCESS_INSTANCES.name, key)
     rows = await read_of(
-        services, request.tenants, lambda connection, tenants: log.history(connection, key, position, MAX_ROWS, tenants)
+        services,
+        request.tenants,
+        lambda connection, tenants: command_log.history(connection, key, position, MAX_ROWS, tenants),
     )
     more = len(rows) == MAX_ROWS
     if more and rows[0].position < rows[-1].position:  # the last command may be incomplete

@@ -5,29 +5,29 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from vivero.api import commands
 from vivero.api.access.needs import UPDATE_TASK
 from vivero.api.access.scopes import require_by_key
-from vivero.api.decoding import Body, Int32, Violations, decode, decode_optional, decoder
-from vivero.api.large_bodies import optional_body_of, variables_of
-from vivero.api.problems import not_found
+from vivero.api.commands import submission
+from vivero.api.computing.large_bodies import optional_body_of, variables_of
+from vivero.api.http.decoding import Body, Int32, Violations, decode, decode_optional, decoder
+from vivero.api.http.problems import not_found
+from vivero.api.http.request import Request
+from vivero.api.http.response import Response
 from vivero.api.reading import read_of
-from vivero.api.request import Request
-from vivero.api.response import Response
-from vivero.api.search import getting, prepare, run, searching
+from vivero.api.search.search_requests import getting, prepare, run, searching
 from vivero.api.services import Services
-from vivero.engine.bpmn.text_limits import CANDIDATE_CHARACTERS, CANDIDATES, HIGHEST_TASK_PRIORITY, NAME_BYTES
-from vivero.engine.core.events.schedules import LATEST_MS
-from vivero.engine.core.records.user_tasks import (
+from vivero.core.bpmn.reading.text_limits import CANDIDATE_CHARACTERS, CANDIDATES, HIGHEST_TASK_PRIORITY, NAME_BYTES
+from vivero.core.events.schedules import LATEST_MS
+from vivero.core.feel.temporal.calendar import TemporalError
+from vivero.core.feel.temporal.timers import parse_date_ms
+from vivero.core.records.user_tasks import (
     AssignUserTask,
     ClaimUserTask,
     CompleteUserTask,
     UpdateUserTask,
     UserTaskChanges,
 )
-from vivero.engine.feel.temporal.calendar import TemporalError
-from vivero.engine.feel.temporal.timers import parse_date_ms
-from vivero.storage import reads
+from vivero.storage.reads import single_reads
 from vivero.storage.search.resources import Resource
 from vivero.storage.search.user_tasks import USER_TASKS, effective_variables, variables_seen
 
@@ -87,14 +87,14 @@ async def assign(request: Request, services: Services) -> Response:
         await require_by_key(request, services, UPDATE_TASK)
     if claims:
         claim = ClaimUserTask(key, assignee, body.action or "claim")
-        return await commands.command(request, services, claim, key)
-    return await commands.command(request, services, AssignUserTask(key, assignee, body.action or "assign"), key)
+        return await submission.command(request, services, claim, key)
+    return await submission.command(request, services, AssignUserTask(key, assignee, body.action or "assign"), key)
 
 
 async def unassign(request: Request, services: Services) -> Response:
     """DELETE /v2/user-tasks/{key}/assignee: remove the assignee."""
     key = request.key("userTaskKey")
-    return await commands.command(request, services, AssignUserTask(key, None, "unassign"), key, content=b"")
+    return await submission.command(request, services, AssignUserTask(key, None, "unassign"), key, content=b"")
 
 
 async def update(request: Request, services: Services) -> Response:
@@ -110,7 +110,7 @@ async def update(request: Request, services: Services) -> Response:
             'the "changeset"'
         )
     found.check()
-    return await commands.command(request, services, UpdateUserTask(key, changes, body.action or "update"), key)
+    return await submission.command(request, services, UpdateUserTask(key, changes, body.action or "update"), key)
 
 
 def _changes(given: Changeset, found: Violations) -> UserTaskChanges:
@@ -166,7 +166,7 @@ async def complete(request: Request, services: Services) -> Response:
     found.check()
     variables = variables_of(services, body.variables)
     command = CompleteUserTask(key, variables, body.action or "complete")
-    return await commands.command(request, services, command, key)
+    return await submission.command(request, services, command, key)
 
 
 async def variables(request: Request, services: Services) -> Response:
@@ -189,6 +189,6 @@ async def _variables(request: Request, services: Services, resource: Resource) -
 async def _must_exist(request: Request, services: Services, key: int) -> None:
     """Raise Problem 404 for an unknown task."""
     if not await read_of(
-        services, request.tenants, lambda connection, tenants: reads.user_task_exists(connection, key, tenants)
+        services, request.tenants, lambda connection, tenants: single_reads.user_task_exists(connection, key, tenants)
     ):
         raise not_found(USER_TASKS.name, key)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from vivero.api import commands
-from vivero.api.decoding import Body, Int64, check_reference, decoder
-from vivero.api.large_bodies import body_of, variables_of
-from vivero.api.problems import invalid_argument
-from vivero.api.request import Request
-from vivero.api.response import Response
-from vivero.api.search import answer, getting
+from vivero.api.commands import submission
+from vivero.api.computing.large_bodies import body_of, variables_of
+from vivero.api.http.decoding import Body, Int64, check_reference, decoder
+from vivero.api.http.problems import invalid_argument
+from vivero.api.http.request import Request
+from vivero.api.http.response import Response
+from vivero.api.search.search_requests import answer, getting
 from vivero.api.services import Services
-from vivero.engine.core.records.instances import SetVariables
+from vivero.core.records.instances import SetVariables
 from vivero.storage.search.variables import VARIABLE, VARIABLE_PREVIEWS, VARIABLES
 
 get = getting(VARIABLE, "variableKey")
@@ -41,4 +41,4 @@ async def set(request: Request, services: Services) -> Response:
     if body.variables is None:
         raise invalid_argument("No variables provided")
     variables = variables_of(services, body.variables)
-    return await commands.command(request, services, SetVariables(key, variables, body.local or False), key)
+    return await submission.command(request, services, SetVariables(key, variables, body.local or False), key)

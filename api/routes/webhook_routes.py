@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from vivero.api.access import audited
 from vivero.api.access.needs import PUBLIC, READ_SYSTEM, UPDATE_SYSTEM
+from vivero.api.callers import audited
 from vivero.api.routes import outbox, webhooks
 from vivero.api.routes.route import Handler, Route, variables_limit
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from vivero.api.problems import Problem
-from vivero.api.request import Request
-from vivero.api.response import Response, json_response
+from vivero.api.http.problems import Problem
+from vivero.api.http.request import Request
+from vivero.api.http.response import Response, json_response
 from vivero.api.services import Services
 from vivero.engine.connectors.webhook_registry import Claim
 

@@ -15,8 +15,8 @@ from hypercorn.trio.worker_context import WorkerContext
 from vivero.api.http1.settings import ServerSettings
 from vivero.api.http1.socket_stream import SocketStream
 from vivero.api.http1.state import TICK_S, App
-from vivero.api.server import ACCEPT_RETRY_S, BEAT_S, OUT_OF_RESOURCES, Endpoint, accept_in_turn
-from vivero.api.tls.certificate import Certificate
+from vivero.api.serving.certificate import Certificate
+from vivero.api.serving.server import ACCEPT_RETRY_S, BEAT_S, OUT_OF_RESOURCES, Endpoint, accept_in_turn
 from vivero.api.tls.connection import Connection
 from vivero.api.tls.exchange import CONNECTION, Exchange
 from vivero.api.tls.state import TlsState
@@ -43,7 +43,7 @@ async def serve(
     beat: Callable[[], None],
     task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
 ) -> None:
-    """Like `api.server.serve`, with TLS: until `drain` is set and open requests have ended or exceeded their grace."""
+    """Like `serving.server`, with TLS: until `drain` is set and open requests have ended or exceeded their grace."""
     server = _Server(TlsState(app, settings, endpoint.figures), certificate)
     async with trio.open_nursery() as nursery:
         async with trio.open_nursery() as accepting:

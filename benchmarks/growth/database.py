@@ -11,9 +11,10 @@ from pathlib import Path
 import trio
 
 from vivero import embedded
-from vivero.storage.postgres import driver, migrate
+from vivero.storage.postgres import driver
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.dsn import parse
+from vivero.storage.schema import migrate
 
 LONGEST_S = 7_200.0
 """The longest statement: VACUUM of the filled tables."""

@@ -20,8 +20,8 @@ import trio
 
 from benchmarks.growth import varieties
 from benchmarks.growth.templates import Columns, Instance, Place, columns_of, lines, rows_of
-from vivero.storage.durations import bucket_of
 from vivero.storage.postgres.driver import Connection
+from vivero.storage.state.durations import bucket_of
 
 PORTION = 5_000
 SPAN = timedelta(days=30)

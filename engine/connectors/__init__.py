@@ -1,1 +1,5 @@
-"""Connectors: jobs that the program works itself, and webhooks that start and continue process instances."""
+"""Connectors: jobs that the program works itself, and webhooks that start and continue process instances.
+
+Entry: `dispatcher.ConnectorDispatcher`, `webhooks`.
+Imports: core, storage, appender, definitions, jobs, outcomes, supervision, tracing.
+"""

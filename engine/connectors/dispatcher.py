@@ -16,6 +16,10 @@ import msgspec
 import structlog
 import trio
 
+from vivero.core.records.base import DEFAULT_TENANT, Command, partition_of
+from vivero.core.records.jobs import WithholdJob
+from vivero.engine.appender.calls import Append
+from vivero.engine.appender.task import Appender
 from vivero.engine.connectors.http_client import HttpClient
 from vivero.engine.connectors.http_json import HttpJson
 from vivero.engine.connectors.inputs import FETCHED
@@ -25,19 +29,16 @@ from vivero.engine.connectors.results import Failure, Outcome
 from vivero.engine.connectors.secrets import UsedSecrets
 from vivero.engine.connectors.settings import ConnectorSettings
 from vivero.engine.connectors.traces import working
-from vivero.engine.core.records.base import DEFAULT_TENANT, Command, partition_of
-from vivero.engine.core.records.jobs import WithholdJob
 from vivero.engine.jobs.tracker import Limits
-from vivero.engine.runtime.appender.admission import Draining, NotAppended, ValueRejected
-from vivero.engine.runtime.appender.calls import Append
-from vivero.engine.runtime.appender.task import Appender
-from vivero.engine.runtime.dedicated_connection import DedicatedConnection
-from vivero.engine.runtime.supervision.beat import Beat
+from vivero.engine.outcomes.admission import Draining, NotAppended, ValueRejected
+from vivero.engine.supervision.beat import Beat
+from vivero.engine.supervision.dedicated_connection import DedicatedConnection
 from vivero.engine.tracing.tracer import Tracer
-from vivero.storage import activation, connectors
-from vivero.storage.activation import AT_ONCE, SMALL_BYTES, Ask, Lease
+from vivero.storage.background import connectors
 from vivero.storage.postgres.driver import CALL_TIMEOUT_S, Connection
 from vivero.storage.postgres.given_time import patient
+from vivero.storage.work import activation
+from vivero.storage.work.activation import AT_ONCE, SMALL_BYTES, Ask, Lease
 
 log = structlog.get_logger(__name__)
 

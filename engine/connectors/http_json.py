@@ -8,6 +8,7 @@ from typing import Any
 
 import trio
 
+from vivero.core.feel import EvaluationError, from_json
 from vivero.engine.connectors.authentication import Authentication
 from vivero.engine.connectors.charsets import decoded
 from vivero.engine.connectors.errors import ConnectorError
@@ -16,7 +17,6 @@ from vivero.engine.connectors.inputs import read_request
 from vivero.engine.connectors.jobs import ConnectorJob
 from vivero.engine.connectors.results import Completion, Failure, Outcome, completion, examine
 from vivero.engine.connectors.secrets import UnknownSecret, UsedSecrets
-from vivero.engine.feel import EvaluationError, from_json
 
 UNAUTHORIZED, LEAST_ERROR = 401, 400
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError
 from vivero.engine.connectors.errors import ConnectorError, bad_input
 from vivero.engine.connectors.http_json import failure
 from vivero.engine.connectors.jobs import ConnectorJob
 from vivero.engine.connectors.results import BpmnError, Completion, Failure, Outcome, encoded
-from vivero.engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError
 from vivero.engine.jobs.durations import seconds
 
 JobCommand = CompleteJob | FailJob | ThrowJobError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from vivero.engine.core.shared.secret_places import HTTP_JSON
+from vivero.core.shared.secret_places import HTTP_JSON
 
 __all__ = ["HTTP_JSON", "ConnectorJob"]
 

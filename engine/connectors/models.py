@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from vivero.engine.bpmn.model import Node, Process
-from vivero.engine.bpmn.report import quote
+from vivero.core.bpmn.model import Node, Process
+from vivero.core.bpmn.reading.report import quote
+from vivero.core.feel import Expression
 from vivero.engine.connectors.jobs import HTTP_JSON
-from vivero.engine.feel import Expression
 
 WEBHOOK = "io.camunda:webhook:1"
 INBOUND_TYPE = "inbound.type"

@@ -26,8 +26,8 @@ from vivero.engine.jobs.execution import Connections
 from vivero.engine.tracing.current import CURRENT
 from vivero.engine.tracing.tracer import Tracer
 from vivero.engine.tracing.w3c import from_text
-from vivero.storage import outbox
-from vivero.storage.outbox import Delivery, EventId, NewDelivery
+from vivero.storage.background import outbox
+from vivero.storage.background.outbox import Delivery, EventId, NewDelivery
 
 log = structlog.get_logger(__name__)
 

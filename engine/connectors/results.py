@@ -14,11 +14,11 @@ from typing import Any
 
 import msgspec
 
-from vivero.engine.bpmn.text_limits import NAME_BYTES, size
+from vivero.core.bpmn.reading.text_limits import NAME_BYTES, size
+from vivero.core.feel import EvaluationError, Expression, FeelError, compile_attribute, to_json
+from vivero.core.feel.temporal import DayTimeDuration
+from vivero.core.feel.values import BuiltinFunction, Overload, Run
 from vivero.engine.connectors.errors import ConnectorError
-from vivero.engine.feel import EvaluationError, Expression, FeelError, compile_attribute, to_json
-from vivero.engine.feel.temporal import DayTimeDuration
-from vivero.engine.feel.values import BuiltinFunction, Overload, Run
 
 RESULT_VARIABLE, RESULT_EXPRESSION, ERROR_EXPRESSION = "resultVariable", "resultExpression", "errorExpression"
 KIND = "errorType"

@@ -1,7 +1,7 @@
 """Secrets of connectors: `{{secrets.NAME}}` in a model stands for a value of the environment or of a file.
 
 In data these signs stand for themselves. A job says where its model's author wrote them
-(`engine.core.shared.secret_places`).
+(`core.shared.secret_places`).
 
 The value exists only in the request to the other system. It is replaced by `***` in whatever comes back, because
 responses and errors become variables, incidents and log lines.
@@ -21,10 +21,10 @@ from urllib.parse import quote, quote_plus
 
 import msgspec
 
-from vivero.engine.bpmn.secret_references import REFERENCE
+from vivero.core.bpmn.reading.secret_references import REFERENCE
+from vivero.core.feel import from_json
+from vivero.core.shared.secret_places import HEADER, Header, digest
 from vivero.engine.connectors.jobs import ConnectorJob
-from vivero.engine.core.shared.secret_places import HEADER, Header, digest
-from vivero.engine.feel import from_json
 
 MASK = "***"
 LEAST_MASKED = 3

@@ -15,12 +15,12 @@ import structlog
 import trio
 from cachetools import LRUCache
 
-from vivero.engine.bpmn.model import Process
+from vivero.core.bpmn.model import Process
 from vivero.engine.connectors.models import WEBHOOK
 from vivero.engine.connectors.webhooks import Webhook, problems, webhooks_of
-from vivero.engine.runtime.definitions import UnreadableResource
-from vivero.storage import connectors
-from vivero.storage.connectors import LatestDefinition
+from vivero.engine.definitions.cache import UnreadableResource
+from vivero.storage.background import connectors
+from vivero.storage.background.connectors import LatestDefinition
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import told
 
@@ -46,7 +46,7 @@ class Claim:
 
 
 class Definitions(Protocol):
-    """`engine.runtime.definitions.DefinitionCache`."""
+    """`engine.definitions.cache.DefinitionCache`."""
 
     async def process(self, tenant: str, key: int) -> Process | None: ...
 

@@ -3,4 +3,7 @@
 A row of `job_executions` is one execution: it waits, runs on one node, and is deleted when it has succeeded. The
 dispatcher pulls what is due, runs the handlers, and keeps the rows alive meanwhile. Jobs of process instances, which
 workers complete over HTTP, are another thing.
+
+Entry: `dispatcher.JobDispatcher`, `definitions`.
+Imports: core, storage, supervision, tracing.
 """

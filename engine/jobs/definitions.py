@@ -22,7 +22,7 @@ from enum import StrEnum
 from types import ModuleType
 from typing import Any
 
-from vivero.engine.core.records.codec import event_names
+from vivero.core.records.codec import event_names
 from vivero.engine.jobs import schedules
 from vivero.engine.jobs.durations import seconds
 from vivero.engine.jobs.retries import RetrySettings

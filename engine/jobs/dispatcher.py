@@ -17,7 +17,7 @@ from functools import partial
 import structlog
 import trio
 
-from vivero.engine.feel.temporal.timers import LATEST_MS
+from vivero.core.feel.temporal.timers import LATEST_MS
 from vivero.engine.jobs import spans as span
 from vivero.engine.jobs.configured import configured
 from vivero.engine.jobs.definitions import JobDefinition, JobRegistry, RescheduleIn, Runs
@@ -28,10 +28,10 @@ from vivero.engine.jobs.retries import RetrySettings
 from vivero.engine.jobs.settings import JobSettings
 from vivero.engine.jobs.spans import Spans, no_spans
 from vivero.engine.jobs.tracker import JobTracker
-from vivero.engine.runtime.dedicated_connection import DedicatedConnection
-from vivero.engine.runtime.supervision.beat import Beat
-from vivero.storage import job_executions
-from vivero.storage.job_executions import Batch, Consumers, Dispatcher, Due, GoesOn, Outcomes, Run, Scheduled
+from vivero.engine.supervision.beat import Beat
+from vivero.engine.supervision.dedicated_connection import DedicatedConnection
+from vivero.storage.background import job_executions
+from vivero.storage.background.job_executions import Batch, Consumers, Dispatcher, Due, GoesOn, Outcomes, Run, Scheduled
 from vivero.storage.postgres.driver import CALL_TIMEOUT_S, Connection
 from vivero.storage.postgres.errors import told
 from vivero.storage.postgres.given_time import given_time

@@ -9,13 +9,13 @@ from typing import Any
 import msgspec
 import trio
 
-from vivero.engine.core.records.base import Event
-from vivero.engine.core.records.codec import decode_events
+from vivero.core.records.base import Event
+from vivero.core.records.codec import decode_events
 from vivero.engine.jobs.definitions import Runs
 from vivero.engine.jobs.execution import Connections, Execution, LeaseLost, TransactionalExecution
-from vivero.storage import event_consumers
-from vivero.storage.event_consumers import EventRow, Place
-from vivero.storage.job_executions import Run
+from vivero.storage.background import event_consumers
+from vivero.storage.background.event_consumers import EventRow, Place
+from vivero.storage.background.job_executions import Run
 from vivero.storage.postgres.driver import Connection
 
 PAGE_ROWS = 200

@@ -13,8 +13,8 @@ import msgspec
 
 from vivero.engine.jobs.definitions import RescheduleAt
 from vivero.engine.tracing.current import CURRENT
-from vivero.storage import job_executions
-from vivero.storage.job_executions import Run
+from vivero.storage.background import job_executions
+from vivero.storage.background.job_executions import Run
 from vivero.storage.postgres.driver import Connection, Params
 
 Connections = Callable[[], AbstractAsyncContextManager[Connection]]

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from vivero.engine.feel.temporal import zones
-from vivero.engine.feel.temporal.cron import Cron, parse_cron
+from vivero.core.feel.temporal import zones
+from vivero.core.feel.temporal.cron import Cron, parse_cron
 from vivero.engine.jobs import durations
 
 CRON_FIELDS_WITHOUT_SECONDS = 5
@@ -29,7 +29,7 @@ class Schedule(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CronSchedule:
-    """The times of a cron expression, by the clocks of a time zone (`engine/feel/temporal/cron.py` has the syntax)."""
+    """The times of a cron expression, by the clocks of a time zone (`core/feel/temporal/cron.py` has the syntax)."""
 
     cron: Cron
     zone: str

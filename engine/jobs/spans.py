@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 
-from vivero.storage.job_executions import Run
+from vivero.storage.background.job_executions import Run
 
 DISPATCH, EXECUTE = "job.dispatch", "job.execute"
 COMPLETE, RETRY, FAIL = "job.complete", "job.retry", "job.fail"

@@ -13,7 +13,7 @@ from vivero.engine.tracing.current import CURRENT, within
 from vivero.engine.tracing.names import ERROR_TYPE
 from vivero.engine.tracing.tracer import Begun, Kind, Tracer, Value
 from vivero.engine.tracing.w3c import TraceContext
-from vivero.storage.job_executions import Run
+from vivero.storage.background.job_executions import Run
 
 
 class JobSpans:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import trio
 
-from vivero.storage.job_executions import Run
+from vivero.storage.background.job_executions import Run
 
 GATHER_S = 0.1
 """While at least the minimum runs, a node pulls this often at most, so that a pull takes several executions."""

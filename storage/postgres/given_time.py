@@ -4,7 +4,7 @@ A process that is stopped, throttled or crowded out gets seconds on the wall's c
 that judge this program measure given time: the seconds without such gaps. Limits that others rely on, such as leases
 and the patience of clients, stay on the clock.
 
-An instrument measures the gaps (`engine/runtime/supervision/loop_probe.py`). Without one, all time is given.
+An instrument measures the gaps (`engine/supervision/loop_probe.py`). Without one, all time is given.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from vivero.storage.postgres.outage_log import OutageLog
 
 
 class Beats(Protocol):
-    """Signs of life of a task; `engine.runtime.supervision.beat.Beat` implements it."""
+    """Signs of life of a task; `engine.supervision.beat.Beat` implements it."""
 
     def beat(self) -> None:
         """Reports that the task made a turn."""

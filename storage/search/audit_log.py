@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from vivero.storage.audit_log import CATEGORIES, FAIL, SUCCESS
+from vivero.storage.access.audit_log import CATEGORIES, FAIL, SUCCESS
 from vivero.storage.search.fields import ENUM, KEY, TEXT, TEXT_KEY, TIME, Field, filtered
 from vivero.storage.search.parameters import Parameters
 from vivero.storage.search.resources import Resource

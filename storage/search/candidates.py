@@ -12,14 +12,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from vivero.storage.batch_operations import (
-    CANCEL_PROCESS_INSTANCE,
-    DELETE_PROCESS_INSTANCE,
-    RESOLVE_INCIDENT,
-    Bounds,
-    Candidate,
-    Operation,
-)
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.search.criteria import require_criteria
 from vivero.storage.search.filters import conditions_of, join
@@ -28,6 +20,14 @@ from vivero.storage.search.pages import ranges_of
 from vivero.storage.search.parameters import Parameters
 from vivero.storage.search.process_instances import PROCESS_INSTANCES
 from vivero.storage.search.resources import Resource
+from vivero.storage.work.batch_operations import (
+    CANCEL_PROCESS_INSTANCE,
+    DELETE_PROCESS_INSTANCE,
+    RESOLVE_INCIDENT,
+    Bounds,
+    Candidate,
+    Operation,
+)
 
 ACTIVE, ENDED = '{"state": "ACTIVE"}', '{"state": {"$neq": "ACTIVE"}}'
 """The filters that select everything."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import Any
 
-from vivero.storage.normal_form import hash_of, normal_form
 from vivero.storage.search.fields import FLAG, LISTS, PLAIN, Field
 from vivero.storage.search.parameters import Parameters
 from vivero.storage.search.patterns import ANY_ONE, ANY_RUN, like_pattern, matches, pattern_tokens
 from vivero.storage.search.problems import Invalid, UnexpectedValue, Unparsable
+from vivero.storage.state.normal_form import hash_of, normal_form
 
 MAX_IN = 1000
 """Values of one $in or $notIn."""

@@ -152,8 +152,9 @@ class Field:
     sort_sql: str | None = None
     """The sort key, where the value itself could be too long for a cursor."""
     normal_sql: str | None = None
-    """Set for a JSON value, which filters compare in its normal form (`storage/normal_form.py`): the hash of that form,
-    if the value is spelled otherwise. Indexes cover the hash, and md5 of the value, which could be too long itself."""
+    """Set for a JSON value, which filters compare in its normal form (`storage/state/normal_form.py`): the hash of that
+    form, if the value is spelled otherwise. Indexes cover the hash, and md5 of the value, which could be too
+    long."""
     implied: str | None = None
     """A condition that equality implies and that an index answers (`storage/search/implied.py`)."""
     given: str | None = None

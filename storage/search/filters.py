@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from vivero.storage.access.tenants import Tenants
 from vivero.storage.search.conditions import condition, conditions
 from vivero.storage.search.parameters import Parameters
 from vivero.storage.search.problems import Invalid, Unparsable
 from vivero.storage.search.resources import Nested, Resource
-from vivero.storage.tenants import Tenants
 
 MAX_CONDITIONS = 500
 OF_PROCESSES = "of processes"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from vivero.storage.access.tenants import Tenants
 from vivero.storage.search.filters import matching
 from vivero.storage.search.pages import page_of
 from vivero.storage.search.parameters import Parameters
@@ -13,7 +14,6 @@ from vivero.storage.search.problems import Invalid
 from vivero.storage.search.queries import Query, Sort
 from vivero.storage.search.resources import Resource
 from vivero.storage.search.statements import SearchStatement
-from vivero.storage.tenants import Tenants
 
 MATCHING = "{matching}"
 """The place of the rows, FROM … WHERE …, in the SQL of groups."""

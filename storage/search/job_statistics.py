@@ -11,8 +11,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from vivero.engine.feel.temporal.calendar import TemporalError
-from vivero.engine.feel.temporal.timers import parse_interval
+from vivero.core.feel.temporal.calendar import TemporalError
+from vivero.core.feel.temporal.timers import parse_interval
+from vivero.storage.access.tenants import Tenants
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.search.fields import NUMBER, OTHER, SORTED_PREFIX, TEXT, TIME, Field, filtered, plain
 from vivero.storage.search.filters import matching
@@ -20,7 +21,6 @@ from vivero.storage.search.groups import Groups, require
 from vivero.storage.search.parameters import Parameters
 from vivero.storage.search.problems import Invalid, Unparsable
 from vivero.storage.search.resources import Resource, SpecialFilter
-from vivero.storage.tenants import Tenants
 
 PERIOD_S = 300
 """The length of a period in which jobs are counted."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from vivero.storage.access.tenants import Tenants
 from vivero.storage.search.conditions import is_given
 from vivero.storage.search.fields import RANGE, Field
 from vivero.storage.search.filters import matching
@@ -18,7 +19,6 @@ from vivero.storage.search.parameters import Parameters
 from vivero.storage.search.queries import MAX_TOTAL, Query, Sort
 from vivero.storage.search.resources import Resource
 from vivero.storage.search.shared_filters import Sharing, sharing
-from vivero.storage.tenants import Tenants
 
 FEW = 5_000
 """Rows of variables with one value, or of instances that fit the rest of a filter: so many are read and sorted. With

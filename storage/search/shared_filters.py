@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from vivero.storage.normal_form import hash_of, normal_form
 from vivero.storage.search.conditions import condition
 from vivero.storage.search.fields import TEXT, filtered
 from vivero.storage.search.parameters import Parameters
 from vivero.storage.search.problems import Invalid, Unparsable
 from vivero.storage.search.resources import Resource, SpecialFilter
+from vivero.storage.state.normal_form import hash_of, normal_form
 
 MAX_TAGS = 100
 MAX_VARIABLES = 100

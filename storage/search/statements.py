@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from vivero.storage.access.tenants import Tenants
 from vivero.storage.postgres import sql_files
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.sql_files import Statement
@@ -24,7 +25,6 @@ from vivero.storage.search.parameters import Parameters
 from vivero.storage.search.problems import Invalid
 from vivero.storage.search.queries import MAX_PAGE_BYTES, MAX_TOTAL, Page, Query
 from vivero.storage.search.resources import Resource
-from vivero.storage.tenants import Tenants
 
 
 class PageTooLarge(Exception):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from vivero.storage.access.tenants import Tenants
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.search.filters import matching
 from vivero.storage.search.parameters import Parameters
 from vivero.storage.search.resources import Resource
 from vivero.storage.search.statements import SearchStatement
-from vivero.storage.tenants import Tenants
 
 
 def prepare_statistics(

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from vivero.engine.core.state.instance_tree import Element, Job, UserTask
-from vivero.engine.core.state.rows import Row
+from vivero.core.state.instance_tree import Element, Job, UserTask
+from vivero.core.state.rows import Row
 from vivero.storage.postgres.values import Params
 
 End = tuple[Any, ...]

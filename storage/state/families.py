@@ -6,9 +6,9 @@ from collections.abc import Iterable, Set
 from pathlib import Path
 from typing import Any
 
-from vivero.engine.core.state.catalogue import Definition, Usage
-from vivero.engine.core.state.instance_tree import Timer
-from vivero.engine.core.state.state import State
+from vivero.core.state.catalogue import Definition, Usage
+from vivero.core.state.instance_tree import Timer
+from vivero.core.state.state import State
 from vivero.storage.postgres.driver import Call
 from vivero.storage.postgres.sql_files import load
 from vivero.storage.state.stored_rows import FamilyRow, StartTimerRow

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Set
 from pathlib import Path
 from typing import Any
 
-from vivero.engine.core.state.catalogue import FormVersion
-from vivero.engine.core.state.state import State
+from vivero.core.state.catalogue import FormVersion
+from vivero.core.state.state import State
 from vivero.storage.postgres.driver import Call
 from vivero.storage.postgres.sql_files import load
 

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import trio
 
-from vivero.engine.core.needs import Need, NeedKind
-from vivero.engine.core.rules import HELD_AT_ONCE
-from vivero.engine.core.state.instance_tree import Element, Instance, LoopItem, Variable
-from vivero.engine.core.state.state import State
-from vivero.engine.core.tenants import covers
+from vivero.core.needs import Need, NeedKind
+from vivero.core.partitions.tenants import covers
+from vivero.core.rules import HELD_AT_ONCE
+from vivero.core.state.instance_tree import Element, Instance, LoopItem, Variable
+from vivero.core.state.state import State
 from vivero.storage.postgres.driver import Call, Connection
 from vivero.storage.postgres.sql_files import beside
 from vivero.storage.postgres.values import whole_numbers

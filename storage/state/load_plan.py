@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from vivero.engine.core.needs import Need, NeedKind
-from vivero.engine.core.records.base import keys_of
-from vivero.engine.core.state.instance_tree import TERMINATING
-from vivero.engine.core.state.state import State
-from vivero.engine.core.tenants import EVERY_TENANT, covers
+from vivero.core.needs import Need, NeedKind
+from vivero.core.partitions.tenants import EVERY_TENANT, covers
+from vivero.core.records.base import keys_of
+from vivero.core.state.instance_tree import TERMINATING
+from vivero.core.state.state import State
 from vivero.storage.state import pages
 
 OF_TREES = frozenset(

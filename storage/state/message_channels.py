@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from vivero.engine.core.commands.signal import SUBSCRIPTIONS_PER_PAGE
-from vivero.engine.core.needs import Need, NeedKind
-from vivero.engine.core.records.base import keys_of
-from vivero.engine.core.state import batches
-from vivero.engine.core.state.message_channels import (
+from vivero.core.commands.signal import SUBSCRIPTIONS_PER_PAGE
+from vivero.core.needs import Need, NeedKind
+from vivero.core.records.base import keys_of
+from vivero.core.state import batches
+from vivero.core.state.message_channels import (
     BODY_WITH_MESSAGE,
     MESSAGES_PER_PAGE,
     ChannelKey,
@@ -27,7 +27,7 @@ from vivero.engine.core.state.message_channels import (
     StartLock,
     Starts,
 )
-from vivero.engine.core.state.state import State
+from vivero.core.state.state import State
 from vivero.storage.postgres.driver import Call, Connection
 from vivero.storage.postgres.sql_files import beside
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from vivero.engine.core.state.catalogue import Definition, Deployment, FormVersion
-from vivero.engine.core.state.message_channels import ChannelSubscription, Message, Start, StartLock
-from vivero.engine.core.state.rows import Row
+from vivero.core.state.catalogue import Definition, Deployment, FormVersion
+from vivero.core.state.message_channels import ChannelSubscription, Message, Start, StartLock
+from vivero.core.state.rows import Row
 from vivero.storage.state.scope_documents import Document
 
 

@@ -11,9 +11,9 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from vivero.engine.core.shared.deferred_work import next_work
-from vivero.engine.core.state import batches
-from vivero.engine.core.state.instance_tree import (
+from vivero.core.shared.deferred_work import next_work
+from vivero.core.state import batches
+from vivero.core.state.instance_tree import (
     ACTIVATING,
     LOOP_TEXT_WEIGHT,
     TERMINATING,
@@ -23,10 +23,10 @@ from vivero.engine.core.state.instance_tree import (
     Variable,
     descendants,
 )
-from vivero.engine.core.state.lazy_variables import LazyVariables
-from vivero.engine.core.state.loop_rows import texts_of
-from vivero.engine.core.state.rows import Row
-from vivero.engine.core.state.state import State
+from vivero.core.state.lazy_variables import LazyVariables
+from vivero.core.state.loop_rows import texts_of
+from vivero.core.state.rows import Row
+from vivero.core.state.state import State
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.sql_files import load
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from vivero.engine.core.needs import Need
-from vivero.engine.core.state import batches
-from vivero.engine.core.state.state import State
+from vivero.core.needs import Need
+from vivero.core.state import batches
+from vivero.core.state.state import State
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.sql_files import load
 

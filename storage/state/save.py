@@ -11,22 +11,22 @@ from typing import NamedTuple
 
 import msgspec
 
-from vivero.engine.core.outcomes import Handled, InboxCommand
-from vivero.engine.core.records.codec import EVENT_FORMAT, encode_command, encode_events
-from vivero.engine.core.state.catalogue import Definition, FormVersion
-from vivero.engine.core.state.instance_tree import (
+from vivero.core.execution.outcomes import Handled, InboxCommand
+from vivero.core.records.codec import EVENT_FORMAT, encode_command, encode_events
+from vivero.core.state.catalogue import Definition, FormVersion
+from vivero.core.state.instance_tree import (
     COMPLETED,
     TERMINATED,
     Element,
     Instance,
 )
-from vivero.engine.core.state.slot_moves import slot_moves
-from vivero.engine.core.state.state import State
-from vivero.storage.durations import NO_DURATION, bucket_of
+from vivero.core.state.slot_moves import slot_moves
+from vivero.core.state.state import State
+from vivero.storage.cluster.routes import ROUTES_CHANNEL
 from vivero.storage.postgres.driver import Call
 from vivero.storage.postgres.sql_files import beside
 from vivero.storage.postgres.values import Texts
-from vivero.storage.routes import ROUTES_CHANNEL
+from vivero.storage.state.durations import NO_DURATION, bucket_of
 from vivero.storage.state.saved_rows import RowsByType, statements_for_rows
 from vivero.storage.state.scope_documents import Document
 

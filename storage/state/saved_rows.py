@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from vivero.engine.core.state.catalogue import Definition, Deployment, FormVersion, Usage
-from vivero.engine.core.state.instance_tree import (
+from vivero.core.state.catalogue import Definition, Deployment, FormVersion, Usage
+from vivero.core.state.instance_tree import (
     Element,
     Incident,
     Instance,
@@ -22,11 +22,11 @@ from vivero.engine.core.state.instance_tree import (
     UserTask,
     Variable,
 )
-from vivero.engine.core.state.loop_rows import first_of
-from vivero.engine.core.state.message_channels import ChannelSubscription, Correlation, Message, Start, StartLock
-from vivero.engine.core.state.rows import Row
-from vivero.engine.core.state.slot_moves import SlotMove
-from vivero.engine.core.state.state import State
+from vivero.core.state.loop_rows import first_of
+from vivero.core.state.message_channels import ChannelSubscription, Correlation, Message, Start, StartLock
+from vivero.core.state.rows import Row
+from vivero.core.state.slot_moves import SlotMove
+from vivero.core.state.state import State
 from vivero.storage.postgres.driver import Call
 from vivero.storage.postgres.sql_files import Statement, load
 from vivero.storage.postgres.values import Params, Texts

@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from vivero.engine.core.state.instance_tree import Element, Instance, LoopItem, LoopResult, Variable
-from vivero.storage.normal_form import normal_hash
+from vivero.core.state.instance_tree import Element, Instance, LoopItem, LoopResult, Variable
+from vivero.storage.state.normal_form import normal_hash
 
 Document = dict[str, Any]
 

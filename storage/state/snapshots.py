@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from vivero.engine.core.records.base import partition_of
-from vivero.engine.core.snapshots import document as parts
-from vivero.engine.core.snapshots.document import FORMAT, Snapshot, raw
-from vivero.engine.core.snapshots.writer import snapshot_of
-from vivero.engine.core.state.instance_tree import Instance
-from vivero.engine.core.state.state import State
+from vivero.core.records.base import partition_of
+from vivero.core.snapshots import document as parts
+from vivero.core.snapshots.document import FORMAT, Snapshot, raw
+from vivero.core.snapshots.writer import snapshot_of
+from vivero.core.state.instance_tree import Instance
+from vivero.core.state.state import State
+from vivero.storage.access.tenants import Tenants, TenantStatements
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.sql_files import beside
 from vivero.storage.state import load, pages
-from vivero.storage.tenants import Tenants, TenantStatements
 
 _sql = beside(__file__)
 _of_tenants = TenantStatements({"instance": _sql["instance"]})

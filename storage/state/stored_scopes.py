@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from vivero.engine.core.state.instance_tree import (
+from vivero.core.state.instance_tree import (
     ELEMENT_WEIGHT,
     INSTANCE_WEIGHT,
     Element,
@@ -17,7 +17,7 @@ from vivero.engine.core.state.instance_tree import (
     Part,
     still_to_come,
 )
-from vivero.engine.core.state.state import State
+from vivero.core.state.state import State
 from vivero.storage.state.stored_rows import ElementRow, InstanceRow
 
 _decode = msgspec.json.decode

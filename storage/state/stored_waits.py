@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from vivero.engine.core.state.instance_tree import (
+from vivero.core.state.instance_tree import (
     INCIDENT_WEIGHT,
     JOB_WEIGHT,
     SUBSCRIPTION_WEIGHT,
@@ -19,8 +19,8 @@ from vivero.engine.core.state.instance_tree import (
     Timer,
     UserTask,
 )
-from vivero.engine.core.state.state import State
-from vivero.engine.core.state.subscription_index import add_loaded
+from vivero.core.state.state import State
+from vivero.core.state.subscription_index import add_loaded
 from vivero.storage.state.stored_rows import IncidentRow, JobRow, SubscriptionRow, TimerRow, UserTaskRow
 
 _decode = msgspec.json.decode

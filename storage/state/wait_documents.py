@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from vivero.engine.core.state.instance_tree import Incident, Job, Subscription, Timer, UserTask
+from vivero.core.state.instance_tree import Incident, Job, Subscription, Timer, UserTask
 from vivero.storage.state.scope_documents import SHORT_PATH, Document, part_of, unless
 
 

@@ -11,16 +11,16 @@ import pytest
 import trio
 
 from vivero.api import app as api_app
-from vivero.api.command_routing import CommandRouting
-from vivero.api.long_polls import LongPolls
+from vivero.api.activation.long_polls import LongPolls
+from vivero.api.admission.command_routing import CommandRouting
 from vivero.api.services import Services
 from vivero.api.settings import ApiSettings
-from vivero.engine.core.routes import ONE_PARTITION
-from vivero.engine.runtime.appender.admission import Lost
-from vivero.engine.runtime.appender.calls import pending_command
-from vivero.engine.runtime.completions import Completions
-from vivero.engine.runtime.replies import next_reply
-from vivero.storage.log import Appended, CommandOutcome
+from vivero.core.partitions.routes import ONE_PARTITION
+from vivero.engine.appender.calls import pending_command
+from vivero.engine.outcomes.admission import Lost
+from vivero.engine.outcomes.completions import Completions
+from vivero.engine.outcomes.replies import next_reply
+from vivero.storage.log.command_log import Appended, CommandOutcome
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.errors import ConnectionLost
 from vivero.storage.postgres.pool import Pool

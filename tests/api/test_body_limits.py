@@ -6,10 +6,10 @@ import trio
 from tests.api.conftest import KEY
 from tests.api.http1.conftest import Client, Running
 from vivero.api import app
-from vivero.api.decoding import MAX_BYTES
+from vivero.api.http.decoding import MAX_BYTES
 from vivero.api.http1.settings import ServerSettings
 from vivero.api.routes import ROUTES
-from vivero.api.server import open_listeners
+from vivero.api.serving.server import open_listeners
 from vivero.api.settings import ApiSettings
 
 LIMITS = ApiSettings()

@@ -3,8 +3,8 @@
 import pytest
 
 from tests.api.official import decode
-from vivero.engine.core.records.catalogue import DeployedProcess, DeploymentReply
-from vivero.engine.core.records.instances import InstanceReply
+from vivero.core.records.catalogue import DeployedProcess, DeploymentReply
+from vivero.core.records.instances import InstanceReply
 
 KEY = 2251799813685249
 PROCESS = b"""<?xml version="1.0"?><definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t">

@@ -8,20 +8,20 @@ import trio
 
 from tests.api.conftest import Client
 from vivero.api import app
-from vivero.api.access.caller import Caller
-from vivero.api.access.permissions import ALL_RIGHTS
-from vivero.api.request import Request
-from vivero.api.response import json_response, position_header
-from vivero.engine.core.records.effects import Rejection, RejectionCode
-from vivero.engine.core.records.instances import (
+from vivero.api.callers.caller import Caller
+from vivero.api.callers.permissions import ALL_RIGHTS
+from vivero.api.http.request import Request
+from vivero.api.http.response import json_response, position_header
+from vivero.core.records.effects import Rejection, RejectionCode
+from vivero.core.records.instances import (
     CancelInstance,
     CreateInstance,
     InstanceReply,
     ResolveIncident,
     SetVariables,
 )
-from vivero.engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
-from vivero.engine.runtime.appender.admission import Draining, InDoubt, Lost, Overloaded, Unavailable, ValueRejected
+from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
+from vivero.engine.outcomes.admission import Draining, InDoubt, Lost, Overloaded, Unavailable, ValueRejected
 
 KEY = 2251799813685249
 INSTANCE = InstanceReply(KEY + 1, KEY, "order", 3, "<default>", ("a",), None)
@@ -264,7 +264,7 @@ async def test_a_request_may_be_repeated_with_another_wait(client, engine, monke
         return json_response({}, position_header(appended.position), status=202)
 
     monkeypatch.setattr("vivero.api.routes.process_instances.read_of", running)
-    monkeypatch.setattr("vivero.api.commands.accepted", accepted)  # it reads the time from the log
+    monkeypatch.setattr("vivero.api.commands.submission.accepted", accepted)  # it reads the time from the log
     engine.reply = INSTANCE
     key = [(b"idempotency-key", b"k1")]
     body = {"processDefinitionId": "a", "variables": {"x": 1}}
@@ -363,7 +363,7 @@ async def test_a_client_that_leaves_in_the_middle_of_its_body_is_not_answered(cl
 
 
 async def test_a_client_that_leaves_is_not_answered(client, engine, nursery, monkeypatch, services):
-    monkeypatch.setattr("vivero.api.commands.UNWATCHED_S", 0)
+    monkeypatch.setattr("vivero.api.commands.submission.UNWATCHED_S", 0)
     client.app = app.build(replace(services, settings=replace(services.settings, response_timeout_s=3600)))
     engine.silent = True
     answers = []

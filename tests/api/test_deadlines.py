@@ -3,7 +3,7 @@
 import pytest
 import trio
 
-from vivero.api.deadlines import GRAIN_S, Deadlines
+from vivero.api.http.deadlines import GRAIN_S, Deadlines
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import strategies as st
 
 from tests.properties import given
-from vivero.api.decoding import Body, as_int64, as_key, check_nesting, decode_json, decoder
-from vivero.api.problems import Problem
-from vivero.api.request import parse_key
+from vivero.api.http.decoding import Body, as_int64, as_key, check_nesting, decode_json, decoder
+from vivero.api.http.problems import Problem
+from vivero.api.http.request import parse_key
 
 anything = decoder(object)
 

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from vivero.api.problems import NOT_APPENDED, REJECTIONS
+from vivero.api.http.problems import NOT_APPENDED, REJECTIONS
 from vivero.api.routes import ROUTES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "rest-api.md").read_text(encoding="utf-8")

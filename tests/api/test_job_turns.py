@@ -4,8 +4,8 @@ from itertools import pairwise
 
 import pytest
 
-from vivero.api.job_turns import FAIR_EVERY, JobTurns
-from vivero.storage.scan_bounds import Bounds
+from vivero.api.activation.job_turns import FAIR_EVERY, JobTurns
+from vivero.storage.work.scan_bounds import Bounds
 
 
 def backlog():

@@ -8,9 +8,9 @@ import trio
 
 from tests.api.conftest import Client
 from vivero.api import app
-from vivero.api.decoding import LARGE_BYTES, MAX_BYTES, MAX_VALUES
-from vivero.engine.core.records.instances import InstanceReply
-from vivero.engine.runtime.compute.problems import Busy, CannotWork, ProcessDied, TooCostly
+from vivero.api.http.decoding import LARGE_BYTES, MAX_BYTES, MAX_VALUES
+from vivero.core.records.instances import InstanceReply
+from vivero.engine.compute.problems import Busy, CannotWork, ProcessDied, TooCostly
 
 KEY = 2251799813685249
 LONG = "x" * LARGE_BYTES
@@ -61,7 +61,7 @@ async def test_idempotency_keys_of_large_bodies_are_those_of_small_ones(client, 
     variables = {"b": LONG, "a": 1.50}
     assert (await create(client, variables, b"k")).status == 200
     assert services.compute.stats.done == 2
-    for module in ("decoding", "large_bodies"):
+    for module in ("http.decoding", "computing.large_bodies"):
         monkeypatch.setattr(f"vivero.api.{module}.LARGE_BYTES", 10_000_000)
     assert (await create(client, variables, b"k")).status == 200
     assert (await create(client, variables | {"c": 1}, b"k")).status == 422

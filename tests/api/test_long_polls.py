@@ -9,14 +9,14 @@ import pytest
 import trio
 import trio.testing
 
-from vivero.api.long_polls import LOST_S, MAX_LOST, MAX_PIGGYBACKED, LongPolls, wait_for_any
-from vivero.engine.runtime.appender.admission import Overloaded
-from vivero.node_events import NodeEvents
-from vivero.storage import activation
-from vivero.storage.activation import Ask, Lease
-from vivero.storage.identities import CHANNEL
+from vivero.api.activation.long_polls import LOST_S, MAX_LOST, MAX_PIGGYBACKED, LongPolls, wait_for_any
+from vivero.engine.outcomes.admission import Overloaded
+from vivero.node.node_events import NodeEvents
+from vivero.storage.access.identities import CHANNEL
 from vivero.storage.postgres.results import QueryResult
-from vivero.storage.scan_bounds import OVERDUE_S, SLOW_LOOKS, WHOLE_EVERY_S
+from vivero.storage.work import activation
+from vivero.storage.work.activation import Ask, Lease
+from vivero.storage.work.scan_bounds import OVERDUE_S, SLOW_LOOKS, WHOLE_EVERY_S
 
 FOREVER = float("inf")
 

@@ -6,7 +6,7 @@ import pytest
 import trio
 import trio.testing
 
-from vivero.api.memory_budget import MemoryBudget
+from vivero.api.http.memory_budget import MemoryBudget
 
 
 @pytest.fixture

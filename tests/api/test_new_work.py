@@ -6,14 +6,14 @@ from typing import Any
 
 import trio
 
-from vivero.api.command_routing import CommandRouting
-from vivero.api.partition_loads import HOT, PERIOD_S, PartitionLoads
-from vivero.engine.core.records.base import DEFAULT_TENANT
-from vivero.engine.core.records.instances import CreateInstance
-from vivero.engine.core.routes import Routes
-from vivero.node_events import CHANNELS, NodeEvents
+from vivero.api.admission.command_routing import CommandRouting
+from vivero.api.admission.partition_loads import HOT, PERIOD_S, PartitionLoads
+from vivero.core.partitions.routes import Routes
+from vivero.core.records.base import DEFAULT_TENANT
+from vivero.core.records.instances import CreateInstance
+from vivero.node.node_events import CHANNELS, NodeEvents
+from vivero.storage.cluster.routes import ROUTES_CHANNEL
 from vivero.storage.postgres.errors import Outage
-from vivero.storage.routes import ROUTES_CHANNEL
 
 CREATE = CreateInstance("p")
 

@@ -15,10 +15,10 @@ import pytest
 import trio
 
 from tests.api.official import models, sdk
-from vivero import tree
 from vivero.api.http1.listeners import open_listeners
-from vivero.api.server import Endpoint
-from vivero.config import Config
+from vivero.api.serving.server import Endpoint
+from vivero.config.sections import Config
+from vivero.node import tree
 
 MODELS = Path(__file__).parents[1] / "models"
 CLAIM = Path(__file__).parents[2] / "examples" / "claim"

@@ -5,13 +5,13 @@ from itertools import permutations, product
 import pytest
 import trio
 
-from vivero.api.deadlines import Deadlines
-from vivero.api.reply_pool import MESSAGES, ReplyPool
-from vivero.api.request import UNWATCHED_S
-from vivero.engine.runtime.appender.admission import InDoubt
-from vivero.engine.runtime.appender.task import Appender
-from vivero.engine.runtime.completions import Completions
-from vivero.storage.log import Appended, CommandOutcome
+from vivero.api.commands.reply_pool import MESSAGES, ReplyPool
+from vivero.api.http.deadlines import Deadlines
+from vivero.api.http.request import UNWATCHED_S
+from vivero.engine.appender.task import Appender
+from vivero.engine.outcomes.admission import InDoubt
+from vivero.engine.outcomes.completions import Completions
+from vivero.storage.log.command_log import Appended, CommandOutcome
 
 KEY = 2251799813685249
 LIMIT_S = 2.5

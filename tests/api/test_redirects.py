@@ -7,8 +7,8 @@ import pytest
 
 from tests.api.conftest import Client
 from vivero.api import app
-from vivero.api.redirects import Redirects, without_mark
-from vivero.engine.core.records.instances import InstanceReply
+from vivero.api.admission.redirects import Redirects, without_mark
+from vivero.core.records.instances import InstanceReply
 
 KEY = 2251799813685249
 INSTANCE = InstanceReply(KEY + 1, KEY, "order", 3, "<default>", (), None)

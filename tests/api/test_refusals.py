@@ -3,7 +3,7 @@
 import pytest
 import trio
 
-from vivero.api.refusals import MAX_PAUSING, PAUSE_S, Refusals
+from vivero.api.admission.refusals import MAX_PAUSING, PAUSE_S, Refusals
 
 NEW = [
     "process-instances", "deployments", "messages/publication", "messages/correlation", "signals/broadcast",

@@ -3,7 +3,7 @@
 import pytest
 import structlog
 
-from vivero.api.request_ids import RequestIds, identified
+from vivero.api.http.request_ids import RequestIds, identified
 from vivero.engine.tracing.request import POSITION, REQUEST_ID
 
 GOOD = ("a", "0", "7f0c-11", "Root=1-67891233-abcdef012345678912345678", "a.b:c/d+e@f_g", "x" * 128)

@@ -4,7 +4,7 @@ from urllib.parse import unquote_to_bytes
 
 import pytest
 
-from vivero.api.router import Router
+from vivero.api.http.router import Router
 from vivero.api.routes import ROUTES
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.api.conftest import Client
-from vivero.api import status_only
+from vivero.api.serving import status_only
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ import pytest
 from tests.core.bench import Bench
 from tests.core.event_models import run
 from tests.core.models import process, start, task
-from vivero.engine.bpmn.parser import parse
-from vivero.engine.bpmn.text_limits import JOB_TYPE_BYTES, NAME_BYTES, size
+from vivero.core.bpmn.parser import parse
+from vivero.core.bpmn.reading.text_limits import JOB_TYPE_BYTES, NAME_BYTES, size
 
 ACTIVATION = {"timeout": 1000, "maxJobsToActivate": 1, "requestTimeout": -1}
 OF_JOB_TYPES = ("t" * JOB_TYPE_BYTES, "ü" * (JOB_TYPE_BYTES // 2), "€" * (JOB_TYPE_BYTES // 3) + "t")

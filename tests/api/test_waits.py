@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from vivero.api.waits import Waits
-from vivero.engine.runtime.appender.admission import Overloaded
+from vivero.api.admission.waits import Waits
+from vivero.engine.outcomes.admission import Overloaded
 
 
 @pytest.fixture

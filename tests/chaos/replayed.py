@@ -6,13 +6,13 @@ Without the trees that were deleted: no event says so, because it is no part of 
 import psycopg
 from psycopg.conninfo import make_conninfo
 
-from vivero.engine.core.records.codec import decode_events
-from vivero.engine.core.replay import Recorded, apply_row
-from vivero.engine.core.state import batches
-from vivero.engine.core.state.state import State
-from vivero.storage import history
+from vivero.core.records.codec import decode_events
+from vivero.core.replay import Recorded, apply_row
+from vivero.core.state import batches
+from vivero.core.state.state import State
 from vivero.storage.postgres import driver
-from vivero.storage.postgres.migrate import migrate
+from vivero.storage.retention import history
+from vivero.storage.schema.migrate import migrate
 from vivero.storage.state.saved_rows import statements_for_rows
 
 ROWS = 400

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from tests.console.conftest import CONSOLE
-from vivero.api.access.permissions import RESOURCES
+from vivero.api.callers.permissions import RESOURCES
 
 KB = 1000
 FIRST_PAGE = {"js": 45, "css": 8}

@@ -20,10 +20,10 @@ import pytest
 from tests.console.conftest import CONSOLE, lacking
 from tests.core.bench import Bench
 from tests.core.randomised import random_model_checks, runs
-from vivero.api.histories import items_of
-from vivero.engine.core.records.codec import encode_events
-from vivero.engine.core.step import StepLimits
-from vivero.storage.log import HistoryRow
+from vivero.api.computing.histories import items_of
+from vivero.core.execution.step import StepLimits
+from vivero.core.records.codec import encode_events
+from vivero.storage.log.command_log import HistoryRow
 
 SCRIPT = Path(__file__).with_name("fold.mjs")
 MANY = int(os.environ.get("VIVERO_FOLDS") or 1_000)

@@ -7,22 +7,22 @@ from typing import Any, Union, get_args, get_origin, get_type_hints, is_typeddic
 
 import msgspec
 
-from vivero.engine.core import worklist
-from vivero.engine.core.memory import MemoryEngine
-from vivero.engine.core.records.codec import decode_events, encode_events
-from vivero.engine.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
-from vivero.engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
-from vivero.engine.core.records.messages import PublishMessage
-from vivero.engine.core.records.signals import BroadcastSignal
-from vivero.engine.core.records.timers import FireTimer
-from vivero.engine.core.records.user_tasks import CompleteUserTask
-from vivero.engine.core.replay import Recorded, replay
-from vivero.engine.core.state.instance_tree import NO_WAITS, Instance
-from vivero.engine.core.state.message_channels import MessageChannel
-from vivero.engine.core.state.rows import Row
-from vivero.engine.core.state.state import State
-from vivero.engine.core.step import DEFAULT_LIMITS, Processor
-from vivero.engine.core.trace import Trace
+from vivero.core.execution import worklist
+from vivero.core.execution.step import DEFAULT_LIMITS, Processor
+from vivero.core.memory import MemoryEngine
+from vivero.core.records.codec import decode_events, encode_events
+from vivero.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
+from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
+from vivero.core.records.messages import PublishMessage
+from vivero.core.records.signals import BroadcastSignal
+from vivero.core.records.timers import FireTimer
+from vivero.core.records.user_tasks import CompleteUserTask
+from vivero.core.replay import Recorded, replay
+from vivero.core.state.instance_tree import NO_WAITS, Instance
+from vivero.core.state.message_channels import MessageChannel
+from vivero.core.state.rows import Row
+from vivero.core.state.state import State
+from vivero.core.trace import Trace
 
 NOT_DURABLE = {"node", "decoded", "canonical", "weight", "rows", "pins", "lease", "available_at"}
 """Of a row: caches, and the job's lease, which is activation's."""

@@ -12,11 +12,13 @@ from typing import NamedTuple
 import msgspec
 
 from tests.core.bench import Bench, keep_ended, keep_rows
-from vivero.engine.core.homes import HOMES
-from vivero.engine.core.memory import MemoryEngine
-from vivero.engine.core.needs import NeedKind
-from vivero.engine.core.records.base import PARTITION_SHIFT
-from vivero.engine.core.records.messages import (
+from vivero.core.execution.step import DEFAULT_LIMITS
+from vivero.core.memory import MemoryEngine
+from vivero.core.needs import NeedKind
+from vivero.core.partitions.homes import HOMES
+from vivero.core.partitions.routes import Detour, Routes, slot_of, spread
+from vivero.core.records.base import PARTITION_SHIFT
+from vivero.core.records.messages import (
     AcknowledgeCorrelation,
     CloseSubscription,
     ConfirmStart,
@@ -25,10 +27,8 @@ from vivero.engine.core.records.messages import (
     RejectCorrelation,
     ReleaseStart,
 )
-from vivero.engine.core.records.slots import HeldCommandsSent, SlotsHeld, SlotsMoved, SlotsReleased
-from vivero.engine.core.routes import Detour, Routes, slot_of, spread
-from vivero.engine.core.state.message_channels import Starts
-from vivero.engine.core.step import DEFAULT_LIMITS
+from vivero.core.records.slots import HeldCommandsSent, SlotsHeld, SlotsMoved, SlotsReleased
+from vivero.core.state.message_channels import Starts
 
 MOST_DELIVERIES = 200_000
 TO_CHANNELS = (

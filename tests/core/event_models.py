@@ -6,7 +6,7 @@ model(start(), sub("s", start("i"), end("x", error("A")), "i > x"), boundary("b"
 from xml.sax.saxutils import quoteattr
 
 from tests.core.models import chain, file, process_element
-from vivero.engine.core.step import StepLimits
+from vivero.core.execution.step import StepLimits
 
 LIMITS = {"whole": StepLimits(quantum_items=500), "quanta": StepLimits(quantum_items=1)}
 """Tests run with both: cut into quanta of one item, everything must come to the same."""

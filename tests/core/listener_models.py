@@ -8,7 +8,7 @@ A listener is `EVENT TYPE [RETRIES]`.
 from xml.etree import ElementTree
 
 from tests.core.bench import Bench
-from vivero.engine.core.records.jobs import CompleteJob
+from vivero.core.records.jobs import CompleteJob
 
 BPMN = "{http://www.omg.org/spec/BPMN/20100524/MODEL}"
 ZEEBE = "{http://camunda.org/schema/zeebe/1.0}"

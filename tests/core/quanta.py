@@ -1,6 +1,6 @@
 """A command whose quanta are run one by one, so that a test can let others come in between."""
 
-from vivero.engine.core.records.instances import ContinueWork
+from vivero.core.records.instances import ContinueWork
 
 ITEM = 4
 """What a work item counts for in a quantum."""

@@ -27,7 +27,7 @@ from tests.core.event_models import (
     throw,
 )
 from tests.core.models import end, file, flow, par, process_element, start, sub, task, xor
-from vivero.engine.core.records.timers import TriggerTimer
+from vivero.core.records.timers import TriggerTimer
 
 WAITED_FOR = "".join(
     f'<message id="{name}" name="{name}"><extensionElements><zeebe:subscription correlationKey="=k"/>'

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from vivero.engine.core.lifecycle import STAGES, TRANSITIONS
+from vivero.core.execution.lifecycle import STAGES, TRANSITIONS
 
 PAGE = Path(__file__).parents[2] / "docs" / "core.md"
 

@@ -4,21 +4,21 @@ import re
 from pathlib import Path
 from typing import get_args
 
-import vivero.engine.core
-from vivero.engine.bpmn.elements import ELEMENTS as READ
-from vivero.engine.bpmn.elements import EVENT_SUB_PROCESS
-from vivero.engine.bpmn.events import EVENTS as EVENT_KINDS
-from vivero.engine.bpmn.model import EventDefinition
-from vivero.engine.core.apply import APPLY
-from vivero.engine.core.consequences import FOLLOW
-from vivero.engine.core.dispatch import COMMANDS, ELEMENTS
-from vivero.engine.core.dispatch import EVENTS as EVENTS_OF_MODELS
-from vivero.engine.core.lifecycle import STAGES, TRANSITIONS
-from vivero.engine.core.records.base import Command
-from vivero.engine.core.records.codec import EVENTS, INTENTS
-from vivero.engine.core.state.instance_tree import ElementState
+import vivero.core
+from vivero.core.apply import APPLY
+from vivero.core.bpmn.elements.contents import ELEMENTS as READ
+from vivero.core.bpmn.elements.contents import EVENT_SUB_PROCESS
+from vivero.core.bpmn.events import EVENTS as EVENT_KINDS
+from vivero.core.bpmn.model import EventDefinition
+from vivero.core.dispatch import COMMANDS, ELEMENTS
+from vivero.core.dispatch import EVENTS as EVENTS_OF_MODELS
+from vivero.core.execution.consequences import FOLLOW
+from vivero.core.execution.lifecycle import STAGES, TRANSITIONS
+from vivero.core.records.base import Command
+from vivero.core.records.codec import EVENTS, INTENTS
+from vivero.core.state.instance_tree import ElementState
 
-CORE = Path(vivero.engine.core.__file__).parent
+CORE = Path(vivero.core.__file__).parent
 MADE = {"PROCESS", "MULTI_INSTANCE_BODY", EVENT_SUB_PROCESS.type}
 """Types that no tag of a flow node stands for."""
 

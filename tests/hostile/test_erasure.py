@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.connectors.webhook_models import properties
+from tests.engine.connectors.webhook_models import properties
 from tests.process.http_client import Caller
 from tests.process.program import eventually
 from tests.storage.personal_data import ESCAPED, PERSON, SPELLINGS, erase, places_of

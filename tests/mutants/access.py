@@ -14,11 +14,11 @@ TENANTS = "tests/api/access/test_tenants.py"
 AUDIT = "tests/api/access/test_audit.py"
 DIRECTORY = "tests/api/access/test_directory.py"
 TASKS = "tests/api/access/test_task_grants.py"
-AUDITED_COMMANDS = "tests/runtime/test_audited_commands.py"
+AUDITED_COMMANDS = "tests/engine/test_audited_commands.py"
 READS = "tests/api/access/test_tenant_reads.py"
 SIGN_IN = "tests/api/access/test_sign_in.py"
 FAILED = "tests/api/access/test_failed_sign_ins.py"
-FOREIGN_COST = "tests/runtime/test_foreign_keys_cost.py"
+FOREIGN_COST = "tests/engine/test_foreign_keys_cost.py"
 CROSSING = "tests/core/partitions/test_crossing.py"
 ROW_SECURITY = "tests/storage/test_row_security.py"
 
@@ -32,7 +32,7 @@ ACCESS: tuple[Mutant, ...] = (
     mutant(
         "a trace has no condition on the tenant",
         f"{READS}::test_foreign_keys_are_unknown_keys",
-        "storage/reads.sql",
+        "storage/reads/single_reads.sql",
         (
             "WHERE process_instance_key = $1 /* tenants: AND tenant_id = ANY ($2::text[]) */;",
             "WHERE process_instance_key = $1;",
@@ -47,13 +47,13 @@ ACCESS: tuple[Mutant, ...] = (
     mutant(
         "the tenants of a reader outlive its transaction",
         f"{ROW_SECURITY}::test_without_tenants_there_are_no_rows",
-        "storage/tenants.py",
+        "storage/access/tenants.py",
         ("$1::text[]::text, true)", "$1::text[]::text, false)"),
     ),
     mutant(
         "a command is visible to readers that have one of its tenants",
         f"{ROW_SECURITY}::test_commands_by_key_are_visible_to_those_who_see_what_they_changed",
-        "storage/row_security_policies.py",
+        "storage/access/row_security_policies.py",
         ("string_to_array(tenant_id, ',') <@", "string_to_array(tenant_id, ',') &&"),
     ),
     mutant(
@@ -74,7 +74,7 @@ ACCESS: tuple[Mutant, ...] = (
     mutant(
         "job workers are recorded",
         f"{AUDIT}::test_reports_of_job_workers_carry_no_record",
-        "api/access/audited.py",
+        "api/callers/audited.py",
         ("return audited.weight is Weight.BY_PEOPLE and caller", "return caller"),
     ),
     mutant(
@@ -86,50 +86,50 @@ ACCESS: tuple[Mutant, ...] = (
     mutant(
         "a command that is read from the log loses its record",
         f"{AUDITED_COMMANDS}::test_a_command_that_is_read_from_the_log_is_recorded",
-        "storage/log_batches.py",
+        "storage/log/log_batches.py",
         ("CommandRow(*row[:7])", "CommandRow(*row[:5])"),
     ),
     mutant(
         "a tenant covers those whose ids begin alike",
         f"{CORE_TENANTS}::test_a_list_of_tenants_covers_its_members",
-        "engine/core/tenants.py",
+        "core/partitions/tenants.py",
         ("tenant in tenants.split(_SEPARATOR)", "tenant in tenants"),
     ),
     mutant(
         "what follows a command by key has the tenants of its sender",
         f"{CORE_TENANTS}::test_what_follows_a_command_by_key_is_of_one_tenant",
-        "engine/core/view.py",
+        "core/view.py",
         ("            self.tenant = tenant\n", ""),
     ),
     mutant(
         "the version of a foreign instance can be asked",
         f"{CORE_TENANTS}::test_a_condition_on_a_foreign_tree_is_not_compared",
-        "engine/core/commands/conditional_change.py",
+        "core/commands/conditional_change.py",
         ("element is not None and view.enter(element.root.tenant)", "element is not None"),
     ),
     mutant(
         "a command by key may touch every tenant in the core",
         "tests/api/access/test_foreign_keys.py::test_a_foreign_key_is_an_unknown_key",
-        "engine/core/view.py",
+        "core/view.py",
         ("if not covers(self.tenant, tenant):", "if False:"),
     ),
     mutant(
         "an idempotency key belongs to everybody",
         f"{TENANTS}::test_an_idempotency_key_belongs_to_its_caller",
-        "api/commands.py",
+        "api/commands/submission.py",
         ("    if services.access is not None:\n        key", "    if False:\n        key"),
     ),
     mutant(
         "a token gets a later tenant with the same id",
         "tests/api/access/test_directory.py::test_a_token_does_not_get_a_later_tenant_with_the_same_id",
-        "storage/directory.py",
+        "storage/access/directory.py",
         ("    if kind is TENANT:", "    if False:"),
     ),
     mutant(
         "a worker that has lost its tenant waits on for its jobs",
         "tests/api/test_long_polls.py"
         "::test_a_change_of_tenants_or_rights_ends_the_waits_of_those_who_may_have_lost_them",
-        "vivero/node_events.py",
+        "vivero/node/node_events.py",
         ("            self._long_polls.end_waits()\n", ""),
     ),
     mutant(
@@ -147,7 +147,7 @@ ACCESS: tuple[Mutant, ...] = (
     mutant(
         "the first tenant is always the first in turn",
         f"{TENANTS}::test_each_tenant_is_the_first_in_turn",
-        "api/long_polls.py",
+        "api/activation/long_polls.py",
         ("first = next(self._turns) % len(pollers)", "first = 0"),
     ),
     mutant(
@@ -165,7 +165,7 @@ ACCESS: tuple[Mutant, ...] = (
     mutant(
         "expired API tokens are valid",
         f"{AUTHENTICATION}::TestApiTokens::test_an_expired_token_does_not",
-        "storage/identities.sql",
+        "storage/access/identities.sql",
         (" AND (expires_at IS NULL OR expires_at > clock_timestamp())", ""),
     ),
     mutant(
@@ -207,7 +207,7 @@ ACCESS: tuple[Mutant, ...] = (
     mutant(
         "searches find what belongs to other processes",
         f"{SCOPES}::test_searches_find_own_processes_only",
-        "api/search.py",
+        "api/search/search_requests.py",
         ("        yield OF_PROCESSES, sorted(request.allowed.ids)\n", "        yield from ()\n"),
     ),
     mutant(
@@ -219,7 +219,7 @@ ACCESS: tuple[Mutant, ...] = (
     mutant(
         "searches find tasks that are not granted",
         f"{TASKS}::test_a_search_finds_the_granted_tasks",
-        "api/search.py",
+        "api/search/search_requests.py",
         ("        yield GRANTED, request.allowed.tasks\n", "        yield from ()\n"),
     ),
     mutant(
@@ -264,13 +264,13 @@ ACCESS: tuple[Mutant, ...] = (
     mutant(
         "a deleted group leaves its rights to a later one",
         "tests/api/access/test_directory.py::TestMembers::test_a_deleted_entry_leaves_nothing_to_a_later_one",
-        "storage/directory.py",
+        "storage/access/directory.py",
         ('"DELETE FROM authorizations WHERE owner_type = $1 AND owner_id = $2"', '"SELECT $1::text, $2::text"'),
     ),
     mutant(
         "the last administrator can go",
         "tests/api/access/test_directory.py::TestMembers::test_the_last_administrator_stays",
-        "storage/directory.py",
+        "storage/access/directory.py",
         ("if before and not await count_admins(connection):", "if False:"),
     ),
     mutant(
@@ -300,13 +300,13 @@ ACCESS: tuple[Mutant, ...] = (
     mutant(
         "sign-outs are not recorded",
         f"{SIGN_IN}::TestRecords::test_sign_outs",
-        "vivero/web/sign_in.py",
+        "vivero/web/sign_in/sign_in_pages.py",
         ("            if user is not None:\n", "            if False:\n"),
     ),
     mutant(
         "a sign-out and its record are two transactions",
         f"{SIGN_IN}::TestRecords::test_a_sign_out_and_its_record_are_one_transaction",
-        "vivero/web/sign_in.py",
+        "vivero/web/sign_in/sign_in_pages.py",
         (
             "connection() as connection, connection.transaction():\n            user = await end",
             "connection() as connection:\n            user = await end",
@@ -327,7 +327,7 @@ ACCESS: tuple[Mutant, ...] = (
     mutant(
         "an attempt with a foreign key is recorded for the tenant that has the key",
         f"{AUDITED_COMMANDS}::test_an_attempt_with_a_key_of_another_tenant_is_recorded_like_one_with_an_unknown_key",
-        "storage/audit_log.sql",
+        "storage/access/audit_log.sql",
         ("AS s ON a.tenants IS NULL OR s.tenant_id = ANY (string_to_array(a.tenants, ','));", "AS s ON true;"),
     ),
     mutant(
@@ -354,31 +354,31 @@ ACCESS: tuple[Mutant, ...] = (
     mutant(
         "a grant with a condition of a newer version counts without it",
         "tests/api/access/test_unknown_grants.py::test_what_is_unknown_gives_nothing",
-        "storage/identities.sql",
+        "storage/access/identities.sql",
         ("'permission_types', 'resource_property_name']) = '{}'));", "'permission_types']) IS NOT NULL));"),
     ),
     mutant(
         "a grant by an unknown property opens searches",
         "tests/api/access/test_unknown_grants.py::test_what_is_unknown_gives_nothing",
-        "api/access/permissions.py",
+        "api/callers/permissions.py",
         ("elif grant.property_name in TASK_PROPERTIES:", "elif grant.property_name is not None:"),
     ),
     mutant(
         "a message starts instances of a pinned tenant where its channel is",
         f"{CROSSING}::test_a_message_starts_an_instance_in_a_partition_of_its_tenant",
-        "engine/core/commands/message.py",
+        "core/commands/message.py",
         ("partition=view.partition_for_start(start.tenant, key) or 0", "partition=0"),
     ),
     mutant(
         "an instance that began elsewhere never releases its lock",
         f"{CROSSING}::test_a_stored_message_starts_the_next_instance_when_one_has_ended_elsewhere",
-        "engine/core/commands/subscription.py",
+        "core/commands/subscription.py",
         ("if command.start_lock is not None and instance != command.key:", "if False:"),
     ),
     mutant(
         "nobody hears that the pins of a tenant have ended",
         "tests/storage/test_routes.py::test_pins_end_with_their_tenant",
-        "storage/directory.py",
+        "storage/access/directory.py",
         ("if kind is TENANT and await routes.is_pinned(connection, id):", "if False:"),
     ),
 )

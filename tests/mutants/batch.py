@@ -2,17 +2,17 @@
 
 from tests.mutants.mutant import Mutant, mutant
 
-FENCES = "storage/postgres/migrations/0003_leadership.sql"
-LEADERSHIP_TESTS = "tests/runtime/consumer/test_leadership.py"
-OVERLAP_TESTS = "tests/runtime/consumer/test_overlap.py"
-POISON_TESTS = "tests/runtime/consumer/test_poison.py"
-CONSUMER_TESTS = "tests/runtime/consumer/test_consumer.py"
+FENCES = "storage/schema/migrations/0003_leadership.sql"
+LEADERSHIP_TESTS = "tests/engine/consumer/test_leadership.py"
+OVERLAP_TESTS = "tests/engine/consumer/test_overlap.py"
+POISON_TESTS = "tests/engine/consumer/test_poison.py"
+CONSUMER_TESTS = "tests/engine/consumer/test_consumer.py"
 ACTIVATION_TESTS = "tests/storage/test_activation.py"
-PAGED_TESTS = "tests/runtime/consumer/test_paged_loops.py"
+PAGED_TESTS = "tests/engine/consumer/test_paged_loops.py"
 _OWNER = "BEGIN\n    PERFORM FROM partitions WHERE id = p AND epoch = e FOR SHARE;\n"
 _FENCE_OWNER, _BETWEEN_OWNER = "    last bigint;\n" + _OWNER, "    last batches;\n" + _OWNER
 BEGAN = "            began, began_s = trio.current_time(), thread_time()"
-BETWEEN_TESTS = "tests/runtime/consumer/test_quanta_between_commands.py"
+BETWEEN_TESTS = "tests/engine/consumer/test_quanta_between_commands.py"
 WRONG_TEST = f"{BETWEEN_TESTS}::test_a_quantum_of_another_owner_or_place_writes_nothing_and_steps_down"
 
 BATCH: tuple[Mutant, ...] = (
@@ -20,13 +20,13 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "an inner instance that ended leaves no tombstone",
         f"{PAGED_TESTS}::test_an_inner_instance_that_has_ended_is_not_read_again",
-        "engine/core/state/batches.py",
+        "core/state/batches.py",
         ("    state.ended.update(state.ended_parts)\n", ""),
     ),
     mutant(
         "a part that a batch has changed is forgotten before the commit",
         f"{PAGED_TESTS}::test_what_a_batch_has_changed_is_not_forgotten_before_its_commit",
-        "engine/core/state/batches.py",
+        "core/state/batches.py",
         ("        part.commits_under_way += 1\n", "        part.commits_under_way += 0\n"),
         (
             "        one.commits_under_way -= 1\n",
@@ -36,13 +36,13 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "a loop that is to end early takes what is in memory for all there is",
         f"{PAGED_TESTS}::test_a_cancelled_instance_ends_page_by_page",
-        "engine/core/lifecycle.py",
+        "core/execution/lifecycle.py",
         ("    if not told and len(element.children) < element.live:\n", "    if False:\n"),
     ),
     mutant(
         "results are those that are in memory",
         f"{PAGED_TESTS}::test_each_job_completes_and_the_results_are_collected",
-        "engine/core/view.py",
+        "core/view.py",
         ("len(body.pages.results) < body.loop.completed", "False"),
     ),
     mutant(
@@ -53,7 +53,7 @@ BATCH: tuple[Mutant, ...] = (
     ),
     mutant(
         "what is loaded to be ended seems to have no variables",
-        "tests/runtime/consumer/test_lazy_variables.py::test_a_command_that_was_not_told_of_is_undone_and_finds_them_then",
+        "tests/engine/consumer/test_lazy_variables.py::test_a_command_that_was_not_told_of_is_undone_and_finds_them_then",
         "storage/state/pages.py",
         ("        element.variables = LazyVariables(element.root", "        element.variables = {} and (element.root"),
     ),
@@ -66,8 +66,8 @@ BATCH: tuple[Mutant, ...] = (
     # Quanta between commands (docs/adr/0009)
     mutant(
         "what is read for a quantum counts as its work",
-        "tests/runtime/consumer/test_quanta_between_commands.py::test_what_is_read_for_a_quantum_does_not_make_the_next_one_shorter",
-        "engine/runtime/consumer/term.py",
+        "tests/engine/consumer/test_quanta_between_commands.py::test_what_is_read_for_a_quantum_does_not_make_the_next_one_shorter",
+        "engine/consumer/term.py",
         (f"{BEGAN}  # after reading: a shorter quantum reads no less\n", ""),
         (
             "            await self._loader.fill(batch.needs_of_work(root))\n",
@@ -95,43 +95,43 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "no keys are set aside for quanta",
         f"{BETWEEN_TESTS}::test_a_loop_begins_and_ends_without_a_further_command",
-        "engine/runtime/consumer/committer.py",
+        "engine/consumer/committer.py",
         ("work.next_key + (RESERVED_KEYS if deferred else 0)", "work.next_key"),
     ),
     mutant(
         "the command in the inbox that goes on after a crash is not written",
         f"{BETWEEN_TESTS}::test_whoever_fails_each_quantum_is_done_once",
-        "engine/core/step.py",
+        "core/execution/step.py",
         ("and not self._deferred_trees.note_sent(", "and self._deferred_trees.note_sent("),
     ),
     mutant(
         "a quantum that stands still is tried again at once",
-        "tests/core/worklist/test_between_quanta.py::test_work_that_gets_no_further_is_left_to_its_command",
-        "engine/core/step.py",
+        "tests/core/execution/test_between_quanta.py::test_work_that_gets_no_further_is_left_to_its_command",
+        "core/execution/step.py",
         ("tree.work and (tree.work != work or len(rows[0].events) > EVENTS_WITHOUT_PROGRESS)", "tree.work"),
     ),
     mutant(
         "quanta follow each other for what commands took before there was work",
-        "tests/runtime/consumer/test_quanta.py::test_commands_that_no_work_has_waited_for_give_it_no_turn",
-        "engine/runtime/consumer/quanta.py",
+        "tests/engine/consumer/test_quanta.py::test_commands_that_no_work_has_waited_for_give_it_no_turn",
+        "engine/consumer/quanta.py",
         (" if deferred else 0.0\n", "\n"),
     ),
     mutant(
         "commands wait for many quanta in a row",
-        "tests/runtime/consumer/test_quanta.py::test_commands_wait_for_few_quanta_in_a_row_whatever_others_took",
-        "engine/runtime/consumer/quanta.py",
+        "tests/engine/consumer/test_quanta.py::test_commands_wait_for_few_quanta_in_a_row_whatever_others_took",
+        "engine/consumer/quanta.py",
         ("min(self._credit_s + SHARE * (now - began), MOST_CREDIT_S)", "self._credit_s + SHARE * (now - began)"),
     ),
     mutant(
         "a quantum does not wait for what is being appended",
         f"{BETWEEN_TESTS}::test_a_quantum_waits_for_commands_that_are_being_appended",
-        "engine/runtime/consumer/term.py",
+        "engine/consumer/term.py",
         ("            if not (waited or self._commands_wait) and self._owner.coming():\n", "            if False:\n"),
     ),
     mutant(
         "quanta make each other longer",
         f"{BETWEEN_TESTS}::test_what_commands_take_counts_while_work_waits_and_their_commits_alone",
-        "engine/runtime/consumer/committer.py",
+        "engine/consumer/committer.py",
         (
             "            if work.commands:\n                self._quanta.note_commit",
             "            if True:\n                self._quanta.note_commit",
@@ -140,43 +140,43 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "batches wait for the flush of the lease",
         f"{BETWEEN_TESTS}::test_the_lease_is_extended_without_a_flush",
-        "storage/partitions.sql",
+        "storage/cluster/leadership.sql",
         (", set_config('synchronous_commit', 'off', true)", ""),
     ),
     mutant(
         "large variables are compressed slowly",
         "tests/storage/postgres/test_compression.py::test_large_texts_are_compressed_by_lz4_or_not_at_all",
-        "storage/postgres/migrations/0006_instances.sql",
+        "storage/schema/migrations/0006_instances.sql",
         ("        ALTER TABLE variables ALTER COLUMN value SET STORAGE EXTERNAL;\n", ""),
     ),
     mutant(
         "a trace has no large events",
-        "tests/runtime/consumer/test_large_texts.py::test_large_events_stand_by_themselves_and_are_read_all_the_same",
-        "storage/log.sql",
+        "tests/engine/consumer/test_large_texts.py::test_large_events_stand_by_themselves_and_are_read_all_the_same",
+        "storage/log/command_log.sql",
         ("coalesce(e.events, e.large_events)::json", "e.events::json"),
     ),
     mutant(
         "the collector does not look at what a full cache has taken up",
-        "tests/runtime/consumer/test_cache_eviction.py::test_the_collector_looks_at_what_is_new_each_time_that_so_much_was_forgotten",
-        "engine/runtime/consumer/cache_eviction.py",
+        "tests/engine/consumer/test_cache_eviction.py::test_the_collector_looks_at_what_is_new_each_time_that_so_much_was_forgotten",
+        "engine/consumer/cache_eviction.py",
         ("            gc.collect(0)\n", ""),
     ),
     mutant(
         "items are those of a variable that is written otherwise",
         "tests/core/elements/test_multi_instance_items.py::test_a_value_with_other_spaces_is_not_what_its_items_are",
-        "engine/core/elements/multi_instance.py",
+        "core/elements/multi_instance.py",
         (" and is_compact(variable.value, items):", ":"),
     ),
     mutant(
         "any variable is taken for the items",
         "tests/core/elements/test_multi_instance_items.py::test_another_list_of_the_same_items_is_not_the_variable",
-        "engine/core/elements/multi_instance.py",
+        "core/elements/multi_instance.py",
         ("if variable.decoded is items and ", "if "),
     ),
     mutant(
         "a page begins behind children that were forgotten",
         f"{BETWEEN_TESTS}::test_a_child_that_was_forgotten_is_read_again",
-        "engine/core/state/eviction.py",
+        "core/state/eviction.py",
         ("        head.scope.pages.note_evicted(head.key)\n", "        pass\n"),
     ),
     # The batch, the fence, the claim (docs/design/log.md §3 and §4)
@@ -204,7 +204,7 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "fence last",
         f"{LEADERSHIP_TESTS}::test_a_loser_steps_down_and_rejects_nobody",
-        "engine/runtime/consumer/committer.py",
+        "engine/consumer/committer.py",
         (
             "calls = [self._fence(work, deferred), *work.calls, *piggybacked.calls]",
             "calls = [*work.calls, *piggybacked.calls, self._fence(work, deferred)]",
@@ -213,7 +213,7 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "claim: SELECT instead of UPDATE",
         f"{LEADERSHIP_TESTS}::test_a_claim_waits_for_a_backend_in_doubt",
-        "storage/partitions.sql",
+        "storage/cluster/leadership.sql",
         (
             "UPDATE partitions p\nSET epoch = epoch + 1, owner_node = $2, owner_pid = pg_backend_pid(),\n"
             "    owner_backend_start = (SELECT backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()),\n"
@@ -229,13 +229,13 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "claim: a lease that holds is taken over",
         f"{LEADERSHIP_TESTS}::test_a_lease_keeps_others_off",
-        "storage/partitions.sql",
+        "storage/cluster/leadership.sql",
         ("OR owner_node = $2\n", "OR owner_node <> $2\n"),
     ),
     mutant(
         "claim: a restart waits for the lease",
         f"{LEADERSHIP_TESTS}::test_of_two_consumers_one_leads_and_the_other_takes_over_at_once",
-        "storage/partitions.sql",
+        "storage/cluster/leadership.sql",
         (
             "    OR NOT EXISTS (SELECT FROM pg_stat_activity a WHERE",
             "    OR EXISTS (SELECT FROM pg_stat_activity a WHERE false AND",
@@ -244,13 +244,13 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "claim: a frozen owner is waited for",
         f"{LEADERSHIP_TESTS}::test_a_frozen_owner_whose_lease_has_run_out_is_ended",
-        "storage/partitions.py",
+        "storage/cluster/leadership.py",
         ("        if conflict.sqlstate != LOCK_NOT_AVAILABLE:\n", "        if conflict.sqlstate is not None:\n"),
     ),
     mutant(
         "eviction of a pinned aggregate",
         f"{OVERLAP_TESTS}::test_what_is_being_committed_is_not_evicted",
-        "engine/core/state/eviction.py",
+        "core/state/eviction.py",
         (
             "for root in [root for root in state.trees.values() if not root.commits_under_way]:",
             "for root in list(state.trees.values()):",
@@ -265,7 +265,7 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "overlap deeper than one",
         f"{OVERLAP_TESTS}::test_a_batch_is_computed_while_the_one_before_it_commits",
-        "engine/runtime/consumer/term.py",
+        "engine/consumer/term.py",
         (
             "        await self._committer.commit_done()\n        if work.moves_definitions:\n",
             "        if work.moves_definitions:\n",
@@ -299,7 +299,7 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "poison: the whole batch is rejected",
         f"{POISON_TESTS}::test_what_cannot_be_saved_is_rejected_alone",
-        "engine/runtime/consumer/rejected_commands.py",
+        "engine/consumer/rejected_commands.py",
         ("if self.careful_until >= last and suspected.commands == 1:", "if True:"),
     ),
     mutant(
@@ -314,13 +314,13 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "a finished job whose lease runs out",
         f"{POISON_TESTS}::test_a_finished_job_is_not_handed_out_again_when_its_lease_runs_out",
-        "engine/core/apply/jobs.py",
+        "core/apply/jobs.py",
         ('    job.lease = "closed"\n    state.unlink', "    state.unlink"),
     ),
     mutant(
         "clock_timestamp() in activation",
         f"{ACTIVATION_TESTS}::test_an_activation_uses_the_partial_indexes",
-        "storage/activation.sql",
+        "storage/work/activation.sql",
         (
             "available_at <= (SELECT now FROM engine)\n        AND available_at >= least(",
             "available_at <= clock_timestamp()\n        AND available_at >= least(",
@@ -329,7 +329,7 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "an activation client that does not read",
         f"{ACTIVATION_TESTS}::test_a_client_that_does_not_read_its_jobs_holds_no_row",
-        "storage/activation.sql",
+        "storage/work/activation.sql",
         (
             "AND j.lease_token = ANY ($2::uuid[])\nORDER BY j.priority DESC, j.job_key;",
             "AND j.lease_token = ANY ($2::uuid[])\nORDER BY j.priority DESC, j.job_key\nFOR UPDATE OF j;",
@@ -337,26 +337,26 @@ BATCH: tuple[Mutant, ...] = (
     ),
     mutant(
         "batch: deferred work that is refused lies there for ever",
-        "tests/runtime/consumer/test_poison.py::test_deferred_work_that_cannot_be_saved_is_an_incident_and_goes_on_when_it_is_resolved",
-        "engine/runtime/consumer/batch.py",
+        "tests/engine/consumer/test_poison.py::test_deferred_work_that_cannot_be_saved_is_an_incident_and_goes_on_when_it_is_resolved",
+        "engine/consumer/batch.py",
         ("    ContinueWork,\n    *JOB_REPORTS,\n", "    *JOB_REPORTS,\n"),
     ),
     mutant(
         "texts of expressions: NUL goes to the database",
-        "tests/runtime/consumer/test_evaluated_values.py::test_whatever_is_evaluated_the_database_takes_what_comes_of_it",
-        "engine/core/expression_results.py",
+        "tests/engine/consumer/test_evaluated_values.py::test_whatever_is_evaluated_the_database_takes_what_comes_of_it",
+        "core/expression_results.py",
         ('    if "\\0" in value:\n', "    if not value:\n"),
     ),
     mutant(
         "messages of incidents: NUL goes to the database",
-        "tests/runtime/consumer/test_evaluated_values.py::test_whatever_is_evaluated_the_database_takes_what_comes_of_it",
-        "engine/core/records/effects.py",
+        "tests/engine/consumer/test_evaluated_values.py::test_whatever_is_evaluated_the_database_takes_what_comes_of_it",
+        "core/records/effects.py",
         ('.replace("\\0", "\\\\u0000")', '.replace("\\1", "")'),
     ),
     mutant(
         "batch: it takes commands however much it has written",
-        "tests/runtime/consumer/test_large_texts.py::test_a_batch_ends_when_it_has_written_enough",
-        "engine/runtime/consumer/batch.py",
+        "tests/engine/consumer/test_large_texts.py::test_a_batch_ends_when_it_has_written_enough",
+        "engine/consumer/batch.py",
         ("moment - started > COMPUTE_S or processor.is_full()", "moment - started > COMPUTE_S"),
     ),
 )

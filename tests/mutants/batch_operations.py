@@ -2,9 +2,9 @@
 
 from tests.mutants.mutant import Mutant, mutant
 
-TASK = "engine/runtime/batch_operations/task.py"
-TASK_TESTS = "tests/runtime/batch_operations/test_task.py"
-KILLS = "tests/runtime/batch_operations/test_kills.py::test_random_kills_and_changes"
+TASK = "engine/batch_operations/task.py"
+TASK_TESTS = "tests/engine/batch_operations/test_task.py"
+KILLS = "tests/engine/batch_operations/test_kills.py::test_random_kills_and_changes"
 
 BATCH_OPERATIONS: tuple[Mutant, ...] = (
     mutant(
@@ -22,7 +22,7 @@ BATCH_OPERATIONS: tuple[Mutant, ...] = (
     mutant(
         "batch operations: a command that is appended again is another one",
         KILLS,
-        "engine/runtime/batch_operations/items.py",
+        "engine/batch_operations/items.py",
         ('f" batch {operation.key} {item.key}"', 'f" batch {operation.key} {item.key} {id(item)}"'),
     ),
     mutant(
@@ -37,7 +37,7 @@ BATCH_OPERATIONS: tuple[Mutant, ...] = (
     mutant(
         "batch operations: the rights of the creator are not read again",
         f"{TASK_TESTS}::test_a_creator_who_lost_its_rights_changes_nothing_more",
-        "storage/batch_operations.py",
+        "storage/work/batch_operations.py",
         ("return (self.tenants is None", "return True or (self.tenants is None"),
     ),
     mutant(
@@ -55,13 +55,13 @@ BATCH_OPERATIONS: tuple[Mutant, ...] = (
     mutant(
         "batch operations: an earlier owner goes on with the scan",
         f"{TASK_TESTS}::test_a_node_of_an_earlier_term_changes_nothing",
-        "storage/batch_operations.sql",
+        "storage/work/batch_operations.sql",
         ("\n        AND EXISTS (SELECT FROM partitions WHERE id = 1 AND epoch = $10)", "\n        AND $10 >= 0"),
     ),
     mutant(
         "batch operations: what is gone counts as failed",
         f"{TASK_TESTS}::test_an_instance_that_ends_meanwhile_is_skipped_and_its_reason_is_kept",
-        "engine/runtime/batch_operations/items.py",
+        "engine/batch_operations/items.py",
         ('"SKIPPED" if gone else "FAILED"', '"FAILED"'),
     ),
 )

@@ -2,22 +2,22 @@
 
 from tests.mutants.mutant import Mutant, mutant
 
-BALANCE = "tests/runtime/cluster/test_balance.py"
-NODES = "tests/runtime/cluster/test_cluster.py"
-LEADERSHIP = "tests/runtime/consumer/test_leadership.py"
-TASK = "engine/runtime/cluster/task.py"
+BALANCE = "tests/engine/cluster/test_balance.py"
+NODES = "tests/engine/cluster/test_cluster.py"
+LEADERSHIP = "tests/engine/consumer/test_leadership.py"
+TASK = "engine/cluster/task.py"
 
 CLUSTER: tuple[Mutant, ...] = (
     mutant(
         "balance: the odd partitions go to those that lead least",
         f"{BALANCE}::test_no_even_assignment_moves_fewer",
-        "engine/runtime/cluster/balance.py",
+        "engine/cluster/balance.py",
         ("(-len(held[node]), node)", "(len(held[node]), node)"),
     ),
     mutant(
         "balance: the order of the nodes decides",
         f"{BALANCE}::test_random_assignments_are_even_total_and_stable",
-        "engine/runtime/cluster/balance.py",
+        "engine/cluster/balance.py",
         ("for node in sorted(nodes)}", "for node in nodes}"),
     ),
     mutant(
@@ -47,13 +47,13 @@ CLUSTER: tuple[Mutant, ...] = (
     mutant(
         "a term that handed over counts as one without progress",
         f"{LEADERSHIP}::test_a_term_that_was_handed_over_leaves_no_suspicion",
-        "storage/partitions.py",
+        "storage/cluster/leadership.py",
         ("max(self.moved_by, self.handed_over)", "self.moved_by"),
     ),
     mutant(
         "handing over keeps the lease",
         f"{LEADERSHIP}::test_a_partition_that_is_handed_over_is_free_and_nothing_is_lost",
-        "engine/runtime/consumer/term.py",
+        "engine/consumer/term.py",
         ("        await self._committer.hand_over()\n", ""),
     ),
 )

@@ -2,12 +2,12 @@
 
 from tests.mutants.mutant import Mutant, mutant
 
-ADDRESSES = "tests/connectors/test_addresses.py"
-CLIENT = "tests/connectors/test_http_client.py"
-DISPATCHER = "tests/connectors/test_dispatcher.py"
-HTTP_JSON = "tests/connectors/test_http_json.py"
-WEBHOOKS = "tests/connectors/test_webhooks.py"
-OUTBOX = "tests/connectors/test_outbox.py"
+ADDRESSES = "tests/engine/connectors/test_addresses.py"
+CLIENT = "tests/engine/connectors/test_http_client.py"
+DISPATCHER = "tests/engine/connectors/test_dispatcher.py"
+HTTP_JSON = "tests/engine/connectors/test_http_json.py"
+WEBHOOKS = "tests/engine/connectors/test_webhooks.py"
+OUTBOX = "tests/engine/connectors/test_outbox.py"
 
 CONNECTORS: tuple[Mutant, ...] = (
     mutant(
@@ -48,7 +48,7 @@ CONNECTORS: tuple[Mutant, ...] = (
     ),
     mutant(
         "secrets are put into a variable that has changed since its mapping",
-        "tests/connectors/test_secret_places.py::test_a_variable_that_has_changed_gets_no_secret",
+        "tests/engine/connectors/test_secret_places.py::test_a_variable_that_has_changed_gets_no_secret",
         "engine/connectors/secrets.py",
         ("places is None or places.sha256 != digest(text)", "places is None"),
     ),
@@ -79,13 +79,13 @@ CONNECTORS: tuple[Mutant, ...] = (
     mutant(
         "the events of an instance are delivered side by side",
         f"{OUTBOX}::test_each_instance_has_its_order_whatever_fails",
-        "storage/outbox.sql",
+        "storage/background/outbox.sql",
         ("    THEN 'pending' ELSE 'held' END\nFROM unnest", "    THEN 'pending' ELSE 'pending' END\nFROM unnest"),
     ),
     mutant(
         "what waits behind a delivered event is forgotten",
         f"{OUTBOX}::test_a_dead_letter_holds_its_instance_and_no_other",
-        "storage/outbox.sql",
+        "storage/background/outbox.sql",
         (
             "UPDATE outbox_deliveries SET state = 'pending', due_at = clock_timestamp()\nWHERE state = 'held'",
             "UPDATE outbox_deliveries SET state = 'held', due_at = clock_timestamp()\nWHERE state = 'held'",

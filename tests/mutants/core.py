@@ -12,25 +12,25 @@ CORE: tuple[Mutant, ...] = (
     mutant(
         "core: surplus tokens are dropped",
         "tests/core/elements/test_parallel_gateway.py::test_a_join_takes_one_token_of_each_flow_and_leaves_the_surplus",
-        "engine/core/apply/elements.py",
+        "core/apply/elements.py",
         ("            tokens[place] -= 1\n", "            del tokens[place]\n"),
     ),
     mutant(
         "core: a join consumes nothing",
         "tests/core/elements/test_parallel_gateway.py::test_a_join_in_a_loop_opens_in_each_round",
-        "engine/core/elements/parallel_gateway.py",
+        "core/elements/parallel_gateway.py",
         ("consumes=gateway.incoming)", "consumes=())"),
     ),
     mutant(
         "core: a default flow is taken early",
         "tests/core/elements/test_exclusive_gateway.py::test_a_default_flow_is_not_taken_early_wherever_it_stands",
-        "engine/core/elements/exclusive_gateway.py",
+        "core/elements/exclusive_gateway.py",
         ("        if flow == node.default:\n            continue\n", ""),
     ),
     mutant(
         "core: later mappings do not see earlier ones",
         "tests/core/shared/test_variables.py::test_later_inputs_see_earlier_ones",
-        "engine/core/shared/mappings.py",
+        "core/shared/mappings.py",
         (
             "view.evaluate(mapping.source, element, IncidentType.IO_MAPPING_ERROR, seen)",
             "view.evaluate(mapping.source, element, IncidentType.IO_MAPPING_ERROR)",
@@ -39,13 +39,13 @@ CORE: tuple[Mutant, ...] = (
     mutant(
         "core: a merge stops one scope early",
         "tests/core/shared/test_variables.py::test_setting_upwards_goes_where_each_variable_is_and_new_ones_to_the_top",
-        "engine/core/shared/variables.py",
+        "core/shared/variables.py",
         ("        if outer is None:\n", "        if outer is None or outer.scope is None:\n"),
     ),
     mutant(
         "core: an incident runs its element again from the beginning",
         f"{INCIDENT_TESTS}::test_only_the_failed_stage_runs_again",
-        "engine/core/consequences.py",
+        "core/execution/consequences.py",
         (
             "work.queue.append((row.element.key, row.stage, row.argument))",
             'work.queue.append((row.element.key, "inputs", row.argument))',
@@ -54,98 +54,98 @@ CORE: tuple[Mutant, ...] = (
     mutant(
         "core: undo forgets the key generator",
         f"{INCIDENT_TESTS}::test_undo_leaves_the_state_as_it_was",
-        "engine/core/state/undo.py",
+        "core/state/undo.py",
         ("    state.next_key = state.first_key\n", ""),
     ),
     mutant(
         "core: undo forgets links",
         f"{INCIDENT_TESTS}::test_undo_leaves_the_state_as_it_was",
-        "engine/core/state/undo.py",
+        "core/state/undo.py",
         ("            where[key] = old\n", "            pass\n"),
     ),
     mutant(
         "core: cancelled elements keep their jobs",
         f"{CANCEL_TESTS}::test_an_instance_can_be_cancelled_at_every_quiet_point",
-        "engine/core/lifecycle.py",
+        "core/execution/lifecycle.py",
         ("[JobCanceled(job) for job in own.jobs] if own.jobs else []", "[]"),
     ),
     mutant(
         "core: deferred scopes are forgotten",
         "tests/core/randomised/test_metamorphic.py::test_quanta_come_to_the_same_end",
-        "engine/core/worklist.py",
+        "core/execution/worklist.py",
         ("for item in (*self.queue, *settles):", "for item in (*self.queue,):"),
     ),
     mutant(
         "core: replay without the time of the events",
         "tests/core/randomised/test_replay.py::test_replay_gives_every_row_that_was_ever_written",
-        "engine/core/replay.py",
+        "core/replay.py",
         ("    state.position, state.now = row.position, row.now_ms\n", "    state.position = row.position\n"),
     ),
     # Deadlocks, calls and instructions for the run
     mutant(
         "deadlock: an event sub-process is no reason to wait",
         f"{DEADLOCK_TESTS}::test_a_scope_that_can_be_interrupted_from_within_is_not_stuck",
-        "engine/core/shared/deadlocks.py",
+        "core/shared/deadlocks.py",
         ('wait.type == "EVENT_SUB_PROCESS"', 'wait.type == "INTERMEDIATE"'),
     ),
     mutant(
         "deadlock: a boundary event is a reason to wait",
         f"{DEADLOCK_TESTS}::test_it_closes_when_a_boundary_event_ends_the_scope",
-        "engine/core/shared/deadlocks.py",
+        "core/shared/deadlocks.py",
         ('wait.type == "EVENT_SUB_PROCESS"', 'wait.type != "INTERMEDIATE"'),
     ),
     mutant(
         "deadlock: deferred work brings no token",
         f"{DEADLOCK_TESTS}::test_a_scope_whose_work_was_deferred_is_not_stuck",
-        "engine/core/shared/deadlocks.py",
+        "core/shared/deadlocks.py",
         (' and not is_deferred(scope, "arrive", "settle")', ""),
     ),
     mutant(
         "deadlock: an incident stays when a token has come",
         f"{DEADLOCK_TESTS}::test_it_closes_when_a_token_is_brought_from_outside",
-        "engine/core/shared/deadlocks.py",
+        "core/shared/deadlocks.py",
         ("if i.stage == DEADLOCK_STAGE)", "if i.stage != DEADLOCK_STAGE)"),
     ),
     mutant(
         "deadlock: resolving does not look again",
         f"{DEADLOCK_TESTS}::test_resolving_looks_again",
-        "engine/core/consequences.py",
+        "core/execution/consequences.py",
         ("    if row.element.tokens:\n", "    if not row.element.tokens:\n"),
     ),
     mutant(
         "calls: the depth of the caller is forgotten",
         "tests/core/elements/test_call_activity.py::test_it_waits_for_the_called_process",
-        "engine/core/apply/elements.py",
+        "core/apply/elements.py",
         ("1 if caller is None else caller.instance.depth + 1", "1 if caller is None else caller.instance.depth"),
     ),
     mutant(
         "instructions: only the innermost scope is told of the end",
         "tests/core/commands/test_terminate_instructions.py::test_deep_in_scopes_nothing_follows_in_any_of_them",
-        "engine/core/worklist.py",
+        "core/execution/worklist.py",
         ("around[-1] is not scope.instance and around[-1].scope is not None", "False"),
     ),
     mutant(
         "instructions: an instance of a loop is enough",
         "tests/core/commands/test_terminate_instructions.py::test_of_a_loop_the_whole_and_not_an_instance",
-        "engine/core/ending.py",
+        "core/execution/ending.py",
         ("element.instance.terminate_after and not element.is_inner", "element.instance.terminate_after"),
     ),
     mutant(
         "core: a token arrives in an interrupted scope",
-        "tests/core/worklist/test_large_instance_trees.py::test_what_others_do_below_a_cancelled_ancestor_begins_nothing",
-        "engine/core/worklist.py",
+        "tests/core/execution/test_large_instance_trees.py::test_what_others_do_below_a_cancelled_ancestor_begins_nothing",
+        "core/execution/worklist.py",
         ("        elif self.ending.covers(scope):\n", "        elif False:\n"),
     ),
     mutant(
         "core: scopes settle before their boundary event is entered",
-        "tests/core/worklist/test_between_quanta.py::test_a_scope_does_not_end_while_a_later_quantum_is_to_enter_a_boundary_event",
-        "engine/core/worklist.py",
+        "tests/core/execution/test_between_quanta.py::test_a_scope_does_not_end_while_a_later_quantum_is_to_enter_a_boundary_event",
+        "core/execution/worklist.py",
         ('ACTIVATED and not is_deferred(scope, "enter"):', "ACTIVATED:"),
     ),
     mutant(
         "core: a failing stage leaves its effects",
         "tests/core/events/test_timers.py::test_if_one_boundary_timer_fails_none_is_scheduled",
-        "engine/core/worklist.py",
+        "core/execution/worklist.py",
         (
             "            collected = list(effects)\n",
             "            collected = []\n            collected.extend(effects)\n",
@@ -158,7 +158,7 @@ CORE: tuple[Mutant, ...] = (
     mutant(
         "core: a resolved incident runs nothing",
         f"{INCIDENT_TESTS}::test_a_failing_expression_is_an_incident_and_runs_again_when_resolved",
-        "engine/core/consequences.py",
+        "core/execution/consequences.py",
         (
             "    if row.stage and row.stage not in (COMMAND_STAGE, DEADLOCK_STAGE):",
             "    if row.stage in (DEADLOCK_STAGE,):",
@@ -166,14 +166,14 @@ CORE: tuple[Mutant, ...] = (
     ),
     mutant(
         "core: work that was deferred outlives the interruption of its scope",
-        "tests/core/worklist/test_between_quanta.py::test_a_token_on_its_way_is_gone_when_its_scope_is_interrupted",
-        "engine/core/apply/elements.py",
+        "tests/core/execution/test_between_quanta.py::test_a_token_on_its_way_is_gone_when_its_scope_is_interrupted",
+        "core/apply/elements.py",
         ('stage in ("arrive", "enter") and scope is not', 'stage == "enter" and scope is not'),
     ),
     mutant(
         "core: an interrupted scope keeps the tokens of its flows",
         "tests/core/randomised/test_found.py::test_a_timer_that_starts_an_interrupting_event_sub_process_is_not_cancelled_once_more",
-        "engine/core/apply/elements.py",
+        "core/apply/elements.py",
         (
             "        scope.tokens = new_marking({}, (), tuple(child.element",
             "        scope.tokens = new_marking(scope.tokens, (), tuple(child.element",
@@ -182,43 +182,43 @@ CORE: tuple[Mutant, ...] = (
     mutant(
         "core: a loop counts no completed instances",
         "tests/core/elements/test_multi_instance.py::test_a_completion_condition_sees_how_far_it_is",
-        "engine/core/apply/elements.py",
+        "core/apply/elements.py",
         ("completed=scope.loop.completed + 1", "completed=scope.loop.completed"),
     ),
     mutant(
         "core: a called process weighs on after its end",
         "tests/core/randomised/test_found.py::test_a_called_process_that_ends_gives_back_all_that_it_weighed",
-        "engine/core/apply/elements.py",
+        "core/apply/elements.py",
         ("        weight = INSTANCE_WEIGHT\n", ""),
     ),
     mutant(
         "core: an exclusive gateway takes its last flow as well",
         "tests/core/elements/test_exclusive_gateway.py::test_an_exclusive_gateway_takes_the_first_true_flow_in_the_order_of_the_file",
-        "engine/core/elements/exclusive_gateway.py",
+        "core/elements/exclusive_gateway.py",
         ("(gateway.key, (flow,))", "(gateway.key, (flow, *node.outgoing[-1:]))"),
     ),
     mutant(
         "core: an exclusive gateway without a way out ends its token",
         "tests/core/elements/test_exclusive_gateway.py::test_an_exclusive_gateway_without_a_way_out_is_an_incident",
-        "engine/core/elements/exclusive_gateway.py",
+        "core/elements/exclusive_gateway.py",
         ("    if node.outgoing and node.default is None:", "    if False:"),
     ),
     mutant(
         "core: an inclusive join waits for nobody",
         "tests/core/elements/test_inclusive_gateway.py::test_a_join_waits_for_the_branches_that_were_taken_and_no_others",
-        "engine/core/elements/inclusive_gateway.py",
+        "core/elements/inclusive_gateway.py",
         ("    if not any(reached & ~filled and not reached & filled for reached in elsewhere):", "    if True:"),
     ),
     mutant(
         "core: an inclusive join waits for whoever can come",
         "tests/core/elements/test_inclusive_gateway.py::test_a_token_that_can_come_to_a_filled_flow_as_well_is_not_waited_for",
-        "engine/core/elements/inclusive_gateway.py",
+        "core/elements/inclusive_gateway.py",
         ("reached & ~filled and not reached & filled for", "reached & ~filled for"),
     ),
     mutant(
         "core: an inclusive join takes all tokens",
         "tests/core/elements/test_inclusive_gateway.py::test_a_flow_that_is_taken_twice_joins_twice",
-        "engine/core/elements/inclusive_gateway.py",
+        "core/elements/inclusive_gateway.py",
         (
             "consumes=[flow for flow in incoming if flow in tokens])",
             "consumes=[flow for flow in incoming for _ in range(tokens.get(flow, 0))])",
@@ -227,7 +227,7 @@ CORE: tuple[Mutant, ...] = (
     mutant(
         "core: an inclusive gateway takes its default flow always",
         "tests/core/elements/test_inclusive_gateway.py::test_the_default_flow_is_taken_only_when_no_other_is",
-        "engine/core/elements/inclusive_gateway.py",
+        "core/elements/inclusive_gateway.py",
         (
             "    if not taken and node.default is not None:\n        taken = [node.default]",
             "    if node.default is not None:\n        taken += [node.default]",
@@ -236,19 +236,19 @@ CORE: tuple[Mutant, ...] = (
     mutant(
         "core: inclusive joins are looked at on arrival alone",
         "tests/core/elements/test_inclusive_gateway.py::test_a_join_waits_for_the_branches_that_were_taken_and_no_others",
-        "engine/core/worklist.py",
+        "core/execution/worklist.py",
         ("            self._join(scope)\n            if len", "            if len"),
     ),
     mutant(
         "core: a boundary event is no way to a join",
         "tests/core/randomised/test_petri_net.py::test_a_token_may_come_to_a_join_by_the_boundary_event_of_the_task_that_holds_it",
-        "engine/bpmn/joins.py",
+        "core/bpmn/elements/joins.py",
         ("    return throws if host is None else [*throws, host]", "    return throws"),
     ),
     mutant(
         "core: an event sub-process catches after its scope was interrupted",
         "tests/core/elements/test_event_sub_process.py::test_one_trigger_wins_and_later_ones_find_an_interrupted_scope",
-        "engine/core/state/instance_tree.py",
+        "core/state/instance_tree.py",
         (
             "self.state is ACTIVATED and self.then is None and not self.interrupted",
             "self.state is ACTIVATED and self.then is None",
@@ -257,13 +257,13 @@ CORE: tuple[Mutant, ...] = (
     mutant(
         "core: a scope ends while tokens are in it",
         "tests/core/elements/test_parallel_gateway.py::test_a_join_that_never_fills_keeps_the_process_alive",
-        "engine/core/elements/defaults.py",
+        "core/elements/defaults.py",
         ("return () if scope.tokens else (", "return () if scope.live else ("),
     ),
     mutant(
         "core: an activity without outgoing flows but one",
         "tests/core/elements/test_process.py::test_a_task_with_several_flows_takes_all_of_them",
-        "engine/core/elements/defaults.py",
+        "core/elements/defaults.py",
         (
             "() if element.is_inner else element.node.outgoing)",
             "() if element.is_inner else element.node.outgoing[:1])",
@@ -272,13 +272,13 @@ CORE: tuple[Mutant, ...] = (
     mutant(
         "core: an ending element keeps its incidents",
         "tests/core/commands/test_cancel.py::test_an_instance_can_be_cancelled_at_every_quiet_point",
-        "engine/core/lifecycle.py",
+        "core/execution/lifecycle.py",
         ("effects += map(IncidentResolved, own.incidents)", "effects += ()"),
     ),
     mutant(
         "core: a completed element waits on",
         "tests/core/events/test_messages.py::test_a_message_completes_what_waits_for_it_and_brings_its_variables",
-        "engine/core/lifecycle.py",
+        "core/execution/lifecycle.py",
         (
             "    yield from waits.close(element)\n    yield from ELEMENTS[element.type].leave(element, view)",
             "    yield from ELEMENTS[element.type].leave(element, view)",
@@ -287,7 +287,7 @@ CORE: tuple[Mutant, ...] = (
     mutant(
         "core: a cancelled root answers nobody",
         "tests/core/commands/test_cancel.py::test_an_instance_can_be_cancelled_at_every_quiet_point",
-        "engine/core/lifecycle.py",
+        "core/execution/lifecycle.py",
         (
             "        if element.request is not None:\n            effects.append(Reply",
             "        if False:\n            effects.append(Reply",
@@ -296,7 +296,7 @@ CORE: tuple[Mutant, ...] = (
     mutant(
         "core: outputs of a loop's body are mapped",
         "tests/core/elements/test_multi_instance.py::test_nothing_leaves_a_loop_whose_results_are_mapped_to_a_local_variable",
-        "engine/core/lifecycle.py",
+        "core/execution/lifecycle.py",
         (
             '    if node.outputs and (element.is_inner or node.loop is None):\n        return "outputs"',
             '    if node.outputs:\n        return "outputs"',
@@ -305,97 +305,99 @@ CORE: tuple[Mutant, ...] = (
     mutant(
         "core: a job's result skips its output mappings",
         "tests/core/shared/test_variables.py::test_with_outputs_a_result_is_local_and_only_what_they_choose_leaves",
-        "engine/core/shared/variables.py",
+        "core/shared/variables.py",
         ("    if view.node(element).outputs:\n        return set_locally", "    if False:\n        return set_locally"),
     ),
     mutant(
         "core: a failed job can be completed",
         "tests/core/commands/test_jobs.py::test_a_job_with_an_incident_cannot_be_reported_on",
-        "engine/core/commands/job.py",
+        "core/commands/job.py",
         ("    if any(incident.job == job.key for incident in job.element.waits.incidents.values()):", "    if False:"),
     ),
     mutant(
         "core: a lost lease may report",
         "tests/core/commands/test_jobs.py::test_a_lost_lease_is_told",
-        "engine/core/commands/job.py",
+        "core/commands/job.py",
         ("    if asked and view.leases.get(job.key) != command.lease:", "    if False:"),
     ),
     mutant(
         "core: an incident of a job without retries is resolved",
         f"{INCIDENT_TESTS}::test_an_incident_of_a_job_without_retries_is_not_resolved",
-        "engine/core/commands/incident.py",
+        "core/commands/incident.py",
         ("    if job is not None and lacks_retries and not command.retries:", "    if False:"),
     ),
     mutant(
         "core: an end that interrupts is taken for a deadlock",
         "tests/core/shared/test_deadlocks.py::test_a_scope_that_can_be_interrupted_from_within_is_not_stuck",
-        "engine/core/shared/deadlocks.py",
+        "core/shared/deadlocks.py",
         ('    return not any(wait.type == "EVENT_SUB_PROCESS" for wait in waits) and', "    return"),
     ),
     mutant(
         "core: a deadlock that is over stays an incident",
         "tests/core/shared/test_deadlocks.py::test_it_closes_when_a_token_is_brought_from_outside",
-        "engine/core/shared/deadlocks.py",
+        "core/shared/deadlocks.py",
         ("yield from (IncidentResolved(i.key) for", "yield from () and (IncidentResolved(i.key) for"),
     ),
     mutant(
         "core: a task of another tenant can be completed",
         "tests/core/elements/test_user_task.py::test_a_task_that_is_not_open_is_not_found",
-        "engine/core/commands/user_task.py",
+        "core/commands/user_task.py",
         ("    if task is None or not view.enter(task.element.instance.tenant):", "    if task is None:"),
     ),
     mutant(
         "core: a child can be cancelled",
         "tests/core/elements/test_call_activity.py::test_a_called_process_cannot_be_cancelled_alone",
-        "engine/core/commands/instance.py",
+        "core/commands/instance.py",
         ("    if instance.parent_instance is not None:\n        raise", "    if False:\n        raise"),
     ),
     Mutant(
         "core: deferred work goes on in a scope that ends",
-        "tests/core/worklist/test_between_quanta.py::test_what_is_to_end_takes_no_further_step",
+        "tests/core/execution/test_between_quanta.py::test_what_is_to_end_takes_no_further_step",
         (
             Edit(
-                "engine/core/consequences.py",
+                "core/execution/consequences.py",
                 " and not _is_dropped(work, item[0], item[1]):\n",
                 ":\n",
             ),
-            Edit("engine/core/worklist.py", " and not (state is ACTIVATING and self.ending.covers(element.scope))", ""),
+            Edit(
+                "core/execution/worklist.py", " and not (state is ACTIVATING and self.ending.covers(element.scope))", ""
+            ),
         ),
     ),
     mutant(
         "core: what begins is not asked whether a scope around it is to end",
         "tests/core/golden/test_elements.py::test_the_trace_is_the_golden_one",
-        "engine/core/worklist.py",
+        "core/execution/worklist.py",
         (" and not (state is ACTIVATING and self.ending.covers(element.scope))", ""),
     ),
     mutant(
         "core: a scope does not settle after a deferred token has arrived in it",
-        "tests/core/worklist/test_between_quanta.py::test_a_token_that_arrives_after_the_last_child_has_ended_is_seen",
-        "engine/core/consequences.py",
+        "tests/core/execution/test_between_quanta.py::test_a_token_that_arrives_after_the_last_child_has_ended_is_seen",
+        "core/execution/consequences.py",
         ('item[1] in ("settle", "arrive")', 'item[1] == "settle"'),
     ),
     mutant(
         "core: a cancelled tree takes up the tokens that were on their way",
-        "tests/core/worklist/test_between_quanta.py::test_a_cancelled_tree_does_not_take_up_what_it_had_deferred",
-        "engine/core/consequences.py",
+        "tests/core/execution/test_between_quanta.py::test_a_cancelled_tree_does_not_take_up_what_it_had_deferred",
+        "core/execution/consequences.py",
         ("        return work.ending.covers(element)\n", "        return False\n"),
     ),
     mutant(
         "core: a scope that does nothing before its children end is put off",
-        "tests/core/worklist/test_large_instance_trees.py::test_a_deep_tree_ends_in_few_quanta_that_put_little_off",
-        "engine/core/worklist.py",
+        "tests/core/execution/test_large_instance_trees.py::test_a_deep_tree_ends_in_few_quanta_that_put_little_off",
+        "core/execution/worklist.py",
         ("            if not is_idle(element, item[1]):\n", "            if True:\n"),
     ),
     mutant(
         "core: a scope in one that is to end settles",
-        "tests/core/worklist/test_large_instance_trees.py::test_what_interrupts_it_from_above_ends_it",
-        "engine/core/worklist.py",
+        "tests/core/execution/test_large_instance_trees.py::test_what_interrupts_it_from_above_ends_it",
+        "core/execution/worklist.py",
         ("scope.state is not TERMINATING and self.ending.covers(scope.scope)", "False"),
     ),
     mutant(
         "core: an inclusive join does not wait for a boundary event that a later quantum is to enter",
         "tests/core/elements/test_boundary_event_entered_later.py::test_an_inclusive_join_waits_for_it",
-        "engine/core/worklist.py",
+        "core/execution/worklist.py",
         (
             'ACTIVATED and not is_deferred(scope, "enter"):\n            self._join(scope)\n'
             "            if len(self.events) == before:",
@@ -406,32 +408,32 @@ CORE: tuple[Mutant, ...] = (
     mutant(
         "core: a boundary event that a later quantum is to enter outlives the interruption of its scope",
         "tests/core/elements/test_boundary_event_entered_later.py::test_an_interruption_of_its_scope_drops_it",
-        "engine/core/apply/elements.py",
+        "core/apply/elements.py",
         ('stage in ("arrive", "enter") and scope is not', 'stage == "arrive" and scope is not'),
     ),
     mutant(
         "core: a boundary event is entered in a scope that is to end",
         "tests/core/elements/test_boundary_event_entered_later.py::test_a_cancellation_drops_it",
-        "engine/core/worklist.py",
+        "core/execution/worklist.py",
         ("        elif self.ending.covers(scope):\n", "        elif False:\n"),
         ("        if scope.state is ACTIVATED:\n            nodes", "        if True:\n            nodes"),
     ),
     mutant(
         "listeners: the element goes on before its listener is done",
         f"{LISTENER_TESTS}::test_each_has_its_turn_in_the_order_of_the_file",
-        "engine/core/worklist.py",
+        "core/execution/worklist.py",
         ("following is not None and not element.waits.jobs:", "following is not None:"),
     ),
     mutant(
         "listeners: the first one alone has its turn",
         f"{LISTENER_TESTS}::test_each_has_its_turn_in_the_order_of_the_file",
-        "engine/core/consequences.py",
+        "core/execution/consequences.py",
         ("row.listener_index + 1))", "row.listener_index + 9))"),
     ),
     mutant(
         "listeners: those of a loop are told by its body",
         f"{LISTENER_TESTS}::test_each_instance_of_a_loop_tells_and_the_loop_does_not",
-        "engine/core/lifecycle.py",
+        "core/execution/lifecycle.py",
         (
             "return event in node.listeners and (element.is_inner or node.loop is None)",
             "return event in node.listeners",
@@ -440,13 +442,13 @@ CORE: tuple[Mutant, ...] = (
     mutant(
         "listeners: behind mappings nobody is told",
         f"{LISTENER_TESTS}::test_they_come_behind_the_mappings",
-        "engine/core/lifecycle.py",
+        "core/execution/lifecycle.py",
         ("or _hears(element, event) else behind", "or not _hears(element, event) else behind"),
     ),
     mutant(
         "listeners: an expression that fails tells that one alone again",
         f"{LISTENER_TESTS}::test_an_expression_that_fails_tells_all_of_its_event_again",
-        "engine/core/worklist.py",
+        "core/execution/worklist.py",
         (
             "            argument = 0 if stage in HEARD else argument",
             "            argument = argument if stage in HEARD else argument",
@@ -455,31 +457,31 @@ CORE: tuple[Mutant, ...] = (
     mutant(
         "listeners: what one brings at the start goes upwards",
         f"{LISTENER_TESTS}::test_what_a_start_listener_brings_is_local",
-        "engine/core/shared/listeners.py",
+        "core/shared/listeners.py",
         ("    if job.listener_event == START:", "    if False:"),
     ),
     mutant(
         "listeners: what one brings at the end is merged from the element on",
         f"{LISTENER_TESTS}::test_what_an_end_listener_brings_leaves_like_the_result_of_a_mapping",
-        "engine/core/shared/listeners.py",
+        "core/shared/listeners.py",
         ("merge_upwards(output_scope(job.element), variables, view)", "merge_upwards(job.element, variables, view)"),
     ),
     mutant(
         "listeners: one throws an error",
         f"{LISTENER_TESTS}::test_a_listener_cannot_throw_an_error",
-        "engine/core/commands/job.py",
+        "core/commands/job.py",
         ("    if job.kind != ELEMENT:", "    if False:"),
     ),
     mutant(
         "listeners: one that has failed is told as a job of the element",
         f"{LISTENER_TESTS}::test_a_listener_without_retries_is_an_incident_and_it_alone_is_told_again",
-        "engine/core/commands/job.py",
+        "core/commands/job.py",
         ("NO_RETRIES[job.kind]", "NO_RETRIES[ELEMENT]"),
     ),
     mutant(
         "listeners: one reports on what is about to end",
         f"{LISTENER_TESTS}::test_a_listener_of_what_is_about_to_end_reports_in_vain",
-        "engine/core/commands/job.py",
+        "core/commands/job.py",
         ("    if job.element.state is not WAITING_STATES[job.listener_event]:", "    if False:"),
     ),
 )

@@ -2,15 +2,15 @@
 
 from tests.mutants.mutant import Mutant, mutant
 
-APPEND = "storage/postgres/migrations/0004_append.sql"
-LOST_KEYS = "storage/postgres/migrations/0032_restored_backups.sql"
+APPEND = "storage/schema/migrations/0004_append.sql"
+LOST_KEYS = "storage/schema/migrations/0032_restored_backups.sql"
 PARTITIONS_TESTS = "tests/storage/test_partitions.py"
 LOG_TESTS = "tests/storage/test_log.py"
 LATE_TESTS = "tests/storage/test_late.py"
 DOUBT_TESTS = "tests/storage/test_log_in_doubt.py"
-APPENDER_TESTS = "tests/runtime/appender/test_appender.py"
-COMPLETIONS_TESTS = "tests/runtime/test_completions.py"
-DEFINITIONS_TESTS = "tests/runtime/test_definitions.py"
+APPENDER_TESTS = "tests/engine/appender/test_appender.py"
+COMPLETIONS_TESTS = "tests/engine/test_completions.py"
+DEFINITIONS_TESTS = "tests/engine/test_definitions.py"
 WAITS_TEST = "tests/api/test_outcome_waits.py::test_a_request_gets_its_outcome_or_leaves_whatever_comes_first"
 _LOCK = "    PERFORM pg_advisory_xact_lock(4711, p);\n    IF NOT EXISTS (SELECT FROM app"
 _UNLOCKED = "    IF NOT EXISTS (SELECT FROM app"
@@ -123,19 +123,19 @@ LOG: tuple[Mutant, ...] = (
     mutant(
         "append without keys: nothing is said to be missing before a tail",
         f"{LOG_TESTS}::test_what_others_append_in_between_is_a_gap",
-        "storage/log.py",
+        "storage/log/command_log.py",
         ("AppendedSegment(first - 1, Batch(", "AppendedSegment(0, Batch("),
     ),
     mutant(
         "append without keys: a retry is made as if it were the first try",
         f"{LOG_TESTS}::test_a_retry_without_keys_gives_the_same_answer",
-        "storage/log.py",
+        "storage/log/command_log.py",
         ("if since is None and all(", "if all("),
     ),
     mutant(
         "append without keys: keys are forgotten",
         f"{LOG_TESTS}::test_a_replay_gets_the_first_position",
-        "storage/log.py",
+        "storage/log/command_log.py",
         ("all(entry.key is None for", "any(entry.key is None for"),
     ),
     mutant(
@@ -165,7 +165,7 @@ LOG: tuple[Mutant, ...] = (
     mutant(
         "a term does not wait for the jump of its keys",
         f"{PARTITIONS_TESTS}::test_a_term_waits_for_a_jump_that_is_under_way",
-        "storage/partitions.py",
+        "storage/cluster/leadership.py",
         ('[(_sql["skip_lost"], ())', '[(_sql["lock_timeout"], ())'),
     ),
     mutant(
@@ -201,13 +201,13 @@ LOG: tuple[Mutant, ...] = (
     mutant(
         "appender: what was in doubt is certain when its repetition fails",
         f"{LATE_TESTS}::test_what_is_in_doubt_stays_so_when_the_repeated_call_fails",
-        "engine/runtime/appender/task.py",
+        "engine/appender/task.py",
         ("InDoubt(why) if call.in_doubt else Unavailable(why)", "Unavailable(why)"),
     ),
     mutant(
         "appender: each connection is the same session",
         f"{LATE_TESTS}::test_an_append_that_comes_late_is_not_made_twice",
-        "engine/runtime/appender/task.py",
+        "engine/appender/task.py",
         ("self._session.number + 1)", "1)"),
     ),
     mutant(
@@ -219,37 +219,37 @@ LOG: tuple[Mutant, ...] = (
     mutant(
         "appender: a call is flushed only if all of its commands ask for it",
         f"{APPENDER_TESTS}::test_a_call_is_flushed_if_somebody_is_told_of_one_of_its_commands",
-        "engine/runtime/appender/task.py",
+        "engine/appender/task.py",
         ("flush = any(item.flush", "flush = all(item.flush"),
     ),
     mutant(
         "api: who does not wait is told of a command that is not flushed",
         "tests/api/test_commands.py::test_who_does_not_want_to_wait",
-        "api/commands.py",
+        "api/commands/submission.py",
         ("flush = not waits or", "flush ="),
     ),
     mutant(
         "completions: who waits for what a crash took waits on",
         f"{COMPLETIONS_TESTS}::test_who_waits_for_what_a_crash_took_is_told",
-        "engine/runtime/completions.py",
+        "engine/outcomes/completions.py",
         ("                await self.give_up_lost(connection)\n", ""),
     ),
     mutant(
         "appender: a jump of the positions counts as a backlog",
         f"{APPENDER_TESTS}::test_what_waits_is_counted_across_a_jump",
-        "engine/runtime/appender/task.py",
-        ("return cursor if last - cursor < limit else ", "return cursor if last >= cursor else "),
+        "storage/log/command_log.py",
+        ("    if last - reached < limit:\n", "    if last >= reached:\n"),
     ),
     mutant(
         "completions: what a standby has not got yet is lost",
         f"{LOG_TESTS}::test_what_a_standby_has_not_got_yet_is_not_lost",
-        "storage/log.sql",
+        "storage/log/command_log.sql",
         ("WHERE NOT pg_is_in_recovery() AND NOT EXISTS (", "WHERE NOT EXISTS ("),
     ),
     mutant(
         "api: a position is told before it is flushed",
         "tests/api/test_commands.py::test_a_position_is_not_told_before_it_is_flushed",
-        "api/commands.py",
+        "api/commands/submission.py",
         ("position if trio.current_time() >= durable_at else None", "position"),
     ),
     mutant(
@@ -262,31 +262,31 @@ LOG: tuple[Mutant, ...] = (
     mutant(
         "appender: a call in doubt is made as if it were new",
         f"{DOUBT_TESTS}::test_dropped_answers_double_and_lose_nothing",
-        "engine/runtime/appender/task.py",
+        "engine/appender/task.py",
         ("since = call.since if call.in_doubt else None", "since = None"),
     ),
     mutant(
         "appender: doubt is forgotten",
         f"{APPENDER_TESTS}::test_a_deadline_during_the_call_leaves_it_in_doubt",
-        "engine/runtime/appender/task.py",
+        "engine/appender/task.py",
         ("if pending.call is not None and pending.call.in_doubt:", "if pending.call is None and False:"),
     ),
     mutant(
         "appender: withdrawn while the call is prepared, and written",
         f"{APPENDER_TESTS}::test_a_command_withdrawn_while_its_call_is_prepared_is_not_written",
-        "engine/runtime/appender/task.py",
+        "engine/appender/task.py",
         ("[item for item in call.items if not item.withdrawn]", "list(call.items)"),
     ),
     mutant(
         "appender: what timed out is appended all the same",
         f"{APPENDER_TESTS}::test_a_deadline_before_the_call_withdraws_the_command",
-        "engine/runtime/appender/task.py",
+        "engine/appender/task.py",
         ("        pending.withdrawn = True\n", ""),
     ),
     mutant(
         "appender: a refused command takes its neighbours with it",
         f"{APPENDER_TESTS}::test_only_the_refused_command_fails",
-        "engine/runtime/appender/calls.py",
+        "engine/appender/calls.py",
         ("if len(call.items) > 1:\n        middle", "if len(call.items) > 1_000:\n        middle"),
         (
             "    call.items[0].finish(ValueRejected(error.message))",
@@ -296,7 +296,7 @@ LOG: tuple[Mutant, ...] = (
     mutant(
         "appender: new goes before work",
         f"{APPENDER_TESTS}::test_work_goes_before_new",
-        "engine/runtime/appender/new_commands.py",
+        "engine/appender/new_commands.py",
         (
             "chain(iter(partial(next_work, work), None), iter(partial(next_new, new), None))",
             "chain(iter(partial(next_new, new), None), iter(partial(next_work, work), None))",
@@ -304,33 +304,33 @@ LOG: tuple[Mutant, ...] = (
     ),
     mutant(
         "appender: new does not wait for room in the log",
-        "tests/runtime/appender/test_admission.py::test_what_runs_is_appended_before_what_is_new",
-        "engine/runtime/appender/new_commands.py",
+        "tests/engine/appender/test_admission.py::test_what_runs_is_appended_before_what_is_new",
+        "engine/appender/new_commands.py",
         ("            self._capacity = self.pace.capacity()\n", "            self._capacity = 1000\n"),
     ),
     mutant(
         "appender: new is not refused when it finds no room in time",
-        "tests/runtime/appender/test_admission.py::test_new_that_finds_no_room_in_time_is_refused_and_not_written",
-        "engine/runtime/appender/task.py",
+        "tests/engine/appender/test_admission.py::test_new_that_finds_no_room_in_time_is_refused_and_not_written",
+        "engine/appender/task.py",
         ("not self._lacks_capacity(pending) and (now := trio", "(now := trio"),
     ),
     mutant(
         "pace: the window shrinks below what running work has in the log",
-        "tests/runtime/appender/test_pace.py::test_running_work_gets_on_as_fast_as_new_on_a_slow_machine",
-        "engine/runtime/appender/pace.py",
+        "tests/engine/appender/test_pace.py::test_running_work_gets_on_as_fast_as_new_on_a_slow_machine",
+        "engine/appender/pace.py",
         ("max(float(self._settings.least), self._most_work)", "float(self._settings.least)"),
     ),
     mutant(
         "appender: no refusal when the engine is behind",
         f"{APPENDER_TESTS}::test_new_is_refused_when_the_engine_is_behind",
-        "engine/runtime/appender/task.py",
+        "engine/appender/task.py",
         ("            raise self._overloaded(lag)\n", "            pass\n"),
     ),
     # Completions and definitions
     mutant(
         "completions without the watermark",
         f"{COMPLETIONS_TESTS}::test_who_registers_below_the_watermark_is_served_from_the_event_log",
-        "engine/runtime/completions.py",
+        "engine/outcomes/completions.py",
         (
             "if not self._outcomes.add(waiter) and position <= self._watermarks.get(partition, position):",
             "if not self._outcomes.add(waiter) and position <= 0:",
@@ -339,20 +339,20 @@ LOG: tuple[Mutant, ...] = (
     mutant(
         "completions: outcomes in doubt are never asked for",
         f"{COMPLETIONS_TESTS}::test_everything_outstanding_is_asked_for_again",
-        "engine/runtime/completions.py",
+        "engine/outcomes/completions.py",
         ("end = trio.current_time() + self._settings.sweep_s", "end = trio.current_time() + 1e6"),
     ),
     mutant(
         "definitions: a command that needs two models loses the first when the second is loaded",
-        "tests/runtime/test_definitions_in_use.py"
+        "tests/engine/test_definitions_in_use.py"
         "::test_an_instance_that_needs_two_models_at_once_ends_although_the_cache_holds_one",
-        "engine/runtime/consumer/term.py",
+        "engine/consumer/term.py",
         ("        if self._missing is None:\n            self._loader", "        if True:\n            self._loader"),
     ),
     mutant(
         "definitions: the memory of models is not bounded",
         f"{DEFINITIONS_TESTS}::test_the_memory_of_models_is_bounded_whatever_their_expressions_are",
-        "engine/runtime/definitions.py",
+        "engine/definitions/cache.py",
         ("min(cached.memory, size)", "1"),
     ),
     mutant(
@@ -370,38 +370,38 @@ LOG: tuple[Mutant, ...] = (
     mutant(
         "completions: what an earlier term reported is remembered",
         f"{COMPLETIONS_TESTS}::test_a_term_forgets_what_earlier_ones_reported",
-        "engine/runtime/completions.py",
+        "engine/outcomes/completions.py",
         ("        self._outcomes.forget_recent()\n", ""),
     ),
     # The channels of requests (docs/adr/0067)
     mutant(
         "completions: a waiter may be told twice",
         WAITS_TEST,
-        "engine/runtime/waiters.py",
+        "engine/outcomes/waiters.py",
         ("waiting = self.waiters.pop(key, None)", "waiting = self.waiters.get(key, None)"),
     ),
     mutant(
         "completions: a request that leaves keeps its waiter",
         WAITS_TEST,
-        "api/outcome_waits.py",
+        "api/commands/outcome_waits.py",
         ("            self.pending.leave()", "            pass"),
     ),
     mutant(
         "api: a channel that may still get a reply is used again",
         WAITS_TEST,
-        "api/outcome_waits.py",
+        "api/commands/outcome_waits.py",
         ("        if self._is_over:", "        if True:"),
     ),
     mutant(
         "api: the end of the time stays in a channel that is used again",
         WAITS_TEST,
-        "api/deadlines.py",
+        "api/http/deadlines.py",
         ("            receive.receive_nowait()  #", "            pass  #"),
     ),
     mutant(
         "appender: a second result goes to the next request",
         "tests/api/test_outcome_waits.py::test_an_append_ends_once",
-        "engine/runtime/appender/calls.py",
+        "engine/appender/calls.py",
         ("send, self.replies = self.replies, None", "send = self.replies"),
     ),
 )

@@ -2,11 +2,11 @@
 
 from tests.mutants.mutant import Mutant, mutant
 
-DELETION = "storage/postgres/migrations/0034_history.sql"
-LOGS = "storage/postgres/migrations/0035_old_logs.sql"
-HISTORY_SQL = "storage/history.sql"
+DELETION = "storage/schema/migrations/0034_history.sql"
+LOGS = "storage/schema/migrations/0035_old_logs.sql"
+HISTORY_SQL = "storage/retention/history.sql"
 HISTORY_TESTS = "tests/storage/test_history.py"
-CHORE_TESTS = "tests/jobs/test_history.py"
+CHORE_TESTS = "tests/engine/jobs/test_history.py"
 
 RETENTION: tuple[Mutant, ...] = (
     mutant(
@@ -39,37 +39,37 @@ RETENTION: tuple[Mutant, ...] = (
     mutant(
         "retention: the setting of a process comes after its model",
         f"{CHORE_TESTS}::test_the_order_of_policies",
-        "engine/jobs/history.py",
+        "engine/retention/history.py",
         ("if ended.process_id in self._processes:", "if ended.process_id in self._processes and not self._models:"),
     ),
     mutant(
         "retention: it deletes while commands wait",
         f"{CHORE_TESTS}::test_commands_come_first",
-        "engine/jobs/history.py",
+        "engine/retention/history.py",
         ("if waiting > MAX_WAITING:", "if waiting < 0:"),
     ),
     mutant(
         "retention: the logs of a running instance are dropped",
-        "tests/jobs/test_old_logs.py::test_what_somebody_needs_stays_with_all_behind_it",
+        "tests/engine/jobs/test_old_logs.py::test_what_somebody_needs_stays_with_all_behind_it",
         LOGS,
         ("WHERE i.ended_at IS NULL AND i.created_position >= base", "WHERE false AND i.created_position >= base"),
     ),
     mutant(
         "deletion: a batch operation of an earlier term deletes",
-        "tests/runtime/batch_operations/test_deletion.py::test_another_term_rolls_its_deletions_back",
-        "engine/runtime/batch_operations/task.py",
+        "tests/engine/batch_operations/test_deletion.py::test_another_term_rolls_its_deletions_back",
+        "engine/batch_operations/task.py",
         ("                    raise _Overtaken\n", "                    pass\n"),
     ),
     mutant(
         "erasure: the commands keep what they carried",
         "tests/api/routes/test_erasure.py::test_nothing_is_left_of_what_has_ended_and_replay_gives_the_rest",
-        "storage/erasure.py",
+        "storage/retention/erasure.py",
         ('    await connection.execute(_sql["empty_commands"], (list(positions),), deadline=deadline)\n', ""),
     ),
     mutant(
         "erasure: a rejected command is not searched",
         "tests/api/routes/test_erasure_by_value.py::test_nothing_is_left_in_any_column_whatever_way_the_person_came_in",
-        "storage/erasure_by_value.py",
+        "storage/retention/erasure_by_value.py",
         (
             "        if row.payload and _command_has(",
             "        if row.payload and row.rejection is None and _command_has(",
@@ -78,13 +78,13 @@ RETENTION: tuple[Mutant, ...] = (
     mutant(
         "erasure: an event goes while something waits under its key",
         "tests/api/routes/test_erasure_by_value.py::test_what_a_running_instance_waits_for_is_in_use_until_it_ends",
-        "storage/erasure_by_value.py",
+        "storage/retention/erasure_by_value.py",
         (" or channel_of(event) in live", ""),
     ),
     mutant(
         "values: an object in another order is another value",
         "tests/storage/search/test_values.py::test_each_spelling_finds_all_spellings",
-        "storage/normal_form.py",
+        "storage/state/normal_form.py",
         ('msgspec.json.Encoder(order="sorted")', "msgspec.json.Encoder()"),
     ),
 )

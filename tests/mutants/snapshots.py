@@ -8,7 +8,7 @@ GOLDEN_TEST = f"{CORE_TESTS}::test_golden_runs_go_on_from_each_snapshot"
 CONDITION_TESTS = "tests/core/commands/test_conditional_changes.py"
 LIBRARY_TESTS = "tests/vivero/library/test_library.py"
 DATABASE_TESTS = "tests/storage/state/test_snapshots.py"
-READER, WRITER = "engine/core/snapshots/reader.py", "engine/core/snapshots/writer.py"
+READER, WRITER = "core/snapshots/reader.py", "core/snapshots/writer.py"
 
 SNAPSHOTS: tuple[Mutant, ...] = (
     mutant(
@@ -38,31 +38,31 @@ SNAPSHOTS: tuple[Mutant, ...] = (
     mutant(
         "a default is a text, which msgspec compares by identity",
         "tests/core/snapshots/test_snapshot_docs.py::test_what_is_left_out_does_not_depend_on_the_identity_of_objects",
-        "engine/core/snapshots/document.py",
+        "core/snapshots/document.py",
         ("    stage: str\n    argument", '    stage: str = ""\n    argument'),
     ),
     mutant(
         "keys may be used again after a snapshot",
         "tests/core/snapshots/test_damaged_snapshots.py::test_the_error_names_the_field",
-        "engine/core/snapshots/references.py",
+        "core/snapshots/references.py",
         ("            if key >= int(snapshot.next_key):\n", "            if False:\n"),
     ),
     mutant(
         "of two changes in one batch with the same version both happen",
         f"{CONDITION_TESTS}::test_of_two_changes_in_one_batch_the_second_comes_too_late",
-        "engine/core/commands/conditional_change.py",
+        "core/commands/conditional_change.py",
         ("    if root in batches.changed_roots(view.state):\n", "    if False:\n"),
     ),
     mutant(
         "a quarantined change keeps its condition",
         f"{CONDITION_TESTS}::test_a_bug_in_a_conditional_change_is_quarantined_without_its_condition",
-        "engine/core/quarantine.py",
+        "core/execution/quarantine.py",
         ("    if isinstance(command, ChangeIfMatch):", "    if False:"),
     ),
     mutant(
         "a weak tag matches",
         "tests/api/routes/test_snapshots.py::test_entity_tags",
-        "api/preconditions.py",
+        "api/commands/preconditions.py",
         ("(weak or not prefix) and ", ""),
     ),
     mutant(

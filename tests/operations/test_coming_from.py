@@ -3,7 +3,7 @@
 import re
 
 from tests.operations.tools import ROOT
-from vivero.engine.bpmn.parser import parse
+from vivero.core.bpmn.parser import parse
 
 FROM_8 = (ROOT / "docs" / "from-camunda-8.md").read_text()
 MODEL = """<bpmn:definitions xmlns:bpmn="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t"

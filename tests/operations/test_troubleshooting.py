@@ -3,9 +3,9 @@
 import re
 
 from tests.operations.tools import ROOT
+from vivero.api.http.problems import NOT_APPENDED, REJECTIONS
 from vivero.api.http1.problems import TITLES
-from vivero.api.problems import NOT_APPENDED, REJECTIONS
-from vivero.engine.core.records.effects import IncidentType
+from vivero.core.records.effects import IncidentType
 
 PAGE = (ROOT / "docs" / "troubleshooting.md").read_text()
 RAISED = re.compile(r"\b(?:Problem|problem)\(\s*(\d{3}),\s*\"([^\"]+)\"")

@@ -12,7 +12,7 @@ import trio
 
 from tests.process.books import Books
 from tests.process.http_client import Caller, Unanswered
-from vivero.engine.core.routes import slot_of, spread
+from vivero.core.partitions.routes import slot_of, spread
 
 MODELS = Path(__file__).resolve().parents[1] / "models"
 PAUSE_S = 0.02

@@ -2,10 +2,10 @@
 
 import os
 
-from vivero import engine_tasks
 from vivero.cli import main
-from vivero.storage.postgres import migrate
-from vivero.storage.postgres.migrate import Migration, read_migrations
+from vivero.node import engine_tasks
+from vivero.storage.schema import migrate
+from vivero.storage.schema.migrate import Migration, read_migrations
 
 VERSION = "0.2.0"
 NEXT = Migration(

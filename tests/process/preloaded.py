@@ -106,7 +106,14 @@ def become(module, arguments, environment, out, err):
 
 
 if __name__ == "__main__":
-    served = ("tree", "web.application", "metrics.exposition", "processes.child")
-    for name in ("cli.server", "cli.demo", "cli.start", "cli.worker", "program", "demo", *served):
+    served = ("node.tree", "web.application", "metrics.exposition", "processes.child")
+    for name in (
+        "cli.server.up",
+        "cli.server.demo",
+        "cli.processes.start",
+        "cli.processes.worker",
+        "program.program",
+        *served,
+    ):
         import_module(f"vivero.{name}")
     become(**serve())

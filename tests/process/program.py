@@ -27,7 +27,7 @@ _TURNS = itertools.cycle(random.sample(PORTS, len(PORTS)))
 """Ports in a random order: whoever asks later gets another one than somebody who does not listen yet."""
 
 
-COMPUTE = "vivero.engine.runtime.compute"
+COMPUTE = "vivero.engine.compute"
 
 
 def _command(process):

@@ -8,8 +8,8 @@ from time import monotonic
 import trio
 
 from vivero.cli import main
-from vivero.engine.core.records.instances import SetVariables
-from vivero.engine.runtime.consumer import batch
+from vivero.core.records.instances import SetVariables
+from vivero.engine.consumer import batch
 
 BLOCKS_S = 600.0
 TURN_S = 0.005

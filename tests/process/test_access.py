@@ -11,8 +11,8 @@ import pytest
 from tests.api.tls.conftest import write_certificate
 from tests.process.load import MODELS
 from tests.process.program import eventually
-from vivero.client import Client, Unreachable
-from vivero.storage import row_security
+from vivero.client.rest import Client, Unreachable
+from vivero.storage.access import row_security
 from vivero.storage.postgres import driver
 
 PASSWORD = "correct horse battery"

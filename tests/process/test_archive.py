@@ -11,13 +11,13 @@ import pytest
 import trio
 from click.testing import CliRunner
 
-from tests.jobs import object_store
-from tests.jobs.object_store import InBucket
+from tests.engine.jobs import object_store
+from tests.engine.jobs.object_store import InBucket
 from tests.process.http_client import Caller
 from tests.process.load import deploy
 from tests.process.program import eventually
 from vivero.cli import main
-from vivero.engine.jobs.archive.compression import summed
+from vivero.engine.retention.archive.compression import summed
 
 ROUNDS, TREES = 4, 20
 LARGE = 4_000

@@ -9,7 +9,7 @@ import trio
 from tests.process.load import Load, deploy
 from tests.process.restored import goes_on, note
 from tests.replicas import dsn_of
-from vivero import backups
+from vivero.operations import backups
 
 pytestmark = pytest.mark.long
 

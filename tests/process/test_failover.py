@@ -11,9 +11,9 @@ from tests.process.load import Load, deploy
 from tests.process.program import eventually
 from tests.process.status_watch import StatusWatch
 from tests.replicas import dsn_of
-from vivero.storage import partitions
+from vivero.storage.cluster import leadership
 from vivero.storage.postgres import driver
-from vivero.storage.postgres.migrate import migrate
+from vivero.storage.schema.migrate import migrate
 from vivero.storage.state import save
 
 RECOVERS_S = 40.0
@@ -122,7 +122,7 @@ async def _work(server):
     """A term with a batch that assigns ten keys. The last one."""
     connection = await driver.connect(server.dsn)
     await migrate(connection)
-    claim = await partitions.claim(connection, 1, "a")
+    claim = await leadership.claim(connection, 1, "a")
     last = claim.next_key + 9
     await connection.pipeline([save.fence(1, claim.epoch, claim.position, claim.position + 1, last + 1)])
     connection.close()

@@ -9,7 +9,7 @@ import pytest
 
 from tests.process.load import deploy
 from tests.process.program import eventually
-from vivero.storage.postgres.migrate import SCHEMA_VERSION
+from vivero.storage.schema.migrate import SCHEMA_VERSION
 
 pytestmark = pytest.mark.long
 

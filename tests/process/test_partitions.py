@@ -8,10 +8,10 @@ import pytest
 
 from tests.process.http_client import Caller
 from tests.process.program import eventually
-from vivero.engine.core.records.codec import encode_command
-from vivero.engine.core.records.messages import PublishMessage
-from vivero.storage import log
-from vivero.storage.log import LogEntry, Session
+from vivero.core.records.codec import encode_command
+from vivero.core.records.messages import PublishMessage
+from vivero.storage.log import command_log
+from vivero.storage.log.command_log import LogEntry, Session
 from vivero.storage.postgres import driver
 
 PARTITIONS = 3
@@ -34,15 +34,15 @@ def epochs(dsn):
 async def appending(dsn):
     """Appends a command to the log of a partition, as another node does."""
     connection, session = await driver.connect(dsn, name="vivero test"), Session(uuid4(), 1)
-    await log.begin(connection, *session)
+    await command_log.begin(connection, *session)
 
     async def append(partition):
         command = PublishMessage("hello", f"key-{partition}", 0, None, b"{}")
         entry = LogEntry("<default>", command.intent, encode_command(command), None)
-        (appended,), _ = await log.append_segment(connection, session, partition, uuid4(), None, [entry], True)
+        (appended,), _ = await command_log.append_segment(connection, session, partition, uuid4(), None, [entry], True)
 
         async def processed():
-            return await log.cursor(connection, partition) >= appended.position
+            return await command_log.cursor(connection, partition) >= appended.position
 
         await eventually(processed, f"partition {partition} processes its log")
 

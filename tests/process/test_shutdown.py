@@ -12,7 +12,7 @@ from tests.process.audit import audit, settled
 from tests.process.http_client import Caller, Unanswered
 from tests.process.load import Load, deploy
 from tests.process.program import eventually
-from vivero.storage.postgres.migrate import LOCK_KEY
+from vivero.storage.schema.migrate import LOCK_KEY
 
 STOPS_S = 30.0
 AWAITED = {"processDefinitionId": "one-task", "awaitCompletion": True, "requestTimeout": 600_000}

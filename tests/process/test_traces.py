@@ -6,7 +6,7 @@ from typing import NamedTuple
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from tests.connectors.conftest import serving
+from tests.engine.connectors.conftest import serving
 from tests.process.http_client import Caller
 from tests.process.load import deploy
 from tests.process.program import eventually, free_port

@@ -16,7 +16,7 @@ from tests.process.load import Load, deploy
 from tests.process.newer_program import NEXT, VERSION
 from tests.process.program import eventually
 from vivero.storage.postgres import driver
-from vivero.storage.postgres.migrate import LOCK_KEY, SCHEMA_VERSION, migrate, read_migrations
+from vivero.storage.schema.migrate import LOCK_KEY, SCHEMA_VERSION, migrate, read_migrations
 
 MIGRATIONS = "SELECT max(version), count(*)::int FROM schema_migrations"
 BEHIND = f"the database has schema version {NEXT}, but this program knows only {read_migrations()[-1]}"

@@ -11,7 +11,7 @@ import pytest
 import trio
 
 from tests.operations.tools import ROOT
-from vivero.client import Client
+from vivero.client.rest import Client
 
 GREET = ROOT / "examples" / "first" / "greet.bpmn"
 SEEN = ["COMPLETED", "ERROR_THROWN", "FAILED"]

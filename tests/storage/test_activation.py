@@ -11,14 +11,14 @@ import psycopg
 import pytest
 import trio
 
-from vivero.api.job_turns import FAIR_EVERY, JobTurns
-from vivero.storage import activation
-from vivero.storage.activation import AT_ONCE, MAX_TIMEOUT_MS, MAX_VARIABLES, Ask, Lease, Refusal, at_once
+from vivero.api.activation.job_turns import FAIR_EVERY, JobTurns
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.errors import ConnectionLost
 from vivero.storage.postgres.plans import by_index
 from vivero.storage.postgres.sql_files import Statement
-from vivero.storage.scan_bounds import Bounds
+from vivero.storage.work import activation
+from vivero.storage.work.activation import AT_ONCE, MAX_TIMEOUT_MS, MAX_VARIABLES, Ask, Lease, Refusal, at_once
+from vivero.storage.work.scan_bounds import Bounds
 
 PINNED = "2026-11-21T01:02:03Z"
 ROOM = 4_000_000

@@ -9,14 +9,14 @@ from uuid import UUID, uuid4
 import psycopg
 import pytest
 
-from vivero.engine.core.records.base import keys_of
-from vivero.storage import activation
-from vivero.storage.activation import MAX_VARIABLES, Ask, release, take_back
+from vivero.core.records.base import keys_of
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.plans import by_index
 from vivero.storage.postgres.sql_files import Statement, beside
-from vivero.storage.scan_bounds import EVERYTHING, SLOW_LOOKS, Bounds
 from vivero.storage.state import save
+from vivero.storage.work import activation
+from vivero.storage.work.activation import MAX_VARIABLES, Ask, release, take_back
+from vivero.storage.work.scan_bounds import EVERYTHING, SLOW_LOOKS, Bounds
 
 ROOM = 4_000_000
 PUT = """

@@ -3,7 +3,7 @@
 import pytest
 import trio
 
-from vivero.storage import attempts
+from vivero.storage.log import attempts
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.errors import DeadlineExceeded
 

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from vivero.storage.durations import bounds_of, bucket_of, percentiles
+from vivero.storage.state.durations import bounds_of, bucket_of, percentiles
 
 YEARS_MS = 2**63 - 1
 

@@ -8,13 +8,13 @@ import pytest
 from tests.chaos import replayed
 from tests.core import event_models
 from tests.core.models import end, start
-from tests.runtime.consumer.bench import NO_STATE
-from tests.runtime.whole_engine import EngineBench
+from tests.engine.consumer.bench import NO_STATE
+from tests.engine.whole_engine import EngineBench
 from tests.storage.schemas import running_instances
 from tests.storage.schemas.running_instances import PAGED, values
-from vivero.engine.core.records.instances import CreateInstance
-from vivero.storage import history
+from vivero.core.records.instances import CreateInstance
 from vivero.storage.postgres import driver
+from vivero.storage.retention import history
 
 KEPT = {*NO_STATE, "deleted_trees", "retention_clocks", "outbox_deliveries", "batch_operation_items", "audit_log"}
 """Tables whose rows are no part of a tree: logs, counts, other peoples' work."""

@@ -13,16 +13,16 @@ import pytest
 import trio
 import trio.testing
 
-from vivero.engine.core.records.jobs import CompleteJob
-from vivero.engine.runtime.appender.admission import InDoubt
-from vivero.engine.runtime.appender.calls import Append
-from vivero.engine.runtime.appender.settings import AppenderSettings
-from vivero.engine.runtime.appender.task import Appender
-from vivero.engine.runtime.supervision.children import Child
-from vivero.engine.runtime.supervision.settings import SupervisionSettings
-from vivero.engine.runtime.supervision.supervisor import Supervisor
-from vivero.storage import log
-from vivero.storage.log import LogEntry
+from vivero.core.records.jobs import CompleteJob
+from vivero.engine.appender.calls import Append
+from vivero.engine.appender.settings import AppenderSettings
+from vivero.engine.appender.task import Appender
+from vivero.engine.outcomes.admission import InDoubt
+from vivero.engine.supervision.children import Child
+from vivero.engine.supervision.settings import SupervisionSettings
+from vivero.engine.supervision.supervisor import Supervisor
+from vivero.storage.log import command_log
+from vivero.storage.log.command_log import LogEntry
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.errors import ConnectionLost, Retry
 
@@ -128,31 +128,31 @@ async def test_a_session_that_begins_late_ends_no_later_one(database, proxy, con
     """The appender gave its connection up before it had said anything else."""
     appender = uuid4()
     early = await driver.connect(proxy.dsn(database))
-    await log.begin(early, appender, 0)
+    await command_log.begin(early, appender, 0)
     for number in range(1, 2 * TIMES, 2):
         proxy.hold()
-        await given_up(early, proxy, partial(log.begin, early, appender, number))
+        await given_up(early, proxy, partial(command_log.begin, early, appender, number))
         early = await driver.connect(proxy.dsn(database))
-        session = await log.begin(early, appender, number + 1)
+        session = await command_log.begin(early, appender, number + 1)
         assert b"ERROR" not in await proxy.deliver()
-        await log.append(connection, session, 1, uuid4(), None, [LogEntry("t", "X:Y", b"{}")])
+        await command_log.append(connection, session, 1, uuid4(), None, [LogEntry("t", "X:Y", b"{}")])
     early.close()
 
 
 async def test_a_session_ends_with_its_backend_when_another_appender_begins(database, connection):
     """What its connection was told is with nobody any more; rows of programs that are gone do not pile up."""
     gone = await driver.connect(database)
-    session = await log.begin(gone, uuid4(), 1)
-    lives = await log.begin(connection, uuid4(), 1)
+    session = await command_log.begin(gone, uuid4(), 1)
+    lives = await command_log.begin(connection, uuid4(), 1)
     gone.close()
     with trio.fail_after(SECONDS):
         while (await connection.execute("SELECT count(*) FROM appenders")).rows[0][0] > 1:
             other = await driver.connect(database)
-            await log.begin(other, lives.appender, 0)
+            await command_log.begin(other, lives.appender, 0)
             other.close()
     with pytest.raises(Retry, match="is over"):
-        await log.append(connection, session, 1, uuid4(), None, [LogEntry("t", "X:Y", b"{}")])
-    await log.append(connection, lives, 1, uuid4(), None, [LogEntry("t", "X:Y", b"{}")])
+        await command_log.append(connection, session, 1, uuid4(), None, [LogEntry("t", "X:Y", b"{}")])
+    await command_log.append(connection, lives, 1, uuid4(), None, [LogEntry("t", "X:Y", b"{}")])
 
 
 async def given_up(connection, proxy, call):

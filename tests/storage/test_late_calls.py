@@ -18,39 +18,22 @@ from uuid import uuid4
 import pytest
 import trio
 
-from vivero.storage import (
-    activation,
-    archives,
-    attempts,
-    audit_log,
-    batch_operations,
-    clock,
-    directory,
-    erasure,
-    erasure_by_value,
-    event_consumers,
-    history,
-    identities,
-    job_executions,
-    log,
-    maintenance,
-    nodes,
-    outbox,
-    partitions,
-    routes,
-    sessions,
-    timers,
-    variable_values,
-)
-from vivero.storage.activation import Ask
-from vivero.storage.attempts import Suspicion
-from vivero.storage.outbox import EventId
-from vivero.storage.postgres import announcer, driver, migrate, notification_listener
+from vivero.storage.access import audit_log, directory, identities, sessions
+from vivero.storage.background import event_consumers, job_executions, outbox
+from vivero.storage.background.outbox import EventId
+from vivero.storage.cluster import clock, leadership, maintenance, nodes, routes
+from vivero.storage.log import attempts, command_log
+from vivero.storage.log.attempts import Suspicion
+from vivero.storage.postgres import announcer, driver, notification_listener
 from vivero.storage.postgres.errors import ConnectionLost
-from vivero.storage.postgres.migrate import Migration, MigrationError
 from vivero.storage.postgres.queries import label
 from vivero.storage.postgres.sql_files import beside, load
-from vivero.storage.state import definitions, message_channels, save
+from vivero.storage.retention import archives, erasure, erasure_by_value, history
+from vivero.storage.schema import migrate
+from vivero.storage.schema.migrate import Migration, MigrationError
+from vivero.storage.state import definitions, message_channels, save, variable_values
+from vivero.storage.work import activation, batch_operations, timers
+from vivero.storage.work.activation import Ask
 
 TIMES = int(os.environ.get("VIVERO_LATE", "1"))
 """How often each call comes late."""
@@ -283,7 +266,7 @@ async def again(case, connection):
 
 async def claimed(case, connection):
     """The next term of the same node."""
-    await partitions.claim(connection, 1, "a")
+    await leadership.claim(connection, 1, "a")
 
 
 async def worked_again(case, connection):
@@ -301,7 +284,7 @@ def between(partition, epoch, position, _to, next_key):
 
 async def _batch(connection, fenced):
     """A batch of the term that begins with it; what it does shows how often it was done."""
-    claim = await partitions.claim(connection, 1, "a")
+    claim = await leadership.claim(connection, 1, "a")
     fence = fenced(1, claim.epoch, claim.position, claim.position + 1, claim.next_key)
     mark = "INSERT INTO resources (sha256, bytes) VALUES (gen_random_uuid()::text, '')"
     await connection.pipeline([fence, (mark, ())])
@@ -315,34 +298,34 @@ async def purged_and_set_back(case, connection):
 
 
 async def renew(connection):
-    await partitions.renew(connection, await partitions.claim(connection, 1, "a"))
+    await leadership.renew(connection, await leadership.claim(connection, 1, "a"))
 
 
 async def begin_attempt(connection):
-    claim = await partitions.claim(connection, 1, "a")
+    claim = await leadership.claim(connection, 1, "a")
     await attempts.begin(connection, 1, claim.epoch, 1)
 
 
 async def end_attempt(connection):
-    claim = await partitions.claim(connection, 1, "a")
+    claim = await leadership.claim(connection, 1, "a")
     await attempts.begin(connection, 1, claim.epoch, 1)
     await attempts.end(connection, Suspicion(1, claim.epoch, 1, 1, True), "late")
 
 
 async def ended_by_the_next_term(case, connection):
     """It counts the attempt of the term before, and makes one itself."""
-    claim = await partitions.claim(connection, 1, "a")
+    claim = await leadership.claim(connection, 1, "a")
     await attempts.end(connection, Suspicion(1, claim.epoch - 1, 1, 1, True), "repeated")
     await attempts.begin(connection, 1, claim.epoch, 1)
 
 
 async def suspect(connection):
-    claim = await partitions.claim(connection, 1, "a")
+    claim = await leadership.claim(connection, 1, "a")
     await connection.execute(beside(attempts.__file__)["suspect"], (1, claim.epoch, 1, 9))
 
 
 async def end_owner(connection):
-    await connection.execute(beside(partitions.__file__)["end_owner"], (1, partitions.LEASE_S))
+    await connection.execute(beside(leadership.__file__)["end_owner"], (1, leadership.LEASE_S))
 
 
 async def taken_back_and_leased(case, connection):
@@ -402,17 +385,17 @@ async def release_of(connection):
 
 
 async def hand_over(connection):
-    await partitions.hand_over(connection, await partitions.claim(connection, 1, "a"))
+    await leadership.hand_over(connection, await leadership.claim(connection, 1, "a"))
 
 
 async def create_one_more(connection):
     """The partitions of a new database."""
-    count = (await connection.execute(beside(partitions.__file__)["count"])).rows[0][0]
-    await partitions.create(connection, count + 1)
+    count = (await connection.execute(beside(leadership.__file__)["count"])).rows[0][0]
+    await leadership.create(connection, count + 1)
 
 
 async def add_one_more(connection):
-    count = (await connection.execute(beside(partitions.__file__)["count"])).rows[0][0]
+    count = (await connection.execute(beside(leadership.__file__)["count"])).rows[0][0]
     await routes.add_partitions(connection, count + 1, count + 1, trio.current_time() + 60)
 
 
@@ -582,8 +565,8 @@ LEASED = (
 """
 )
 CASES = [
-    Case("log.forward", lambda c: log.forward(c, 1, 10), again, INBOX),
-    Case("log.purge_keys", lambda c: log.purge_keys(c, 3_600_000, 10), purged_and_set_back, KEYS),
+    Case("command_log.forward", lambda c: command_log.forward(c, 1, 10), again, INBOX),
+    Case("command_log.purge_keys", lambda c: command_log.purge_keys(c, 3_600_000, 10), purged_and_set_back, KEYS),
     Case("timers.purge", lambda c: timers.purge(c, DAY_MS, 10), purged_and_set_back, TIMERS),
     Case("timers.purge_stuck", lambda c: c.execute(beside(timers.__file__)["purge_stuck"]), again, STUCK),
     Case(
@@ -628,13 +611,13 @@ CASES = [
     Case("erasure_by_value.delete_executions", by_value("delete_executions", [FAILED]), again, BY_VALUE),
     Case("erasure_by_value.rename_workers", by_value("rename_workers", ["w"]), again, BY_VALUE),
     Case("message_channels.expire", lambda c: message_channels.expire(c, 1, 7, 10), again, MESSAGES),
-    Case("partitions.claim", lambda c: partitions.claim(c, 1, "a"), claimed),
-    Case("partitions.skip_lost", lambda c: partitions.claim(c, 1, "a"), claimed, "TRUNCATE since_recovery;"),
-    Case("partitions.renew", renew, claimed),
+    Case("leadership.claim", lambda c: leadership.claim(c, 1, "a"), claimed),
+    Case("leadership.skip_lost", lambda c: leadership.claim(c, 1, "a"), claimed, "TRUNCATE since_recovery;"),
+    Case("leadership.renew", renew, claimed),
     Case("attempts.begin", begin_attempt, claimed, NO_ATTEMPTS),
     Case("attempts.end", end_attempt, ended_by_the_next_term, NO_ATTEMPTS),
     Case("attempts.suspect", suspect, claimed, NO_ATTEMPTS),
-    Case("partitions.end_owner", end_owner, claimed),
+    Case("leadership.end_owner", end_owner, claimed),
     Case("save.fence", partial(_batch, fenced=save.fence), worked_again),
     Case("save.fence_between", partial(_batch, fenced=between), gone_on_again),
     Case("maintenance.make_log_partitions", made, again),
@@ -661,9 +644,9 @@ CASES = [
     Case("activation.take_back", take_back_of, taken_back_and_leased, LEASED),
     Case("activation.release", release_of, given_back_and_leased, LEASED),
     Case("activation.extend", lambda c: activation.extend(c, 1, 3_600_000, None), extended_by_less, LEASED),
-    Case("partitions.hand_over", hand_over, claimed),
-    Case("partitions.make_partitions", create_one_more, nothing),
-    Case("partitions.spread_slots", create_one_more, nothing),
+    Case("leadership.hand_over", hand_over, claimed),
+    Case("leadership.make_partitions", create_one_more, nothing),
+    Case("leadership.spread_slots", create_one_more, nothing),
     Case("routes.make_partitions", add_one_more, nothing),
     Case("routes.unpin", pin_tenant, nothing),
     Case("routes.pin", pin_tenant, nothing),
@@ -884,7 +867,7 @@ CHANGES = [
 """Changes by an administrator, in a transaction. `then` is the opposite: it waits for the change that is in doubt."""
 FIRST = {(statement, "statement") for statement in ("identities.set_password", "WITH found", "UPDATE authorizations")}
 """They lock nothing before, so the opposite does not wait; they are undone when their sessions end."""
-APPENDS = {"log.append", "log.append_fresh", "log.begin_appends"}
+APPENDS = {"command_log.append", "command_log.append_fresh", "command_log.begin_appends"}
 PARTS = {"activation.waiting_near"}
 """They are no statements of their own."""
 WITH_CHANGES = {"audit_log.add"}
@@ -899,7 +882,7 @@ def test_every_call_that_writes_is_tried_late():
     writing = {one.name for one in statements if WRITES.search(one.text)}
     fenced = {name for name in writing if name.startswith(FENCED)}
     assert len(fenced) > 30
-    elsewhere = {"save.fence", "save.fence_between", "announce", "ping", "partitions.skip_lost"}
+    elsewhere = {"save.fence", "save.fence_between", "announce", "ping", "leadership.skip_lost"}
     named = {case.statement for case in [*CASES, *CHANGES] if " " not in case.statement}
     assert writing - fenced - APPENDS - PARTS - WITH_CHANGES == named - elsewhere
 
@@ -1004,14 +987,14 @@ async def driver_connections(*dsns):
 async def test_partitions_of_a_new_database_are_made_once(proxy, database, connection):
     """Another program that makes them waits for the transaction in doubt, and finds them made."""
     async with driver_connections(proxy.dsn(database), database) as (early, later):
-        await partitions.create(early, 1)
+        await leadership.create(early, 1)
         keep_from(early, proxy, "COMMIT")
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(lost, lambda c: partitions.create(c, 3), early)
+            nursery.start_soon(lost, lambda c: leadership.create(c, 3), early)
             await proxy.until_kept()
             early.abort()
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(partitions.create, later, 3)
+            nursery.start_soon(leadership.create, later, 3)
             await until_blocked(connection)
             assert await proxy.deliver(), "nothing came: the test did not bite"
         owners = await connection.execute("SELECT partition_id, count(*) FROM slots GROUP BY 1 ORDER BY 1")

@@ -8,7 +8,7 @@ from psycopg.conninfo import make_conninfo
 
 from tests.core.message_models import model
 from tests.core.models import end, start, task
-from tests.runtime.consumer.bench import (
+from tests.engine.consumer.bench import (
     Ears,
     Models,
     Serial,
@@ -20,8 +20,8 @@ from tests.runtime.consumer.bench import (
     pin_clock,
     save_serially,
 )
-from vivero.engine.runtime.consumer.leadership import Consumer
-from vivero.engine.runtime.consumer.settings import ConsumerSettings
+from vivero.engine.consumer.leadership import Consumer
+from vivero.engine.consumer.settings import ConsumerSettings
 from vivero.storage.postgres import driver
 
 TIMES = int(os.environ.get("VIVERO_LATE", "3"))

@@ -10,9 +10,9 @@ import pytest
 import trio
 from psycopg.conninfo import make_conninfo
 
-from vivero.engine.core.records.effects import Rejection, RejectionCode
-from vivero.storage import log, log_batches
-from vivero.storage.log import CommandOutcome, LogEntry
+from vivero.core.records.effects import Rejection, RejectionCode
+from vivero.storage.log import command_log, log_batches
+from vivero.storage.log.command_log import CommandOutcome, LogEntry
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.errors import Conflict, DataPoison, Retry
 
@@ -37,8 +37,8 @@ def keyed(key, sha=SHA_A):
 
 
 async def append(connection, entries, partition=1, append_id=None, since=None, flush=True):
-    session = await log.begin(connection, uuid4(), 1)
-    return await log.append(connection, session, partition, append_id or uuid4(), since, entries, flush)
+    session = await command_log.begin(connection, uuid4(), 1)
+    return await command_log.append(connection, session, partition, append_id or uuid4(), since, entries, flush)
 
 
 async def short(connection, entries, partition=1, append_id=None, since=None):
@@ -71,13 +71,13 @@ async def test_commands_get_positions_in_order(connection):
     first = await append(connection, [plain(b'{"n":1}'), plain(b'{"n":2}')])
     second = await append(connection, [plain(b'{"n":3}', subject=7, trace="00-1")])
     assert [answer.position for answer in first + second] == at(1, 2, 3)
-    stored = await log.command(connection, ZERO + 3)
+    stored = await command_log.command(connection, ZERO + 3)
     assert (stored.partition, stored.tenant, stored.intent, stored.key) == (1, "t", "JOB:COMPLETE", 7)
     assert stored.payload == b'{"n":3}'
     assert stored.appended_at_ms == second[0].at_ms
     assert (stored.rows, stored.outcome) == ((), None)
-    assert await log.last_position(connection, 1) == ZERO + 3
-    assert await log.cursor(connection, 1) == ZERO
+    assert await command_log.last_position(connection, 1) == ZERO + 3
+    assert await command_log.cursor(connection, 1) == ZERO
 
 
 CALLS = {
@@ -106,7 +106,7 @@ async def test_positions_follow_the_numbers_of_the_call(connection, call):
     document = msgspec.json.encode(
         [{"o": o, "tenant": "t", "intent": "X:Y", "payload": f'{{"o":{o}}}'} for o in numbers]
     )
-    await connection.execute(call, (uuid4(), document, *await log.begin(connection, uuid4(), 1)))
+    await connection.execute(call, (uuid4(), document, *await command_log.begin(connection, uuid4(), 1)))
     rows = (await connection.execute("SELECT ord FROM command_log ORDER BY position")).rows
     assert [row[0] for row in rows] == [0, 1, 2, 3, 4]
 
@@ -362,7 +362,7 @@ async def test_the_partition_lock_does_not_wait_for_ever(connect, connection, en
     holder = await connect()
     for name in NAMES:
         await connection.script(f"ALTER FUNCTION {name} SET lock_timeout = '1ms'")
-    await log.begin(connection, uuid4(), 1)  # the first one of a database waits for any other
+    await command_log.begin(connection, uuid4(), 1)  # the first one of a database waits for any other
     async with holder.transaction():
         await append(holder, [entry(1)])
         with pytest.raises(Conflict):
@@ -377,8 +377,8 @@ async def test_the_functions_wait_for_the_partition_by_themselves(connection):
 
 
 async def append_tail(connection, entries, **more):
-    session = await log.begin(connection, uuid4(), 1)
-    return (await log.append_segment(connection, session, 1, uuid4(), more.get("since"), entries))[1]
+    session = await command_log.begin(connection, uuid4(), 1)
+    return (await command_log.append_segment(connection, session, 1, uuid4(), more.get("since"), entries))[1]
 
 
 @either_way
@@ -477,7 +477,7 @@ async def forward(connection):
     await connection.script(
         "INSERT INTO inbox (target_partition, tenant_id, intent, payload) VALUES (1, 't', 'X:Y', '{}')"
     )
-    return await log.forward(connection, 1, 10)
+    return await command_log.forward(connection, 1, 10)
 
 
 async def append_one(entry, connection):
@@ -510,16 +510,16 @@ async def test_the_jump_after_a_crash_is_flushed(careful, commits):
     )
     await crash(careful)
     await careful.script("SET synchronous_commit = off")
-    await log.begin(careful, uuid4(), 1)
+    await command_log.begin(careful, uuid4(), 1)
     assert await commits() == {-1: "on"}
 
 
 async def test_nothing_is_appended_without_a_session(connection):
-    session = await log.begin(connection, uuid4(), 1)
+    session = await command_log.begin(connection, uuid4(), 1)
     await crash(connection)
     for entry in (plain(), keyed("a")):
         with pytest.raises(Retry, match="is over"):
-            await log.append(connection, session, 1, uuid4(), None, [entry])
+            await command_log.append(connection, session, 1, uuid4(), None, [entry])
     assert (await count(connection), await connection_keys(connection)) == (0, 0)
 
 
@@ -549,7 +549,7 @@ async def test_two_that_append_after_a_crash_agree(connect, connection, three_pa
 async def test_what_a_crash_took_is_known_as_lost(connection, three_partitions):
     (kept,) = await append(connection, [plain()])
     (elsewhere,) = await append(connection, [plain()], partition=2)
-    assert await log.lost(connection, [kept.position, 77, elsewhere.position, 78]) == [77, 78]
+    assert await command_log.lost(connection, [kept.position, 77, elsewhere.position, 78]) == [77, 78]
 
 
 @pytest.fixture
@@ -563,7 +563,7 @@ async def standby(connect, connection):
 
 async def test_what_a_standby_has_not_got_yet_is_not_lost(standby):
     """A connection string may name several hosts, of which one is behind: what is missing there may be in the log."""
-    assert await log.lost(standby, [77]) == []
+    assert await command_log.lost(standby, [77]) == []
 
 
 async def test_the_inbox_moves_once_and_in_order(connect, connection):
@@ -577,7 +577,7 @@ async def test_the_inbox_moves_once_and_in_order(connect, connection):
 
     async def mover():
         own = await connect()
-        while (last := await log.forward(own, 1, 7)) is not None:
+        while (last := await command_log.forward(own, 1, 7)) is not None:
             moved.append(last)
         own.close()
 
@@ -594,8 +594,8 @@ async def test_forwarding_concerns_one_partition(connection, three_partitions):
     await connection.script(
         "INSERT INTO inbox (target_partition, tenant_id, intent, payload) VALUES (2, 't', 'X:Y', '{}')"
     )
-    assert await log.forward(connection, 1, 10) is None
-    assert await log.forward(connection, 2, 10) == at(1, partition=2)[0]
+    assert await command_log.forward(connection, 1, 10) is None
+    assert await command_log.forward(connection, 2, 10) == at(1, partition=2)[0]
 
 
 async def store_answer(connection, position, seq=0, request=None, rejection=None, response=None):
@@ -620,15 +620,15 @@ async def test_outcomes_are_those_of_answered_commands(connection):
     await store_answer(connection, 6, seq=1, request=5, response=b'{"late":true}')  # … and was
     await store_answer(connection, 7, request=4)  # goes back to 4, but does not answer it
     await store_answer(connection, 8, request=5, rejection=refused)
-    found = await log.outcomes(connection, at(8, 7, 5, 4, 3, 2, 1, 99))
+    found = await command_log.outcomes(connection, at(8, 7, 5, 4, 3, 2, 1, 99))
     assert sorted(found, key=lambda each: each.position) == [
         CommandOutcome(ZERO + 1, None, b'{"a":1}'),
         CommandOutcome(ZERO + 2),
         CommandOutcome(ZERO + 3, rejection),
         CommandOutcome(ZERO + 5, None, b'{"late":true}'),
     ]
-    assert await log.outcome(connection, ZERO + 4) is None
-    assert await log.outcomes(connection, []) == []
+    assert await command_log.outcome(connection, ZERO + 4) is None
+    assert await command_log.outcomes(connection, []) == []
 
 
 async def test_a_command_is_shown_with_its_events_and_outcome(connection):
@@ -636,10 +636,10 @@ async def test_a_command_is_shown_with_its_events_and_outcome(connection):
     await store_answer(connection, 1, response=b"null")
     rejection = Rejection(RejectionCode.NOT_FOUND, "no such job")
     await store_answer(connection, 1, seq=1, rejection=msgspec.json.encode(rejection))
-    stored = await log.command(connection, ZERO + 1)
+    stored = await command_log.command(connection, ZERO + 1)
     assert [(row.seq, row.version, row.events, row.rejection) for row in stored.rows] == [
         (0, 1, b'[["JobCompleted",5]]', None),
         (1, 1, b'[["JobCompleted",5]]', rejection),
     ]
     assert stored.outcome == CommandOutcome(ZERO + 1)
-    assert await log.command(connection, ZERO + 2) is None
+    assert await command_log.command(connection, ZERO + 2) is None

@@ -5,16 +5,16 @@ from functools import partial
 import pytest
 import trio
 
-from vivero.engine.core.records.jobs import CompleteJob
-from vivero.engine.runtime.appender.admission import InDoubt
-from vivero.engine.runtime.appender.calls import Append
-from vivero.engine.runtime.appender.settings import AppenderSettings
-from vivero.engine.runtime.appender.task import Appender
-from vivero.engine.runtime.supervision.children import Child
-from vivero.engine.runtime.supervision.settings import SupervisionSettings
-from vivero.engine.runtime.supervision.supervisor import Supervisor
+from vivero.core.records.jobs import CompleteJob
+from vivero.engine.appender.calls import Append
+from vivero.engine.appender.settings import AppenderSettings
+from vivero.engine.appender.task import Appender
+from vivero.engine.outcomes.admission import InDoubt
+from vivero.engine.supervision.children import Child
+from vivero.engine.supervision.settings import SupervisionSettings
+from vivero.engine.supervision.supervisor import Supervisor
 from vivero.storage.postgres import driver
-from vivero.storage.postgres.migrate import migrate
+from vivero.storage.schema.migrate import migrate
 
 SECONDS = 20.0
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from vivero.storage.normal_form import LONGEST, hash_of, normal_form, normal_hash
+from vivero.storage.state.normal_form import LONGEST, hash_of, normal_form, normal_hash
 
 SPELLINGS = {
     '"Köln"': ['"K\\u00f6ln"', ' "Köln" ', '"K\\u00F6ln"'],

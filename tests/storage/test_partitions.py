@@ -7,10 +7,11 @@ import pytest
 import trio
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from vivero.storage import log, partitions
-from vivero.storage.log import LogEntry
+from vivero.storage.cluster import leadership
+from vivero.storage.log import command_log
+from vivero.storage.log.command_log import LogEntry
 from vivero.storage.postgres import driver
-from vivero.storage.postgres.migrate import migrate
+from vivero.storage.schema.migrate import migrate
 
 
 @pytest.fixture
@@ -35,23 +36,23 @@ async def slots(connection):
 
 
 async def test_a_new_database_gets_as_many_as_asked(connection):
-    assert await partitions.create(connection, 3) == 3
+    assert await leadership.create(connection, 3) == 3
     assert await slots(connection) == {1: 342, 2: 341, 3: 341}
-    assert [await log.last_position(connection, number) for number in (1, 2, 3)] == [
+    assert [await command_log.last_position(connection, number) for number in (1, 2, 3)] == [
         number << 51 for number in (1, 2, 3)
     ]
-    assert (await partitions.claim(connection, 3, "a")).next_key == (3 << 51) + 1
+    assert (await leadership.claim(connection, 3, "a")).next_key == (3 << 51) + 1
 
 
 async def test_it_keeps_more_than_are_asked_for(connection):
-    await partitions.create(connection, 2)
-    assert await partitions.create(connection, 1) == 2
+    await leadership.create(connection, 2)
+    assert await leadership.create(connection, 1) == 2
     assert await slots(connection) == {1: 512, 2: 512}
 
 
 async def test_a_database_in_use_keeps_its_number(connection):
-    await partitions.claim(connection, 1, "a")
-    assert await partitions.create(connection, 2) == 1
+    await leadership.claim(connection, 1, "a")
+    assert await leadership.create(connection, 2) == 1
     assert await slots(connection) == {1: 1024}
 
 
@@ -63,37 +64,39 @@ WENT_BACK = "TRUNCATE since_recovery, appenders"
 
 
 async def next_keys(connection):
-    return [(await partitions.claim(connection, one, "a")).next_key - (one << 51) for one in (1, 2, 3)]
+    return [(await leadership.claim(connection, one, "a")).next_key - (one << 51) for one in (1, 2, 3)]
 
 
 async def test_no_key_is_assigned_again_after_the_database_went_back(connection):
     """Whatever comes first afterwards, a term or an append: the last keys may be missing here, but known to others."""
-    await partitions.create(connection, 3)
+    await leadership.create(connection, 3)
     assert await next_keys(connection) == [1, 1, 1]
     await connection.script(WENT_BACK)
     assert await next_keys(connection) == [1 + JUMP] * 3
     assert await next_keys(connection) == [1 + JUMP] * 3
     await connection.script(WENT_BACK)
-    await log.begin(connection, uuid4(), 1)
+    await command_log.begin(connection, uuid4(), 1)
     assert await next_keys(connection) == [1 + 2 * JUMP] * 3
 
 
 async def position_of_an_append(connection):
-    session = await log.begin(connection, uuid4(), 1)
-    (answer,) = await log.append(connection, session, 1, uuid4(), None, [LogEntry("t", "JOB:COMPLETE", b"{}")], True)
+    session = await command_log.begin(connection, uuid4(), 1)
+    (answer,) = await command_log.append(
+        connection, session, 1, uuid4(), None, [LogEntry("t", "JOB:COMPLETE", b"{}")], True
+    )
     return answer.position - (1 << 51)
 
 
 async def test_the_older_a_backup_the_farther_the_jump(connection):
     """Two days at 65,536 positions and 262,144 keys a second: more than the original can have given out since."""
     await position_of_an_append(connection)
-    await partitions.claim(connection, 1, "a")
+    await leadership.claim(connection, 1, "a")
     await connection.execute("UPDATE command_log SET at = at - interval '2 days'")
     await connection.script(WENT_BACK)
     gone_s = 2 * 86_400
     position = await position_of_an_append(connection)
     assert gone_s << 16 <= position <= (gone_s << 16) + RANGE + (100 << 16)
-    key = (await partitions.claim(connection, 1, "a")).next_key - (1 << 51)
+    key = (await leadership.claim(connection, 1, "a")).next_key - (1 << 51)
     assert gone_s << 18 < key <= (gone_s + 100) << 18
     assert await position_of_an_append(connection) == position + 1
 
@@ -105,7 +108,7 @@ async def test_a_clock_that_is_far_off_does_not_use_up_a_partition(connection):
         await connection.script(WENT_BACK)
     longest_s = 400 * 86_400
     assert longest_s << 16 < await position_of_an_append(connection) <= (longest_s << 16) + 2 * RANGE
-    assert (await partitions.claim(connection, 1, "a")).next_key - (1 << 51) == 1 + (longest_s << 18) + JUMP
+    assert (await leadership.claim(connection, 1, "a")).next_key - (1 << 51) == 1 + (longest_s << 18) + JUMP
 
 
 async def test_a_partition_whose_log_is_empty_jumps_by_the_age_of_its_schema(connection):
@@ -129,7 +132,7 @@ async def test_a_term_waits_for_a_jump_that_is_under_way(connect, connection):
     claims = []
 
     async def claim():
-        claims.append(await partitions.claim(second, 1, "a"))
+        claims.append(await leadership.claim(second, 1, "a"))
 
     async with trio.open_nursery() as nursery, first.transaction():
         await first.execute("SELECT skip_lost_positions()")
@@ -160,7 +163,7 @@ async def test_a_copy_of_a_database_assigns_other_keys(connection, postgres_dsn,
 
 
 async def next_key(connection):
-    return (await partitions.claim(connection, 1, "a")).next_key - (1 << 51)
+    return (await leadership.claim(connection, 1, "a")).next_key - (1 << 51)
 
 
 async def test_programs_that_start_at_once_make_them_once(connect):
@@ -168,7 +171,7 @@ async def test_programs_that_start_at_once_make_them_once(connect):
 
     async def start(asked):
         connection = await connect()
-        counts.append(await partitions.create(connection, asked))
+        counts.append(await leadership.create(connection, asked))
         connection.close()
 
     async with trio.open_nursery() as nursery:

@@ -5,8 +5,8 @@ import json
 import psycopg
 import pytest
 
-from vivero.storage import reads
 from vivero.storage.postgres import driver
+from vivero.storage.reads import single_reads
 
 PINNED, PINNED_MS = "2026-11-21T01:02:03Z", 1795222923000
 INSTANCE = (
@@ -35,7 +35,9 @@ def put_variable(sync, key, scope, name, value):
 
 
 async def test_the_installation_has_an_identity(sync, connection):
-    assert await reads.cluster_id(connection) == str(sync.execute("SELECT cluster_id FROM cluster").fetchone()[0])
+    assert await single_reads.cluster_id(connection) == str(
+        sync.execute("SELECT cluster_id FROM cluster").fetchone()[0]
+    )
 
 
 async def test_the_file_of_a_definition(sync, connection):
@@ -43,30 +45,30 @@ async def test_the_file_of_a_definition(sync, connection):
     definition = "INSERT INTO process_definitions VALUES (%s, 1, 't', 'p', %s, NULL, NULL, 'f', 'aa', %s, now())"
     for key, state in ((1, "ACTIVE"), (2, "DRAINING"), (3, "DELETED")):
         sync.execute(definition, [key, key, state])
-    assert await reads.definition_xml(connection, 1) == b"<xml/>\xff"
-    assert await reads.definition_xml(connection, 2) == b"<xml/>\xff"
-    assert await reads.definition_xml(connection, 3) is None
-    assert await reads.definition_xml(connection, 4) is None
+    assert await single_reads.definition_xml(connection, 1) == b"<xml/>\xff"
+    assert await single_reads.definition_xml(connection, 2) == b"<xml/>\xff"
+    assert await single_reads.definition_xml(connection, 3) is None
+    assert await single_reads.definition_xml(connection, 4) is None
 
 
 async def test_the_result_of_an_instance(sync, connection):
     sync.execute(INSTANCE, [1, "ACTIVATED", None])
-    assert await reads.result(connection, 1, None) is None
-    assert await reads.result(connection, 2, None) is None
+    assert await single_reads.result(connection, 1, None) is None
+    assert await single_reads.result(connection, 2, None) is None
     sync.execute("UPDATE process_instances SET state = 'COMPLETED', ended_at = now()")
-    empty = await reads.result(connection, 1, None)
+    empty = await single_reads.result(connection, 1, None)
     assert (empty.state, empty.variables) == ("COMPLETED", b"{}")
     put_variable(sync, 10, 1, "b", "[1]")
     put_variable(sync, 11, 1, 'a"', '"x"')
     put_variable(sync, 12, 5, "inner", "1")
-    assert json.loads((await reads.result(connection, 1, None)).variables) == {'a"': "x", "b": [1]}
-    assert json.loads((await reads.result(connection, 1, ["b", "c"])).variables) == {"b": [1]}
+    assert json.loads((await single_reads.result(connection, 1, None)).variables) == {'a"': "x", "b": [1]}
+    assert json.loads((await single_reads.result(connection, 1, ["b", "c"])).variables) == {"b": [1]}
 
 
 async def test_an_instance_has_a_root_whether_it_runs_or_not(sync, connection):
     sync.execute(INSTANCE, [1, "COMPLETED", PINNED])
-    assert await reads.root_of_instance(connection, 1) == 1
-    assert await reads.root_of_instance(connection, 2) is None
+    assert await single_reads.root_of_instance(connection, 1) == 1
+    assert await single_reads.root_of_instance(connection, 2) is None
 
 
 async def test_a_scope_sees_the_innermost_variables_and_the_engines_time(sync, connection):
@@ -80,7 +82,7 @@ async def test_a_scope_sees_the_innermost_variables_and_the_engines_time(sync, c
     put_variable(sync, 10, 1, "x", "1")
     put_variable(sync, 11, 2, "x", "2")
     put_variable(sync, 12, 1, "y", "3")
-    assert await reads.scope(connection, None) == (PINNED_MS, b"{}")
-    assert await reads.scope(connection, 99) == (PINNED_MS, None)
-    assert json.loads((await reads.scope(connection, 1))[1]) == {"x": 1, "y": 3}
-    assert json.loads((await reads.scope(connection, 2))[1]) == {"x": 2, "y": 3}
+    assert await single_reads.scope(connection, None) == (PINNED_MS, b"{}")
+    assert await single_reads.scope(connection, 99) == (PINNED_MS, None)
+    assert json.loads((await single_reads.scope(connection, 1))[1]) == {"x": 1, "y": 3}
+    assert json.loads((await single_reads.scope(connection, 2))[1]) == {"x": 2, "y": 3}

@@ -7,12 +7,14 @@ import psycopg
 import pytest
 import trio
 
-from vivero.engine.core.routes import Routes, slot_of
-from vivero.storage import directory, partitions, routes, state
+from vivero.core.partitions.routes import Routes, slot_of
+from vivero.storage import state
+from vivero.storage.access import directory
+from vivero.storage.cluster import leadership, routes
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.errors import DataPoison
-from vivero.storage.postgres.migrate import migrate
 from vivero.storage.postgres.sql_files import load
+from vivero.storage.schema.migrate import migrate
 
 
 @pytest.fixture
@@ -47,7 +49,7 @@ async def test_one_partition_needs_no_slots(connection):
 
 
 async def test_the_owners_of_slots_are_read(connection):
-    await partitions.create(connection, 3)
+    await leadership.create(connection, 3)
     await connection.execute("UPDATE slots SET partition_id = 3 WHERE slot = 7")
     read = await routes.read(connection)
     assert (read.partitions, len(read.slots), read.slots[7]) == (3, 1_024, 3)
@@ -89,7 +91,7 @@ async def test_a_change_is_told_to_all_nodes(connection, database, change):
 
 async def test_pins_end_with_their_tenant(connection, database):
     """A later tenant with the same id begins in all partitions, and all nodes hear of it."""
-    await partitions.create(connection, 2)
+    await leadership.create(connection, 2)
     await directory.create(connection, directory.TENANT, "acme", ("Acme", None))
     await routes.pin(connection, "acme", [2])
     pinned = await routes.read(connection)

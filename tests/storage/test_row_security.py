@@ -6,10 +6,11 @@ import trio
 
 from tests.api.conftest import KEY, Rows
 from tests.two_tenants import OTHER, fill, log_command
-from vivero.storage import row_security
-from vivero.storage.postgres import driver, migrate
-from vivero.storage.row_security_policies import POLICIES, SHARED, VIEWS
-from vivero.storage.tenants import scope
+from vivero.storage.access import row_security
+from vivero.storage.access.row_security_policies import POLICIES, SHARED, VIEWS
+from vivero.storage.access.tenants import scope
+from vivero.storage.postgres import driver
+from vivero.storage.schema import migrate
 
 SEVERAL = {
     "process_instances": 2,

@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from vivero.engine.core.records.base import keys_of
-from vivero.storage.scan_bounds import (
+from vivero.core.records.base import keys_of
+from vivero.storage.work.scan_bounds import (
     EVERYTHING,
     MAX_PRIORITIES,
     MAX_SUBJECTS,

@@ -5,10 +5,10 @@ import json
 import msgspec
 import pytest
 
-from vivero.engine.core.records.instances import CreateInstance, VariableSet
-from vivero.engine.core.records.messages import MessagePublished
-from vivero.storage.erasure import Subject
-from vivero.storage.sought import Sought
+from vivero.core.records.instances import CreateInstance, VariableSet
+from vivero.core.records.messages import MessagePublished
+from vivero.storage.retention.erasure import Subject
+from vivero.storage.retention.sought import Sought
 
 NAME = "Jörg O'Neil"
 ESCAPED = json.dumps(NAME)

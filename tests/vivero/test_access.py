@@ -15,13 +15,13 @@ import pytest
 import structlog
 from click.testing import CliRunner
 
-from vivero import access
-from vivero.access import NotProtected
 from vivero.api.access.passwords import verify
 from vivero.api.access.tokens import digest
 from vivero.cli import main
-from vivero.client import credentials_from
-from vivero.config import Config, ConfigError, load
+from vivero.client.rest import credentials_from
+from vivero.config.sections import Config, ConfigError, load
+from vivero.program import access
+from vivero.program.access import NotProtected
 
 
 def configured(host="127.0.0.1", **auth):

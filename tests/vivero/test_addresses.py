@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from vivero.config import ConfigError, load
-from vivero.engine_tasks import address_of
+from vivero.config.sections import ConfigError, load
+from vivero.node.engine_tasks import address_of
 
 TLS = {"tls.certificate": Path("chain.pem"), "tls.key": Path("key.pem")}
 

@@ -8,17 +8,18 @@ from pathlib import Path
 import pytest
 import trio
 
-from vivero import background, job_modules, tree
 from vivero.api.http1.listeners import open_listeners
-from vivero.api.server import Endpoint
-from vivero.chores import no_connections, registries
-from vivero.config import Config, load
+from vivero.api.serving.server import Endpoint
+from vivero.config.sections import Config, load
 from vivero.engine.jobs.configured import configured
 from vivero.engine.jobs.definitions import Runs
 from vivero.engine.jobs.settings import JobSettings
-from vivero.job_modules import BadJobs
-from vivero.storage import job_executions
-from vivero.storage.postgres import driver, migrate
+from vivero.node import background, job_modules, tree
+from vivero.node.chores import no_connections, registries
+from vivero.node.job_modules import BadJobs
+from vivero.storage.background import job_executions
+from vivero.storage.postgres import driver
+from vivero.storage.schema import migrate
 
 GREET = Path(__file__).parents[2] / "examples" / "first" / "greet.bpmn"
 EXAMPLE = Path(__file__).parents[2] / "examples" / "jobs" / "jobs.py"

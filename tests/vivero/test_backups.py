@@ -9,17 +9,17 @@ import pytest
 from click.testing import CliRunner
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from vivero import backups
-from vivero.backups import BackupProblem
-from vivero.cli.backup import backup, restore
-from vivero.cli.db import roles
-from vivero.cli.doctor import doctor
-from vivero.cli.migrate import migrate as migrate_command
-from vivero.dump_tools import Meter, NoTool, run_tool, tool
+from vivero.cli.server.backup import backup, restore
+from vivero.cli.server.db import roles
+from vivero.cli.server.doctor import doctor
+from vivero.cli.server.migrate import migrate as migrate_command
 from vivero.embedded.binaries import BIN_VARIABLE
+from vivero.operations import backups
+from vivero.operations.backups import BackupProblem
+from vivero.operations.dump_tools import Meter, NoTool, run_tool, tool
 from vivero.storage.postgres import driver
 from vivero.storage.postgres import dsn as conninfo
-from vivero.storage.postgres.migrate import SCHEMA_VERSION, migrate
+from vivero.storage.schema.migrate import SCHEMA_VERSION, migrate
 
 UNSAFE = {"VIVERO_DATABASE_ALLOW_UNSAFE_COMMITS": "true"}
 

@@ -8,14 +8,14 @@ import pytest
 import trio
 from psycopg.conninfo import conninfo_to_dict
 
-from vivero import budget
 from vivero.api.access.settings import TenantSettings
-from vivero.config import Config, DatabaseSettings
-from vivero.connection_budget import TooFewConnections, fit
+from vivero.config import budget
+from vivero.config.connection_budget import TooFewConnections, fit
+from vivero.config.roles import Role
+from vivero.config.sections import Config, DatabaseSettings
 from vivero.engine.jobs.settings import JobSettings
-from vivero.roles import Role
-from vivero.storage import nodes
-from vivero.storage.nodes import Registration
+from vivero.storage.cluster import nodes
+from vivero.storage.cluster.nodes import Registration
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.dsn import with_user
 

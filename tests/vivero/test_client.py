@@ -5,7 +5,7 @@ import json
 import httpx
 import pytest
 
-from vivero.client import ApiError, BadAddress, Client, ClientError, Missing, Unreachable, address_from, normalised
+from vivero.client.rest import ApiError, BadAddress, Client, ClientError, Missing, Unreachable, address_from, normalised
 
 PAGE = {"totalItems": 5, "hasMoreTotalItems": False, "startCursor": "YQ==", "endCursor": "Yg=="}
 

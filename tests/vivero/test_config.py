@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from vivero import config
-from vivero.config import Config, ConfigError, load
+from vivero.config import sections
+from vivero.config.roles import Role
+from vivero.config.sections import Config, ConfigError, load
+from vivero.config.settings_lines import lines_of
 from vivero.engine.jobs.type_settings import JobTypeSettings
-from vivero.roles import Role
-from vivero.settings_lines import lines_of
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def test_a_role_that_does_not_exist(given, complaint):
 
 
 def test_every_setting_can_be_set_in_the_environment():
-    for name in config.names():
+    for name in sections.names():
         section, _, item = name.rpartition(".")
         value = getattr(getattr(Config(), section) if section else Config(), item)
         spelled = ("9" if name.endswith("port") else "x") if value is None else str(value)
@@ -142,7 +142,7 @@ def test_a_file_that_is_not_there(tmp_path):
     ],
 )
 def test_a_misspelt_variable_is_noticed(name, meant):
-    assert config.misspelt({name: "1"}) == ({} if meant is None else {name: meant})
+    assert sections.misspelt({name: "1"}) == ({} if meant is None else {name: meant})
 
 
 def test_a_misspelt_setting_of_the_file_is_named_with_what_was_meant(file):
@@ -206,7 +206,7 @@ def test_a_variable_may_name_a_file_with_the_value(tmp_path):
     secret.write_text("of the file\n")
     given = {"VIVERO_AUTH_ADMIN_PASSWORD_FILE": str(secret)}
     assert load(environment=given).auth.admin_password == "of the file"
-    assert config.misspelt(given) == {}
+    assert sections.misspelt(given) == {}
     assert load(environment={"VIVERO_DATABASE_URL_FILE": str(secret)}).database.url == "of the file"
 
 
@@ -216,4 +216,4 @@ def test_a_file_of_a_value_that_is_missing_or_one_too_many_is_named(tmp_path):
     both = {"VIVERO_API_PORT": "1", "VIVERO_API_PORT_FILE": str(tmp_path)}
     with pytest.raises(ConfigError, match="VIVERO_API_PORT_FILE and VIVERO_API_PORT are both set"):
         load(environment=both)
-    assert config.misspelt({"VIVERO_API_PORTS_FILE": "x"}) == {"VIVERO_API_PORTS_FILE": "VIVERO_API_PORT_FILE"}
+    assert sections.misspelt({"VIVERO_API_PORTS_FILE": "x"}) == {"VIVERO_API_PORTS_FILE": "VIVERO_API_PORT_FILE"}

@@ -10,9 +10,9 @@ import httpx
 import pytest
 from rich.console import Console
 
-from vivero import demo
-from vivero.client import ApiError, ClientError, Page
-from vivero.program import Ready
+from vivero.client.rest import ApiError, ClientError, Page
+from vivero.program import demo
+from vivero.program.program import Ready
 
 pytestmark = pytest.mark.process
 

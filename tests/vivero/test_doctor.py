@@ -9,17 +9,17 @@ import pytest
 from click.testing import CliRunner
 
 from vivero.cli import main
-from vivero.cli.doctor import archive as archive_finding
-from vivero.cli.doctor import disk, doctor
-from vivero.config import load
-from vivero.doctor import judge, worst
-from vivero.findings import Level
-from vivero.storage import diagnosis
-from vivero.storage.diagnosis import DeadRows, Facts, Slot, Standby
-from vivero.storage.history import State
+from vivero.cli.server.doctor import archive as archive_finding
+from vivero.cli.server.doctor import disk, doctor
+from vivero.config.sections import load
+from vivero.operations.doctor import judge, worst
+from vivero.operations.findings import Level
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.connection_limit import Limit
-from vivero.storage.postgres.migrate import SCHEMA_VERSION
+from vivero.storage.reads import diagnosis
+from vivero.storage.reads.diagnosis import DeadRows, Facts, Slot, Standby
+from vivero.storage.retention.history import State
+from vivero.storage.schema.migrate import SCHEMA_VERSION
 
 SETTINGS = {
     "fsync": "on",

@@ -7,15 +7,15 @@ from contextlib import contextmanager
 
 import pytest
 
-from vivero import client_answers
 from vivero.api.access import code_flow, signing_keys
 from vivero.api.access.code_flow import ProviderFailed
 from vivero.api.access.verified import KeysUnavailable
-from vivero.client import Client, ClientError
-from vivero.collectors import MAX_ANSWER_BYTES, CollectorSession
-from vivero.engine.jobs.archive import s3
-from vivero.engine.jobs.archive.s3 import Bucket, S3Store
-from vivero.storage.archives import ArchiveProblem
+from vivero.client import answers
+from vivero.client.rest import Client, ClientError
+from vivero.engine.retention.archive import s3
+from vivero.engine.retention.archive.s3 import Bucket, S3Store
+from vivero.storage.retention.archives import ArchiveProblem
+from vivero.tracing.collectors import MAX_ANSWER_BYTES, CollectorSession
 
 BUFFERED = 16 << 20
 """Bytes that sockets hold at most."""
@@ -98,7 +98,7 @@ async def test_an_identity_provider():
 
 @pytest.mark.parametrize("status", [b"200 OK", b"400 Bad Request"])
 async def test_the_client(monkeypatch, status):
-    monkeypatch.setattr(client_answers, "MAX_ANSWER_BYTES", 1 << 20)
+    monkeypatch.setattr(answers, "MAX_ANSWER_BYTES", 1 << 20)
     with endless(status) as server:
         async with Client(server.url) as client:
             with pytest.raises(ClientError, match="has more than 1 MiB"):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from vivero.files import Unreadable, read_bytes, read_text, read_whole, text_of
-from vivero.json_input import parsed
+from vivero.config.files import Unreadable, read_bytes, read_text, read_whole, text_of
+from vivero.config.json_input import parsed
 
 TEXT = '{"a": "ü→"}'
 

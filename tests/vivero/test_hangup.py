@@ -12,7 +12,7 @@ import pytest
 
 PROGRAM = """
 import signal, structlog, sys, trio
-from vivero.hangup import Hangup
+from vivero.program.hangup import Hangup
 
 async def main():
     stop, hangup = trio.Event(), Hangup()

@@ -5,7 +5,7 @@ import threading
 import pytest
 import trio
 
-from vivero.late import Late
+from vivero.metrics.late import Late
 
 
 async def test_the_first_users_share_what_a_thread_makes():

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from vivero.node_events import NodeEvents
-from vivero.storage.batch_operations import BATCHES_CHANNEL
-from vivero.storage.identities import CHANNEL, SESSIONS_ENDED
+from vivero.node.node_events import NodeEvents
+from vivero.storage.access.identities import CHANNEL, SESSIONS_ENDED
+from vivero.storage.work.batch_operations import BATCHES_CHANNEL
 
 
 @pytest.mark.parametrize(("payload", "done"), [("", ["forget", "end_waits"]), (SESSIONS_ENDED, ["forget_sessions"])])

@@ -4,15 +4,16 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from vivero import backups
-from vivero.config import load
-from vivero.database import pending, prepare
-from vivero.doctor import judge
-from vivero.engine.runtime.cluster.versions import IncompatibleVersion
-from vivero.storage import backups as queries
-from vivero.storage import diagnosis, nodes
+from vivero.config.sections import load
+from vivero.engine.cluster.versions import IncompatibleVersion
+from vivero.operations import backups
+from vivero.operations.doctor import judge
+from vivero.program.database import pending, prepare
+from vivero.storage.cluster import nodes
 from vivero.storage.postgres.driver import connect
-from vivero.storage.postgres.migrate import SCHEMA_VERSION, migrate, read_migrations
+from vivero.storage.reads import diagnosis
+from vivero.storage.retention import backups as queries
+from vivero.storage.schema.migrate import SCHEMA_VERSION, migrate, read_migrations
 
 MIGRATIONS = read_migrations()
 NODES, INSTANCES = 13, 6

@@ -5,7 +5,7 @@ import resource
 import pytest
 import structlog
 
-from vivero import program
+from vivero.program import program
 
 INFINITY = resource.RLIM_INFINITY
 

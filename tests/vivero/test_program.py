@@ -7,10 +7,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from vivero import database, program
-from vivero.cli.failures import alone
-from vivero.config import Config, load
-from vivero.storage.postgres.migrate import read_migrations
+from vivero.cli.shared.failures import alone
+from vivero.config.sections import Config, load
+from vivero.program import database, program
+from vivero.storage.schema.migrate import read_migrations
 
 GREET = Path(__file__).parents[2] / "examples" / "first" / "greet.bpmn"
 

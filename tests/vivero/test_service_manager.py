@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from vivero import service_manager
+from vivero.program import service_manager
 
 
 @pytest.fixture

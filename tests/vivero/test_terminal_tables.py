@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from vivero.terminal_tables import Column, field, fitted, plain_header, plain_row
+from vivero.terminal.terminal_tables import Column, field, fitted, plain_header, plain_row
 
 KEY = "2251799813685255"
 COLUMNS = (

@@ -8,10 +8,10 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from rich.console import Console
 
 from tests.vivero.metrics.nodes import running
-from vivero import top_processes
-from vivero.cli.top import Answers, show_all
-from vivero.client import Client
-from vivero.top import Between, Reading, read, rows
+from vivero.cli.looking.top import Answers, show_all
+from vivero.client.rest import Client
+from vivero.terminal import top_processes
+from vivero.terminal.top import Between, Reading, read, rows
 
 
 class Metrics:

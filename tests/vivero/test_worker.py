@@ -6,7 +6,7 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from vivero.client import Answer, ApiError, ClientError, Unreachable
+from vivero.client.rest import Answer, ApiError, ClientError, Unreachable
 from vivero.worker import MAX_MESSAGE, JobError, JobFailed, JobOutcome, Worker, WorkerSettings
 
 

@@ -1,6 +1,9 @@
 """The command line. `main` lists every command with one line of help, and imports a command's code when it runs.
 
 Therefore `vivero --help` imports only click, and `vivero feel` starts without the server's libraries.
+
+Entry: `main`.
+Imports: nothing of ours.
 """
 
 from __future__ import annotations
@@ -11,70 +14,79 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from vivero.cli.groups import Group, suggested_options
-from vivero.cli.loading import load
+from vivero.cli.shared.groups import Group, suggested_options
+from vivero.cli.shared.loading import load
 
 COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "The server": {
-        "up": ("server:up", "Start the server, with an embedded PostgreSQL or your own."),
-        "demo": ("demo:demo", "Watch an order process run, from deployment to end."),
-        "migrate": ("migrate:migrate", "Migrate a database's schema, then exit."),
-        "partitions": ("partitions:partitions", "List partitions, pin tenants to them, and raise their number."),
-        "log-levels": ("log_levels:log_levels", "Show and change what loggers of running nodes log."),
-        "drain": ("nodes:drain", "Hand a node's partitions over to other nodes, for maintenance."),
-        "db": ("db:db", "Print the SQL of the second database role, for multi-tenancy."),
-        "background": ("background:background", "List, run, pause, cancel and retry background jobs."),
-        "outbox": ("outbox:outbox", "List, retry and drop deliveries of the outbox webhook."),
-        "backup": ("backup:backup", "Back up the database into a new directory, while the server works."),
-        "restore": ("backup:restore", "Restore a backup of `vivero backup` into an empty database."),
-        "archive": ("archive:archive", "List, show, check, adopt and erase archived process instances."),
-        "doctor": ("doctor:doctor", "Check PostgreSQL: settings, vacuum, connections, replication, clocks, disk."),
-        "database-url": ("migrate:database_url", "Print the URL of a running embedded PostgreSQL, for psql."),
+        "up": ("server.up:up", "Start the server, with an embedded PostgreSQL or your own."),
+        "demo": ("server.demo:demo", "Watch an order process run, from deployment to end."),
+        "migrate": ("server.migrate:migrate", "Migrate a database's schema, then exit."),
+        "partitions": ("server.partitions:partitions", "List partitions, pin tenants to them, and raise their number."),
+        "log-levels": ("server.log_levels:log_levels", "Show and change what loggers of running nodes log."),
+        "drain": ("server.nodes:drain", "Hand a node's partitions over to other nodes, for maintenance."),
+        "db": ("server.db:db", "Print the SQL of the second database role, for multi-tenancy."),
+        "background": ("server.background:background", "List, run, pause, cancel and retry background jobs."),
+        "outbox": ("server.outbox:outbox", "List, retry and drop deliveries of the outbox webhook."),
+        "backup": ("server.backup:backup", "Back up the database into a new directory, while the server works."),
+        "restore": ("server.backup:restore", "Restore a backup of `vivero backup` into an empty database."),
+        "archive": ("server.archive:archive", "List, show, check, adopt and erase archived process instances."),
+        "doctor": (
+            "server.doctor:doctor",
+            "Check PostgreSQL: settings, vacuum, connections, replication, clocks, disk.",
+        ),
+        "database-url": ("server.migrate:database_url", "Print the URL of a running embedded PostgreSQL, for psql."),
     },
     "Processes": {
-        "deploy": ("deploy:deploy", "Deploy BPMN files and forms, all or none."),
-        "start": ("start:start", "Start a process; with --await, wait for its result."),
-        "validate": ("validate:validate", "Check BPMN files and forms as a deployment does, without a server."),
-        "message": ("messages:message", "Publish and correlate messages, list buffered ones and subscriptions."),
-        "signal": ("messages:signal", "Broadcast a signal."),
-        "set": ("variables:set_", "Set variables of process instances."),
-        "task": ("tasks:task", "List, show, claim, assign, update and complete user tasks."),
-        "cancel": ("changes:cancel", "Cancel process instances: by key, or all that match."),
-        "resolve": ("changes:resolve", "Resolve incidents: by key, or all that match."),
-        "delete": ("deletion:delete", "Delete ended process instances: by key, or all that match."),
-        "erase": ("deletion:erase", "Erase a person's data: ended instances, logs, archive."),
-        "batches": ("batches:batches", "List, show, suspend, resume and cancel batch operations."),
-        "fire": ("timers:fire", "Fire timers now."),
-        "move": ("timers:move", "Move the due date of a timer."),
-        "job": ("job:job", "Complete, fail and change jobs by hand."),
-        "worker": ("worker:worker", "Run a shell command for each job of a type."),
+        "deploy": ("processes.deploy:deploy", "Deploy BPMN files and forms, all or none."),
+        "start": ("processes.start:start", "Start a process; with --await, wait for its result."),
+        "validate": (
+            "processes.validate:validate",
+            "Check BPMN files and forms as a deployment does, without a server.",
+        ),
+        "message": (
+            "processes.messages:message",
+            "Publish and correlate messages, list buffered ones and subscriptions.",
+        ),
+        "signal": ("processes.messages:signal", "Broadcast a signal."),
+        "set": ("processes.variables:set_", "Set variables of process instances."),
+        "task": ("processes.tasks:task", "List, show, claim, assign, update and complete user tasks."),
+        "cancel": ("processes.changes:cancel", "Cancel process instances: by key, or all that match."),
+        "resolve": ("processes.changes:resolve", "Resolve incidents: by key, or all that match."),
+        "delete": ("processes.deletion:delete", "Delete ended process instances: by key, or all that match."),
+        "erase": ("processes.deletion:erase", "Erase a person's data: ended instances, logs, archive."),
+        "batches": ("processes.batches:batches", "List, show, suspend, resume and cancel batch operations."),
+        "fire": ("processes.timers:fire", "Fire timers now."),
+        "move": ("processes.timers:move", "Move the due date of a timer."),
+        "job": ("processes.job:job", "Complete, fail and change jobs by hand."),
+        "worker": ("processes.worker:worker", "Run a shell command for each job of a type."),
     },
     "Looking": {
-        "nodes": ("nodes:nodes", "List the nodes of the cluster and the partitions that they lead."),
-        "status": ("status:status", "Show the server's health, nodes, backlog, jobs, incidents, timers, size."),
-        "top": ("top:top", "Watch a node: throughput, latency, lag, jobs, incidents, timers, restarts."),
-        "instances": ("lists:instances", "List process instances."),
-        "variables": ("variables:variables", "List variables and their values."),
-        "jobs": ("lists:jobs", "List jobs."),
-        "incidents": ("lists:incidents", "List incidents, which wait for a person's help."),
-        "timers": ("timers:timers", "List timers and their due dates."),
-        "definitions": ("definitions:definitions", "List deployed processes and their versions."),
-        "xml": ("definitions:xml", "Print the model of a process."),
-        "forms": ("forms:forms", "List the versions of deployed forms."),
-        "show": ("show:show", "Show one process instance: elements, variables, incidents."),
-        "trace": ("show:trace", "Show the history of a process instance, one line per event."),
-        "events": ("show:events", "Show one command of the log and its events."),
+        "nodes": ("server.nodes:nodes", "List the nodes of the cluster and the partitions that they lead."),
+        "status": ("looking.status:status", "Show the server's health, nodes, backlog, jobs, incidents, timers, size."),
+        "top": ("looking.top:top", "Watch a node: throughput, latency, lag, jobs, incidents, timers, restarts."),
+        "instances": ("looking.lists:instances", "List process instances."),
+        "variables": ("processes.variables:variables", "List variables and their values."),
+        "jobs": ("looking.lists:jobs", "List jobs."),
+        "incidents": ("looking.lists:incidents", "List incidents, which wait for a person's help."),
+        "timers": ("processes.timers:timers", "List timers and their due dates."),
+        "definitions": ("looking.definitions:definitions", "List deployed processes and their versions."),
+        "xml": ("looking.definitions:xml", "Print the model of a process."),
+        "forms": ("looking.forms:forms", "List the versions of deployed forms."),
+        "show": ("looking.show:show", "Show one process instance: elements, variables, incidents."),
+        "trace": ("looking.show:trace", "Show the history of a process instance, one line per event."),
+        "events": ("looking.show:events", "Show one command of the log and its events."),
     },
     "Access": {
-        "user": ("access:user", "Add, list and delete users, set their passwords, end their sessions."),
-        "token": ("access:token", "Create, list, rotate and revoke API tokens."),
-        "role": ("access:role", "List roles, and give or take them."),
-        "tenant": ("tenants:tenant", "Create, list and delete tenants, and assign users and others to them."),
+        "user": ("access.identities:user", "Add, list and delete users, set their passwords, end their sessions."),
+        "token": ("access.identities:token", "Create, list, rotate and revoke API tokens."),
+        "role": ("access.identities:role", "List roles, and give or take them."),
+        "tenant": ("access.tenants:tenant", "Create, list and delete tenants, and assign users and others to them."),
     },
     "Tools": {
-        "psql": ("psql:psql", "Run psql on the database."),
-        "completion": ("completion:completion", "Print the script for completion in bash, zsh or fish."),
-        "feel": ("feel:feel", "Evaluate a FEEL expression."),
+        "psql": ("tools.psql:psql", "Run psql on the database."),
+        "completion": ("tools.completion:completion", "Print the script for completion in bash, zsh or fish."),
+        "feel": ("tools.feel:feel", "Evaluate a FEEL expression."),
     },
 }
 """Section → command → (`module:function` in this package, one line of help)."""
@@ -141,7 +153,7 @@ class Commands(Group):
         """The program `vivero`, which calls this without arguments, has streams of its own. Others get `main`."""
         if args or extra:
             return self.main(*args, **extra)
-        from vivero.cli.guard import guarded
+        from vivero.cli.shared.guard import guarded
 
         guarded(self.main)
         return None
@@ -159,7 +171,7 @@ class Commands(Group):
         except (click.Abort, KeyboardInterrupt) as error:
             if isinstance(error, click.Abort) and not isinstance(error.__context__, KeyboardInterrupt):
                 raise  # the answer was no, or there is nobody to ask
-            from vivero.cli.failures import Interrupted
+            from vivero.cli.shared.failures import Interrupted
 
             raise Interrupted("nothing was changed" if isinstance(error, click.Abort) else "") from None
 

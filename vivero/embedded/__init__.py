@@ -1,13 +1,10 @@
-"""A private PostgreSQL that needs no administrator.
+"""A private PostgreSQL that needs no administrator (docs/postgresql.md, docs/adr/0019).
 
 Any number of programs share one server per data root. It starts with the first program and stops after the last one,
-even if that was killed. `docs/postgresql.md` describes it for users, and decision record 19 in `docs/adr/` explains its
-design.
+even if that was killed. All functions block. The package runs on Linux and macOS.
 
-    with acquire(root, DEVELOPMENT) as lease:
-        psycopg.connect(lease.dsn)
-
-All functions block: under Trio, call them with `trio.to_thread.run_sync`. The package runs on Linux and macOS.
+Entry: `acquire`, `supervisor`.
+Imports: nothing of ours.
 """
 
 from vivero.embedded.client import Lease, acquire, database_url, has_data, wait_stopped

@@ -1,16 +1,13 @@
 """The engine as a library: functions from a JSON document to a JSON document, without a database (docs/library.md).
 
-    from vivero.library import Models, complete, start
-
-    models = Models.read("order.bpmn")
-    result = start(models, {"total": 20}, now=datetime.now(UTC))
-    result = complete(models, result.snapshot, result.instance.jobs[0].key, {"paid": True})
-
 A snapshot holds one instance with everything that it calls. The caller stores it, wherever JSON can be stored. The same
 arguments give the same result: there is no clock and no randomness.
+
+Entry: `Models`, `start`, `complete`.
+Imports: core.
 """
 
-from vivero.engine.core.snapshots.codec import InvalidSnapshot
+from vivero.core.snapshots.codec import InvalidSnapshot
 from vivero.library.functions import (
     advance,
     assign,

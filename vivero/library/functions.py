@@ -11,17 +11,17 @@ from typing import Any
 
 import msgspec
 
-from vivero.engine.bpmn.model import Process
-from vivero.engine.core.records.base import DEFAULT_TENANT, PARTITION_SHIFT, Command, Variables
-from vivero.engine.core.records.effects import Rejection, RejectionCode
-from vivero.engine.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
-from vivero.engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
-from vivero.engine.core.records.messages import PublishMessage, StartInstance
-from vivero.engine.core.records.signals import BroadcastSignal
-from vivero.engine.core.records.timers import TriggerTimer
-from vivero.engine.core.records.user_tasks import AssignUserTask, CompleteUserTask
-from vivero.engine.core.snapshots.codec import decode
-from vivero.engine.core.state.catalogue import Definition
+from vivero.core.bpmn.model import Process
+from vivero.core.records.base import DEFAULT_TENANT, PARTITION_SHIFT, Command, Variables
+from vivero.core.records.effects import Rejection, RejectionCode
+from vivero.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
+from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
+from vivero.core.records.messages import PublishMessage, StartInstance
+from vivero.core.records.signals import BroadcastSignal
+from vivero.core.records.timers import TriggerTimer
+from vivero.core.records.user_tasks import AssignUserTask, CompleteUserTask
+from vivero.core.snapshots.codec import decode
+from vivero.core.state.catalogue import Definition
 from vivero.library.machine import Machine, Rejected
 from vivero.library.models import Models
 from vivero.library.result import Result, result_of

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 
-from vivero.engine.core.memory import MemoryEngine
-from vivero.engine.core.outcomes import Handled
-from vivero.engine.core.records.base import PARTITION_SHIFT, Command, Event
-from vivero.engine.core.records.effects import Rejection
-from vivero.engine.core.records.instances import ContinueWork, InstanceCreated
-from vivero.engine.core.records.messages import CompleteThrow
-from vivero.engine.core.snapshots import document as parts
-from vivero.engine.core.snapshots.document import FORMAT, Snapshot
-from vivero.engine.core.snapshots.reader import add_channels, add_tree
-from vivero.engine.core.snapshots.writer import definition_part, snapshot_of, variable_part
-from vivero.engine.core.state.instance_tree import ACTIVATED, Element
-from vivero.engine.core.step import StepLimits
+from vivero.core.execution.outcomes import Handled
+from vivero.core.execution.step import StepLimits
+from vivero.core.memory import MemoryEngine
+from vivero.core.records.base import PARTITION_SHIFT, Command, Event
+from vivero.core.records.effects import Rejection
+from vivero.core.records.instances import ContinueWork, InstanceCreated
+from vivero.core.records.messages import CompleteThrow
+from vivero.core.snapshots import document as parts
+from vivero.core.snapshots.document import FORMAT, Snapshot
+from vivero.core.snapshots.reader import add_channels, add_tree
+from vivero.core.snapshots.writer import definition_part, snapshot_of, variable_part
+from vivero.core.state.instance_tree import ACTIVATED, Element
 from vivero.library.models import Models
 
 MOST_ROWS = 100_000

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 
-from vivero.engine.bpmn.model import Form, Problem, Process
-from vivero.engine.bpmn.resources import read_resource
-from vivero.engine.core.snapshots.document import DefinitionPart
-from vivero.engine.core.state.catalogue import Definition, FormVersion
+from vivero.core.bpmn.model import Form, Problem, Process
+from vivero.core.bpmn.resources import read_resource
+from vivero.core.snapshots.document import DefinitionPart
+from vivero.core.state.catalogue import Definition, FormVersion
 
 KEY_BYTES = 6
 """Bytes of a hash in the key of a definition: it is below all keys that an engine gives out."""

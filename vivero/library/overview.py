@@ -9,10 +9,10 @@ from typing import Any
 
 import msgspec
 
-from vivero.engine.core.snapshots import document as parts
-from vivero.engine.core.snapshots import references
-from vivero.engine.core.snapshots.codec import decode
-from vivero.engine.core.snapshots.document import Snapshot, key_of
+from vivero.core.snapshots import document as parts
+from vivero.core.snapshots import references
+from vivero.core.snapshots.codec import decode
+from vivero.core.snapshots.document import Snapshot, key_of
 from vivero.library.times import from_ms, optional
 
 

@@ -8,19 +8,19 @@ from typing import Any
 
 import msgspec
 
-from vivero.engine.core.records.base import Command, Event, Variables
-from vivero.engine.core.records.instances import (
+from vivero.core.records.base import Command, Event, Variables
+from vivero.core.records.instances import (
     ElementActivating,
     ElementCompleted,
     ElementTerminated,
     IncidentRaised,
     InstanceCreated,
 )
-from vivero.engine.core.records.jobs import JobCreated
-from vivero.engine.core.records.messages import PublishMessage
-from vivero.engine.core.records.signals import BroadcastSignal
-from vivero.engine.core.records.timers import TimerTriggered
-from vivero.engine.core.snapshots import codec
+from vivero.core.records.jobs import JobCreated
+from vivero.core.records.messages import PublishMessage
+from vivero.core.records.signals import BroadcastSignal
+from vivero.core.records.timers import TimerTriggered
+from vivero.core.snapshots import codec
 from vivero.library.machine import Machine, Place
 from vivero.library.overview import Incident, Instance, Job, overview
 

@@ -3,6 +3,9 @@
 lines    what a line has, and what it never has
 levels   which logger writes from which level, while the program runs
 writer   a thread that writes, because a full pipe or disk must never stop the engine
+
+Entry: `levels`, `lines`, `writer`.
+Imports: storage, engine.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ from typing import Any
 
 import structlog
 
-from vivero.engine.runtime.log_levels import LEVELS as NAMES
-from vivero.engine.runtime.log_levels import LOGGER
+from vivero.engine.log_levels import LEVELS as NAMES
+from vivero.engine.log_levels import LOGGER
 
 NUMBERS = {name: logging.getLevelNamesMapping()[name.upper()] for name in NAMES}
 OF_LIBRARIES = logging.WARNING

@@ -21,7 +21,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.metrics_core import Metric as Family
 from prometheus_client.registry import Collector
 
-from vivero.api.metrics import Metrics
+from vivero.api.http.metrics import Metrics
 from vivero.metrics import histograms
 from vivero.metrics.histograms import HistogramCollector, Point
 from vivero.metrics.instruments import INSTRUMENTS, Instrument, Kind, Observed

@@ -14,7 +14,7 @@ from opentelemetry.sdk.metrics.export import AggregationTemporality, Histogram, 
 from prometheus_client.core import HistogramMetricFamily
 from prometheus_client.registry import Collector
 
-from vivero.engine.runtime.buckets import Buckets
+from vivero.engine.counters.buckets import Buckets
 from vivero.metrics.parts import Parts
 
 Series = tuple[Mapping[str, str], Buckets]

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from enum import Enum
 from time import monotonic
 
-from vivero.engine.runtime.counts_by_type import MAX_TYPES, OTHER
-from vivero.engine.runtime.database_figures import TURN_S, Reading
-from vivero.engine.runtime.supervision.failures import REASONS
+from vivero.engine.counters.counts_by_type import MAX_TYPES, OTHER
+from vivero.engine.supervision.failures import REASONS
+from vivero.metrics.database_figures import TURN_S, Reading
 from vivero.metrics.parts import Parts
 
 OVERDUE_S = 3 * TURN_S

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from vivero.api.metrics import Metrics
-from vivero.late import Late
+from vivero.api.http.metrics import Metrics
+from vivero.metrics.late import Late
 from vivero.metrics.parts import Parts
 
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from vivero.api.activation.long_polls import LongPolls
+from vivero.api.http.metrics import RequestFigures
 from vivero.api.http1.figures import HttpFigures
-from vivero.api.long_polls import LongPolls
-from vivero.api.metrics import RequestFigures
-from vivero.connections import Pools
+from vivero.engine.appender.task import Appender
+from vivero.engine.compute.pool import ComputePool
+from vivero.engine.consumer.leadership import Consumer
+from vivero.engine.counters.counts_by_type import CountsByType
+from vivero.engine.definitions.cache import DefinitionCache
 from vivero.engine.jobs.dispatcher import JobDispatcher
-from vivero.engine.runtime.appender.task import Appender
-from vivero.engine.runtime.completions import Completions
-from vivero.engine.runtime.compute.pool import ComputePool
-from vivero.engine.runtime.consumer.leadership import Consumer
-from vivero.engine.runtime.counts_by_type import CountsByType
-from vivero.engine.runtime.database_figures import DatabaseFigures
-from vivero.engine.runtime.definitions import DefinitionCache
-from vivero.engine.runtime.supervision.loop_probe import LoopProbe
-from vivero.engine.runtime.supervision.supervisor import Supervisor
-from vivero.engine.runtime.timers.task import Timers
+from vivero.engine.outcomes.completions import Completions
+from vivero.engine.supervision.loop_probe import LoopProbe
+from vivero.engine.supervision.supervisor import Supervisor
+from vivero.engine.timers.task import Timers
+from vivero.metrics.database_figures import DatabaseFigures
+from vivero.node.connections import Pools
 from vivero.tracing.node import NodeTracing
 from vivero.web.live import Hub
 

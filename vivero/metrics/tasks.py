@@ -8,14 +8,14 @@ import structlog
 import trio
 from opentelemetry.sdk.metrics.export import MetricExporter, MetricExportResult
 
-from vivero.api import metrics_only
 from vivero.api.http1.listeners import ListenError, open_listeners
 from vivero.api.http1.settings import ServerSettings
-from vivero.api.server import Endpoint, serve
-from vivero.engine.runtime.supervision.beat import Beat
-from vivero.engine.runtime.supervision.children import Child
-from vivero.engine.runtime.supervision.failures import Escalated
-from vivero.late import Late
+from vivero.api.serving import metrics_only
+from vivero.api.serving.server import Endpoint, serve
+from vivero.engine.supervision.beat import Beat
+from vivero.engine.supervision.children import Child
+from vivero.engine.supervision.failures import Escalated
+from vivero.metrics.late import Late
 from vivero.metrics.late_exposition import Exposition
 from vivero.metrics.settings import MetricsSettings
 
@@ -43,7 +43,7 @@ class Push:
         """Push until cancelled."""
         from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter  # half a second
 
-        from vivero.collectors import CollectorSession
+        from vivero.tracing.collectors import CollectorSession
 
         exporter = OTLPMetricExporter(self._endpoint, timeout=PUSH_TIMEOUT_S, session=CollectorSession())
         try:

@@ -3,4 +3,7 @@
 The parent owns the listening sockets, the embedded PostgreSQL and the admin port. The children inherit the listening
 sockets. A socket pair connects the parent with each child: it carries the child's settings, questions and answers. When
 either end closes, the other side knows that the process is gone.
+
+Entry: `parent.serve`, `child`.
+Imports: storage, engine, api, cli, config, logs, node, program.
 """

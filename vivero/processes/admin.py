@@ -11,17 +11,17 @@ from typing import Any
 import structlog
 import trio
 
+from vivero.api.http.metrics import Metrics
+from vivero.api.http.origins import Gate
+from vivero.api.http.problems import Problem, not_found, unexpected_value
+from vivero.api.http.request import Receive, Request, Send
+from vivero.api.http.request_ids import RequestIds, identified
+from vivero.api.http.response import Response, json_response, no_content
+from vivero.api.http.router import Router
 from vivero.api.http1.problems import problem_body
-from vivero.api.metrics import Metrics
-from vivero.api.origins import Gate
-from vivero.api.problems import Problem, not_found, unexpected_value
-from vivero.api.request import Receive, Request, Send
-from vivero.api.request_ids import RequestIds, identified
-from vivero.api.response import Response, json_response, no_content
-from vivero.api.router import Router
 from vivero.api.settings import ApiSettings
-from vivero.engine.runtime.supervision.chaos import KINDS
-from vivero.engine.runtime.supervision.children import ChildHealth
+from vivero.engine.supervision.chaos import KINDS
+from vivero.engine.supervision.children import ChildHealth
 from vivero.processes.channel import Status
 from vivero.processes.child_process import ChildProcess, NoAnswer
 

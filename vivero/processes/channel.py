@@ -10,9 +10,9 @@ from typing import Any, Generic, TypeVar
 import msgspec
 import trio
 
-from vivero.api.metrics import Metrics
-from vivero.config import Config
-from vivero.engine.runtime.supervision.children import ChildHealth
+from vivero.api.http.metrics import Metrics
+from vivero.config.sections import Config
+from vivero.engine.supervision.children import ChildHealth
 
 M = TypeVar("M")
 

@@ -15,14 +15,15 @@ from shutil import rmtree
 import structlog
 import trio
 
-from vivero import logs, program, tree
+from vivero import logs
 from vivero.api.http1.figures import HttpFigures
-from vivero.api.server import Endpoint
-from vivero.api.tls.certificate import Certificate, certificate_of
-from vivero.cli.failures import GaveUp, alone
-from vivero.engine.runtime.supervision.failures import Escalated
-from vivero.engine.runtime.supervision.supervisor import Supervisor
-from vivero.metrics.node import NodeMetrics
+from vivero.api.serving.certificate import Certificate, certificate_of
+from vivero.api.serving.server import Endpoint
+from vivero.cli.shared.failures import GaveUp, alone
+from vivero.engine.supervision.failures import Escalated
+from vivero.engine.supervision.supervisor import Supervisor
+from vivero.node import tree
+from vivero.node.metrics import NodeMetrics
 from vivero.processes.channel import (
     AskMetrics,
     AskStatus,
@@ -40,6 +41,7 @@ from vivero.processes.channel import (
     to_child,
 )
 from vivero.processes.connection_counts import ConnectionCounts
+from vivero.program import program
 from vivero.storage.postgres.errors import told
 
 log = structlog.get_logger(__name__)

@@ -15,10 +15,10 @@ from pathlib import Path
 import structlog
 import trio
 
-from vivero.api.metrics import Metrics
-from vivero.engine.runtime.supervision.beat import Beat
-from vivero.engine.runtime.supervision.failures import FailureWindow
-from vivero.engine.runtime.supervision.settings import SupervisionSettings
+from vivero.api.http.metrics import Metrics
+from vivero.engine.supervision.beat import Beat
+from vivero.engine.supervision.failures import FailureWindow
+from vivero.engine.supervision.settings import SupervisionSettings
 from vivero.processes.channel import (
     Answer,
     AskMetrics,

@@ -12,26 +12,27 @@ from tempfile import TemporaryDirectory, gettempdir
 import structlog
 import trio
 
-from vivero import logs, program
-from vivero.access import NotProtected
-from vivero.api import server
+from vivero import logs
+from vivero.api.http.origins import is_loopback
 from vivero.api.http1.listeners import ListenError, open_listeners
 from vivero.api.http1.settings import ServerSettings
-from vivero.api.origins import is_loopback
-from vivero.api.server import Endpoint
-from vivero.api.tls.settings import TlsSettings
-from vivero.config import Config
-from vivero.engine.runtime.siblings.records import fits
-from vivero.engine.runtime.supervision.beat import Beat
-from vivero.engine.runtime.supervision.children import Child
-from vivero.engine.runtime.supervision.loop_probe import LoopProbe
-from vivero.engine.runtime.supervision.supervisor import Supervisor
-from vivero.engine.runtime.supervision.watchdog import Watchdog
+from vivero.api.serving import server
+from vivero.api.serving.server import Endpoint
+from vivero.api.serving.tls_settings import TlsSettings
+from vivero.config.sections import Config
+from vivero.engine.siblings.records import fits
+from vivero.engine.supervision.beat import Beat
+from vivero.engine.supervision.children import Child
+from vivero.engine.supervision.loop_probe import LoopProbe
+from vivero.engine.supervision.supervisor import Supervisor
+from vivero.engine.supervision.watchdog import Watchdog
 from vivero.processes import admin, connection_counts
 from vivero.processes.channel import Begin
 from vivero.processes.child_process import ChildProcess, deaths
 from vivero.processes.connection_counts import ConnectionCounts
-from vivero.program import Prepared, Ready
+from vivero.program import program
+from vivero.program.access import NotProtected
+from vivero.program.program import Prepared, Ready
 
 log = structlog.get_logger(__name__)
 

@@ -2,11 +2,8 @@
 
 The pytest plugin gives the fixture `processes`; nothing has to be configured.
 
-    def test_a_paid_order_is_shipped(processes):
-        processes.use("order.bpmn")
-        order = processes.start("order", {"total": 20})
-        order.complete("pay", {"paid": True})
-        order.expect_active("ship")
+Entry: `Processes`, `ProcessRun`.
+Imports: core, library.
 """
 
 from vivero.testing.instances import ProcessRun

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from vivero.engine.bpmn.model import Process
+from vivero.core.bpmn.model import Process
 
 Reached = Iterable[tuple[str, str]]
 """Pairs of a process id and the id of an element or a sequence flow."""

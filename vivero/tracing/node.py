@@ -7,7 +7,7 @@ from typing import Protocol
 
 import trio
 
-from vivero.config import Config
+from vivero.config.sections import Config
 from vivero.engine.tracing.tracer import Tracer
 
 CLOSE_S = 1.0

@@ -17,9 +17,9 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExportResult
 from opentelemetry.trace import SpanContext, TraceFlags
 
-from vivero.collectors import CollectorSession
 from vivero.engine.tracing.tracer import Kind, Span, Value
 from vivero.engine.tracing.w3c import TraceContext
+from vivero.tracing.collectors import CollectorSession
 
 _TIMES = Struct("<BQBQ").pack
 _KINDS = {kind: b"\x30" + bytes([1 + number]) for number, kind in enumerate(Kind)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from quart import Response, request
 from werkzeug.datastructures import Headers
 
-from vivero.api.problems import Problem
+from vivero.api.http.problems import Problem
 
 
 def as_response(problem: Problem) -> Response:

@@ -12,17 +12,19 @@ import structlog
 from quart import Response, request
 from quart_trio import QuartTrio
 
-from vivero.api.origins import Gate
-from vivero.api.problems import Problem
+from vivero.api.http.origins import Gate
+from vivero.api.http.problems import Problem
 from vivero.api.settings import ApiSettings
-from vivero.web import console_pages, hashed_files, live_stream, sign_in
+from vivero.web import live_stream
 from vivero.web.answers import as_response
-from vivero.web.console_files import ConsoleFiles
+from vivero.web.console import console_pages, hashed_files
+from vivero.web.console.console_files import ConsoleFiles
 from vivero.web.live import Hub
 from vivero.web.mount import App
 from vivero.web.requests import headers
 from vivero.web.security_headers import COMMON, PAGE_POLICY
-from vivero.web.sign_in import SignIn
+from vivero.web.sign_in import sign_in_pages
+from vivero.web.sign_in.sign_in_pages import SignIn
 
 log = structlog.get_logger(__name__)
 
@@ -70,7 +72,7 @@ def build(parts: WebParts) -> App:
         return response
 
     live_stream.add(application, parts.hub, None if parts.sign_in is None else parts.sign_in.authenticator)
-    sign_in.add(application, parts.sign_in, gate)
+    sign_in_pages.add(application, parts.sign_in, gate)
     console_pages.add(application, parts.files)
     pages = cast("App", application)
     return pages if parts.files is None else hashed_files.answered_first(parts.files, gate, pages)

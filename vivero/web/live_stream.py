@@ -9,7 +9,7 @@ from quart import Response, request
 from quart_trio import QuartTrio
 
 from vivero.api.access.authentication import Authenticator
-from vivero.api.problems import Problem, bad_request
+from vivero.api.http.problems import Problem, bad_request
 from vivero.web.answers import as_response
 from vivero.web.live import MAX_TOPIC, MAX_TOPICS, Hub, TooManyStreams
 from vivero.web.mount import PREFIX

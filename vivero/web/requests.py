@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from quart import request
 
-from vivero.api.request import OWNER, Headers
+from vivero.api.http.request import OWNER, Headers
 
 
 def headers() -> Headers:

@@ -11,7 +11,7 @@ from vivero.web import application
 from vivero.web.application import WebParts
 from vivero.web.live import Hub
 from vivero.web.mount import mount
-from vivero.web.sign_in import SignIn
+from vivero.web.sign_in.sign_in_pages import SignIn
 
 
 def application_of(stored, authenticator, auth, flow=None, settings=None):

@@ -10,9 +10,9 @@ from tests.api.access.conftest import PASSWORD, basic, bearer
 from tests.api.conftest import KEY, Client
 from tests.api.official import decode
 from vivero.api import app as api_app
-from vivero.api.access.audited import AuditSettings, Weight
-from vivero.api.access.caller import ANYBODY, Caller
-from vivero.api.access.permissions import ALL_RIGHTS
+from vivero.api.callers.audited import AuditSettings, Weight
+from vivero.api.callers.caller import ANYBODY, Caller
+from vivero.api.callers.permissions import ALL_RIGHTS
 from vivero.api.routes import ROUTES
 from vivero.storage.search.audit_log import ENTITY_TYPES, OPERATIONS
 

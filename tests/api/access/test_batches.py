@@ -8,15 +8,15 @@ from tests.api.access.conftest import basic, bearer
 from tests.api.conftest import KEY, Client
 from tests.two_tenants import OFFSETS, OTHER, fill
 from vivero.api import app as api_app
-from vivero.api.access.caller import Caller
 from vivero.api.access.creators import PresentRights
-from vivero.api.access.permissions import ALL_RIGHTS, rights
-from vivero.engine.runtime.batch_operations.items import ACTIONS
-from vivero.storage import row_security
-from vivero.storage.batch_operations import CANCEL_PROCESS_INSTANCE, RESOLVE_INCIDENT, Bounds, Creator
-from vivero.storage.identities import Grant
+from vivero.api.callers.caller import Caller
+from vivero.api.callers.permissions import ALL_RIGHTS, rights
+from vivero.engine.batch_operations.items import ACTIONS
+from vivero.storage.access import row_security
+from vivero.storage.access.identities import Grant
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.pool import Pool
+from vivero.storage.work.batch_operations import CANCEL_PROCESS_INSTANCE, RESOLVE_INCIDENT, Bounds, Creator
 
 NOT_YET = [f"/v2/process-instances/{each}" for each in ("migration", "modification", "suspension")]
 CREATING = (

@@ -5,7 +5,7 @@ import pytest
 from tests.api.access.conftest import PASSWORD, basic, bearer
 from tests.api.official import decode
 from vivero.api.access.passwords import verify
-from vivero.api.access.permissions import BUILT_IN, GRANTABLE, RESOURCES, Permission
+from vivero.api.callers.permissions import BUILT_IN, GRANTABLE, RESOURCES, Permission
 from vivero.storage.search.directory import RESOURCE_TYPES
 
 ADMIN = basic("root")

@@ -13,17 +13,17 @@ import trio
 
 from tests.api.conftest import NOW_MS, Client
 from vivero.api import app as api_app
-from vivero.api.access.caller import Caller
-from vivero.api.access.permissions import ALL_RIGHTS
 from vivero.api.access.scopes import OWNERS
+from vivero.api.callers.caller import Caller
+from vivero.api.callers.permissions import ALL_RIGHTS
 from vivero.api.routes import ROUTES
-from vivero.engine.core.memory import MemoryEngine
-from vivero.engine.core.records.base import PARTITION_SHIFT
-from vivero.engine.core.records.instances import CreateInstance
-from vivero.engine.core.records.jobs import FailJob
-from vivero.engine.runtime.appender.calls import pending_command
-from vivero.engine.runtime.completions import Completions
-from vivero.storage.log import Appended, CommandOutcome
+from vivero.core.memory import MemoryEngine
+from vivero.core.records.base import PARTITION_SHIFT
+from vivero.core.records.instances import CreateInstance
+from vivero.core.records.jobs import FailJob
+from vivero.engine.appender.calls import pending_command
+from vivero.engine.outcomes.completions import Completions
+from vivero.storage.log.command_log import Appended, CommandOutcome
 
 OTHERS = [("b",), ("b", "c"), ()]
 """The tenants of callers. The instances belong to tenant `a`."""

@@ -10,9 +10,9 @@ from tests.api.access.conftest import basic, bearer
 from tests.api.conftest import Client, NoDatabase
 from vivero.api import app as api_app
 from vivero.api.access import authentication
-from vivero.api.access.caller import Caller
 from vivero.api.access.needs import PUBLIC
-from vivero.api.access.permissions import BUILT_IN, NO_RIGHTS, RESOURCES, Permission, rights
+from vivero.api.callers.caller import Caller
+from vivero.api.callers.permissions import BUILT_IN, NO_RIGHTS, RESOURCES, Permission, rights
 from vivero.api.routes import ROUTES
 from vivero.storage.search.directory import RESOURCE_TYPES
 

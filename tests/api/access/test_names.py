@@ -11,8 +11,8 @@ from vivero.api import app as api_app
 from vivero.api.access.authentication import Authenticator
 from vivero.api.access.sessions import digest
 from vivero.api.access.signing_keys import SigningKeys
-from vivero.storage import sessions
-from vivero.storage.sessions import NewSession
+from vivero.storage.access import sessions
+from vivero.storage.access.sessions import NewSession
 
 ME = "/v2/authentication/me"
 ID = "a" * 43

@@ -16,10 +16,10 @@ import trio
 
 from tests.api.access.conftest import AUDIENCE, PASSWORD
 from tests.api.official import sdk
-from vivero import tree
 from vivero.api.http1.listeners import open_listeners
-from vivero.api.server import Endpoint
-from vivero.config import Config
+from vivero.api.serving.server import Endpoint
+from vivero.config.sections import Config
+from vivero.node import tree
 
 
 @pytest.fixture

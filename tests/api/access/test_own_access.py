@@ -9,7 +9,7 @@ from tests.api.access.browsers import Visitor, application_of
 from tests.api.access.conftest import PASSWORD, basic, bearer
 from tests.api.conftest import Client
 from vivero.api import app as api_app
-from vivero.storage.identities import MAX_OWN_TOKENS
+from vivero.storage.access.identities import MAX_OWN_TOKENS
 
 ME = "/v2/authentication/me"
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)

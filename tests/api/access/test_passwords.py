@@ -8,7 +8,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from vivero.api.access import passwords
 from vivero.api.access.passwords import AT_A_TIME, Hashing, Turn, Verifier, hash_in_thread, hash_password
-from vivero.api.problems import Problem
+from vivero.api.http.problems import Problem
 
 PASSWORD = "correct horse battery"
 

@@ -7,12 +7,12 @@ import pytest
 from tests.api.conftest import Client
 from vivero.api import app as api_app
 from vivero.api.access.buckets import Buckets
-from vivero.api.access.caller import Caller
-from vivero.api.access.permissions import ALL_RIGHTS, NO_RIGHTS
 from vivero.api.access.rates import Rates, rates
+from vivero.api.callers.caller import Caller
+from vivero.api.callers.permissions import ALL_RIGHTS, NO_RIGHTS
 from vivero.api.routes import ROUTES
 from vivero.api.settings import ApiSettings
-from vivero.engine.core.records.signals import SignalReply
+from vivero.core.records.signals import SignalReply
 
 CANCEL = "/v2/process-instances/x/cancellation"
 LICENSE, ME = "/v2/license", "/v2/authentication/me"

@@ -7,11 +7,11 @@ import pytest
 from tests.api.conftest import KEY, NOW, Client
 from tests.two_tenants import counted, counting_requests
 from vivero.api import app as api_app
-from vivero.api.access.caller import Caller
-from vivero.api.access.permissions import RESOURCES, rights
 from vivero.api.access.scopes import OWNERS, Scope
+from vivero.api.callers.caller import Caller
+from vivero.api.callers.permissions import RESOURCES, rights
 from vivero.api.routes import ROUTES
-from vivero.storage.identities import Grant
+from vivero.storage.access.identities import Grant
 
 OTHER = KEY + 1000
 OFFSETS = {

@@ -12,7 +12,7 @@ from vivero.api.settings import ApiSettings
 from vivero.web import application
 from vivero.web.application import WebParts
 from vivero.web.live import Hub
-from vivero.web.sign_in import safe_next
+from vivero.web.sign_in.sign_in_pages import safe_next
 
 SEARCH = "/v2/process-instances/search"
 
@@ -335,7 +335,7 @@ class TestEnds:
         assert (await visitor("GET", "/v2/authentication/me", token)).status == 401
 
     async def test_a_user_has_so_many_sessions(self, app, people, rows, monkeypatch, authenticator):
-        monkeypatch.setattr("vivero.storage.sessions.MAX_SESSIONS", 3)
+        monkeypatch.setattr("vivero.storage.access.sessions.MAX_SESSIONS", 3)
         people.user("ann")
         visitors = [Visitor(app) for _ in range(4)]
         for visitor in visitors:

@@ -7,10 +7,10 @@ import pytest
 from tests.api.access.test_scopes import fill
 from tests.api.conftest import KEY, Client
 from vivero.api import app as api_app
-from vivero.api.access.caller import Caller
-from vivero.api.access.permissions import RESOURCES, rights
+from vivero.api.callers.caller import Caller
+from vivero.api.callers.permissions import RESOURCES, rights
 from vivero.api.routes import ROUTES
-from vivero.storage.identities import Grant
+from vivero.storage.access.identities import Grant
 
 ASSIGNED, CANDIDATE, OF_GROUP, FOREIGN = (KEY + 1000 * number for number in range(4))
 COLUMNS = {

@@ -16,14 +16,14 @@ from tests.sent_statements import record_statements
 from tests.two_tenants import ENDED, OFFSETS, OTHER, counted, counting_requests, fill, log_command
 from vivero.api import app as api_app
 from vivero.api import reading
-from vivero.api import search as api_search
-from vivero.api.access.caller import Caller
-from vivero.api.access.permissions import ALL_RIGHTS, RESOURCES, rights
 from vivero.api.access.scopes import Scope
+from vivero.api.callers.caller import Caller
+from vivero.api.callers.permissions import ALL_RIGHTS, RESOURCES, rights
 from vivero.api.routes import ROUTES, directory
-from vivero.engine.core.records.effects import Rejection, RejectionCode
-from vivero.storage import row_security
-from vivero.storage.identities import Grant
+from vivero.api.search import search_requests as api_search
+from vivero.core.records.effects import Rejection, RejectionCode
+from vivero.storage.access import row_security
+from vivero.storage.access.identities import Grant
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.pool import Pool
 
@@ -137,7 +137,7 @@ SOME_PROCESS = rights((), [Grant(resource, "no-process", tuple(RESOURCES[resourc
 @pytest.mark.parametrize("allowed", [ALL_RIGHTS, SOME_PROCESS], ids=["unrestricted", "restricted"])
 @every([*BY_KEY, *COMMANDS])
 async def test_a_foreign_key_costs_the_statements_of_an_unknown_one(make, engine, monkeypatch, route, allowed):
-    """Otherwise the time of the answer would tell that the key exists. (`tests/runtime/test_foreign_keys_cost.py` tries
+    """Otherwise the time of the answer would tell that the key exists. (`tests/engine/test_foreign_keys_cost.py` tries
     what the engine does with commands.)"""
     client, sent = make(As("a", allowed=allowed)), record_statements(monkeypatch)
     engine.rejection = Rejection(RejectionCode.NOT_FOUND, "none")

@@ -7,18 +7,18 @@ import pytest
 
 from tests.api.conftest import KEY, Client, NoDatabase
 from vivero.api import app as api_app
-from vivero.api.access.caller import Caller, caller
-from vivero.api.access.permissions import ALL_RIGHTS
-from vivero.api.command_routing import CommandRouting
+from vivero.api.admission.command_routing import CommandRouting
+from vivero.api.callers.caller import Caller, caller
+from vivero.api.callers.permissions import ALL_RIGHTS
 from vivero.api.routes import ROUTES
-from vivero.engine.core.records.catalogue import DeploymentReply
-from vivero.engine.core.records.conditionals import ConditionalsReply
-from vivero.engine.core.records.instances import InstanceReply
-from vivero.engine.core.records.messages import MessageReply
-from vivero.engine.core.records.signals import SignalReply
-from vivero.engine.core.routes import Routes, spread
-from vivero.engine.core.tenants import EVERY_TENANT
-from vivero.storage.identities import StoredRights, Tenant
+from vivero.core.partitions.routes import Routes, spread
+from vivero.core.partitions.tenants import EVERY_TENANT
+from vivero.core.records.catalogue import DeploymentReply
+from vivero.core.records.conditionals import ConditionalsReply
+from vivero.core.records.instances import InstanceReply
+from vivero.core.records.messages import MessageReply
+from vivero.core.records.signals import SignalReply
+from vivero.storage.access.identities import StoredRights, Tenant
 
 MODEL = b"""<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t">
 <process id="p" isExecutable="true"><startEvent id="s"/></process></definitions>"""

@@ -4,7 +4,7 @@ import pytest
 
 from tests.api.access.conftest import bearer
 from tests.api.access.test_matrix import target
-from vivero.api.access.permissions import RESOURCES, Permission
+from vivero.api.callers.permissions import RESOURCES, Permission
 from vivero.api.routes import ROUTES
 
 KNOWN = {"resource_type": "PROCESS_DEFINITION", "resource_id": "*", "permission_types": ["READ_PROCESS_INSTANCE"]}

@@ -12,11 +12,11 @@ import pytest
 import trio
 from trio.testing import memory_stream_pair
 
-import vivero.api.server
+import vivero.api.serving.server
 from vivero.api.http1.connection import serve_connection
 from vivero.api.http1.settings import ServerSettings
 from vivero.api.http1.state import ServerState
-from vivero.api.server import Endpoint, open_listeners, serve
+from vivero.api.serving.server import Endpoint, open_listeners, serve
 
 # Nothing here should take long; a test that hangs fails instead.
 PATIENCE_S = 20
@@ -279,7 +279,7 @@ def running(client_of, monkeypatch):
             server.state = ServerState(*arguments)
             return server.state
 
-        monkeypatch.setattr(vivero.api.server, "ServerState", state)
+        monkeypatch.setattr(vivero.api.serving.server, "ServerState", state)
         try:
             with trio.fail_after(PATIENCE_S):
                 async with trio.open_nursery() as nursery:

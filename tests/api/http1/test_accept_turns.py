@@ -8,7 +8,7 @@ import pytest
 import trio
 
 from vivero.api.http1.figures import HttpFigures
-from vivero.api.server import Endpoint, ServerSettings, open_listeners, serve
+from vivero.api.serving.server import Endpoint, ServerSettings, open_listeners, serve
 from vivero.processes.connection_counts import ConnectionCounts, create
 
 CLIENTS = 16

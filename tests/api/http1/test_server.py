@@ -9,7 +9,7 @@ import structlog
 import trio
 
 import vivero.api.http1.connection
-from vivero.api.server import Endpoint, ListenError, ServerSettings, open_listeners, serve
+from vivero.api.serving.server import Endpoint, ListenError, ServerSettings, open_listeners, serve
 
 GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 # Nothing here should take long; a test that hangs fails instead.

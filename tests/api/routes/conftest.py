@@ -3,7 +3,7 @@
 import pytest
 
 from tests.api.conftest import KEY, NOW
-from vivero.engine.core.records.codec import encode_command, encode_events
+from vivero.core.records.codec import encode_command, encode_events
 
 
 @pytest.fixture

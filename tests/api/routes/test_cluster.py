@@ -8,9 +8,9 @@ import structlog
 
 from tests.api.conftest import NOW
 from vivero.api import app
-from vivero.storage import status_figures
 from vivero.storage.postgres.errors import ConnectFailed, ConnectionLost, DataPoison, DeadlineExceeded, StorageBug
 from vivero.storage.postgres.pool import PoolExhausted
+from vivero.storage.reads import status_figures
 
 KEY = 2251799813685249
 

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from vivero.engine.core.records.catalogue import DefinitionAdded
-from vivero.engine.core.records.codec import encode_events
-from vivero.engine.core.records.instances import ElementActivating, IncidentRaised, VariableSet, WorkDeferred
-from vivero.engine.core.records.jobs import JobFailed
+from vivero.core.records.catalogue import DefinitionAdded
+from vivero.core.records.codec import encode_events
+from vivero.core.records.instances import ElementActivating, IncidentRaised, VariableSet, WorkDeferred
+from vivero.core.records.jobs import JobFailed
 
 KEY = 2251799813685249
 POSITION = 1 << 51 | 7

@@ -1,7 +1,7 @@
 """Conditional start events over HTTP: what is asked, and what is answered."""
 
-from vivero.engine.core.records.conditionals import ConditionalsReply, EvaluateConditionals, StartedInstance
-from vivero.engine.core.records.effects import Rejection, RejectionCode
+from vivero.core.records.conditionals import ConditionalsReply, EvaluateConditionals, StartedInstance
+from vivero.core.records.effects import Rejection, RejectionCode
 
 KEY = 2**51 + 1
 PATH = "/v2/conditionals/evaluation"

@@ -10,12 +10,12 @@ import pytest
 from tests.api.conftest import KEY, NOW, Client
 from tests.two_tenants import ENDED, OTHER, fill
 from vivero.api import app as api_app
-from vivero.api.access.caller import Caller
-from vivero.api.access.permissions import ALL_RIGHTS, rights
-from vivero.engine.jobs.archive.archive import Archive
-from vivero.engine.jobs.archive.directory import DirectoryStore
-from vivero.storage import row_security
-from vivero.storage.identities import Grant
+from vivero.api.callers.caller import Caller
+from vivero.api.callers.permissions import ALL_RIGHTS, rights
+from vivero.engine.retention.archive.archive import Archive
+from vivero.engine.retention.archive.directory import DirectoryStore
+from vivero.storage.access import row_security
+from vivero.storage.access.identities import Grant
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.pool import Pool
 

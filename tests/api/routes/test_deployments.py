@@ -5,7 +5,7 @@ import hashlib
 import pytest
 
 from tests.api.official import decode
-from vivero.engine.core.records.catalogue import (
+from vivero.core.records.catalogue import (
     Deploy,
     DeployedForm,
     DeployedProcess,
@@ -14,8 +14,8 @@ from vivero.engine.core.records.catalogue import (
     ProcessMetadata,
     ResourceReference,
 )
-from vivero.storage import deployed_forms
 from vivero.storage.postgres.errors import ConnectionLost
+from vivero.storage.reads import deployed_forms
 
 KEY = 2251799813685249
 TYPE = (b"content-type", b"multipart/form-data; boundary=xyz")

@@ -10,18 +10,18 @@ from tests.api.conftest import KEY, NOW, Client
 from tests.chaos import replayed
 from tests.core import event_models
 from tests.core.models import ONE_TASK, end, process, start
-from tests.runtime.whole_engine import EngineBench
+from tests.engine.whole_engine import EngineBench
 from tests.storage.schemas.running_instances import MODELS, values
 from tests.two_tenants import OTHER, fill
 from vivero.api import app as api_app
 from vivero.api.routes import erasures
-from vivero.engine.core.records.instances import CancelInstance, CreateInstance
-from vivero.engine.core.records.messages import PublishMessage
-from vivero.engine.jobs.archive.archive import Archive
-from vivero.engine.jobs.archive.directory import DirectoryStore
-from vivero.storage import erasure, history
-from vivero.storage.archives import ArchiveProblem
-from vivero.storage.erasure import Subject
+from vivero.core.records.instances import CancelInstance, CreateInstance
+from vivero.core.records.messages import PublishMessage
+from vivero.engine.retention.archive.archive import Archive
+from vivero.engine.retention.archive.directory import DirectoryStore
+from vivero.storage.retention import erasure, history
+from vivero.storage.retention.archives import ArchiveProblem
+from vivero.storage.retention.erasure import Subject
 
 SECRET = "ann.smith@example.org"
 CALLING = event_models.model(start(), event_models.call("call", "p"), end(), "start > call > end", id="caller")

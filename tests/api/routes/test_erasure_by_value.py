@@ -10,22 +10,22 @@ import pytest
 from tests.api.conftest import Client
 from tests.chaos import replayed
 from tests.core.models import ONE_TASK
-from tests.runtime.whole_engine import TENANT, EngineBench
+from tests.engine.whole_engine import TENANT, EngineBench
 from tests.storage.personal_data import ESCAPED, PERSON, erase, places_of
 from tests.storage.schemas.running_instances import MODELS
 from vivero.api import app as api_app
 from vivero.api import erasure_pages
 from vivero.api.routes import erasures
-from vivero.engine.core.records.codec import INTENTS
-from vivero.engine.core.records.conditional_changes import ChangeIfMatch
-from vivero.engine.core.records.conditionals import EvaluateConditionals
-from vivero.engine.core.records.instances import CancelInstance, CreateInstance, SetVariables
-from vivero.engine.core.records.messages import CorrelateMessage, PublishMessage
-from vivero.engine.core.records.signals import BroadcastSignal
-from vivero.engine.runtime.appender.calls import Append
-from vivero.storage import erasure_by_value, history
+from vivero.core.records.codec import INTENTS
+from vivero.core.records.conditional_changes import ChangeIfMatch
+from vivero.core.records.conditionals import EvaluateConditionals
+from vivero.core.records.instances import CancelInstance, CreateInstance, SetVariables
+from vivero.core.records.messages import CorrelateMessage, PublishMessage
+from vivero.core.records.signals import BroadcastSignal
+from vivero.engine.appender.calls import Append
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.pool import Pool
+from vivero.storage.retention import erasure_by_value, history
 
 
 def variables(**more):

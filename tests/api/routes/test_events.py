@@ -7,10 +7,10 @@ import pytest
 from tests.api.conftest import KEY, NOW, Client
 from tests.api.test_large_bodies import Refusing
 from vivero.api import app
-from vivero.api.large_histories import LARGE_ROWS
-from vivero.engine.core.records.instances import ElementActivating, ElementCompleted, IncidentRaised, InstanceCreated
-from vivero.engine.core.records.jobs import CompleteJob
-from vivero.engine.runtime.compute.problems import Busy
+from vivero.api.computing.large_histories import LARGE_ROWS
+from vivero.core.records.instances import ElementActivating, ElementCompleted, IncidentRaised, InstanceCreated
+from vivero.core.records.jobs import CompleteJob
+from vivero.engine.compute.problems import Busy
 
 PATH = f"/v2/process-instances/{KEY}/events"
 CREATED = InstanceCreated(KEY, KEY, "order", 1, None, None, "<default>", None, ())

@@ -8,10 +8,10 @@ import pytest
 from tests.api.conftest import KEY, NOW, Client
 from tests.api.official import decode
 from vivero.api import app as api_app
-from vivero.api.access.caller import Caller
-from vivero.api.access.permissions import rights
-from vivero.engine.core.records.catalogue import DeleteResource
-from vivero.storage.identities import Grant
+from vivero.api.callers.caller import Caller
+from vivero.api.callers.permissions import rights
+from vivero.core.records.catalogue import DeleteResource
+from vivero.storage.access.identities import Grant
 
 FORM, TASK = KEY + 15, KEY + 50
 SCHEMA = '{"id": "ask", "components": [{"type": "text", "text": "¿Qué?"}]}'

@@ -5,10 +5,10 @@ import json
 import pytest
 import trio
 
-from vivero.api.long_polls import LongPolls
-from vivero.api.waits import Waits
-from vivero.storage import activation
+from vivero.api.activation.long_polls import LongPolls
+from vivero.api.admission.waits import Waits
 from vivero.storage.postgres.errors import ConnectionLost
+from vivero.storage.work import activation
 
 KEY = 2251799813685249
 ASK = {"type": "work", "timeout": 60_000, "maxJobsToActivate": 5, "requestTimeout": 30_000}

@@ -6,9 +6,10 @@ from functools import partial
 import pytest
 import trio
 
-from vivero.api import app, commands
-from vivero.api.long_polls import LongPolls
-from vivero.engine.core.records.jobs import WithholdJob
+from vivero.api import app
+from vivero.api.activation.long_polls import LongPolls
+from vivero.api.commands import submission
+from vivero.core.records.jobs import WithholdJob
 
 KEY = 2251799813685249
 MANY = {"type": "work", "timeout": 60_000, "maxJobsToActivate": 2_000_000_000, "requestTimeout": -1}
@@ -123,7 +124,7 @@ async def test_who_leaves_while_it_waits_for_room_lets_the_next_in(rows, narrow,
 
 async def test_a_job_that_is_too_large_for_any_answer_is_withheld(rows, stored, make, monkeypatch):
     """The engine is told, with the lease that the job had; the next job of the type is not held up."""
-    monkeypatch.setattr(commands, "submit_internal", partial(withheld, rows))
+    monkeypatch.setattr(submission, "submit_internal", partial(withheld, rows))
     client = make(replace(stored, settings=replace(stored.settings, max_job_bytes=5_000_000)))
     put_large(rows, 1, 5_000_000)
     put_large(rows, 2, 4_900_000)

@@ -5,9 +5,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from vivero.engine.core.records.effects import Rejection, RejectionCode
-from vivero.engine.core.records.messages import CorrelateMessage, MessageReply, PublishMessage
-from vivero.engine.core.records.signals import BroadcastSignal, SignalReply
+from vivero.core.records.effects import Rejection, RejectionCode
+from vivero.core.records.messages import CorrelateMessage, MessageReply, PublishMessage
+from vivero.core.records.signals import BroadcastSignal, SignalReply
 
 KEY = 2251799813685249
 AT = "2026-11-18T11:06:40.123Z"

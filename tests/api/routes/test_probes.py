@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from tests.api.conftest import Client
 from vivero.api import app
-from vivero.api.metrics import Metrics
-from vivero.engine.runtime.supervision.children import ChildState
+from vivero.api.http.metrics import Metrics
+from vivero.engine.supervision.children import ChildState
 
 
 async def test_live_needs_no_healthy_task(client):

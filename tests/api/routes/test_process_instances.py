@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 import trio
 
-from vivero.api import search
-from vivero.api.memory_budget import MemoryBudget
-from vivero.api.waits import Waits
-from vivero.engine.core.records.instances import InstanceReply
-from vivero.engine.runtime.appender.admission import Overloaded
-from vivero.engine.runtime.waiters import End
-from vivero.storage import reads
+from vivero.api.admission.waits import Waits
+from vivero.api.http.memory_budget import MemoryBudget
+from vivero.api.search import search_requests
+from vivero.core.records.instances import InstanceReply
+from vivero.engine.outcomes.admission import Overloaded
+from vivero.engine.outcomes.waiters import End
 from vivero.storage.postgres.errors import ConnectFailed
+from vivero.storage.reads import single_reads
 
 KEY = 2251799813685249
 REPLY = InstanceReply(KEY, KEY + 1, "order", 1, "<default>", (), "b")
@@ -198,14 +198,14 @@ async def test_who_awaits_insists_on_it_whatever_the_servers_default(rows, reade
 async def test_a_database_that_is_away_for_a_moment_is_waited_for(rows, reader, end, monkeypatch):
     rows.instance()
     finish(rows)
-    result, failures = reads.result, [ConnectFailed("away"), ConnectFailed("still away")]
+    result, failures = single_reads.result, [ConnectFailed("away"), ConnectFailed("still away")]
 
     async def flaky(*arguments):
         if failures:
             raise failures.pop()
         return await result(*arguments)
 
-    monkeypatch.setattr(reads, "result", flaky)
+    monkeypatch.setattr(single_reads, "result", flaky)
     answer = await reader("POST", "/v2/process-instances", CREATE)
     assert (answer.status, failures) == (200, [])
 
@@ -277,7 +277,7 @@ async def test_a_page_that_is_too_large_is_refused(rows, make_client, stored, se
 @pytest.fixture
 def two_large(rows, monkeypatch):
     """Two variables whose page needs a share of the budget: some 1,500 bytes."""
-    monkeypatch.setattr(search, "SMALL_PAGE_BYTES", 1_000)
+    monkeypatch.setattr(search_requests, "SMALL_PAGE_BYTES", 1_000)
     for n in range(2):
         rows.variable(KEY + n, f"x{n}", '"' + "v" * 600 + '"')
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.api.conftest import KEY, NOW
-from vivero.storage import recent_commands
+from vivero.storage.log import recent_commands
 
 FIRST = 1 << 51
 PATH = "/v2/commands"

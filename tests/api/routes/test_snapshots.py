@@ -5,13 +5,13 @@ import json
 import msgspec
 import pytest
 
-from vivero.api.preconditions import expected_versions
-from vivero.api.problems import Problem
-from vivero.api.request import Request
-from vivero.engine.core.commands.conditional_change import change_of
-from vivero.engine.core.records.conditional_changes import ChangeIfMatch
-from vivero.engine.core.records.effects import Rejection, RejectionCode
-from vivero.engine.core.records.instances import CancelInstance
+from vivero.api.commands.preconditions import expected_versions
+from vivero.api.http.problems import Problem
+from vivero.api.http.request import Request
+from vivero.core.commands.conditional_change import change_of
+from vivero.core.records.conditional_changes import ChangeIfMatch
+from vivero.core.records.effects import Rejection, RejectionCode
+from vivero.core.records.instances import CancelInstance
 
 KEY = 2251799813685249
 CHANGES = [

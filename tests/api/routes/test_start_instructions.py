@@ -2,7 +2,7 @@
 
 import pytest
 
-from vivero.engine.core.records.instances import CreateInstance, InstanceReply
+from vivero.core.records.instances import CreateInstance, InstanceReply
 
 KEY = 2251799813685249
 

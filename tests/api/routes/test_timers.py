@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from vivero.api import app as api_app
-from vivero.engine.core.records.effects import Rejection, RejectionCode
-from vivero.engine.core.records.timers import FireTimer, MoveTimer
+from vivero.core.records.effects import Rejection, RejectionCode
+from vivero.core.records.timers import FireTimer, MoveTimer
 
 KEY = 2251799813685249
 NEW_YEAR_MS = 1_798_761_600_000

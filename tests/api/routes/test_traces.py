@@ -1,8 +1,8 @@
 """GET /v2/process-instances/{key}/trace: what happened, one line an event."""
 
 from tests.api.conftest import KEY, NOW
-from vivero.engine.core.records.instances import ElementActivating, ElementCompleted, InstanceCreated
-from vivero.engine.core.records.jobs import CompleteJob
+from vivero.core.records.instances import ElementActivating, ElementCompleted, InstanceCreated
+from vivero.core.records.jobs import CompleteJob
 
 PATH = f"/v2/process-instances/{KEY}/trace"
 CREATED = InstanceCreated(KEY, KEY, "order", 1, None, None, "<default>", None, ())

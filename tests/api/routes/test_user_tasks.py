@@ -3,8 +3,8 @@
 import pytest
 
 from tests.api.official import decode
-from vivero.engine.core.records.effects import Rejection, RejectionCode
-from vivero.engine.core.records.user_tasks import AssignUserTask, ClaimUserTask, CompleteUserTask, UpdateUserTask
+from vivero.core.records.effects import Rejection, RejectionCode
+from vivero.core.records.user_tasks import AssignUserTask, ClaimUserTask, CompleteUserTask, UpdateUserTask
 
 KEY = 2251799813685249
 TASK = KEY + 9

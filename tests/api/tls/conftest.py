@@ -14,9 +14,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from vivero.api.http1.settings import ServerSettings
-from vivero.api.server import Endpoint, open_listeners
+from vivero.api.serving.certificate import Certificate
+from vivero.api.serving.server import Endpoint, open_listeners
 from vivero.api.tls import server
-from vivero.api.tls.certificate import Certificate
 
 
 def write_certificate(directory, name="localhost"):

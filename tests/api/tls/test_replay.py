@@ -10,9 +10,9 @@ from tests.api.conftest import PlayedEngine
 from tests.api.official import models, sdk
 from vivero.api import app as api_app
 from vivero.api.http1.settings import ServerSettings
-from vivero.api.server import Endpoint, open_listeners
-from vivero.api.server import serve as serve_http1
-from vivero.engine.core.records.effects import Rejection, RejectionCode
+from vivero.api.serving.server import Endpoint, open_listeners
+from vivero.api.serving.server import serve as serve_http1
+from vivero.core.records.effects import Rejection, RejectionCode
 
 LEFT_OUT = (b"host", b"connection", b"accept-encoding")
 """Headers of the connection. The rest is sent again as it was."""

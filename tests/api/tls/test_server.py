@@ -11,9 +11,9 @@ from cryptography.hazmat.primitives import serialization
 
 from tests.api.http1.conftest import echo, respond
 from tests.api.tls.conftest import connect, open_tcp, rest, write_certificate
+from vivero.api.serving.certificate import Certificate, CertificateProblem, certificate_of
+from vivero.api.serving.tls_settings import TlsSettings
 from vivero.api.tls import server
-from vivero.api.tls.certificate import Certificate, CertificateProblem, certificate_of
-from vivero.api.tls.settings import TlsSettings
 from vivero.api.tls.state import TlsState
 
 POST = b"POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 10\r\n\r\n"

@@ -6,8 +6,8 @@ import pytest
 
 from tests.core.event_models import call
 from tests.core.models import end, process, process_element, start, task
-from vivero.engine.core.records.catalogue import DeleteResource
-from vivero.engine.core.records.user_tasks import UserTaskCreated
+from vivero.core.records.catalogue import DeleteResource
+from vivero.core.records.user_tasks import UserTaskCreated
 
 BOUND = process(start(), call("x", "c", bindingType="deployment"), "start > x")
 LATEST = process(start(), call("x", "c"), "start > x")

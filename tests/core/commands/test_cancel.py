@@ -4,9 +4,9 @@ import pytest
 
 from tests.core.bench import Bench
 from tests.core.models import ONE_TASK, end, flow, par, process, start, sub, task, xor
-from vivero.engine.core.records.effects import RejectionCode
-from vivero.engine.core.records.instances import CancelInstance, ContinueWork
-from vivero.engine.core.step import StepLimits
+from vivero.core.execution.step import StepLimits
+from vivero.core.records.effects import RejectionCode
+from vivero.core.records.instances import CancelInstance, ContinueWork
 
 QUANTA = [1, 7, 500]
 ENDED = {"COMPLETED", "TERMINATED"}

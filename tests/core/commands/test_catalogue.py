@@ -4,10 +4,10 @@ import pytest
 
 from tests.core.bench import raw
 from tests.core.models import ONE_TASK, end, file, process, process_element, start, task
-from vivero.engine.core.memory import InvalidDeployment
-from vivero.engine.core.records.catalogue import DeleteResource, RetireDefinition
-from vivero.engine.core.records.effects import RejectionCode
-from vivero.engine.core.records.instances import CancelInstance, CreateInstance
+from vivero.core.memory import InvalidDeployment
+from vivero.core.records.catalogue import DeleteResource, RetireDefinition
+from vivero.core.records.effects import RejectionCode
+from vivero.core.records.instances import CancelInstance, CreateInstance
 
 NOTHING = process(start(), end(), "start > end")
 

@@ -5,15 +5,15 @@ import pytest
 from tests.core.bench import Bench, raw
 from tests.core.event_models import call, model
 from tests.core.models import ONE_TASK, end, process_element, start, task
-from vivero.engine.core.commands.conditional_change import CHANGES, conditional
-from vivero.engine.core.homes import FROM_CLIENTS
-from vivero.engine.core.outcomes import CommandRecord
-from vivero.engine.core.records.conditional_changes import ChangeIfMatch
-from vivero.engine.core.records.effects import RejectionCode
-from vivero.engine.core.records.instances import CancelInstance, SetVariables
-from vivero.engine.core.records.jobs import CompleteJob, UpdateJob
-from vivero.engine.core.records.user_tasks import CompleteUserTask
-from vivero.engine.core.state import batches
+from vivero.core.commands.conditional_change import CHANGES, conditional
+from vivero.core.execution.outcomes import CommandRecord
+from vivero.core.partitions.homes import FROM_CLIENTS
+from vivero.core.records.conditional_changes import ChangeIfMatch
+from vivero.core.records.effects import RejectionCode
+from vivero.core.records.instances import CancelInstance, SetVariables
+from vivero.core.records.jobs import CompleteJob, UpdateJob
+from vivero.core.records.user_tasks import CompleteUserTask
+from vivero.core.state import batches
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def test_a_rejected_change_in_the_batch_does_not_matter(one):
 
 
 def test_a_bug_in_a_conditional_change_is_quarantined_without_its_condition(one, monkeypatch):
-    from vivero.engine.core import dispatch
+    from vivero.core import dispatch
 
     job = one.job("work").key
     whole = dispatch.COMMANDS[CompleteJob]

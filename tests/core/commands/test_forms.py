@@ -6,8 +6,9 @@ import msgspec
 import pytest
 
 from tests.core.models import end, process
-from vivero.engine.bpmn.resources import read_resource
-from vivero.engine.core.records.catalogue import (
+from vivero.core.bpmn.resources import read_resource
+from vivero.core.commands.deployments import reference_of
+from vivero.core.records.catalogue import (
     DefinitionAdded,
     DeleteResource,
     Deploy,
@@ -15,9 +16,8 @@ from vivero.engine.core.records.catalogue import (
     FormDeleted,
     StartFormSet,
 )
-from vivero.engine.core.records.codec import decode_command, decode_events, encode_command, encode_events
-from vivero.engine.core.records.effects import RejectionCode
-from vivero.engine.core.shared.deployments import reference_of
+from vivero.core.records.codec import decode_command, decode_events, encode_command, encode_events
+from vivero.core.records.effects import RejectionCode
 
 
 def form(label="label", id="ask", tag=None):

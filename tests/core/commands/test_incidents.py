@@ -5,10 +5,10 @@ import pytest
 
 from tests.core.bench import apply_by, raw, snapshot
 from tests.core.models import ONE_TASK, end, flow, process, start, sub, task, xor
-from vivero.engine.core.outcomes import CommandRecord
-from vivero.engine.core.records.catalogue import DeleteResource
-from vivero.engine.core.records.effects import Rejection, RejectionCode
-from vivero.engine.core.records.instances import (
+from vivero.core.execution.outcomes import CommandRecord
+from vivero.core.records.catalogue import DeleteResource
+from vivero.core.records.effects import Rejection, RejectionCode
+from vivero.core.records.instances import (
     CancelInstance,
     ContinueWork,
     CreateInstance,
@@ -18,7 +18,7 @@ from vivero.engine.core.records.instances import (
     SetVariables,
     VariableSet,
 )
-from vivero.engine.core.records.jobs import CompleteJob, FailJob, JobReleased, JobWithheld, ThrowJobError, UpdateJob
+from vivero.core.records.jobs import CompleteJob, FailJob, JobReleased, JobWithheld, ThrowJobError, UpdateJob
 
 
 def kinds(handled):

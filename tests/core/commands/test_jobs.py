@@ -4,12 +4,12 @@ import pytest
 
 from tests.core.bench import Bench
 from tests.core.models import ONE_TASK, process, start, task
-from vivero.engine.core.needs import NotLoaded
-from vivero.engine.core.outcomes import CommandRecord
-from vivero.engine.core.records.effects import RejectionCode
-from vivero.engine.core.records.instances import CancelInstance
-from vivero.engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob, WithholdJob
-from vivero.engine.core.step import StepLimits
+from vivero.core.execution.outcomes import CommandRecord
+from vivero.core.execution.step import StepLimits
+from vivero.core.needs import NotLoaded
+from vivero.core.records.effects import RejectionCode
+from vivero.core.records.instances import CancelInstance
+from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob, WithholdJob
 
 TOKEN = "0b5bd8a5-6a9d-4b1b-b2d4-8b0f6a4c9f11"
 

@@ -5,8 +5,8 @@ import pytest
 from tests.core.bench import apply_by, explode, raw
 from tests.core.message_models import boundary, catch, message, model, receive, signal, starts
 from tests.core.models import end, start, task
-from vivero.engine.core.records.instances import InstanceCreated
-from vivero.engine.core.records.messages import (
+from vivero.core.records.instances import InstanceCreated
+from vivero.core.records.messages import (
     CorrelateMessage,
     MessageCorrelated,
     Offer,
@@ -14,7 +14,7 @@ from vivero.engine.core.records.messages import (
     SubscriptionTriggered,
     TriggerSubscription,
 )
-from vivero.engine.core.records.signals import BroadcastSignal
+from vivero.core.records.signals import BroadcastSignal
 
 ROOTS = (message(), message("begin", None, "b"), signal())
 WAYS = {

@@ -5,11 +5,11 @@ import pytest
 from tests.core.bench import apply_by, raw
 from tests.core.message_models import message, model, receive, starts
 from tests.core.models import end, start, task
-from vivero.engine.core.outcomes import CommandRecord
-from vivero.engine.core.records.catalogue import DeleteResource
-from vivero.engine.core.records.effects import Rejection, RejectionCode
-from vivero.engine.core.records.instances import InstanceCreated
-from vivero.engine.core.records.messages import (
+from vivero.core.execution.outcomes import CommandRecord
+from vivero.core.records.catalogue import DeleteResource
+from vivero.core.records.effects import Rejection, RejectionCode
+from vivero.core.records.instances import InstanceCreated
+from vivero.core.records.messages import (
     ConfirmStart,
     CorrelateMessage,
     CorrelationAnswered,

@@ -7,14 +7,14 @@ from tests.core.bench import Bench, raw
 from tests.core.event_models import call
 from tests.core.message_models import catch, message, model, receive, starts, throw
 from tests.core.models import ONE_TASK, end, process, start, task
-from vivero.engine.core.commands.conditional_change import conditional
-from vivero.engine.core.records.catalogue import DeleteResource
-from vivero.engine.core.records.effects import RejectionCode
-from vivero.engine.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
-from vivero.engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob, WithholdJob
-from vivero.engine.core.records.messages import CorrelateMessage, PublishMessage
-from vivero.engine.core.records.signals import BroadcastSignal
-from vivero.engine.core.tenants import EVERY_TENANT, covers, joined
+from vivero.core.commands.conditional_change import conditional
+from vivero.core.partitions.tenants import EVERY_TENANT, covers, joined
+from vivero.core.records.catalogue import DeleteResource
+from vivero.core.records.effects import RejectionCode
+from vivero.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
+from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob, WithholdJob
+from vivero.core.records.messages import CorrelateMessage, PublishMessage
+from vivero.core.records.signals import BroadcastSignal
 
 A, B = "alpha", "beta"
 BOTH = joined({A, B})

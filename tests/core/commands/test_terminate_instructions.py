@@ -5,9 +5,9 @@ import pytest
 from tests.core.bench import Bench, raw
 from tests.core.event_models import LIMITS, boundary, call, error, loop, model, on, script, states
 from tests.core.models import end, par, process, start, sub, task
-from vivero.engine.core.records.codec import decode_command, encode_command
-from vivero.engine.core.records.effects import RejectionCode
-from vivero.engine.core.records.instances import CreateInstance
+from vivero.core.records.codec import decode_command, encode_command
+from vivero.core.records.effects import RejectionCode
+from vivero.core.records.instances import CreateInstance
 
 
 @pytest.fixture(params=LIMITS, ids=list(LIMITS))

@@ -10,10 +10,10 @@ from tests.core.event_models import inc
 from tests.core.message_models import boundary, event_sub, model
 from tests.core.models import end, par, start, sub, task
 from tests.core.quanta import run_rest, run_until, set_quantum
-from vivero.engine.core.records.instances import CancelInstance, SetVariables
-from vivero.engine.core.records.jobs import CompleteJob
-from vivero.engine.core.records.messages import PublishMessage
-from vivero.engine.core.records.signals import BroadcastSignal
+from vivero.core.records.instances import CancelInstance, SetVariables
+from vivero.core.records.jobs import CompleteJob
+from vivero.core.records.messages import PublishMessage
+from vivero.core.records.signals import BroadcastSignal
 
 HOST = sub("host", start("i"), par("f"), task("a1"), task("a2"), "i > f > a1", "f > a2")
 """Its end takes several quanta."""

@@ -4,8 +4,8 @@ import pytest
 
 from tests.core.message_models import boundary, event_sub, message, model, signal
 from tests.core.models import end, start, sub, task
-from vivero.engine.core.records.messages import PublishMessage
-from vivero.engine.core.records.signals import BroadcastSignal
+from vivero.core.records.messages import PublishMessage
+from vivero.core.records.signals import BroadcastSignal
 
 MAPPED = {"inputs": [("=own", "k")]}
 LOOP = (

@@ -7,8 +7,8 @@ import pytest
 from tests.core.bench import Bench
 from tests.core.event_models import LIMITS, boundary, call, ended, error, model, run, script, states
 from tests.core.models import end, file, process_element, start, sub, task
-from vivero.engine.core.elements import call_activity
-from vivero.engine.core.records.instances import CancelInstance, CreateInstance
+from vivero.core.elements import call_activity
+from vivero.core.records.instances import CancelInstance, CreateInstance
 
 
 @pytest.fixture(params=LIMITS, ids=list(LIMITS))

@@ -5,9 +5,9 @@ import pytest
 from tests.core.bench import raw
 from tests.core.message_models import event_sub, message, model, outputs
 from tests.core.models import end, start, sub, task
-from vivero.engine.core.records.instances import CreateInstance
-from vivero.engine.core.records.messages import PublishMessage
-from vivero.engine.core.records.signals import BroadcastSignal
+from vivero.core.records.instances import CreateInstance
+from vivero.core.records.messages import PublishMessage
+from vivero.core.records.signals import BroadcastSignal
 
 ROOTS = (message(), message("begin", None, "b"))
 ASIDE = event_sub("aside", task("handled"), "aside-start > handled", interrupting=False)

@@ -5,7 +5,7 @@ import pytest
 from tests.core.bench import Bench
 from tests.core.event_models import LIMITS, boundary, call, ended, error, loop, model, run, script, states
 from tests.core.models import end, start, sub, task
-from vivero.engine.core.step import StepLimits
+from vivero.core.execution.step import StepLimits
 
 
 @pytest.fixture(params=LIMITS, ids=list(LIMITS))
@@ -26,7 +26,7 @@ def jobs_of(bench, task):
 
 def complete_item(bench, item, **variables):
     from tests.core.bench import raw
-    from vivero.engine.core.records.jobs import CompleteJob
+    from vivero.core.records.jobs import CompleteJob
 
     job = next(j for j in bench.state.jobs.values() if bench.variables_of(j.element.key).get("item") == item)
     return bench.run(CompleteJob(job.key, raw(variables)))

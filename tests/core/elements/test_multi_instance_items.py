@@ -6,12 +6,12 @@ import pytest
 from tests.core.bench import Bench, keep_rows, raw, rebuilt, recorded_batches
 from tests.core.event_models import loop, model
 from tests.core.models import end, start, sub, task
-from vivero.engine.core.elements import multi_instance
-from vivero.engine.core.records.codec import decode_events, encode_events
-from vivero.engine.core.records.instances import CreateInstance, LoopStarted
-from vivero.engine.core.replay import replay
-from vivero.engine.core.state.state import State
-from vivero.engine.core.step import StepLimits
+from vivero.core.elements import multi_instance
+from vivero.core.execution.step import StepLimits
+from vivero.core.records.codec import decode_events, encode_events
+from vivero.core.records.instances import CreateInstance, LoopStarted
+from vivero.core.replay import replay
+from vivero.core.state.state import State
 
 
 def compact(variables):

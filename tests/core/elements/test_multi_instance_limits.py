@@ -5,10 +5,10 @@ import pytest
 from tests.core.bench import Bench, rebuilt
 from tests.core.event_models import loop, model, run
 from tests.core.models import end, start, task
-from vivero.engine.core import view
-from vivero.engine.core.elements import multi_instance
-from vivero.engine.core.rules import MAX_LOOP_CHARACTERS, MAX_LOOP_ITEMS
-from vivero.engine.core.step import StepLimits
+from vivero.core import view
+from vivero.core.elements import multi_instance
+from vivero.core.execution.step import StepLimits
+from vivero.core.rules import MAX_LOOP_CHARACTERS, MAX_LOOP_ITEMS
 
 LIMITS = {"whole": StepLimits(), "quanta": StepLimits(quantum_items=1), "paged": StepLimits(paged_from=0)}
 

@@ -2,7 +2,7 @@
 
 from tests.core.event_models import run
 from tests.core.models import end, flow, par, process, start, sub, task
-from vivero.engine.core.records.jobs import CompleteJob
+from vivero.core.records.jobs import CompleteJob
 
 
 def nested():

@@ -7,11 +7,11 @@ import pytest
 
 from tests.core.bench import document, raw
 from tests.core.models import end, process, start, sub, task
-from vivero.engine.core.records.catalogue import DeleteResource
-from vivero.engine.core.records.codec import decode_command, decode_events, encode_command, encode_events
-from vivero.engine.core.records.effects import RejectionCode
-from vivero.engine.core.records.instances import SetVariables
-from vivero.engine.core.records.user_tasks import (
+from vivero.core.records.catalogue import DeleteResource
+from vivero.core.records.codec import decode_command, decode_events, encode_command, encode_events
+from vivero.core.records.effects import RejectionCode
+from vivero.core.records.instances import SetVariables
+from vivero.core.records.user_tasks import (
     AssignUserTask,
     ClaimUserTask,
     CompleteUserTask,
@@ -20,8 +20,8 @@ from vivero.engine.core.records.user_tasks import (
     UserTaskCreated,
     UserTaskEnded,
 )
-from vivero.engine.core.state import eviction
-from vivero.engine.core.state.state import State
+from vivero.core.state import eviction
+from vivero.core.state.state import State
 
 MS_2030 = 1_893_456_000_000
 
@@ -523,7 +523,7 @@ def test_a_tree_that_is_evicted_takes_its_task_along(bench, open_task):
 
 
 def test_a_replay_makes_the_same_rows(bench, open_task):
-    from vivero.engine.core.replay import Recorded, replay
+    from vivero.core.replay import Recorded, replay
 
     task = open_task({"who": "ada"}, assignment={"assignee": "=who"})
     bench.run(UpdateUserTask(task.key, {"priority": 3, "candidate_users": ("u",)}))

@@ -8,10 +8,10 @@ from tests.core.bench import Bench, raw, rebuilt
 from tests.core.event_models import LIMITS, boundary, call, catch, loop, model, on, script
 from tests.core.listener_models import listening
 from tests.core.models import end, par, process_element, start, sub, task
-from vivero.engine.core.records.conditionals import EvaluateConditionals
-from vivero.engine.core.records.instances import EventTriggered
-from vivero.engine.core.state.undo import undo
-from vivero.engine.core.step import StepLimits
+from vivero.core.execution.step import StepLimits
+from vivero.core.records.conditionals import EvaluateConditionals
+from vivero.core.records.instances import EventTriggered
+from vivero.core.state.undo import undo
 
 
 def when(condition, **filters):

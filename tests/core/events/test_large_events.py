@@ -5,12 +5,12 @@ import pytest
 from tests.core.bench import raw, rebuilt
 from tests.core.message_models import catch, inputs, message, publish, receive, signal, starts, throw
 from tests.core.models import end, file, process_element, start, task
-from vivero.engine.core.outcomes import CommandRecord
-from vivero.engine.core.records.effects import Rejection, RejectionCode
-from vivero.engine.core.records.instances import CancelInstance, VariableSet
-from vivero.engine.core.records.messages import CorrelateMessage, DeliverEvent, PublishMessage
-from vivero.engine.core.records.signals import BroadcastSignal
-from vivero.engine.core.shared import deliveries
+from vivero.core.execution.outcomes import CommandRecord
+from vivero.core.records.effects import Rejection, RejectionCode
+from vivero.core.records.instances import CancelInstance, VariableSet
+from vivero.core.records.messages import CorrelateMessage, DeliverEvent, PublishMessage
+from vivero.core.records.signals import BroadcastSignal
+from vivero.core.shared import deliveries
 
 ROOTS = (message(), signal(), message("begin", None, "b"))
 PROCESSES = 7

@@ -5,12 +5,12 @@ import pytest
 from tests.core.bench import raw
 from tests.core.message_models import boundary, event_sub, message, model, receive, starts
 from tests.core.models import ONE_TASK, end, start, task
-from vivero.engine.bpmn.parser import parse
-from vivero.engine.core.records.catalogue import DeleteResource
-from vivero.engine.core.records.effects import RejectionCode
-from vivero.engine.core.records.instances import CreateInstance
-from vivero.engine.core.records.messages import CorrelateMessage, PublishMessage
-from vivero.engine.core.shared.starts import InvalidStart, metadata_of
+from vivero.core.bpmn.parser import parse
+from vivero.core.events.starts import InvalidStart, metadata_of
+from vivero.core.records.catalogue import DeleteResource
+from vivero.core.records.effects import RejectionCode
+from vivero.core.records.instances import CreateInstance
+from vivero.core.records.messages import CorrelateMessage, PublishMessage
 
 ROOTS = (message("begin", None, "b"), message("other", None, "o"), message())
 STARTED = model(starts("start", "m"), task("work"), end(), "start > work > end", roots=(message("begin", None),))

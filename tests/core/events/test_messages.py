@@ -16,8 +16,9 @@ from tests.core.message_models import (
     throw,
 )
 from tests.core.models import end, file, flow, par, process_element, start, sub, task
-from vivero.engine.core.records.effects import RejectionCode
-from vivero.engine.core.records.messages import (
+from vivero.core.execution.step import StepLimits
+from vivero.core.records.effects import RejectionCode
+from vivero.core.records.messages import (
     AcknowledgeCorrelation,
     CloseSubscription,
     CorrelateMessage,
@@ -29,8 +30,7 @@ from vivero.engine.core.records.messages import (
     PublishMessage,
     TriggerSubscription,
 )
-from vivero.engine.core.records.signals import BroadcastSignal
-from vivero.engine.core.step import StepLimits
+from vivero.core.records.signals import BroadcastSignal
 
 WAITS = model(start(), receive(), end(), "start > receive > end")
 MANY = model(

@@ -5,9 +5,9 @@ import pytest
 from tests.core.bench import Bench, raw
 from tests.core.message_models import boundary, catch, event_sub, inputs, model, signal, starts, throw
 from tests.core.models import end, start, task
-from vivero.engine.core.commands.signal import SUBSCRIPTIONS_PER_PAGE
-from vivero.engine.core.records.messages import SubscriptionTriggered
-from vivero.engine.core.records.signals import BroadcastSignal, DeliverSignal
+from vivero.core.commands.signal import SUBSCRIPTIONS_PER_PAGE
+from vivero.core.records.messages import SubscriptionTriggered
+from vivero.core.records.signals import BroadcastSignal, DeliverSignal
 
 WAITS = model(start(), catch("wait", "signal"), end(), "start > wait > end")
 
@@ -100,7 +100,7 @@ def test_a_page_of_those_who_wait_since_later_is_the_last(bench):
 
 @pytest.mark.parametrize("items", [1, 500])
 def test_a_loop_that_waits_again_is_not_hit_twice(items):
-    from vivero.engine.core.step import StepLimits
+    from vivero.core.execution.step import StepLimits
 
     bench = Bench(StepLimits(items))
     bench.deploy(model(start(), catch("wait", "signal"), "start > wait", "wait > wait"))

@@ -8,19 +8,19 @@ from tests.core.bench import Bench, raw
 from tests.core.message_models import boundary, catch, event_sub, message, model, receive, starts
 from tests.core.models import end, start, sub, task
 from tests.core.quanta import run_first, run_until
-from vivero.engine.core.records.effects import RejectionCode
-from vivero.engine.core.records.instances import CancelInstance
-from vivero.engine.core.records.messages import (
+from vivero.core.execution.step import StepLimits
+from vivero.core.records.effects import RejectionCode
+from vivero.core.records.instances import CancelInstance
+from vivero.core.records.messages import (
     CorrelateMessage,
     Offer,
     PublishMessage,
     SubscriptionTriggered,
     TriggerSubscription,
 )
-from vivero.engine.core.records.signals import BroadcastSignal
-from vivero.engine.core.state.instance_tree import ElementState
-from vivero.engine.core.state.message_channels import CORRELATING, OPEN
-from vivero.engine.core.step import StepLimits
+from vivero.core.records.signals import BroadcastSignal
+from vivero.core.state.instance_tree import ElementState
+from vivero.core.state.message_channels import CORRELATING, OPEN
 
 ASIDE = event_sub("aside", end("e"), "aside-start > e")
 WAITS = {

@@ -10,9 +10,9 @@ from tests.core.bench import Bench, rebuilt
 from tests.core.event_models import LIMITS, loop, states
 from tests.core.message_models import boundary, catch, event_sub, message, model, publish, signal, throw
 from tests.core.models import end, file, flow, par, process_element, start, sub, task
-from vivero.engine.core.records.messages import CompleteThrow, PublishMessage
-from vivero.engine.core.records.signals import BroadcastSignal
-from vivero.engine.core.step import StepLimits
+from vivero.core.execution.step import StepLimits
+from vivero.core.records.messages import CompleteThrow, PublishMessage
+from vivero.core.records.signals import BroadcastSignal
 
 SEND = f'<sendTask id="say" messageRef="m"><extensionElements>{publish()}</extensionElements></sendTask>'
 THROWERS = {
@@ -157,7 +157,7 @@ def test_a_thrower_that_was_ended_meanwhile_stays_ended(bench):
 @pytest.mark.parametrize("command", [PublishMessage, BroadcastSignal])
 def test_who_throws_what_cannot_be_handled_goes_on(bench, thrower, command, monkeypatch):
     """A bug of ours while it is given out costs the message, not the process."""
-    from vivero.engine.core import dispatch
+    from vivero.core import dispatch
 
     handler = dispatch.COMMANDS[command]
     monkeypatch.setitem(dispatch.COMMANDS, command, dispatch.Handler(handler.needs, explode, handler.rejected))

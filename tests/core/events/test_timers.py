@@ -3,8 +3,8 @@
 import pytest
 
 from tests.core.models import end, flow, process, start, task
-from vivero.engine.core.records.effects import RejectionCode
-from vivero.engine.core.records.timers import FireTimer, MoveTimer, TriggerTimer
+from vivero.core.records.effects import RejectionCode
+from vivero.core.records.timers import FireTimer, MoveTimer, TriggerTimer
 
 HOUR = 3_600_000
 

@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from tests.core.models import HEAD
-from vivero.engine.core.memory import MemoryEngine
-from vivero.engine.core.records.instances import CreateInstance
-from vivero.engine.core.records.timers import TriggerTimer
+from vivero.core.memory import MemoryEngine
+from vivero.core.records.instances import CreateInstance
+from vivero.core.records.timers import TriggerTimer
 
 COUNT = int(os.environ.get("VIVERO_TIMERS") or 100_000)
 TEN_YEARS = 3_652 * 86_400_000

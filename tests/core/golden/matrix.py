@@ -13,10 +13,10 @@ from tests.core.golden.variants import VARIANTS as PLAIN
 from tests.core.golden.variants_loops import PARALLEL
 from tests.core.golden.variants_timers import VARIANTS as TIMERS
 from tests.core.golden.variants_waits import VARIANTS as WAITS
-from vivero.engine.bpmn.draft import Place
-from vivero.engine.bpmn.elements import ELEMENTS
-from vivero.engine.bpmn.events import EVENTS
-from vivero.engine.bpmn.resources import read_resource
+from vivero.core.bpmn.elements.contents import ELEMENTS
+from vivero.core.bpmn.events import EVENTS
+from vivero.core.bpmn.reading.draft import Place
+from vivero.core.bpmn.resources import read_resource
 
 GOLDEN = Path(__file__).parent
 FILES = {"element": PLAIN, "waits": WAITS, "timers": TIMERS, "looped": PARALLEL}

@@ -7,12 +7,12 @@ from tests.core.bench import Bench, raw
 from tests.core.event_models import call, loop, model
 from tests.core.listener_models import listening_everywhere
 from tests.core.models import end, process_element, start, sub, task
-from vivero.engine.core.records.instances import SetVariables
-from vivero.engine.core.records.jobs import CompleteJob, ThrowJobError
-from vivero.engine.core.records.messages import PublishMessage
-from vivero.engine.core.records.signals import BroadcastSignal
-from vivero.engine.core.records.timers import TriggerTimer
-from vivero.engine.core.records.user_tasks import CompleteUserTask
+from vivero.core.records.instances import SetVariables
+from vivero.core.records.jobs import CompleteJob, ThrowJobError
+from vivero.core.records.messages import PublishMessage
+from vivero.core.records.signals import BroadcastSignal
+from vivero.core.records.timers import TriggerTimer
+from vivero.core.records.user_tasks import CompleteUserTask
 
 SUBJECTS = {"x", "h", "host"}
 """The element that a variant is about; what it stands at, if it is a boundary event."""

@@ -9,10 +9,10 @@ import pytest
 
 from tests.core.bench import Bench, sample
 from tests.core.models import end, flow, par, process, start, sub, task, xor
-from vivero.engine.core.records.codec import EVENTS
-from vivero.engine.core.records.instances import VariableSet
-from vivero.engine.core.step import StepLimits
-from vivero.engine.core.trace import Trace
+from vivero.core.execution.step import StepLimits
+from vivero.core.records.codec import EVENTS
+from vivero.core.records.instances import VariableSet
+from vivero.core.trace import Trace
 
 MODELS = Path(__file__).parents[2] / "models"
 

@@ -11,7 +11,7 @@ from tests.core.golden.recording import play, text_of
 from tests.core.golden.variants_timers import VARIANTS
 from tests.core.listener_models import listening_everywhere
 from tests.core.models import file, process_element, start, sub, task
-from vivero.engine.core.records.timers import TriggerTimer
+from vivero.core.records.timers import TriggerTimer
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

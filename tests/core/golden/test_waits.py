@@ -11,10 +11,10 @@ from tests.core.golden.recording import ROOTS, play, text_of
 from tests.core.golden.variants_waits import VARIANTS, condition, message, person, signal
 from tests.core.listener_models import listening_everywhere
 from tests.core.models import end, file, process_element, start, sub, task
-from vivero.engine.core.records.conditionals import EvaluateConditionals
-from vivero.engine.core.records.messages import CorrelateMessage, PublishMessage
-from vivero.engine.core.records.signals import BroadcastSignal
-from vivero.engine.core.records.user_tasks import AssignUserTask, ClaimUserTask, CompleteUserTask, UpdateUserTask
+from vivero.core.records.conditionals import EvaluateConditionals
+from vivero.core.records.messages import CorrelateMessage, PublishMessage
+from vivero.core.records.signals import BroadcastSignal
+from vivero.core.records.user_tasks import AssignUserTask, ClaimUserTask, CompleteUserTask, UpdateUserTask
 
 MINUTE_MS = 60_000
 

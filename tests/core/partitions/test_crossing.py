@@ -8,26 +8,26 @@ from tests.core.bench import raw
 from tests.core.cluster import ClusterBench
 from tests.core.message_models import catch, message, model, receive, signal, starts, throw
 from tests.core.models import ONE_TASK, end, start, task
-from vivero.engine.core.commands.signal import SUBSCRIPTIONS_PER_PAGE
-from vivero.engine.core.memory import Logged
-from vivero.engine.core.outcomes import CommandRecord
-from vivero.engine.core.records.base import partition_of
-from vivero.engine.core.records.catalogue import DeleteResource
-from vivero.engine.core.records.effects import Rejection, RejectionCode
-from vivero.engine.core.records.instances import CancelInstance, CreateInstance
-from vivero.engine.core.records.jobs import CompleteJob
-from vivero.engine.core.records.messages import (
+from vivero.core.commands.signal import SUBSCRIPTIONS_PER_PAGE
+from vivero.core.execution.outcomes import CommandRecord
+from vivero.core.execution.step import StepLimits
+from vivero.core.memory import Logged
+from vivero.core.partitions.routes import slot_of, spread
+from vivero.core.records.base import partition_of
+from vivero.core.records.catalogue import DeleteResource
+from vivero.core.records.effects import Rejection, RejectionCode
+from vivero.core.records.instances import CancelInstance, CreateInstance
+from vivero.core.records.jobs import CompleteJob
+from vivero.core.records.messages import (
     ConfirmStart,
     CorrelateMessage,
     MessageReceived,
     OpenSubscription,
     PublishMessage,
 )
-from vivero.engine.core.records.signals import BroadcastSignal, DeliverSignal
-from vivero.engine.core.records.slots import MoveSlots, ReleaseSlots, SwitchSlots
-from vivero.engine.core.records.timers import FireTimer
-from vivero.engine.core.routes import slot_of, spread
-from vivero.engine.core.step import StepLimits
+from vivero.core.records.signals import BroadcastSignal, DeliverSignal
+from vivero.core.records.slots import MoveSlots, ReleaseSlots, SwitchSlots
+from vivero.core.records.timers import FireTimer
 
 TENANT = "<default>"
 HEARS = model(start(), catch(on="signal"), end(), "start > catch > end")

@@ -26,16 +26,16 @@ from tests.core.message_models import (
 )
 from tests.core.models import end, start, task
 from tests.rounds import few_and_many
-from vivero.engine.core.commands import slots
-from vivero.engine.core.homes import HOMES
-from vivero.engine.core.records.effects import RejectionCode
-from vivero.engine.core.records.instances import CancelInstance, CreateInstance
-from vivero.engine.core.records.jobs import CompleteJob
-from vivero.engine.core.records.messages import ConfirmStart, CorrelateMessage, MessageReceived, PublishMessage
-from vivero.engine.core.records.signals import BroadcastSignal
-from vivero.engine.core.records.slots import HeldCommandsSent, MoveSlots
-from vivero.engine.core.routes import slot_of
-from vivero.engine.core.rules import HELD_AT_ONCE
+from vivero.core.commands import slots
+from vivero.core.partitions.homes import HOMES
+from vivero.core.partitions.routes import slot_of
+from vivero.core.records.effects import RejectionCode
+from vivero.core.records.instances import CancelInstance, CreateInstance
+from vivero.core.records.jobs import CompleteJob
+from vivero.core.records.messages import ConfirmStart, CorrelateMessage, MessageReceived, PublishMessage
+from vivero.core.records.signals import BroadcastSignal
+from vivero.core.records.slots import HeldCommandsSent, MoveSlots
+from vivero.core.rules import HELD_AT_ONCE
 
 ROOTS = (message("hello"), message("go", None, "b"), signal())
 KEYS = ("a", "b", "c", "d")

@@ -4,12 +4,12 @@ from hashlib import md5
 
 import pytest
 
-from vivero.engine.core.dispatch import COMMANDS
-from vivero.engine.core.homes import HOMES, answers_its_request, home_of
-from vivero.engine.core.records.instances import CancelInstance, ContinueWork, CreateInstance
-from vivero.engine.core.records.messages import CloseSubscription, Offer, PublishMessage, RejectCorrelation
-from vivero.engine.core.records.signals import BroadcastSignal, DeliverSignal
-from vivero.engine.core.routes import ONE_PARTITION, SLOTS, Routes, slot_of, spread
+from vivero.core.dispatch import COMMANDS
+from vivero.core.partitions.homes import HOMES, answers_its_request, home_of
+from vivero.core.partitions.routes import ONE_PARTITION, SLOTS, Routes, slot_of, spread
+from vivero.core.records.instances import CancelInstance, ContinueWork, CreateInstance
+from vivero.core.records.messages import CloseSubscription, Offer, PublishMessage, RejectCorrelation
+from vivero.core.records.signals import BroadcastSignal, DeliverSignal
 
 ROUTES = Routes(1, 4, spread(4), {"acme": (2, 3)})
 

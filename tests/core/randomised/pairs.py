@@ -15,8 +15,8 @@ from tests.core.randomised.blocks import Many, Shout, awaited, inside
 from tests.core.randomised.blocks_bpmn import to_bpmn
 from tests.core.randomised.paths import LONG, Run, expected, observe, perform, random_block
 from tests.core.randomised.shrinking import smaller
-from vivero.engine.core.memory import InvalidDeployment
-from vivero.engine.core.step import DEFAULT_LIMITS, StepLimits
+from vivero.core.execution.step import DEFAULT_LIMITS, StepLimits
+from vivero.core.memory import InvalidDeployment
 
 PATHS = 5
 """Through each model."""

@@ -10,16 +10,16 @@ from typing import Any
 
 from tests.core.bench import Bench, keep_rows, raw, recorded_batches
 from tests.core.randomised.random_models import CODES, NAMES, random_model
-from vivero.engine.core.records.effects import RejectionCode
-from vivero.engine.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
-from vivero.engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
-from vivero.engine.core.records.messages import PublishMessage
-from vivero.engine.core.records.signals import BroadcastSignal
-from vivero.engine.core.records.timers import FireTimer
-from vivero.engine.core.records.user_tasks import CompleteUserTask
-from vivero.engine.core.replay import replay
-from vivero.engine.core.state.instance_tree import ACTIVATED, TERMINATING, Instance
-from vivero.engine.core.state.state import State
+from vivero.core.records.effects import RejectionCode
+from vivero.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
+from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
+from vivero.core.records.messages import PublishMessage
+from vivero.core.records.signals import BroadcastSignal
+from vivero.core.records.timers import FireTimer
+from vivero.core.records.user_tasks import CompleteUserTask
+from vivero.core.replay import replay
+from vivero.core.state.instance_tree import ACTIVATED, TERMINATING, Instance
+from vivero.core.state.state import State
 
 SCOPES = {"PROCESS", "SUB_PROCESS", "EVENT_SUB_PROCESS"}
 MOST_EVENTS = 8_000

@@ -10,10 +10,10 @@ from tests.core.randomised.blocks import Final, Fork, Shout, awaited, inside, wa
 from tests.core.randomised.pairs import is_cut
 from tests.core.randomised.paths import perform
 from tests.core.randomised.runs import by_place, play, recorded
-from vivero.engine.core.records.effects import Fail
-from vivero.engine.core.records.instances import ResolveIncident
-from vivero.engine.core.step import StepLimits
-from vivero.engine.core.view import View
+from vivero.core.execution.step import StepLimits
+from vivero.core.records.effects import Fail
+from vivero.core.records.instances import ResolveIncident
+from vivero.core.view import View
 
 COUNT = 40
 

@@ -17,9 +17,9 @@ from tests.core.randomised.pairs import (
 )
 from tests.core.randomised.paths import random_block
 from tests.core.randomised.runs import by_place, play, recorded
-from vivero.engine.core.replay import replay
-from vivero.engine.core.state.state import State
-from vivero.engine.core.step import DEFAULT_LIMITS, StepLimits
+from vivero.core.execution.step import DEFAULT_LIMITS, StepLimits
+from vivero.core.replay import replay
+from vivero.core.state.state import State
 
 MODELS = 40
 

@@ -15,9 +15,9 @@ from tests.core.randomised.blocks import Edge, Guard, Seq, Sub, Task
 from tests.core.randomised.pairs import PATHS, check_alone, check_in_parallel, check_many, check_model, first_difference
 from tests.core.randomised.shrinking import smaller
 from tests.rounds import few_and_many
-from vivero.engine.bpmn.model import EscalationEvent
-from vivero.engine.core.events.table import EVENTS
-from vivero.engine.core.records.instances import ElementCompleting
+from vivero.core.bpmn.model import EscalationEvent
+from vivero.core.events.table import EVENTS
+from vivero.core.records.instances import ElementCompleting
 
 PAIRS = 10_000
 

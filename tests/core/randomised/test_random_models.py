@@ -13,8 +13,8 @@ import pytest
 
 from tests.core.randomised.random_model_checks import play_many
 from tests.core.randomised.random_models import random_model
-from vivero.engine.bpmn.parser import parse
-from vivero.engine.core.step import StepLimits
+from vivero.core.bpmn.parser import parse
+from vivero.core.execution.step import StepLimits
 
 LIMITS = {
     "whole": StepLimits(),

@@ -11,10 +11,10 @@ import pytest
 from tests.core.bench import Bench, keep_rows, recorded_batches, snapshot
 from tests.core.models import ONE_TASK
 from tests.core.randomised.runs import digest, play, recorded
-from vivero.engine.core.records.instances import ElementActivated
-from vivero.engine.core.replay import Recorded, replay
-from vivero.engine.core.state.state import State
-from vivero.engine.core.step import StepLimits
+from vivero.core.execution.step import StepLimits
+from vivero.core.records.instances import ElementActivated
+from vivero.core.replay import Recorded, replay
+from vivero.core.state.state import State
 
 ROOT = Path(__file__).parents[3]
 

@@ -20,8 +20,8 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 import msgspec
 
-from vivero.engine.core.records.base import Command, Event
-from vivero.engine.core.records.codec import EVENT_FORMAT, EVENTS, INTENTS, encode_command, encode_events
+from vivero.core.records.base import Command, Event
+from vivero.core.records.codec import EVENT_FORMAT, EVENTS, INTENTS, encode_command, encode_events
 
 numbers = itertools.count(101)
 

@@ -4,11 +4,11 @@ import msgspec
 import pytest
 from msgspec import inspect
 
-from vivero.engine.core.records.codec import EVENTS
-from vivero.engine.core.records.conditionals import ConditionalsEvaluated
-from vivero.engine.core.records.messages import MessagePublished, StartClosed
-from vivero.engine.core.records.personal import FREE, NAMES, channel_of, emptied
-from vivero.engine.core.records.signals import SignalBroadcast
+from vivero.core.records.codec import EVENTS
+from vivero.core.records.conditionals import ConditionalsEvaluated
+from vivero.core.records.messages import MessagePublished, StartClosed
+from vivero.core.records.personal import FREE, NAMES, channel_of, emptied
+from vivero.core.records.signals import SignalBroadcast
 
 OF_CHANNELS = {*FREE, *NAMES}
 OF_TREES = {

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from tests.core.records import samples
-from vivero.engine.core.records.codec import (
+from vivero.core.records.codec import (
     EVENT_FORMAT,
     EVENTS,
     INTENTS,
@@ -20,8 +20,8 @@ from vivero.engine.core.records.codec import (
     encode_command,
     encode_events,
 )
-from vivero.engine.core.records.instances import CreateInstance
-from vivero.engine.core.records.jobs import CompleteJob
+from vivero.core.records.instances import CreateInstance
+from vivero.core.records.jobs import CompleteJob
 
 RELEASED = sorted((Path(__file__).parent / "released").glob("*.jsonl"))
 ROWS = [json.loads(line) for path in RELEASED for line in path.read_text().splitlines()]

@@ -6,15 +6,15 @@ from tests.core.bench import Bench, apply_by, explode, keep_rows
 from tests.core.event_models import LIMITS, boundary, call, catch, ended, error, final, inc, loop, model, on, run
 from tests.core.models import chain, end, flow, par, start, sub, task, xor
 from tests.core.quanta import set_quantum
-from vivero.engine.core.dispatch import COMMANDS, Handler
-from vivero.engine.core.records.codec import decode_events, encode_events
-from vivero.engine.core.records.instances import SetVariables, VariableSet
-from vivero.engine.core.records.jobs import CompleteJob
-from vivero.engine.core.records.signals import BroadcastSignal
-from vivero.engine.core.records.timers import FireTimer
-from vivero.engine.core.replay import Recorded, replay
-from vivero.engine.core.shared.flows import enter
-from vivero.engine.core.state.state import State
+from vivero.core.dispatch import COMMANDS, Handler
+from vivero.core.records.codec import decode_events, encode_events
+from vivero.core.records.instances import SetVariables, VariableSet
+from vivero.core.records.jobs import CompleteJob
+from vivero.core.records.signals import BroadcastSignal
+from vivero.core.records.timers import FireTimer
+from vivero.core.replay import Recorded, replay
+from vivero.core.shared.flows import enter
+from vivero.core.state.state import State
 
 TIMER = '<timerEventDefinition><timeDuration>=duration("PT1H")</timeDuration></timerEventDefinition>'
 STUCK = (start(), xor("g", default="g-a"), task("a"), task("b"), par("j"), task("after"), end())

@@ -20,13 +20,13 @@ from tests.core.event_models import (
 from tests.core.listener_models import listeners_of, listening, tell_all
 from tests.core.models import ONE_TASK, end, file, flow, process, process_element, start, sub, task, xor
 from tests.core.quanta import run_rest, run_until, set_quantum
-from vivero.engine.core.records.effects import RejectionCode
-from vivero.engine.core.records.instances import CancelInstance, CreateInstance
-from vivero.engine.core.records.jobs import CompleteJob, ThrowJobError
-from vivero.engine.core.records.messages import PublishMessage
-from vivero.engine.core.shared.variables import visible
-from vivero.engine.core.state.instance_tree import ElementState
-from vivero.engine.core.step import StepLimits
+from vivero.core.execution.step import StepLimits
+from vivero.core.records.effects import RejectionCode
+from vivero.core.records.instances import CancelInstance, CreateInstance
+from vivero.core.records.jobs import CompleteJob, ThrowJobError
+from vivero.core.records.messages import PublishMessage
+from vivero.core.shared.variables import visible
+from vivero.core.state.instance_tree import ElementState
 
 
 def kinds(handled):

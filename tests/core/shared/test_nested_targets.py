@@ -7,7 +7,7 @@ from tests.core.event_models import boundary, call, catch, error, loop, model, o
 from tests.core.message_models import _definition as awaited
 from tests.core.message_models import message, signal
 from tests.core.models import file, process, process_element, start, sub, task
-from vivero.engine.core.records.user_tasks import CompleteUserTask
+from vivero.core.records.user_tasks import CompleteUserTask
 
 CONF = {"host": "h", "login": {"name": "n", "word": "w"}}
 

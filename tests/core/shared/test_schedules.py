@@ -11,11 +11,11 @@ from cronsim import CronSim
 from hypothesis import strategies as st
 
 from tests.properties import given, settings
-from vivero.engine.core.events.schedules import LATEST_MS, Due, InvalidSchedule, due_date_of, next_due
-from vivero.engine.core.rules import TimerRules
-from vivero.engine.core.state.instance_tree import Timer
-from vivero.engine.feel.temporal.calendar import TemporalError
-from vivero.engine.feel.temporal.cron import parse_cron
+from vivero.core.events.schedules import LATEST_MS, Due, InvalidSchedule, due_date_of, next_due
+from vivero.core.feel.temporal.calendar import TemporalError
+from vivero.core.feel.temporal.cron import parse_cron
+from vivero.core.rules import TimerRules
+from vivero.core.state.instance_tree import Timer
 
 RULES = TimerRules()
 SECOND, MINUTE, HOUR, DAY = 1_000, 60_000, 3_600_000, 86_400_000

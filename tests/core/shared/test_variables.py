@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from tests.core.models import ONE_TASK, end, process, start, sub, task
-from vivero.engine.core.records.instances import CreateInstance, SetVariables
+from vivero.core.records.instances import CreateInstance, SetVariables
 
 
 def tasked(**mappings):

@@ -9,10 +9,10 @@ from tests.core.event_models import catch, loop, model
 from tests.core.golden.recording import ROOTS
 from tests.core.models import end, start, task
 from tests.core.snapshots.test_snapshots import text_of
-from vivero.engine.core.snapshots import codec
-from vivero.engine.core.snapshots.codec import InvalidSnapshot, decode
-from vivero.engine.core.snapshots.reader import add_tree
-from vivero.engine.core.state.eviction import evict_tree
+from vivero.core.snapshots import codec
+from vivero.core.snapshots.codec import InvalidSnapshot, decode
+from vivero.core.snapshots.reader import add_tree
+from vivero.core.state.eviction import evict_tree
 
 MISSING_KEY = "9000000000000000001"
 

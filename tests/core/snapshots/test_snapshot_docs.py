@@ -5,8 +5,8 @@ from pathlib import Path
 
 import msgspec
 
-from vivero.engine.core.snapshots import document
-from vivero.engine.core.snapshots.document import FORMAT, Part, Snapshot
+from vivero.core.snapshots import document
+from vivero.core.snapshots.document import FORMAT, Part, Snapshot
 
 DOCS = Path(__file__).parents[3] / "docs"
 

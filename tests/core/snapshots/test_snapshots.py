@@ -12,11 +12,11 @@ from tests.core.models import end, par, start, task
 from tests.core.randomised import random_model_checks
 from tests.core.randomised.random_model_checks import check as check_at_rest
 from tests.core.randomised.runs import digest, play, recorded
-from vivero.engine.core.snapshots.codec import decode, encode
-from vivero.engine.core.snapshots.reader import add_tree
-from vivero.engine.core.snapshots.writer import snapshot_of
-from vivero.engine.core.state.eviction import evict_tree
-from vivero.engine.core.step import StepLimits
+from vivero.core.execution.step import StepLimits
+from vivero.core.snapshots.codec import decode, encode
+from vivero.core.snapshots.reader import add_tree
+from vivero.core.snapshots.writer import snapshot_of
+from vivero.core.state.eviction import evict_tree
 
 COUNT = 25
 GOLDEN = [

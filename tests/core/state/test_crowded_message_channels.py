@@ -5,9 +5,9 @@ import pytest
 from tests.core.bench import Bench, rebuilt
 from tests.core.message_models import catch, event_sub, message, model
 from tests.core.models import end, start, task
-from vivero.engine.core.records.messages import PublishMessage
-from vivero.engine.core.state import batches, eviction
-from vivero.engine.core.state.message_channels import MAX_MESSAGES_IN_MEMORY
+from vivero.core.records.messages import PublishMessage
+from vivero.core.state import batches, eviction
+from vivero.core.state.message_channels import MAX_MESSAGES_IN_MEMORY
 
 CHANNEL = ("<default>", "x")
 ASIDE = event_sub("aside", end("noted"), "aside-start > noted", interrupting=False)

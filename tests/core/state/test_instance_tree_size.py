@@ -7,10 +7,10 @@ from tests.core.event_models import call, loop, model, script
 from tests.core.models import flow, process, start, sub, task
 from tests.core.quanta import run_next
 from tests.core.randomised.runs import play, recorded
-from vivero.engine.core.records.instances import CreateInstance, LoopStarted
-from vivero.engine.core.state import eviction
-from vivero.engine.core.state.instance_tree import descendants, still_to_come
-from vivero.engine.core.step import StepLimits
+from vivero.core.execution.step import StepLimits
+from vivero.core.records.instances import CreateInstance, LoopStarted
+from vivero.core.state import eviction
+from vivero.core.state.instance_tree import descendants, still_to_come
 
 TWICE = process(start("in"), call("a", "twice"), call("b", "twice"), "in > a", "in > b", id="twice")
 LOOPED = process(start("in"), loop(call("a", "twice"), "=[1, 2, 3]"), "in > a", id="twice")

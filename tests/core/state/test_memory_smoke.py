@@ -6,10 +6,10 @@ from tests.core.bench import Bench
 from tests.core.message_models import boundary, event_sub, model, throw
 from tests.core.models import end, start, sub, task
 from tests.core.randomised.random_model_checks import bounded
-from vivero.engine.core.memory import MemoryEngine
-from vivero.engine.core.records.instances import CreateInstance
-from vivero.engine.core.records.jobs import CompleteJob
-from vivero.engine.core.records.signals import BroadcastSignal
+from vivero.core.memory import MemoryEngine
+from vivero.core.records.instances import CreateInstance
+from vivero.core.records.jobs import CompleteJob
+from vivero.core.records.signals import BroadcastSignal
 
 MODELS = Path(__file__).parents[2] / "models"
 

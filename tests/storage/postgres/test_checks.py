@@ -8,11 +8,9 @@ import trio
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from vivero.storage.postgres import checks, pooling, startup_connections
-from vivero.storage.postgres.checks import Server, check
+from vivero.storage.postgres import pooling, startup_connections
 from vivero.storage.postgres.driver import QueryResult, connect
 from vivero.storage.postgres.errors import Retry
-from vivero.storage.postgres.migrate import pending, read_migrations
 from vivero.storage.postgres.startup_problems import (
     CannotEndOwnSessions,
     CommitsNotDurable,
@@ -29,6 +27,9 @@ from vivero.storage.postgres.startup_problems import (
     WrongEncoding,
     WrongSchema,
 )
+from vivero.storage.schema import checks
+from vivero.storage.schema.checks import Server, check
+from vivero.storage.schema.migrate import pending, read_migrations
 
 SAFE = Server("18.4", 180004, "on", True, "db as user at host port 5432")
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 import trio
 
-from vivero.storage.postgres import migrate as module
 from vivero.storage.postgres.driver import connect
 from vivero.storage.postgres.errors import ConnectionLost
-from vivero.storage.postgres.migrate import MigrationError, migrate, pending, read_migrations
+from vivero.storage.schema import migrate as module
+from vivero.storage.schema.migrate import MigrationError, migrate, pending, read_migrations
 
 FIRST = "CREATE TABLE a (n int);\nINSERT INTO a VALUES (1);\n"
 SECOND = """CREATE FUNCTION f() RETURNS int LANGUAGE plpgsql AS $$

@@ -4,10 +4,10 @@ import pytest
 import trio
 
 from tests.replicas import dsn_of
-from vivero.storage.postgres.checks import check
 from vivero.storage.postgres.errors import ConnectFailed, NoPrimary
 from vivero.storage.postgres.primary import Primary
 from vivero.storage.postgres.startup_problems import ReadOnlyServer, SeveralPrimaries
+from vivero.storage.schema.checks import check
 
 PORT = "SELECT current_setting('port')::int"
 

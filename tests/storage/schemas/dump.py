@@ -16,7 +16,7 @@ import trio
 
 from tests.storage.schemas import running_instances
 from vivero.storage.postgres import driver
-from vivero.storage.postgres.migrate import migrate
+from vivero.storage.schema.migrate import migrate
 
 DUMP = (
     "pg_dump",

@@ -5,16 +5,16 @@ import msgspec
 from tests.core import event_models, message_models
 from tests.core.listener_models import listening
 from tests.core.models import end, flow, par, process, start, task, xor
-from tests.runtime.whole_engine import HEAD, START_MS, TENANT, EngineBench, starts, waits
-from vivero.engine.core.records.base import Variables
-from vivero.engine.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
-from vivero.engine.core.records.jobs import CompleteJob, FailJob, UpdateJob
-from vivero.engine.core.records.messages import PublishMessage
-from vivero.engine.core.records.signals import BroadcastSignal
-from vivero.engine.core.records.user_tasks import CompleteUserTask
-from vivero.engine.runtime.appender.calls import Append
-from vivero.engine.runtime.consumer.settings import ConsumerSettings
-from vivero.storage import activation
+from tests.engine.whole_engine import HEAD, START_MS, TENANT, EngineBench, starts, waits
+from vivero.core.records.base import Variables
+from vivero.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
+from vivero.core.records.jobs import CompleteJob, FailJob, UpdateJob
+from vivero.core.records.messages import PublishMessage
+from vivero.core.records.signals import BroadcastSignal
+from vivero.core.records.user_tasks import CompleteUserTask
+from vivero.engine.appender.calls import Append
+from vivero.engine.consumer.settings import ConsumerSettings
+from vivero.storage.work import activation
 
 HOUR_MS = 3_600_000
 ITEMS = 24

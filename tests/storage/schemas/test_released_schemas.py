@@ -9,10 +9,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.runtime.whole_engine import EngineBench
+from tests.engine.whole_engine import EngineBench
 from tests.storage.schemas.running_instances import KINDS, REMAINS, finish
 from vivero.storage.postgres import driver
-from vivero.storage.postgres.migrate import migrate, pending, read_migrations
+from vivero.storage.schema.migrate import migrate, pending, read_migrations
 
 RELEASED = Path(__file__).parent / "released"
 DUMPS = sorted(RELEASED.glob("schema_*.sql"))

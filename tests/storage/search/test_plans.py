@@ -10,8 +10,7 @@ import psycopg
 import pytest
 import trio
 
-from vivero.storage import row_security, tenants
-from vivero.storage.batch_operations import DELETE_PROCESS_INSTANCE, RESOLVE_INCIDENT, Bounds
+from vivero.storage.access import row_security, tenants
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.plans import BY_INDEX
 from vivero.storage.search import candidates
@@ -27,6 +26,7 @@ from vivero.storage.search.statements import prepare, run, statement
 from vivero.storage.search.timers import TIMERS
 from vivero.storage.search.user_tasks import USER_TASKS
 from vivero.storage.search.variables import VARIABLES
+from vivero.storage.work.batch_operations import DELETE_PROCESS_INSTANCE, RESOLVE_INCIDENT, Bounds
 
 RESOURCES = (
     ELEMENT_INSTANCES,

@@ -6,11 +6,10 @@ import msgspec
 import pytest
 
 from tests.core.models import ONE_TASK
-from tests.runtime.whole_engine import EngineBench
-from vivero.engine.core.records.instances import CreateInstance, SetVariables
-from vivero.storage import erasure
-from vivero.storage.batch_operations import CANCEL_PROCESS_INSTANCE, Bounds
-from vivero.storage.erasure import Subject
+from tests.engine.whole_engine import EngineBench
+from vivero.core.records.instances import CreateInstance, SetVariables
+from vivero.storage.retention import erasure
+from vivero.storage.retention.erasure import Subject
 from vivero.storage.search import candidates
 from vivero.storage.search.candidates import Limits
 from vivero.storage.search.process_instances import PROCESS_INSTANCES
@@ -18,6 +17,7 @@ from vivero.storage.search.queries import Query
 from vivero.storage.search.statements import prepare, run
 from vivero.storage.search.statements import statement as statement_of
 from vivero.storage.search.variables import VARIABLES
+from vivero.storage.work.batch_operations import CANCEL_PROCESS_INSTANCE, Bounds
 
 SAME = {
     '"Köln"': ['"Köln"', '"K\\u00f6ln"', ' "K\\u00F6ln"'],

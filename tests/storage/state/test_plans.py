@@ -6,9 +6,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from vivero.storage import activation
 from vivero.storage.postgres.plans import BY_INDEX
 from vivero.storage.postgres.sql_files import load
+from vivero.storage.work import activation
 
 STORAGE = Path(__file__).parents[3] / "storage"
 GENERIC_PLANS = 160_000
@@ -22,9 +22,9 @@ CONSUMER = [
     for name in ("load", "save", "message_channels")
     for statement in load(STORAGE / "state" / f"{name}.sql").values()
     if statement.name != "save.definitions_moved"
-] + [load(STORAGE / "audit_log.sql")["add"]]
+] + [load(STORAGE / "access" / "audit_log.sql")["add"]]
 ACTIVATION = [
-    *(one for one in load(STORAGE / "activation.sql").values() if one.name != "activation.waiting_near"),
+    *(one for one in load(STORAGE / "work" / "activation.sql").values() if one.name != "activation.waiting_near"),
     activation.ACTIVATE_NEAR,
     activation.ACTIVATE_NEAR_NAMED,
     activation.ACTIVATE_NAMED,
@@ -112,7 +112,7 @@ def test_outcomes_are_found_by_the_primary_key_in_an_empty_log(connection, setti
     if vacuumed:
         connection.execute("VACUUM ANALYZE event_log")
     use_indexes(connection, settings)
-    text = plan(connection, load(STORAGE / "log.sql")["outcomes"])
+    text = plan(connection, load(STORAGE / "log" / "command_log.sql")["outcomes"])
     assert re.search(r"event_log_1_0_pkey.*\n.*partition_id = .* AND \(\"?position\"? = ", text), text
     assert "root_key" not in text
     assert "Seq Scan" not in text
@@ -139,7 +139,7 @@ def test_items_of_a_batch_operation_that_statistics_do_not_know_are_found_by_the
             " FROM generate_series(1, 3000) AS i"
         )
         connection.execute("ANALYZE batch_operation_items")
-        text = load(STORAGE / "batch_operations.sql")[name].text
+        text = load(STORAGE / "work" / "batch_operations.sql")[name].text
         connection.pgconn.exec_(f"PREPARE asked AS {text}".encode())
         found = connection.execute(f"EXPLAIN EXECUTE asked ({arguments[name]})").fetchall()
     lines = "\n".join(line for (line,) in found)

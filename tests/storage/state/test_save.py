@@ -13,10 +13,10 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from vivero.engine.core.routes import Routes, spread
-from vivero.engine.core.state.instance_tree import MISSING, TERMINATED, Element, Instance, Job, LoopState, UserTask
-from vivero.engine.core.state.slot_moves import SlotMove
-from vivero.engine.core.state.state import State
+from vivero.core.partitions.routes import Routes, spread
+from vivero.core.state.instance_tree import MISSING, TERMINATED, Element, Instance, Job, LoopState, UserTask
+from vivero.core.state.slot_moves import SlotMove
+from vivero.core.state.state import State
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.sql_files import Statement, beside
 from vivero.storage.state import message_documents, save, saved_rows, scope_documents, wait_documents

@@ -11,9 +11,9 @@ from tests.core.event_models import call, catch, loop, model, script
 from tests.core.golden.recording import ROOTS
 from tests.core.models import end, process_element, start, task
 from tests.core.randomised.runs import play, recorded
-from vivero.engine.core.snapshots.codec import encode
-from vivero.engine.core.snapshots.writer import snapshot_of
-from vivero.engine.core.step import StepLimits
+from vivero.core.execution.step import StepLimits
+from vivero.core.snapshots.codec import encode
+from vivero.core.snapshots.writer import snapshot_of
 from vivero.library import Models, complete, publish
 from vivero.library import read as read_library
 from vivero.storage.postgres import driver

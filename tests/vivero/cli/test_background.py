@@ -6,7 +6,9 @@ import pytest
 import trio
 from click.testing import CliRunner
 
-from vivero.cli import background, each, main
+from vivero.cli import main
+from vivero.cli.server import background
+from vivero.cli.shared import each
 
 EXECUTION = {
     "id": "0198",

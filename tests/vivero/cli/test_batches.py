@@ -8,8 +8,10 @@ import httpx
 import pytest
 from click.testing import CliRunner
 
-from vivero.cli import batches, main, server_options
-from vivero.client import Client
+from vivero.cli import main
+from vivero.cli.processes import batches
+from vivero.cli.shared import server_options
+from vivero.client.rest import Client
 
 
 def operation(state, total=0, **counts):
@@ -243,7 +245,7 @@ def test_a_persons_data_are_erased_page_by_page_and_what_is_kept_is_an_error(ser
         assert (method, path, body["variable"]) == ("POST", "/v2/erasures", {"name": "email", "value": '"ann"'})
         return SimpleNamespace(document=none | pages[body.get("after")])
 
-    monkeypatch.setattr("vivero.client.Client.request", request)
+    monkeypatch.setattr("vivero.client.rest.Client.request", request)
     said = run("erase", "--yes", "--variable", "email=ann")
     assert (said.exit_code, said.stdout) == (
         1,

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from vivero.cli import COMMANDS, main
-from vivero.cli.groups import suggestion
+from vivero.cli.shared.groups import suggestion
 
 NAMES = [name for section in COMMANDS.values() for name in section]
 HEAVY = {

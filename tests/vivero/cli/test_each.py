@@ -10,8 +10,9 @@ import pytest
 import trio
 from click.testing import CliRunner
 
-from vivero.cli import each, main, server_options
-from vivero.client import Client
+from vivero.cli import main
+from vivero.cli.shared import each, server_options
+from vivero.client.rest import Client
 
 
 class Server:

@@ -9,9 +9,10 @@ import httpx
 import pytest
 from click.testing import CliRunner
 
-from vivero.cli import main, server_options
-from vivero.cli.lists import in_lines
-from vivero.client import Client
+from vivero.cli import main
+from vivero.cli.looking.lists import in_lines
+from vivero.cli.shared import server_options
+from vivero.client.rest import Client
 
 
 def instance(number):

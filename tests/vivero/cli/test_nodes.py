@@ -6,8 +6,8 @@ import pytest
 from click.testing import CliRunner
 
 from vivero.cli import main
-from vivero.cli.failures import Failure
-from vivero.cli.nodes import chosen, progress_of
+from vivero.cli.server.nodes import chosen, progress_of
+from vivero.cli.shared.failures import Failure
 
 pytestmark = pytest.mark.process
 

@@ -1,6 +1,6 @@
 """The actor of a command in the audit log."""
 
-from vivero.cli.recorded import record
+from vivero.cli.shared.recorded import record
 
 
 def test_a_user_name_of_any_bytes_is_recorded(monkeypatch):

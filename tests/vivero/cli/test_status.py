@@ -12,12 +12,13 @@ import trio
 from click.testing import CliRunner
 from rich.text import Text
 
-from vivero.api.request import Request
-from vivero.cli import main, server_options
-from vivero.cli.admin_port import admin_address
-from vivero.cli.status import duration, figure_texts
-from vivero.client import Client
-from vivero.engine.runtime.supervision.children import ChildHealth
+from vivero.api.http.request import Request
+from vivero.cli import main
+from vivero.cli.looking.status import duration, figure_texts
+from vivero.cli.shared import server_options
+from vivero.cli.shared.admin_port import admin_address
+from vivero.client.rest import Client
+from vivero.engine.supervision.children import ChildHealth
 from vivero.processes.admin import Admin
 from vivero.processes.channel import Status
 from vivero.processes.child_process import NoAnswer

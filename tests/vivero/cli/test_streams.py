@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from vivero.cli.guard import line
-from vivero.cli.streams import Descriptor, Output, OutputFailed, is_unicode
+from vivero.cli.shared.guard import line
+from vivero.cli.shared.streams import Descriptor, Output, OutputFailed, is_unicode
 
 FULL = Path("/dev/full")
 CLOSED = "cannot write to standard output: it is closed"

@@ -62,8 +62,9 @@ def test_it_is_ready_before_the_libraries_that_few_use_are_imported(database):
     """They made up half of the time of a start: pages, TLS, connectors, tokens, metrics, archives."""
     code = f"""
 import gc, os, sys
-from vivero.cli import loading, main
-server = loading.load("vivero.cli.server")
+from vivero.cli import main
+from vivero.cli.shared import loading
+server = loading.load("vivero.cli.server.up")
 def ready(*_):
     found = sorted({LATE!r} & set(sys.modules))
     print(found, gc.isenabled(), gc.get_freeze_count() > 100_000, flush=True)

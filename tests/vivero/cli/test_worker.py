@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from tests.process.program import free_port
 from vivero.cli import main
-from vivero.cli.worker import MAX_OUTPUT, execute, short
+from vivero.cli.processes.worker import MAX_OUTPUT, execute, short
 from vivero.worker import JobError, JobFailed
 
 JOB = {

@@ -8,8 +8,8 @@ from tests.core.golden.recording import ROOTS
 from tests.core.models import end, start, sub, task
 from tests.core.snapshots.test_snapshots import text_of
 from tests.vivero.library.library_models import ALARM, HELLO, NOON
-from vivero.engine.core.records.instances import CreateInstance
-from vivero.engine.core.step import StepLimits
+from vivero.core.execution.step import StepLimits
+from vivero.core.records.instances import CreateInstance
 from vivero.library import Models, advance, complete, publish, read
 
 PUBLISH = '<extensionElements><zeebe:publishMessage correlationKey="=k"/></extensionElements>'

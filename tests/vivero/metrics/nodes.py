@@ -8,11 +8,11 @@ import httpx
 import trio
 from prometheus_client.parser import text_string_to_metric_families
 
-from vivero import tree
 from vivero.api.http1.listeners import open_listeners
-from vivero.api.server import Endpoint
-from vivero.config import Config
+from vivero.api.serving.server import Endpoint
+from vivero.config.sections import Config
 from vivero.metrics.settings import MetricsSettings
+from vivero.node import tree
 
 GREET = Path(__file__).parents[3] / "examples" / "first" / "greet.bpmn"
 

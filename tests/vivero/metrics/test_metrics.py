@@ -13,16 +13,16 @@ from tests.process.program import free_port
 from tests.vivero.metrics.nodes import running
 from vivero.api.http1.listeners import open_listeners
 from vivero.api.http1.settings import ServerSettings
-from vivero.api.server import Endpoint, serve
-from vivero.config import Config, ConfigError, load
-from vivero.engine.jobs.chore_settings import RetentionSettings
-from vivero.engine.runtime.supervision.failures import Escalated, leaves
-from vivero.engine.runtime.supervision.settings import SupervisionSettings
+from vivero.api.serving.server import Endpoint, serve
+from vivero.config.sections import Config, ConfigError, load
+from vivero.engine.retention.chore_settings import RetentionSettings
+from vivero.engine.supervision.failures import Escalated, leaves
+from vivero.engine.supervision.settings import SupervisionSettings
 from vivero.metrics.histograms import HISTOGRAMS
 from vivero.metrics.instruments import INSTRUMENTS
 from vivero.metrics.settings import MetricsSettings
 from vivero.processes.admin import merged
-from vivero.storage import figures
+from vivero.storage.reads import figures
 
 NAMES = [*(one.name for one in INSTRUMENTS), *(one.name for one in HISTOGRAMS)]
 CREATION = "PROCESS_INSTANCE_CREATION:CREATE"

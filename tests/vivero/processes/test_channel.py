@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from vivero.config import load
-from vivero.engine.runtime.supervision.children import ChildHealth, ChildState
+from vivero.config.sections import load
+from vivero.engine.supervision.children import ChildHealth, ChildState
 from vivero.processes.channel import AskStatus, Begin, Channel, Inflict, Serving, Status, Stop, from_child, to_child
 
 

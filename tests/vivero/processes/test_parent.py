@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 import trio
 
-from vivero.access import NotProtected
 from vivero.api.http1.listeners import ListenError
-from vivero.config import AdminSettings, Config
+from vivero.config.sections import AdminSettings, Config
 from vivero.processes import parent
-from vivero.program import Prepared
-from vivero.storage.postgres.checks import Server
+from vivero.program.access import NotProtected
+from vivero.program.program import Prepared
+from vivero.storage.schema.checks import Server
 
 
 async def serve(**admin):

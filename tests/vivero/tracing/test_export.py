@@ -10,7 +10,7 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from opentelemetry.trace import StatusCode
 
-from tests.connectors.conftest import serving
+from tests.engine.connectors.conftest import serving
 from tests.vivero.metrics.nodes import running
 from tests.vivero.tracing.spans import PARENT, SPAN, TRACE
 from vivero.engine.tracing.tracer import Kind, Span

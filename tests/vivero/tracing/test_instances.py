@@ -4,7 +4,7 @@ from pathlib import Path
 
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from tests.connectors.conftest import serving
+from tests.engine.connectors.conftest import serving
 from tests.vivero.tracing.spans import EVERYTHING, NOT_BY_ITSELF, PARENT, SPAN, TRACE, traced
 from vivero.engine.connectors.outbox_settings import OutboxSettings
 from vivero.engine.connectors.settings import ConnectorSettings

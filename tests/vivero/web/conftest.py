@@ -9,8 +9,9 @@ import pytest
 import trio
 
 from vivero.api.settings import ApiSettings
-from vivero.web import application, console_files
+from vivero.web import application
 from vivero.web.application import WebParts
+from vivero.web.console import console_files
 from vivero.web.live import Hub
 
 HOST = (b"host", b"localhost:8080")

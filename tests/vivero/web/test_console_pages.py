@@ -8,7 +8,7 @@ import pytest
 
 from tests.vivero.web.conftest import SCRIPT, Browser
 from vivero.web import application
-from vivero.web.console_files import find_console
+from vivero.web.console.console_files import find_console
 
 SCRIPT_PATH = "/console/assets/app-1a2b3c.js"
 

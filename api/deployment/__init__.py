@@ -1,0 +1,5 @@
+"""The files of a deployment: problems, checks that need the server, and warnings.
+
+Entry: `problems.examine`.
+Imports: core, storage, engine, http.
+"""

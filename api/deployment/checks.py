@@ -1,0 +1,35 @@
+"""Checks of the files of a deployment that need the server."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from vivero.api.deployment.problems import taken, webhook_problems
+from vivero.api.http.problems import Problem
+from vivero.api.services import Services
+from vivero.core.bpmn.parser import Parsed
+from vivero.engine.connectors import webhooks
+
+
+async def check_webhooks(services: Services, tenant: str, parsed: Sequence[Parsed]) -> None:
+    """Raise Problem 400 for webhooks that are wrong, or whose path belongs to another process."""
+    if services.webhooks is None:
+        return
+    problems = webhook_problems(parsed)
+    for resource in parsed:
+        for process in resource.processes:
+            paths = {webhook.path for webhook in webhooks.webhooks_of(process)}
+            problems += taken(resource, process, await services.webhooks.registry.taken(tenant, process.id, paths))
+    reject(list(dict.fromkeys(problems)))
+
+
+def reject(problems: Sequence[str]) -> None:
+    """Raise Problem 400 with the problems, if there are any."""
+    if problems:
+        listed = "\n".join(problems)
+        raise Problem(
+            400,
+            "INVALID_ARGUMENT",
+            "Command 'CREATE' rejected with code 'INVALID_ARGUMENT':"
+            f" Expected to deploy new resources, but encountered the following errors:\n{listed}",
+        )

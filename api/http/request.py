@@ -1,0 +1,185 @@
+"""A request for handlers: the ASGI scope and the whole body in a convenient form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl, quote
+
+import trio
+
+from vivero.api.callers.audited import Audited
+from vivero.api.callers.caller import ANYBODY, Caller
+from vivero.api.callers.permissions import Allowed
+from vivero.api.http.problems import bad_request
+
+T = TypeVar("T")
+
+Headers = list[tuple[bytes, bytes]]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+RELEASE = "http.request.release"
+"""An extension of ASGI: the application has released the request's body."""
+OWNER = "vivero.owner"
+"""An extension of ASGI: a function from the request's headers to the address that the request counts for."""
+UNWATCHED_S = 1.0
+"""Handlers that wait longer than this start to watch for a disconnect. Before that, it costs more than it saves."""
+
+KEY = re.compile(r"-?[0-9]{1,25}", re.ASCII)
+INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
+MAX_QUERY_FIELDS = 100
+
+
+class ClientLeft(Exception):
+    """The client disconnected before its answer."""
+
+
+class Request:
+    """Method, path, the values of the path's parameters, headers (names in lower case), query and body."""
+
+    __slots__ = (
+        *("_first", "_owner", "_query", "_receive", "_send"),
+        *("allowed", "audited", "body", "caller", "headers", "method", "params", "path", "query_string", "redirected"),
+        *("target", "tenants"),
+    )
+
+    def __init__(
+        self,
+        method: str,
+        path: str,
+        headers: Headers,
+        body: bytes = b"",
+        query_string: bytes = b"",
+        params: Mapping[str, str] | None = None,
+        receive: Receive | None = None,
+        send: Send | None = None,
+        owner: Callable[[Headers], str] | None = None,
+        caller: Caller = ANYBODY,
+        allowed: Allowed | None = None,
+        redirected: bool = False,
+        target: bytes | None = None,
+        tenants: frozenset[str] | None = None,
+        audited: Audited | None = None,
+    ) -> None:
+        """`allowed`: what the caller has the route's permission for; None for everything.
+
+        `redirected`: another node has sent the client here. `target` is the path as it was sent. `tenants`: those
+        whose data the caller may see; None for all, and without multi-tenancy. `audited`: how the audit log
+        shows the change; None: it does not.
+        """
+        self.method = method
+        self.path = path
+        self.headers = headers
+        self.body = body
+        self.query_string = query_string
+        self.params = params or {}
+        self._receive = receive
+        self._send = send
+        self._owner = owner
+        self._query: dict[str, str] | None = None
+        self._first: dict[bytes, bytes] | None = None
+        self.caller = caller
+        self.allowed = allowed
+        self.redirected = redirected
+        self.audited = audited
+        self.target = quote(path).encode() if target is None else target
+        self.tenants = tenants
+
+    @property
+    def owner(self) -> str:
+        """The address that the request counts for where clients share a limit; "" if the server does not say."""
+        return "" if self._owner is None else self._owner(self.headers)
+
+    def key(self, name: str) -> int:
+        """The path parameter `name`, which is a key. Raises Problem 400."""
+        text = self.params[name]
+        key = parse_key(text)
+        if key is None:
+            raise bad_request(f"Failed to convert '{name}' with value: '{text[:100]}'")
+        return key
+
+    def header(self, name: bytes) -> str | None:
+        """The first header `name`, which must be in lower case; None if there is none."""
+        if self._first is None:
+            self._first = dict(reversed(self.headers))
+        value = self._first.get(name)
+        return None if value is None else value.decode("latin-1")
+
+    @property
+    def query(self) -> Mapping[str, str]:
+        """The query's parameters. A repeated parameter has its last value. Raises Problem 400."""
+        if self._query is None:
+            self._query = _parse_query(self.query_string) if self.query_string else {}
+        return self._query
+
+    def flag(self, name: str, default: bool) -> bool:
+        """A query parameter that is true or false. Raises Problem 400 for other values."""
+        text = self.query.get(name)
+        if text is None:
+            return default
+        if text.lower() not in ("true", "false"):
+            raise bad_request(f"Failed to convert '{name}' with value: '{text[:100]}'")
+        return text.lower() == "true"
+
+    async def disconnected(self) -> None:
+        """Return when the client disconnects. Only for one task at a time, after the body is read."""
+        if self._receive is None:
+            raise RuntimeError("this request has no connection")
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+
+    async def unless_left(self, wait: Callable[[], Awaitable[T]]) -> T:
+        """The result of `wait`. Raises ClientLeft as soon as the client disconnects."""
+        if self._receive is None:
+            return await wait()
+        found: list[T] = []
+        failed: list[Exception] = []
+
+        async def watch() -> None:
+            await self.disconnected()
+            nursery.cancel_scope.cancel()
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(watch)
+            try:
+                found.append(await wait())
+            except Exception as error:
+                failed.append(error)  # raised outside the nursery, which would put it into a group
+            nursery.cancel_scope.cancel()
+        if failed:
+            raise failed[0]
+        if not found:
+            raise ClientLeft
+        return found[0]
+
+    async def release_body(self) -> None:
+        """Tell the server that neither the body nor its decoded form is in use any more, so that it is not counted."""
+        self.body = b""
+        if self._send is not None:
+            await self._send({"type": RELEASE})
+
+
+def parse_key(text: str) -> int | None:
+    """The 64-bit key in a string; None if the string is not a key."""
+    if KEY.fullmatch(text) is None:
+        return None
+    key = int(text)
+    return key if INT64_MIN <= key <= INT64_MAX else None
+
+
+def _parse_query(query: bytes) -> dict[str, str]:
+    try:
+        pairs = parse_qsl(
+            query.decode("ascii"),
+            keep_blank_values=True,
+            encoding="utf-8",
+            errors="strict",
+            max_num_fields=MAX_QUERY_FIELDS,
+        )
+    except ValueError as error:  # not ASCII, escapes that are not UTF-8, too many
+        raise bad_request("The query string cannot be parsed") from error
+    if any("\0" in name or "\0" in value for name, value in pairs):
+        raise bad_request("The query string contains a NUL character")
+    return dict(pairs)

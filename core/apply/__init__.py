@@ -1,0 +1,160 @@
+"""Appliers: event → state. Only they change rows, and they know no element types.
+
+`APPLY` is the table. An applier succeeds on every valid event and reads no model. It returns the row of the event,
+because the state may not contain it any more afterwards.
+
+Entry: `APPLY`.
+Imports: partitions, records, state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from vivero.core.apply import (
+    catalogue,
+    data,
+    elements,
+    incidents,
+    jobs,
+    message_channels,
+    slots,
+    subscriptions,
+    timers,
+    user_tasks,
+)
+from vivero.core.records.base import Event
+from vivero.core.records.catalogue import (
+    DefinitionAdded,
+    DefinitionDeleted,
+    DefinitionDraining,
+    DeploymentCreated,
+    FormAdded,
+    FormDeleted,
+    RetentionSet,
+    StartFormSet,
+)
+from vivero.core.records.conditionals import ConditionalsEvaluated
+from vivero.core.records.instances import (
+    ElementActivated,
+    ElementActivating,
+    ElementCompleted,
+    ElementCompleting,
+    ElementTerminated,
+    ElementTerminating,
+    EventTriggered,
+    IncidentRaised,
+    IncidentResolved,
+    InstanceCreated,
+    ItemCollected,
+    LoopResultSet,
+    LoopStarted,
+    ScopeEmptied,
+    ScopeInterrupted,
+    VariableSet,
+    WorkDeferred,
+    WorkResumed,
+)
+from vivero.core.records.jobs import (
+    JobCanceled,
+    JobCompleted,
+    JobCreated,
+    JobErrorThrown,
+    JobFailed,
+    JobReleased,
+    JobUpdated,
+    JobWithheld,
+)
+from vivero.core.records.messages import (
+    ChannelSubscribed,
+    ChannelUnsubscribed,
+    CorrelationAnswered,
+    MessageCorrelated,
+    MessageExpired,
+    MessagePublished,
+    MessageReceived,
+    StartClosed,
+    StartLocked,
+    StartOpened,
+    StartReleased,
+    SubscriptionClosed,
+    SubscriptionOpened,
+    SubscriptionTriggered,
+)
+from vivero.core.records.signals import SignalBroadcast
+from vivero.core.records.slots import HeldCommandsSent, SlotsHeld, SlotsMoved, SlotsReleased
+from vivero.core.records.timers import TimerCanceled, TimerFailed, TimerMoved, TimerScheduled, TimerTriggered
+from vivero.core.records.user_tasks import UserTaskChanged, UserTaskCreated, UserTaskEnded
+from vivero.core.state.rows import Row
+from vivero.core.state.state import State
+
+APPLY: dict[type[Event], Callable[[State, Any], Row]] = {
+    InstanceCreated: elements.instance_created,
+    ElementActivating: elements.element_activating,
+    ElementActivated: elements.element_activated,
+    ElementCompleting: elements.element_completing,
+    ElementCompleted: elements.element_completed,
+    ElementTerminating: elements.element_terminating,
+    ElementTerminated: elements.element_terminated,
+    ScopeInterrupted: elements.scope_interrupted,
+    ScopeEmptied: elements.scope_emptied,
+    EventTriggered: elements.event_triggered,
+    TimerScheduled: timers.timer_scheduled,
+    TimerTriggered: timers.timer_triggered,
+    TimerCanceled: timers.timer_canceled,
+    TimerMoved: timers.timer_moved,
+    TimerFailed: timers.timer_failed,
+    SubscriptionOpened: subscriptions.subscription_opened,
+    SubscriptionTriggered: subscriptions.subscription_triggered,
+    SubscriptionClosed: subscriptions.subscription_closed,
+    MessageReceived: subscriptions.message_received,
+    MessagePublished: message_channels.message_published,
+    MessageExpired: message_channels.message_expired,
+    MessageCorrelated: message_channels.message_correlated,
+    CorrelationAnswered: message_channels.correlation_answered,
+    ChannelSubscribed: message_channels.channel_subscribed,
+    ChannelUnsubscribed: message_channels.channel_unsubscribed,
+    StartLocked: message_channels.start_locked,
+    StartReleased: message_channels.start_released,
+    StartOpened: message_channels.start_opened,
+    StartClosed: message_channels.start_closed,
+    SignalBroadcast: message_channels.signal_broadcast,
+    ConditionalsEvaluated: message_channels.conditionals_evaluated,
+    LoopStarted: data.loop_started,
+    ItemCollected: data.item_collected,
+    LoopResultSet: data.loop_result_set,
+    WorkDeferred: elements.work_deferred,
+    WorkResumed: elements.work_resumed,
+    VariableSet: data.variable_set,
+    JobCreated: jobs.job_created,
+    JobCompleted: jobs.job_completed,
+    JobFailed: jobs.job_failed,
+    JobErrorThrown: jobs.job_error_thrown,
+    JobUpdated: jobs.job_updated,
+    JobWithheld: jobs.job_withheld,
+    JobReleased: jobs.job_released,
+    JobCanceled: jobs.job_canceled,
+    UserTaskCreated: user_tasks.user_task_created,
+    UserTaskChanged: user_tasks.user_task_changed,
+    UserTaskEnded: user_tasks.user_task_ended,
+    IncidentRaised: incidents.incident_raised,
+    IncidentResolved: incidents.incident_resolved,
+    DeploymentCreated: catalogue.deployment_created,
+    DefinitionAdded: catalogue.definition_added,
+    DefinitionDraining: catalogue.definition_draining,
+    DefinitionDeleted: catalogue.definition_deleted,
+    StartFormSet: catalogue.start_form_set,
+    RetentionSet: catalogue.retention_set,
+    FormAdded: catalogue.form_added,
+    FormDeleted: catalogue.form_deleted,
+    SlotsMoved: slots.slots_moved,
+    SlotsHeld: slots.slots_held,
+    HeldCommandsSent: slots.held_commands_sent,
+    SlotsReleased: slots.slots_released,
+}
+
+
+def apply(state: State, event: Event) -> Row:
+    """Apply one event to `state`."""
+    return APPLY[type(event)](state, event)

@@ -1,0 +1,291 @@
+"""Lifecycle events of elements and process instances."""
+
+from __future__ import annotations
+
+import msgspec
+
+from vivero.core.records.instances import (
+    ElementActivated,
+    ElementActivating,
+    ElementCompleted,
+    ElementCompleting,
+    ElementTerminated,
+    ElementTerminating,
+    EventTriggered,
+    InstanceCreated,
+    ScopeEmptied,
+    ScopeInterrupted,
+    WorkDeferred,
+    WorkResumed,
+)
+from vivero.core.state.catalogue import Usage
+from vivero.core.state.instance_tree import (
+    ACTIVATED,
+    ACTIVATING,
+    COMPLETED,
+    COMPLETING,
+    ELEMENT_WEIGHT,
+    INSTANCE_WEIGHT,
+    LOOP_TEXT_WEIGHT,
+    TERMINATED,
+    TERMINATING,
+    Element,
+    ElementState,
+    Instance,
+    Part,
+    still_to_come,
+)
+from vivero.core.state.state import State
+
+
+def instance_created(state: State, event: InstanceCreated) -> Instance:
+    caller = None if event.parent is None else state.elements[event.parent]
+    instance = Instance(
+        event.key,
+        event.process_id,
+        "PROCESS",
+        ACTIVATING,
+        None,  # type: ignore[arg-type]  # set below
+        None,  # type: ignore[arg-type]
+        caller,
+        (event.key,),
+        state.now,
+        definition_key=event.definition_key,
+        process_id=event.process_id,
+        version_number=event.version,
+        version_tag=event.version_tag,
+        name=event.name,
+        tenant=event.tenant,
+        business_id=event.business_id,
+        tags=event.tags,
+        depth=1 if caller is None else caller.instance.depth + 1,
+        created_position=state.position,
+        context=state.context if caller is None else None,
+        parent_instance=None if caller is None else caller.instance.key,
+        start=event.start,
+        start_lock=event.start_lock,
+        terminate_after=event.terminate_after,
+    )
+    instance.instance = instance
+    if caller is None:
+        instance.root = instance
+        state.link(state.trees, event.key, instance)
+    else:
+        instance.root = caller.root
+        instance.part = caller.part
+        _enter_scope(state, caller, instance)
+    state.add(instance)
+    state.link(state.elements, event.key, instance)
+    _count(state, event.definition_key, 1)
+    state.add_size(instance, INSTANCE_WEIGHT, 1)
+    return instance
+
+
+def element_activating(state: State, event: ElementActivating) -> Element:
+    scope = state.elements[event.scope]
+    element = Element(
+        event.key,
+        event.element,
+        event.type,
+        ACTIVATING,
+        scope.root,
+        scope.instance,
+        scope,
+        (event.key, *scope.path),
+        state.now,
+        index=event.index,
+        label=event.name,
+        occurred=event.occurred,
+        part=scope.part,
+    )
+    if scope.pages is not None:
+        element.part = Part(event.key, element)
+        state.link(state.parts, event.key, element.part)
+    if event.index >= 0 and scope.loop is not None:
+        state.edit(scope)
+        scope.loop = msgspec.structs.replace(scope.loop, next=event.index + 1)
+    _enter_scope(state, scope, element, event.consumed)
+    state.add(element)
+    state.link(state.elements, event.key, element)
+    counted = scope.loop is not None and not scope.loop.paged  # the applier of LoopStarted counts them
+    state.add_size(element, ELEMENT_WEIGHT, 0 if counted else 1)
+    return element
+
+
+def element_activated(state: State, event: ElementActivated) -> Element:
+    element = _move(state, event.key, ACTIVATED)
+    if element.index >= 0:
+        _drop_item(state, element)
+    return element
+
+
+def _drop_item(state: State, inner: Element) -> None:
+    """Drop the item of a paged loop: the inner instance has it as a variable now, if it has an input element."""
+    pages = None if inner.scope is None else inner.scope.pages
+    if pages is not None and inner.index in pages.items:
+        state.add_weight(inner.root, -LOOP_TEXT_WEIGHT - len(pages.items[inner.index]))
+        state.unlink(pages.items, inner.index)
+
+
+def element_completing(state: State, event: ElementCompleting) -> Element:
+    return _move(state, event.key, COMPLETING)
+
+
+def element_terminating(state: State, event: ElementTerminating) -> Element:
+    element = _move(state, event.key, TERMINATING)
+    element.then = event.then
+    element.request = event.request
+    return element
+
+
+def element_completed(state: State, event: ElementCompleted) -> Element:
+    element = _end(state, event.key, COMPLETED, event.flows)
+    element.flows = event.flows
+    scope = element.scope
+    if scope is not None and scope.loop is not None:
+        scope.loop = msgspec.structs.replace(scope.loop, completed=scope.loop.completed + 1)
+    return element
+
+
+def element_terminated(state: State, event: ElementTerminated) -> Element:
+    element = _end(state, event.key, TERMINATED)
+    scope = element.scope
+    if scope is not None and scope.loop is not None:
+        scope.loop = msgspec.structs.replace(scope.loop, terminated=scope.loop.terminated + 1)
+    return element
+
+
+def scope_interrupted(state: State, event: ScopeInterrupted) -> Element:
+    """Remove the tokens on flows. The tokens of live children go when the children end."""
+    scope = state.elements[event.scope]
+    state.edit(scope)
+    scope.then = event.then
+    _drop_arrivals(state, scope.root)
+    if scope.pages is None:  # a loop body has no flows, and not all children of a paged one are loaded
+        scope.tokens = new_marking({}, (), tuple(child.element for child in scope.children.values()))
+    return scope
+
+
+def _drop_arrivals(state: State, root: Instance) -> None:
+    """Remove deferred tokens that are on their way in interrupted scopes."""
+    left = tuple(item for item in root.work if not _is_lost_arrival(state, item[0], item[1]))
+    if len(left) < len(root.work):
+        state.edit(root)
+        root.work = left
+        _forget_loaded_work(root)
+
+
+def _is_lost_arrival(state: State, key: int, stage: str) -> bool:
+    scope = state.elements.get(key)
+    return stage in ("arrive", "enter") and scope is not None and scope.then is not None
+
+
+def scope_emptied(state: State, event: ScopeEmptied) -> Element:
+    scope = state.elements[event.scope]
+    state.edit(scope)
+    scope.then = None
+    scope.interrupted = True
+    return scope
+
+
+def event_triggered(state: State, event: EventTriggered) -> Element:
+    """Change nothing: the event is for the history. Other events have the effects."""
+    return state.elements[event.element]
+
+
+def work_deferred(state: State, event: WorkDeferred) -> Element:
+    root = state.trees[event.root]
+    state.edit(root)
+    root.work = root.work + event.items
+    _drop_arrivals(state, root)
+    return root
+
+
+def work_resumed(state: State, event: WorkResumed) -> Element:
+    root = state.trees[event.root]
+    state.edit(root)
+    root.work = root.work[: len(root.work) - len(event.items)]
+    _forget_loaded_work(root)
+    return root
+
+
+def _forget_loaded_work(root: Instance) -> None:
+    """Whether the parts of the items that are now the last ones were loaded is unknown."""
+    root.loaded_work = 0 if root.work and root.loaded_work is not None else None
+
+
+def new_marking(tokens: dict[str, int], taken: tuple[str, ...], put: tuple[str, ...]) -> dict[str, int]:
+    """A new marking with one token fewer on each of `taken` and one more on each of `put`."""
+    tokens = tokens.copy()
+    for place in taken:
+        if tokens[place] > 1:
+            tokens[place] -= 1
+        else:
+            del tokens[place]
+    for place in put:
+        tokens[place] = tokens.get(place, 0) + 1
+    return tokens
+
+
+def _enter_scope(state: State, scope: Element, child: Element, consumed: tuple[str, ...] = ()) -> None:
+    state.edit(scope)
+    scope.tokens = new_marking(scope.tokens, consumed, (child.element,))
+    scope.live += 1
+    state.link(scope.children, child.key, child)
+
+
+def _move(state: State, key: int, to: ElementState) -> Element:
+    element = state.elements[key]
+    state.edit(element)
+    element.state = to
+    return element
+
+
+def _end(state: State, key: int, to: ElementState, flows: tuple[str, ...] = ()) -> Element:
+    element = _move(state, key, to)
+    element.ended_at = state.now
+    state.unlink(state.elements, key)
+    scope = element.scope
+    if scope is not None:
+        state.edit(scope)
+        put = flows if scope.then is None else ()  # an interrupted scope takes no more tokens
+        scope.tokens = new_marking(scope.tokens, (element.element,), put)
+        scope.live -= 1
+        state.unlink(scope.children, key)
+    weight = ELEMENT_WEIGHT
+    if type(element) is Instance:
+        _count(state, element.definition_key, -1)
+        if element.root is element:
+            state.unlink(state.trees, key)
+            state.add_weight(element, -element.weight)
+            return element
+        weight = INSTANCE_WEIGHT
+    if element.part is not None:
+        _end_part(state, element)
+    if element.pages is not None:
+        state.unlink(state.paged, key)
+        weight += element.pages.weight()
+    if element.variables:
+        for variable in element.variables.values():
+            weight += variable.weight()
+    state.add_size(element, -weight, -1 if element.loop is None else -1 - still_to_come(element))
+    return element
+
+
+def _end_part(state: State, element: Element) -> None:
+    part = element.part
+    assert part is not None, "only elements of parts get here"
+    if part.head is element:
+        state.unlink(state.parts, part.key)
+        state.link(state.ended_parts, part.key, part)
+
+
+def _count(state: State, definition_key: int, by: int) -> None:
+    usage = state.catalogue.usage.get(definition_key)
+    if usage is None:
+        usage = Usage(definition_key, by)
+        state.link(state.catalogue.usage, definition_key, usage)
+        state.add(usage)
+    else:
+        state.edit(usage)
+        usage.running += by

@@ -1,0 +1,113 @@
+"""Jobs. `lease` tells the save how to set the columns of activation (docs/design/log.md §7)."""
+
+from __future__ import annotations
+
+from vivero.core.records.jobs import (
+    JobCanceled,
+    JobCompleted,
+    JobCreated,
+    JobErrorThrown,
+    JobFailed,
+    JobReleased,
+    JobUpdated,
+    JobWithheld,
+)
+from vivero.core.state.instance_tree import JOB_WEIGHT, Job
+from vivero.core.state.state import State
+
+
+def job_created(state: State, event: JobCreated) -> Job:
+    element = state.elements[event.element]
+    job = Job(
+        event.key,
+        element,
+        event.type,
+        event.retries,
+        event.priority,
+        event.headers,
+        event.kind,
+        event.listener_event,
+        event.listener_index,
+        state.now,
+        state.now,
+        lease="ready",
+        context=state.context,
+    )
+    state.add(job)
+    state.link(state.jobs, event.key, job)
+    state.link(element.own_waits().jobs, event.key, job)
+    state.add_weight(element.root, JOB_WEIGHT)
+    if event.headers:
+        state.written += sum(map(len, event.headers.values()))
+    return job
+
+
+def job_completed(state: State, event: JobCompleted) -> Job:
+    return _end(state, event.key, "COMPLETED")
+
+
+def job_canceled(state: State, event: JobCanceled) -> Job:
+    return _end(state, event.key, "CANCELED")
+
+
+def job_failed(state: State, event: JobFailed) -> Job:
+    job = _edit(state, event.key, "FAILED")
+    job.retries = event.retries
+    job.error_message = event.message
+    job.available_at = event.available_at
+    if event.retries <= 0:
+        job.lease = "closed"
+    else:
+        job.lease = "ready" if event.available_at is None else "backoff"
+    return job
+
+
+def job_error_thrown(state: State, event: JobErrorThrown) -> Job:
+    job = _end(state, event.key, "ERROR_THROWN") if event.caught else _edit(state, event.key, "ERROR_THROWN")
+    job.error_code = event.code
+    job.error_message = event.message
+    job.lease = "closed"
+    return job
+
+
+def job_updated(state: State, event: JobUpdated) -> Job:
+    job = state.jobs[event.key]
+    state.edit(job)
+    job.updated_at = state.now
+    if event.retries is not None:
+        job.retries = event.retries
+    if event.priority is not None:
+        job.priority = event.priority
+    return job
+
+
+def job_withheld(state: State, event: JobWithheld) -> Job:
+    job = state.jobs[event.key]
+    state.edit(job)
+    job.updated_at = state.now
+    job.lease = "closed"
+    return job
+
+
+def job_released(state: State, event: JobReleased) -> Job:
+    job = _edit(state, event.key, "CREATED")
+    job.lease = "ready"
+    return job
+
+
+def _edit(state: State, key: int, to: str) -> Job:
+    job = state.jobs[key]
+    state.edit(job)
+    job.state = to
+    job.updated_at = state.now
+    return job
+
+
+def _end(state: State, key: int, to: str) -> Job:
+    job = _edit(state, key, to)
+    job.ended_at = state.now
+    job.lease = "closed"
+    state.unlink(state.jobs, key)
+    state.unlink(job.element.waits.jobs, key)
+    state.add_weight(job.element.root, -JOB_WEIGHT)
+    return job

@@ -1,0 +1,55 @@
+"""User tasks. An element has at most one, while it is open."""
+
+from __future__ import annotations
+
+from vivero.core.records.user_tasks import UserTaskChanged, UserTaskCreated, UserTaskEnded
+from vivero.core.state.instance_tree import USER_TASK_WEIGHT, UserTask
+from vivero.core.state.state import State
+
+INDEXED_COST = 8
+"""Factor for candidates: each is an index entry, too, whose write takes several times as long as its characters."""
+
+
+def user_task_created(state: State, event: UserTaskCreated) -> UserTask:
+    element = state.elements[event.element]
+    task = UserTask(
+        event.key,
+        element,
+        event.assignee,
+        event.candidate_groups,
+        event.candidate_users,
+        event.due_at,
+        event.follow_up_at,
+        event.priority,
+        event.headers,
+        event.external_form,
+        event.form_key,
+        state.now,
+    )
+    state.add(task)
+    state.link(state.user_tasks, event.key, task)
+    state.link(element.own_waits().user_tasks, event.key, task)
+    state.add_weight(element.root, USER_TASK_WEIGHT)
+    state.written += sum(map(len, event.headers.values()))
+    for names in (event.candidate_groups, event.candidate_users):
+        state.written += sum(map(len, names)) * INDEXED_COST
+    return task
+
+
+def user_task_changed(state: State, event: UserTaskChanged) -> UserTask:
+    task = state.user_tasks[event.key]
+    state.edit(task)
+    for name, value in event.changes.items():
+        setattr(task, name, value)
+    return task
+
+
+def user_task_ended(state: State, event: UserTaskEnded) -> UserTask:
+    task = state.user_tasks[event.key]
+    state.edit(task)
+    task.state = event.state
+    task.ended_at = state.now
+    state.unlink(state.user_tasks, event.key)
+    state.unlink(task.element.waits.user_tasks, event.key)
+    state.add_weight(task.element.root, -USER_TASK_WEIGHT)
+    return task

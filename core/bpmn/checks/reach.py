@@ -1,0 +1,37 @@
+"""The flow nodes that tokens can reach. An unreachable one is never entered, which gives a warning, not a problem.
+
+BPMN 2.0.2 §13.3.2 starts an activity without incoming flows together with its process. Here, as in Camunda, a process
+begins only at its start events.
+"""
+
+from __future__ import annotations
+
+from vivero.core.bpmn.model import NodeId
+from vivero.core.bpmn.reading.draft import Draft
+
+
+def tell_unreached(draft: Draft) -> None:
+    """Warn of each unreachable flow node, but not of those inside an unreachable sub-process."""
+    reached = _reached(draft)
+    scopes = reached | {draft.id}
+    for member in draft.members.values():
+        if member.kind is not None and member.id not in reached and member.scope in scopes:
+            draft.report.warn(member.element, "nothing leads to it: it is never entered")
+
+
+def _reached(draft: Draft) -> set[NodeId]:
+    """All nodes that are reached from start events and event sub-processes over flows, boundary events and links."""
+    jumps = {throw: catch for catch, throws in draft.link_throws.items() for throw in throws}
+    left = [start.id for starts in draft.starts.values() for start in starts]
+    left += [id for ids in draft.event_sub_processes.values() for id in ids]
+    reached = set(left)
+    while left:
+        node = left.pop()
+        following = [draft.flows[flow].target for flow in draft.outgoing.get(node, ())]
+        following += draft.attached.get(node, ())
+        following += [jumps[node]] if node in jumps else []
+        for id in following:
+            if id not in reached:
+                reached.add(id)
+                left.append(id)
+    return reached

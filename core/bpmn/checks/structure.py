@@ -1,0 +1,45 @@
+"""Relations other than sequence flows: boundary events, event sub-processes, links, joins."""
+
+from __future__ import annotations
+
+from vivero.core.bpmn.event_definitions import link
+from vivero.core.bpmn.reading.draft import Draft, Member, Place
+from vivero.core.bpmn.reading.report import quote
+
+
+def connect(draft: Draft) -> None:
+    """Fill in the hosts, attached, event sub-processes, links and joins of the draft."""
+    for member in draft.members.values():
+        if member.kind is None:
+            continue
+        if member.kind.place is Place.BOUNDARY:
+            _attach(member, draft)
+        elif member.kind.type == "EVENT_SUB_PROCESS":
+            draft.event_sub_processes.setdefault(member.scope, []).append(member.id)
+        elif member.kind.type == "INCLUSIVE_GATEWAY" and len(draft.incoming.get(member.id, ())) > 1:
+            draft.joins.setdefault(member.scope, []).append(member.id)
+    link.connect(draft)
+
+
+def _attach(boundary: Member, draft: Draft) -> None:
+    """Attach boundary events to activities of the same scope. BPMN 2.0.2 §10.5.6."""
+    reference = boundary.element.get("attachedToRef", "").strip()
+    host = draft.members.get(reference) or draft.members.get(reference.rpartition(":")[2])
+    problem = _not_a_host(host, reference, boundary)
+    if problem is not None:
+        draft.report.add_problem(boundary.element, problem)
+    elif host is not None:
+        draft.hosts[boundary.id] = host.id
+        draft.attached.setdefault(host.id, []).append(boundary.id)
+
+
+def _not_a_host(host: Member | None, reference: str, boundary: Member) -> str | None:
+    if not reference:
+        return "the boundary event needs an attachedToRef: its activity"
+    if host is None:
+        return f"attachedToRef {quote(reference)} is not a flow node of this process"
+    if host.scope != boundary.scope:
+        return f"is attached to {quote(host.id)}, which is in another scope"
+    if host.kind is not None and not host.kind.activity:
+        return f"is attached to {quote(host.id)}, which is no activity"
+    return None

@@ -1,0 +1,157 @@
+"""From an element of the file to a node of the executable model: one function for each way to read one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from vivero.core.bpmn.elements.activities import called_decision, called_element, multi_instance, script
+from vivero.core.bpmn.elements.form_references import start_form
+from vivero.core.bpmn.elements.joins import join
+from vivero.core.bpmn.elements.listeners import execution_listeners
+from vivero.core.bpmn.elements.user_tasks import user_task, user_task_job, warn_of_embedded_form
+from vivero.core.bpmn.event_definitions import message
+from vivero.core.bpmn.events import event_of, is_interrupting, reading_of_task
+from vivero.core.bpmn.model import JobDefinition, Node
+from vivero.core.bpmn.reading.draft import Draft, Member, Place
+from vivero.core.bpmn.reading.extensions import Extensions, job_definition, mappings, properties
+from vivero.core.bpmn.reading.xml import line_of
+
+
+def plain(member: Member, extensions: Extensions, draft: Draft, **more: Any) -> Node:
+    """A node with what every node has: place, flows, mappings and listeners."""
+    assert member.kind is not None
+    element = member.element
+    inputs, outputs = mappings(element, extensions, draft.report)
+    return Node(
+        id=member.id,
+        type=member.kind.type,
+        name=element.get("name"),
+        scope=member.scope,
+        incoming=tuple(draft.incoming.get(member.id, ())),
+        outgoing=tuple(draft.outgoing.get(member.id, ())),
+        default=element.get("default"),
+        inputs=inputs,
+        outputs=outputs,
+        boundaries=tuple(draft.attached.get(member.id, ())),
+        listeners=execution_listeners(element, member.kind.type, extensions, draft),
+        loop=multi_instance(element, draft.report) if member.kind.activity else None,
+        properties=properties(element),
+        line=line_of(element),
+        **more,
+    )
+
+
+# Tasks ----------------------------------------------------------------------------------------------------------------
+
+
+def job_task(member: Member, extensions: Extensions, draft: Draft) -> Node:
+    """A task that a job worker performs. BPMN 2.0.2 §10.3.3."""
+    return plain(member, extensions, draft, job=_job(member, extensions, draft))
+
+
+def send_task(member: Member, extensions: Extensions, draft: Draft) -> Node:
+    """A task that sends a message, by a job or by publishing it. §10.3.3."""
+    event = message.thrown(reading_of_task(member, Place.THROW, extensions, draft))
+    return plain(member, extensions, draft, event=event, job=_job_if_any(member, extensions, draft))
+
+
+def receive_task(member: Member, extensions: Extensions, draft: Draft) -> Node:
+    """A task that waits for a message. §10.3.3."""
+    draft.report.needs("receiveTask", member.element)
+    return plain(
+        member, extensions, draft, event=message.awaited(reading_of_task(member, Place.CATCH, extensions, draft))
+    )
+
+
+def business_rule_task(member: Member, extensions: Extensions, draft: Draft) -> Node:
+    """A decision, or a job. §10.3.3."""
+    if "calledDecision" not in extensions:
+        return job_task(member, extensions, draft)
+    draft.report.needs("calledDecision", member.element, at=extensions["calledDecision"])
+    _not_both(member, extensions, "calledDecision", draft)
+    return plain(member, extensions, draft, decision=called_decision(member.element, extensions, draft.report))
+
+
+def script_task(member: Member, extensions: Extensions, draft: Draft) -> Node:
+    """A FEEL expression, or a job. §10.3.3."""
+    if "script" not in extensions:
+        return job_task(member, extensions, draft)
+    _not_both(member, extensions, "script", draft)
+    return plain(member, extensions, draft, script=script(member.element, extensions, draft.report))
+
+
+def _not_both(member: Member, extensions: Extensions, name: str, draft: Draft) -> None:
+    """A task that the engine or a job worker performs."""
+    if "taskDefinition" in extensions:
+        text = f"zeebe:{name} and zeebe:taskDefinition: one of them is too much"
+        draft.report.add_problem(member.element, text, at=extensions["taskDefinition"])
+
+
+def user_task_node(member: Member, extensions: Extensions, draft: Draft) -> Node:
+    """Work for a person, kept by the engine or as a job. §10.3.4.1."""
+    task = user_task(member.element, extensions, draft.report)
+    if "userTask" not in extensions:
+        return plain(member, extensions, draft, job=user_task_job(task, member.element, extensions, draft))
+    draft.report.needs("userTask", member.element)
+    warn_of_embedded_form(member.element, extensions, draft.report)
+    if "jobPriorityDefinition" in extensions:
+        text = "zeebe:jobPriorityDefinition has no effect with zeebe:userTask"
+        draft.report.add_problem(member.element, text, at=extensions["jobPriorityDefinition"])
+    return plain(member, extensions, draft, user_task=task)
+
+
+def _job(member: Member, extensions: Extensions, draft: Draft) -> JobDefinition | None:
+    return job_definition(member.element, extensions, draft.job_priority, draft.report)
+
+
+def _job_if_any(member: Member, extensions: Extensions, draft: Draft) -> JobDefinition | None:
+    return _job(member, extensions, draft) if "taskDefinition" in extensions else None
+
+
+# Scopes ---------------------------------------------------------------------------------------------------------------
+
+
+def sub_process(member: Member, extensions: Extensions, draft: Draft) -> Node:
+    """An embedded sub-process or an event sub-process. §10.3.5."""
+    return plain(
+        member,
+        extensions,
+        draft,
+        start=draft.start_of(member.id),
+        event_sub_processes=tuple(draft.event_sub_processes.get(member.id, ())),
+        joins=tuple(draft.joins.get(member.id, ())),
+    )
+
+
+def call_activity(member: Member, extensions: Extensions, draft: Draft) -> Node:
+    """A call activity. §10.3.6."""
+    return plain(member, extensions, draft, called=called_element(member.element, extensions, draft.report))
+
+
+# Gateways and events --------------------------------------------------------------------------------------------------
+
+
+def inclusive_gateway(member: Member, extensions: Extensions, draft: Draft) -> Node:
+    """§10.6.3."""
+    bits, reach = join(member, draft)
+    return plain(member, extensions, draft, bits=bits, reach=reach)
+
+
+def event_based_gateway(member: Member, extensions: Extensions, draft: Draft) -> Node:
+    """§10.6.6."""
+    draft.report.needs("eventBasedGateway", member.element)
+    return plain(member, extensions, draft)
+
+
+def event(member: Member, extensions: Extensions, draft: Draft) -> Node:
+    """An event at any place. §10.5."""
+    return plain(
+        member,
+        extensions,
+        draft,
+        event=event_of(member, extensions, draft),
+        job=_job_if_any(member, extensions, draft),
+        interrupting=is_interrupting(member, draft),
+        host=draft.hosts.get(member.id),
+        start_form=start_form(member, extensions, draft),
+    )

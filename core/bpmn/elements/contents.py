@@ -1,0 +1,195 @@
+"""The table of contents: every element of BPMN 2.0 and what becomes of it.
+
+The parser reads the elements in `ELEMENTS` and the definitions in `core.bpmn.events.EVENTS`. The engine executes
+them, except for the kinds in `core.bpmn.reading.not_yet`. Elements in `NOT_YET` and `PARTS_NOT_YET` are problems, each
+with its reason, and so is an element in none of these tables. The elements in the `ACCEPTED` sets have no meaning for
+execution. A new element is one more entry in `ELEMENTS`, and one fewer below.
+`docs/bpmn-support.md` explains the same table to readers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from vivero.core.bpmn.elements import builders
+from vivero.core.bpmn.elements.activities import LOOP_CHILDREN
+from vivero.core.bpmn.elements.form_references import START_FORM
+from vivero.core.bpmn.elements.user_tasks import EXTENSIONS as USER_TASK
+from vivero.core.bpmn.events import EVENTS
+from vivero.core.bpmn.reading.draft import Build, Kind, Place
+from vivero.core.bpmn.reading.extensions import CALL, JOB, LISTENERS, MAPPINGS, PEOPLE, PUBLISH
+
+_LOOP = frozenset({"multiInstanceLoopCharacteristics"})
+_EVENTS = frozenset(EVENTS)
+
+
+def _event(type_: str, place: Place) -> Kind:
+    return Kind(type_, builders.event, MAPPINGS | LISTENERS, children=_EVENTS, place=place)
+
+
+def _activity(type_: str, build: Build, extensions: frozenset[str] = frozenset(), *, scope: bool = False) -> Kind:
+    return Kind(type_, build, extensions | MAPPINGS | LISTENERS, children=_LOOP, activity=True, scope=scope)
+
+
+def _one_of_several(type_: str, build: Build, extensions: frozenset[str] = frozenset()) -> Kind:
+    """An activity that is executed by its extension elements. A modeler that changed the kind of an activity may leave
+    extension elements of the former kind. They are warnings, because this kind cannot be without its own."""
+    kind = _activity(type_, build, extensions)
+    return replace(kind, remnants=(JOB | CALL | PEOPLE | START_FORM) - kind.extensions)
+
+
+ELEMENTS: Mapping[str, Kind] = {
+    "startEvent": _event("START_EVENT", Place.PROCESS_START),
+    "endEvent": _event("END_EVENT", Place.END),
+    "intermediateThrowEvent": _event("INTERMEDIATE_THROW_EVENT", Place.THROW),
+    "intermediateCatchEvent": _event("INTERMEDIATE_CATCH_EVENT", Place.CATCH),
+    "boundaryEvent": _event("BOUNDARY_EVENT", Place.BOUNDARY),
+    "task": _activity("TASK", builders.plain),
+    "manualTask": _activity("MANUAL_TASK", builders.plain),
+    "serviceTask": _one_of_several("SERVICE_TASK", builders.job_task, JOB),
+    "sendTask": _one_of_several("SEND_TASK", builders.send_task, JOB | PUBLISH),
+    "receiveTask": _one_of_several("RECEIVE_TASK", builders.receive_task),
+    "scriptTask": _one_of_several("SCRIPT_TASK", builders.script_task, JOB | {"script"}),
+    "businessRuleTask": _one_of_several("BUSINESS_RULE_TASK", builders.business_rule_task, JOB | {"calledDecision"}),
+    "userTask": _one_of_several("USER_TASK", builders.user_task_node, USER_TASK),
+    "callActivity": _one_of_several("CALL_ACTIVITY", builders.call_activity, CALL),
+    "subProcess": _activity("SUB_PROCESS", builders.sub_process, scope=True),
+    "exclusiveGateway": Kind("EXCLUSIVE_GATEWAY", builders.plain, LISTENERS, chooses=True),
+    "inclusiveGateway": Kind("INCLUSIVE_GATEWAY", builders.inclusive_gateway, LISTENERS, chooses=True),
+    "parallelGateway": Kind("PARALLEL_GATEWAY", builders.plain, LISTENERS),
+    "eventBasedGateway": Kind("EVENT_BASED_GATEWAY", builders.event_based_gateway, LISTENERS),
+}
+
+EVENT_SUB_PROCESS = Kind("EVENT_SUB_PROCESS", builders.sub_process, MAPPINGS | LISTENERS, scope=True)
+"""A `subProcess` with `triggeredByEvent`. It is no activity: it has no boundary events and no loop."""
+
+NOT_YET: Mapping[str, str] = {
+    "transaction": "a transaction sub-process is not executable yet",
+    "adHocSubProcess": "an ad-hoc sub-process is not executable yet",
+    "complexGateway": "a complex gateway is not executable yet",
+    "event": "an event without a position in the flow cannot be executed",
+    "implicitThrowEvent": "an implicit throw event is not executable yet",
+    "choreographyTask": "a choreography cannot be executed",
+    "callChoreography": "a choreography cannot be executed",
+    "subChoreography": "a choreography cannot be executed",
+}
+"""Flow nodes that are not executable, with the reason."""
+
+SCOPES_NOT_YET = frozenset({"transaction", "adHocSubProcess"})
+"""Flow nodes that are not executable and contain others. Problems inside them are reported, too."""
+
+PARTS_NOT_YET: Mapping[str, str] = {
+    "compensateEventDefinition": "a compensation event is not executable yet",
+    "cancelEventDefinition": "a cancel event is not executable yet",
+    "eventDefinition": "an event definition of no kind cannot be executed",
+    "eventDefinitionRef": "a reference to a shared event definition is not executable yet",
+    "standardLoopCharacteristics": "the standard loop is not executable yet",
+    "correlationSubscription": "correlation by a correlation subscription is not executable",
+    "loopCharacteristics": "loop characteristics of no kind cannot be executed",
+    "loopCardinality": "a loop cardinality is not executable; zeebe:loopCharacteristics has an inputCollection",
+    "complexBehaviorDefinition": "events of the inner instances of a multi-instance activity are not executable",
+    "script": "a script of this kind is not executable; zeebe:script holds a FEEL expression",
+}
+"""Children of flow nodes, of their parts and of processes that are not executable, with the reason."""
+
+PARTS: Mapping[str, frozenset[str]] = {
+    **{tag: kind.children for tag, kind in EVENTS.items()},
+    "multiInstanceLoopCharacteristics": LOOP_CHILDREN,
+}
+"""Children of flow nodes that have children themselves, and which of those are executed or allowed."""
+
+ACCEPTED_EVERYWHERE = frozenset(
+    {
+        "documentation",
+        "extensionElements",  # read by core.bpmn.reading.extensions
+        "auditing",
+        "monitoring",
+        "categoryValueRef",
+    }
+)
+"""Children of flow nodes and scopes that have no meaning for execution."""
+
+DATA = frozenset(
+    {
+        "ioSpecification",
+        "ioBinding",
+        "property",
+        "dataInput",
+        "dataOutput",
+        "inputSet",
+        "outputSet",
+        "dataInputAssociation",
+        "dataOutputAssociation",
+    }
+)
+"""Children of flow nodes and scopes that move data. BPMN 2.0.2 §10.4. They are warnings, because variables and mappings
+take their place here."""
+
+PEOPLE_ROLES = frozenset({"resourceRole", "performer", "humanPerformer", "potentialOwner"})
+"""Children of activities and processes that name people. BPMN 2.0.2 §10.3.1. They are warnings, because extensions take
+their place here."""
+
+ACCEPTED_IN_NODES = ACCEPTED_EVERYWHERE | DATA | PEOPLE_ROLES | {"incoming", "outgoing"}
+"""`incoming` and `outgoing` repeat the sequence flows and are often missing or stale, so only the flows count."""
+
+ACCEPTED_IN_SCOPES = ACCEPTED_IN_NODES | {
+    "laneSet",
+    "artifact",
+    "association",
+    "group",
+    "textAnnotation",
+    "dataObject",
+    "dataObjectReference",
+    "dataStoreReference",
+    "supports",
+    "supportedInterfaceRef",
+}
+"""Children of processes and sub-processes that have no meaning for execution."""
+
+ACCEPTED_IN_FILES = frozenset(
+    {
+        "process",
+        "documentation",
+        "extensionElements",
+        "import",
+        "extension",
+        "relationship",
+        # targets of references; without a reference they mean nothing
+        "message",
+        "signal",
+        "error",
+        "escalation",
+        "itemDefinition",
+        "dataStore",
+        "resource",
+        "interface",
+        "endPoint",
+        "category",
+        "correlationProperty",
+        "partnerEntity",
+        "partnerRole",
+        "messageEventDefinition",
+        "timerEventDefinition",
+        "errorEventDefinition",
+        "escalationEventDefinition",
+        "signalEventDefinition",
+        "terminateEventDefinition",
+        "linkEventDefinition",
+        "compensateEventDefinition",
+        "conditionalEventDefinition",
+        "cancelEventDefinition",
+        "globalTask",
+        "globalUserTask",
+        "globalManualTask",
+        "globalScriptTask",
+        "globalBusinessRuleTask",
+        # collaboration between processes
+        "collaboration",
+        "choreography",
+        "globalChoreographyTask",
+        "conversation",
+        "globalConversation",
+    }
+)
+"""Children of `definitions` that are not executed. Those of other namespaces (diagrams) are accepted, too."""

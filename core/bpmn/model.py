@@ -1,0 +1,311 @@
+"""The executable model: the meaning of a BPMN file, immutable, with every expression compiled.
+
+A `Process` is one executable process of a file. Elements and flows are found by id in O(1). The model does not know how
+elements behave; `core` does. Only the parser (`core.bpmn.parser`) builds models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as MappingOf
+from dataclasses import dataclass, field
+
+from vivero.core.feel import Expression
+
+NodeId = str
+FlowId = str
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A problem that prevents a deployment. `element_id` is None if the file is at fault. `line` counts from 1."""
+
+    resource: str
+    element_id: str | None
+    line: int | None
+    message: str
+
+    def __str__(self) -> str:
+        where = f" element '{self.element_id}'" if self.element_id else ""
+        line = f" line {self.line}" if self.line else ""
+        return f"'{self.resource}'{line}{where}: {self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """`zeebe:input` or `zeebe:output`: the value of `source` is written to `target`, a variable name or dotted path."""
+
+    source: Expression
+    target: tuple[str, ...]
+    marked: Expression | None = None
+    """Of an input whose source refers to secrets: the source with marks (`core.bpmn.reading.secret_references`)."""
+
+    @property
+    def root(self) -> str:
+        return self.target[0]
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The fields below the variable; empty if the target is the whole variable."""
+        return self.target[1:]
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A form of a `.form` file."""
+
+    id: str
+    version_tag: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FormReference:
+    """`formId` of `zeebe:formDefinition`: a deployed form. `binding` and `version_tag` as in `CalledElement`."""
+
+    form_id: Expression
+    binding: str = "latest"
+    version_tag: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JobDefinition:
+    """`zeebe:taskDefinition` with `zeebe:taskHeaders` and `zeebe:jobPriorityDefinition`."""
+
+    type: Expression
+    retries: Expression
+    priority: Expression | None = None
+    headers: MappingOf[str, str] = field(default_factory=dict)
+    computed: MappingOf[str, Expression] = field(default_factory=dict)
+    """Headers that are evaluated when the job is created. A header that gives null is left out."""
+    form: FormReference | None = None
+    """The deployed form of a user task that is a job, which its worker shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageEvent:
+    """Catching: `name` and `correlation_key` are evaluated when the subscription opens. A start event of a process has
+    no key. Throwing without a job: published natively, with `message_id` and `time_to_live` (a duration)."""
+
+    name: Expression
+    correlation_key: Expression | None = None
+    message_id: Expression | None = None
+    time_to_live: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TimerEvent:
+    """`kind`: "date", "duration" or "cycle" (a repeating interval or six-field cron)."""
+
+    kind: str
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class SignalEvent:
+    name: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorEvent:
+    """`code` None catches every error. A throwing event always has a code."""
+
+    code: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EscalationEvent:
+    """`code` None catches every escalation. A throwing event always has a code."""
+
+    code: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TerminateEvent:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class LinkEvent:
+    """`target`: where a throwing one continues, the catching link event of the same scope. None on a catching one."""
+
+    name: str
+    target: NodeId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionalEvent:
+    """It occurs when `condition` is true after one of the `variables` was created or updated (`changes`)."""
+
+    condition: Expression
+    variables: frozenset[str]
+    changes: frozenset[str]
+    """"create", "update", or both."""
+
+
+EventDefinition = (
+    MessageEvent
+    | TimerEvent
+    | SignalEvent
+    | ErrorEvent
+    | EscalationEvent
+    | TerminateEvent
+    | LinkEvent
+    | ConditionalEvent
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """`zeebe:loopCharacteristics` of a multi-instance activity."""
+
+    sequential: bool
+    collection: Expression
+    item: str | None = None
+    """The local variable that holds an inner instance's item."""
+    output: Expression | None = None
+    """Evaluated when an inner instance completes; its value is the result at the item's index."""
+    result: str | None = None
+    """The variable that `output` names (or a place in it). It is local to each inner instance, and null at first."""
+    output_name: str | None = None
+    """The variable that gets the list of results when the body completes."""
+    until: Expression | None = None
+    """The completion condition, evaluated when an inner instance completes."""
+
+
+@dataclass(frozen=True, slots=True)
+class CalledElement:
+    """`zeebe:calledElement`. `binding`: "latest", "deployment" or "versionTag"."""
+
+    process_id: Expression
+    binding: str = "latest"
+    version_tag: str | None = None
+    all_parent_variables: bool = True
+    all_child_variables: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class CalledDecision:
+    """`zeebe:calledDecision`: a decision whose result becomes a variable. `binding` as in `CalledElement`."""
+
+    decision_id: Expression
+    result: str
+    binding: str = "latest"
+    version_tag: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """`zeebe:script`: a FEEL expression whose value becomes a variable."""
+
+    expression: Expression
+    result: str
+
+
+@dataclass(frozen=True, slots=True)
+class UserTask:
+    """`zeebe:userTask` with assignment, schedule, priority and form. Expressions are evaluated at activation."""
+
+    assignee: Expression | None = None
+    candidate_groups: Expression | None = None
+    candidate_users: Expression | None = None
+    due_date: Expression | None = None
+    follow_up_date: Expression | None = None
+    priority: Expression | None = None
+    form_key: Expression | None = None
+    form: FormReference | None = None
+    external_form: Expression | None = None
+    headers: MappingOf[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A sequence flow. BPMN 2.0.2 §8.4.13."""
+
+    id: FlowId
+    source: NodeId
+    target: NodeId
+    condition: Expression | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A flow node, or the process itself (type PROCESS, the root of its scopes)."""
+
+    id: NodeId
+    type: str
+    """The element type as the REST API names it: SERVICE_TASK, PARALLEL_GATEWAY, SUB_PROCESS, …"""
+    name: str | None = None
+    scope: NodeId | None = None
+    """The enclosing sub-process or process; None for the process."""
+    incoming: tuple[FlowId, ...] = ()
+    outgoing: tuple[FlowId, ...] = ()
+    default: FlowId | None = None
+    start: NodeId | None = None
+    """The none start event of a scope; None for a process that only events start. For an event sub-process, its only
+    start event, whose `event` and `interrupting` say what starts it."""
+    inputs: tuple[Mapping, ...] = ()
+    outputs: tuple[Mapping, ...] = ()
+    job: JobDefinition | None = None
+    event: EventDefinition | None = None
+    """What an event, a receive task or a send task waits for or throws. None for a none event."""
+    interrupting: bool = True
+    """For a boundary event and for the start event of an event sub-process."""
+    host: NodeId | None = None
+    """The activity that a boundary event is attached to."""
+    boundaries: tuple[NodeId, ...] = ()
+    """The boundary events of an activity, in document order."""
+    event_sub_processes: tuple[NodeId, ...] = ()
+    """The event sub-processes of a scope, in document order."""
+    loop: Loop | None = None
+    called: CalledElement | None = None
+    script: Script | None = None
+    decision: CalledDecision | None = None
+    user_task: UserTask | None = None
+    start_form: FormReference | None = None
+    """The form that clients show before they start the process; only of a none start event of a process."""
+    listeners: MappingOf[str, tuple[JobDefinition, ...]] = field(default_factory=dict)
+    """The jobs of its execution listeners in document order, by event as the REST API names it: START, END."""
+    joins: tuple[NodeId, ...] = ()
+    """The joining inclusive gateways of a scope."""
+    bits: MappingOf[FlowId, int] = field(default_factory=dict)
+    """The bit of each incoming flow of a joining inclusive gateway."""
+    reach: MappingOf[str, int] = field(default_factory=dict)
+    """For a joining inclusive gateway: the bits of the incoming flows that a token has a path to without visiting the
+    gateway, by flow and node of the scope (BPMN 2.0.2 §13.4.3)."""
+    properties: MappingOf[str, str] = field(default_factory=dict)
+    line: int | None = None
+
+    @property
+    def entered_as(self) -> str:
+        """The type of the element that a token creates here; for a multi-instance activity, its body."""
+        return self.type if self.loop is None else "MULTI_INSTANCE_BODY"
+
+    @property
+    def references(self) -> tuple[CalledElement | CalledDecision | FormReference, ...]:
+        """What the node names by id and binding: a called process, a decision, a form."""
+        of_task = None if self.user_task is None else self.user_task.form
+        of_job = None if self.job is None else self.job.form
+        named = self.called, self.decision, self.start_form, of_task, of_job
+        return tuple(one for one in named if one is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """One executable process. `nodes` includes the process itself under its own id."""
+
+    id: str
+    name: str | None
+    version_tag: str | None
+    nodes: MappingOf[NodeId, Node]
+    flows: MappingOf[FlowId, Flow]
+    retention_ms: int | None = None
+    """How long ended instances stay; 0: for ever; None: as the settings say."""
+
+    @property
+    def root(self) -> Node:
+        return self.nodes[self.id]
+
+    @property
+    def binds_by_deployment(self) -> bool:
+        """Whether an element means the version of something that is deployed together with this process."""
+        return any(one.binding == "deployment" for node in self.nodes.values() for one in node.references)

@@ -1,0 +1,141 @@
+"""A process while it is read: what the walk over the file found, before the model is built."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from vivero.core.bpmn.model import Flow, FlowId, Node, NodeId
+from vivero.core.bpmn.reading.extensions import Extensions
+from vivero.core.bpmn.reading.report import Report
+from vivero.core.bpmn.reading.xml import BPMN, Element, split
+from vivero.core.feel import Expression
+
+
+class Place(Enum):
+    """The place of an event, in words that complete "an event of this kind cannot …"."""
+
+    PROCESS_START = "start a process"
+    SUB_PROCESS_START = "start an embedded sub-process"
+    EVENT_SUB_PROCESS_START = "start an event sub-process"
+    CATCH = "be an intermediate catch event"
+    THROW = "be an intermediate throw event"
+    END = "be an end event"
+    BOUNDARY = "be attached to an activity"
+
+
+Build = Callable[["Member", Extensions, "Draft"], Node]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How to read elements of one tag: an entry of the table in `core.bpmn.elements.contents`."""
+
+    type: str
+    """The element type as the REST API names it."""
+    build: Build
+    extensions: frozenset[str] = frozenset()
+    """The executed `zeebe:` elements, by local name."""
+    remnants: frozenset[str] = frozenset()
+    """`zeebe:` elements without effect: modelers leave them when an activity is changed to another kind."""
+    children: frozenset[str] = frozenset()
+    """The executed BPMN child elements, by local name."""
+    activity: bool = False
+    """Whether it has the attributes of an activity (BPMN 2.0.2 §10.3)."""
+    scope: bool = False
+    """Whether it contains flow nodes."""
+    chooses: bool = False
+    """Whether it evaluates the conditions of its outgoing flows, and may have a default flow."""
+    place: Place | None = None
+    """The place of an event. For a start event it depends on the scope: `Draft.place_of`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A flow node of the file. `kind` is None if its tag is not executable; flows still refer to it."""
+
+    id: NodeId
+    element: Element
+    scope: NodeId
+    tag: str
+    kind: Kind | None
+
+
+@dataclass(slots=True)
+class Draft:
+    """One executable process of a file. `flows`, `incoming` and `outgoing` are in document order."""
+
+    id: NodeId
+    process: Element
+    report: Report
+    roots: Mapping[tuple[str, str], Element] = field(default_factory=dict)
+    """The messages, signals, errors and escalations of the file by tag and id."""
+    job_priority: Expression | None = None
+    """The default priority of the jobs of the process."""
+    members: dict[NodeId, Member] = field(default_factory=dict)
+    containers: dict[NodeId, Element] = field(default_factory=dict)
+    """The process and all elements that contain flow nodes, executable or not."""
+    flow_elements: list[Element] = field(default_factory=list)
+    starts: dict[NodeId, list[Member]] = field(default_factory=dict)
+    """All start events by scope, with or without event definitions and usable ids."""
+    flows: dict[FlowId, Flow] = field(default_factory=dict)
+    flow_of: dict[FlowId, Element] = field(default_factory=dict)
+    """The element of each of `flows`."""
+    incoming: dict[NodeId, list[FlowId]] = field(default_factory=dict)
+    outgoing: dict[NodeId, list[FlowId]] = field(default_factory=dict)
+
+    hosts: dict[NodeId, NodeId] = field(default_factory=dict)
+    """Boundary event → the activity that it is attached to."""
+    attached: dict[NodeId, list[NodeId]] = field(default_factory=dict)
+    """Activity → its boundary events."""
+    event_sub_processes: dict[NodeId, list[NodeId]] = field(default_factory=dict)
+    """Scope → its event sub-processes."""
+    links: dict[tuple[NodeId, str], NodeId] = field(default_factory=dict)
+    """Scope and name → the catching link event."""
+    link_throws: dict[NodeId, list[NodeId]] = field(default_factory=dict)
+    """Catching link event → the throwing ones that continue at it."""
+    joins: dict[NodeId, list[NodeId]] = field(default_factory=dict)
+    """Scope → its inclusive gateways with several incoming flows."""
+
+    def start_of(self, scope: NodeId) -> NodeId | None:
+        """The start event of a scope: its none start event, or the only one of an event sub-process."""
+        starts = self.starts.get(scope, ())
+        if self.is_event_sub_process(scope):
+            return next((start.id for start in starts), None)
+        return next((start.id for start in starts if is_none_event(start.element)), None)
+
+    def is_event_sub_process(self, node: NodeId) -> bool:
+        member = self.members.get(node)
+        return member is not None and member.kind is not None and member.kind.type == "EVENT_SUB_PROCESS"
+
+    def place_of(self, member: Member) -> Place | None:
+        """The place of an event; None for other elements."""
+        if member.kind is None or member.kind.place is not Place.PROCESS_START:
+            return None if member.kind is None else member.kind.place
+        if member.scope == self.id:
+            return Place.PROCESS_START
+        return Place.EVENT_SUB_PROCESS_START if self.is_event_sub_process(member.scope) else Place.SUB_PROCESS_START
+
+    def of_type(self, *types: str) -> Iterable[Member]:
+        """The flow nodes of these types, in document order."""
+        return (member for member in self.members.values() if member.kind is not None and member.kind.type in types)
+
+
+def event_definitions(element: Element) -> list[Element]:
+    """The event definitions of an event, including references to shared ones."""
+    return [child for child in _bpmn(element) if split(child)[1].endswith(("EventDefinition", "eventDefinitionRef"))]
+
+
+def is_none_event(element: Element) -> bool:
+    return not event_definitions(element)
+
+
+def definition_of(element: Element) -> tuple[str, Element] | None:
+    """Tag and element of the only event definition of an event. None if it has none or several."""
+    definitions = event_definitions(element)
+    return (split(definitions[0])[1], definitions[0]) if len(definitions) == 1 else None
+
+
+def _bpmn(element: Element) -> Iterable[Element]:
+    return (child for child in element if split(child)[0] == BPMN)

@@ -1,0 +1,192 @@
+"""Deployments, and the deletion of definitions and forms. The API checks files before it appends the command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from vivero.core.commands import forms
+from vivero.core.commands.instance import latest
+from vivero.core.events import start_timers
+from vivero.core.events.behaviour import Start
+from vivero.core.events.starts import starts_of
+from vivero.core.events.table import START_KINDS
+from vivero.core.needs import Need, NeedKind, Needs
+from vivero.core.partitions.routes import CATALOGUE
+from vivero.core.records.catalogue import (
+    DefinitionAdded,
+    DefinitionDeleted,
+    DefinitionDraining,
+    DeleteResource,
+    Deploy,
+    DeployedProcess,
+    DeploymentCreated,
+    DeploymentReply,
+    FormDeleted,
+    FormMetadata,
+    ProcessMetadata,
+    ResourceReference,
+    RetentionSet,
+    RetireDefinition,
+    StartFormSet,
+    StartMetadata,
+)
+from vivero.core.records.effects import Effects, Reject, RejectionCode, Reply, Send
+from vivero.core.records.messages import StartClosed
+from vivero.core.state.catalogue import Definition, FormVersion
+from vivero.core.view import View
+
+
+def needs_deploy(command: Deploy, tenant: str) -> Needs:
+    yield Need(NeedKind.STARTS, None)
+    for _, process in _processes(command):
+        yield Need(NeedKind.FAMILY, (tenant, process.id))
+    for _, form in _forms(command):
+        yield Need(NeedKind.FORMS, (tenant, form.id))
+
+
+def deploy(command: Deploy, view: View) -> Effects:
+    """Deploy all resources or none. If all equal their latest versions, answer these; else all get new versions.
+
+    A process that binds by deployment differs if it was deployed together with others than now."""
+    deployment = view.key()
+    processes = [(*one, _unchanged(*one, view)) for one in _processes(command)]
+    of_forms = [(*one, forms.unchanged(*one, view)) for one in _forms(command)]
+    latest_versions = [one for *_, one in processes] + [one for *_, one in of_forms]
+    bound = any(process.binds_by_deployment for _, process, _ in processes)
+    nothing_new = all(latest_versions) and not (bound and _is_another_bundle(latest_versions, view))
+    yield DeploymentCreated(deployment, view.tenant)
+    deployed = []
+    for resource, process, same in processes:
+        if same is not None and nothing_new:
+            deployed.append(_answer(same.key, same.version, resource, process, view))
+            continue
+        version = max(view.family(process.id), default=0) + 1
+        key = view.key()
+        yield DefinitionAdded(
+            key,
+            deployment,
+            view.tenant,
+            process.id,
+            version,
+            process.name,
+            process.version_tag,
+            resource.name,
+            resource.sha256,
+        )
+        if (shown := process.start_form) is not None:
+            yield StartFormSet(key, shown.form_id, shown.binding, shown.version_tag)
+        if process.retention_ms is not None:
+            yield RetentionSet(key, process.retention_ms)
+        yield from _move_starts(key, process.id, process.starts, view)
+        deployed.append(_answer(key, version, resource, process, view))
+    answers = []
+    for resource, form, known in of_forms:
+        if known is None or not nothing_new:
+            yield (event := forms.added(resource, form, deployment, view))
+            answers.append(forms.answer(event, resource, view))
+        else:
+            answers.append(forms.answer(known, resource, view))
+    yield Reply(DeploymentReply(deployment, view.tenant, tuple(deployed), tuple(answers)))
+
+
+def _move_starts(
+    definition: int, process_id: str, starts: Iterable[StartMetadata], view: View, *, restored: bool = False
+) -> Effects:
+    """Replace the start subscriptions and timers of a process by those of its latest version."""
+    for start in view.starts().of_process(view.tenant, process_id):
+        yield StartClosed(start.key)
+    yield from start_timers.close_timers(process_id, view)
+    for new in starts:
+        open_start = START_KINDS[new.kind].open_start
+        assert open_start is not None, f"an event definition with start kinds opens them: {new.kind}"
+        yield from open_start(new, Start(definition, process_id, restored), view)
+
+
+def _processes(command: Deploy) -> Iterator[tuple[ResourceReference, ProcessMetadata]]:
+    for resource in command.resources:
+        for process in resource.processes:
+            yield resource, process
+
+
+def _forms(command: Deploy) -> Iterator[tuple[ResourceReference, FormMetadata]]:
+    return ((resource, resource.form) for resource in command.resources if resource.form is not None)
+
+
+def _unchanged(resource: ResourceReference, process: ProcessMetadata, view: View) -> Definition | None:
+    newest = latest(process.id, view)
+    form_id = None if process.start_form is None else process.start_form.form_id
+    same = newest is not None and (newest.sha256, newest.resource, newest.start_form_id) == (
+        resource.sha256,
+        resource.name,
+        form_id,  # which earlier versions of the program did not store
+    )
+    return newest if same else None
+
+
+def _is_another_bundle(versions: Sequence[Definition | FormVersion | None], view: View) -> bool:
+    """Whether these versions are not exactly the resources of one deployment."""
+    deployments = {version.deployment for version in versions if version is not None}
+    return len(deployments) > 1 or len(view.resources_of(deployments.pop())) != len(versions)
+
+
+def _answer(
+    key: int, version: int, resource: ResourceReference, process: ProcessMetadata, view: View
+) -> DeployedProcess:
+    return DeployedProcess(process.id, version, resource.name, view.tenant, key)
+
+
+def needs_delete(command: DeleteResource, tenant: str) -> Needs:
+    yield Need(NeedKind.STARTS, None)
+    yield Need(NeedKind.DEFINITION, command.key)
+    yield Need(NeedKind.FORM, command.key)
+
+
+def delete(command: DeleteResource, view: View) -> Effects:
+    """Delete the definition, or let it drain while instances run. The version before it becomes the latest at once.
+
+    Every other partition is asked to report when it runs no instance any more: the numbers that were read are as old as
+    its last commit. A form is deleted at once: tasks that have it keep it.
+    """
+    form = view.form(command.key)
+    if form is not None and form.state == "ACTIVE" and view.enter(form.tenant):
+        yield FormDeleted(form.key)
+        return
+    definition = view.definition(command.key)
+    if definition is None or not view.enter(definition.tenant) or definition.state == "DELETED":
+        raise Reject(
+            RejectionCode.NOT_FOUND,
+            f"Expected to delete resource but no resource found with key `{command.key}`",
+        )
+    newest = latest(definition.process_id, view)
+    if newest is definition:
+        yield from _restore_starts(definition, view)
+    if view.running(definition.key) or view.running_elsewhere(definition.key):
+        if definition.state == "ACTIVE":
+            yield DefinitionDraining(definition.key)
+        for partition in view.other_partitions():
+            yield Send(RetireDefinition(definition.key, partition))
+    else:
+        yield DefinitionDeleted(definition.key)
+
+
+def _restore_starts(deleted: Definition, view: View) -> Effects:
+    """Open the start events of the version before again."""
+    active = [d for d in view.family(deleted.process_id).values() if d.state == "ACTIVE" and d is not deleted]
+    before = max(active, key=lambda d: d.version, default=None)
+    starts = starts_of(view.model(before.key)) if before is not None else ()
+    yield from _move_starts(0 if before is None else before.key, deleted.process_id, starts, view, restored=True)
+
+
+def needs_retire(command: RetireDefinition, tenant: str) -> Needs:
+    yield Need(NeedKind.DEFINITION, command.key)
+
+
+def retire(command: RetireDefinition, view: View) -> Effects:
+    """Delete a draining definition that has no instance in any partition. Other partitions report to the catalogue."""
+    definition = view.definition(command.key)
+    if definition is None or definition.state != "DRAINING" or view.running(definition.key):
+        return
+    if command.partition not in (0, CATALOGUE):
+        yield Send(RetireDefinition(definition.key))
+    elif not view.running_elsewhere(definition.key):
+        yield DefinitionDeleted(definition.key)

@@ -1,0 +1,95 @@
+"""Changes that are conditional on the version of an instance tree (RFC 9110, If-Match).
+
+The version is compared where the command is handled, so no other command comes in between. The functions get the table
+of handlers, in which they are entries themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from vivero.core.needs import NeedKind, Needs
+from vivero.core.records.base import Command
+from vivero.core.records.codec import decode_command, encode_command
+from vivero.core.records.conditional_changes import ChangeIfMatch
+from vivero.core.records.effects import Effects, Reject, RejectionCode
+from vivero.core.records.instances import CancelInstance, ResolveIncident, SetVariables
+from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
+from vivero.core.records.timers import FireTimer, MoveTimer
+from vivero.core.records.user_tasks import AssignUserTask, ClaimUserTask, CompleteUserTask, UpdateUserTask
+from vivero.core.state import batches
+from vivero.core.state.instance_tree import Instance
+from vivero.core.state.rows import Row
+from vivero.core.state.state import State
+from vivero.core.view import View
+
+_ROWS: Mapping[NeedKind, Callable[[State], Mapping[int, Row]]] = {
+    NeedKind.INSTANCE: lambda state: state.elements,
+    NeedKind.ELEMENT: lambda state: state.elements,
+    NeedKind.JOB: lambda state: state.jobs,
+    NeedKind.INCIDENT: lambda state: state.incidents,
+    NeedKind.TIMER: lambda state: state.timers,
+    NeedKind.USER_TASK: lambda state: state.user_tasks,
+}
+"""The kinds of subjects that belong to a tree."""
+CHANGES = frozenset(
+    (
+        *(CancelInstance, SetVariables, ResolveIncident),
+        *(CompleteJob, FailJob, ThrowJobError, UpdateJob),
+        *(AssignUserTask, ClaimUserTask, UpdateUserTask, CompleteUserTask),
+        *(FireTimer, MoveTimer),
+    )
+)
+"""The commands of clients that change one tree."""
+
+
+def conditional(command: Command, key: int, versions: tuple[int, ...]) -> ChangeIfMatch:
+    """The command on the condition that the tree of its subject, `key`, has one of these versions."""
+    return ChangeIfMatch(key, versions, command.intent, msgspec.Raw(encode_command(command)))
+
+
+def change_of(command: ChangeIfMatch) -> Command:
+    """The command without its condition."""
+    return decode_command(command.change, bytes(command.payload))
+
+
+def needs(handlers: Mapping[type[Command], Any], command: ChangeIfMatch, tenant: str) -> Needs:
+    change = change_of(command)
+    return handlers[type(change)].needs(change, tenant)  # type: ignore[no-any-return]  # a Handler
+
+
+def change_if_match(handlers: Mapping[type[Command], Any], command: ChangeIfMatch, view: View) -> Effects:
+    """The change itself rejects an unknown key as not found, before its condition counts."""
+    change = change_of(command)
+    handler = handlers[type(change)]
+    root = _root_of(handler.needs(change, view.tenant), view)
+    if root is not None:
+        _check(root, command.versions, view)
+    yield from handler.handle(change, view)
+
+
+def _root_of(needs: Needs, view: View) -> Instance | None:
+    """The root of the tree that the first need names, if the sender may use its tenant."""
+    for need in needs:
+        if need.kind in _ROWS:
+            row = _ROWS[need.kind](view.state).get(need.key)
+            element = None if row is None else row.place()
+            return element.root if element is not None and view.enter(element.root.tenant) else None
+    return None
+
+
+def _check(root: Instance, versions: tuple[int, ...], view: View) -> None:
+    if root in batches.changed_roots(view.state):
+        found = "it is being changed"
+    elif root.revision in versions:
+        return
+    else:
+        found = f"its version is {root.revision}"
+    expected = " or ".join(map(str, versions)) or "of another form"
+    raise Reject(
+        RejectionCode.PRECONDITION_FAILED,
+        f"Expected to change process instance with key '{root.key}' at version {expected}, but {found}",
+    )

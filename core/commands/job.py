@@ -1,0 +1,160 @@
+"""Jobs: complete, fail, throw an error, update, withhold. Activation bypasses the log (docs/design/log.md §7)."""
+
+from __future__ import annotations
+
+from vivero.core.events import error
+from vivero.core.needs import Need, NeedKind, Needs, NotLoaded
+from vivero.core.records.effects import (
+    Effects,
+    IncidentType,
+    Reject,
+    RejectionCode,
+    incident_message,
+    reject_not_found,
+)
+from vivero.core.records.instances import ElementCompleting, IncidentRaised
+from vivero.core.records.jobs import (
+    CompleteJob,
+    FailJob,
+    JobCompleted,
+    JobErrorThrown,
+    JobFailed,
+    JobUpdated,
+    JobWithheld,
+    ThrowJobError,
+    UpdateJob,
+    WithholdJob,
+)
+from vivero.core.shared import listeners
+from vivero.core.shared.jobs import ELEMENT, EXECUTION_LISTENER
+from vivero.core.shared.variables import merge_result, set_locally, texts_of
+from vivero.core.state.instance_tree import ACTIVATED, ACTIVATING, COMPLETING, Job
+from vivero.core.view import View
+
+NO_RETRIES = {
+    ELEMENT: IncidentType.JOB_NO_RETRIES,
+    EXECUTION_LISTENER: IncidentType.EXECUTION_LISTENER_NO_RETRIES,
+}
+WAITING_STATES = {"UNSPECIFIED": ACTIVATED, listeners.START: ACTIVATING, listeners.END: COMPLETING}
+"""Listener event of the job → the state in which its element waits for the job"""
+
+
+def needs(command: CompleteJob | FailJob | ThrowJobError, tenant: str) -> Needs:
+    yield Need(NeedKind.JOB, command.key)
+    if command.lease is not None:
+        yield Need(NeedKind.LEASE, command.key)
+
+
+def complete(command: CompleteJob, view: View) -> Effects:
+    """Complete the job, and its element. After a listener's job the worklist runs the next stage instead."""
+    job = _active_job(command, "complete", view)
+    yield JobCompleted(job.key)
+    if job.kind == ELEMENT:
+        if command.variables:
+            yield from merge_result(job.element, command.variables, view)
+        yield ElementCompleting(job.element.key)
+    else:
+        yield from listeners.merge_result(job, command.variables, view)
+
+
+def fail(command: FailJob, view: View) -> Effects:
+    job = _active_job(command, "fail", view)
+    backoff = command.retries > 0 and command.backoff_ms > 0
+    yield JobFailed(job.key, command.retries, view.now + command.backoff_ms if backoff else None, command.message)
+    yield from set_locally(job.element, command.variables, view)
+    if command.retries <= 0:
+        message = incident_message(command.message or "No more retries left.")
+        yield IncidentRaised(view.key(), job.element.key, "", NO_RETRIES[job.kind], message, job.key)
+
+
+def throw_error(command: ThrowJobError, view: View) -> Effects:
+    """Let the nearest error event catch the code. An uncaught error becomes an incident of the job."""
+    job = _active_job(command, "throw an error for", view)
+    if job.kind != ELEMENT:
+        raise Reject(
+            RejectionCode.INVALID_STATE,
+            f"Expected to throw an error for job with key '{job.key}', but it is of kind '{job.kind}': only the job of "
+            "an element itself can throw one",
+        )
+    variables = texts_of(command.variables)
+    caught = error.caught_error(job.element, command.code, variables, view, from_itself=True)
+    yield JobErrorThrown(job.key, command.code, command.message, caught is not None)
+    if caught is not None:
+        yield from caught
+    else:
+        yield from set_locally(job.element, command.variables, view)
+        type_, message = error.unhandled_error(job.element, command.code, command.message, view, from_itself=True)
+        yield IncidentRaised(view.key(), job.element.key, "", type_, incident_message(message), job.key)
+
+
+def needs_update(command: UpdateJob, tenant: str) -> Needs:
+    yield Need(NeedKind.JOB, command.key)
+
+
+def update(command: UpdateJob, view: View) -> Effects:
+    job = _find_job(command.key, "update", view)
+    yield JobUpdated(job.key, command.retries, command.priority)
+
+
+def needs_withhold(command: WithholdJob, tenant: str) -> Needs:
+    yield Need(NeedKind.JOB, command.key)
+    yield Need(NeedKind.LEASE, command.key)
+
+
+def withhold(command: WithholdJob, view: View) -> Effects:
+    """Raise an incident for a job that is too large to activate. Else it would block its queue for ever.
+
+    The lease must be unchanged: meanwhile a worker that fetches fewer variables may have got the job."""
+    job = _active_job(command, "withhold", view)
+    has = f"takes {command.size} bytes, and an answer takes at most {command.most}"
+    if command.size is None:
+        has = f"sees more than {command.most} variables"
+    message = (
+        f"The job with key '{job.key}' cannot be activated: with the variables that its worker fetches it {has}. Name "
+        "fewer variables in fetchVariable, or make them smaller, and resolve this incident."
+    )
+    yield JobWithheld(job.key)
+    yield IncidentRaised(view.key(), job.element.key, "", IncidentType.MESSAGE_SIZE_EXCEEDED, message, job.key)
+
+
+def _find_job(key: int, verb: str, view: View) -> Job:
+    job = view.job(key)
+    if job is None or not view.enter(job.element.instance.tenant):
+        raise reject_not_found("job", verb, key)
+    return job
+
+
+def _active_job(command: CompleteJob | FailJob | ThrowJobError | WithholdJob, verb: str, view: View) -> Job:
+    """The job, if workers may report on it now: its element waits for it, and the lease of the command still holds."""
+    job = _find_job(command.key, verb, view)
+    if any(incident.job == job.key for incident in job.element.waits.incidents.values()):
+        raise _wrong_state(job, verb)
+    if job.element.state is not WAITING_STATES[job.listener_event]:
+        raise reject_not_found("job", verb, command.key)
+    if _waits_for_backoff(job, view):
+        raise _wrong_state(job, verb)
+    asked = command.lease is not None or isinstance(command, WithholdJob)
+    if asked and view.leases.get(job.key) != command.lease:
+        raise Reject(
+            RejectionCode.INVALID_STATE,
+            f"Expected to {verb} job with key '{job.key}', but its lease was lost: the job timed out or was "
+            "handed to another worker",
+        )
+    return job
+
+
+def _wrong_state(job: Job, verb: str) -> Reject:
+    text = f"Expected to {verb} job with key '{job.key}', but it is in state '{job.state}'"
+    return Reject(RejectionCode.INVALID_STATE, text)
+
+
+def _waits_for_backoff(job: Job, view: View) -> bool:
+    """Whether the job has failed and its backoff has not ended yet.
+
+    The lease decides: a worker may have got the job after its backoff, before the clock was set back.
+    """
+    if job.state != "FAILED" or job.available_at is None or job.available_at <= view.now:
+        return False
+    if job.key not in view.leases:
+        raise NotLoaded(Need(NeedKind.LEASE, job.key))
+    return view.leases[job.key] is None

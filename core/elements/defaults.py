@@ -1,0 +1,58 @@
+"""The default behaviour of elements.
+
+BPMN 2.0.2 §13.2: each arriving token activates a flow node. When the node completes, it puts a token on each outgoing
+sequence flow (implicit fork). Without outgoing flows the token ends there (implicit end).
+"""
+
+from __future__ import annotations
+
+from vivero.core.bpmn.model import FlowId, Node
+from vivero.core.records.effects import Effects
+from vivero.core.records.instances import ElementCompleted, ElementCompleting, EventTriggered
+from vivero.core.shared.flows import enter
+from vivero.core.shared.variables import merge_texts, set_texts
+from vivero.core.state.instance_tree import Element
+from vivero.core.view import View
+
+
+def arrive(node: Node, flow: FlowId, scope: Element, view: View) -> Effects:
+    """A token arrived on `flow`: consume it and enter the node."""
+    return enter(node, scope, view, consumes=(flow,))
+
+
+def activate(element: Element, view: View) -> Effects:
+    """Complete at once."""
+    return (ElementCompleting(element.key),)
+
+
+collect = None
+"""Called with the scope, a completing child and the view."""
+
+
+def settle(scope: Element, view: View) -> Effects:
+    """The scope is quiet: complete it if it holds no token."""
+    return () if scope.tokens else (ElementCompleting(scope.key),)
+
+
+awaits = None
+"""Called with the element's node and model; gives the nodes whose events the element itself waits for."""
+
+
+def trigger(element: Element, node: Node, variables: dict[str, str], view: View) -> Effects:
+    """The awaited event of `node` has occurred with `variables` (JSON text): complete the element."""
+    yield EventTriggered(element.key, node.id)
+    if view.node(element).outputs:
+        yield from set_texts(element, variables, view)
+    else:
+        yield from merge_texts(element, variables, view)
+    yield ElementCompleting(element.key)
+
+
+def join(_gateway: Node, _scope: Element, _view: View) -> Effects:
+    """Enter the gateway if its waiting tokens allow it. The scope calls it for each of its `joins` when it settles."""
+    return ()
+
+
+def leave(element: Element, view: View) -> Effects:
+    """Put a token on every outgoing flow. In a loop only the body does so, not its inner instances."""
+    return (ElementCompleted(element.key, () if element.is_inner else element.node.outgoing),)

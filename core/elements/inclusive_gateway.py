@@ -1,0 +1,52 @@
+"""Inclusive gateway. BPMN 2.0.2 §13.4.3: it joins when at least one incoming flow has a token, and no token elsewhere
+in the scope can reach an empty incoming flow unless it can also reach a filled one. It consumes one token from each
+filled flow. It forks to every flow whose condition is true, or to the default flow if no condition is.
+
+The engine checks the join when the scope is quiet, after a token of the scope has moved, ended or been cancelled.
+"""
+
+from __future__ import annotations
+
+from vivero.core.bpmn.model import FlowId, Node
+from vivero.core.records.effects import Effects, Fail, IncidentType
+from vivero.core.records.instances import ElementCompleted
+from vivero.core.shared.flows import enter
+from vivero.core.state.instance_tree import Element
+from vivero.core.view import View
+
+
+def arrive(gateway: Node, flow: FlowId, scope: Element, view: View) -> Effects:
+    """With one incoming flow there is no join: enter. Otherwise `join` decides when the scope settles."""
+    if len(gateway.incoming) == 1:
+        yield from enter(gateway, scope, view, consumes=(flow,))
+
+
+def join(gateway: Node, scope: Element, view: View) -> Effects:
+    """Enter the gateway if its tokens need not wait for others."""
+    incoming, reach, tokens = gateway.bits, gateway.reach, scope.tokens
+    filled = sum(bit for flow, bit in incoming.items() if flow in tokens)
+    if not filled:
+        return
+    elsewhere = (reach.get(place, 0) for place in tokens if place not in incoming)
+    if not any(reached & ~filled and not reached & filled for reached in elsewhere):
+        yield from enter(gateway, scope, view, consumes=[flow for flow in incoming if flow in tokens])
+
+
+def leave(gateway: Element, view: View) -> Effects:
+    node = view.node(gateway)
+    flows = view.model(gateway.instance.definition_key).flows
+    taken = []
+    for flow in node.outgoing:
+        condition = flows[flow].condition
+        if flow != node.default and (
+            condition is None or view.typed(condition, gateway, bool, IncidentType.EXTRACT_VALUE_ERROR)
+        ):
+            taken.append(flow)
+    if not taken and node.default is not None:
+        taken = [node.default]
+    if not taken and node.outgoing:
+        raise Fail(
+            IncidentType.CONDITION_ERROR,
+            "Expected at least one condition to evaluate to true, or to have a default flow",
+        )
+    yield ElementCompleted(gateway.key, tuple(taken))

@@ -1,0 +1,5 @@
+"""One file for each event definition: how elements wait for it, what throws it, and what it starts. `table` lists them.
+
+Entry: `table.EVENTS`.
+Imports: bpmn, feel, records, shared, state.
+"""

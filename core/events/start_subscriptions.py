@@ -1,0 +1,33 @@
+"""Start subscriptions of processes, for messages and signals. Names are evaluated at deployment, without variables."""
+
+from __future__ import annotations
+
+from vivero.core.bpmn.reading.text_limits import TEXT_CHARACTERS
+from vivero.core.events.behaviour import InvalidStart, Start
+from vivero.core.feel import EvaluationError, Expression
+from vivero.core.records.catalogue import StartMetadata
+from vivero.core.records.effects import Effects
+from vivero.core.records.messages import StartOpened
+from vivero.core.view import View
+
+
+def open_start(event: StartMetadata, start: Start, view: View) -> Effects:
+    yield StartOpened(
+        view.key(), start.definition, view.tenant, start.process_id, event.element, event.kind, event.name
+    )
+
+
+def static_name(expression: Expression, element: str) -> str:
+    """The message or signal name of the start event `element`. Raises InvalidStart if it is not a valid name."""
+    try:
+        value = expression.static_value if expression.is_static else expression.evaluate({}, now=0).value
+    except EvaluationError as error:
+        raise InvalidStart(f"element '{element}': the name cannot be evaluated: {error}") from error
+    if not isinstance(value, str) or not value:
+        raise InvalidStart(f"element '{element}': the name must be a non-empty text, and cannot use variables")
+    if "\0" in value or len(value) > TEXT_CHARACTERS:
+        raise InvalidStart(
+            f"element '{element}': the name must be a text without NUL characters, of at most"
+            f" {TEXT_CHARACTERS} characters"
+        )
+    return value

@@ -1,0 +1,63 @@
+"""Subscribe to the events that an element waits for, at its activation. `shared/waits.py` closes the waits.
+
+An element waits for its boundary events, for the start events of its event sub-processes, and for the events that
+`awaits` of its behaviour gives. The table of events has the function `subscribe` of each event definition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from vivero.core.bpmn.model import Node, Process
+from vivero.core.events.behaviour import VariableChange, Wait
+from vivero.core.events.table import AFFECTED, EVENTS
+from vivero.core.records.effects import Effects
+from vivero.core.shared.catchers import boundaries_of, event_node, event_sub_processes_of
+from vivero.core.state.instance_tree import Element, Subscription
+from vivero.core.view import View
+
+Awaits = Callable[[Node, Process], Iterator[Node]] | None
+
+
+def subscribe_own(element: Element, awaits: Awaits, view: View) -> Effects:
+    """Subscribe to the boundary events and the element's own events.
+
+    The expressions of events are evaluated now. A failure is an incident of this stage.
+    """
+    node = view.node(element)
+    if node.boundaries:
+        for boundary in boundaries_of(element, view):
+            yield from _subscribe(element, boundary, "BOUNDARY", view)
+    if awaits is not None:
+        for awaited in awaits(node, view.model(element.instance.definition_key)):
+            yield from _subscribe(element, awaited, "INTERMEDIATE", view)
+
+
+def subscribe_event_sub_processes(scope: Element, view: View) -> Effects:
+    """Subscribe to the start events of the scope's event sub-processes."""
+    if view.node(scope).event_sub_processes:
+        for sub_process in event_sub_processes_of(scope, view):
+            yield from _subscribe(scope, sub_process, "EVENT_SUB_PROCESS", view)
+
+
+def affected(changes: Sequence[VariableChange], view: View) -> Iterator[Subscription]:
+    """The subscriptions that the variable changes affect, in the order of evaluation."""
+    for of_event in AFFECTED:
+        yield from of_event(changes, view)
+
+
+def check(subscription: Subscription, view: View) -> Effects:
+    """Let the event definition decide whether the awaited event has occurred."""
+    element = subscription.element
+    nodes = view.model(element.instance.definition_key).nodes
+    definition = event_node(nodes[subscription.target], element, view).event
+    checks = None if definition is None else EVENTS[type(definition)].check
+    return () if checks is None else checks(subscription, definition, view)
+
+
+def _subscribe(element: Element, target: Node, type_: str, view: View) -> Effects:
+    node = event_node(target, element, view)
+    subscribe = None if node.event is None else EVENTS[type(node.event)].subscribe
+    if subscribe is not None:
+        wait = Wait(element, target, type_, type_ == "INTERMEDIATE" or node.interrupting)
+        yield from subscribe(wait, node.event, view)

@@ -1,0 +1,44 @@
+"""The table of contents of BPMN events: event definition → behaviour. `core.bpmn.events.EVENTS` parses them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import ModuleType
+
+from vivero.core.bpmn.model import (
+    ConditionalEvent,
+    ErrorEvent,
+    EscalationEvent,
+    EventDefinition,
+    LinkEvent,
+    MessageEvent,
+    SignalEvent,
+    TerminateEvent,
+    TimerEvent,
+)
+from vivero.core.events import conditional, error, escalation, link, message, signal, terminate, timer
+from vivero.core.events.behaviour import EventBehaviour
+
+
+def behaviour(module: ModuleType) -> EventBehaviour:
+    """The behaviour that the module defines: functions by their names, constants in capitals."""
+    found = {name: getattr(module, name, getattr(module, name.upper(), None)) for name in EventBehaviour._fields}
+    return EventBehaviour(**{name: value for name, value in found.items() if value is not None})
+
+
+EVENTS: Mapping[type[EventDefinition], EventBehaviour] = {
+    MessageEvent: behaviour(message),
+    TimerEvent: behaviour(timer),
+    ErrorEvent: behaviour(error),
+    EscalationEvent: behaviour(escalation),
+    SignalEvent: behaviour(signal),
+    TerminateEvent: behaviour(terminate),
+    LinkEvent: behaviour(link),
+    ConditionalEvent: behaviour(conditional),
+}
+
+AFFECTED = tuple(event.affected for event in EVENTS.values() if event.affected is not None)
+"""Called after changes of variables that a subscription may watch."""
+
+START_KINDS = {kind: event for event in EVENTS.values() for kind in event.start_kinds}
+"""`kind` of a start event's metadata → behaviour of its event definition"""

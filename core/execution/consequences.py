@@ -1,0 +1,216 @@
+"""The work that follows an event, as a table (docs/design/execution.md §4).
+
+A function gets the row that the event is about, which may have ended by then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from vivero.core.execution.ending import ends_its_instance
+from vivero.core.execution.lifecycle import LISTENERS, STAGES, first_stage_of_activation, first_stage_of_completion
+from vivero.core.execution.outcomes import Ended
+from vivero.core.execution.work import Work
+from vivero.core.records.base import Event
+from vivero.core.records.catalogue import RetireDefinition
+from vivero.core.records.effects import Send
+from vivero.core.records.instances import (
+    COMMAND_STAGE,
+    DEADLOCK_STAGE,
+    ContinueWork,
+    ElementActivating,
+    ElementCompleted,
+    ElementCompleting,
+    ElementTerminated,
+    ElementTerminating,
+    IncidentRaised,
+    IncidentResolved,
+    InstanceCreated,
+    LoopStarted,
+    ScopeInterrupted,
+    WorkDeferred,
+    WorkResumed,
+)
+from vivero.core.records.jobs import (
+    JobCanceled,
+    JobCompleted,
+    JobCreated,
+    JobErrorThrown,
+    JobFailed,
+    JobReleased,
+)
+from vivero.core.records.messages import ReleaseStart
+from vivero.core.records.timers import TimerCanceled, TimerFailed, TimerMoved, TimerScheduled, TimerTriggered
+from vivero.core.state.instance_tree import MISSING, TERMINATED, Element, Incident, Instance, Job, Timer
+
+IN_SCOPES = {"arrive", "enter", "trigger"}
+"""Stages that begin something in their element."""
+OF_ELEMENTS = {*STAGES, "check"} - {"terminate"}
+"""Stages of an element itself."""
+
+
+def _activating(work: Work, row: Element, event: InstanceCreated | ElementActivating) -> None:
+    row.node = work.view.model(row.instance.definition_key).nodes[row.element]
+    if row.scope is not None and row.scope.waits.incidents:
+        work.settle_queue.add(row.scope.key)  # the scope may have been stuck until now
+    if event.begin:
+        work.queue.append((row.key, "activate", event.begin))
+    else:
+        work.queue.append((row.key, first_stage_of_activation(row), 0))
+
+
+def _completing(work: Work, row: Element, _event: Event) -> None:
+    """Complete it before anything else happens: a loop collects the variables that each inner instance has set."""
+    if row.node is MISSING:
+        work.view.node(row)
+    work.queue.appendleft((row.key, first_stage_of_completion(row), 0))
+
+
+def _completed(work: Work, row: Element, event: ElementCompleted) -> None:
+    scope = row.scope
+    if scope is not None and not (row.instance.terminate_after and ends_its_instance(row)):
+        for flow in event.flows:
+            work.queue.append((scope.key, "arrive", flow))
+    _ended(work, row, event)
+
+
+def _ended(work: Work, row: Element, _event: Event) -> None:
+    if row.scope is not None:
+        work.settle_queue.add(row.scope.key)
+        if row.instance.terminate_after and ends_its_instance(row):
+            work.queue.appendleft((row.scope.key, "end", 0))  # before anything else begins
+        elif row.state is TERMINATED and row.then is not None and row.then[0] == "enter":
+            work.queue.append((row.scope.key, "enter", row.then[1:]))
+    if type(row) is Instance:
+        if row.root is row:  # nobody waits for the end of a called instance
+            work.ended.append(Ended(row.key, row.state.value, row.variables))
+        if row.start_lock is not None:
+            released = ReleaseStart(row.key, row.tenant, row.process_id, row.start_lock)
+            work.sends.append(Send(released))
+        definition = work.state.catalogue.definitions.get(row.definition_key)
+        if definition is not None and definition.state == "DRAINING" and not work.view.running(definition.key):
+            work.sends.append(Send(RetireDefinition(definition.key)))
+
+
+def _terminating(work: Work, row: Element, _event: Event) -> None:
+    work.ending.forget()
+    work.queue.append((row.key, "terminate", 0))
+    if row.live:
+        work.settle_queue.add(row.key)
+
+
+def _loop_started(work: Work, row: Element, _event: Event) -> None:
+    work.settle_queue.add(row.key)
+
+
+def _interrupted(work: Work, row: Element, _event: Event) -> None:
+    work.ending.forget()
+    work.settle_queue.add(row.key)
+
+
+def _deferred(work: Work, row: Instance, _event: Event) -> None:
+    """Send one command, however often work is deferred, that continues the work of the tree."""
+    following = Send(ContinueWork(row.key), later=True)
+    if row.work and following not in work.sends:
+        work.sends.append(following)
+
+
+def _resumed(work: Work, row: Instance, event: WorkResumed) -> None:
+    """Queue the items again. Scopes cost nothing: otherwise a quantum full of them would only defer them again.
+
+    A scope settles after a deferred token has arrived: the last child that lived in it may have ended meanwhile.
+    """
+    _deferred(work, row, event)
+    for item in event.items:
+        if item[1] in ("settle", "arrive"):
+            work.settle_queue.add(item[0])
+        if item[1] != "settle" and not _is_dropped(work, item[0], item[1]):
+            work.queue.append(item)
+
+
+def _is_dropped(work: Work, key: int, stage: str) -> bool:
+    """Whether the item would do nothing, as its element has ended, or as it is in a scope that ends early: there, an
+    element takes no further step until it terminates. The database might reject the result of a further step, and the
+    scope could never be cancelled. Thousands of such items may be left of a tree that is cancelled.
+    """
+    element = work.state.elements.get(key)
+    if element is None:
+        return True
+    if stage in IN_SCOPES:
+        return work.ending.covers(element)
+    return stage in OF_ELEMENTS and work.ending.covers(element.scope)
+
+
+def _incident_resolved(work: Work, row: Incident, _event: Event) -> None:
+    work.incidents.append(("resolved", row.type))
+    if row.stage and row.stage not in (COMMAND_STAGE, DEADLOCK_STAGE):
+        work.queue.append((row.element.key, row.stage, row.argument))
+    if row.element.tokens:
+        work.settle_queue.add(row.element.key)  # a scope with an incident does not look whether it is stuck
+
+
+def _incident_raised(work: Work, row: Incident, _event: Event) -> None:
+    work.incidents.append(("raised", row.type))
+
+
+def _job_completed(work: Work, row: Job, _event: Event) -> None:
+    """The next listener follows at once, before anything else can change what this one has set."""
+    work.jobs.append(("completed", row.type))
+    if row.listener_event in LISTENERS:
+        work.queue.appendleft((row.element.key, LISTENERS[row.listener_event], row.listener_index + 1))
+
+
+def _timer_changed(work: Work, row: Timer, _event: Event) -> None:
+    work.timers[row.key] = (row.due_at, row.tenant) if row.state == "PENDING" else None
+
+
+def _job_created(work: Work, row: Job, event: Event) -> None:
+    work.jobs.append(("created", row.type))
+    _job_available(work, row, event)
+
+
+def _job_failed(work: Work, row: Job, event: Event) -> None:
+    work.jobs.append(("failed", row.type))
+    _job_available(work, row, event)
+
+
+def _job_error_thrown(work: Work, row: Job, _event: Event) -> None:
+    work.jobs.append(("error", row.type))
+
+
+def _job_canceled(work: Work, row: Job, _event: Event) -> None:
+    work.jobs.append(("canceled", row.type))
+
+
+def _job_available(work: Work, row: Job, _event: Event) -> None:
+    if row.lease in ("ready", "backoff"):  # long polls must learn when a backoff ends
+        work.available.append((row.type, row.element.instance.tenant))
+
+
+FOLLOW: dict[type[Event], Callable[[Work, Any, Any], None]] = {
+    InstanceCreated: _activating,
+    ElementActivating: _activating,
+    ElementCompleting: _completing,
+    ElementCompleted: _completed,
+    ElementTerminating: _terminating,
+    ElementTerminated: _ended,
+    ScopeInterrupted: _interrupted,
+    LoopStarted: _loop_started,
+    WorkDeferred: _deferred,
+    WorkResumed: _resumed,
+    IncidentRaised: _incident_raised,
+    IncidentResolved: _incident_resolved,
+    TimerScheduled: _timer_changed,
+    TimerMoved: _timer_changed,
+    TimerFailed: _timer_changed,
+    TimerTriggered: _timer_changed,
+    TimerCanceled: _timer_changed,
+    JobCreated: _job_created,
+    JobCompleted: _job_completed,
+    JobFailed: _job_failed,
+    JobErrorThrown: _job_error_thrown,
+    JobCanceled: _job_canceled,
+    JobReleased: _job_available,
+}
+"""Event type → the function that adds the work that follows."""

@@ -1,0 +1,210 @@
+"""The life cycle of an element as a table: states, transitions and stages.
+
+ACTIVATING → ACTIVATED → COMPLETING → COMPLETED, and from the first three TERMINATING → TERMINATED. A stage is a
+function of an element that yields effects and may `Fail`. Then none of its effects happens, and an incident keeps
+(element, stage, argument): resolving it runs exactly that stage again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from vivero.core.dispatch import ELEMENTS, Behaviour
+from vivero.core.events import subscriptions
+from vivero.core.records.effects import Effect, Effects, LoadMore, Reply
+from vivero.core.records.instances import (
+    ElementActivated,
+    ElementTerminated,
+    ElementTerminating,
+    IncidentResolved,
+)
+from vivero.core.records.jobs import JobCanceled
+from vivero.core.records.user_tasks import UserTaskEnded
+from vivero.core.shared import listeners, mappings, row_limits, waits
+from vivero.core.shared.start_elements import activate_elements
+from vivero.core.state.instance_tree import (
+    ACTIVATED,
+    ACTIVATING,
+    COMPLETED,
+    COMPLETING,
+    TERMINATED,
+    TERMINATING,
+    Element,
+    ElementState,
+)
+from vivero.core.view import View
+
+TRANSITIONS: dict[ElementState, tuple[ElementState, ...]] = {
+    ACTIVATING: (ACTIVATED, TERMINATING),
+    ACTIVATED: (COMPLETING, TERMINATING),
+    COMPLETING: (COMPLETED, TERMINATING),
+    COMPLETED: (),
+    TERMINATING: (TERMINATED,),
+    TERMINATED: (),
+}
+
+CHILDREN_PER_STAGE = 100
+"""Children of a scope that begin to terminate in one stage."""
+PARTS_PER_STAGE = 8
+"""Children of a paged loop that begin to terminate in one stage. The next quantum writes unfinished ones again, so that
+a small number saves writes."""
+
+Stage = Callable[[Element, View, Any], Effects]
+
+
+def inputs(element: Element, view: View, _argument: object) -> Effects:
+    yield from mappings.map_inputs(element, view)
+
+
+def start_listeners(element: Element, view: View, index: int) -> Effects:
+    yield from listeners.create_listener_job(element, listeners.START, index, view)
+
+
+def activate(element: Element, view: View, begin: Sequence[str] | int) -> Effects:
+    """Open the waits of an element (`shared/subscriptions.py`), then activate it.
+
+    `begin` has the elements below a scope with which it begins; 0 otherwise.
+    A scope that begins at its start event subscribes for its event sub-processes once that event has completed.
+    """
+    behaviour = ELEMENTS[element.type]
+    row_limits.check_ordinary(element, view)
+    waits_here = element.occurred is None and (behaviour.awaits is not None or element.node.boundaries)
+    if begin == 0 and not waits_here:
+        return (ElementActivated(element.key), *behaviour.activate(element, view))
+    return _begin(element, behaviour, begin, view)
+
+
+def _begin(element: Element, behaviour: Behaviour, begin: Sequence[str] | int, view: View) -> Effects:
+    if element.occurred is None:
+        yield from subscriptions.subscribe_own(element, behaviour.awaits, view)
+    if begin == 0:
+        yield ElementActivated(element.key)
+        yield from behaviour.activate(element, view)
+    else:
+        assert not isinstance(begin, int), "it begins at elements"
+        yield from subscriptions.subscribe_event_sub_processes(element, view)
+        yield ElementActivated(element.key)
+        yield from activate_elements(element, begin, view)
+
+
+def outputs(element: Element, view: View, _argument: object) -> Effects:
+    yield from mappings.map_outputs(element, view)
+
+
+def end_listeners(element: Element, view: View, index: int) -> Effects:
+    yield from listeners.create_listener_job(element, listeners.END, index, view)
+
+
+def leave(element: Element, view: View, _argument: object) -> Effects:
+    scope = element.scope
+    collect = None if scope is None else ELEMENTS[scope.type].collect
+    own = element.waits
+    if collect is not None or own.incidents or own.timers or own.subscriptions:
+        return _close_and_leave(element, view)
+    return ELEMENTS[element.type].leave(element, view)
+
+
+def _close_and_leave(element: Element, view: View) -> Effects:
+    scope = element.scope
+    collect = None if scope is None else ELEMENTS[scope.type].collect
+    if scope is not None and collect is not None:
+        yield from collect(scope, element, view)
+    for incident in element.waits.incidents:
+        yield IncidentResolved(incident)
+    yield from waits.close(element)
+    yield from ELEMENTS[element.type].leave(element, view)
+
+
+def terminate(element: Element, _view: View, _argument: object) -> Effects:
+    """Cancel everything that waits in the element. Its children terminate page by page when it settles.
+
+    A list, because thousands of elements may end at once, and most have a single wait.
+    """
+    own = element.waits
+    effects: list[Effect] = [JobCanceled(job) for job in own.jobs] if own.jobs else []
+    if own.user_tasks:
+        effects += [UserTaskEnded(task, "CANCELED") for task in own.user_tasks]
+    if own.incidents:
+        effects += map(IncidentResolved, own.incidents)
+    if own.timers or own.subscriptions:
+        effects.extend(waits.close(element))
+    if not element.live:
+        effects.append(ElementTerminated(element.key))
+        if element.request is not None:
+            effects.append(Reply(to=element.request))
+    return effects
+
+
+def most_told(scope: Element) -> int:
+    """The number of children of a scope that begin to terminate in one stage."""
+    return CHILDREN_PER_STAGE if scope.pages is None else PARTS_PER_STAGE
+
+
+def empty(element: Element, view: View) -> Effects:
+    """Terminate the next page of children of an element that ends early; without any, the element itself.
+
+    The stage `terminate` may have been deferred, and would come later: then it happens here.
+    """
+    told, most = 0, most_told(element)
+    for child in element.children.values():
+        if child.state is not TERMINATING:
+            yield ElementTerminating(child.key)
+            told += 1
+            if told == most:
+                return
+    if not told and len(element.children) < element.live:
+        yield LoadMore(element.key)
+    if not element.live and element.state is TERMINATING:
+        yield from terminate(element, view, 0)
+
+
+STAGES: dict[str, tuple[ElementState, Stage, str | None]] = {
+    "inputs": (ACTIVATING, inputs, "start listeners"),
+    "start listeners": (ACTIVATING, start_listeners, "activate"),
+    "activate": (ACTIVATING, activate, None),
+    "outputs": (COMPLETING, outputs, "end listeners"),
+    "end listeners": (COMPLETING, end_listeners, "leave"),
+    "leave": (COMPLETING, leave, None),
+    "terminate": (TERMINATING, terminate, None),
+}
+"""Stage → the state in which it runs, its function, and the stage that follows at once.
+
+An item whose element has left that state is dropped. The element's `node` is set when a stage other than `terminate`
+runs. After a stage that creates a job, the next stage waits until the job is done.
+"""
+
+LISTENERS = {listeners.START: "start listeners", listeners.END: "end listeners"}
+"""The event type of execution listeners → the stage that creates their jobs; its argument is the listener's index.
+
+When a job is done, the stage continues with the next listener. If a job cannot be created, resolving the incident runs
+all listeners again.
+"""
+HEARD = {stage: event for event, stage in LISTENERS.items()}
+
+
+def first_stage_of_activation(element: Element) -> str:
+    """The first stage that has work to do. Mappings and listeners of a loop belong to its inner instances."""
+    node = element.node
+    if element.index >= 0 or (node.inputs and node.loop is None):  # is_inner, without its call
+        return "inputs"
+    return "start listeners" if node.listeners and _hears(element, listeners.START) else "activate"
+
+
+def first_stage_of_completion(element: Element) -> str:
+    node = element.node
+    if node.outputs and (element.is_inner or node.loop is None):
+        return "outputs"
+    return "end listeners" if node.listeners and _hears(element, listeners.END) else "leave"
+
+
+def next_stage(following: str, element: Element) -> str:
+    """The stage that follows; without a listener, the one after it."""
+    event = HEARD.get(following)
+    behind = STAGES[following][2]
+    return following if event is None or behind is None or _hears(element, event) else behind
+
+
+def _hears(element: Element, event: str) -> bool:
+    node = element.node
+    return event in node.listeners and (element.is_inner or node.loop is None)

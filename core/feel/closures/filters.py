@@ -1,0 +1,106 @@
+"""Filters as closures: `list[index]` and `list[condition]`."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from vivero.core.feel.closures.scope import Closure, Compiler, Scope
+from vivero.core.feel.grammar import ast
+from vivero.core.feel.semantics import warn_type
+from vivero.core.feel.values import Run, is_number
+
+
+def compile_filter(c: Compiler, node: ast.Filter, scope: Scope) -> Closure:
+    base = c.compile_or_null(node.base, scope)
+    binding = c.bind()
+    before = c.size
+    condition = c.compile_or_null(node.condition, Scope(scope, {"item": binding}, binding))
+    cost = 1 + c.size - before
+    constant: Any = c.constants.get(condition)
+    if is_number(constant):
+        return _item_filter(base, constant)
+    if isinstance(node.condition, ast.Compare | ast.Between | ast.Conjunction | ast.Disjunction):
+        return _condition_filter(base, binding.slot, condition, cost)
+    index = c.compile_or_null(node.condition, scope) if _may_be_index(node.condition) else None
+    return _mixed_filter(base, binding.slot, index, condition, cost)
+
+
+def _may_be_index(node: ast.Node) -> bool:
+    """True for conditions that may be an index, `xs[n + 1]`. These are evaluated outside the filter's scope first."""
+    if isinstance(node, ast.Arithmetic):
+        return all(map(_may_be_index, (node.first, *(operand for _, operand in node.rest))))
+    if isinstance(node, ast.Path):
+        return _may_be_index(node.base)
+    if isinstance(node, ast.Negate):
+        return _may_be_index(node.operand)
+    return isinstance(node, ast.Name | ast.Literal) and node != ast.Name("item")
+
+
+def _items(run: Run, value: Any) -> list[Any] | None:
+    if type(value) is not list:
+        warn_type(run, "list", value)
+        return None
+    return value
+
+
+def _item_filter(base: Closure, index: int | Decimal) -> Closure:
+    def item_filter(run: Run) -> Any:
+        items = _items(run, base(run))
+        return None if items is None else item_at(items, index)
+
+    return item_filter
+
+
+def item_at(items: list[Any], index: int | Decimal) -> Any:
+    """The item at `index`, counted from 1, or from the end if negative. Null if there is no such item."""
+    position = index - 1 if index > 0 else len(items) + index
+    return items[int(position)] if 0 <= position < len(items) else None
+
+
+def _condition_filter(base: Closure, slot: int, condition: Closure, cost: int) -> Closure:
+    def condition_filter(run: Run) -> Any:
+        items = _items(run, base(run))
+        return None if items is None else _matching_items(run, items, slot, condition, cost)
+
+    return condition_filter
+
+
+def _matching_items(run: Run, items: list[Any], slot: int, condition: Closure, cost: int) -> list[Any]:
+    run.spend(len(items) * cost)
+    slots = run.slots
+    kept = []
+    for item in items:
+        slots[slot] = item
+        if condition(run) is True:
+            kept.append(item)
+    return kept
+
+
+def _mixed_filter(base: Closure, slot: int, index: Closure | None, condition: Closure, cost: int) -> Closure:
+    """A filter whose condition may be an index: its value for the first item decides."""
+
+    def mixed_filter(run: Run) -> Any:
+        items = _items(run, base(run))
+        if items is None:
+            return None
+        first: Any = _possible_index(run, index) if index is not None else None
+        if not is_number(first) and items:
+            run.spend(cost)
+            run.slots[slot] = items[0]
+            first = condition(run)
+        if is_number(first):
+            return item_at(items, first)
+        kept = items[:1] if first is True else []
+        return kept + _matching_items(run, items[1:], slot, condition, cost)
+
+    return mixed_filter
+
+
+def _possible_index(run: Run, closure: Closure) -> Any:
+    """The value of a possible index. If it is not a number, its warnings are dropped."""
+    before = len(run.warnings)
+    value = closure(run)
+    if not is_number(value):
+        del run.warnings[before:]
+    return value

@@ -1,0 +1,155 @@
+"""The core as a library: an engine in memory without database, clock or tasks, for tests, benchmarks and trials.
+
+It runs commands and their follow-ups one by one, and keeps a log. Nothing is durable.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+
+from vivero.core.bpmn.model import Problem, Process
+from vivero.core.bpmn.resources import read_resource
+from vivero.core.commands.deployments import reference_of
+from vivero.core.execution.outcomes import CommandRecord, Handled
+from vivero.core.execution.step import DEFAULT_LIMITS, Processor, StepLimits
+from vivero.core.feel import decode_large
+from vivero.core.needs import Need, NeedKind, NotLoaded
+from vivero.core.records.base import DEFAULT_TENANT, Command
+from vivero.core.records.catalogue import Deploy, DeploymentReply
+from vivero.core.rules import FOLLOW_UP_ROUNDS
+from vivero.core.state import batches
+from vivero.core.state.catalogue import Definition
+from vivero.core.state.message_channels import MessageChannel, Starts
+from vivero.core.state.state import State
+
+
+class InvalidDeployment(Exception):
+    """A deployment with problems."""
+
+    def __init__(self, problems: tuple[Problem, ...]) -> None:
+        super().__init__("\n".join(map(str, problems)))
+        self.problems = problems
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """One position of the log with its results."""
+
+    position: int
+    now: int
+    command: Command
+    handled: list[Handled]
+
+
+class MemoryEngine:
+    """One partition, whose log is a list. `now` (epoch ms) is the time of the next commands."""
+
+    def __init__(
+        self,
+        limits: StepLimits = DEFAULT_LIMITS,
+        partition: int = 1,
+        enabled: frozenset[str] = frozenset(),
+        resources: Mapping[str, dict[str, Process]] = {},
+    ) -> None:
+        """`enabled`: kinds of `core.bpmn.reading.not_yet` that may be deployed. `resources`: SHA-256 → processes by
+        id, of definitions that the caller puts into the catalogue."""
+        self._enabled = enabled
+        self.state = State(partition)
+        self.log: list[Logged] = []
+        self.before = 0
+        """The position before the first one."""
+        self.now = 0
+        self._resources = dict(resources)
+        self.processor = Processor(self.state, limits, self.find_model)
+
+    def deploy(self, content: bytes, name: str = "process.bpmn", tenant: str = DEFAULT_TENANT) -> DeploymentReply:
+        """Deploy one file. Raises as `deploy_all`."""
+        return self.deploy_all({name: content}, tenant)
+
+    def deploy_all(self, files: Mapping[str, bytes], tenant: str = DEFAULT_TENANT) -> DeploymentReply:
+        """Deploy files together.
+
+        Raises:
+            InvalidDeployment: a file has problems.
+        """
+        references = []
+        for name, content in files.items():
+            parsed = read_resource(name, content, enabled=self._enabled)
+            if parsed.deployment_problems:
+                raise InvalidDeployment(parsed.deployment_problems)
+            digest = sha256(content).hexdigest()
+            self._resources[digest] = {process.id: process for process in parsed.processes}
+            references.append(reference_of(parsed, digest))
+        handled = self.run(Deploy(tuple(references)), tenant)
+        assert isinstance(handled.response, DeploymentReply)
+        return handled.response
+
+    def run(self, command: Command, tenant: str = DEFAULT_TENANT) -> Handled:
+        """Handle a command and all its follow-ups. Returns the result of the command itself."""
+        pending: deque[tuple[Command, str, int | None]] = deque([(command, tenant, None)])
+        first: Handled | None = None
+        while pending:
+            handled = self.handle(*pending.popleft())
+            first = first or handled[0]
+            notices = self.processor.notices
+            pending.extend((one.command, one.tenant, one.request) for one in notices.to_inbox)
+            notices.to_inbox.clear()
+        assert first is not None
+        return first
+
+    def handle(self, command: Command, tenant: str, request: int | None) -> list[Handled]:
+        """Handle one row of the log as a batch of its own."""
+        position = self.before + len(self.log) + 1
+        entry = CommandRecord(position, tenant, command, request)
+        leases: dict[int, str | None] = {}
+        while True:
+            try:
+                handled = self.processor.process(entry, self.now, leases)
+                break
+            except NotLoaded as missing:
+                if missing.need.kind is NeedKind.LEASE:  # no job has a lease here
+                    leases[missing.need.key] = None
+                else:
+                    self._supply(missing.need)
+        for _ in range(FOLLOW_UP_ROUNDS):
+            if not self.processor.awaiting_load:
+                break
+            for awaiting in self.processor.awaiting_load:
+                self._supply(awaiting.needs[-1])
+            for rows in self.processor.resume_awaiting():
+                handled += rows
+        self.processor.give_up_awaiting()
+        self.log.append(Logged(position, self.now, command, handled))
+        self.state.values.clear()
+        roots = batches.close(self.state)
+        self.state.begin_batch()
+        batches.committed(self.state, roots)
+        return handled
+
+    def _supply(self, need: Need) -> None:
+        """Supply a need: a row that is not in memory does not exist, and begins empty."""
+        state = self.state
+        if need.kind is NeedKind.FAMILY:
+            state.catalogue.families.setdefault(need.key, {})
+        elif need.kind is NeedKind.FORMS:
+            state.catalogue.form_versions.setdefault(need.key, {})
+        elif need.kind is NeedKind.DEPLOYMENT:
+            state.catalogue.deployments[need.key] = None
+        elif need.kind is NeedKind.CHANNEL:
+            if need.key not in state.channels:  # another follow-up of a full batch may have created it
+                state.channels[need.key] = MessageChannel(*need.key)
+        elif need.kind is NeedKind.STARTS and state.catalogue.starts is None:
+            state.catalogue.starts = Starts()
+        elif need.kind is NeedKind.VALUE:
+            state.values[need.key] = decode_large(need.key)
+        elif need.kind is NeedKind.SIGNAL:
+            state.signal_pages[need.key] = None
+        elif need.kind not in (NeedKind.ELEMENT, NeedKind.SUBSCRIPTION, NeedKind.DEFINITION, NeedKind.FORM):
+            raise NotLoaded(need)
+
+    def find_model(self, definition: Definition) -> Process | None:
+        processes = self._resources.get(definition.sha256)
+        return None if processes is None else processes[definition.process_id]

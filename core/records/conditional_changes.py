@@ -1,0 +1,22 @@
+"""Changes that are conditional on the version of an instance tree (If-Match): the command."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import msgspec
+
+from vivero.core.records.base import Command
+
+
+class ChangeIfMatch(Command, frozen=True):
+    """Run a client's command if the tree of its subject has one of these versions. `key` is the subject's key.
+
+    `change` is the intent of the command, `payload` its JSON.
+    """
+
+    intent: ClassVar[str] = "PROCESS_INSTANCE:CHANGE_IF_MATCH"
+    key: int
+    versions: tuple[int, ...]
+    change: str
+    payload: msgspec.Raw

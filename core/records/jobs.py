@@ -1,0 +1,110 @@
+"""Jobs: commands and events."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from vivero.core.records.base import Command, Event, Variables
+
+
+class CompleteJob(Command, frozen=True):
+    intent: ClassVar[str] = "JOB:COMPLETE"
+    key: int
+    variables: Variables = {}
+    lease: str | None = None
+
+
+class FailJob(Command, frozen=True):
+    intent: ClassVar[str] = "JOB:FAIL"
+    key: int
+    retries: int = 0
+    backoff_ms: int = 0
+    message: str | None = None
+    variables: Variables = {}
+    lease: str | None = None
+
+
+class ThrowJobError(Command, frozen=True):
+    intent: ClassVar[str] = "JOB:THROW_ERROR"
+    key: int
+    code: str
+    message: str | None = None
+    variables: Variables = {}
+    lease: str | None = None
+
+
+class UpdateJob(Command, frozen=True):
+    """New retries or priority. The timeout is a statement on the lease, not a command (docs/design/log.md §7)."""
+
+    intent: ClassVar[str] = "JOB:UPDATE"
+    key: int
+    retries: int | None = None
+    priority: int | None = None
+
+
+class WithholdJob(Command, frozen=True):
+    """The job is too large to activate. `lease`: the token of its last lease, which had expired.
+
+    `size`: its size in bytes, None if it sees too many variables. `most`: the limit in bytes, or in variables."""
+
+    intent: ClassVar[str] = "JOB:WITHHOLD"
+    key: int
+    lease: str | None
+    size: int | None
+    most: int
+
+
+class JobCreated(Event, frozen=True):
+    key: int
+    element: int
+    type: str
+    retries: int
+    priority: int
+    headers: dict[str, str]
+    kind: str = "BPMN_ELEMENT"
+    listener_event: str = "UNSPECIFIED"
+    listener_index: int = 0
+
+
+class JobCompleted(Event, frozen=True):
+    key: int
+
+
+class JobFailed(Event, frozen=True):
+    """`available_at` (epoch ms): the time from which the job can be activated again; None: at once."""
+
+    key: int
+    retries: int
+    available_at: int | None
+    message: str | None
+
+
+class JobErrorThrown(Event, frozen=True):
+    """`caught`: an event caught the error and the job ended. Otherwise the job has an incident."""
+
+    key: int
+    code: str
+    message: str | None
+    caught: bool = False
+
+
+class JobUpdated(Event, frozen=True):
+    key: int
+    retries: int | None
+    priority: int | None
+
+
+class JobWithheld(Event, frozen=True):
+    """The job is too large for its worker. It cannot be activated until its incident is resolved."""
+
+    key: int
+
+
+class JobReleased(Event, frozen=True):
+    """The incident of the job was resolved. The job can be activated again."""
+
+    key: int
+
+
+class JobCanceled(Event, frozen=True):
+    key: int

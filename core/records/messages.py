@@ -1,0 +1,311 @@
+"""Messages: commands of clients, commands between instances and message channels, and events."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import msgspec
+
+from vivero.core.records.base import Command, Event, Variables
+
+
+class PublishMessage(Command, frozen=True):
+    """Publish a message to subscriptions with `name` and `correlation_key`, and to start events with `name`.
+
+    The message channel stores it for `time_to_live_ms` for later subscriptions. `thrower`: the element that publishes
+    it, which completes after the delivery; None for a client, which gets the message's key. `business_id`: for an
+    instance that the message starts.
+    """
+
+    intent: ClassVar[str] = "MESSAGE:PUBLISH"
+    name: str
+    correlation_key: str = ""
+    time_to_live_ms: int = 0
+    message_id: str | None = None
+    variables: Variables = {}
+    thrower: int | None = None
+    business_id: str | None = None
+
+
+class CorrelateMessage(Command, frozen=True):
+    """Publish a message without storing it. The answer names the process instance that got it."""
+
+    intent: ClassVar[str] = "MESSAGE_CORRELATION:CORRELATE"
+    name: str
+    correlation_key: str = ""
+    variables: Variables = {}
+    business_id: str | None = None
+
+
+class ExpireMessage(Command, frozen=True):
+    """Let a stored message expire before its time: it is to be erased. `key` is the message's key."""
+
+    intent: ClassVar[str] = "MESSAGE:EXPIRE"
+    key: int
+    tenant: str
+    correlation_key: str
+
+
+class OpenSubscription(Command, frozen=True):
+    """Internal, to a message channel: an element begins to wait. `key` is the key of its subscription."""
+
+    intent: ClassVar[str] = "MESSAGE_SUBSCRIPTION:CREATE"
+    key: int
+    tenant: str
+    name: str
+    correlation_key: str
+    process_id: str
+    interrupting: bool
+
+
+class CloseSubscription(Command, frozen=True):
+    """Internal, to a message channel: an element stops waiting."""
+
+    intent: ClassVar[str] = "MESSAGE_SUBSCRIPTION:DELETE"
+    key: int
+    tenant: str
+    correlation_key: str
+
+
+class Offer(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """A message offered to a subscription, or a signal (`message` None). `variables` are JSON text.
+
+    `request`: the position of the command whose client gets the receiver as an answer. `business_id`: for an instance
+    that the message starts. `process_id`: the process that the message is for. If the receiver cannot take it, it goes
+    to the next one of this process.
+    """
+
+    name: str
+    variables: dict[str, str] = {}
+    message: int | None = None
+    correlation_key: str = ""
+    request: int | None = None
+    business_id: str | None = None
+    process_id: str | None = None
+
+
+class TriggerSubscription(Command, frozen=True):
+    """Internal, to an instance tree: the event that the subscription `key` awaits has occurred."""
+
+    intent: ClassVar[str] = "PROCESS_MESSAGE_SUBSCRIPTION:CORRELATE"
+    key: int
+    offer: Offer
+
+
+class AcknowledgeCorrelation(Command, frozen=True):
+    """Internal, to a message channel: the subscription took the message and keeps waiting."""
+
+    intent: ClassVar[str] = "MESSAGE_SUBSCRIPTION:CORRELATE"
+    key: int
+    tenant: str
+    offer: Offer
+
+
+class RejectCorrelation(Command, frozen=True):
+    """Internal, to a message channel: the subscription is closed. The message goes to the next one of its process."""
+
+    intent: ClassVar[str] = "MESSAGE_SUBSCRIPTION:REJECT"
+    key: int
+    tenant: str
+    offer: Offer
+
+
+class StartInstance(Command, frozen=True):
+    """Internal: start a process at its start event `element`. `key` is the key of the new instance.
+
+    With `partition` the instance begins there, its key is assigned there, and `key` is that of its lock only.
+    `start_lock`: the correlation key that is locked for the process while the instance runs. `variables` are JSON text.
+    `offer`: the message that starts it. `process_id`: the process id of the definition.
+    """
+
+    intent: ClassVar[str] = "PROCESS_INSTANCE:START"
+    key: int
+    definition_key: int
+    element: str
+    variables: dict[str, str] = {}
+    start_lock: str | None = None
+    subscription: int | None = None
+    offer: Offer | None = None
+    process_id: str = ""
+    partition: int = 0
+
+
+class DeliverEvent(Command, frozen=True):
+    """Internal: deliver a message or signal to the receivers that do not have it yet.
+
+    The commands in `triggers` and `starts` leave out the variables, which are the same for all. `thrower`: the element
+    that completes after the delivery.
+    """
+
+    intent: ClassVar[str] = "EVENT:DELIVER"
+    variables: dict[str, str]
+    triggers: tuple[TriggerSubscription, ...] = ()
+    starts: tuple[StartInstance, ...] = ()
+    thrower: int | None = None
+
+
+class ConfirmStart(Command, frozen=True):
+    """Internal, to a message channel: the instance of the lock `key` began in another partition, as `instance`."""
+
+    intent: ClassVar[str] = "MESSAGE_START_EVENT_SUBSCRIPTION:CONFIRM"
+    key: int
+    instance: int
+    tenant: str
+    process_id: str
+    correlation_key: str
+
+
+class ReleaseStart(Command, frozen=True):
+    """Internal, to a message channel: the instance `key`, started by a message, has ended. The next one may start."""
+
+    intent: ClassVar[str] = "MESSAGE_START_EVENT_SUBSCRIPTION:RELEASE"
+    key: int
+    tenant: str
+    process_id: str
+    correlation_key: str
+
+
+class CompleteThrow(Command, frozen=True):
+    """Internal, to an instance tree: the event that the element `key` threw is delivered. Complete the element."""
+
+    intent: ClassVar[str] = "PROCESS_INSTANCE:COMPLETE_THROW"
+    key: int
+
+
+class SubscriptionOpened(Event, frozen=True):
+    """`element` waits at the node `target`. `kind`: MESSAGE, SIGNAL or CONDITION; the name of a condition is empty.
+
+    `type`: BOUNDARY, EVENT_SUB_PROCESS or INTERMEDIATE. `correlation_key` is None except for messages.
+    """
+
+    key: int
+    element: int
+    target: str
+    type: str
+    kind: str
+    name: str
+    correlation_key: str | None = None
+    interrupting: bool = True
+
+
+class SubscriptionTriggered(Event, frozen=True):
+    """The awaited event has occurred. An interrupting subscription takes no other event until it is closed."""
+
+    key: int
+
+
+class SubscriptionClosed(Event, frozen=True):
+    key: int
+
+
+class MessageReceived(Event, frozen=True):
+    """For the history: the instance that got a message, and the element, unless the message started the instance."""
+
+    key: int
+    message: int
+    subscription: int
+    name: str
+    correlation_key: str
+    instance: int
+    target: str
+    element: int | None = None
+
+
+class MessagePublished(Event, frozen=True):
+    """The message is stored until `deadline` (epoch ms). With None it is not, and the log leaves out `variables`."""
+
+    key: int
+    tenant: str
+    name: str
+    correlation_key: str
+    message_id: str | None = None
+    deadline: int | None = None
+    variables: dict[str, str] = {}
+    business_id: str | None = None
+
+
+class MessageExpired(Event, frozen=True):
+    """The stored message goes to nobody any more. (A message whose time is over expires without an event.)"""
+
+    message: int
+    tenant: str
+    correlation_key: str
+
+
+class MessageCorrelated(Event, frozen=True):
+    """The message goes to `subscription` of a process. With None it starts an instance of the process."""
+
+    message: int
+    tenant: str
+    correlation_key: str
+    process_id: str
+    subscription: int | None = None
+
+
+class CorrelationAnswered(Event, frozen=True):
+    """The subscription took the message and keeps waiting, or (`accepted` false) did not take it and is closed.
+
+    `process_id`: if not accepted, the process that has not got the message; None: the process of the subscription.
+    """
+
+    message: int
+    tenant: str
+    correlation_key: str
+    subscription: int
+    accepted: bool
+    process_id: str | None = None
+
+
+class ChannelSubscribed(Event, frozen=True):
+    key: int
+    tenant: str
+    correlation_key: str
+    name: str
+    process_id: str
+    interrupting: bool
+
+
+class ChannelUnsubscribed(Event, frozen=True):
+    key: int
+    tenant: str
+    correlation_key: str
+
+
+class StartLocked(Event, frozen=True):
+    """The instance `key` of `process_id` locks this correlation key. Until its end no other instance starts with it."""
+
+    key: int
+    tenant: str
+    correlation_key: str
+    process_id: str
+
+
+class StartReleased(Event, frozen=True):
+    key: int
+    tenant: str
+    correlation_key: str
+    process_id: str
+
+
+class StartOpened(Event, frozen=True):
+    """Messages or signals called `name` start `definition` at its start event `element`."""
+
+    key: int
+    definition: int
+    tenant: str
+    process_id: str
+    element: str
+    kind: str
+    name: str
+
+
+class StartClosed(Event, frozen=True):
+    key: int
+
+
+class MessageReply(msgspec.Struct, frozen=True, rename="camel", gc=False):
+    """The answer of publishing a message. For a correlation it names the process instance that got the message."""
+
+    tenant_id: str
+    message_key: int
+    process_instance_key: int | None = None

@@ -1,0 +1,5 @@
+"""What several elements, events and commands use: mappings, listeners, waits, flows, jobs, variables.
+
+Entry: `mappings`, `flows`, `waits`.
+Imports: bpmn, feel, records, state.
+"""

@@ -1,0 +1,40 @@
+"""Deferred work, which a later command continues (docs/design/execution.md §5)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from vivero.core.state.instance_tree import ACTIVATED, MISSING, Element, Instance
+
+ITEMS_RESUMED = 100
+"""A quantum takes up all items of an instance tree if they are no more than this."""
+ITEMS_RESUMED_OF_MANY = 50
+"""If there are more, a quantum takes up this many, the last ones deferred. Few, as it may have to defer them again."""
+
+
+def next_work(root: Instance) -> tuple[tuple[int, str, Any], ...]:
+    """The items that the next quantum takes up."""
+    items = root.work if len(root.work) <= ITEMS_RESUMED else root.work[-ITEMS_RESUMED_OF_MANY:]
+    return items if root.loaded_work is None else items[max(len(items) - root.loaded_work, 0) :]
+
+
+def is_deferred(scope: Element, *stages: str) -> bool:
+    """Whether one of these stages of the scope is deferred."""
+    work = scope.root.work
+    return bool(work) and any(key == scope.key and one in stages for key, one, _ in work)
+
+
+def is_idle(scope: Element, stage: str) -> bool:
+    """Whether settling the scope would do nothing: it waits for its children, and the end of a child queues it again.
+
+    A chain of calls has many such scopes, and each quantum would write them again."""
+    return (
+        stage == "settle"
+        and bool(scope.live)
+        and scope.state is ACTIVATED
+        and scope.then is None
+        and scope.loop is None
+        and not scope.waits.incidents
+        and scope.node is not MISSING
+        and not scope.node.joins
+    )

@@ -1,0 +1,71 @@
+"""Create jobs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+
+from vivero.core.bpmn.model import JobDefinition
+from vivero.core.bpmn.reading import text_limits
+from vivero.core.expression_results import type_name, unexpected
+from vivero.core.feel import Expression
+from vivero.core.records.effects import Effects, Fail, IncidentType
+from vivero.core.records.jobs import JobCreated
+from vivero.core.shared import secret_places
+from vivero.core.state.instance_tree import Element
+from vivero.core.view import View
+
+FAILURE = IncidentType.EXTRACT_VALUE_ERROR
+
+INT32 = 2**31 - 1
+_WHOLE = re.compile(r"[+-]?[0-9]{1,10}")
+
+
+ELEMENT, EXECUTION_LISTENER = "BPMN_ELEMENT", "EXECUTION_LISTENER"
+"""Kinds of jobs, as the REST API names them."""
+
+
+def create_job(
+    element: Element,
+    job: JobDefinition,
+    view: View,
+    headers: Mapping[str, str] = {},
+    kind: str = ELEMENT,
+    event: str = "UNSPECIFIED",
+    index: int = 0,
+) -> Effects:
+    """Evaluate type, retries and priority with the element's variables. `headers` are added to those of the model.
+
+    `kind`, `event` and `index` are for the job of a listener: the one at `index` among the listeners of `event`."""
+    type_ = view.text(job.type, element)
+    bytes_ = text_limits.size(type_)
+    if not 0 < bytes_ <= text_limits.JOB_TYPE_BYTES:
+        raise Fail(FAILURE, f"Expected a job type of 1 to {text_limits.JOB_TYPE_BYTES} bytes, but it has {bytes_}.")
+    created = JobCreated(
+        view.key(),
+        element.key,
+        type_,
+        int32_of(job.retries, element, view),
+        0 if job.priority is None else int32_of(job.priority, element, view),
+        {**job.headers, **headers, **secret_places.headers(element, type_, view)},
+        kind,
+        event,
+        index,
+    )
+    return (created,)
+
+
+def int32_of(expression: Expression, element: Element, view: View) -> int:
+    """The value as a 32-bit integer. A text that contains one is accepted."""
+    given = value = view.evaluate(expression, element)
+    if isinstance(value, str):
+        if (len(value) < 9 and value.isascii() and value.isdigit()) or _WHOLE.fullmatch(value.strip()):
+            value = int(value)
+    elif isinstance(value, Decimal) and value == value.to_integral_value():
+        value = int(value)
+    if type(value) is int and -INT32 - 1 <= value <= INT32:
+        return value
+    was = str(given)[:100] if isinstance(given, (str, Decimal)) or type(given) is int else type_name(type(given))
+    warnings = view.evaluation(expression, element, FAILURE, {}).warnings
+    raise Fail(FAILURE, unexpected(expression, "a whole number of 32 bits", was, warnings))

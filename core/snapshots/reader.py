@@ -1,0 +1,225 @@
+"""An instance tree in memory from its snapshot.
+
+A document of the right shape may still contradict itself. Whatever the engine relies on is checked first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from vivero.core.bpmn.model import Process
+from vivero.core.snapshots import document as parts
+from vivero.core.snapshots import references, wait_reader
+from vivero.core.snapshots.codec import InvalidSnapshot
+from vivero.core.snapshots.document import Snapshot, key_of, text
+from vivero.core.state.catalogue import Definition
+from vivero.core.state.instance_tree import (
+    Element,
+    ElementState,
+    Instance,
+    LoopItem,
+    LoopState,
+    Variable,
+    still_to_come,
+    weight_of,
+)
+from vivero.core.state.message_channels import ChannelSubscription, Message, MessageChannel
+from vivero.core.state.state import State
+
+FindModel = Callable[[Definition], Process | None]
+
+_STATES = {state.value: state for state in ElementState}
+_LIVE = {"ACTIVATING", "ACTIVATED", "COMPLETING", "TERMINATING"}
+
+
+def add_tree(state: State, snapshot: Snapshot, find_model: FindModel) -> Instance:
+    """Add the tree of a snapshot to a state that does not have it. Its definitions must be in the catalogue.
+
+    Raises:
+        InvalidSnapshot: the document contradicts itself or a model.
+    """
+    references.check(snapshot)
+    root: Instance | None = None
+    for number, part in enumerate(snapshot.elements):
+        place = f"elements[{number}]"
+        root = _add_element(state, part, place, snapshot, find_model)
+    assert root is not None, "a snapshot has elements: it was checked"
+    _add_variables(state, snapshot)
+    wait_reader.add(state, snapshot)
+    _count(state, snapshot, root)
+    return root
+
+
+def _add_element(
+    state: State, part: parts.ElementPart, place: str, snapshot: Snapshot, find_model: FindModel
+) -> Instance:
+    if part.state not in _LIVE:
+        raise InvalidSnapshot(f"{place}.state: '{part.state}' is not a state of a live element")
+    scope = None if part.scope_key is None else state.elements[int(part.scope_key)]
+    if part.process is not None:
+        element: Element = _instance(state, part, part.process, scope, place, snapshot)
+    else:
+        if scope is None:
+            raise InvalidSnapshot(f"{place}.process: the root is a process instance")
+        element = _plain_element(part, scope)
+    _find_node(state, element, place, find_model)
+    _set_progress(element, part, place)
+    state.elements[element.key] = element
+    if scope is not None:
+        scope.children[element.key] = element
+        scope.live += 1
+    return element.root
+
+
+def _instance(
+    state: State,
+    part: parts.ElementPart,
+    process: parts.ProcessPart,
+    caller: Element | None,
+    place: str,
+    snapshot: Snapshot,
+) -> Instance:
+    definition = state.catalogue.definitions.get(int(process.definition_key))
+    if definition is None or all(one.key != process.definition_key for one in snapshot.definitions):
+        raise InvalidSnapshot(f"{place}.process.definitionKey: no definition has the key {process.definition_key}")
+    key, start = int(part.key), process.start
+    instance = Instance(
+        key,
+        definition.process_id,
+        "PROCESS",
+        _STATES[part.state],
+        None,  # type: ignore[arg-type]  # set below: a root is its own root
+        None,  # type: ignore[arg-type]
+        caller,
+        (key,),
+        part.started_at,
+        definition_key=definition.key,
+        process_id=definition.process_id,
+        version_number=definition.version,
+        version_tag=definition.version_tag,
+        name=definition.name,
+        tenant=snapshot.tenant_id,
+        business_id=process.business_id,
+        tags=process.tags,
+        depth=1 if caller is None else caller.instance.depth + 1,
+        created_position=process.created_position,
+        parent_instance=None if caller is None else caller.instance.key,
+        start=None if start is None else (start.element_id, _texts(start.variables)),
+        start_lock=process.start_lock,
+        terminate_after=process.terminate_after,
+        work=process.work,
+        revision=snapshot.version if caller is None else 0,
+    )
+    instance.instance = instance
+    instance.root = instance if caller is None else caller.root
+    if caller is None:
+        state.trees[key] = instance
+    return instance
+
+
+def _plain_element(part: parts.ElementPart, scope: Element) -> Element:
+    return Element(
+        int(part.key),
+        part.element_id,
+        part.type,
+        _STATES[part.state],
+        scope.root,
+        scope.instance,
+        scope,
+        (int(part.key), *scope.path),
+        part.started_at,
+        index=part.loop_index,
+    )
+
+
+def _set_progress(element: Element, part: parts.ElementPart, place: str) -> None:
+    element.label = part.name
+    element.tokens = part.tokens
+    element.then = part.then
+    element.interrupted = part.interrupted
+    element.occurred = None if part.occurred is None else _texts(part.occurred)
+    element.request = key_of(part.request)
+    element.incident = key_of(part.incident_key)
+    if part.loop is not None:
+        _set_loop(element, part.loop, f"{place}.loop")
+
+
+def _set_loop(body: Element, loop: parts.LoopPart, place: str) -> None:
+    size = len(loop.items)
+    if not loop.completed + loop.terminated <= loop.next <= size:
+        raise InvalidSnapshot(f"{place}.next: of {size} items, {loop.next} cannot have begun")
+    if any(not name.isdigit() or int(name) >= loop.next for name in loop.results):
+        raise InvalidSnapshot(f"{place}.results: only items that have begun have results")
+    body.loop = LoopState(size, loop.next, loop.completed, loop.terminated, collected=loop.collected)
+    results = {int(index): text(value) for index, value in loop.results.items()}
+    body.items = [LoopItem(index, body, text(item), results.get(index)) for index, item in enumerate(loop.items)]
+
+
+def _find_node(state: State, element: Element, place: str, find_model: FindModel) -> None:
+    definition = state.catalogue.definitions[element.instance.definition_key]
+    model = find_model(definition)
+    if model is None:
+        raise InvalidSnapshot(
+            f"{place}: the model of process '{definition.process_id}' with SHA-256 {definition.sha256} is missing"
+        )
+    if element.element not in model.nodes:
+        raise InvalidSnapshot(
+            f"{place}.elementId: process '{definition.process_id}' has no element '{element.element}'"
+        )
+    element.node = model.nodes[element.element]
+
+
+def _add_variables(state: State, snapshot: Snapshot) -> None:
+    for number, part in enumerate(snapshot.variables):
+        scope = state.elements[int(part.scope_key)]
+        if part.name in scope.variables:
+            raise InvalidSnapshot(f"variables[{number}].name: the scope has two variables '{part.name}'")
+        scope.variables[part.name] = Variable(int(part.key), scope, part.name, text(part.value))
+
+
+def _count(state: State, snapshot: Snapshot, root: Instance) -> None:
+    """Set the counters that follow from the rows."""
+    for part in snapshot.elements:
+        element = state.elements[int(part.key)]
+        root.rows += 1 + still_to_come(element)
+        root.weight += weight_of(element)
+        above: Element | None = element if element.waits.incidents else None
+        while above is not None:
+            above.incidents += len(element.waits.incidents)
+            above = above.scope
+    state.weight += root.weight
+
+
+def add_channels(state: State, root: Instance, snapshot: Snapshot) -> None:
+    """Add the message channels of a tree that is alone in its state: its subscriptions and its buffered messages."""
+    for subscription in list(state.subscriptions.values()):
+        if subscription.correlation_key is not None and subscription.state == "CREATED":
+            channel = _channel(state, root.tenant, subscription.correlation_key)
+            process_id = subscription.element.instance.process_id
+            channel.subscriptions[subscription.key] = ChannelSubscription(
+                subscription.key, channel, subscription.name, process_id, subscription.interrupting
+            )
+    for part in snapshot.messages:
+        channel = _channel(state, root.tenant, part.correlation_key)
+        channel.add_loaded([_message(channel, part)])
+
+
+def _channel(state: State, tenant: str, correlation_key: str) -> MessageChannel:
+    return state.channels.setdefault((tenant, correlation_key), MessageChannel(tenant, correlation_key))
+
+
+def _message(channel: MessageChannel, part: parts.MessagePart) -> Message:
+    return Message(
+        int(part.key),
+        channel,
+        part.name,
+        part.message_id,
+        part.deadline,
+        _texts(part.variables),
+        part.given,
+        part.business_id,
+    )
+
+
+def _texts(values: parts.Values) -> dict[str, str]:
+    return {name: text(value) for name, value in values.items()}

@@ -1,0 +1,270 @@
+"""The snapshot of an instance tree in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from operator import attrgetter
+from typing import Any
+
+from vivero.core.snapshots import document as parts
+from vivero.core.snapshots.document import FORMAT, Snapshot, key_text, raw
+from vivero.core.state.catalogue import Catalogue, Definition
+from vivero.core.state.instance_tree import (
+    Element,
+    Incident,
+    Instance,
+    Job,
+    LoopPages,
+    LoopState,
+    Subscription,
+    Timer,
+    UserTask,
+    Variable,
+    descendants,
+)
+from vivero.core.state.loop_rows import texts_of
+from vivero.core.state.message_channels import Message, MessageChannel
+
+_by_key = attrgetter("key")
+
+
+def snapshot_of(
+    root: Instance,
+    catalogue: Catalogue,
+    *,
+    version: int,
+    at: int,
+    next_key: int | None = None,
+    channels: Iterable[MessageChannel] = (),
+) -> Snapshot:
+    """The snapshot of a live tree that is in memory as a whole, with the buffered messages of `channels`.
+
+    `at`: epoch ms. Without `next_key` it follows the largest key of the tree.
+    """
+    elements = sorted(descendants(root), key=_by_key)
+    rows = _Rows(elements)
+    if next_key is None:
+        next_key = max((row.key for row in rows), default=root.key) + 1
+    return Snapshot(
+        format=FORMAT,
+        version=version,
+        at=at,
+        state="ACTIVE",
+        next_key=str(next_key),
+        tenant_id=root.tenant,
+        definitions=tuple(_definitions(elements, catalogue)),
+        elements=tuple(map(_element, elements)),
+        variables=tuple(map(variable_part, rows.variables)),
+        jobs=tuple(map(_job, rows.jobs)),
+        user_tasks=tuple(map(_user_task, rows.user_tasks)),
+        timers=tuple(map(_timer, rows.timers)),
+        subscriptions=tuple(map(_subscription, rows.subscriptions)),
+        incidents=tuple(map(_incident, rows.incidents)),
+        messages=tuple(_messages(channels, at)),
+    )
+
+
+class _Rows:
+    """The rows of the elements of a tree, each table in the order of its keys."""
+
+    def __init__(self, elements: list[Element]) -> None:
+        self.elements = elements
+        self.variables: list[Variable] = _sorted(element.variables for element in elements)
+        self.jobs: list[Job] = _sorted(element.waits.jobs for element in elements)
+        self.timers: list[Timer] = _sorted(element.waits.timers for element in elements)
+        self.subscriptions: list[Subscription] = _sorted(element.waits.subscriptions for element in elements)
+        self.incidents: list[Incident] = _sorted(element.waits.incidents for element in elements)
+        self.user_tasks: list[UserTask] = _sorted(element.waits.user_tasks for element in elements)
+
+    def __iter__(self) -> Iterator[Any]:
+        for table in (self.elements, self.variables, self.jobs, self.timers):
+            yield from table
+        for more in (self.subscriptions, self.incidents, self.user_tasks):
+            yield from more
+
+
+def _sorted(tables: Iterable[Mapping[Any, Any]]) -> list[Any]:
+    return sorted((row for table in tables for row in table.values()), key=_by_key)
+
+
+def _definitions(elements: Iterable[Element], catalogue: Catalogue) -> Iterator[parts.DefinitionPart]:
+    keys = {element.definition_key for element in elements if isinstance(element, Instance)}
+    return (definition_part(catalogue.definitions[key]) for key in sorted(keys))
+
+
+def definition_part(row: Definition) -> parts.DefinitionPart:
+    return parts.DefinitionPart(
+        key=str(row.key),
+        process_id=row.process_id,
+        version=row.version,
+        sha256=row.sha256,
+        resource_name=row.resource,
+        name=row.name,
+        version_tag=row.version_tag,
+    )
+
+
+def _element(row: Element) -> parts.ElementPart:
+    return parts.ElementPart(
+        key=str(row.key),
+        element_id=row.element,
+        type=row.type,
+        state=str(row.state),
+        started_at=row.started_at,
+        scope_key=key_text(None if row.scope is None else row.scope.key),
+        name=row.label,
+        process=_process(row) if isinstance(row, Instance) else None,
+        tokens=dict(sorted(row.tokens.items())),
+        loop_index=row.index,
+        loop=None if row.loop is None else _loop(row, row.loop),
+        then=row.then,
+        interrupted=row.interrupted,
+        occurred=None if row.occurred is None else _values(row.occurred),
+        request=key_text(row.request),
+        incident_key=key_text(row.incident),
+    )
+
+
+def _process(row: Instance) -> parts.ProcessPart:
+    start = None
+    if row.start is not None:
+        start = parts.StartPart(element_id=row.start[0], variables=_values(row.start[1]))
+    return parts.ProcessPart(
+        definition_key=str(row.definition_key),
+        business_id=row.business_id,
+        tags=row.tags,
+        created_position=row.created_position,
+        start=start,
+        start_lock=row.start_lock,
+        terminate_after=row.terminate_after,
+        work=row.work,
+    )
+
+
+def _loop(body: Element, loop: LoopState) -> parts.LoopPart:
+    """The items and results of a loop, whether it is paged or not. All of them must be in memory."""
+    pages = body.pages
+    items = [item.item for item in body.items] if pages is None else _items_of(pages)
+    results = {item.key: item.result for item in body.items if item.result is not None}
+    if pages is not None:
+        results = pages.results
+    assert len(items) == loop.size, f"the items of loop {body.key} are not all in memory"
+    return parts.LoopPart(
+        items=tuple(map(raw, items)),
+        results={str(index): raw(results[index]) for index in sorted(results)},
+        next=loop.next,
+        completed=loop.completed,
+        terminated=loop.terminated,
+        collected=loop.collected,
+    )
+
+
+def _items_of(pages: LoopPages) -> list[str]:
+    return [item for row in pages.rows for item in texts_of(row)]
+
+
+def variable_part(row: Variable) -> parts.VariablePart:
+    return parts.VariablePart(key=str(row.key), scope_key=str(row.scope.key), name=row.name, value=raw(row.value))
+
+
+def _job(row: Job) -> parts.JobPart:
+    return parts.JobPart(
+        key=str(row.key),
+        element_key=str(row.element.key),
+        type=row.type,
+        retries=row.retries,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        state=row.state,
+        kind=row.kind,
+        listener_event=row.listener_event,
+        listener_index=row.listener_index,
+        priority=row.priority,
+        headers=dict(sorted(row.headers.items())),
+        error_code=row.error_code,
+        error_message=row.error_message,
+        available_at=row.available_at if row.state == "FAILED" else None,
+    )
+
+
+def _user_task(row: UserTask) -> parts.UserTaskPart:
+    return parts.UserTaskPart(
+        key=str(row.key),
+        element_key=str(row.element.key),
+        created_at=row.created_at,
+        priority=row.priority,
+        assignee=row.assignee,
+        candidate_groups=row.candidate_groups,
+        candidate_users=row.candidate_users,
+        due_at=row.due_at,
+        follow_up_at=row.follow_up_at,
+        headers=dict(sorted(row.headers.items())),
+        external_form=row.external_form,
+        form_key=key_text(row.form_key),
+    )
+
+
+def _timer(row: Timer) -> parts.TimerPart:
+    assert row.element is not None, "timers of start events belong to no tree"
+    return parts.TimerPart(
+        key=str(row.key),
+        element_key=str(row.element.key),
+        element_id=row.target,
+        type=row.type,
+        due_at=row.due_at,
+        created_at=row.created_at,
+        repetitions=row.repetitions,
+        cycle=row.cycle,
+        state=row.state,
+    )
+
+
+def _subscription(row: Subscription) -> parts.SubscriptionPart:
+    return parts.SubscriptionPart(
+        key=str(row.key),
+        element_key=str(row.element.key),
+        element_id=row.target,
+        type=row.type,
+        kind=row.kind,
+        name=row.name,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        interrupting=row.interrupting,
+        correlation_key=row.correlation_key,
+        state=row.state,
+    )
+
+
+def _incident(row: Incident) -> parts.IncidentPart:
+    return parts.IncidentPart(
+        key=str(row.key),
+        element_key=str(row.element.key),
+        type=str(row.type),
+        message=row.message,
+        created_at=row.created_at,
+        stage=row.stage,
+        argument=row.argument,
+        job_key=key_text(row.job),
+    )
+
+
+def _messages(channels: Iterable[MessageChannel], at: int) -> Iterator[parts.MessagePart]:
+    found = [message for channel in channels for message in channel.messages.values() if message.deadline > at]
+    yield from map(_message, sorted(found, key=_by_key))
+
+
+def _message(row: Message) -> parts.MessagePart:
+    return parts.MessagePart(
+        key=str(row.key),
+        name=row.name,
+        correlation_key=row.channel.correlation_key,
+        deadline=row.deadline,
+        variables=_values(row.variables or {}),
+        message_id=row.message_id,
+        given=row.given,
+        business_id=row.business_id,
+    )
+
+
+def _values(texts: Mapping[str, str]) -> parts.Values:
+    return {name: raw(value) for name, value in texts.items()}

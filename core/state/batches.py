@@ -1,0 +1,128 @@
+"""The end of a batch: what it changed stays in memory until its commit is known."""
+
+from __future__ import annotations
+
+from vivero.core.state.instance_tree import Element, Instance, LoopItems, LoopResult, Part, break_cycles
+from vivero.core.state.message_channels import (
+    MAX_MESSAGES_IN_MEMORY,
+    ChannelSubscription,
+    Message,
+    MessageChannel,
+    StartLock,
+)
+from vivero.core.state.state import State
+
+Retained = Instance | MessageChannel | Part | LoopItems | LoopResult
+"""Objects that a batch may have changed, and that `committed` gets."""
+
+_CHANNEL_ROWS: frozenset[type] = frozenset((Message, ChannelSubscription, StartLock))
+_LOOP_ROWS = (LoopItems, LoopResult)
+
+
+def close(state: State) -> list[Retained]:
+    """End a batch: retain what it changed, and increment the revisions of its trees.
+
+    Retained trees, parts and channels are not evicted before `committed`.
+    """
+    state.signal_pages.clear()
+    state.held, state.rerouted = None, False
+    if state.running_elsewhere:
+        state.running_elsewhere.clear()
+    channels = _retain_channels(state) if state.channels else ()
+    parts = _retain_parts(state) if state.parts or state.ended_parts or state.paged else ()
+    roots = changed_roots(state)
+    for root in roots:
+        root.revision += 1
+        root.commits_under_way += 1
+        state.dirty[root] = None
+        if root.ended_at is None:
+            state.trees.pop(root.key, None)
+            state.trees[root.key] = root
+        else:
+            state.ended.add(root.key)
+    return [*roots, *channels, *parts]
+
+
+def changed_roots(state: State) -> list[Instance]:
+    """The roots of the trees that the batch changed."""
+    roots: dict[Instance, None] = {}
+    for row in state.dirty:
+        element: Element | None = row.place()
+        if element is not None:
+            roots[element.root] = None
+    return list(roots)
+
+
+def ended_in_batch(state: State) -> set[int]:
+    """Trees and parts that ended in the current batch. The tables still have them."""
+    ended = {row.key for row in state.dirty if isinstance(row, Instance) and row.ended_at is not None}
+    return ended.union(state.ended_parts)
+
+
+def committed(state: State, retained: list[Retained]) -> None:
+    """The commit of a closed batch is known: what it changed may be evicted again.
+
+    The next batch may be half computed. A tree that it has ended becomes a tombstone only when it is closed.
+    """
+    for one in retained:
+        if isinstance(one, _LOOP_ROWS):
+            _note_saved(one)
+            continue
+        one.commits_under_way -= 1
+        if isinstance(one, MessageChannel):
+            one.under_way.popleft()
+        elif one.key in state.ended and not one.commits_under_way:
+            state.ended.remove(one.key)
+            break_cycles(one.head if isinstance(one, Part) else one)
+
+
+def measure_channel(state: State, channel: MessageChannel) -> None:
+    """Update the weight of a channel, which counts for the limit of the cache."""
+    weight = channel.estimate()
+    state.channels_weight += weight - channel.weight
+    channel.weight = weight
+
+
+def _retain_parts(state: State) -> list[Part | LoopItems | LoopResult]:
+    """Retain the parts that the batch changed, and those around them."""
+    changed: dict[int, Part] = {}
+    for row in state.dirty:
+        element: Element | None = row.place()
+        part = None if element is None else element.part
+        while part is not None and part.key not in changed:
+            changed[part.key] = part
+            scope = part.head.scope
+            part = None if scope is None else scope.part
+    for key, part in changed.items():
+        part.commits_under_way += 1
+        if state.parts.pop(key, None) is not None:
+            state.parts[key] = part
+    state.ended.update(state.ended_parts)
+    state.ended_parts.clear()
+    return [*changed.values(), *(row for row in state.dirty if isinstance(row, _LOOP_ROWS))]
+
+
+def _retain_channels(state: State) -> list[MessageChannel]:
+    changed: dict[MessageChannel, set[int]] = {}
+    for row in state.dirty:
+        if type(row) in _CHANNEL_ROWS:
+            messages = changed.setdefault(row.channel, set())  # type: ignore[attr-defined]  # each of these has one
+            if type(row) is Message:
+                messages.add(row.key)
+    for channel, messages in changed.items():
+        channel.commits_under_way += 1
+        channel.under_way.append(messages)
+        state.channels.pop(channel.id, None)
+        state.channels[channel.id] = channel
+        measure_channel(state, channel)
+        if len(channel.messages) > MAX_MESSAGES_IN_MEMORY:
+            state.crowded[channel.id] = channel
+    return list(changed)
+
+
+def _note_saved(row: LoopItems | LoopResult) -> None:
+    pages = row.body.pages
+    if pages is not None and isinstance(row, LoopItems):
+        pages.rows_saved = True
+    elif pages is not None and isinstance(row, LoopResult):
+        pages.results_saved.append(row.key)

@@ -1,0 +1,86 @@
+"""The catalogue in memory: deployments, versions of processes and forms, and the events that start processes."""
+
+from __future__ import annotations
+
+from vivero.core.state.instance_tree import Timer
+from vivero.core.state.message_channels import Starts
+from vivero.core.state.rows import Row
+
+
+class Definition(Row):
+    """A version of a process: a row of `process_definitions`."""
+
+    deployment: int
+    tenant: str
+    process_id: str
+    version: int
+    name: str | None
+    version_tag: str | None
+    resource: str
+    sha256: str
+    state: str
+    deployed_at: int
+    start_form_id: str | None = None
+    start_form_binding: str | None = None
+    start_form_version_tag: str | None = None
+    retention_ms: int | None = None
+
+
+class FormVersion(Row):
+    """A version of a form: a row of `forms`."""
+
+    deployment: int
+    tenant: str
+    form_id: str
+    version: int
+    version_tag: str | None
+    resource: str
+    sha256: str
+    state: str
+    deployed_at: int
+
+
+class Usage(Row):
+    """The number of instances of a definition that run in this partition. `key` is that of the definition."""
+
+    running: int
+
+
+class Deployment(Row):
+    tenant: str
+    deployed_at: int
+
+
+Family = dict[int, Definition]
+"""All versions of one process id of a tenant, including deleted ones, whose numbers are not reused."""
+
+FormVersions = dict[int, FormVersion]
+"""All versions of one form id of a tenant, including deleted ones."""
+
+
+class Catalogue:
+    """The part of the catalogue that is in memory."""
+
+    def __init__(self) -> None:
+        self.families: dict[tuple[str, str], Family] = {}
+        self.definitions: dict[int, Definition] = {}
+        self.usage: dict[int, Usage] = {}
+        self.form_versions: dict[tuple[str, str], FormVersions] = {}
+        self.forms: dict[int, FormVersion] = {}
+        self.deployments: dict[int, None] = {}
+        """The keys of deployments whose processes and forms are all in `families` and `form_versions`."""
+        self.starts: Starts | None = None
+        """Start events that wait for messages and signals; None until they are loaded."""
+        self.start_timers: dict[tuple[str, str], dict[int, Timer]] = {}
+        """All timers that start a process, by tenant and process id, for every process in `families`."""
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self.families.clear()
+        self.definitions.clear()
+        self.usage.clear()
+        self.form_versions.clear()
+        self.forms.clear()
+        self.deployments.clear()
+        self.start_timers.clear()
+        self.starts = None

@@ -1,0 +1,456 @@
+"""The rows of an instance tree in memory.
+
+Only `core.apply` changes these records, each time after `State.edit(row)`. It replaces a `tokens` dictionary
+and never changes one in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from vivero.core.bpmn.model import Node
+from vivero.core.feel import decode_large, from_json
+from vivero.core.rules import LARGE_JSON
+from vivero.core.state.loop_rows import place_of, texts_of
+from vivero.core.state.rows import Row
+
+MISSING: Any = object()
+
+ELEMENT_WEIGHT = 1600
+INSTANCE_WEIGHT = 2400
+JOB_WEIGHT = 900
+INCIDENT_WEIGHT = 700
+TIMER_WEIGHT = 700
+SUBSCRIPTION_WEIGHT = 700
+USER_TASK_WEIGHT = 1200
+VARIABLE_WEIGHT = 350
+LOOP_TEXT_WEIGHT = 160
+"""Estimated bytes of a row in memory, with its share of the dictionaries."""
+
+
+class ElementState(StrEnum):
+    """The states of an element instance: docs/core.md has the diagram, `core.execution.lifecycle` the transitions."""
+
+    __hash__ = str.__hash__
+
+    ACTIVATING = "ACTIVATING"
+    ACTIVATED = "ACTIVATED"
+    COMPLETING = "COMPLETING"
+    COMPLETED = "COMPLETED"
+    TERMINATING = "TERMINATING"
+    TERMINATED = "TERMINATED"
+
+
+ACTIVATING, ACTIVATED, COMPLETING, COMPLETED, TERMINATING, TERMINATED = ElementState
+"""Names for the members, because a lookup in the class takes six times as long."""
+
+
+class Waits(msgspec.Struct, frozen=True, eq=False):
+    """The rows that an element waits for, by key. At most one of them is a user task."""
+
+    jobs: dict[int, Job] = {}
+    user_tasks: dict[int, UserTask] = {}
+    timers: dict[int, Timer] = {}
+    subscriptions: dict[int, Subscription] = {}
+    incidents: dict[int, Incident] = {}
+    """The open ones."""
+
+    def weight(self) -> int:
+        return (
+            JOB_WEIGHT * len(self.jobs)
+            + USER_TASK_WEIGHT * len(self.user_tasks)
+            + TIMER_WEIGHT * len(self.timers)
+            + SUBSCRIPTION_WEIGHT * len(self.subscriptions)
+            + INCIDENT_WEIGHT * len(self.incidents)
+        )
+
+
+_NONE: Any = MappingProxyType({})
+NO_WAITS = Waits(_NONE, _NONE, _NONE, _NONE, _NONE)
+"""Shared by the elements that have never waited, such as most events and gateways. It cannot be changed."""
+
+
+class Element(Row, msgspec.Struct):  # the second base tells the linter that defaults are copied
+    """A live element instance: a row of `element_instances`, or, as `Instance`, of `process_instances`."""
+
+    element: str
+    type: str
+    state: ElementState
+    root: Instance
+    instance: Instance
+    scope: Element | None
+    """The flow scope; for a called process its call activity; None for a root."""
+    path: tuple[int, ...]
+    """Keys of the variable scopes, from this one to the process instance."""
+    started_at: int
+    ended_at: int | None = None
+    tokens: dict[str, int] = {}
+    """Numbers of tokens on each flow and in each element of this scope. The order of these places means nothing."""
+    live: int = 0
+    """The number of children that have not ended."""
+    index: int = -1
+    label: str | None = None
+    """The element's name in the model, for people."""
+    then: tuple[Any, ...] | None = None
+    """The step that follows once all children have ended: `("complete",)` or `("enter", element, variables)`."""
+    interrupted: bool = False
+    """An interrupting event sub-process has taken over: nothing else in this scope catches an event."""
+    occurred: dict[str, str] | None = None
+    """Variables (JSON text) of an event that had already happened when its element was entered."""
+    loop: LoopState | None = None
+    """The progress of the loop, for a multi-instance body."""
+    request: int | None = None
+    incidents: int = 0
+    """The number of open incidents of this element and of all below it."""
+    incident: int | None = None
+    children: dict[int, Element] = {}
+    variables: dict[str, Variable] = {}
+    waits: Waits = NO_WAITS
+    part: Part | None = None
+    """The part of a paged loop that this is loaded with; None: it is loaded with the root."""
+    pages: LoopPages | None = None
+    """The loaded items and results, for the body of a paged loop."""
+    flows: tuple[str, ...] = ()
+    """The sequence flows that the element took when it completed."""
+    items: list[LoopItem] = []
+    """The items of a multi-instance body, and the results of its inner instances."""
+    node: Node = MISSING
+    """The element in the model; a cache of `View.node`."""
+
+    def place(self) -> Element:
+        return self
+
+    def own_waits(self) -> Waits:
+        """The waits, to add a row to one of them."""
+        if self.waits is NO_WAITS:
+            self.waits = Waits()
+        return self.waits
+
+    def outer(self) -> Element | None:
+        """The next variable scope. A called process does not see the variables of its caller."""
+        return self.scope
+
+    @property
+    def is_inner(self) -> bool:
+        """Whether this is an inner instance of a loop."""
+        return self.index >= 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether an event can start an event sub-process in this scope."""
+        return self.state is ACTIVATED and self.then is None and not self.interrupted
+
+
+class Instance(Element, kw_only=True):
+    """A process instance: the scope of its start event."""
+
+    definition_key: int
+    process_id: str
+    version_number: int
+    version_tag: str | None
+    name: str | None
+    tenant: str
+    business_id: str | None
+    tags: tuple[str, ...]
+    depth: int
+    created_position: int
+    context: str | None = None
+    """The context of the command that created a root."""
+    parent_instance: int | None = None
+    start: tuple[str, dict[str, str]] | None = None
+    """The start event that has happened, with its variables (JSON text); None: the none start event."""
+    start_lock: str | None = None
+    """The correlation key of the message that started the instance. No other instance starts with it meanwhile."""
+    terminate_after: tuple[str, ...] = ()
+    """Elements after whose end the instance terminates."""
+    work: tuple[tuple[int, str, Any], ...] = ()
+    """Work items of a root that a later command continues."""
+    revision: int = 0
+    """The number of batches that changed the tree of a root."""
+    commits_under_way: int = 0
+    """The number of batches that changed the tree of a root, and whose commits are under way."""
+    weight: int = 0
+    """The memory of the tree of a root, in bytes (estimated)."""
+    rows: int = 0
+    """The number of live rows that are loaded with a root, including `still_to_come`."""
+    in_parts: int = 0
+    """The number of live rows in the parts of a root, which may be in memory or not."""
+    loaded_work: int | None = None
+    """For how many of the last items of `work` of a root the parts are loaded; None: for all."""
+
+    def outer(self) -> Element | None:
+        return None
+
+
+class LoopState(msgspec.Struct, frozen=True):
+    """The progress of a loop. `next` is the index of the next inner instance."""
+
+    size: int
+    next: int = 0
+    completed: int = 0
+    terminated: int = 0
+    paged: bool = False
+    """Whether inner instances, items and results are loaded and evicted in parts (docs/adr/0006)."""
+    collected: int = 0
+    """Characters of JSON in the results so far."""
+
+
+class LoopItem(Row):
+    """A row of `loop_items`; `key` is the index. `item` and `result` are JSON text."""
+
+    body: Element
+    item: str
+    result: str | None = None
+
+    def place(self) -> Element:
+        return self.body
+
+
+class LoopItems(Row):
+    """All rows of `paged_loop_items` of a loop that starts; `key` is the body's."""
+
+    body: Element
+    rows: list[str]
+
+    def place(self) -> Element:
+        return self.body
+
+
+class LoopResult(Row):
+    """The result in a row of `loop_items` of a paged loop; `key` is the index."""
+
+    body: Element
+    result: str
+
+    def place(self) -> Element:
+        return self.body
+
+
+class LoopPages(Row, msgspec.Struct):  # the second base tells the linter that defaults are copied
+    """The items and results of a paged loop that are in memory, as JSON text by index.
+
+    `key` is the body's. This is not a row of a table: `LoopItems` and `LoopResult` are saved instead.
+    """
+
+    items: dict[int, str] = {}
+    """Loaded items that are still needed."""
+    results: dict[int, str] = {}
+    rows: list[str] = []
+    """All items of the loop in the form of `loop_rows`, while they are in memory."""
+    rows_saved: bool = True
+    """Whether the database has the rows, so that items can be loaded."""
+    opened: list[str] = []
+    """The items of the latest decoded row, which is number `opened_row`."""
+    opened_row: int = -1
+    results_saved: list[int] = []
+    """Indexes of results that the database has."""
+    read_to: int = 0
+    """All live inner instances with keys up to this one are in memory."""
+    ahead: list[tuple[int, int]] = []
+    """The keys of the next inner instances in order, as far as they were read, with their estimated numbers of rows.
+    Some may have ended since."""
+
+    def note_evicted(self, key: int) -> None:
+        """Let the next page begin before this inner instance, which has been evicted."""
+        if key <= self.read_to:
+            self.read_to, self.ahead = key - 1, []
+
+    def item(self, index: int) -> str | None:
+        """The item as JSON text; None if it must be loaded."""
+        if index in self.items or not self.rows:
+            return self.items.get(index)
+        number, place = place_of(index)
+        if self.opened_row != number:
+            self.opened_row, self.opened = number, texts_of(self.rows[number])
+        return self.opened[place]
+
+    def weight(self) -> int:
+        texts = (*self.items.values(), *self.results.values(), *self.rows)
+        return LOOP_TEXT_WEIGHT * len(texts) + sum(map(len, texts))
+
+
+class Part(Row):
+    """An inner instance of a paged loop with all live rows below it. It is loaded and evicted by itself.
+
+    `key` is the inner instance's. This is not a row of a table.
+    """
+
+    head: Element
+    commits_under_way: int = 0
+    """The number of batches that changed it, and whose commits are under way."""
+    rows: int = 0
+    """The number of live rows that are loaded with it, including `still_to_come`."""
+
+
+class Job(Row):
+    """A row of `jobs` without its lease columns; `lease` is the engine's change to those (docs/design/log.md §7)."""
+
+    element: Element
+    type: str
+    retries: int
+    priority: int
+    headers: dict[str, str]
+    kind: str
+    listener_event: str
+    listener_index: int
+    created_at: int
+    updated_at: int
+    state: str = "CREATED"
+    ended_at: int | None = None
+    error_code: str | None = None
+    error_message: str | None = None
+    lease: str | None = None
+    """None for no change; "ready", "closed", or "backoff" until `available_at`."""
+    available_at: int | None = None
+    context: str | None = None
+    """The context of the command that created the job."""
+
+    def place(self) -> Element:
+        return self.element
+
+
+class UserTask(Row):
+    """A row of `user_tasks`. Dates are epoch milliseconds."""
+
+    element: Element
+    assignee: str | None
+    candidate_groups: tuple[str, ...]
+    candidate_users: tuple[str, ...]
+    due_at: int | None
+    follow_up_at: int | None
+    priority: int
+    headers: dict[str, str]
+    external_form: str | None
+    form_key: int | None
+    created_at: int
+    state: str = "CREATED"
+    ended_at: int | None = None
+
+    def place(self) -> Element:
+        return self.element
+
+
+class Timer(Row):
+    """A row of `timers`: of an element, or of a definition that it starts (`element` is None)."""
+
+    element: Element | None
+    target: str
+    type: str
+    due_at: int
+    repetitions: int
+    cycle: tuple[str, str, int, int] | None
+    created_at: int
+    definition: int
+    process_id: str
+    tenant: str
+    state: str = "PENDING"
+    triggered_at: int | None = None
+    ended_at: int | None = None
+
+    def place(self) -> Element | None:
+        return self.element
+
+
+class Subscription(Row):
+    """A row of `subscriptions`: an element waits for an event. `correlation_key` is None unless it is a message.
+
+    The state is CREATED, CORRELATED once the event has happened, or DELETED if the element no longer waits.
+    """
+
+    element: Element
+    target: str
+    type: str
+    kind: str
+    name: str
+    correlation_key: str | None
+    interrupting: bool
+    created_at: int
+    updated_at: int
+    state: str = "CREATED"
+    ended_at: int | None = None
+
+    def place(self) -> Element:
+        return self.element
+
+
+class Variable(Row):
+    """A row of `variables`. `value` is JSON text; `decoded` is its FEEL value after the first `decode`."""
+
+    scope: Element
+    name: str
+    value: str
+    decoded: Any = MISSING
+    canonical: str | None = None
+    """The canonical JSON text of a large decoded value, if it is known."""
+
+    def decode(self) -> Any:
+        if self.decoded is MISSING:
+            if len(self.value) > LARGE_JSON:
+                self.decoded, self.canonical = decode_large(self.value)
+            else:
+                self.decoded = from_json(self.value)
+        return self.decoded
+
+    def place(self) -> Element:
+        return self.scope
+
+    def weight(self) -> int:
+        return VARIABLE_WEIGHT + len(self.value)
+
+
+class Incident(Row):
+    """A row of `incidents`. Resolving it runs the work item (element, stage, argument) again."""
+
+    element: Element
+    stage: str
+    argument: Any
+    type: str
+    message: str
+    job: int | None
+    created_at: int
+    state: str = "ACTIVE"
+    resolved_at: int | None = None
+
+    def place(self) -> Element:
+        return self.element
+
+
+def weight_of(element: Element) -> int:
+    """Estimated bytes of an element with its rows, without its children."""
+    return (
+        (INSTANCE_WEIGHT if isinstance(element, Instance) else ELEMENT_WEIGHT)
+        + element.waits.weight()
+        + (sum(variable.weight() for variable in element.variables.values()) if element.variables else 0)
+        + (element.pages.weight() if element.pages is not None else 0)
+    )
+
+
+def descendants(element: Element) -> Iterator[Element]:
+    """The element and all live elements below it, parents first."""
+    pending = [element]
+    while pending:
+        current = pending.pop()
+        pending.extend(current.children.values())
+        yield current
+
+
+def still_to_come(element: Element) -> int:
+    """The number of inner instances that a loop has yet to create, unless it is paged."""
+    loop = element.loop
+    return 0 if loop is None or loop.paged else loop.size - loop.next
+
+
+def break_cycles(element: Element) -> None:
+    """Break the reference cycles of an element, so that its memory is freed without the garbage collector."""
+    element.children = {}
+    element.variables = {}
+    element.waits = NO_WAITS
+    element.items = []
+    element.part = element.pages = None
+    element.scope = None
+    element.root = element.instance = MISSING

@@ -1,0 +1,222 @@
+"""The aggregates of messages in memory: message channels and start subscriptions (docs/design/execution.md §11).
+
+A message channel belongs to a tenant and a correlation key. It holds buffered messages, waiting elements, and start
+locks. All messages are loaded if they are few. There may be a million: then only pages of the oldest messages of a name
+that a process has not had yet. The variables of large messages are loaded when they are delivered.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+
+import msgspec
+
+from vivero.core.needs import Need, NeedKind, NotLoaded
+from vivero.core.state.rows import Row
+
+CHANNEL_WEIGHT = 900
+CHANNEL_ROW_WEIGHT = 450
+"""Estimated bytes of a channel, and of a row in it, with their share of the dictionaries."""
+
+MESSAGES_PER_PAGE = 100
+"""The messages of a channel are loaded together up to this number, and in pages of this size if there are more."""
+BODY_WITH_MESSAGE = 2_000
+"""Variables with more stored bytes are not loaded with their message: a page might have hundreds of megabytes."""
+MAX_MESSAGES_IN_MEMORY = 2_000
+"""A channel with more messages evicts them between batches (`eviction`)."""
+
+OPEN = "OPEN"
+CORRELATING = "CORRELATING"
+CLOSED = "CLOSED"
+
+ChannelKey = tuple[str, str]
+"""Tenant and correlation key."""
+
+
+class MessageChannel(msgspec.Struct, eq=False):
+    """A tenant and a correlation key with their messages, subscriptions and start locks. It is not a row."""
+
+    tenant: str
+    correlation_key: str
+    messages: dict[int, Message] = {}
+    """Buffered messages by key, in ascending order."""
+    subscriptions: dict[int, ChannelSubscription] = {}
+    locks: dict[str, StartLock] = {}
+    """By process id."""
+    complete: bool = True
+    """Whether `messages` has all messages. Otherwise `known` says which ones it has."""
+    known: dict[tuple[str, str], int | None] = {}
+    """By name and process id: the key up to which all messages that the process has not had are here; None: all."""
+    asked: set[tuple[str, str]] = set()
+    """(name, message id) pairs that were looked up in the database."""
+    sought: set[int] = set()
+    """Keys of messages that were looked up in the database."""
+    bytes: int = 0
+    """The size of the messages (estimated)."""
+    weight: int = 0
+    commits_under_way: int = 0
+    """The number of batches that changed it, and whose commits are under way."""
+    under_way: deque[set[int]] = msgspec.field(default_factory=deque)
+    """The keys of the messages that each of these batches changed, the oldest batch first."""
+
+    @property
+    def id(self) -> ChannelKey:
+        return self.tenant, self.correlation_key
+
+    def estimate(self) -> int:
+        """Its memory in bytes."""
+        rows = len(self.messages) + len(self.subscriptions) + len(self.locks) + len(self.asked) + len(self.sought)
+        return CHANNEL_WEIGHT + CHANNEL_ROW_WEIGHT * rows + self.bytes
+
+    def oldest(self, name: str, process_id: str, now: int) -> Message | None:
+        """The oldest message of this name that has not expired and that the process has not had.
+
+        Raises:
+            NotLoaded: such a message may be in the database only.
+        """
+        upto = None if self.complete else self.known.get((name, process_id), 0)
+        for message in self.messages.values():
+            if upto is not None and message.key > upto:
+                break
+            if message.name == name and message.deadline > now and process_id not in message.given:
+                return message
+        if upto is not None:
+            raise NotLoaded(Need(NeedKind.MESSAGES, (self.tenant, self.correlation_key, name, process_id, upto)))
+        return None
+
+    def is_here(self, key: int) -> bool:
+        """Whether a message is buffered.
+
+        Raises:
+            NotLoaded: it may be in the database only.
+        """
+        if key in self.messages or self.complete or key in self.sought:
+            return key in self.messages
+        raise NotLoaded(Need(NeedKind.MESSAGE, (self.tenant, self.correlation_key, key)))
+
+    def waiting(self, name: str) -> Iterator[ChannelSubscription]:
+        """The subscriptions to messages of this name, the longest wait first."""
+        return (one for one in self.subscriptions.values() if one.name == name)
+
+    def evict_messages(self) -> None:
+        """Evict all messages that the database has. They are loaded again when they are needed."""
+        kept = set().union(*self.under_way)
+        self.messages = {key: message for key, message in self.messages.items() if key in kept}
+        self.bytes = sum(message.size() for message in self.messages.values())
+        self.complete = False
+        self.known, self.asked, self.sought = {}, set(), set()
+
+    def add_body(self, key: int, variables: dict[str, str] | None) -> None:
+        """Add the loaded variables of a message; None: the message has expired, and is removed."""
+        message = self.messages.get(key)
+        if message is None or message.variables is not None:
+            return
+        if variables is None:
+            del self.messages[key]
+        else:
+            message.variables = variables
+            self.bytes += message.size()
+
+    def add_loaded(self, messages: list[Message]) -> None:
+        """Add loaded messages. Messages in memory may be newer, and stay."""
+        for message in messages:
+            if self.messages.setdefault(message.key, message) is message:
+                self.bytes += message.size()
+        rows = sorted(self.messages.items())
+        self.messages.clear()
+        self.messages.update(rows)
+
+
+class Message(Row):
+    """A row of `messages`. `deadline` is epoch milliseconds. `variables` are JSON text; None if they are not loaded."""
+
+    channel: MessageChannel
+    name: str
+    message_id: str | None
+    deadline: int
+    variables: dict[str, str] | None
+    given: tuple[str, ...] = ()
+    """The process ids that have had it. Each gets it once."""
+    business_id: str | None = None
+    """The business id of an instance that it starts."""
+
+    def size(self) -> int:
+        return sum(len(name) + len(value) for name, value in (self.variables or {}).items())
+
+
+class ChannelSubscription(Row):
+    """A row of `channel_subscriptions`: an element waits for a message. The element's subscription has the same key.
+
+    The state is OPEN, CORRELATING while a message is on its way to the element, or CLOSED: the row is deleted.
+    """
+
+    channel: MessageChannel
+    name: str
+    process_id: str
+    interrupting: bool
+    state: str = OPEN
+
+
+class StartLock(Row):
+    """A row of `start_locks`; `key` is the instance's. A row with state CLOSED is deleted."""
+
+    channel: MessageChannel
+    process_id: str
+    state: str = OPEN
+
+
+class Start(Row):
+    """A row of `start_subscriptions`: a start event of the latest version of a process. CLOSED rows are deleted."""
+
+    definition: int
+    tenant: str
+    process_id: str
+    element: str
+    kind: str
+    name: str
+    opened_at: int
+    state: str = OPEN
+
+
+class Correlation(Row):
+    """A row of `message_correlations`, for the history: an instance received a message."""
+
+    message: int
+    subscription: int
+    name: str
+    correlation_key: str
+    root: int
+    instance: int
+    definition: int
+    process_id: str
+    business_id: str | None
+    target: str
+    element: int | None
+    tenant: str
+    at: int
+
+
+class Starts(msgspec.Struct, eq=False):
+    """The open start subscriptions of a partition's catalogue, with three indexes."""
+
+    rows: dict[int, Start] = {}
+    by_name: dict[tuple[str, str, str], dict[int, Start]] = {}
+    """By tenant, kind and name."""
+    by_process: dict[tuple[str, str], dict[int, Start]] = {}
+    """By tenant and process id."""
+
+    def named(self, tenant: str, kind: str, name: str) -> list[Start]:
+        """The start events that wait for a message or signal (`kind`) of this name."""
+        return list(self.by_name.get((tenant, kind, name), {}).values())
+
+    def of_process(self, tenant: str, process_id: str, kind: str | None = None) -> list[Start]:
+        """The start events of a process; with a `kind`, only that kind."""
+        starts = self.by_process.get((tenant, process_id), {}).values()
+        return [start for start in starts if kind in (None, start.kind)]
+
+    def add(self, start: Start) -> None:
+        """Add a loaded row. Appliers use `State.link` instead, so that a change can be undone."""
+        self.rows[start.key] = start
+        self.by_name.setdefault((start.tenant, start.kind, start.name), {})[start.key] = start
+        self.by_process.setdefault((start.tenant, start.process_id), {})[start.key] = start

@@ -1,0 +1,184 @@
+"""Traces: events as compact lines for people, with ids of elements instead of keys.
+
+The second instance of an element is `work~2`. An instance that began before the trace has the counter of its key as
+its name (`#17`). The lines depend on the events alone: they can be compared, and stored as golden files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from vivero.core.records.base import PARTITION_SHIFT, Command, Event
+from vivero.core.records.catalogue import DefinitionAdded, DeploymentCreated, FormAdded
+from vivero.core.records.conditionals import ConditionalsEvaluated
+from vivero.core.records.effects import Rejection
+from vivero.core.records.instances import (
+    ElementActivating,
+    ElementCompleted,
+    IncidentRaised,
+    InstanceCreated,
+    VariableSet,
+    WorkDeferred,
+    WorkResumed,
+)
+from vivero.core.records.jobs import JobCreated
+from vivero.core.records.messages import MessagePublished, SubscriptionOpened
+from vivero.core.records.signals import SignalBroadcast
+from vivero.core.records.user_tasks import UserTaskCreated
+
+KEY_FIELDS = frozenset(
+    {"key", "scope", "element", "body", "root", "job", "parent", "deployment", "definition_key", "form_key"}
+    | {"message", "subscription", "instance"}
+)
+"""Fields whose numbers are keys."""
+
+WIDTH = 18
+"""The column of the event names."""
+
+
+class Trace:
+    """Writes lines, and learns the names of new instances from the events."""
+
+    def __init__(self) -> None:
+        self._names: dict[int, str] = {}
+        self._seen: dict[str, int] = {}
+
+    def lines(self, events: Iterable[Event]) -> list[str]:
+        """One line for each event."""
+        return [self.line(event) for event in events]
+
+    def line(self, event: Event) -> str:
+        """`EventName  subject  changes`."""
+        self._learn(event)
+        kind = type(event)
+        text = _FORMATS[kind](self, event) if kind in _FORMATS else self._fields(event)
+        return f"{kind.__name__:<{WIDTH}} {text}".rstrip()
+
+    def command(self, command: Command) -> str:
+        """`> CompleteJob job(work) variables={…}`."""
+        return f"> {type(command).__name__} {self._fields(command)}".rstrip()
+
+    def rejection(self, rejection: Rejection) -> str:
+        """`! NOT_FOUND Expected to …`."""
+        return f"! {rejection.code} {one_line(rejection.reason)}"
+
+    def name(self, key: int | None) -> str:
+        """The name of a key in this trace."""
+        if key is None:
+            return "-"
+        return self._names.get(key) or f"#{key & ((1 << PARTITION_SHIFT) - 1)}"
+
+    def _learn(self, event: Event) -> None:
+        naming = _NAMES.get(type(event))
+        if naming is not None:
+            key, name = naming(self, event)
+            if key not in self._names:
+                self._names[key] = self._unique(name)
+
+    def _unique(self, name: str) -> str:
+        count = self._seen[name] = self._seen.get(name, 0) + 1
+        return name if count == 1 else f"{name}~{count}"
+
+    def _fields(self, record: msgspec.Struct) -> str:
+        """All fields that differ from their defaults, with names for keys."""
+        shown = []
+        for field in _fields_of(type(record)):
+            value = getattr(record, field.name)
+            if value == _default(field):
+                continue
+            if field.name in KEY_FIELDS and isinstance(value, int):
+                shown.append(self.name(value) if field.name == "key" else f"{field.name}={self.name(value)}")
+            else:
+                shown.append(f"{field.name}={value if isinstance(value, str) else _json(value)}")
+        return one_line(" ".join(shown))
+
+    def places(self, arrow: str, places: Iterable[str]) -> str:
+        """` <- a, b`; empty without places."""
+        text = ", ".join(places)
+        return f" {arrow} {text}" if text else ""
+
+
+def one_line(text: str) -> str:
+    """`text` with line breaks and other unprintable characters escaped."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+@cache
+def _fields_of(kind: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
+    return msgspec.structs.fields(kind)
+
+
+def _default(field: msgspec.structs.FieldInfo) -> Any:
+    if field.default_factory is not msgspec.NODEFAULT:
+        return field.default_factory()
+    return field.default
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+# ---- names
+
+_NAMES: dict[type[Event], Callable[[Trace, Any], tuple[int, str]]] = {
+    InstanceCreated: lambda _, e: (e.key, e.process_id),
+    ElementActivating: lambda _, e: (e.key, e.element),
+    JobCreated: lambda trace, e: (e.key, f"{_kind_of(e)}({trace.name(e.element)})"),
+    UserTaskCreated: lambda trace, e: (e.key, f"task({trace.name(e.element)})"),
+    IncidentRaised: lambda trace, e: (e.key, f"incident({trace.name(e.element)})"),
+    MessagePublished: lambda _, e: (e.key, f"message({e.name})"),
+    SignalBroadcast: lambda _, e: (e.key, f"signal({e.name})"),
+    ConditionalsEvaluated: lambda _, e: (e.key, "conditions"),
+    SubscriptionOpened: lambda trace, e: (e.key, f"wait({e.target})"),
+    DeploymentCreated: lambda _, _e: (_e.key, "deployment"),
+    DefinitionAdded: lambda _, e: (e.key, f"{e.process_id}:v{e.version}"),
+    FormAdded: lambda _, e: (e.key, f"form({e.form_id}):v{e.version}"),
+}
+
+
+def _kind_of(event: JobCreated) -> str:
+    return "job" if event.listener_event == "UNSPECIFIED" else "listener"
+
+
+# ---- formats of frequent events; all others show their fields
+
+
+def _activating(trace: Trace, event: ElementActivating) -> str:
+    index = "" if event.index < 0 else f" [{event.index}]"
+    occurred = "" if event.occurred is None else f" occurred {_json(event.occurred)}"
+    consumed = trace.places("<-", event.consumed)
+    return one_line(f"{trace.name(event.key)}{index} in {trace.name(event.scope)}{consumed}{occurred}")
+
+
+def _completed(trace: Trace, event: ElementCompleted) -> str:
+    return one_line(f"{trace.name(event.key)}{trace.places('->', event.flows)}")
+
+
+def _created(trace: Trace, event: InstanceCreated) -> str:
+    called = "" if event.parent is None else f" by {trace.name(event.parent)}"
+    return one_line(f"{trace.name(event.key)} v{event.version}{called}")
+
+
+def _variable(trace: Trace, event: VariableSet) -> str:
+    return one_line(f"{trace.name(event.scope)}.{event.name} = {event.value}")
+
+
+def _deferred(trace: Trace, event: WorkDeferred | WorkResumed) -> str:
+    items = (
+        f"{trace.name(key)}:{stage}" + (f"({argument})" if argument else "") for key, stage, argument in event.items
+    )
+    return one_line(f"{trace.name(event.root)} {' '.join(items)}")
+
+
+_FORMATS: dict[type[Event], Callable[[Trace, Any], str]] = {
+    InstanceCreated: _created,
+    ElementActivating: _activating,
+    ElementCompleted: _completed,
+    VariableSet: _variable,
+    WorkDeferred: _deferred,
+    WorkResumed: _deferred,
+}

@@ -1,0 +1,105 @@
+"""Items of batch operations: the command of each, and what its outcome means. Pure functions."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+
+from vivero.core.records.base import Command, partition_of
+from vivero.core.records.effects import Rejection, RejectionCode
+from vivero.core.records.instances import CancelInstance, ResolveIncident
+from vivero.engine.appender.calls import Append
+from vivero.storage.access import audit_log
+from vivero.storage.access.audit_log import DEPLOYED_RESOURCES, AuditRecord
+from vivero.storage.log.command_log import CommandOutcome
+from vivero.storage.retention import history
+from vivero.storage.work.batch_operations import (
+    CANCEL_PROCESS_INSTANCE,
+    DELETE_PROCESS_INSTANCE,
+    RESOLVE_INCIDENT,
+    Item,
+    ItemEnd,
+    Operation,
+)
+
+RETRIES = 1
+"""Retries that a job without any gets when its incident is resolved."""
+
+AUDITED: Mapping[str, tuple[str, str]] = {
+    CANCEL_PROCESS_INSTANCE: ("PROCESS_INSTANCE", "CANCEL"),
+    DELETE_PROCESS_INSTANCE: ("PROCESS_INSTANCE", "DELETE"),
+    RESOLVE_INCIDENT: ("INCIDENT", "RESOLVE"),
+}
+"""Type of the batch → entity and operation in the audit log."""
+ACTIONS: Mapping[str, str] = {
+    CANCEL_PROCESS_INSTANCE: "CANCEL_PROCESS_INSTANCE",
+    DELETE_PROCESS_INSTANCE: "DELETE_PROCESS_INSTANCE",
+    RESOLVE_INCIDENT: "UPDATE_PROCESS_INSTANCE",
+}
+"""Type of the batch → the permission on process definitions that its creator needs for each item."""
+
+
+def command_of(type: str, key: int) -> Command:
+    """The command of an item."""
+    return CancelInstance(key) if type == CANCEL_PROCESS_INSTANCE else ResolveIncident(key, RETRIES)
+
+
+def append_of(operation: Operation, item: Item) -> Append:
+    """The command of an item, as it is appended: with a key of its own, it happens once however often it is appended.
+
+    The key begins with a space, which no client's key has.
+    """
+    return Append(
+        command_of(operation.type, item.key),
+        item.tenant,
+        item.key,
+        (f" batch {operation.key} {item.key}", hashlib.sha256(operation.type.encode()).digest()),
+        partition_of(item.key),
+        audit=audit_log.encode(record_of(operation, item)),
+    )
+
+
+def record_of(operation: Operation, item: Item) -> AuditRecord:
+    """The record of an item's change: its actor is the creator of the batch."""
+    entity, action = AUDITED[operation.type]
+    kind = operation.creator.kind
+    return AuditRecord(
+        "CLIENT" if kind == "TOKEN" else kind,
+        operation.creator.id,
+        DEPLOYED_RESOURCES,
+        entity,
+        action,
+        key=item.key,
+        description=f"batch operation {operation.key}",
+        batch_operation_key=operation.key,
+        batch_operation_type=operation.type,
+        actor_provider=operation.creator.provider,
+    )
+
+
+def end_of(item: Item, outcome: CommandOutcome) -> ItemEnd:
+    """How an item ended. What is gone when its turn comes is skipped, not failed."""
+    if outcome.rejection is None:
+        return ItemEnd(item.key, "COMPLETED")
+    gone = outcome.rejection.code is RejectionCode.NOT_FOUND
+    return ItemEnd(item.key, "SKIPPED" if gone else "FAILED", _text(outcome.rejection))
+
+
+def end_of_deletion(key: int, verdict: str) -> ItemEnd:
+    """How the item of a deletion ended, which needs no command. What is gone already is skipped."""
+    if verdict == history.DELETED:
+        return ItemEnd(key, "COMPLETED")
+    if verdict == history.UNKNOWN:
+        return ItemEnd(key, "SKIPPED", f"NOT_FOUND: there is no process instance with key '{key}'")
+    return ItemEnd(key, "FAILED", f"INVALID_STATE: {history.why_not(key, key, verdict)}")
+
+
+def _text(rejection: Rejection) -> str:
+    return f"{rejection.code}: {rejection.reason}"
+
+
+def denied(operation: Operation, item: Item) -> ItemEnd:
+    """The end of an item that the creator of the batch may no longer change."""
+    action = ACTIONS[operation.type]
+    text = f"FORBIDDEN: Unauthorized to perform operation '{action}' on resource 'PROCESS_DEFINITION'"
+    return ItemEnd(item.key, "FAILED", text)

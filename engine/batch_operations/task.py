@@ -1,0 +1,326 @@
+"""Task: works on batch operations (docs/batch-operations.md).
+
+The node that leads partition 1 runs it. The tables hold everything, so that each turn begins with what they say, and a
+turn that is interrupted anywhere is repeated:
+
+    scan      rows that fit the filter → items, portion by portion, behind a cursor
+    take      items → sent (position 0), unless the batch is suspended or canceled
+    append    their commands, each with an idempotency key of its own
+    mark      the positions of the commands
+    settle    outcomes → ends of items and the counts of the batch
+
+Commands of batches never fill the log: `Pace` measures how long they wait, as it does for timers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+import structlog
+import trio
+
+from vivero.engine.appender.calls import Append
+from vivero.engine.batch_operations.items import append_of, denied, end_of, end_of_deletion, record_of
+from vivero.engine.batch_operations.scan import scan
+from vivero.engine.batch_operations.settings import BatchOperationSettings
+from vivero.engine.outcomes.admission import NotAppended
+from vivero.engine.supervision.beat import Beat
+from vivero.engine.supervision.dedicated_connection import DedicatedConnection
+from vivero.engine.timers.pace import Pace
+from vivero.storage.access import audit_log
+from vivero.storage.log import command_log as command_log
+from vivero.storage.log.command_log import Appended
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.errors import StorageError, told
+from vivero.storage.retention import archives, history
+from vivero.storage.retention.archives import ArchiveProblem, BeforeDeletion
+from vivero.storage.work import batch_operations
+from vivero.storage.work.batch_operations import DELETE_PROCESS_INSTANCE, Bounds, Creator, Item, ItemEnd, Operation
+
+log = structlog.get_logger(__name__)
+
+OPERATIONS = 20
+"""Batches that one turn works on. The next turn goes on with others."""
+MAX_SENT = 1_000
+"""Items of a batch without an outcome. A cancellation may take long, and its commands are processed before."""
+PAUSE_S = 0.01
+"""The pause before outcomes are looked for again."""
+REFUSED_S = 0.5
+AWAY_S = 15.0
+"""The time until a deletion tries an archive again that was away."""
+PURGE_EVERY_S, PURGE_ROWS = 60.0, 1_000
+DAY_MS = 24 * 3600 * 1000
+
+Rights = Callable[[Connection, Creator, str], Awaitable[Bounds]]
+"""(connection, creator, type of the batch) → what the creator may change now."""
+
+
+class Appends(Protocol):
+    """Appends many commands at a time: `engine.appender.task.Appender`."""
+
+    async def append_all(self, items: Sequence[Append], *, deadline_s: float) -> list[Appended]: ...
+
+
+class _Overtaken(Exception):
+    """Another term has begun: what was deleted in the transaction is rolled back."""
+
+
+@dataclass(slots=True)
+class _Turn:
+    """The result of a turn. `waiting`: commands of batches that wait in the log; `moved`: anything changed."""
+
+    waiting: int = 0
+    moved: bool = False
+    open: bool = False
+    refused: bool = False
+
+    @property
+    def pause_s(self) -> float | None:
+        """Seconds until the next turn; None: until a notification."""
+        if self.refused:
+            return REFUSED_S
+        if self.moved:
+            return 0.0
+        return PAUSE_S if self.open else None
+
+
+class BatchOperations:
+    """The handle of the task; `run` is the child. It survives the child's restarts."""
+
+    def __init__(
+        self,
+        connect: Callable[[], Awaitable[Connection]],
+        appender: Appends,
+        rights: Rights,
+        leads: Callable[[], bool] = lambda: True,
+        settings: BatchOperationSettings | None = None,
+        before_deletion: BeforeDeletion | None = None,
+    ) -> None:
+        """`leads()` tells whether this node leads partition 1. `before_deletion` archives what is to be deleted."""
+        self.settings = settings or BatchOperationSettings()
+        self._connection = DedicatedConnection(connect)
+        self._appender = appender
+        self._rights = rights
+        self._leads = leads
+        self._before_deletion = before_deletion
+        self._archive_at = float("-inf")
+        self._deletions = self.settings.portion
+        self._epoch = 0
+        self._wake = trio.Event()
+        self._after = 0
+        self._purge_at = float("-inf")
+        self._pace = Pace(self.settings.in_flight, self.settings.delay_s)
+        self._appended_at: dict[int, float] = {}
+        """Position of a command → when it was appended (Trio's clock)."""
+
+    def term(self, epoch: int) -> None:
+        """This node leads partition 1 in a new term. Writes of earlier terms have no effect."""
+        self._epoch = epoch
+        self._wake.set()
+
+    def look(self) -> None:
+        """Wake the task: a batch was created or changed."""
+        self._wake.set()
+
+    def close(self) -> None:
+        """Shut the socket, so that a call that gets no answer ends."""
+        self._connection.close()
+
+    async def run(self, beat: Beat) -> None:
+        """Work on batches until cancelled. Raises when the connection is lost; the supervisor restarts it.
+
+        There is a connection only while this node leads partition 1.
+        """
+        while True:
+            await self._sleep(beat, None)
+            if self._leads():
+                async with self._connection.opened(beat) as connection:
+                    self._appended_at.clear()
+                    while self._leads():
+                        await self._sleep(beat, await self.run_once(connection, beat))
+
+    async def _sleep(self, beat: Beat, seconds: float | None) -> None:
+        beat.beat()
+        if seconds is not None:
+            await beat.sleep(seconds)
+            return
+        with trio.move_on_after(self.settings.check_s):
+            await beat.idle(self._wake.wait)
+        self._wake = trio.Event()
+
+    async def run_once(self, connection: Connection, beat: Beat) -> float | None:
+        """Work on some batches. Returns the seconds until the next turn; None: until a notification."""
+        turn = _Turn()
+        with beat.waiting(self.settings.call_timeout_s):
+            operations = await batch_operations.open_operations(connection, self._after, OPERATIONS)
+            await self._purge(connection)
+        sent = [await self._advance(connection, operation, turn, beat) for operation in operations]
+        for operation, items in zip(operations, sent, strict=True):
+            if items is not None:
+                await self._send(connection, operation, items, turn, beat)
+        if operations:
+            self._after, turn.open = operations[0].key, True
+        return turn.pause_s
+
+    async def _advance(
+        self, connection: Connection, operation: Operation, turn: _Turn, beat: Beat
+    ) -> Sequence[Item] | None:
+        """Scan the filter, or settle what has an outcome. Returns the items without one; None while scanning."""
+        if operation.state == "CREATED":
+            with beat.waiting(self.settings.scan_timeout_s + self.settings.call_timeout_s):
+                turn.moved |= await scan(connection, self._epoch, operation, self.settings)
+            return None
+        with beat.waiting(self.settings.call_timeout_s):
+            sent = await batch_operations.sent(connection, operation.key, MAX_SENT)
+            settled = await self._settle(connection, operation, [item for item in sent if item.position])
+        turn.moved |= bool(settled)
+        left = [item for item in sent if item.key not in settled]
+        turn.waiting += sum(1 for item in left if item.waits)
+        return left
+
+    # -- items
+
+    async def _settle(self, connection: Connection, operation: Operation, sent: Sequence[Item]) -> set[int]:
+        """End the items whose commands have outcomes. Returns their keys."""
+        if not sent:
+            return set()
+        items = {item.position: item for item in sent}
+        outcomes = await command_log.outcomes(connection, [position for position in items if position is not None])
+        ends = [end_of(items[outcome.position], outcome) for outcome in outcomes]
+        if not ends or not await batch_operations.settle(connection, self._epoch, operation.key, ends):
+            return set()
+        self._measure([outcome.position for outcome in outcomes])
+        return {end.key for end in ends}
+
+    def _measure(self, positions: Sequence[int]) -> None:
+        """Adapt the number in flight to the time that the oldest of these commands took."""
+        known = [at for position in positions if (at := self._appended_at.pop(position, None)) is not None]
+        if known:
+            self._pace.processed(trio.current_time() - min(known), full=True)
+
+    async def _send(
+        self, connection: Connection, operation: Operation, sent: Sequence[Item], turn: _Turn, beat: Beat
+    ) -> None:
+        """Send items that may be lost again, or the next ones. `sent` are the items without an outcome."""
+        settings, lost = self.settings, [item for item in sent if not item.position]
+        deletes = operation.type == DELETE_PROCESS_INSTANCE
+        if deletes and trio.current_time() < self._archive_at:
+            turn.refused = True
+            return
+        with beat.waiting(history.PATIENCE_S if deletes else settings.call_timeout_s + settings.append_timeout_s):
+            if lost:
+                await self._append(connection, operation, lost[: settings.portion], turn)
+            elif operation.state != "SUSPENDED":
+                await self._go_on(connection, operation, len(sent), turn, beat)
+
+    async def _go_on(self, connection: Connection, operation: Operation, sent: int, turn: _Turn, beat: Beat) -> None:
+        """Send the next items, or cancel them if the batch has ended. `sent`: how many have no outcome yet."""
+        active = operation.state == "ACTIVE"
+        capacity = min(self.settings.portion, self._pace.allowed - turn.waiting, MAX_SENT - sent)
+        count = capacity if active else self.settings.scan_rows
+        if count <= 0:
+            return
+        items = await batch_operations.unsent(connection, operation.key, count)
+        if items and active:
+            await self._send_next(connection, operation, items, turn, beat)
+        elif items:
+            ends = [ItemEnd(item.key, "CANCELED") for item in items]
+            turn.moved |= bool(await batch_operations.settle(connection, self._epoch, operation.key, ends))
+        elif not sent:
+            await self._finish(connection, operation, turn)
+
+    async def _send_next(
+        self, connection: Connection, operation: Operation, items: Sequence[Item], turn: _Turn, beat: Beat
+    ) -> None:
+        """Send those that the creator of the batch may still change, and fail the others."""
+        bounds = await self._rights(connection, operation.creator, operation.type)
+        ends = [denied(operation, item) for item in items if not bounds.allow(item)]
+        if ends:
+            turn.moved |= bool(await batch_operations.settle(connection, self._epoch, operation.key, ends))
+        allowed = [item for item in items if bounds.allow(item)]
+        if operation.type == DELETE_PROCESS_INSTANCE:
+            await self._delete(connection, operation, allowed, turn, beat)
+            return
+        taken = await batch_operations.take(connection, self._epoch, operation.key, allowed) if allowed else set()
+        if taken:
+            await self._append(connection, operation, [item for item in allowed if item.key in taken], turn)
+
+    async def _delete(
+        self, connection: Connection, operation: Operation, items: Sequence[Item], turn: _Turn, beat: Beat
+    ) -> None:
+        """Delete instances, end their items and record it, all in one transaction: each is deleted and counted once."""
+        if not items:
+            return
+        items = items[: self._deletions]
+        try:
+            keys, others = await self._archived(connection, [item.key for item in items], beat)
+        except ArchiveProblem as problem:
+            self._archive_at = trio.current_time() + AWAY_S
+            log.warning("a deletion waits for the archive", batch=operation.key, items=len(items), why=told(problem))
+            turn.refused = True
+            return
+        items = [item for item in items if others.get(item.key) != history.BUSY]
+        try:
+            async with connection.transaction():
+                verdicts = others | await history.delete_trees(connection, keys, history.REQUEST)
+                ends = [end_of_deletion(item.key, verdicts[item.key]) for item in items]
+                if await batch_operations.settle(connection, self._epoch, operation.key, ends) < len(ends):
+                    raise _Overtaken
+                for result, is_success in ((audit_log.SUCCESS, True), (audit_log.FAIL, False)):
+                    of_result = [
+                        record_of(operation, item)
+                        for item, end in zip(items, ends, strict=True)
+                        if (end.state == "COMPLETED") is is_success
+                    ]
+                    await audit_log.add_all(connection, of_result, result)
+        except _Overtaken:
+            return
+        except StorageError:
+            self._deletions = max(1, self._deletions // 4)  # together they may be too large for one transaction
+            raise
+        self._deletions = min(self.settings.portion, self._deletions + 1)
+        turn.moved = True
+
+    async def _archived(
+        self, connection: Connection, keys: Sequence[int], beat: Beat
+    ) -> tuple[Sequence[int], dict[int, str]]:
+        """Those of the instances that may be deleted, and why the others may not."""
+        if self._before_deletion is None:
+            return keys, {}
+        ready = await beat.during(partial(self._before_deletion, keys))
+        others = [key for key in keys if key not in ready]
+        return ready, await archives.not_archived(connection, others) if others else {}
+
+    async def _append(self, connection: Connection, operation: Operation, items: Sequence[Item], turn: _Turn) -> None:
+        """Append the commands of items and note their positions. If that fails, the next turn repeats it."""
+        commands = [append_of(operation, item) for item in items]
+        since = trio.current_time()
+        try:
+            appended = await self._appender.append_all(commands, deadline_s=self.settings.append_timeout_s)
+        except NotAppended as error:
+            log.info("the commands of a batch operation wait", batch=operation.key, items=len(items), why=told(error))
+            turn.refused = True
+            return
+        positions = [(item.key, one.position) for item, one in zip(items, appended, strict=True)]
+        self._appended_at.update((position, since) for _, position in positions)
+        turn.moved |= bool(await batch_operations.mark(connection, self._epoch, operation.key, positions))
+        turn.waiting += len(items)
+
+    async def _finish(self, connection: Connection, operation: Operation, turn: _Turn) -> None:
+        state = await batch_operations.finish(connection, self._epoch, operation.key)
+        if state is not None:
+            turn.moved = True
+            log.info("a batch operation has ended", batch=operation.key, type=operation.type, state=state)
+
+    # -- deletion
+
+    async def _purge(self, connection: Connection) -> None:
+        """Delete some rows of batches that ended long ago: once a minute, and oftener while there are more."""
+        if not self.settings.ended_days or trio.current_time() < self._purge_at:
+            return
+        age_ms = int(self.settings.ended_days * DAY_MS) + await history.behind_ms(connection)
+        count = await batch_operations.purge(connection, age_ms, PURGE_ROWS)
+        self._purge_at = trio.current_time() + (PURGE_EVERY_S if count < PURGE_ROWS else self.settings.check_s)

@@ -1,0 +1,311 @@
+"""A batch of the log through the core: log rows in, statements and notices out, without a task or a connection.
+
+A batch ends early after 50 ms of computing, after megabytes of variables, or when a command lacks something that it did
+not declare and that must be loaded first.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from itertools import takewhile
+from time import perf_counter, thread_time
+
+import msgspec
+import structlog
+import trio
+
+from vivero.core.dispatch import COMMANDS
+from vivero.core.execution.outcomes import CommandRecord, Handled, Notices
+from vivero.core.execution.quarantine import JOB_REPORTS
+from vivero.core.execution.step import Processor
+from vivero.core.needs import Need, NotLoaded
+from vivero.core.partitions.homes import FROM_CLIENTS
+from vivero.core.records.base import Command
+from vivero.core.records.codec import check_encoding, decode_command
+from vivero.core.records.effects import Rejection, RejectionCode
+from vivero.core.records.instances import ContinueWork
+from vivero.core.records.messages import CompleteThrow, PublishMessage, StartInstance, TriggerSubscription
+from vivero.core.records.signals import BroadcastSignal
+from vivero.core.records.timers import TriggerTimer
+from vivero.core.rules import FOLLOW_UP_ROUNDS
+from vivero.core.state import batches
+from vivero.core.state.batches import Retained
+from vivero.core.state.slot_moves import slot_moves
+from vivero.engine.consumer.rejected_commands import RejectedCommands
+from vivero.engine.consumer.traces import HandledCommand
+from vivero.storage.access import audit_log
+from vivero.storage.access.audit_log import AuditedCommand
+from vivero.storage.log.command_log import EMPTY_ANSWER, CommandOutcome
+from vivero.storage.log.log_batches import CommandRow
+from vivero.storage.postgres.driver import Call
+from vivero.storage.state import save
+from vivero.storage.state.load_plan import OF_TREES
+
+log = structlog.get_logger(__name__)
+
+CHECKPOINT_EVERY_S = 0.001
+"""The API shares this thread, and waits no longer than this for the engine."""
+COMPUTE_S = 0.05
+ACCEPTED, REJECTED, FORWARDED = "accepted", "rejected", "forwarded"
+FOLLOW_UP_S = 0.2
+"""CPU time for follow-ups that wait for a load. The remaining ones go through the log."""
+
+WAITED_FOR = (
+    TriggerTimer,
+    StartInstance,
+    TriggerSubscription,
+    PublishMessage,
+    BroadcastSignal,
+    CompleteThrow,
+    ContinueWork,
+    *JOB_REPORTS,
+)
+"""Commands that an instance or a worker waits for. The core rejects one that cannot be processed, so that nothing waits
+for ever, and no worker gets a job again whose result is rejected each time. Their needs consist of keys alone, so that
+they can always be loaded."""
+_WAITED_FOR = {command.intent for command in WAITED_FOR}
+
+Fill = Callable[[list[Need]], Awaitable[Set[Need]]]
+"""Loads needs with a constant number of statements. Gives those that it leaves out (`load.Loaded`)."""
+
+
+@dataclass(slots=True)
+class BatchResult:
+    """The result of a batch, to be committed and then reported. Without commands it is a quantum of deferred work."""
+
+    last: int
+    next_key: int
+    commands: int
+    calls: list[Call]
+    roots: list[Retained]
+    notices: Notices
+    outcomes: list[CommandOutcome]
+    moves_definitions: bool
+    filled_inboxes: set[int]
+    """Partitions whose inboxes got commands that no quantum does before they arrive."""
+    counted: Counter[tuple[str, str]]
+    """Commands by intent and outcome, for metrics."""
+    seconds: float = 0.0
+    """The time that the batch took up to its commit."""
+    traced: Sequence[HandledCommand] = ()
+    """Its sampled commands."""
+
+
+@dataclass(slots=True)
+class Decoded:
+    """A log row with its command or its rejection; with both if the core rejects the command."""
+
+    row: CommandRow
+    command: Command | None
+    rejection: Rejection | None = None
+
+
+@dataclass(slots=True)
+class _Collected:
+    log_rows: list[save.EventLogRow] = field(default_factory=list)
+    outcomes: list[CommandOutcome] = field(default_factory=list)
+    audited: list[AuditedCommand] = field(default_factory=list)
+    counted: Counter[tuple[str, str]] = field(default_factory=Counter)
+    last: int = 0
+    commands: int = 0
+
+
+def decode(rows: Iterable[CommandRow], rejected: RejectedCommands) -> list[Decoded]:
+    """Decode rows into commands, or into rejections."""
+    return [_decode(row, rejected) for row in rows]
+
+
+def _decode(row: CommandRow, rejected: RejectedCommands) -> Decoded:
+    rejection = rejected.positions.get(row.position)
+    if rejection is not None and row.intent not in _WAITED_FOR and row.position not in rejected.slow:
+        return Decoded(row, None, rejection)
+    try:
+        check_encoding(row.payload)
+        command = decode_command(row.intent, row.payload)
+        final = rejected.final(row.position, command)
+        return Decoded(row, command, rejection) if final is None else Decoded(row, None, final)
+    except MemoryError:  # the machine's fault
+        raise
+    except Exception as error:  # any error: decoding is the only chance to reject the row
+        reason = f"the log row at position {row.position} ({row.intent}) cannot be read: {error}"
+        return Decoded(row, None, Rejection(RejectionCode.PROCESSING_ERROR, reason))
+
+
+def needs_of(processor: Processor, decoded: Iterable[Decoded]) -> list[Need]:
+    """The declared needs of the commands that this partition handles, and the own trees that others concern."""
+    several = processor.several
+    return [
+        need
+        for one in decoded
+        if one.command is not None
+        for need in _declared(one.command, one.row.tenant)
+        if not several or need.kind in OF_TREES or not processor.is_elsewhere(one.command, one.row.tenant)
+    ]
+
+
+def _declared(command: Command, tenants: str) -> Iterable[Need]:
+    """The needs of a command. Those of a client are limited to the tenants of the client."""
+    needs = COMMANDS[type(command)].needs(command, tenants)
+    if type(command) not in FROM_CLIENTS:
+        return needs
+    return (Need(need.kind, need.key, tenants, need.to_end) for need in needs)
+
+
+def loaded_commands(processor: Processor, decoded: list[Decoded], left_out: Set[Need]) -> list[Decoded]:
+    """The first commands, up to one that needs what a load has left out."""
+    if not left_out:
+        return decoded
+    return list(takewhile(lambda one: left_out.isdisjoint(needs_of(processor, [one])), decoded))
+
+
+async def compute(
+    processor: Processor, decoded: list[Decoded], now: int, leases: Mapping[int, str | None], fill: Fill
+) -> tuple[BatchResult | None, Need | None]:
+    """Run the commands in order. Returns what to commit (None if no command ran), and what the next command lacks.
+
+    Follow-ups that lack something (a channel whose key was just evaluated, a tree that a message reaches) run after all
+    commands, once `fill` has loaded it, and in the same transaction. So a client that learns the outcome of a command
+    finds its follow-ups done.
+    """
+    collected, missing = _Collected(), None
+    started = turn = perf_counter()
+    for one in decoded:
+        try:
+            handled = _process(processor, one, now, leases)
+        except NotLoaded as not_loaded:
+            missing = not_loaded.need
+            break
+        _collect(collected, one.row, handled)
+        if one.row.audit is not None:
+            _audit(collected, processor, one, one.row.audit, handled)
+        moment = perf_counter()
+        if moment - turn > CHECKPOINT_EVERY_S:
+            await trio.lowlevel.checkpoint()
+            turn = perf_counter()
+        if moment - started > COMPUTE_S or processor.is_full():
+            break
+    if not collected.commands:
+        return None, missing
+    await _follow_up(processor, collected, fill)
+    return await _finish(processor, collected, now), missing
+
+
+def needs_of_work(root: int) -> list[Need]:
+    """The needs of the next quantum of a tree's deferred work."""
+    return list(COMMANDS[ContinueWork].needs(ContinueWork(root), ""))
+
+
+async def run_deferred(processor: Processor, root: int, last: int, now: int, fill: Fill) -> BatchResult | None:
+    """Run a quantum of a tree's deferred work as a batch without a command. Its rows follow those of `last`."""
+    collected = _Collected(last=last)
+    _collect_more(collected, processor.run_deferred(root, now))
+    if not collected.log_rows:
+        return None
+    await _follow_up(processor, collected, fill)
+    return await _finish(processor, collected, now)
+
+
+async def _follow_up(processor: Processor, collected: _Collected, fill: Fill) -> None:
+    """Run follow-ups that wait for a load. CPU time limits them, not wall time: the load of other programs must not
+    delay outcomes that clients wait for."""
+    spent_s = 0.0
+
+    def enough() -> bool:
+        return spent_s > FOLLOW_UP_S
+
+    for _ in range(FOLLOW_UP_ROUNDS):
+        if not processor.awaiting_load or processor.is_full() or enough():
+            break
+        left_out = await fill([need for awaiting in processor.awaiting_load for need in awaiting.needs])
+        turn, began = perf_counter(), thread_time()
+        for handled in processor.resume_awaiting(enough, left_out):
+            _collect_more(collected, handled)
+            if perf_counter() - turn > CHECKPOINT_EVERY_S:
+                spent_s += thread_time() - began
+                await trio.lowlevel.checkpoint()
+                turn, began = perf_counter(), thread_time()
+    processor.give_up_awaiting()
+
+
+def _process(processor: Processor, one: Decoded, now: int, leases: Mapping[int, str | None]) -> list[Handled]:
+    row = one.row
+    if one.rejection is not None and one.command is not None:
+        return processor.reject(
+            CommandRecord(row.position, row.tenant, one.command, row.request, row.trace), now, one.rejection, leases
+        )
+    if one.command is None:
+        processor.skip(row.position)
+        return [Handled(0, None, row.request, [], one.rejection)]
+    record = CommandRecord(row.position, row.tenant, one.command, row.request, row.trace)
+    return processor.process(record, now, leases)
+
+
+def _collect(collected: _Collected, row: CommandRow, handled: list[Handled]) -> None:
+    collected.last = row.position
+    collected.commands += 1
+    first = handled[0]
+    outcome = REJECTED if first.rejection is not None else FORWARDED if first.forwarded else ACCEPTED
+    collected.counted[row.intent, outcome] += 1
+    _collect_more(collected, handled)
+
+
+def _audit(collected: _Collected, processor: Processor, one: Decoded, record: str, handled: list[Handled]) -> None:
+    """Collect the record of a command, or send it along if another partition handles the command."""
+    for sent in processor.notices.to_inbox:
+        if sent.command is one.command:
+            sent.audit = record
+            return
+    first, row = handled[0], one.row
+    response = next((msgspec.json.encode(each.response) for each in handled if each.response is not None), None)
+    position = row.position if row.request is None else row.request
+    collected.audited.append(AuditedCommand(record, position, first.rejection is not None, response))
+
+
+def _collect_more(collected: _Collected, handled: list[Handled]) -> None:
+    position = collected.last
+    for one in handled:
+        response = None
+        if one.answered:
+            response = EMPTY_ANSWER if one.response is None else msgspec.json.encode(one.response)
+        collected.log_rows.append(save.log_row(position, one, response))
+        rejected = one.rejection is not None and one.seq == 0 and one.request is None
+        if one.answered or rejected:
+            to = position if one.request is None else one.request
+            stored = None if one.response is None else response
+            collected.outcomes.append(CommandOutcome(to, one.rejection, stored, one.response))
+
+
+async def _finish(processor: Processor, collected: _Collected, now: int) -> BatchResult:
+    """Close the batch and encode what changed. Other tasks get their turn between tables."""
+    state, notices = processor.state, processor.notices
+    processor.notices = Notices()
+    for position, bug in notices.poisoned:
+        log.error("handling a command raised: it was undone and rejected", position=position, exc_info=bug)
+    inboxes = {one.partition for one in notices.to_inbox if not processor.will_continue(one.command)}
+    if processor.several:
+        inboxes = {one for one in inboxes if one > 0} | {move.to for move in slot_moves(state) if move.to}
+    roots = batches.close(state)
+    moves = save.moves_definitions(state)
+    calls, turn = [], perf_counter()
+    for call in save.statements_of(state, collected.log_rows, notices.to_inbox, now):
+        calls.append(call)
+        if perf_counter() - turn > CHECKPOINT_EVERY_S:
+            await trio.lowlevel.checkpoint()
+            turn = perf_counter()
+    if collected.audited:
+        calls.append(audit_log.of_commands(collected.audited))
+    state.begin_batch()
+    return BatchResult(
+        collected.last,
+        state.next_key,
+        collected.commands,
+        calls,
+        roots,
+        notices,
+        collected.outcomes,
+        moves,
+        inboxes,
+        collected.counted,
+    )

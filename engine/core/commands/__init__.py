@@ -1,1 +1,0 @@
-"""One file for each family of commands: the rows that a command needs, and its handler. Handlers may raise `Reject`."""

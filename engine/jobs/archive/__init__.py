@@ -1,1 +1,0 @@
-"""The archive of ended instance trees, in a directory or an S3-compatible store (docs/operations/archive.md)."""

@@ -1,0 +1,5 @@
+"""Who waits for what: the channels of requests, and the task that sends outcomes and ends through them.
+
+Entry: `completions.Completions`, `replies`.
+Imports: core, storage, supervision.
+"""

@@ -1,0 +1,143 @@
+"""Settings of the program's own chores: how often each runs, and how much it does at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from urllib.parse import urlsplit
+
+from vivero.core.bpmn.elements.retention_limits import LONGEST_MS, NEVER, SHORTEST_MS
+from vivero.engine.jobs.durations import seconds
+from vivero.engine.retention.archive.stores import bucket_and_prefix
+
+SHORTEST_LOG_MS = 2 * 24 * 3600 * 1000
+MAX_CATCH_UP = 1_000_000.0
+
+
+def retention_ms(text: str) -> int | None:
+    """The milliseconds of an ISO 8601 duration; None for `never`.
+
+    Raises:
+        ValueError: it is neither, or too short.
+    """
+    if text == NEVER:
+        return None
+    try:
+        given_ms = seconds(text) * 1000
+    except ValueError as error:
+        raise ValueError(f"{error}, nor '{NEVER}'") from error
+    if given_ms < SHORTEST_MS:
+        raise ValueError(f"the duration '{text}' is shorter than a minute: clients may still ask for results")
+    return int(min(given_ms, LONGEST_MS))
+
+
+@dataclass(frozen=True, slots=True)
+class ExpirySettings:
+    """The deletion of expired messages. Seconds and messages."""
+
+    every_s: float = 1.0
+    messages: int = 500
+    pause_s: float = 0.05
+    """The pause between two batches while there is more to delete."""
+
+    def __post_init__(self) -> None:
+        if self.messages < 1 or self.every_s <= 0:
+            raise ValueError("messages must be at least 1, and every_s more than 0")
+
+
+@dataclass(frozen=True, slots=True)
+class MaintenanceSettings:
+    """Log partitions, the cursor and the element counts. Seconds and rows."""
+
+    every_s: float = 2.0
+    changes: int = 20_000
+    """The number of differences of element counts that are added up at once."""
+
+    def __post_init__(self) -> None:
+        if self.changes < 1 or self.every_s <= 0:
+            raise ValueError("changes must be at least 1, and every_s more than 0")
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionSettings:
+    """How long ended rows and audit records stay, and how they are deleted."""
+
+    ended_days: float = 30.0
+    """0 keeps them for ever."""
+    audit_days: float = 365.0
+    """How long records of the audit log stay, by the database's time; 0 keeps them for ever."""
+    failed_jobs_days: float = 30.0
+    """How long failed executions of background jobs stay, by the engine's clock; 0 keeps them for ever."""
+    every_s: float = 60.0
+    rows: int = 500
+    """Rows of one table that are deleted at once."""
+    pause_s: float = 0.2
+    """The pause between two batches while there is more to delete."""
+    instances: str = "P30D"
+    """How long ended instances stay: an ISO 8601 duration, or `never` to keep them for ever."""
+    processes: dict[str, str] = field(default_factory=dict)
+    """The same for single processes, by their ids. Comes before what a model says, and before `tenants`."""
+    tenants: dict[str, str] = field(default_factory=dict)
+    """The same for single tenants, by their ids."""
+    log: str = "P30D"
+    """How long commands and events stay in the logs at least: two days or more, or `never` to keep them for ever."""
+    catch_up: float = 24.0
+    """How much faster than the clock on the wall retention follows the engine's clock at most."""
+    archive: str | None = None
+    """The archive that gets trees before they are deleted: a directory or `s3://bucket/prefix`; None: none."""
+    archive_deletions: bool = True
+    """Whether instances that people delete, by themselves or by a batch operation, are archived, too."""
+    archive_endpoint: str | None = None
+    """The URL of an S3-compatible store; None: Amazon's."""
+    archive_region: str | None = None
+    archive_access_key: str | None = None
+    archive_secret: str | None = field(default=None, repr=False)
+    """Both or none. Without them the credentials are where Amazon's tools look for them."""
+
+    def __post_init__(self) -> None:
+        _check_duration("instances", self.instances)
+        for name, table in (("processes", self.processes), ("tenants", self.tenants)):
+            for id, duration in table.items():
+                _check_duration(f"{name} '{id}'", duration)
+        _check_duration("log", self.log)
+        log_ms = retention_ms(self.log)
+        if log_ms is not None and log_ms < SHORTEST_LOG_MS:
+            raise ValueError("log must be P2D or longer: idempotency keys name positions of the log for a day")
+        if not 1 <= self.catch_up <= MAX_CATCH_UP:
+            raise ValueError(f"catch_up must be from 1 to {MAX_CATCH_UP:,.0f}")
+        if min(self.ended_days, self.audit_days, self.failed_jobs_days) < 0 or self.rows < 1 or self.every_s <= 0:
+            raise ValueError(
+                "ended_days, audit_days and failed_jobs_days must not be negative, rows must be at least 1, and "
+                "every_s more than 0"
+            )
+        self._check_archive()
+
+    def _check_archive(self) -> None:
+        if self.archive == "":
+            raise ValueError("archive must name a directory, or a bucket: s3://bucket/prefix")
+        of_s3 = (self.archive_endpoint, self.archive_region, self.archive_access_key, self.archive_secret)
+        if self.archive is None:
+            return
+        if bucket_and_prefix(self.archive) is None:
+            if any(each is not None for each in of_s3):
+                raise ValueError("archive_endpoint, _region, _access_key and _secret need an archive of s3://bucket")
+            return
+        if find_spec("boto3") is None:
+            raise ValueError("an archive in S3 needs a package that is not installed: pip install 'vivero[s3]'")
+        if (self.archive_access_key is None) != (self.archive_secret is None):
+            raise ValueError("archive_access_key and archive_secret belong together: set both, or none")
+        if self.archive_endpoint is not None:
+            _check_endpoint(self.archive_endpoint)
+
+
+def _check_endpoint(url: str) -> None:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.username:
+        raise ValueError(f"archive_endpoint must be a URL such as https://s3.example.org:9000, not '{url}'")
+
+
+def _check_duration(name: str, text: str) -> None:
+    try:
+        retention_ms(text)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name}: {error}") from error

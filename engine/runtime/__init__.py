@@ -1,1 +1,0 @@
-"""The tasks of a running engine: what a nursery runs around the pure core."""

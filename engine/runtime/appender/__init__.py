@@ -1,1 +1,0 @@
-"""The log appender: what waits to be appended, and who is admitted."""

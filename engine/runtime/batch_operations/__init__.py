@@ -1,1 +1,0 @@
-"""Batch operations: the task that scans filters and sends the commands of items (docs/batch-operations.md)."""

@@ -1,1 +1,0 @@
-"""The nodes of a cluster, and which of them leads which partition."""

@@ -1,1 +1,0 @@
-"""The log consumer of a partition: leadership, terms, batches, quanta, and rejected commands."""

@@ -1,1 +1,0 @@
-"""Sibling processes: commands go to the process that leads their partition (docs/adr/0042)."""

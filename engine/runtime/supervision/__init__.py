@@ -1,1 +1,0 @@
-"""Supervision of the children of the program."""

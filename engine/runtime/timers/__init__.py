@@ -1,1 +1,0 @@
-"""The timers of a partition: the task, its window of due dates, and its pace."""

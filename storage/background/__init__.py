@@ -1,0 +1,5 @@
+"""What runs outside of the log: executions of jobs, consumers of events, deliveries, definitions for connectors.
+
+Entry: `job_executions`, `outbox`.
+Imports: postgres.
+"""

@@ -1,0 +1,311 @@
+"""The erasure of what belongs to no instance tree, by value, in bounded pages (docs/adr/0066).
+
+Commands that were rejected, messages and signals that nobody got, events of message channels, trees that were deleted
+before, idempotency keys, and what has ended in tables of the program. All of it was processed: the engine reads it no
+more. It only appends to the logs, so nobody waits for a page, and a page waits for nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple
+
+import msgspec
+
+from vivero.core.records.base import Command, Event
+from vivero.core.records.codec import INTENTS, UnknownFormat, decode_command, decode_events, encode_events
+from vivero.core.records.personal import channel_of, emptied, names_of
+from vivero.storage.access.tenants import Tenants, TenantStatements
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.sql_files import beside
+from vivero.storage.retention.erasure import empty_commands, erase_logs
+from vivero.storage.retention.history import DELETED, ERASURE, RUNNING, delete_trees
+from vivero.storage.retention.sought import Sought
+
+_sql = beside(__file__)
+_of_tenants = TenantStatements({name: _sql[name] for name in ("keys", "messages")})
+
+ROWS = 300
+"""Rows of a log, or of a table, that are searched together."""
+BYTES = 500_000
+"""Of their texts: decoding and searching so much takes up to 20 ms."""
+
+
+@dataclass(slots=True)
+class Counts:
+    """What a search found, and erased if it is no dry run."""
+
+    commands: int = 0
+    """Payloads of commands."""
+    events: int = 0
+    """Rows of the event log that belong to no tree."""
+    messages: int = 0
+    """Buffered messages."""
+    idempotency_keys: int = 0
+    batch_operations: int = 0
+    job_executions: int = 0
+    workers: int = 0
+    """Names of workers in the statistics."""
+    in_use: int = 0
+    """Rows of the event log that stay, because something waits under a name or key that has the value."""
+
+    def add(self, other: Counts) -> None:
+        for each in fields(self):
+            setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
+
+    @property
+    def erased(self) -> bool:
+        return any(getattr(self, each.name) for each in fields(self) if each.name != "in_use")
+
+
+class Place(NamedTuple):
+    """A row of a partition's event log."""
+
+    partition: int = 0
+    position: int = 0
+    seq: int = 0
+
+
+class _Row(NamedTuple):
+    position: int
+    seq: int
+    root: int | None
+    events: str
+    version: int
+    rejection: str | None
+    response: str | None
+    intent: str | None
+    payload: bytes | None
+    ended: bool | None
+
+
+@dataclass(slots=True)
+class _Page:
+    """What is to be erased of some rows."""
+
+    rows: list[tuple[_Row, tuple[Event, ...]]] = field(default_factory=list)
+    """Rows of no tree, with their events."""
+    commands: list[int] = field(default_factory=list)
+    gone: set[int] = field(default_factory=set)
+    """Roots of trees that were deleted before."""
+    ended: set[int] = field(default_factory=set)
+    running: set[int] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A search of the logs. `whole_trees`: trees that have ended are erased, too, when their events have the value."""
+
+    sought: Sought
+    tenants: Tenants = None
+    whole_trees: bool = False
+    dry: bool = False
+
+
+class Found(NamedTuple):
+    """Of a page of the logs. `next` is None at the end. `of`: the last position of the partition."""
+
+    counts: Counts
+    next: Place | None
+    of: int
+    trees: Mapping[int, str] = {}
+    """Root → what became of the tree, for trees that are there, or that were deleted before (`DELETED`)."""
+
+
+async def search_logs(connection: Connection, search: Search, place: Place) -> Found:
+    """Search the next rows of the logs, and erase what is found, in the caller's transaction."""
+    found = (await connection.execute(_sql["first"], (place.partition,))).rows
+    if not found:
+        return Found(Counts(), None, 0)
+    partition, last = found[0]
+    if partition != place.partition:
+        place = Place(partition, partition << 51, 32767)
+    result = await connection.execute(_sql["page"], (*place, ROWS, BYTES))
+    rows = [_Row(*row) for row in result.rows if row[0] <= last]
+    if not rows:
+        return Found(Counts(), Place(partition + 1), last)
+    page = await _sift(connection, search, partition, rows)
+    counts, trees = Counts(), await _erase_trees(connection, page, search.dry)
+    await _erase_rows(connection, search, partition, page, counts)
+    return Found(counts, Place(partition, rows[-1].position, rows[-1].seq), last, trees)
+
+
+async def _sift(connection: Connection, search: Search, partition: int, rows: Sequence[_Row]) -> _Page:
+    page, commands = _Page(), []
+    seen = await _seen(connection, search.tenants, partition, rows)
+    for row in rows:
+        if row.position not in seen:
+            continue
+        if row.payload and _command_has(search.sought, row.intent, row.payload):
+            commands.append(row.position)
+        texts = [text for text in (row.events, row.rejection, row.response) if text is not None]
+        if not any(map(search.sought.may_be_in, texts)):
+            continue
+        events = _decoded(row)
+        if not _has(search.sought, events, row.rejection, row.response):
+            continue
+        if row.root is None:
+            page.rows.append((row, events))
+        elif row.ended is None:
+            page.gone.add(row.root)
+        elif search.whole_trees:
+            (page.ended if row.ended else page.running).add(row.root)
+    if commands:
+        kept = (await connection.execute(_sql["trees_at"], (partition, commands))).rows
+        page.commands = sorted({*commands} - {position for (position,) in kept})
+    return page
+
+
+async def _seen(connection: Connection, tenants: Tenants, partition: int, rows: Sequence[_Row]) -> set[int]:
+    positions = {row.position for row in rows}
+    if tenants is None:
+        return positions
+    values = (partition, sorted(positions), sorted(tenants))
+    return {position for (position,) in (await connection.execute(_sql["seen"], values)).rows}
+
+
+def _command_has(sought: Sought, intent: str | None, payload: bytes) -> bool:
+    """Whether the command has it. One that cannot be read is searched as the JSON that it is."""
+    if not sought.may_be_in(str(payload, "utf-8")):
+        return False
+    record: Command | msgspec.Raw = msgspec.Raw(payload)
+    if intent in INTENTS:
+        try:
+            record = decode_command(intent, payload)
+        except (msgspec.DecodeError, UnknownFormat):
+            record = msgspec.Raw(payload)
+    return sought.found_in(record)
+
+
+def _decoded(row: _Row) -> tuple[Event, ...]:
+    """The events of a row. Those of a newer version cannot be emptied: the search ends there, and says why."""
+    return () if row.events == "[]" else decode_events(row.events, row.version)
+
+
+async def _erase_trees(connection: Connection, page: _Page, dry: bool) -> Mapping[int, str]:
+    if dry:
+        return dict.fromkeys(page.gone | page.ended, DELETED) | dict.fromkeys(page.running, RUNNING)
+    roots = sorted(page.ended | page.running)
+    verdicts = await delete_trees(connection, roots, ERASURE) if roots else {}
+    erased = sorted(page.gone | {root for root, verdict in verdicts.items() if verdict == DELETED})
+    if erased:
+        await erase_logs(connection, erased)
+        await connection.execute(_sql["record_trees"], (erased,))
+    return dict.fromkeys(sorted(page.gone), DELETED) | verdicts
+
+
+async def _erase_rows(connection: Connection, search: Search, partition: int, page: _Page, counts: Counts) -> None:
+    live = await _live_channels(connection, search.sought, (each for _, events in page.rows for each in events))
+    for row, events in page.rows:
+        left = [emptied(each) for each in events if _stays(search.sought, each, live)]
+        changed = tuple(left) != events or _has(search.sought, row.rejection, row.response)
+        counts.events += changed
+        counts.in_use += any(_names_somebody(search.sought, each) for each in left)
+        if changed and not search.dry:
+            values = (partition, row.position, row.seq, encode_events(left).decode())
+            await connection.execute(_sql["replace"], values)
+    counts.commands += len(page.commands)
+    if page.commands and not search.dry:
+        await empty_commands(connection, page.commands)
+
+
+def _names_somebody(sought: Sought, event: Event) -> bool:
+    return sought.found_in(names_of(event))
+
+
+def _stays(sought: Sought, event: Event, live: set[tuple[str, str]]) -> bool:
+    """Whether an event of no tree stays: it names nobody, or something still waits under its key."""
+    return not _names_somebody(sought, event) or channel_of(event) in live
+
+
+async def _live_channels(connection: Connection, sought: Sought, events: Iterable[Event]) -> set[tuple[str, str]]:
+    found = {channel for each in events if (channel := channel_of(each)) is not None and _names_somebody(sought, each)}
+    if not found:
+        return set()
+    tenants, keys = zip(*sorted(found), strict=True)
+    return {
+        (tenant, key)
+        for tenant, key in (await connection.execute(_sql["live_channels"], (list(tenants), list(keys)))).rows
+    }
+
+
+# ------------------------------------------------------------------------------------------------ tables
+
+
+class Buffered(NamedTuple):
+    """A message that waits, and its channel."""
+
+    key: int
+    tenant: str
+    correlation_key: str
+
+
+async def search_messages(connection: Connection, search: Search, after: int) -> tuple[list[Buffered], int | None]:
+    """The next buffered messages that have the value, and where the next page begins."""
+    rows = (await _of_tenants.execute(connection, "messages", search.tenants, after, ROWS, BYTES)).rows
+    found = [
+        Buffered(*row[:3]) for row in rows if _has(search.sought, *row[2:5], _BusinessId(row[5]), _variables(row[6]))
+    ]
+    return found, rows[-1][0] if rows else None
+
+
+class _BusinessId(msgspec.Struct, frozen=True):
+    business_id: str | None
+
+
+def _variables(text: str) -> Any:
+    """The variables of a message, by name, as JSON texts."""
+    return msgspec.json.decode(text)
+
+
+async def delete_expired(connection: Connection, keys: Sequence[int]) -> None:
+    """Delete messages that were told to expire."""
+    await connection.execute(_sql["delete_expired"], (list(keys),))
+
+
+async def search_keys(
+    connection: Connection, search: Search, after: tuple[str, str], counts: Counts
+) -> tuple[str, str] | None:
+    """Search the next idempotency keys, and delete those that have the value; where the next page begins."""
+    rows = (await _of_tenants.execute(connection, "keys", search.tenants, *after, ROWS)).rows
+    found = [(tenant, key) for tenant, key in rows if search.sought.found_in(key)]
+    counts.idempotency_keys += len(found)
+    if found and not search.dry:
+        tenants, keys = zip(*found, strict=True)
+        await connection.execute(_sql["delete_keys"], (list(tenants), list(keys)))
+    return tuple(rows[-1]) if len(rows) == ROWS else None
+
+
+async def search_batches(connection: Connection, search: Search, after: int, counts: Counts) -> int | None:
+    """The same for batch operations that have ended: their filters, and what they say of errors, are emptied."""
+    rows = (await connection.execute(_sql["batches"], (after, ROWS))).rows
+    found = [key for key, filter, *texts in rows if _has(search.sought, msgspec.Raw(filter.encode()), *texts)]
+    counts.batch_operations += len(found)
+    if found and not search.dry:
+        await connection.execute(_sql["empty_batches"], (found,))
+    return rows[-1][0] if len(rows) == ROWS else None
+
+
+async def search_executions(connection: Connection, search: Search, after: str, counts: Counts) -> str | None:
+    """The same for failed executions of background jobs, which are deleted."""
+    rows = (await connection.execute(_sql["executions"], (after, ROWS))).rows
+    found = [id for id, *texts in rows if _has(search.sought, *(each and msgspec.Raw(each.encode()) for each in texts))]
+    counts.job_executions += len(found)
+    if found and not search.dry:
+        await connection.execute(_sql["delete_executions"], (found,))
+    return rows[-1][0] if len(rows) == ROWS else None
+
+
+async def search_workers(connection: Connection, search: Search, after: str, counts: Counts) -> str | None:
+    """The same for the names of workers in the statistics, which are replaced."""
+    rows = (await connection.execute(_sql["workers"], (after, ROWS))).rows
+    found = [worker for (worker,) in rows if search.sought.found_in(worker)]
+    counts.workers += len(found)
+    if found and not search.dry:
+        await connection.execute(_sql["rename_workers"], (found,))
+    return rows[-1][0] if len(rows) == ROWS else None
+
+
+def _has(sought: Sought, *values: Any) -> bool:
+    return any(sought.found_in(value) for value in values if value is not None)

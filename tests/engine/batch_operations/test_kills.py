@@ -1,0 +1,118 @@
+"""A property: whatever is killed between two steps, each command happens once, and the counts are true."""
+
+import random
+
+import trio
+
+from tests.engine.batch_operations.bench import BatchBench, beat
+from vivero.core.records.instances import CancelInstance
+from vivero.engine.batch_operations.settings import BatchOperationSettings
+from vivero.storage.postgres.queries import label
+
+ROUNDS = 10
+
+
+class Killed(Exception):
+    """The task was killed here."""
+
+
+STEPS = ("add_items", "take", "append", "mark", "settle", "finish", "sent")
+
+
+class Mortal:
+    """What the task calls: a connection, or an appender. It dies before or after a call."""
+
+    def __init__(self, target, fate) -> None:
+        self._target, self._fate = target, fate
+
+    async def execute(self, query, *arguments, **options):
+        return await self._dying(
+            label(query).removeprefix("batch_operations."), "execute", query, *arguments, **options
+        )
+
+    async def append_all(self, items, **options):
+        return await self._dying("append", "append_all", items, **options)
+
+    async def _dying(self, step, name, *arguments, **options):
+        self._fate.come("before", step)
+        answer = await getattr(self._target, name)(*arguments, **options)
+        self._fate.come("after", step)
+        return answer
+
+
+class Fate:
+    """Kills before or after one of the next steps of a kind."""
+
+    def __init__(self, rng) -> None:
+        self.when, self.step, self.left = rng.choice(["before", "after"]), rng.choice(STEPS), rng.randint(1, 2)
+
+    def come(self, when, step):
+        if (when, step) == (self.when, self.step):
+            self.left -= 1
+            if self.left == 0:
+                raise Killed
+
+
+class NoFate:
+    def come(self, when, step):
+        return None
+
+
+async def test_random_kills_and_changes(migrated, seed):
+    rng = random.Random(seed)
+    async with BatchBench(migrated).running() as bench:
+        for _ in range(ROUNDS):
+            await one_round(bench, rng)
+
+
+async def one_round(bench, rng):
+    keys = await bench.instances(rng.randint(1, 9))
+    batch = await bench.begin()
+    settings = BatchOperationSettings(portion=rng.randint(1, 4), in_flight=4, scan_rows=rng.randint(1, 5))
+    kills, canceled = rng.randint(1, 6), []
+    while await bench.value("SELECT open FROM batch_operations WHERE batch_operation_key = $1", batch):
+        fate = Fate(rng) if kills > 0 else NoFate()
+        batches = bench.batches(settings, appender=Mortal(bench.appender, fate))
+        try:
+            with trio.fail_after(20):
+                await go_on(bench, batches, Mortal(bench.connection, fate), batch, rng, canceled)
+        except Killed:
+            kills -= 1
+    await check(bench, batch, keys, bool(canceled))
+
+
+async def go_on(bench, batches, connection, batch, rng, canceled):
+    """Turn until the batch has ended; a client sometimes suspends, resumes or cancels it (noted in a list)."""
+    while await bench.value("SELECT open FROM batch_operations WHERE batch_operation_key = $1", batch):
+        await batches.run_once(connection, beat())
+        state = (await bench.counts(batch))[0]
+        if state == "SUSPENDED":
+            scanned = await bench.value("SELECT scanned FROM batch_operations WHERE batch_operation_key = $1", batch)
+            await bench.change(batch, "ACTIVE" if scanned else "CREATED")
+        elif rng.random() < 0.1:
+            await bench.change(batch, "SUSPENDED")
+        elif rng.random() < 0.03 and await bench.change(batch, "CANCELED"):
+            canceled.append(batch)
+
+
+async def check(bench, batch, keys, canceled):
+    state, total, *counts = await bench.counts(batch)
+    items = await bench.items(batch)
+    states = [item for item, _ in items.values()]
+    assert counts == [states.count(each) for each in ("COMPLETED", "FAILED", "SKIPPED", "CANCELED")]
+    assert total == len(items) == sum(counts), items
+    assert state == ("CANCELED" if canceled else "COMPLETED")
+    if not canceled:
+        assert set(states) == {"COMPLETED"}
+        assert items.keys() == set(keys)
+    commands = await bench.commands(CancelInstance.intent)
+    done = {key for key in keys if items.get(key) == ("COMPLETED", None)}
+    assert {key: commands.get(key, 0) for key in keys} == {key: int(key in done) for key in keys}
+    ended = await bench.rows(
+        "SELECT process_instance_key FROM process_instances"
+        " WHERE process_instance_key = ANY ($1) AND state = 'TERMINATED'",
+        keys,
+    )
+    assert {key for (key,) in ended} == done
+    for key in set(keys) - done:  # leave nothing for the next round
+        await bench.run(CancelInstance(key))

@@ -1,0 +1,281 @@
+"""The task: from a job of the engine to a call and back, over restarts, stops and lost leases."""
+
+from contextlib import asynccontextmanager
+
+import pytest
+import trio
+
+from tests.engine.whole_engine import HEAD, EngineBench
+from vivero.engine.connectors.dispatcher import ConnectorDispatcher
+from vivero.engine.connectors.jobs import HTTP_JSON
+from vivero.engine.connectors.settings import ConnectorSettings
+from vivero.engine.supervision.beat import Beat
+from vivero.engine.supervision.settings import SupervisionSettings
+from vivero.storage.background import connectors
+
+SECRETS = {"KEY": "canary-secret", "OTHER": "canary-other"}
+
+
+def model(url, headers="", more="", retries=2):
+    return (
+        f'{HEAD}<process id="p" isExecutable="true"><startEvent id="start"/><serviceTask id="call"><extensionElements>'
+        f'<zeebe:taskDefinition type="{HTTP_JSON}" retries="{retries}"/><zeebe:ioMapping><zeebe:input source="{url}" '
+        f'target="url"/>{more}</zeebe:ioMapping><zeebe:taskHeaders>{headers}</zeebe:taskHeaders></extensionElements>'
+        '</serviceTask><sequenceFlow id="a" sourceRef="start" targetRef="call"/><endEvent id="end"/>'
+        '<sequenceFlow id="b" sourceRef="call" targetRef="end"/></process></definitions>'
+    ).encode()
+
+
+RESULT = '<zeebe:header key="resultVariable" value="r"/>'
+
+
+class Bench(EngineBench):
+    """An engine that tells a dispatcher of jobs."""
+
+    dispatcher: ConnectorDispatcher | None = None
+
+    def available(self, type, tenant, count):
+        if self.dispatcher is not None:
+            self.dispatcher.available(type, tenant)
+
+
+@pytest.fixture
+async def bench(migrated):
+    async with Bench(migrated).running() as running:
+        yield running
+
+
+@pytest.fixture
+def dispatcher(bench, connect):
+    def make(multi_tenancy=False, **settings):
+        given = {"allowed_targets": "127.0.0.1", "poll_interval": "PT10M", **settings}
+        made = ConnectorDispatcher(
+            connect,
+            bench.appender,
+            ConnectorSettings(enabled=True, **given),
+            SECRETS,
+            multi_tenancy=multi_tenancy,
+        )
+        bench.dispatcher = made
+        return made
+
+    return make
+
+
+@asynccontextmanager
+async def running(dispatcher):
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(dispatcher.run, Beat(SupervisionSettings()))
+        yield
+        nursery.cancel_scope.cancel()
+
+
+async def ended(bench, count):
+    await bench.until(lambda: len(bench.ended) == count)
+
+
+async def test_jobs_are_worked(bench, dispatcher, server):
+    await bench.deploy(model(f"{server.url}/{{{{secrets.KEY}}}}", RESULT))
+    async with running(dispatcher(max_concurrent=4)):
+        await bench.create(count=30)
+        await ended(bench, 30)
+    assert {request.target for request in server.received} == {"/canary-secret"}
+    assert len(server.received) == 30
+    assert await bench.value("SELECT count(*) FROM variables WHERE name = 'r' AND value LIKE '%ok%'") == 30
+
+
+async def test_jobs_that_wait_at_the_start_are_worked(bench, dispatcher, server):
+    await bench.deploy(model(server.url))
+    await bench.create()
+    async with running(dispatcher()):
+        await ended(bench, 1)
+
+
+async def test_with_tenants_all_that_have_jobs_are_looked_for(bench, dispatcher, server, connection):
+    await bench.deploy(model(server.url))
+    await bench.create()
+    assert await connectors.tenants(connection, HTTP_JSON) == {"<default>"}
+    assert await connectors.tenants(connection, "other") == set()
+    async with running(dispatcher(multi_tenancy=True)):
+        await ended(bench, 1)
+    assert await connectors.tenants(connection, HTTP_JSON) == set()
+
+
+JOBS = """
+    INSERT INTO jobs (job_key, root_key, process_instance_key, element_instance_key, path, process_definition_key,
+        process_id, process_version, element_id, type, kind, listener_event, listener_index, state, retries, priority,
+        headers, tags, tenant_id, created_at, updated_at, ready, available_at)
+    SELECT ascii(tenant) * 10 + n, 1, 1, 2, '{2,1}', 9, 'p', 1, 'task', 'work', 'BPMN_ELEMENT', 'UNSPECIFIED', 0,
+        'CREATED', 3, 0, '{}', '{}', tenant, now(), now(), ready, until
+    FROM generate_series(1, 3) n,
+        (VALUES ('a', true, NULL::timestamptz), ('b', false, now()), ('c', false, NULL), ('d', true, NULL))
+        AS tenants (tenant, ready, until)
+"""
+"""The jobs of the tenant c wait for the resolution of an incident."""
+
+
+async def test_tenants_are_found_however_their_jobs_wait(connection):
+    await connection.execute(JOBS)
+    assert await connectors.tenants(connection, "work") == {"a", "b", "d"}
+
+
+async def test_calls_are_bounded(bench, dispatcher, server):
+    now, most, go = [0], [0], trio.Event()
+
+    async def answer(_request):
+        now[0] += 1
+        most[0] = max(most[0], now[0])
+        if most[0] == 3:
+            go.set()
+        await go.wait()
+        now[0] -= 1
+        return 200, {}, {}
+
+    server.answer = answer
+    await bench.deploy(model(server.url))
+    async with running(dispatcher(max_concurrent=3)):
+        await bench.create(count=10)
+        await ended(bench, 10)
+    assert most == [3]
+
+
+async def test_long_calls_hold_no_free_places_back(bench, dispatcher, server):
+    """Half of the places are taken for ever, and one job after the other comes."""
+    gate, both, held = trio.Event(), trio.Event(), []
+
+    async def answer(request):
+        if not both.is_set():
+            held.append(request)
+            if len(held) == 2:
+                both.set()
+            await gate.wait()
+        return 200, {}, {}
+
+    server.answer = answer
+    await bench.deploy(model(server.url))
+    async with running(dispatcher(max_concurrent=4)):
+        await bench.create(count=2)
+        with trio.fail_after(20):
+            await both.wait()
+        for number in range(3):
+            await bench.create()
+            await ended(bench, number + 1)
+        gate.set()
+        await ended(bench, 5)
+
+
+async def test_a_failed_call_is_repeated_and_becomes_an_incident(bench, dispatcher, server):
+    server.answer = lambda _: (503, {}, {})
+    await bench.deploy(model(server.url))
+    async with running(dispatcher()):
+        await bench.create()
+        await bench.until_value(1, "SELECT count(*) FROM incidents")
+    assert len(server.received) == 2
+    assert await bench.value("SELECT message FROM incidents") == "503: Service Unavailable"
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("http://169.254.169.254/latest", "FORBIDDEN_ADDRESS: 169.254.169.254 is not a public address"),
+        ("http://127.0.0.1/{{secrets.NONE}}", "UNKNOWN_SECRET: there is no secret 'NONE'"),
+    ],
+)
+async def test_an_error_of_the_model_is_an_incident_at_once(bench, dispatcher, url, said):
+    await bench.deploy(model(url))
+    async with running(dispatcher()):
+        await bench.create()
+        await bench.until_value(1, "SELECT count(*) FROM incidents")
+    assert said in await bench.value("SELECT message FROM incidents")
+
+
+async def test_secrets_stand_only_where_the_author_wrote_them(bench, dispatcher, server):
+    """Data that looks like a reference stays data: joined to one, in other inputs, or instead of an input."""
+    source = "=&#34;{{secrets.KEY}} {{&#34; + x + &#34;{{secrets.KEY}}&#34;"
+    more = f'<zeebe:input source="{source}" target="body"/><zeebe:input source="post" target="method"/>'
+    data = "{{secrets.KEY}} {{secrets.OTHER}}"
+    await bench.deploy(model(f"{server.url}/{{{{secrets.KEY}}}}", more=more))
+    async with running(dispatcher()):
+        await bench.create(x=data, queryParameters={"q": data})
+        await ended(bench, 1)
+    [request] = server.received
+    assert request.body.decode() == "canary-secret {{" + data + "canary-secret"
+    assert request.target.startswith("/canary-secret?q=%7B%7Bsecrets.KEY%7D%7D")
+
+
+async def test_secrets_are_nowhere_in_the_database_and_the_log(bench, dispatcher, server, capfd):
+    """A server that echoes, one that fails, and one that is not there: no table and no row has a secret."""
+    bodies = iter([(200, {}, b"canary-secret"), (500, {}, b"canary-secret"), (404, {}, {"canary-secret": 1})])
+    server.answer = lambda _: next(bodies, (200, {}, {}))
+    await bench.deploy(model(f"{server.url}/{{{{secrets.KEY}}}}", RESULT, retries=4))  # one may fail twice
+    async with running(dispatcher(max_concurrent=1)):
+        await bench.create(count=3)
+        await ended(bench, 3)
+    for (table,) in await bench.rows("SELECT tablename FROM pg_tables WHERE schemaname = 'public'"):
+        found = await bench.value(f"SELECT count(*) FROM {table} AS t WHERE t::text LIKE '%canary-secret%'")
+        assert found == 0, table
+    assert "canary-secret" not in "".join(capfd.readouterr())
+    assert len(server.received) == 5
+
+
+async def test_a_stop_hands_unfinished_jobs_back(bench, dispatcher, server):
+    begun = trio.Event()
+
+    async def never(_request):
+        begun.set()
+        await trio.sleep_forever()
+
+    server.answer = never
+    await bench.deploy(model(server.url))
+    async with trio.open_nursery() as nursery:
+        stopping = dispatcher(drain="PT0S")
+        nursery.start_soon(stopping.run, Beat(SupervisionSettings()))
+        await bench.create()
+        await begun.wait()
+        stopping.drain()
+    assert await bench.value("SELECT ready AND returned FROM jobs") is True
+    server.answer = lambda _: (200, {}, {})
+    async with running(dispatcher()):
+        await ended(bench, 1)
+
+
+async def test_a_call_that_was_cut_off_is_made_again(bench, dispatcher, server):
+    begun = trio.Event()
+
+    async def never(_request):
+        begun.set()
+        await trio.sleep_forever()
+
+    server.answer = never
+    await bench.deploy(model(server.url))
+    made = dispatcher()
+    async with running(made):
+        await bench.create()
+        await begun.wait()
+    server.answer = lambda _: (200, {}, {})
+    async with running(made):
+        await ended(bench, 1)
+    assert len(server.received) == 2
+
+
+def post(times, size):
+    """Mappings that make a large body."""
+    source = f"=string join(for i in 1..{times} return &#34;{'x' * size}&#34;)"
+    return f'<zeebe:input source="post" target="method"/><zeebe:input source="{source}" target="body"/>'
+
+
+async def test_a_large_job_is_worked(bench, dispatcher, server):
+    await bench.deploy(model(server.url, more=post(1000, 500)))
+    async with running(dispatcher()):
+        await bench.create()
+        await ended(bench, 1)
+    assert len(server.received[0].body) == 500_000
+
+
+async def test_a_job_that_is_too_large_is_withheld(bench, dispatcher, server, monkeypatch):
+    monkeypatch.setattr("vivero.engine.connectors.dispatcher.MAX_JOB_BYTES", 100_000)
+    await bench.deploy(model(server.url, more=post(1000, 500)))
+    async with running(dispatcher()):
+        await bench.create()
+        await bench.until_value("MESSAGE_SIZE_EXCEEDED", "SELECT coalesce(max(type::text), '') FROM incidents")
+    assert server.received == []

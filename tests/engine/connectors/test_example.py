@@ -1,0 +1,81 @@
+"""The examples in whole programs: a node that only works connectors, beside one that does all the rest; a webhook."""
+
+import hmac
+import http.server
+import importlib.util
+import threading
+from pathlib import Path
+
+import pytest
+import trio
+
+from tests.engine.connectors.programs import deploy, program
+from vivero.core.bpmn.parser import parse
+from vivero.engine.connectors import models
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "connectors"
+
+
+@pytest.fixture
+def weather():
+    """The URL of the service of the example."""
+    spec = importlib.util.spec_from_file_location("weather_example", EXAMPLE / "weather.py")
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    with http.server.HTTPServer(("127.0.0.1", 0), module.Weather) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+async def test_a_node_with_the_role_jobs_works_what_others_create(migrated, weather, monkeypatch):
+    monkeypatch.setenv("VIVERO_SECRET_WEATHER_TOKEN", "sunshine")
+    others = ({"roles": "api,engine"}, {"roles": "jobs"})
+    async with program(migrated, others=others) as (client, trees, _):
+        deployed = await deploy(client, (EXAMPLE / "weather.bpmn").read_bytes())
+        assert deployed.json()["warnings"] == []
+        variables = {"service": weather, "city": "Oslo"}
+        body = {"processDefinitionId": "weather", "variables": variables, "awaitCompletion": True}
+        oslo = (await client.post("/v2/process-instances", json=body)).json()
+        assert oslo["variables"] == {**variables, "temperature": -4}
+        with trio.fail_after(20):
+            while not trees[1].supervisor.chaos("connectors", "raise"):  # noqa: ASYNC110
+                await trio.sleep(0.01)
+        variables["city"] = "Atlantis"
+        atlantis = (await client.post("/v2/process-instances", json=body)).json()
+        assert "temperature" not in atlantis["variables"]
+        assert trees[0].connectors.dispatcher is None
+        assert trees[1].connectors.dispatcher.figures.started == 2
+
+
+async def test_the_example_of_a_webhook(migrated, monkeypatch):
+    monkeypatch.setenv("VIVERO_SECRET_PAYMENTS", "our-secret")
+    body = b'{"id": "p-1", "type": "payment", "invoice": "i-7", "amount": 120}'
+    headers = {"Content-Type": "application/json", "X-Signature": hmac.digest(b"our-secret", body, "sha256").hex()}
+    async with program(migrated) as (client, _, _):
+        assert (await deploy(client, (EXAMPLE / "payment.bpmn").read_bytes())).json()["warnings"] == []
+        start = {"processDefinitionId": "payment", "variables": {"invoice": "i-7"}, "awaitCompletion": True}
+        answers = {}
+
+        async def create():
+            answers["created"] = (await client.post("/v2/process-instances", json=start)).json()
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(create)
+            statuses = [
+                (await client.post("/inbound/payments", content=body, headers=headers)).status_code for _ in "ab"
+            ]
+        assert statuses == [200, 200]
+        assert answers["created"]["variables"] == {"invoice": "i-7", "amount": 120}
+        forged = await client.post("/inbound/payments", content=body.replace(b"120", b"999"), headers=headers)
+        assert forged.status_code == 401
+
+
+def test_a_deployment_without_connectors_is_warned():
+    file = EXAMPLE / "weather.bpmn"
+    [warning] = models.warnings("weather.bpmn", parse(file.read_bytes(), "weather.bpmn").processes, enabled=False)
+    assert "'weather.bpmn' element 'ask'" in warning
+    assert "connectors.enabled" in warning

@@ -1,0 +1,60 @@
+"""What a deployment says about connectors that Vivero does not have."""
+
+import pytest
+
+from vivero.core.bpmn.parser import parse
+from vivero.engine.connectors import models
+
+HEAD = (
+    '<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0"'
+    ' targetNamespace="t"><process id="p" isExecutable="true">'
+)
+START = '<startEvent id="s"><extensionElements><zeebe:properties>{}</zeebe:properties></extensionElements></startEvent>'
+TASK = (
+    '<startEvent id="s"/><sequenceFlow id="f" sourceRef="s" targetRef="t"/><serviceTask id="t"><extensionElements>'
+    '<zeebe:taskDefinition type="{}"/></extensionElements></serviceTask>'
+)
+
+
+def properties(**values):
+    given = (f'<zeebe:property name="{name.replace("_", ".")}" value="{value}"/>' for name, value in values.items())
+    return START.format("".join(given))
+
+
+def warnings(content, enabled=True):
+    parsed = parse(f"{HEAD}{content}</process></definitions>".encode(), "p.bpmn")
+    assert parsed.problems == ()
+    return list(models.warnings("p.bpmn", parsed.processes, enabled))
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+@pytest.mark.parametrize(
+    ("content", "element", "says"),
+    [
+        (
+            properties(inbound_type="io.camunda:kafka:1"),
+            "s",
+            "has no inbound connector 'io.camunda:kafka:1', so nothing",
+        ),
+        (properties(inbound_context="orders"), "s", "its properties inbound.… have no effect without inbound.type"),
+        (
+            TASK.format("io.camunda:sendgrid:1"),
+            "t",
+            "has no connector 'io.camunda:sendgrid:1': run a worker for its jobs",
+        ),
+    ],
+)
+def test_a_connector_that_is_not_there(content, element, says, enabled):
+    [warning] = warnings(content, enabled)
+    assert warning.startswith(f"'p.bpmn' line 1 element '{element}': ")
+    assert says in warning
+
+
+@pytest.mark.parametrize("content", [TASK.format("charge"), properties(color="red"), TASK.format("=&quot;x&quot;")])
+def test_nothing_to_say(content):
+    assert warnings(content) == []
+
+
+def test_connectors_that_are_there_are_no_warnings_while_they_are_enabled():
+    assert warnings(TASK.format("io.camunda:http-json:1")) == []
+    assert len(warnings(TASK.format("io.camunda:http-json:1"), enabled=False)) == 1

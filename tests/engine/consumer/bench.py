@@ -1,0 +1,318 @@
+"""What the tests of the log consumer share: logs that a serial run in memory has written, ears, and tables as text.
+
+The serial run is a `MemoryEngine`: every command a batch of its own, nothing overlapped, nothing ever loaded. Keys are
+given out in the order of the log, so that both come to the same rows, byte for byte, as long as the clock is pinned.
+"""
+
+from uuid import uuid4
+
+import msgspec
+import trio
+
+from tests.core.bench import Bench
+from tests.core.randomised.paths import perform
+from tests.core.randomised.runs import recorded
+from vivero.core.records.base import DEFAULT_TENANT, Command
+from vivero.core.records.codec import encode_command, encode_events
+from vivero.engine.consumer.leadership import Consumer
+from vivero.engine.consumer.settings import ConsumerSettings
+from vivero.engine.supervision.beat import Beat
+from vivero.engine.supervision.settings import SupervisionSettings
+from vivero.storage.log import command_log
+from vivero.storage.postgres import driver
+from vivero.storage.postgres.errors import Retry, SteppedDown
+from vivero.storage.state import save
+
+PINNED_MS = 1_795_222_923_000
+LEASES = {"ready", "returned", "available_at", "worker", "lease_token", "expiries"}
+"""Columns of `jobs` that belong to activation."""
+NO_STATE = {
+    "appenders",
+    "attempts",
+    "batches",
+    "clock",
+    "cluster",
+    "command_log",
+    "definitions_seq",
+    "element_count_changes",
+    "element_count_totals",
+    "element_counts",
+    "event_log",
+    "idempotency_keys",
+    "inbox",
+    "job_count_changes",
+    "partitions",
+    "resources",
+    "schema_migrations",
+    "since_recovery",
+    "slot_detours",
+    "slots",
+    "tenant_partitions",
+}
+"""Tables of the kernel. All others hold what follows from the events."""
+
+
+class Serial(Bench):
+    """The bench of a serial run; `batches` holds, for each command, the statements that save what it changed."""
+
+    def __init__(self, *arguments) -> None:
+        super().__init__(*arguments)
+        self.engine.now = PINNED_MS
+        self.engine.before = 1 << 51
+        self.batches = []
+        self.keys, self.job_keys = [], []
+        keep = self.state.begin_batch
+
+        def saved():
+            self.batches.append(list(save.statements_of(self.state, [], [], PINNED_MS)))
+            keep()
+
+        self.state.begin_batch = saved
+
+    @property
+    def commands(self):
+        """The log: (tenant, command)."""
+        return [(DEFAULT_TENANT, logged.command) for logged in self.engine.log]
+
+    @property
+    def resources(self):
+        """The models by the SHA-256 of their files."""
+        return self.engine._resources
+
+
+def mixed_runs(seeds, random, size=8):
+    """A serial run of several random processes whose commands are mixed, with some that are rejected.
+
+    Without messages and signals: what follows from these is handled when its rows have been loaded, behind the rest of
+    the batch, and a serial run has none.
+    """
+    runs = [recorded(seed, size, f"p{number}", channels=False) for number, seed in enumerate(seeds)]
+    serial = Serial()
+    serial.deploy(*(run.model for run in runs))
+    keys = [serial.start(run.id, **run.variables) for run in runs]
+    left = [list(run.actions) for run in runs]
+    while any(left):
+        chosen = random.choice([number for number, actions in enumerate(left) if actions])
+        perform(serial, keys[chosen], left[chosen].pop(0))
+        if random.random() < 0.1:
+            serial.cancel(random.randrange(10))
+            serial.start(random.choice(runs).id, **dict.fromkeys(run_variables(runs), 0))
+    return serial
+
+
+def run_variables(runs):
+    return {name for run in runs for name in run.variables}
+
+
+class Models:
+    """The definition cache, with all there is in it."""
+
+    def __init__(self, resources) -> None:
+        self.resources = resources
+        self.cold = set()
+        """What is not in memory until somebody waits for it."""
+        self.hits = 0
+
+    async def resource(self, sha256, _connection):
+        await trio.lowlevel.checkpoint()
+        self.cold.discard(sha256)
+        return self.resources.get(sha256)
+
+    def resource_nowait(self, sha256):
+        return None if sha256 in self.cold else self.resources.get(sha256)
+
+
+class Ears:
+    """Hears what a consumer tells; `reached(position)` waits for a watermark."""
+
+    def __init__(self) -> None:
+        self.watermark = 0
+        self.outcomes = {}
+        self.told = []
+        self.ended = []
+        self.jobs = {}
+        self.waiting = []
+        self.terms = []
+        self.inbox_notices = 0
+        self._moved = trio.Event()
+
+    def committed(self, partition, watermark, outcomes, ended):
+        assert watermark >= self.watermark, "positions never fall"
+        self.watermark = watermark
+        self.told += [outcome.position for outcome in outcomes]
+        self.outcomes |= {outcome.position: outcome for outcome in outcomes}
+        self.ended += ended
+        self._wake()
+
+    def available(self, type, tenant, count):
+        self.jobs[type] = self.jobs.get(type, 0) + count
+
+    def piggybacked(self, available):
+        return [statement for statement in self.waiting if statement.subject in available]
+
+    def inbox_filled(self, partition):
+        self.inbox_notices += 1
+
+    def timers(self, partition, changes):
+        pass
+
+    timers_changed = timers
+
+    def leads(self, partition, epoch):
+        self.terms.append(epoch)
+        self._wake()
+
+    def _wake(self):
+        moved, self._moved = self._moved, trio.Event()
+        moved.set()
+
+    async def until(self, condition, seconds=20):
+        with trio.fail_after(seconds):
+            while not condition():
+                await self._moved.wait()
+
+    async def reached(self, position):
+        await self.until(lambda: self.watermark >= position)
+
+
+def make_consumer(dsn, resources, node="node-a", connect=None, **settings):
+    """A consumer and its ears. `connect(name)` replaces the usual way to make a connection."""
+    ears = Ears()
+    settings = ConsumerSettings(**{"poll_s": 0.05} | settings)
+
+    async def usual(name):
+        return await driver.connect(dsn, name=name)
+
+    return Consumer(connect or usual, node, Models(resources), ears, settings), ears
+
+
+def beat():
+    return Beat(SupervisionSettings())
+
+
+async def keep_leading(consumer, errors=None):
+    """What the supervisor does: the next term after one that ended for a reason that passes."""
+    while True:
+        try:
+            await consumer.run(beat())
+        except (Retry, SteppedDown) as error:
+            if errors is not None:
+                errors.append(error)
+
+
+async def pin_clock(connection, ms=PINNED_MS):
+    await connection.execute("UPDATE clock SET pinned_at = from_epoch_ms($1), revision = revision + 1", (ms,))
+
+
+async def append(connection, commands):
+    """Append (tenant, command) pairs; the last position."""
+    entries = [_entry(*one) for one in commands]
+    session, last = await command_log.begin(connection, uuid4(), 1), 0
+    for first in range(0, len(entries), 200):
+        last = (await command_log.append(connection, session, 1, uuid4(), None, entries[first : first + 200]))[
+            -1
+        ].position
+    return last
+
+
+def _entry(tenant, command):
+    if isinstance(command, Command):
+        return command_log.LogEntry(tenant, command.intent, encode_command(command))
+    intent, payload = command
+    return command_log.LogEntry(tenant, intent, payload)
+
+
+async def work_off(dsn, connection, serial, **settings):
+    """Append the whole log of a serial run and have it worked off; the consumer and its ears."""
+    await pin_clock(connection)
+    last = await append(connection, serial.commands)
+    consumer, ears = make_consumer(dsn, serial.resources, **settings)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(consumer.run, beat())
+        await ears.reached(last)
+        nursery.cancel_scope.cancel()
+    return consumer, ears
+
+
+# ---- tables as text
+
+
+COUNTED = """
+    SELECT json_build_array(process_definition_key, element_id, sum(active), sum(completed), sum(canceled))::text
+    FROM counted_elements GROUP BY process_definition_key, element_id ORDER BY process_definition_key, element_id"""
+"""What the counts come to, however many batches have changed them."""
+
+
+async def dump(connection, *, without=()):
+    """Every row of every table of the state but its lease, as text; `without`: further columns to leave out."""
+    tables = {}
+    for table in await _tables(connection):
+        names = await _columns(connection, table, LEASES | set(without))
+        chosen = f"SELECT {', '.join(names)} FROM {table} ORDER BY {', '.join(names[:3])}"
+        rows = await connection.execute(f"SELECT row_to_json(x)::text FROM ({chosen}) x")
+        tables[table] = [row for (row,) in rows.rows]
+    tables["counted_elements"] = [row for (row,) in (await connection.execute(COUNTED)).rows]
+    return tables
+
+
+async def _tables(connection):
+    found = await connection.execute(
+        "SELECT relname::text FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition"
+        " AND relnamespace = current_schema()::regnamespace ORDER BY 1"
+    )
+    names = [name for (name,) in found.rows]
+    assert set(names) >= NO_STATE, "a table of the kernel has another name now"
+    return [name for name in names if name not in NO_STATE]
+
+
+async def _columns(connection, table, without):
+    found = await connection.execute(
+        "SELECT attname::text FROM pg_attribute WHERE attrelid = $1::text::regclass AND attnum > 0 ORDER BY attnum",
+        (table,),
+    )
+    return [name for (name,) in found.rows if name not in without]
+
+
+async def save_serially(connection, serial):
+    """Write what a serial run has done, a command a transaction."""
+    for calls in serial.batches:
+        await connection.pipeline([("BEGIN", ()), *calls, ("COMMIT", ())])
+
+
+async def event_log(connection):
+    """(position, seq, root, request, events, rejection, response) of every row, JSON as text."""
+    rows = await connection.execute(
+        "SELECT position, seq, root_key, request, events::text, rejection::text, response::text FROM event_log"
+        " ORDER BY position, seq"
+    )
+    return rows.rows
+
+
+def expected_event_log(serial):
+    """What a serial run would have in its event log."""
+    return [
+        (
+            logged.position,
+            row.seq,
+            row.root,
+            row.request,
+            encode_events(row.events).decode(),
+            None if row.rejection is None else msgspec.json.encode(row.rejection).decode(),
+            msgspec.json.encode(row.response).decode() if row.answered else None,
+        )
+        for logged in serial.engine.log
+        for row in logged.handled
+    ]
+
+
+def flaky(event):
+    """SQL after which every third batch that does `event` fails at its commit, when everything has been written."""
+    return f"""
+CREATE SEQUENCE commits;
+CREATE FUNCTION flaky() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF nextval('commits') % 3 = 0 THEN RAISE EXCEPTION 'flaky' USING ERRCODE = '40001'; END IF;
+    RETURN NULL;
+END $$;
+CREATE CONSTRAINT TRIGGER flaky AFTER {event} DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW EXECUTE FUNCTION flaky();
+"""

@@ -1,0 +1,81 @@
+"""Batches count the jobs that they create, complete and let fail, by type and worker."""
+
+import pytest
+
+from tests.engine.whole_engine import HEAD, START_MS, EngineBench
+from vivero.core.records.instances import CancelInstance, ResolveIncident
+from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
+from vivero.engine.consumer.settings import ConsumerSettings
+from vivero.storage.cluster import clock
+from vivero.storage.work import activation
+from vivero.storage.work.activation import Ask
+
+WORK = (
+    f'{HEAD}<process id="p" isExecutable="true"><startEvent id="start"/><serviceTask id="work"><extensionElements>'
+    '<zeebe:taskDefinition type="work" retries="3"/></extensionElements></serviceTask>'
+    '<sequenceFlow id="in" sourceRef="start" targetRef="work"/></process></definitions>'
+).encode()
+COUNTS = """
+    SELECT status, worker, sum(jobs)::int FROM counted_jobs WHERE type = 'work' GROUP BY 1, 2 ORDER BY 1, 2"""
+
+
+@pytest.fixture(params=[0, 48_000_000], ids=["loaded", "in memory"])
+async def bench(migrated, connection, request):
+    await clock.pin(connection, START_MS)
+    bench = EngineBench(migrated, consumer_settings=ConsumerSettings(cache_bytes=request.param))
+    async with bench.running():
+        await bench.deploy(WORK)
+        yield bench
+
+
+async def leased(connection, worker, count=1):
+    """The keys of jobs that a worker has leased."""
+    answer = await activation.activate(connection, Ask("work", "<default>", count, 60_000, worker))
+    return [lease.job_key for lease in answer.leases]
+
+
+async def test_jobs_are_counted_with_their_workers(bench, connection):
+    await bench.create(count=6)
+    assert await bench.rows(COUNTS) == [("CREATED", "", 6)]
+    one, two, three = await leased(connection, "ann", 3)
+    (four,) = await leased(connection, "bob")
+    for command in (CompleteJob(one, {}), CompleteJob(two, {}), CompleteJob(four, {})):
+        assert (await bench.run(command)).rejection is None
+    assert (await bench.run(FailJob(three, 0, 0, "boom", {}))).rejection is None
+    expected = [("COMPLETED", "ann", 2), ("COMPLETED", "bob", 1), ("CREATED", "", 6), ("FAILED", "ann", 1)]
+    assert await bench.rows(COUNTS) == expected
+    await bench.run(UpdateJob(three, retries=1))
+    (five,) = await leased(connection, "ann")
+    await bench.run(ThrowJobError(five, "E", None, {}))
+    await bench.run(CancelInstance((await bench.rows("SELECT max(process_instance_key) FROM jobs"))[0][0]))
+    assert await bench.rows(COUNTS) == [*expected[:3], ("FAILED", "ann", 2)], "neither updates nor cancellations count"
+
+
+async def test_a_job_that_fails_again_counts_again(bench, connection):
+    await bench.create()
+    for retries in (2, 1, 0):
+        (job,) = await leased(connection, "ann")
+        assert (await bench.run(FailJob(job, retries, 0, "boom", {}))).rejection is None
+    assert await bench.rows(COUNTS) == [("CREATED", "", 1), ("FAILED", "ann", 3)]
+
+
+async def test_metrics_count_what_happens_to_jobs_and_incidents(bench, connection):
+    """What a user asked for is counted once, and so is each need of a row that memory had, or did not have."""
+    await bench.create(count=5)
+    one, two, three = await leased(connection, "ann", 3)
+    for command in (CompleteJob(one, {}), FailJob(two, 0, 0, "boom", {}), ThrowJobError(three, "E", None, {})):
+        assert (await bench.run(command)).rejection is None
+    assert (await bench.run(CompleteJob(one, {}))).rejection is not None
+    await bench.run(CancelInstance((await bench.rows("SELECT max(process_instance_key) FROM jobs"))[0][0]))
+    incident = (await bench.rows("SELECT incident_key FROM incidents WHERE type = 'JOB_NO_RETRIES'"))[0][0]
+    await bench.run(UpdateJob(two, retries=1))
+    await bench.run(ResolveIncident(incident))
+    stats = bench.consumer.stats
+    events = {"created": 5, "completed": 1, "failed": 1, "error": 1, "canceled": 1}
+    assert stats.jobs.counts == {(event, "work"): count for event, count in events.items()}
+    raised = {("raised", "JOB_NO_RETRIES"): 1, ("raised", "UNHANDLED_ERROR_EVENT"): 1}
+    assert stats.incidents == raised | {("resolved", "JOB_NO_RETRIES"): 1}
+    assert stats.looked_up == (7 if bench.consumer.settings.cache_bytes == 0 else 1), "a job that ended is in no memory"
+    assert stats.found + stats.looked_up == 7
+    cached = bench.consumer.handover.cached()
+    assert (cached.instances > 0) == (cached.bytes > 0)

@@ -1,0 +1,136 @@
+"""A batch is computed while the one before it commits: what that one changed is served from memory, not from tables.
+
+Commits are held up by a deferred trigger that waits for a lock of the test's.
+"""
+
+from contextlib import asynccontextmanager
+
+import pytest
+import trio
+
+from tests.core.bench import raw
+from tests.core.models import ONE_TASK
+from tests.engine.consumer.bench import Serial, append, beat, make_consumer
+from vivero.core.records.catalogue import Deploy
+from vivero.core.records.codec import decode_command, encode_command
+from vivero.core.records.instances import CancelInstance, CreateInstance, SetVariables
+from vivero.core.records.jobs import CompleteJob
+
+TENANT = "<default>"
+GATE = 4_712
+
+HELD_UP = f"""
+CREATE FUNCTION held_up() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    PERFORM pg_advisory_xact_lock_shared({GATE});
+    RETURN NULL;
+END $$;
+CREATE CONSTRAINT TRIGGER held_up AFTER INSERT ON batches DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW EXECUTE FUNCTION held_up();
+"""
+
+
+@pytest.fixture
+def serial():
+    """A deployment and an instance."""
+    serial = Serial()
+    serial.deploy(ONE_TASK)
+    serial.key = serial.start(a=1)
+    return serial
+
+
+@asynccontextmanager
+async def gate(connection):
+    """No batch can commit in here."""
+    await connection.execute(f"SELECT pg_advisory_lock({GATE})")
+    yield
+    await connection.execute(f"SELECT pg_advisory_unlock({GATE})")
+
+
+async def computed(consumer, position):
+    """Wait until the command at `position` has been handled, whether or not anything is committed."""
+    with trio.fail_after(10):
+        while consumer.handover.term is None or consumer.handover.term._state.position < position:
+            await trio.lowlevel.checkpoint()
+
+
+async def run(migrated, connection, serial, first, second):
+    """`first`, and while that commits, `second`, each a batch; with nothing kept in memory that need not be."""
+    await connection.script(HELD_UP)
+    base = await append(connection, serial.commands)
+    consumer, ears = make_consumer(migrated, serial.resources, cache_bytes=0, batch_commands=1)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(consumer.run, beat())
+        await ears.reached(base)
+        async with gate(connection):
+            last = await append(connection, [(TENANT, first), (TENANT, second)])
+            consumer.handover.wake()
+            await computed(consumer, last)
+            assert ears.watermark == base, "nothing was committed meanwhile"
+        await ears.reached(last)
+        nursery.cancel_scope.cancel()
+    return consumer, [ears.outcomes[position].rejection for position in (last - 1, last)]
+
+
+async def test_what_is_being_committed_is_not_evicted(migrated, connection, serial):
+    changed = SetVariables(serial.key, raw({"a": 2}))
+    consumer, rejections = await run(migrated, connection, serial, changed, CancelInstance(serial.key))
+    assert rejections == [None, None]
+    rows = await connection.execute("SELECT state, version FROM process_instances")
+    assert rows.rows == [("TERMINATED", 3)], "created, changed, cancelled: a tree that was read again forgets one"
+    assert consumer.stats.evicted > 0
+
+
+async def test_what_is_being_created_can_be_worked_on(migrated, connection, serial):
+    """The new instance's job is in no table yet; its key is known from the serial run."""
+    before = serial.state.next_key
+    serial.start(a=2)
+    job = next(key for key in serial.state.jobs if key > before)
+    create = serial.engine.log.pop().command
+    _, rejections = await run(migrated, connection, serial, create, CompleteJob(job))
+    assert rejections == [None, None]
+
+
+async def test_what_is_being_ended_is_not_read_again(migrated, connection, serial):
+    """The tables still show it alive."""
+    job = serial.job("work").key
+    _, rejections = await run(migrated, connection, serial, CompleteJob(job), SetVariables(serial.key, raw({"a": 2})))
+    assert rejections[0] is None
+    assert rejections[1].code == "NOT_FOUND"
+    assert (await connection.execute("SELECT state FROM process_instances")).rows == [("COMPLETED",)]
+    assert (await connection.execute("SELECT value FROM variables")).rows == [("1",)]
+
+
+async def test_what_is_being_ended_cannot_be_ended_again(migrated, connection, serial):
+    job = serial.job("work").key
+    _, rejections = await run(migrated, connection, serial, CompleteJob(job), CancelInstance(serial.key))
+    assert rejections[1].code == "NOT_FOUND"
+    assert (await connection.execute("SELECT state FROM process_instances")).rows == [("COMPLETED",)]
+
+
+async def test_what_is_being_deployed_can_be_started(migrated, connection, serial):
+    deploy = serial.commands[0][1]
+    again = decode_command(Deploy.intent, encode_command(deploy).replace(b"p.bpmn", b"q.bpmn"))
+    _, rejections = await run(migrated, connection, serial, again, CreateInstance("p"))
+    assert rejections == [None, None]
+    rows = await connection.execute("SELECT process_version FROM process_instances ORDER BY process_instance_key")
+    assert rows.rows == [(1,), (2,)]
+
+
+async def test_a_batch_is_computed_while_the_one_before_it_commits(migrated, connection, serial):
+    """And only one: the third waits until the first is known."""
+    await connection.script(HELD_UP)
+    base = await append(connection, serial.commands)
+    consumer, ears = make_consumer(migrated, serial.resources, batch_commands=1)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(consumer.run, beat())
+        await ears.reached(base)
+        async with gate(connection):
+            last = await append(connection, [(TENANT, CreateInstance("p"))] * 3)
+            consumer.handover.wake()
+            await computed(consumer, last - 1)
+            with trio.move_on_after(0.05):
+                await computed(consumer, last)
+            assert consumer.handover.term._state.position == last - 1
+        await ears.reached(last)
+        nursery.cancel_scope.cancel()
+    assert (await connection.execute("SELECT count(*) FROM process_instances")).rows == [(4,)]

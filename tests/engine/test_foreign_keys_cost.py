@@ -1,0 +1,129 @@
+"""A command with a key of another tenant costs the engine the same statements as one with an unknown key.
+
+Otherwise the time of the answer would tell that the key exists. It holds for rows in memory and for rows that are not.
+"""
+
+from collections import Counter
+
+import pytest
+
+from tests.api.access.test_foreign_keys import MODEL
+from tests.core.bench import raw
+from tests.engine.whole_engine import EngineBench
+from tests.sent_statements import record_statements
+from vivero.core.commands.conditional_change import conditional
+from vivero.core.partitions.homes import FROM_CLIENTS
+from vivero.core.records.base import partition_of
+from vivero.core.records.catalogue import DeleteResource, Deploy
+from vivero.core.records.conditional_changes import ChangeIfMatch
+from vivero.core.records.conditionals import EvaluateConditionals
+from vivero.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
+from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob, WithholdJob
+from vivero.core.records.messages import CorrelateMessage, ExpireMessage, PublishMessage
+from vivero.core.records.signals import BroadcastSignal
+from vivero.core.records.slots import MoveSlots
+from vivero.core.records.timers import FireTimer, MoveTimer
+from vivero.core.records.user_tasks import (
+    AssignUserTask,
+    ClaimUserTask,
+    CompleteUserTask,
+    UpdateUserTask,
+    UserTaskChanges,
+)
+from vivero.engine.appender.calls import Append
+
+SENDERS = ("b", "b,c", "")
+"""The tenants of senders. The rows belong to `<default>`."""
+UNKNOWN = 1_000_000
+"""The distance of an unknown key from one that exists."""
+
+BY_KEY = {
+    CancelInstance: ("instance", CancelInstance),
+    SetVariables: ("element", lambda key: SetVariables(key, raw({"a": 1}))),
+    ChangeIfMatch: ("job", lambda key: conditional(CompleteJob(key), key, (1,))),
+    ResolveIncident: ("incident", ResolveIncident),
+    CompleteJob: ("job", CompleteJob),
+    FailJob: ("job", lambda key: FailJob(key, 0)),
+    ThrowJobError: ("job", lambda key: ThrowJobError(key, "e")),
+    UpdateJob: ("job", lambda key: UpdateJob(key, retries=5)),
+    WithholdJob: ("job", lambda key: WithholdJob(key, None, 1, 1)),
+    FireTimer: ("timer", FireTimer),
+    MoveTimer: ("timer", lambda key: MoveTimer(key, 5)),
+    AssignUserTask: ("task", lambda key: AssignUserTask(key, "ann")),
+    ClaimUserTask: ("task", lambda key: ClaimUserTask(key, "ann")),
+    UpdateUserTask: ("task", lambda key: UpdateUserTask(key, UserTaskChanges(priority=1))),
+    CompleteUserTask: ("task", CompleteUserTask),
+    DeleteResource: ("definition", DeleteResource),
+}
+"""The commands by key of clients: what the key is of, and the command."""
+IN_BODIES = {
+    CreateInstance: ("definition", lambda key: CreateInstance(definition_key=key)),
+    EvaluateConditionals: ("definition", lambda key: EvaluateConditionals(raw({"a": 1}), key)),
+}
+"""Commands of one tenant that may name the key of a definition."""
+WITHOUT_KEYS = {PublishMessage, CorrelateMessage, BroadcastSignal, Deploy, MoveSlots}
+OF_ERASURES = {ExpireMessage}
+"""Commands of an operator who may use all tenants."""
+
+KEYS = """
+    SELECT 'instance', process_instance_key FROM process_instances
+    UNION SELECT 'element', element_instance_key FROM element_instances WHERE element_id = 'work'
+    UNION SELECT 'job', job_key FROM jobs WHERE type = 'work'
+    UNION SELECT 'incident', incident_key FROM incidents UNION SELECT 'timer', timer_key FROM timers
+    UNION SELECT 'task', user_task_key FROM user_tasks
+    UNION SELECT 'definition', process_definition_key FROM process_definitions
+"""
+
+OF_COMMANDS = ("command_log.append", "load.", "message_channels.", "definitions.", "save.", "attempts.", "audit_log.")
+
+
+def test_every_command_of_clients_is_tried():
+    assert {*BY_KEY, *IN_BODIES, *WITHOUT_KEYS, *OF_ERASURES} == {*FROM_CLIENTS}
+
+
+@pytest.fixture
+def statements(monkeypatch):
+    """The statements that any connection has sent."""
+    return record_statements(monkeypatch)
+
+
+class Asked:
+    def __init__(self, bench, statements) -> None:
+        self.bench, self.statements = bench, statements
+
+    async def cost(self, command, tenants):
+        """The statements of a command that is rejected, without those that tasks repeat by themselves."""
+        self.statements.clear()
+        appended = await self.bench.appender.append(Append(command, tenants), deadline_s=10)
+        await self.bench.until(lambda: appended.position in self.bench.answers)
+        assert self.bench.answers[appended.position].rejection is not None
+        return Counter(name for name in self.statements if name.startswith(OF_COMMANDS))
+
+
+async def test_a_foreign_key_costs_what_an_unknown_one_does(migrated, statements):
+    async with EngineBench(migrated).running() as bench:
+        await bench.deploy(MODEL)
+        await bench.create()
+        (job,) = [key for (key,) in await bench.rows("SELECT job_key FROM jobs WHERE type = 'fails'")]
+        await bench.run(FailJob(job, 0))
+        keys = dict(await bench.rows(KEYS))
+        in_memory = await costs(Asked(bench, statements), keys)
+    async with EngineBench(migrated).running() as bench:
+        not_in_memory = await costs(Asked(bench, statements), keys)
+    for found in (in_memory, not_in_memory):
+        assert {what: foreign for what, (foreign, _) in found.items()} == {
+            what: unknown for what, (_, unknown) in found.items()
+        }
+
+
+async def costs(asked, keys):
+    """By command and sender: the statements for a foreign key, and for an unknown one."""
+    await asked.cost(DeleteResource(keys["definition"] + UNKNOWN), "b")  # loads what every batch needs once
+    found = {}
+    for tenants in SENDERS:
+        for kind, (what, command) in (BY_KEY | (IN_BODIES if tenants == "b" else {})).items():
+            assert partition_of(keys[what]) == 1
+            found[kind.__name__, tenants] = [
+                await asked.cost(command(keys[what] + distance), tenants) for distance in (0, UNKNOWN)
+            ]
+    return found

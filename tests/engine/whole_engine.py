@@ -1,0 +1,204 @@
+"""A whole engine in one nursery: appender, consumer and timers over PostgreSQL, under a clock that the test sets."""
+
+import hashlib
+from contextlib import asynccontextmanager
+from functools import partial
+
+import msgspec
+import trio
+
+from vivero.core.bpmn.parser import parse
+from vivero.core.bpmn.reading.not_yet import ALL_KINDS
+from vivero.core.bpmn.resources import read_resource
+from vivero.core.commands.deployments import reference_of
+from vivero.core.records.catalogue import Deploy
+from vivero.core.records.instances import CreateInstance
+from vivero.engine.appender.calls import Append
+from vivero.engine.appender.task import Appender
+from vivero.engine.consumer.leadership import Consumer
+from vivero.engine.consumer.settings import ConsumerSettings
+from vivero.engine.definitions.cache import DefinitionCache
+from vivero.engine.supervision.beat import Beat
+from vivero.engine.supervision.settings import SupervisionSettings
+from vivero.engine.timers.settings import TimerSettings
+from vivero.engine.timers.task import Timers
+from vivero.storage.cluster import clock
+from vivero.storage.postgres import driver
+from vivero.storage.postgres.pool import Pool
+from vivero.storage.state.definitions import store_resources
+
+TENANT = "<default>"
+HEAD = (
+    '<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="https://example.org/tests"'
+    ' xmlns:zeebe="http://camunda.org/schema/zeebe/1.0">'
+)
+START_MS = 1_800_000_000_000
+"""The pinned time at which a bench begins: 2027-01-15."""
+
+
+def waits(expression, kind="timeDuration", id="p"):
+    """A process that waits for one timer and ends."""
+    return (
+        f'{HEAD}<process id="{id}" isExecutable="true"><startEvent id="start"/><intermediateCatchEvent id="wait">'
+        f"<timerEventDefinition><{kind}>{expression}</{kind}></timerEventDefinition></intermediateCatchEvent>"
+        '<endEvent id="end"/><sequenceFlow id="a" sourceRef="start" targetRef="wait"/>'
+        '<sequenceFlow id="b" sourceRef="wait" targetRef="end"/></process></definitions>'
+    ).encode()
+
+
+def starts(expression, kind="timeCycle", id="p", note=""):
+    """A process that a timer starts, and that can be started by hand, too."""
+    return (
+        f'{HEAD}<process id="{id}" name="{note}" isExecutable="true"><startEvent id="byHand"/><startEvent id="byTimer">'
+        f"<timerEventDefinition><{kind}>{expression}</{kind}></timerEventDefinition></startEvent>"
+        '<endEvent id="end"/><sequenceFlow id="a" sourceRef="byTimer" targetRef="end"/>'
+        '<sequenceFlow id="b" sourceRef="byHand" targetRef="end"/></process></definitions>'
+    ).encode()
+
+
+async def _read(content, name, _urgent):
+    return parse(content, name, enabled=ALL_KINDS)
+
+
+class EngineBench:
+    """The parts, and words for what tests do with them. `settled` waits for everything that was appended."""
+
+    def __init__(self, dsn, settings=None, consumer_settings=None, definition_settings=None) -> None:
+        self._dsn = dsn
+        self.settings = settings or TimerSettings()
+        self.ended = {}
+        self.answers = {}
+        self.changes = []
+        self.watermark = 0
+        self._moved = trio.Event()
+        connect = partial(driver.connect, dsn)
+        self._pool = Pool(lambda deadline: driver.connect(dsn, name="vivero test", deadline=deadline), 2)
+        self.definitions = DefinitionCache(self._pool.connection, definition_settings, _read)
+        self.consumer = Consumer(
+            lambda name: connect(name=name),
+            "test",
+            self.definitions,
+            self,
+            consumer_settings or ConsumerSettings(),
+            timer_rules=self.settings.rules,
+        )
+        self.appender = Appender(
+            lambda: connect(name="vivero test appender"),
+            appended=lambda *_: self.consumer.handover.wake(),
+            handed=lambda _partition, segment: self.consumer.handover.take(segment),
+            consumed=lambda _partition: self.consumer.handover.consumed(),
+            owned=lambda: (1,) if self.consumer.handover.leads else (),
+        )
+        self.timers = Timers(
+            lambda: connect(name="vivero test timers"), self.appender, settings, 1, lambda: self.timers_lead()
+        )
+        self.timers_lead = lambda: self.consumer.handover.leads
+        """Whether the timers are told that their node leads."""
+        self.connection: driver.Connection | None = None
+
+    # ---- what the consumer tells
+
+    def committed(self, _partition, watermark, outcomes, ended):
+        self.watermark = watermark
+        self.answers |= {outcome.position: outcome for outcome in outcomes}
+        self.ended |= {end.key: end.state for end in ended}
+        self.timers.committed(watermark)
+        self._moved.set()
+        self._moved = trio.Event()
+
+    def available(self, type, tenant, count):
+        pass
+
+    def piggybacked(self, _available):
+        return ()
+
+    def timers_changed(self, _partition, changes):
+        self.changes.append(changes)
+        self.timers.changed(changes)
+
+    def inbox_filled(self, partition):
+        self.appender.inbox_filled(partition)
+
+    def leads(self, _partition, epoch):
+        self.timers.term(epoch)
+
+    # ---- running
+
+    @asynccontextmanager
+    async def running(self):
+        """All three tasks, until the block ends: then they are cancelled wherever they are."""
+        self.connection = await driver.connect(self._dsn, name="vivero test")
+        try:
+            async with trio.open_nursery() as nursery:
+                for part in (self.appender, self.consumer, self.timers):
+                    nursery.start_soon(part.run, Beat(SupervisionSettings()))
+                yield self
+                nursery.cancel_scope.cancel()
+        finally:
+            self.connection.close()
+            self._pool.close()
+
+    async def until(self, condition, within_s=20):
+        """Wait for a condition that only commits can make true."""
+        with trio.fail_after(within_s):
+            while not condition():
+                await self._moved.wait()
+
+    async def until_value(self, expected, query, *values, within_s=20):
+        """Wait for a commit after which a query gives this value."""
+        with trio.fail_after(within_s):
+            while True:
+                moved = self._moved
+                if await self.value(query, *values) == expected:
+                    return
+                await moved.wait()
+
+    async def run(self, command):
+        """Append a command and wait for its answer."""
+        appended = await self.appender.append(Append(command, TENANT), deadline_s=10)
+        await self.until(lambda: appended.position in self.answers)
+        return self.answers[appended.position]
+
+    async def deploy(self, *contents):
+        for number, content in enumerate(contents):
+            reply = await self._deploy(f"{number}.bpmn", content)
+        return [process["processDefinitionKey"] for process in reply["processes"]]
+
+    async def deploy_form(self, content):
+        """The key of the version."""
+        (form,) = (await self._deploy("a.form", content))["forms"]
+        return form["formKey"]
+
+    async def _deploy(self, name, content):
+        return await self.deploy_together({name: content})
+
+    async def deploy_together(self, files):
+        """The answer to one deployment of these files."""
+        references = []
+        for name, content in files.items():
+            sha = hashlib.sha256(content).hexdigest()
+            await store_resources(self.connection, [(sha, content)])
+            parsed = read_resource(name, content, enabled=ALL_KINDS)
+            assert not parsed.problems, parsed.problems
+            self.definitions.put(sha, parsed)
+            references.append(reference_of(parsed, sha))
+        outcome = await self.run(Deploy(tuple(references)))
+        assert outcome.rejection is None, outcome.rejection
+        return msgspec.json.decode(outcome.response)
+
+    async def create(self, process_id="p", count=1, **variables):
+        """Instances of a process, appended together."""
+        raw = {name: msgspec.Raw(msgspec.json.encode(value)) for name, value in variables.items()}
+        items = [Append(CreateInstance(process_id, variables=raw), TENANT)] * count
+        appended = await self.appender.append_all(items, deadline_s=10)
+        await self.until(lambda: self.watermark >= appended[-1].position)
+
+    async def set_clock(self, at_ms):
+        await clock.pin(self.connection, at_ms)
+        self.timers.clock_changed()
+
+    async def rows(self, query, *values):
+        return (await self.connection.execute(query, values)).rows
+
+    async def value(self, query, *values):
+        return (await self.rows(query, *values))[0][0]

@@ -1,0 +1,5 @@
+"""Commands that show: health, figures, instances, jobs, incidents, definitions, histories.
+
+Entry: `lists`, `show`, `status`.
+Imports: core, client, config, shared, terminal.
+"""

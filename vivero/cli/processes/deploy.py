@@ -1,0 +1,47 @@
+"""The command `deploy`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from vivero.cli.shared.files import FILES
+from vivero.cli.shared.options import json_option, say
+from vivero.cli.shared.server_options import address_option, talk
+
+
+@click.command()
+@FILES
+@address_option
+@json_option
+def deploy(files: tuple[Path, ...], address: str | None, as_json: bool) -> None:
+    """Deploy all BPMN files and forms, or none if one has a problem.
+
+    A directory stands for its files .bpmn and .form, also those in directories below. A process or form that did not
+    change since its last deployment keeps its version.
+
+    \b
+    Examples:
+      vivero deploy claim.bpmn review-claim.form
+      vivero deploy models/
+    """
+    answer = talk(address, lambda client: client.deploy(files))
+    if as_json:
+        say(answer)
+        return
+    if "deployments" not in answer:
+        click.echo(f"queued as command {answer['commandPosition']}")
+        return
+    for item in answer["deployments"]:
+        if (process := item["processDefinition"]) is not None:
+            click.echo(
+                f"{process['processDefinitionId']} version {process['processDefinitionVersion']}"
+                f" (key {process['processDefinitionKey']}) from {process['resourceName']}"
+            )
+        elif (form := item["form"]) is not None:
+            click.echo(
+                f"form {form['formId']} version {form['version']} (key {form['formKey']}) from {form['resourceName']}"
+            )
+    for warning in answer.get("warnings", ()):
+        click.echo(f"warning: {warning}", err=True)

@@ -1,0 +1,165 @@
+"""The commands `job …`: complete, fail and change jobs by hand, without a worker."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from vivero.cli.shared.each import keys_argument, try_each
+from vivero.cli.shared.groups import Group
+from vivero.cli.shared.options import VARIABLES, Seconds, backoff_option, json_option
+from vivero.cli.shared.server_options import address_option
+from vivero.client.rest import Client, Document, path_part
+
+
+@click.group(cls=Group)
+def job() -> None:
+    """Complete, fail and change jobs by hand, without a worker. `vivero jobs` lists them.
+
+    \b
+    Examples:
+      vivero job complete 2251799813685266 --variables '{"inStock": true}'
+      vivero job fail 2251799813685266 --message 'no paper' --retries 2
+      vivero job error 2251799813685266 --code out-of-stock
+      vivero job update 2251799813685266 --retries 3
+    """
+
+
+def _change(
+    address: str | None,
+    keys: tuple[str, ...],
+    as_json: bool,
+    done: str,
+    path: str,
+    body: Document,
+    method: str = "POST",
+) -> None:
+    async def work(client: Client, key: str) -> None:
+        await client.request(method, f"/v2/jobs/{path_part(key)}{path}", body)
+
+    try_each(address, keys, work, done, as_json=as_json, explain=_how_it_ended)
+
+
+async def _how_it_ended(client: Client, key: str) -> str | None:
+    for found in (await client.search("jobs", {"jobKey": key})).items:
+        if found["endTime"] is not None:
+            return f"job {key} ended already: {found['state']} at {found['endTime']}"
+    return None
+
+
+@job.command()
+@keys_argument()
+@VARIABLES
+@address_option
+@json_option
+def complete(keys: tuple[str, ...], variables: dict[str, Any], address: str | None, as_json: bool) -> None:
+    """Complete jobs, with variables for the process.
+
+    \b
+    Example:
+      vivero job complete 2251799813685266 --variables '{"inStock": true}'
+    """
+    _change(address, keys, as_json, "completed", "/completion", {"variables": variables})
+
+
+@job.command()
+@keys_argument()
+@click.option("--message", default="", metavar="TEXT", help="Why it failed.")
+@click.option(
+    "--retries",
+    type=click.IntRange(0),
+    metavar="N",
+    default=0,
+    show_default=True,
+    help="Retries that remain; without any the job gets an incident.",
+)
+@backoff_option
+@VARIABLES
+@address_option
+@json_option
+def fail(
+    keys: tuple[str, ...],
+    message: str,
+    retries: int,
+    backoff_s: float,
+    variables: dict[str, Any],
+    address: str | None,
+    as_json: bool,
+) -> None:
+    """Fail jobs.
+
+    \b
+    Example:
+      vivero job fail 2251799813685266 --message 'no paper' --retries 2
+    """
+    body = {
+        "errorMessage": message,
+        "retries": retries,
+        "retryBackOff": round(backoff_s * 1000),
+        "variables": variables,
+    }
+    _change(address, keys, as_json, "failed", "/failure", body)
+
+
+@job.command()
+@keys_argument()
+@click.option("--code", required=True, metavar="CODE", help="The code of the BPMN error.")
+@click.option("--message", metavar="TEXT", help="The error's message.")
+@VARIABLES
+@address_option
+@json_option
+def error(
+    keys: tuple[str, ...],
+    code: str,
+    message: str | None,
+    variables: dict[str, Any],
+    address: str | None,
+    as_json: bool,
+) -> None:
+    """Throw a BPMN error from jobs. The process may catch it; otherwise it becomes an incident.
+
+    \b
+    Example:
+      vivero job error 2251799813685266 --code out-of-stock
+    """
+    body = {"errorCode": code, "errorMessage": message, "variables": variables}
+    _change(address, keys, as_json, "threw an error from", "/error", body)
+
+
+@job.command()
+@keys_argument()
+@click.option("--retries", type=click.IntRange(1), metavar="N", help="New retries.")
+@click.option("--priority", type=int, metavar="N", help="A new priority.")
+@click.option(
+    "--timeout",
+    "timeout_s",
+    type=Seconds(0.001),
+    metavar="S",
+    help="The lease of its worker ends in S seconds.",
+)
+@address_option
+@json_option
+def update(
+    keys: tuple[str, ...],
+    retries: int | None,
+    priority: int | None,
+    timeout_s: float | None,
+    address: str | None,
+    as_json: bool,
+) -> None:
+    """Change retries, priority or lease of jobs.
+
+    \b
+    Example:
+      vivero job update 2251799813685266 --retries 3
+    """
+    changes = {
+        "retries": retries,
+        "priority": priority,
+        "timeout": None if timeout_s is None else round(timeout_s * 1000),
+    }
+    chosen = {name: value for name, value in changes.items() if value is not None}
+    if not chosen:
+        raise click.UsageError("say what to change: --retries, --priority or --timeout")
+    _change(address, keys, as_json, "updated", "", {"changeset": chosen}, "PATCH")

@@ -1,0 +1,84 @@
+"""What a client takes from the environment: the server's address, credentials, proxies, certificates."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+import httpx
+
+from vivero.client.answers import BadAddress, NotSendable, unfit
+
+DEFAULT_ADDRESS = "http://localhost:8080"
+ADDRESS_VARIABLES = ("VIVERO_ADDRESS", "CAMUNDA_REST_ADDRESS")
+
+Credentials = str | tuple[str, str]
+"""An API token or a bearer token; or a user's name and password."""
+
+
+def address_from(given: str | None = None, environment: Mapping[str, str] | None = None) -> str:
+    """The server's address, without `/v2`: the given one, one of the environment, or the default. Raises BadAddress."""
+    environment = os.environ if environment is None else environment
+    found = [value for value in (given, *map(environment.get, ADDRESS_VARIABLES)) if value]
+    return normalised(found[0] if found else DEFAULT_ADDRESS)
+
+
+def normalised(address: str) -> str:
+    """`http://host:port` for any of the usual spellings of an address. Raises BadAddress."""
+    whole = address if "://" in address else f"http://{address}"
+    try:
+        parts = urlsplit(whole)
+        port = f":{parts.port}" if parts.port is not None else ""
+    except ValueError as error:
+        raise BadAddress(f"'{address}' is not a valid server address: {error}") from error
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise BadAddress(f"'{address}' is not a valid server address: use the form {DEFAULT_ADDRESS}")
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return f"{parts.scheme}://{host}{port}{parts.path.rstrip('/').removesuffix('/v2')}"
+
+
+def credentials_from(environment: Mapping[str, str] | None = None) -> Credentials | None:
+    """The credentials in the environment: VIVERO_TOKEN, or VIVERO_USERNAME and VIVERO_PASSWORD."""
+    environment = os.environ if environment is None else environment
+    if token := environment.get("VIVERO_TOKEN"):
+        return token
+    username = environment.get("VIVERO_USERNAME")
+    return (username, environment.get("VIVERO_PASSWORD", "")) if username else None
+
+
+UNPACKED = {"accept-encoding": "identity"}
+
+
+def http_client(
+    address: str, credentials: Credentials | None, timeout_s: float, transport: httpx.AsyncBaseTransport | None = None
+) -> httpx.AsyncClient:
+    """A client for a server. Raises NotSendable if the environment or the credentials do not allow one."""
+    secure = address.startswith("https:")
+    try:
+        return httpx.AsyncClient(
+            base_url=address,
+            timeout=timeout_s,
+            trust_env=not _is_loopback(address),  # the environment's proxy cannot reach our loopback interface
+            verify=httpx.create_ssl_context() if secure else True,  # as SSL_CERT_FILE says
+            transport=transport,
+            auth=credentials if isinstance(credentials, tuple) else None,
+            headers=UNPACKED | (_bearer(credentials) if isinstance(credentials, str) else {}),
+        )
+    except (OSError, ValueError, ImportError, httpx.InvalidURL) as error:
+        # such as a proxy of the environment that is no URL, or certificates that cannot be read
+        raise NotSendable(f"a client for {address} cannot be made: {unfit(error)}") from error
+
+
+def _bearer(token: str) -> dict[str, str]:
+    """The header with a token. Raises NotSendable, without the token."""
+    if not token:
+        return {}
+    if not (token.isascii() and token.isprintable()):
+        raise NotSendable("the token has characters that a token cannot have, such as the end of a line")
+    return {"authorization": f"Bearer {token}"}
+
+
+def _is_loopback(address: str) -> bool:
+    host = urlsplit(address).hostname or ""
+    return host in ("localhost", "::1") or host.startswith("127.")

@@ -1,0 +1,149 @@
+"""Results of the client's requests: answers and pages, or exceptions whose texts are one readable line."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from vivero.api.access.whole_answers import read_whole
+
+Document = dict[str, Any]
+
+UNAUTHORIZED = 401
+MAX_ANSWER_BYTES = 256 * 1024 * 1024
+"""No answer of a server is as large: pages of searches have 32 MiB."""
+MAX_SHOWN = 200
+"""Characters of a value that a message shows."""
+_REJECTED = re.compile(r"^Command '\w+' rejected with code '\w+': ")
+"""The beginning of Camunda's details of rejections. It repeats the title."""
+
+
+class ClientError(Exception):
+    """Base of all failures of a request."""
+
+
+class NotSendable(ClientError):
+    """The request cannot be sent: a value has no form in JSON, in a header or in a URL, or the environment is wrong."""
+
+
+def unfit(error: Exception) -> str:
+    """The reason why a value cannot be sent, for a message."""
+    if isinstance(error, UnicodeEncodeError):
+        return f"the text {error.object[:MAX_SHOWN]!a} has bytes that are not {error.encoding.upper()}"
+    return str(error)
+
+
+class BadAddress(ClientError):
+    """The text is not an address of a server."""
+
+
+class Unreachable(ClientError):
+    """No server answers, or the answer is incomplete. `in_doubt`: the server may have accepted the request."""
+
+    def __init__(self, message: str, *, in_doubt: bool = False) -> None:
+        super().__init__(message)
+        self.in_doubt = in_doubt
+
+
+class ApiError(ClientError):
+    """The server answered with a problem (RFC 9457). `position` is the command's position, if it is in the log."""
+
+    def __init__(self, status: int, title: str, detail: str, position: int | None, members: Document) -> None:
+        key = members.get("processInstanceKey")
+        about = "" if key is None else f"; the process instance is {key}"
+        if status == UNAUTHORIZED:
+            about += ". Set VIVERO_TOKEN, or VIVERO_USERNAME and VIVERO_PASSWORD"
+        super().__init__(f"{_REJECTED.sub('', detail) or title} ({status} {title}){about}")
+        self.status = status
+        self.title = title
+        self.detail = detail
+        self.position = position
+        self.members = members
+
+
+class Missing(ClientError, KeyError):
+    """An answer lacks a member that every Vivero server sends."""
+
+    def __str__(self) -> str:
+        return f"the answer has no '{self.args[0]}': is it a Vivero server?"
+
+
+class Members(Document):
+    """An object of an answer. Reading a member that it lacks is an error of the client, of one readable line."""
+
+    def __missing__(self, name: str) -> Any:
+        raise Missing(name)
+
+
+async def whole(response: httpx.Response) -> httpx.Response:
+    """The response with its whole body. Raises ClientError if it is too large, or packed: few bytes unpack to many."""
+    if response.headers.get("content-encoding", "identity") != "identity":
+        raise ClientError(f"the answer of {response.url} is packed, although the client did not ask for that")
+    body = await read_whole(response, MAX_ANSWER_BYTES)
+    if body is None:
+        raise ClientError(f"the answer of {response.url} has more than {MAX_ANSWER_BYTES >> 20} MiB")
+    return httpx.Response(
+        response.status_code,
+        headers=response.headers,
+        content=body,
+        request=response.request,
+        extensions=response.extensions,
+    )
+
+
+def plain(value: Any) -> Any:
+    """The value with usual dictionaries: what a user's data lack is no error of the answer."""
+    if isinstance(value, dict):
+        return {name: plain(item) for name, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, list) else value
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer. `body`: decoded JSON, None without content. `position`: the command's position in the log, if any."""
+
+    status: int
+    body: Any
+    position: int | None
+
+    @property
+    def document(self) -> Document:
+        """The body of an answer that has one. Raises ClientError if it is empty: something else has answered."""
+        if self.body is None:
+            raise ClientError("the answer is empty: is it a Vivero server?")
+        document: Document = self.body
+        return document
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of a search. `after` is the cursor of the next page, None on the last."""
+
+    items: list[Document]
+    total: int
+    """The number of all matches, at most 10,000."""
+    after: str | None
+    has_more: bool = False
+    """Whether there are more matches than `total`."""
+
+
+def answer_of(response: httpx.Response) -> Answer:
+    """The answer of a response. Raises ApiError, and ClientError if it does not come from a server of ours."""
+    position = response.headers.get("command-position")
+    number = int(position) if position is not None and position.isdecimal() else None
+    try:
+        body = response.json(object_hook=Members) if response.content else None
+    except (ValueError, RecursionError) as error:
+        if response.is_success:
+            raise ClientError(f"the answer of {response.url} is not JSON: is it a Vivero server?") from error
+        body = None
+    if response.is_success:
+        if body is not None and not isinstance(body, dict):
+            raise ClientError(f"the answer of {response.url} is not a JSON object: is it a Vivero server?")
+        return Answer(response.status_code, body, number)
+    members = body if isinstance(body, dict) else {}
+    title = members.get("title") or response.reason_phrase or "no reason given"
+    raise ApiError(response.status_code, str(title), str(members.get("detail") or ""), number, members)

@@ -1,0 +1,469 @@
+"""A small client of the REST API for the command line and the demonstration. Applications use an official client.
+
+    async with Client(address) as client:
+        created = await client.create("order", {"total": 30})
+
+The client runs under Trio. Every failure is an exception whose text is one readable line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from vivero.client.addresses import Credentials, address_from, credentials_from, http_client, normalised
+from vivero.client.answers import (
+    Answer,
+    ApiError,
+    BadAddress,
+    ClientError,
+    Document,
+    Members,
+    Missing,
+    NotSendable,
+    Page,
+    Unreachable,
+    answer_of,
+    plain,
+    unfit,
+    whole,
+)
+from vivero.config.files import Unreadable, read_bytes
+
+__all__ = [
+    "Answer",
+    "ApiError",
+    "BadAddress",
+    "Client",
+    "ClientError",
+    "Credentials",
+    "Document",
+    "Missing",
+    "NotSendable",
+    "Page",
+    "Unreachable",
+    "address_from",
+    "credentials_from",
+    "normalised",
+    "path_part",
+    "trace_headers",
+]
+
+TIMEOUT_S = 30.0
+_ERROR_NUMBER = re.compile(r"^\[Errno -?\d+\] ")
+PAGE_ITEMS = 100
+"""Items that a search requests at a time."""
+
+
+def path_part(text: str) -> str:
+    """A text as one part of a path."""
+    try:
+        return quote(text, safe="")
+    except UnicodeEncodeError as error:  # an argument that was not UTF-8
+        raise NotSendable(unfit(error)) from error
+
+
+class Client:
+    """A connection to one server. Open it with `async with`.
+
+    `credentials` are those of the environment by default. An empty text sends none.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        *,
+        timeout_s: float = TIMEOUT_S,
+        transport: httpx.AsyncBaseTransport | None = None,
+        credentials: Credentials | None = None,
+    ) -> None:
+        found = credentials_from() if credentials is None else credentials
+        self.address = normalised(address)
+        self._http = http_client(self.address, found, timeout_s, transport)
+
+    async def __aenter__(self) -> Client:
+        await self._http.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._http.__aexit__(kind, error, trace)
+
+    async def request(self, method: str, path: str, body: Any = None, **options: Any) -> Answer:
+        """Send a request, with `body` as JSON. Raises ApiError, Unreachable."""
+        if body is not None:
+            options["json"] = body
+        return answer_of(await self._send(method, path, **options))
+
+    async def _send(self, method: str, path: str, **options: Any) -> httpx.Response:
+        """Raises Unreachable."""
+        try:
+            async with self._http.stream(method, path, **options) as response:
+                return await whole(response)
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            if "WRONG_VERSION_NUMBER" in str(error):
+                plain = self.address.replace("https:", "http:", 1)
+                raise Unreachable(f"the server at {self.address} does not speak TLS: use {plain}") from error
+            raise Unreachable(
+                f"no server answers at {self.address} ({_reason(error)}): is `vivero up` running?"
+            ) from error
+        except (ValueError, OverflowError, RecursionError, httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
+            raise NotSendable(f"the request cannot be sent to {self.address}: {unfit(error)}") from error
+        except httpx.HTTPError as error:
+            raise Unreachable(f"{self.address} did not answer: {_reason(error)}", in_doubt=True) from error
+
+    # ------------------------------------------------------------------------------------------------ the server
+
+    async def healthy(self) -> bool:
+        """True if every part of the server makes progress."""
+        try:
+            await self.request("GET", "/v2/status")
+        except ApiError as error:
+            if error.status == 503:
+                return False
+            raise
+        return True
+
+    async def metrics(self) -> str:
+        """The metrics of the node in the text format of Prometheus."""
+        return await self.text("/metrics")
+
+    async def text(self, path: str) -> str:
+        """A document that is not JSON."""
+        response = await self._send("GET", path)
+        if not response.is_success:
+            answer_of(response)
+        return response.text
+
+    async def processes(self) -> Document:
+        """The processes of the program whose admin port is this client's address, healthy or not."""
+        try:
+            return await self._get("/status")
+        except ApiError as error:
+            if error.status == 503 and "processes" in error.members:
+                return error.members
+            raise
+
+    async def topology(self) -> Document:
+        """The nodes, their partitions and versions."""
+        return await self._get("/v2/topology")
+
+    async def nodes(self) -> Document:
+        """All nodes of the cluster, and the partitions that they lead."""
+        return await self._get("/cluster/nodes")
+
+    async def figures(self) -> Document:
+        """Figures of the whole database: backlog, what runs and waits, the size. Those that took too long are null."""
+        return await self._get("/cluster/figures")
+
+    async def node_status(self) -> Document:
+        """The health of the node that answers, what the machine gives it, and figures of its tasks and partitions."""
+        return await self._get("/cluster/status")
+
+    async def set_draining(self, node: str, draining: bool) -> None:
+        """Make a node hand its partitions over, or take that back."""
+        await self.request("PUT" if draining else "DELETE", f"/cluster/nodes/{path_part(node)}/draining")
+
+    async def set_log_levels(self, node: str, levels: Mapping[str, str]) -> None:
+        """Change the levels of a node's loggers; an empty mapping takes that back."""
+        path = f"/cluster/nodes/{path_part(node)}/log-levels"
+        await (self.request("PUT", path, {"levels": dict(levels)}) if levels else self.request("DELETE", path))
+
+    # -------------------------------------------------------------------------------------------- background jobs
+
+    async def add_background_job(
+        self,
+        type: str,
+        payload: Any = None,
+        execute_at: str | None = None,
+        unique_key: str | None = None,
+        allow_unknown_type: bool = False,
+    ) -> Document:
+        """Add an execution of a type of background job; its id. An unknown type is refused unless it is allowed."""
+        body = {"type": type, "payload": payload, "executeAt": execute_at, "uniqueKey": unique_key}
+        if allow_unknown_type:
+            body["allowUnknownType"] = True
+        return (await self.request("POST", "/background-jobs", body)).document
+
+    async def background_jobs(self, filter: Mapping[str, Any], first: int = 0, limit: int = 100) -> Document:
+        """Executions that have not succeeded, the one that is due last first."""
+        body = {"filter": filter, "page": {"from": first, "limit": limit}}
+        return (await self.request("POST", "/background-jobs/search", body)).document
+
+    async def background_job(self, id: str) -> Document:
+        """One execution."""
+        return await self._get(f"/background-jobs/{path_part(id)}")
+
+    async def change_background_job(self, id: str, action: str) -> None:
+        """`run`, `retry`, `cancel` or `delete` an execution."""
+        path = f"/background-jobs/{path_part(id)}"
+        await (self.request("DELETE", path) if action == "delete" else self.request("POST", f"{path}/{action}"))
+
+    async def delete_background_jobs(self, filter: Mapping[str, Any]) -> Document:
+        """Delete some executions that match; how many, and whether more match."""
+        return (await self.request("POST", "/background-jobs/deletion", {"filter": filter})).document
+
+    async def background_job_types(self) -> Document:
+        """The types that have executions, are paused, or are known to a node."""
+        return await self._get("/background-job-types")
+
+    async def background_job_consumers(self) -> Document:
+        """How far each consumer of events is in each partition."""
+        return await self._get("/background-job-consumers")
+
+    async def pause_background_jobs(self, type: str, paused: bool) -> None:
+        """Begin no runs of a type on any node, or do so again."""
+        await self.request("PUT" if paused else "DELETE", f"/background-job-types/{path_part(type)}/pause")
+
+    async def drop_background_job_consumer(self, type: str) -> None:
+        """Forget a consumer of events that no node runs any more."""
+        await self.request("DELETE", f"/background-job-consumers/{path_part(type)}")
+
+    async def deliveries(self, state: str | None = None, limit: int = 100) -> Document:
+        """Deliveries of the outbox webhook that wait or are dead letters."""
+        body = {"filter": {"state": state}, "page": {"limit": limit}}
+        return (await self.request("POST", "/outbox/search", body)).document
+
+    async def delivery(self, id: str) -> Document:
+        """One delivery, with its document."""
+        return await self._get(f"/outbox/{path_part(id)}")
+
+    async def change_delivery(self, id: str, action: str) -> None:
+        """`retry` or `drop` a dead letter."""
+        path = f"/outbox/{path_part(id)}"
+        await (self.request("DELETE", path) if action == "drop" else self.request("POST", f"{path}/retry"))
+
+    async def command(self, position: int) -> Document:
+        """The command at a position of the log, with its outcome and events."""
+        return await self._get(f"/v2/commands/{position}")
+
+    # ------------------------------------------------------------------------------------------------- processes
+
+    async def deploy(self, files: Iterable[Path]) -> Document:
+        """Deploy all files, or none if one has a problem."""
+        try:
+            parts = [("resources", (file.name, read_bytes(file), "application/octet-stream")) for file in files]
+        except Unreadable as error:
+            raise ClientError(str(error)) from error
+        return (await self.request("POST", "/v2/deployments", files=parts)).document
+
+    async def create(
+        self,
+        process_id: str,
+        variables: Mapping[str, Any] | None = None,
+        *,
+        version: int | None = None,
+        business_id: str | None = None,
+        tags: Iterable[str] = (),
+        await_s: float | None = None,
+    ) -> Document:
+        """Start a process by its id. With `await_s`, wait up to this many seconds for its end."""
+        body: Document = {"processDefinitionId": process_id, "variables": dict(variables or {})}
+        if version is not None:
+            body["processDefinitionVersion"] = version
+        if business_id is not None:
+            body["businessId"] = business_id
+        if tags := list(tags):
+            body["tags"] = tags
+        patience_s = TIMEOUT_S
+        if await_s is not None:
+            body |= {"awaitCompletion": True, "requestTimeout": int(await_s * 1000)}
+            patience_s += await_s
+        return (await self.request("POST", "/v2/process-instances", body, timeout=patience_s)).document
+
+    async def trace(self, instance_key: str) -> AsyncIterator[Document]:
+        """Yield the commands of a process instance, oldest first. Their `lines` describe the events."""
+        path = f"/v2/process-instances/{path_part(instance_key)}/trace"
+        page = (await self.request("GET", path)).document
+        while True:
+            for item in page["items"]:
+                yield item
+            if page["next"] is None:
+                return
+            page = (await self.request("GET", f"{path}?after={page['next']}")).document
+
+    async def cancel(self, instance_key: str) -> Answer:
+        """End an instance and everything in it."""
+        return await self.request("POST", f"/v2/process-instances/{path_part(instance_key)}/cancellation", {})
+
+    async def instance(self, key: str) -> Document:
+        """The process instance with a key."""
+        return await self._get(f"/v2/process-instances/{path_part(key)}")
+
+    async def set_variables(self, scope_key: str, variables: Mapping[str, Any]) -> Answer:
+        """Set variables in the scope of a process instance or an element instance."""
+        path = f"/v2/element-instances/{path_part(scope_key)}/variables"
+        return await self.request("PUT", path, {"variables": dict(variables)})
+
+    async def fire(self, timer_key: str) -> Answer:
+        """Fire a timer now."""
+        return await self.request("POST", f"/v2/timers/{path_part(timer_key)}/trigger")
+
+    # ------------------------------------------------------------------------------------------- batch operations
+
+    async def create_batch_operation(self, path: str, filter: Mapping[str, Any]) -> str:
+        """Change everything that matches: process-instances/cancellation, incidents/resolution, … Returns the key."""
+        key: str = (await self.request("POST", f"/v2/{path}", {"filter": dict(filter)})).document["batchOperationKey"]
+        return key
+
+    async def batch_operation(self, key: str) -> Document:
+        """The state and the counts of a batch operation."""
+        return await self._get(f"/v2/batch-operations/{path_part(key)}")
+
+    async def change_batch_operation(self, key: str, action: str) -> None:
+        """The `suspension`, `resumption` or `cancellation` of a batch operation."""
+        await self.request("POST", f"/v2/batch-operations/{path_part(key)}/{action}", {})
+
+    # -------------------------------------------------------------------------------------------------- searches
+
+    async def search(
+        self,
+        resource: str,
+        filter: Mapping[str, Any] | None = None,
+        *,
+        sort: str | None = None,
+        descending: bool = False,
+        limit: int = PAGE_ITEMS,
+        after: str | None = None,
+        whole_values: bool = False,
+    ) -> Page:
+        """One page of a resource: process-instances, jobs, incidents, variables, element-instances, and so on.
+
+        `whole_values`: long values of variables are not truncated.
+        """
+        page: Document = {"limit": limit} | ({} if after is None else {"after": after})
+        body: Document = {"filter": dict(filter or {}), "page": page}
+        if sort is not None:
+            body["sort"] = [{"field": sort, "order": "DESC" if descending else "ASC"}]
+        query = "?truncateValues=false" if whole_values else ""
+        found = (await self.request("POST", f"/v2/{resource}/search{query}", body)).document
+        items, about = _objects(found["items"]), found["page"]
+        if not isinstance(about, dict):
+            raise ClientError("the answer has no page: is it a Vivero server?")
+        last = about["endCursor"] if len(items) == limit else None
+        return Page(items, about["totalItems"], last, bool(about.get("hasMoreTotalItems")))
+
+    async def search_all(
+        self, resource: str, filter: Mapping[str, Any] | None = None, **options: Any
+    ) -> AsyncIterator[Document]:
+        """Yield all matches, page by page."""
+        after = None
+        while True:
+            page = await self.search(resource, filter, after=after, **options)
+            for item in page.items:
+                yield item
+            after = page.after
+            if after is None:
+                return
+
+    # ------------------------------------------------------------------------------------------ incidents and jobs
+
+    async def incident(self, key: str) -> Document:
+        """The incident with a key."""
+        return await self._get(f"/v2/incidents/{path_part(key)}")
+
+    async def resolve(self, incident_key: str) -> Answer:
+        """Resolve an incident: the server retries the failed step."""
+        return await self.request("POST", f"/v2/incidents/{path_part(incident_key)}/resolution", {})
+
+    async def repair(
+        self, incident_key: str, variables: Mapping[str, Any] | None = None, retries: int = 1
+    ) -> list[int]:
+        """Resolve an incident: first set `variables` in its element's scope, and give its job retries if it has none.
+
+        Returns the positions of the commands.
+        """
+        incident = await self.incident(incident_key)
+        answers = []
+        if variables:
+            answers.append(await self.set_variables(incident["elementInstanceKey"], variables))
+        if incident["jobKey"] is not None:
+            jobs = await self.search("jobs", {"jobKey": incident["jobKey"]})
+            if any(job["retries"] == 0 for job in jobs.items):
+                answers.append(await self.set_retries(incident["jobKey"], retries))
+        answers.append(await self.resolve(incident_key))
+        return [answer.position for answer in answers if answer.position is not None]
+
+    async def set_retries(self, job_key: str, retries: int) -> Answer:
+        """Set a job's number of retries."""
+        return await self.request("PATCH", f"/v2/jobs/{path_part(job_key)}", {"changeset": {"retries": retries}})
+
+    async def activate(self, type: str, *, worker: str, timeout_ms: int, limit: int, wait_ms: int) -> list[Document]:
+        """Lease up to `limit` jobs for `timeout_ms`. Waits up to `wait_ms` for the first."""
+        body = {
+            "type": type,
+            "worker": worker,
+            "timeout": timeout_ms,
+            "maxJobsToActivate": limit,
+            "requestTimeout": wait_ms,
+            "withLease": True,
+        }
+        answer = await self.request("POST", "/v2/jobs/activation", body, timeout=wait_ms / 1000 + TIMEOUT_S)
+        return [_usable(job) for job in _objects(answer.document.get("jobs"))]
+
+    async def complete(self, job: Document, variables: Mapping[str, Any]) -> Answer:
+        """Complete an activated job."""
+        body = {"variables": dict(variables), "jobLeaseToken": job["jobLeaseToken"]}
+        return await self.request("POST", f"/v2/jobs/{job['jobKey']}/completion", body, headers=trace_headers(job))
+
+    async def fail(self, job: Document, message: str, retries: int, backoff_ms: int = 0) -> Answer:
+        """Fail an activated job. With 0 `retries`, an incident is created."""
+        body = {
+            "retries": retries,
+            "errorMessage": message,
+            "retryBackOff": backoff_ms,
+            "jobLeaseToken": job["jobLeaseToken"],
+        }
+        return await self.request("POST", f"/v2/jobs/{job['jobKey']}/failure", body, headers=trace_headers(job))
+
+    async def throw_error(self, job: Document, code: str, message: str, variables: Mapping[str, Any]) -> Answer:
+        """Throw a BPMN error from an activated job."""
+        body = {
+            "errorCode": code,
+            "errorMessage": message,
+            "variables": dict(variables),
+            "jobLeaseToken": job["jobLeaseToken"],
+        }
+        return await self.request("POST", f"/v2/jobs/{job['jobKey']}/error", body, headers=trace_headers(job))
+
+    async def end_lease(self, job: Document) -> Answer:
+        """Give an activated job back: its lease ends, and others can activate it."""
+        body = {"changeset": {"timeout": 1}, "jobLeaseToken": job["jobLeaseToken"]}
+        return await self.request("PATCH", f"/v2/jobs/{job['jobKey']}", body)
+
+    async def _get(self, path: str) -> Document:
+        return (await self.request("GET", path)).document
+
+
+def _objects(items: Any) -> list[Document]:
+    """The items of an answer. Raises ClientError if they are no list of objects."""
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        raise ClientError("the answer has no list of objects: is it a Vivero server?")
+    return items
+
+
+def _usable(job: Document) -> Document:
+    """An activated job, whose variables are plain data. Raises ClientError if it lacks what its report needs."""
+    for name in ("jobKey", "jobLeaseToken", "retries"):
+        _ = job[name]
+    return Members(job, variables=plain(job["variables"]))
+
+
+def trace_headers(job: Document) -> dict[str, str]:
+    """The headers by which requests about an activated job continue its trace; none if it is not sampled."""
+    headers = job.get("customHeaders") or {}
+    return {name: str(headers[name]) for name in ("traceparent", "tracestate") if name in headers}
+
+
+def _reason(error: Exception) -> str:
+    cause: BaseException | None = error
+    while cause is not None and not str(cause):
+        cause = cause.__cause__ or cause.__context__
+    return _ERROR_NUMBER.sub("", str(cause)) if cause is not None else type(error).__name__

@@ -1,0 +1,99 @@
+"""The connections and the memory that a program needs, as each process has its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+
+from vivero.config.roles import Role
+from vivero.config.sections import Config
+
+CHORES = 2
+"""Chores that use the database at the same time."""
+OF_A_PARTITION = 3
+"""Two of its consumer, one of its timers."""
+SPARE = 2
+"""Connections for commands, and for one that is opened again while its session still ends."""
+BASE_BYTES = 150_000_000
+"""A process without load: code, models, buffers."""
+
+
+def connections(config: Config) -> int:
+    """How many connections one process has to PostgreSQL at most, if it leads all partitions."""
+    size = config.database.pool_size
+    pools = 2 * size + max(1, size // 4)
+    shared = 3  # appender, notification listener, announcer
+    needed = 1  # the registration of the node
+    if config.has_role(Role.API, Role.ENGINE):
+        needed += pools + shared
+    if config.has_role(Role.API):
+        needed += 1  # completions
+        needed += size if config.tenants.enabled else 0  # reads with the second role
+    if config.has_role(Role.ENGINE):
+        needed += OF_A_PARTITION * config.partitions + 2  # trials, batch operations
+    if config.works_connectors:
+        needed += 1  # its jobs
+        needed += 0 if config.has_role(Role.API, Role.ENGINE) else size + shared  # models, the commands of its jobs
+    if config.has_role(Role.ENGINE, Role.JOBS):
+        needed += 1 + CHORES  # the dispatcher of the chores, and their statements
+    if config.has_role(Role.JOBS) and config.metrics.enabled and config.metrics.database_every_s:
+        needed += 1  # figures of the database
+    if config.has_role(Role.JOBS) and (config.jobs.module is not None or config.outbox.url):
+        needed += 1 + config.jobs.max_concurrent  # the dispatcher, the transactions of its runs
+    return needed
+
+
+def memory_bytes(config: Config) -> int:
+    """The memory of one process, with its compute processes, when all budgets are used up."""
+    api = config.http.memory_bytes + config.api.pages_bytes + config.api.activations_bytes
+    compute = config.compute.places(config.processes) * config.compute.memory_bytes
+    serves = config.has_role(Role.API, Role.ENGINE)
+    engine = config.consumer.cache_bytes
+    return BASE_BYTES + config.has_role(Role.API) * api + config.has_role(Role.ENGINE) * engine + serves * compute
+
+
+def fitted(config: Config, granted: int) -> Config | None:
+    """The settings with pools that need no more than `granted` connections in all processes of a program.
+
+    The pools of requests shrink first, then the number of background jobs that run at once. None: not even the smallest
+    fit. A program whose pools had to shrink leaves some connections to commands.
+    """
+    if connections(config) * config.processes <= granted:
+        return config
+    smaller = list(_smaller(config))
+    for free in (SPARE, 0):
+        for one in smaller:
+            if connections(one) * config.processes + free <= granted:
+                return one
+    return None
+
+
+def smallest(config: Config) -> int:
+    """How many connections all processes need at least."""
+    *_, last = config, *_smaller(config)
+    return connections(last) * config.processes
+
+
+def _smaller(config: Config) -> Iterator[Config]:
+    """The settings with ever smaller pools."""
+    for size in range(config.database.pool_size - 1, 0, -1):
+        yield replace(config, database=replace(config.database, pool_size=size))
+    database = replace(config.database, pool_size=1)
+    for most in range(config.jobs.max_concurrent - 1, 0, -1):
+        jobs = replace(config.jobs, max_concurrent=most, min_concurrent=min(config.jobs.min_concurrent, most))
+        yield replace(config, database=database, jobs=jobs)
+
+
+def too_little_memory(config: Config, physical_bytes: int | None = None) -> str | None:
+    """The reason why the processes may run out of memory, and what to do; None if the machine has enough."""
+    if physical_bytes is None:
+        physical_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    needed = memory_bytes(config) * config.processes
+    if needed <= physical_bytes:
+        return None
+    return (
+        f"{config.processes} processes may use {needed >> 20} MiB, and the machine has {physical_bytes >> 20} MiB: "
+        "lower http.memory_bytes, api.pages_bytes, api.activations_bytes, consumer.cache_bytes or "
+        "compute.memory_bytes, or start fewer processes"
+    )

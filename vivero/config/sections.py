@@ -1,0 +1,415 @@
+"""Settings, in order of precedence: defaults < TOML file < environment < flags. Each section is a frozen object.
+
+A setting's name is `section.field`, as in the TOML file. In the environment it is `VIVERO_SECTION_FIELD`. Two common
+settings also have short names: `VIVERO_DATABASE_URL` and `VIVERO_DATA_DIR`.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import tomllib
+import types
+import typing
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from vivero.api.access.settings import AuthSettings, TenantSettings
+from vivero.api.callers.audited import AuditSettings
+from vivero.api.http1.settings import ServerSettings
+from vivero.api.serving.tls_settings import TlsSettings
+from vivero.api.settings import ApiSettings
+from vivero.config.files import Unreadable, read_text
+from vivero.config.json_input import parsed
+from vivero.config.roles import ALL, Role, parse
+from vivero.config.settings_lines import lines_of, quoted
+from vivero.core.feel import DEFAULT_LIMITS, FeelLimits
+from vivero.engine.appender.settings import AppenderSettings
+from vivero.engine.batch_operations.settings import BatchOperationSettings
+from vivero.engine.cluster.settings import ClusterSettings
+from vivero.engine.compute.settings import ComputeSettings
+from vivero.engine.connectors.outbox_settings import OutboxSettings
+from vivero.engine.connectors.settings import SECRET_PREFIX, ConnectorSettings
+from vivero.engine.consumer.settings import ConsumerSettings
+from vivero.engine.definitions.cache import DefinitionSettings
+from vivero.engine.jobs.settings import JobSettings
+from vivero.engine.jobs.type_settings import NAMES as OF_JOB_TYPES
+from vivero.engine.jobs.type_settings import JobTypeSettings
+from vivero.engine.log_levels import LEVELS as LOG_LEVELS
+from vivero.engine.retention.chore_settings import ExpirySettings, MaintenanceSettings, RetentionSettings
+from vivero.engine.supervision.settings import SupervisionSettings
+from vivero.engine.timers.settings import TimerSettings
+from vivero.logs.levels import parse as parse_levels
+from vivero.metrics.settings import MetricsSettings
+from vivero.storage.cluster.leadership import MAX_PARTITIONS
+from vivero.tracing.settings import TracingSettings
+from vivero.web.settings import WebSettings
+
+MAX_PROCESSES = 256
+LOG_FORMATS = ("console", "json")
+MAX_DIGITS = 20
+"""Of a whole number."""
+MAX_SHOWN = 200
+"""Characters of a wrong value that a message shows."""
+
+
+class ConfigError(Exception):
+    """A setting is unknown or invalid. The message names the setting and its source."""
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseSettings:
+    """The PostgreSQL server: `url`, or without one an embedded server with its data in `data_dir`."""
+
+    url: str | None = None
+    data_dir: Path | None = None
+    reader_url: str | None = None
+    """The same database with the second role of multi-tenancy. The embedded server makes this role itself."""
+    pool_size: int = 8
+    """Connections for reads and for activation. Appender, consumer and notification listener have their own."""
+    allow_unsafe_commits: bool = False
+    """Start even if the server may lose acknowledged commits in a crash (synchronous_commit off)."""
+
+
+@dataclass(frozen=True, slots=True)
+class AdminSettings:
+    """The admin port, which a program with several processes has."""
+
+    host: str = "127.0.0.1"
+    port: int = 9600
+    """0 chooses a free port."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeelSettings:
+    """Limits of one expression, in models (at deployment and at run time) and in POST /v2/expression/evaluation."""
+
+    source_length: int = DEFAULT_LIMITS.source_length
+    """Characters of an expression's text. If a deployed model exceeds a lowered limit, its instances get incidents."""
+    nesting_depth: int = DEFAULT_LIMITS.nesting_depth
+    steps: int = DEFAULT_LIMITS.steps
+    list_size: int = DEFAULT_LIMITS.list_size
+    range_size: int = DEFAULT_LIMITS.range_size
+    string_size: int = DEFAULT_LIMITS.string_size
+    regex_timeout_ms: int = DEFAULT_LIMITS.regex_timeout_ms
+
+    def __post_init__(self) -> None:
+        if any(getattr(self, item.name) < 1 for item in fields(self)):
+            raise ValueError("it must be at least 1")
+
+    @property
+    def limits(self) -> FeelLimits:
+        """The limits in FEEL's own type."""
+        return FeelLimits(**{item.name: getattr(self, item.name) for item in fields(self)})
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """All settings of the program."""
+
+    database: DatabaseSettings = field(default_factory=DatabaseSettings)
+    api: ApiSettings = field(default_factory=ApiSettings)
+    auth: AuthSettings = field(default_factory=AuthSettings)
+    tenants: TenantSettings = field(default_factory=TenantSettings)
+    audit: AuditSettings = field(default_factory=AuditSettings)
+    http: ServerSettings = field(default_factory=ServerSettings)
+    tls: TlsSettings = field(default_factory=TlsSettings)
+    web: WebSettings = field(default_factory=WebSettings)
+    appender: AppenderSettings = field(default_factory=AppenderSettings)
+    consumer: ConsumerSettings = field(default_factory=ConsumerSettings)
+    definitions: DefinitionSettings = field(default_factory=DefinitionSettings)
+    timers: TimerSettings = field(default_factory=TimerSettings)
+    expiry: ExpirySettings = field(default_factory=ExpirySettings)
+    maintenance: MaintenanceSettings = field(default_factory=MaintenanceSettings)
+    feel: FeelSettings = field(default_factory=FeelSettings)
+    retention: RetentionSettings = field(default_factory=RetentionSettings)
+    batch_operations: BatchOperationSettings = field(default_factory=BatchOperationSettings)
+    jobs: JobSettings = field(default_factory=JobSettings)
+    connectors: ConnectorSettings = field(default_factory=ConnectorSettings)
+    outbox: OutboxSettings = field(default_factory=OutboxSettings)
+    cluster: ClusterSettings = field(default_factory=ClusterSettings)
+    compute: ComputeSettings = field(default_factory=ComputeSettings)
+    supervision: SupervisionSettings = field(default_factory=SupervisionSettings)
+    admin: AdminSettings = field(default_factory=AdminSettings)
+    metrics: MetricsSettings = field(default_factory=MetricsSettings)
+    tracing: TracingSettings = field(default_factory=TracingSettings)
+    processes: int = 1
+    """The number of processes that serve. Each is a node of its own."""
+    partitions: int = 1
+    """The number of partitions of a new database. A database with more keeps its number."""
+    roles: str = ALL
+    """The roles of this node, separated by commas (`vivero.config.roles`)."""
+    chaos: bool = False
+    """Serve POST /chaos/children/{name}, which injects faults into the program. For tests."""
+    control_clock: bool = False
+    """Allow clients to set the engine's clock (PUT /v2/clock). For tests and demonstrations."""
+    drain_s: float = 10.0
+    """Seconds that a stop waits for open requests."""
+    log_format: str = "console"
+    """`console`: lines for people; `json`: for machines. Both go to stderr."""
+    log_level: str = "info"
+    log_levels: str | None = None
+    """Other levels for single loggers: `vivero.api=debug,vivero.engine.jobs=warning`."""
+    log_exception_texts: bool = False
+    """Show the texts of unexpected exceptions, too. They may quote data."""
+
+    def __post_init__(self) -> None:
+        for name, allowed in (("log_format", LOG_FORMATS), ("log_level", LOG_LEVELS)):
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"it must be one of {', '.join(allowed)}")
+        parse_levels(self.log_levels or "")
+        if not 1 <= self.partitions <= MAX_PARTITIONS:
+            raise ValueError(f"it must be from 1 to {MAX_PARTITIONS}")
+        if not 1 <= self.processes <= MAX_PROCESSES:
+            raise ValueError(f"it must be from 1 to {MAX_PROCESSES}")
+        parse(self.roles)
+
+    @property
+    def works_connectors(self) -> bool:
+        """Whether this node works the jobs of connectors."""
+        return self.connectors.enabled and self.has_role(Role.JOBS)
+
+    def has_role(self, *roles: Role) -> bool:
+        """Whether this node has one of the roles."""
+        return not parse(self.roles).isdisjoint(roles)
+
+
+Values = Mapping[str, Any]
+"""Settings by their full name (`api.port`)."""
+
+Origin = Callable[[str], str]
+"""Gives the source of a setting by its name, for messages."""
+
+PREFIX = "VIVERO_"
+FILE_SUFFIX = "_FILE"
+"""The end of a variable that names a file with the value, as secrets of containers and of systemd are given."""
+OTHER_VARIABLES = (
+    *("VIVERO_ADDRESS", "VIVERO_CONFIG", "VIVERO_POSTGRES_BIN", "VIVERO_CASES", "VIVERO_TRACEBACK"),
+    *("VIVERO_TOKEN", "VIVERO_USERNAME", "VIVERO_PASSWORD"),
+)
+"""Variables that other code reads."""
+MIN_SIMILARITY = 0.65
+"""The least `difflib` ratio of a misspelt name and the right one. DATABASE_URI and DATABASE_URL exceed it."""
+SHORT_NAMES = {"VIVERO_DATABASE_URL": "database.url", "VIVERO_DATA_DIR": "database.data_dir"}
+
+
+def load(file: Path | None = None, environment: Mapping[str, str] | None = None, flags: Values | None = None) -> Config:
+    """The settings of this program. `flags` maps full names to values; None means that a flag is not given.
+
+    Raises:
+        ConfigError: a setting does not exist, or its value is invalid.
+    """
+    config = Config()
+    if file is not None:
+        config = _apply(config, *_from_file(file))
+    environment = os.environ if environment is None else environment
+    config = _apply(config, _from_environment(environment), lambda _name: "the environment")
+    given = {name: value for name, value in (flags or {}).items() if value is not None}
+    if "database.data_dir" in given:
+        # This flag selects the embedded server, even if the environment names another server.
+        given.setdefault("database.url", None)
+    config = _apply(config, given, lambda _name: "the command line")
+    if config.processes > 1 and config.metrics.port is not None:
+        raise ConfigError("the admin port of several processes serves GET /metrics: metrics.port must not be set")
+    return config
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """The full names of all settings."""
+    defaults = Config()
+    return tuple(
+        f"{section.name}.{item.name}" if is_dataclass(value) else section.name
+        for section in fields(Config)
+        for value in (getattr(defaults, section.name),)
+        for item in (fields(value) if is_dataclass(value) else (section,))
+    )
+
+
+def _from_file(file: Path) -> tuple[dict[str, Any], Origin]:
+    try:
+        text = read_text(file)
+        content = tomllib.loads(text)
+    except Unreadable as error:
+        raise ConfigError(f"the settings file: {error}") from error
+    except (ValueError, RecursionError) as error:  # not only TOMLDecodeError: a number with too many digits
+        raise ConfigError(f"the settings file '{file}' is not valid TOML: {error}") from error
+    values: dict[str, Any] = {}
+    for section, value in content.items():
+        if isinstance(value, dict):
+            values |= {f"{section}.{name}": inner for name, inner in value.items()}
+        else:
+            values[section] = value
+    lines = lines_of(text)
+    return values, lambda name: f"file {file}, line {lines[name]}" if name in lines else f"file {file}"
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+    known = _variables()
+    values = {known[name]: value for name, value in environment.items() if name in known and value != ""}
+    for name, file in environment.items():
+        setting = known.get(name.removesuffix(FILE_SUFFIX)) if name.endswith(FILE_SUFFIX) else None
+        if setting is None or file == "":
+            continue
+        if setting in values:
+            raise ConfigError(f"{name} and {name.removesuffix(FILE_SUFFIX)} are both set: leave one of them out")
+        try:
+            values[setting] = read_text(Path(file)).rstrip("\r\n")
+        except Unreadable as error:
+            raise ConfigError(f"{name}: {error}") from error
+    return values
+
+
+def _variables() -> dict[str, str]:
+    """The variables of the environment, and the setting of each."""
+    return {PREFIX + name.replace(".", "_").upper(): name for name in names()} | SHORT_NAMES
+
+
+def misspelt(environment: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Unknown variables of the environment whose names resemble a setting's variable, with that variable.
+
+    They are not an error: other programs may have set them, such as Kubernetes for a service named vivero.
+    """
+    environment = os.environ if environment is None else environment
+    known = _variables() | {f"{name}{FILE_SUFFIX}": setting for name, setting in _variables().items()}
+    ours = sorted(name for name in environment if name.startswith(PREFIX) and name not in OTHER_VARIABLES)
+    ours = [name for name in ours if not name.startswith(SECRET_PREFIX)]
+    meant = {name: _nearest(name, known) for name in ours if name not in known}
+    return {name: near for name, near in meant.items() if near is not None}
+
+
+def _nearest(name: str, known: Iterable[str]) -> str | None:
+    """The variable that ends with `name`, which then lacks the section; otherwise the one with a similar spelling."""
+    bare = name.removeprefix(PREFIX)
+    sections = {each.removeprefix(PREFIX): each for each in known}
+    endings = [each for each in sections if each.endswith(f"_{bare}")]
+    return next((sections[each] for each in endings or get_close_matches(bare, sections, 1, MIN_SIMILARITY)), None)
+
+
+def _apply(config: Config, values: Values, origin: Origin) -> Config:
+    """The settings with these values. Those of a section change together, as they may depend on each other."""
+    sections: dict[str, dict[str, Any]] = {}
+    known = set(names())
+    for name, value in values.items():
+        if name not in known:
+            hint = "".join(f": did you mean '{near}'?" for near in get_close_matches(name, known, 1))
+            raise ConfigError(f"there is no setting '{name}' ({origin(name)}){hint}")
+        section, _, item = name.rpartition(".")
+        sections.setdefault(section, {})[item] = value
+    for section, items in sections.items():
+        target = getattr(config, section) if section else config
+        changed = _changed(target, section, items, origin)
+        config = replace(config, **{section: changed}) if section else changed
+    return config
+
+
+def _changed(target: Any, section: str, items: Mapping[str, Any], origin: Origin) -> Any:
+    kinds = typing.get_type_hints(type(target))
+    typed: dict[str, Any] = {}
+    for item, value in items.items():
+        with _naming(section, item, value, origin):
+            if (section, item) == ("jobs", "types"):
+                typed[item] = _job_types(f"{section}.{item}", value, origin)
+            else:
+                typed[item] = _typed(kinds[item], value)
+    try:
+        return replace(target, **typed)
+    except (TypeError, ValueError):
+        item = next((name for name in items if _is_valid(target, typed, name)), next(iter(items)))
+        with _naming(section, item, items[item], origin):
+            return replace(target, **typed)
+
+
+def _job_types(section: str, value: Any, origin: Origin) -> dict[str, JobTypeSettings]:
+    """The settings of single types of jobs: a table in the file, a JSON object in the environment."""
+    given = parsed(value) if isinstance(value, str) else value
+    if not isinstance(given, dict) or not all(isinstance(items, dict) for items in given.values()):
+        raise TypeError("it must be a table with a table for each type of job")
+    return {name: _job_type(f"{section}.{quoted(name)}", items, origin) for name, items in given.items()}
+
+
+def _job_type(name: str, items: Mapping[str, Any], origin: Origin) -> JobTypeSettings:
+    for item in items:
+        if item not in OF_JOB_TYPES:
+            hint = "".join(f": did you mean '{near}'?" for near in get_close_matches(item, OF_JOB_TYPES, 1))
+            raise ConfigError(f"there is no setting '{name}.{item}' ({origin(f'{name}.{item}')}){hint}")
+    changed: JobTypeSettings = _changed(JobTypeSettings(), name, items, origin) if items else JobTypeSettings()
+    return replace(changed, origin=f"{name} ({origin(name)})")
+
+
+def _is_valid(target: Any, typed: Mapping[str, Any], without: str) -> bool:
+    try:
+        replace(target, **{name: value for name, value in typed.items() if name != without})
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+@contextmanager
+def _naming(section: str, item: str, value: Any, origin: Origin) -> Iterator[None]:
+    """Errors of the block become a ConfigError that names the setting and its source."""
+    name = f"{section}.{item}" if section else item
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        shown = "this value" if name.endswith(("password", "secret")) else short(value)
+        raise ConfigError(f"the setting '{name}' ({origin(name)}) cannot be {shown}: {error}") from error
+
+
+def short(value: Any) -> str:
+    """A value for a message."""
+    text = repr(value)
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"
+
+
+def _typed(kind: Any, value: Any) -> Any:
+    """Convert `value`, which is a string if it comes from the environment, to the setting's type."""
+    if isinstance(kind, types.UnionType):
+        if value is None:
+            return None
+        kind = next(option for option in typing.get_args(kind) if option is not types.NoneType)
+    if typing.get_origin(kind) is dict:
+        return _table(value)
+    if kind is bool:
+        return _boolean(value)
+    if isinstance(value, str) and kind in (int, float, Path):
+        if kind is int and len(value) > MAX_DIGITS:
+            raise ValueError("it is too large")
+        value = kind(value)
+    if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
+        return _finite(value)
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise TypeError(f"it must have the type {kind.__name__}")
+    return value
+
+
+def _finite(value: float) -> float:
+    try:
+        number = float(value)
+    except OverflowError as error:  # a whole number of a thousand digits
+        raise ValueError("it is too large") from error
+    if not math.isfinite(number):
+        raise ValueError("it must be a finite number")
+    return number
+
+
+def _table(value: Any) -> dict[str, str]:
+    """A table of texts: in the file a table, in the environment a JSON object."""
+    given = parsed(value) if isinstance(value, str) else value
+    if not isinstance(given, dict) or not all(isinstance(each, str) for each in given.values()):
+        raise TypeError("it must be a table of texts")
+    return given
+
+
+def _boolean(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    words = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+    if isinstance(value, str) and value.lower() in words:
+        return words[value.lower()]
+    raise ValueError("it must be true or false")

@@ -1,0 +1,79 @@
+"""The chores of a node: of the partitions that it leads, and, with the role `jobs`, of the whole database."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
+
+from vivero.config import budget
+from vivero.config.roles import Role
+from vivero.config.sections import Config
+from vivero.engine.jobs import execution
+from vivero.engine.jobs.definitions import JobDefinition, JobRegistry
+from vivero.engine.jobs.dispatcher import JobDispatcher
+from vivero.engine.retention import chores
+from vivero.engine.retention.chores import ChoreSettings
+from vivero.engine.supervision.children import Child
+from vivero.node.connections import Connections
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.plans import CHORES
+from vivero.storage.postgres.pool import Pool
+
+NAME = "chores"
+SESSION = {**CHORES, "lock_timeout": "100ms"}
+"""Chores never wait long for a lock, because other sessions would queue behind them."""
+
+
+@asynccontextmanager
+async def no_connections() -> AsyncGenerator[Connection]:
+    """For who asks only which chores there are."""
+    raise NotImplementedError("the chores do not run here")
+    yield
+
+
+def registries(config: Config, connections: execution.Connections) -> dict[Role, JobRegistry]:
+    """The chores by the role of the nodes that do them."""
+    settings = ChoreSettings(config.expiry, config.maintenance, config.retention)
+    return {
+        Role.ENGINE: chores.of_partitions(settings, connections),
+        Role.JOBS: chores.of_database(settings, connections),
+    }
+
+
+class Chores:
+    """The dispatcher of the chores, with its pool. A node without the roles `engine` and `jobs` has none."""
+
+    def __init__(self, config: Config, connections: Connections, node: str) -> None:
+        self._pool = Pool(connections.by_deadline("chore-runs", **SESSION), budget.CHORES)
+        found = registries(config, self._pool.connection)
+        mine = JobRegistry.of(_all(registry for role, registry in found.items() if config.has_role(role)))
+        self._dispatcher = JobDispatcher(
+            connections.dedicated("chores", **CHORES),
+            self._pool.connection,
+            node,
+            mine,
+            chores.dispatcher_settings(config.jobs.types),
+            chores=True,
+        )
+        self._has_chores = bool(mine.definitions)
+
+    def children(self) -> Iterator[Child]:
+        """The dispatcher's child, if the node has chores."""
+        if self._has_chores:
+            yield Child(NAME, self._dispatcher.run, self._shut, self._dispatcher.drain)
+
+    def _shut(self) -> None:
+        self._dispatcher.close()
+        self._pool.abort()
+
+    def look(self) -> None:
+        """Executions were changed by hand."""
+        self._dispatcher.look()
+
+    def close(self) -> None:
+        """Close the idle connections, when the program ends."""
+        self._pool.close()
+
+
+def _all(registries: Iterator[JobRegistry]) -> Iterator[JobDefinition]:
+    return (job for registry in registries for job in registry.definitions.values())

@@ -1,0 +1,100 @@
+"""The connectors of a node, as the supervision tree sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Protocol
+
+from vivero.api.services import Webhooks
+from vivero.config.sections import Config
+from vivero.engine.appender.task import Appender
+from vivero.engine.connectors import secrets
+from vivero.engine.connectors.secrets import BadSecrets
+from vivero.engine.definitions.cache import DefinitionCache
+from vivero.engine.supervision.beat import Beat
+from vivero.engine.supervision.children import Child
+from vivero.engine.tracing.tracer import Tracer
+from vivero.node.connections import Connections
+from vivero.storage.postgres.plans import ONCE
+from vivero.storage.postgres.pool import Pool
+from vivero.storage.postgres.startup_problems import StartupProblem
+
+NAME = "connectors"
+
+
+class Dispatcher(Protocol):
+    """`engine.connectors.dispatcher.ConnectorDispatcher`."""
+
+    async def run(self, beat: Beat) -> None: ...
+
+    def close(self) -> None: ...
+
+    def drain(self) -> None: ...
+
+    def available(self, type: str, tenant: str) -> None: ...
+
+    def look(self) -> None: ...
+
+
+class ConnectorTasks:
+    """The dispatcher of jobs, on nodes with the role `jobs`, and the webhooks. Neither if connectors are disabled.
+
+    Raises:
+        StartupProblem: the secrets cannot be read.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        connections: Connections,
+        reads: Pool,
+        appender: Appender,
+        definitions: DefinitionCache,
+        tracer: Tracer | None = None,
+    ) -> None:
+        self.dispatcher: Dispatcher | None = None
+        self.webhooks: Webhooks | None = None
+        if not config.connectors.enabled:
+            return
+        from vivero.api import webhooks  # these need the libraries of HTTP and of tokens: a tenth of a start
+        from vivero.engine.connectors.dispatcher import ConnectorDispatcher
+        from vivero.engine.connectors.webhook_registry import WebhookRegistry
+
+        settings, values = config.connectors, _secrets(config)
+        self.webhooks = webhooks.Webhooks(WebhookRegistry(reads.connection, definitions), settings, values)
+        if config.works_connectors:
+            self.dispatcher = ConnectorDispatcher(
+                connections.dedicated(NAME, **ONCE),
+                appender,
+                settings,
+                values,
+                multi_tenancy=config.tenants.enabled,
+                tracer=tracer,
+            )
+
+    def deployed(self) -> None:
+        """A process was deployed or deleted."""
+        if self.webhooks is not None:
+            self.webhooks.registry.outdated()
+
+    def children(self) -> Iterator[Child]:
+        """The dispatcher's child, if there is one."""
+        if (dispatcher := self.dispatcher) is not None:
+            yield Child(NAME, dispatcher.run, dispatcher.close, dispatcher.drain)
+
+    def available(self, type: str, tenant: str) -> None:
+        """A job became available."""
+        if self.dispatcher is not None:
+            self.dispatcher.available(type, tenant)
+
+    def look(self) -> None:
+        """The clock was changed, or notifications may be lost."""
+        if self.dispatcher is not None:
+            self.dispatcher.look()
+
+
+def _secrets(config: Config) -> Mapping[str, str]:
+    try:
+        return secrets.load(config.connectors.secrets_file, config.connectors.secret_prefix)
+    except BadSecrets as error:
+        raise StartupProblem(str(error)) from error

@@ -1,0 +1,178 @@
+"""The tasks of the engine: the appender, the cluster task, and a consumer and timers for each partition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+
+import structlog
+
+from vivero import logs
+from vivero.api.access.creators import PresentRights
+from vivero.api.admission.redirects import ALL_ADDRESSES
+from vivero.config.roles import Role
+from vivero.config.sections import Config
+from vivero.engine.appender.calls import PendingCommand
+from vivero.engine.appender.task import Appender, WorkChannel
+from vivero.engine.batch_operations.settings import BATCH_OPERATIONS_PARTITION
+from vivero.engine.batch_operations.task import BatchOperations
+from vivero.engine.cluster.handovers import Handovers
+from vivero.engine.cluster.partition_names import task_name
+from vivero.engine.cluster.task import Cluster
+from vivero.engine.consumer.leadership import Consumer
+from vivero.engine.counters.counts_by_type import CountsByType
+from vivero.engine.definitions.cache import DefinitionCache
+from vivero.engine.definitions.warm_up import WarmUp
+from vivero.engine.retention.archive.archive import Archive
+from vivero.engine.retention.archive.opening import open_store
+from vivero.engine.supervision.children import Child
+from vivero.engine.timers.task import Timers
+from vivero.engine.tracing.tracer import Tracer
+from vivero.node.connections import Connections
+from vivero.node.node_events import NodeEvents, announce_append
+from vivero.storage.cluster.nodes import NODES_CHANNEL, Registration
+from vivero.storage.postgres.announcer import Announcer
+from vivero.storage.postgres.plans import BY_INDEX, CHORES
+from vivero.storage.postgres.pool import Pool
+from vivero.storage.schema.migrate import SCHEMA_VERSION
+
+log = structlog.get_logger(__name__)
+
+
+class EngineTasks:
+    """Connects the tasks. A failure of one restarts no other.
+
+    Consumers and timers exist by partition. A new partition gets them while the program runs.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        connections: Connections,
+        node: str,
+        definitions: DefinitionCache,
+        announcer: Announcer,
+        events: Callable[[], NodeEvents],
+        add: Callable[..., None],
+        elsewhere: Callable[[PendingCommand], bool] | None = None,
+        tracer: Tracer | None = None,
+        reads: Pool | None = None,
+        work: WorkChannel | None = None,
+    ) -> None:
+        """`events()` is called when a partition is opened. `add(*children)` runs the tasks of a new partition.
+        `elsewhere(pending)` may let a sibling process append a command. `reads`: for the archive.
+        `work`: the channel of the appender."""
+        self._config, self._connections, self._node = config, connections, node
+        self._definitions, self._events, self._tracer = definitions, events, tracer
+        store = open_store(config.retention)
+        self.archive = None if store is None or reads is None else Archive(store, reads.connection)
+        self.consumers: dict[int, Consumer] = {}
+        self.jobs = CountsByType()
+        self.timers: dict[int, Timers] = {}
+        self.handovers = Handovers(changed=lambda: self.cluster.changed())
+        self.warm_up = WarmUp(definitions, lambda: self.cluster.changed())
+        self.appender = Appender(
+            connections.dedicated("appender"),
+            config.appender,
+            appended=partial(announce_append, self.handovers, announcer),
+            handed=self.handovers.take,
+            consumed=self.handovers.consumed,
+            owned=self.handovers.led,
+            elsewhere=elsewhere,
+            tracer=tracer,
+            work=work,
+        )
+        self.batch_operations = BatchOperations(
+            connections.dedicated(
+                "batch-operations", **BY_INDEX, statement_timeout=_ms(config.batch_operations.scan_timeout_s)
+            ),
+            self.appender,
+            PresentRights(
+                authentication=config.auth.mode != "none",
+                multi_tenancy=config.tenants.enabled,
+                shared_names=config.auth.shared_names,
+            ),
+            partial(self.handovers.leads, BATCH_OPERATIONS_PARTITION),
+            config.batch_operations,
+            None if self.archive is None or not config.retention.archive_deletions else self.archive.before_deletion,
+        )
+        self.cluster = Cluster(
+            connections.dedicated("cluster", **CHORES),
+            _registration(config, node),
+            self.handovers,
+            config.cluster,
+            lambda: announcer.announce(NODES_CHANNEL, node, 1),
+            lambda partition: add(*self._open(partition)),
+            lambda: self.warm_up.done,
+            _change_log_levels,
+        )
+
+    def children(self) -> Iterator[Child]:
+        """The children of this node's roles."""
+        appender, cluster = self.appender, self.cluster
+        if self._config.has_role(Role.API, Role.ENGINE) or self._config.works_connectors:
+            yield Child("appender", appender.run, appender.close, appender.drain)
+        yield Child("cluster", cluster.run, cluster.close, cluster.drain)
+        if self._config.has_role(Role.ENGINE):
+            for partition in range(1, self._config.partitions + 1):
+                yield from self._open(partition)
+            yield Child("warm-up", self.warm_up.run)
+            yield Child("batch-operations", self.batch_operations.run, self.batch_operations.close)
+
+    def _open(self, partition: int) -> Iterator[Child]:
+        """Make the tasks of a partition."""
+        self.handovers.open(partition)
+        self.timers[partition] = timers = self._make_timers(partition)
+        self.consumers[partition] = consumer = self._make_consumer(partition)
+        yield Child(task_name("consumer", partition), consumer.run, consumer.close)
+        yield Child(task_name("timers", partition), timers.run, timers.close)
+
+    def _make_timers(self, partition: int) -> Timers:
+        return Timers(
+            self._connections.dedicated(task_name("timers", partition)),
+            self.appender,
+            self._config.timers,
+            partition,
+            partial(self.handovers.leads, partition),
+        )
+
+    def _make_consumer(self, partition: int) -> Consumer:
+        return Consumer(
+            self._connections.primary.connect,
+            self._node,
+            self._definitions,
+            self._events(),
+            self._config.consumer,
+            partition,
+            self._config.timers.rules,
+            lambda: self.appender.busy,
+            self.handovers[partition],
+            self._tracer,
+            self.jobs,
+        )
+
+
+def _change_log_levels(levels: Mapping[str, str]) -> None:
+    if logs.LEVELS.change(levels):
+        log.warning("levels of loggers were changed", count=len(levels))
+
+
+def _ms(seconds: float) -> str:
+    return str(int(seconds * 1000))
+
+
+def _registration(config: Config, node: str) -> Registration:
+    roles = [role.value for role in Role if config.has_role(role)]
+    host, port = config.api.host, config.api.port
+    return Registration(node, roles, config.api.version, SCHEMA_VERSION, host, port, address_of(config))
+
+
+def address_of(config: Config) -> str | None:
+    """The URL at which clients reach this node; None if it listens on all addresses and the settings name none."""
+    if config.api.advertised_address:
+        return config.api.advertised_address
+    if config.api.host in ALL_ADDRESSES:
+        return None
+    scheme = "http" if config.tls.certificate is None else "https"
+    host = f"[{config.api.host}]" if ":" in config.api.host else config.api.host
+    return f"{scheme}://{host}:{config.api.port}"

@@ -1,0 +1,128 @@
+"""The HTTP server of a node: the REST API, the pages, and what of them survives a restart of the server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import structlog
+import trio
+
+from vivero.api import app
+from vivero.api.access.authentication import Authenticator
+from vivero.api.access.verified import Keys
+from vivero.api.activation.job_turns import JobTurns
+from vivero.api.activation.long_polls import LongPolls
+from vivero.api.admission.command_routing import CommandRouting
+from vivero.api.http.request_ids import RequestIds, identified
+from vivero.api.services import Services
+from vivero.api.serving import server, status_only
+from vivero.api.serving.server import Endpoint
+from vivero.config.roles import Role
+from vivero.config.sections import Config
+from vivero.engine.cluster.handovers import Handovers
+from vivero.engine.supervision.beat import Beat
+from vivero.engine.supervision.children import Child
+from vivero.metrics.late import Late
+from vivero.node.connections import Pools
+from vivero.storage.postgres.pool import Pool
+from vivero.web.console.console_files import ConsoleFiles, find_console
+from vivero.web.live import Hub
+from vivero.web.mount import App, Receive, Scope, Send, mount
+
+log = structlog.get_logger(__name__)
+
+POLLERS = 10
+"""The most pollers for each place of a waiting request. A worker has one for each of its tenants; and one that lost its
+place to another address has left its poller a moment later."""
+
+
+class HttpServer:
+    """The server's state for the whole life of the program: long polls, streams, the memory of callers."""
+
+    def __init__(self, config: Config, pools: Pools, handovers: Handovers) -> None:
+        self._config, self._pools = config, pools
+        self.max_waiting = min(config.api.max_waiting, config.http.max_connections * 3 // 4)
+        self.routing = CommandRouting(led=handovers.led)
+        turns = JobTurns(lambda: self.routing.routes.all, handovers.led)
+        self.long_polls = LongPolls(
+            POLLERS * self.max_waiting, config.api.slow_poll_s, config.api.activations_bytes, turns
+        )
+        self.hub = Hub(min(config.web.max_streams, config.http.max_connections // 4), config.web.max_streams_per_client)
+        access = _access(config, pools.reads)
+        self.access: Authenticator | None = access[0]
+        self._keys: Keys | None = access[1]
+
+    def child(self, endpoint: Endpoint, services: Callable[[], Services]) -> Child:
+        """The server as a child. Each of its restarts builds new services."""
+        drain, serve_http = trio.Event(), server.serve
+        if endpoint.certificate is not None:
+            from vivero.api.tls import server as tls_server  # hypercorn: a twentieth of a start
+
+            serve_http = partial(tls_server.serve, certificate=endpoint.certificate)
+
+        async def serve(beat: Beat) -> None:
+            if self._config.has_role(Role.API):
+                await self._pools.open()
+            built = services()
+            served = self._served(built)
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(built.deadlines.run)
+                if self.access is not None:
+                    nursery.start_soon(self.access.failed_sign_ins.run)
+                await serve_http(served, endpoint, settings=self._config.http, drain=drain, beat=beat.beat)
+                nursery.cancel_scope.cancel()
+
+        def finish() -> None:
+            """Finish open requests. Long polls and streams of hints end at once."""
+            drain.set()
+            self.long_polls.close()
+            self.hub.close()
+
+        return Child("api", serve, self._pools.abort, finish)
+
+    def _served(self, services: Services) -> app.App:
+        """The REST API, or the status only without the role `api`; and the pages with the role `web`."""
+        config = self._config
+        api = app.build(services) if config.has_role(Role.API) else status_only.build(services, config.roles)
+        if not config.has_role(Role.WEB):
+            return api
+        files = find_console()
+        if files is None:
+            log.info("the console is not built, so its pages are missing", build="make console")
+        return mount(api, _when_asked(partial(self._pages, files)))
+
+    def _pages(self, files: ConsoleFiles | None) -> App:
+        """The pages. The import of Quart and its libraries takes a fifth of the time of a start."""
+        from vivero.api.access.code_flow import CodeFlow
+        from vivero.web import application
+        from vivero.web.sign_in.sign_in_pages import SignIn
+
+        config, sign_in = self._config, None
+        if self.access is not None:
+            flow = CodeFlow(config.auth, self._keys) if self._keys is not None and config.auth.oidc_client_id else None
+            sign_in = SignIn(self.access, self._pools.reads, config.auth, flow)
+        pages = application.build(application.WebParts(config.api, self.hub, files, sign_in))
+        return identified(pages, RequestIds())
+
+
+def _when_asked(make: Callable[[], App]) -> App:
+    """An application that is made at the first request."""
+    made = Late(make)
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await (await made.get())(scope, receive, send)
+
+    return app
+
+
+def _access(config: Config, pool: Pool) -> tuple[Authenticator, Keys | None] | tuple[None, None]:
+    """Nothing without authentication. The memory of callers survives restarts of the HTTP server."""
+    auth, keys = config.auth, None
+    if auth.mode == "none":
+        return None, None
+    if auth.oidc_issuer:
+        from vivero.api.access.signing_keys import SigningKeys  # the libraries of HTTP and of tokens
+
+        keys = SigningKeys(auth.oidc_issuer, auth.oidc_jwks)
+    return Authenticator(auth, pool, keys), keys

@@ -1,0 +1,5 @@
+"""Work on a database beside the server: backups, and what `vivero doctor` judges.
+
+Entry: `backups.take`, `backups.restore`, `doctor.judge`.
+Imports: storage, config, embedded.
+"""
