@@ -12,7 +12,8 @@ from typing import Any
 
 import msgspec
 
-from vivero.core.records.base import PARTITION_SHIFT, Command, Event
+from vivero.core.partitions.keys import PARTITION_SHIFT
+from vivero.core.records.base import Command, Event
 from vivero.core.records.catalogue import DefinitionAdded, DeploymentCreated, FormAdded
 from vivero.core.records.conditionals import ConditionalsEvaluated
 from vivero.core.records.effects import Rejection

@@ -10,8 +10,8 @@ from vivero.core.expression_results import EXTRACT, column_text, json_of, not_ke
 from vivero.core.feel import Evaluation as FeelEvaluation
 from vivero.core.feel import EvaluationError, Expression, from_json, measure_json
 from vivero.core.needs import Need, NeedKind, NotLoaded
+from vivero.core.partitions.keys import partition_of
 from vivero.core.partitions.tenants import covers
-from vivero.core.records.base import partition_of
 from vivero.core.records.effects import Fail, IncidentType
 from vivero.core.rules import (
     CHARACTERS_PER_STEP,

@@ -12,7 +12,6 @@ from itertools import count
 import trio
 
 from vivero.api.admission.partition_loads import PERIOD_S, PartitionLoads
-from vivero.core.partitions.homes import HOMES
 from vivero.core.partitions.routes import ONE_PARTITION, Routes
 from vivero.core.records.base import Command
 from vivero.storage.cluster import routes
@@ -54,7 +53,7 @@ class CommandRouting:
             await self._read(acquire, now)
         if not self.routes.several:
             return 1
-        home = HOMES[type(command)](command, tenant, self.routes)
+        home = command.home(tenant, self.routes)
         return self._new_home(tenant, now) if home is None else home
 
     def _new_home(self, tenant: str, now: float) -> int:

@@ -8,7 +8,7 @@ from typing import Self
 from vivero.api.commands.reply_pool import ReplyPool
 from vivero.api.http.deadlines import Deadlines
 from vivero.api.services import CommandAppender, CompletionRegistry
-from vivero.core.records.base import partition_of
+from vivero.core.partitions.keys import partition_of
 from vivero.engine.appender.calls import Append
 from vivero.engine.outcomes.replies import Reply
 from vivero.storage.log.command_log import Appended

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from vivero.api.http.response import encode, iso_time
-from vivero.core.records.base import PARTITION_SHIFT
+from vivero.core.partitions.keys import PARTITION_SHIFT
 from vivero.core.records.codec import decode_command, decode_events
 from vivero.core.trace import Trace
 from vivero.storage.log.command_log import EventRow, HistoryRow, LoggedCommand

@@ -16,10 +16,6 @@ from vivero.core.records.base import Command
 from vivero.core.records.codec import decode_command, encode_command
 from vivero.core.records.conditional_changes import ChangeIfMatch
 from vivero.core.records.effects import Effects, Reject, RejectionCode
-from vivero.core.records.instances import CancelInstance, ResolveIncident, SetVariables
-from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
-from vivero.core.records.timers import FireTimer, MoveTimer
-from vivero.core.records.user_tasks import AssignUserTask, ClaimUserTask, CompleteUserTask, UpdateUserTask
 from vivero.core.state import batches
 from vivero.core.state.instance_tree import Instance
 from vivero.core.state.rows import Row
@@ -35,15 +31,6 @@ _ROWS: Mapping[NeedKind, Callable[[State], Mapping[int, Row]]] = {
     NeedKind.USER_TASK: lambda state: state.user_tasks,
 }
 """The kinds of subjects that belong to a tree."""
-CHANGES = frozenset(
-    (
-        *(CancelInstance, SetVariables, ResolveIncident),
-        *(CompleteJob, FailJob, ThrowJobError, UpdateJob),
-        *(AssignUserTask, ClaimUserTask, UpdateUserTask, CompleteUserTask),
-        *(FireTimer, MoveTimer),
-    )
-)
-"""The commands of clients that change one tree."""
 
 
 def conditional(command: Command, key: int, versions: tuple[int, ...]) -> ChangeIfMatch:

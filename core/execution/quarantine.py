@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from vivero.core.commands.conditional_change import change_of
 from vivero.core.dispatch import COMMANDS
 from vivero.core.records.base import Command
@@ -9,14 +11,11 @@ from vivero.core.records.codec import encode_command
 from vivero.core.records.conditional_changes import ChangeIfMatch
 from vivero.core.records.effects import Effects, IncidentType, Rejection, incident_message
 from vivero.core.records.instances import COMMAND_STAGE, IncidentRaised
-from vivero.core.records.jobs import CompleteJob, FailJob, JobWithheld, ThrowJobError
+from vivero.core.records.jobs import JobWithheld
 from vivero.core.records.timers import TimerFailed, TriggerTimer
 from vivero.core.state.instance_tree import Element, Instance, Job
 from vivero.core.state.rows import Row
 from vivero.core.view import View
-
-JOB_REPORTS = (CompleteJob, FailJob, ThrowJobError)
-"""Commands by which a worker reports on its job."""
 
 
 def quarantine(command: Command, rejection: Rejection, view: View) -> Effects:
@@ -36,7 +35,7 @@ def _raise_incident(command: Command, reason: str, view: View) -> Effects:
     again (docs/design/log.md §5).
     """
     timer = view.timer(command.key) if isinstance(command, TriggerTimer) else None
-    job = _reported_job(command, view) if isinstance(command, JOB_REPORTS) else None
+    job = _reported_job(command, view) if command.reports_job else None
     if timer is not None:
         yield TimerFailed(timer.key)
     if job is not None:
@@ -50,7 +49,7 @@ def _raise_incident(command: Command, reason: str, view: View) -> Effects:
         yield IncidentRaised(view.key(), place.key, COMMAND_STAGE, IncidentType.UNKNOWN, message, job_key, kept)
 
 
-def _reported_job(command: CompleteJob | FailJob | ThrowJobError, view: View) -> Job | None:
+def _reported_job(command: Any, view: View) -> Job | None:
     """The job that the command reports on; None if its lease was lost, or the job has an incident already."""
     job = view.job(command.key)
     if job is None or not view.enter(job.element.instance.tenant):

@@ -20,12 +20,12 @@ from vivero.core.execution.outcomes import CommandRecord, Contexts, FollowUp, Ha
 from vivero.core.execution.quarantine import quarantine
 from vivero.core.execution.worklist import ITEM_COST, Worklist
 from vivero.core.needs import Need, NeedKind, NotLoaded
-from vivero.core.partitions.homes import answers_its_request, home_of
+from vivero.core.partitions.keys import partition_of
 from vivero.core.partitions.routes import Routes
-from vivero.core.records.base import Command, partition_of
+from vivero.core.records.base import Command
 from vivero.core.records.effects import Reject, Rejection, RejectionCode
 from vivero.core.records.instances import ContinueWork
-from vivero.core.records.messages import CloseSubscription, OpenSubscription
+from vivero.core.records.messages import OpenSubscription
 from vivero.core.records.timers import TriggerTimer
 from vivero.core.rules import (
     BATCH_CHARACTERS,
@@ -42,9 +42,6 @@ from vivero.core.state.state import State
 from vivero.core.state.undo import undo
 from vivero.core.view import View
 
-PROMPT = (OpenSubscription, CloseSubscription)
-"""Follow-ups that run even if the quantum is used up. Otherwise the tree could continue, and throw what it waits for,
-before its message channel knows of the wait. Each takes little time."""
 EVENTS_WITHOUT_PROGRESS = 2
 """Events of a quantum that only resumes work and defers it again."""
 MAX_ROWS_PER_POSITION = 5_000
@@ -122,7 +119,7 @@ class Processor:
     def is_elsewhere(self, command: Command, tenant: str) -> bool:
         """Whether another partition handles the command. Nothing needs to be loaded for it here."""
         here = self.state.partition
-        return self.several and home_of(command, tenant, self.state.routes, here) != here
+        return self.several and command.home_in(tenant, self.state.routes, here) != here
 
     def set_inline(self, inline: bool) -> None:
         """Set `StepLimits.inline_follow_ups`."""
@@ -263,7 +260,7 @@ class Processor:
         while follow_ups:
             one = follow_ups.popleft()
             command = one.command
-            if not self._inline or (self._work.used >= self._work.limit and not isinstance(command, PROMPT)):
+            if not self._inline or (self._work.used >= self._work.limit and not command.prompt):
                 self._send_to_inbox(command, one.context)
                 continue
             try:
@@ -346,7 +343,7 @@ class Processor:
     def _leaves(self, command: Command) -> bool:
         """Whether a follow-up goes to another partition, or is held until slots have moved."""
         here = self.state.partition
-        return home_of(command, self.view.tenant, self.state.sending, here) != here
+        return command.home_in(self.view.tenant, self.state.sending, here) != here
 
     def _send_to_inbox(self, command: Command, context: str | None = None) -> None:
         tenant, request = self.view.tenant, self.view.request
@@ -356,7 +353,7 @@ class Processor:
         ):
             return
         here = self.state.partition
-        home = home_of(command, tenant, self.state.sending, here) if self.several else here
+        home = command.home_in(tenant, self.state.sending, here) if self.several else here
         self.notices.to_inbox.append(InboxCommand(command, tenant, request, home, context=context))
 
     # ---- the frame of a command
@@ -425,7 +422,7 @@ class Processor:
         own = Handled(seq, self._root(), request, self._work.events, rejection)
         own.answered = rejection is None and request is None and not self._work.later
         if self.several and seq == 0 and request is not None and not self._work.later:
-            own.answered = answers_its_request(command)  # it was forwarded
+            own.answered = command.answers_its_request()  # it was forwarded
         rows = [own]
         for reply in self._work.replies:
             if reply.rejection is None and (reply.to is None or reply.to == self.view.request):

@@ -1,5 +1,5 @@
 """Which partition handles a command and owns what is found by a name, and which tenants a command may use.
 
-Entry: `homes.home_of`, `routes.Routes`.
-Imports: records.
+Entry: `homes.of_key`, `routes.Routes`.
+Imports: nothing of ours.
 """

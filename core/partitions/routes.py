@@ -1,7 +1,7 @@
 """Routes: which partition owns what is found by a name, and where new work begins (docs/design/partitions.md).
 
-A key carries its partition (`records.base.partition_of`). Message channels and start locks are found by a name. A name
-has one of 1,024 slots, and each slot belongs to one partition.
+A key carries its partition (`partitions.keys`). Message channels and start locks are found by a name. A name has one
+of 1,024 slots, and each slot belongs to one partition.
 """
 
 from __future__ import annotations

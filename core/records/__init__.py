@@ -6,5 +6,5 @@ only added at the end. Keys are 64-bit integers (`partition << 51 | counter`), t
 variables are JSON text.
 
 Entry: `codec`, `effects`.
-Imports: nothing of ours.
+Imports: partitions.
 """

@@ -1,34 +1,61 @@
-"""The base classes of commands and events, and keys."""
+"""The base classes of commands and events."""
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import ClassVar
 
 import msgspec
 
-PARTITION_SHIFT = 51
+from vivero.core.partitions.homes import Home
+from vivero.core.partitions.routes import Routes
 
 DEFAULT_TENANT = "<default>"
 
 
-def partition_of(key: int) -> int:
-    """The partition that assigned this key and owns its aggregate."""
-    return key >> PARTITION_SHIFT
+class Sender(Enum):
+    """Who sends a command."""
 
-
-def keys_of(partition: int) -> tuple[int, int]:
-    """The numbers between which the keys of a partition lie."""
-    return partition << PARTITION_SHIFT, partition + 1 << PARTITION_SHIFT
+    CLIENT = "CLIENT"
+    """A request. The command sees what the tenants of its sender have, and its outcome answers the request. An element
+    may send those commands that have a `thrower`, too."""
+    TREE = "TREE"
+    """A follow-up of another command."""
+    NODE = "NODE"
+    """A task of a node, such as the timer task."""
 
 
 class Command(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """A request to change something. `intent` is its name in the log, FAMILY:VERB.
-
-    `format` is the number of its shape: a change of meaning (not a new field with a default) needs the next one.
-    """
+    """A request to change something. All facts of a command stand at its class; `core.dispatch` has its handler."""
 
     intent: ClassVar[str]
+    """The name in the log, FAMILY:VERB."""
+    home: ClassVar[Home]
+    """Which partition handles it: one of `core.partitions.homes`."""
+    sent_by: ClassVar[Sender]
     format: ClassVar[int] = 1
+    """The number of its shape: a change of meaning (not a new field with a default) needs the next one."""
+    changes_tree: ClassVar[bool] = False
+    """A client changes one tree with it, so it can depend on the version of the tree (If-Match)."""
+    reports_job: ClassVar[bool] = False
+    """A worker reports on its job with it."""
+    has_waiter: ClassVar[bool] = False
+    """An instance or a worker waits for it. The core rejects one that cannot be processed, so that nothing waits for
+    ever, and no worker gets a job again whose result is rejected each time. Its needs consist of keys alone, so that
+    they can always be loaded."""
+    prompt: ClassVar[bool] = False
+    """A follow-up that runs even if the quantum is used up. Otherwise the tree could continue, and throw what it waits
+    for, before its message channel knows of the wait. It takes little time."""
+    creates_work: ClassVar[bool] = False
+    """Others are admitted before it, while there is capacity."""
+
+    def home_in(self, tenant: str, routes: Routes, here: int) -> int:
+        """The partition that handles the command; `here` for one that is handled where it is."""
+        return type(self).home(self, tenant, routes) or here
+
+    def answers_its_request(self) -> bool:
+        """Whether the command is a client's. If it was forwarded, its outcome answers the request that it names."""
+        return self.sent_by is Sender.CLIENT and getattr(self, "thrower", None) is None
 
 
 Variables = dict[str, msgspec.Raw]

@@ -6,7 +6,8 @@ from typing import ClassVar
 
 import msgspec
 
-from vivero.core.records.base import Command, Event
+from vivero.core.partitions import homes
+from vivero.core.records.base import Command, Event, Sender
 
 
 class StartMetadata(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -59,11 +60,18 @@ class ResourceReference(msgspec.Struct, frozen=True, omit_defaults=True, gc=Fals
 
 class Deploy(Command, frozen=True):
     intent: ClassVar[str] = "DEPLOYMENT:CREATE"
+    home = homes.in_catalogue
+    sent_by = Sender.CLIENT
+    creates_work = True
+
     resources: tuple[ResourceReference, ...]
 
 
 class DeleteResource(Command, frozen=True):
     intent: ClassVar[str] = "RESOURCE_DELETION:DELETE"
+    home = homes.in_catalogue
+    sent_by = Sender.CLIENT
+
     key: int
 
 
@@ -74,6 +82,9 @@ class RetireDefinition(Command, frozen=True):
     """
 
     intent: ClassVar[str] = "PROCESS_DEFINITION:RETIRE"
+    home = homes.named_or_catalogue
+    sent_by = Sender.TREE
+
     key: int
     partition: int = 0
 

@@ -7,84 +7,26 @@ from operator import or_
 
 import msgspec
 
+from vivero.core.records import (
+    catalogue,
+    conditional_changes,
+    conditionals,
+    instances,
+    jobs,
+    messages,
+    signals,
+    slots,
+    timers,
+    user_tasks,
+)
 from vivero.core.records.base import Command, Event
-from vivero.core.records.catalogue import DeleteResource, Deploy, RetireDefinition
-from vivero.core.records.conditional_changes import ChangeIfMatch
-from vivero.core.records.conditionals import EvaluateConditionals
-from vivero.core.records.instances import (
-    CancelInstance,
-    ContinueWork,
-    CreateInstance,
-    ResolveIncident,
-    SetVariables,
-)
-from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob, WithholdJob
-from vivero.core.records.messages import (
-    AcknowledgeCorrelation,
-    CloseSubscription,
-    CompleteThrow,
-    ConfirmStart,
-    CorrelateMessage,
-    DeliverEvent,
-    ExpireMessage,
-    OpenSubscription,
-    PublishMessage,
-    RejectCorrelation,
-    ReleaseStart,
-    StartInstance,
-    TriggerSubscription,
-)
-from vivero.core.records.signals import BroadcastSignal, DeliverSignal
-from vivero.core.records.slots import MoveSlots, ProbeSlots, ReleaseSlots, SwitchSlots
-from vivero.core.records.timers import FireTimer, MoveTimer, TriggerTimer
-from vivero.core.records.user_tasks import AssignUserTask, ClaimUserTask, CompleteUserTask, UpdateUserTask
 
-INTENTS: dict[str, type[Command]] = {
-    command.intent: command
-    for command in (
-        CreateInstance,
-        CancelInstance,
-        ChangeIfMatch,
-        ContinueWork,
-        CompleteJob,
-        FailJob,
-        ThrowJobError,
-        UpdateJob,
-        WithholdJob,
-        ResolveIncident,
-        SetVariables,
-        TriggerTimer,
-        FireTimer,
-        MoveTimer,
-        PublishMessage,
-        CorrelateMessage,
-        ExpireMessage,
-        OpenSubscription,
-        CloseSubscription,
-        TriggerSubscription,
-        DeliverEvent,
-        AcknowledgeCorrelation,
-        RejectCorrelation,
-        StartInstance,
-        ConfirmStart,
-        ReleaseStart,
-        BroadcastSignal,
-        DeliverSignal,
-        EvaluateConditionals,
-        CompleteThrow,
-        AssignUserTask,
-        ClaimUserTask,
-        UpdateUserTask,
-        CompleteUserTask,
-        Deploy,
-        DeleteResource,
-        RetireDefinition,
-        MoveSlots,
-        SwitchSlots,
-        ProbeSlots,
-        ReleaseSlots,
-    )
-}
+FAMILIES = (
+    *(catalogue, conditional_changes, conditionals, instances, jobs, messages, signals, slots, timers, user_tasks),
+)
+"""The modules of records: a record that is in none of them is not known."""
+INTENTS: dict[str, type[Command]] = {command.intent: command for command in Command.__subclasses__()}
+"""Name in the log → command."""
 
 
 class UnknownFormat(Exception):

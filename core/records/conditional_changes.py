@@ -6,7 +6,8 @@ from typing import ClassVar
 
 import msgspec
 
-from vivero.core.records.base import Command
+from vivero.core.partitions import homes
+from vivero.core.records.base import Command, Sender
 
 
 class ChangeIfMatch(Command, frozen=True):
@@ -16,6 +17,9 @@ class ChangeIfMatch(Command, frozen=True):
     """
 
     intent: ClassVar[str] = "PROCESS_INSTANCE:CHANGE_IF_MATCH"
+    home = homes.of_key
+    sent_by = Sender.CLIENT
+
     key: int
     versions: tuple[int, ...]
     change: str

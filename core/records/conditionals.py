@@ -6,7 +6,8 @@ from typing import ClassVar
 
 import msgspec
 
-from vivero.core.records.base import Command, Event, Variables
+from vivero.core.partitions import homes
+from vivero.core.records.base import Command, Event, Sender, Variables
 
 
 class EvaluateConditionals(Command, frozen=True):
@@ -16,6 +17,10 @@ class EvaluateConditionals(Command, frozen=True):
     """
 
     intent: ClassVar[str] = "CONDITIONAL_EVALUATION:EVALUATE"
+    home = homes.anywhere
+    sent_by = Sender.CLIENT
+    creates_work = True
+
     variables: Variables = {}
     definition_key: int | None = None
 

@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from vivero.core.records.base import Command, Event, Variables
+from vivero.core.partitions import homes
+from vivero.core.records.base import Command, Event, Sender, Variables
 
 
 class CreateInstance(Command, frozen=True):
@@ -17,6 +18,10 @@ class CreateInstance(Command, frozen=True):
     """
 
     intent: ClassVar[str] = "PROCESS_INSTANCE_CREATION:CREATE"
+    home = homes.anywhere
+    sent_by = Sender.CLIENT
+    creates_work = True
+
     process_id: str | None = None
     definition_key: int | None = None
     version: int = -1
@@ -31,6 +36,10 @@ class CreateInstance(Command, frozen=True):
 
 class CancelInstance(Command, frozen=True):
     intent: ClassVar[str] = "PROCESS_INSTANCE:CANCEL"
+    home = homes.of_key
+    sent_by = Sender.CLIENT
+    changes_tree = True
+
     key: int
 
 
@@ -38,6 +47,10 @@ class ContinueWork(Command, frozen=True):
     """Internal: run the next quantum of the deferred work of an instance tree."""
 
     intent: ClassVar[str] = "PROCESS_INSTANCE:CONTINUE"
+    home = homes.of_key
+    sent_by = Sender.NODE
+    has_waiter = True
+
     key: int
 
 
@@ -45,6 +58,10 @@ class ResolveIncident(Command, frozen=True):
     """Run the failed step again. `retries`: what a job without retries gets; 0: such an incident is not resolved."""
 
     intent: ClassVar[str] = "INCIDENT:RESOLVE"
+    home = homes.of_key
+    sent_by = Sender.CLIENT
+    changes_tree = True
+
     key: int
     retries: int = 0
 
@@ -53,6 +70,10 @@ class SetVariables(Command, frozen=True):
     """Set variables in the scope of an element instance (`local`), or merge them upwards from it."""
 
     intent: ClassVar[str] = "VARIABLE_DOCUMENT:UPDATE"
+    home = homes.of_key
+    sent_by = Sender.CLIENT
+    changes_tree = True
+
     key: int
     variables: Variables
     local: bool = False

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from vivero.core.records.base import Command, Event, Variables
+from vivero.core.partitions import homes
+from vivero.core.records.base import Command, Event, Sender, Variables
 
 
 class CompleteJob(Command, frozen=True):
     intent: ClassVar[str] = "JOB:COMPLETE"
+    home = homes.of_key
+    sent_by = Sender.CLIENT
+    changes_tree = True
+    reports_job = True
+    has_waiter = True
+
     key: int
     variables: Variables = {}
     lease: str | None = None
@@ -16,6 +23,12 @@ class CompleteJob(Command, frozen=True):
 
 class FailJob(Command, frozen=True):
     intent: ClassVar[str] = "JOB:FAIL"
+    home = homes.of_key
+    sent_by = Sender.CLIENT
+    changes_tree = True
+    reports_job = True
+    has_waiter = True
+
     key: int
     retries: int = 0
     backoff_ms: int = 0
@@ -26,6 +39,12 @@ class FailJob(Command, frozen=True):
 
 class ThrowJobError(Command, frozen=True):
     intent: ClassVar[str] = "JOB:THROW_ERROR"
+    home = homes.of_key
+    sent_by = Sender.CLIENT
+    changes_tree = True
+    reports_job = True
+    has_waiter = True
+
     key: int
     code: str
     message: str | None = None
@@ -37,6 +56,10 @@ class UpdateJob(Command, frozen=True):
     """New retries or priority. The timeout is a statement on the lease, not a command (docs/design/log.md §7)."""
 
     intent: ClassVar[str] = "JOB:UPDATE"
+    home = homes.of_key
+    sent_by = Sender.CLIENT
+    changes_tree = True
+
     key: int
     retries: int | None = None
     priority: int | None = None
@@ -48,6 +71,9 @@ class WithholdJob(Command, frozen=True):
     `size`: its size in bytes, None if it sees too many variables. `most`: the limit in bytes, or in variables."""
 
     intent: ClassVar[str] = "JOB:WITHHOLD"
+    home = homes.of_key
+    sent_by = Sender.CLIENT
+
     key: int
     lease: str | None
     size: int | None

@@ -6,7 +6,8 @@ from typing import ClassVar
 
 import msgspec
 
-from vivero.core.records.base import Command, Event, Variables
+from vivero.core.partitions import homes
+from vivero.core.records.base import Command, Event, Sender, Variables
 
 
 class PublishMessage(Command, frozen=True):
@@ -18,6 +19,11 @@ class PublishMessage(Command, frozen=True):
     """
 
     intent: ClassVar[str] = "MESSAGE:PUBLISH"
+    home = homes.of_published
+    sent_by = Sender.CLIENT
+    has_waiter = True
+    creates_work = True
+
     name: str
     correlation_key: str = ""
     time_to_live_ms: int = 0
@@ -31,6 +37,10 @@ class CorrelateMessage(Command, frozen=True):
     """Publish a message without storing it. The answer names the process instance that got it."""
 
     intent: ClassVar[str] = "MESSAGE_CORRELATION:CORRELATE"
+    home = homes.of_published
+    sent_by = Sender.CLIENT
+    creates_work = True
+
     name: str
     correlation_key: str = ""
     variables: Variables = {}
@@ -41,6 +51,9 @@ class ExpireMessage(Command, frozen=True):
     """Let a stored message expire before its time: it is to be erased. `key` is the message's key."""
 
     intent: ClassVar[str] = "MESSAGE:EXPIRE"
+    home = homes.of_channel
+    sent_by = Sender.CLIENT
+
     key: int
     tenant: str
     correlation_key: str
@@ -50,6 +63,10 @@ class OpenSubscription(Command, frozen=True):
     """Internal, to a message channel: an element begins to wait. `key` is the key of its subscription."""
 
     intent: ClassVar[str] = "MESSAGE_SUBSCRIPTION:CREATE"
+    home = homes.of_channel
+    sent_by = Sender.TREE
+    prompt = True
+
     key: int
     tenant: str
     name: str
@@ -62,6 +79,10 @@ class CloseSubscription(Command, frozen=True):
     """Internal, to a message channel: an element stops waiting."""
 
     intent: ClassVar[str] = "MESSAGE_SUBSCRIPTION:DELETE"
+    home = homes.of_channel
+    sent_by = Sender.TREE
+    prompt = True
+
     key: int
     tenant: str
     correlation_key: str
@@ -88,6 +109,10 @@ class TriggerSubscription(Command, frozen=True):
     """Internal, to an instance tree: the event that the subscription `key` awaits has occurred."""
 
     intent: ClassVar[str] = "PROCESS_MESSAGE_SUBSCRIPTION:CORRELATE"
+    home = homes.of_key
+    sent_by = Sender.TREE
+    has_waiter = True
+
     key: int
     offer: Offer
 
@@ -96,6 +121,9 @@ class AcknowledgeCorrelation(Command, frozen=True):
     """Internal, to a message channel: the subscription took the message and keeps waiting."""
 
     intent: ClassVar[str] = "MESSAGE_SUBSCRIPTION:CORRELATE"
+    home = homes.of_offer
+    sent_by = Sender.TREE
+
     key: int
     tenant: str
     offer: Offer
@@ -105,6 +133,9 @@ class RejectCorrelation(Command, frozen=True):
     """Internal, to a message channel: the subscription is closed. The message goes to the next one of its process."""
 
     intent: ClassVar[str] = "MESSAGE_SUBSCRIPTION:REJECT"
+    home = homes.of_offer
+    sent_by = Sender.TREE
+
     key: int
     tenant: str
     offer: Offer
@@ -119,6 +150,10 @@ class StartInstance(Command, frozen=True):
     """
 
     intent: ClassVar[str] = "PROCESS_INSTANCE:START"
+    home = homes.of_start
+    sent_by = Sender.TREE
+    has_waiter = True
+
     key: int
     definition_key: int
     element: str
@@ -138,6 +173,9 @@ class DeliverEvent(Command, frozen=True):
     """
 
     intent: ClassVar[str] = "EVENT:DELIVER"
+    home = homes.anywhere
+    sent_by = Sender.TREE
+
     variables: dict[str, str]
     triggers: tuple[TriggerSubscription, ...] = ()
     starts: tuple[StartInstance, ...] = ()
@@ -148,6 +186,9 @@ class ConfirmStart(Command, frozen=True):
     """Internal, to a message channel: the instance of the lock `key` began in another partition, as `instance`."""
 
     intent: ClassVar[str] = "MESSAGE_START_EVENT_SUBSCRIPTION:CONFIRM"
+    home = homes.of_channel
+    sent_by = Sender.TREE
+
     key: int
     instance: int
     tenant: str
@@ -159,6 +200,9 @@ class ReleaseStart(Command, frozen=True):
     """Internal, to a message channel: the instance `key`, started by a message, has ended. The next one may start."""
 
     intent: ClassVar[str] = "MESSAGE_START_EVENT_SUBSCRIPTION:RELEASE"
+    home = homes.of_channel
+    sent_by = Sender.TREE
+
     key: int
     tenant: str
     process_id: str
@@ -169,6 +213,10 @@ class CompleteThrow(Command, frozen=True):
     """Internal, to an instance tree: the event that the element `key` threw is delivered. Complete the element."""
 
     intent: ClassVar[str] = "PROCESS_INSTANCE:COMPLETE_THROW"
+    home = homes.of_key
+    sent_by = Sender.TREE
+    has_waiter = True
+
     key: int
 
 

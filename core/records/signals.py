@@ -6,13 +6,19 @@ from typing import ClassVar
 
 import msgspec
 
-from vivero.core.records.base import Command, Event, Variables
+from vivero.core.partitions import homes
+from vivero.core.records.base import Command, Event, Sender, Variables
 
 
 class BroadcastSignal(Command, frozen=True):
     """Broadcast a signal to all elements that wait for `name` now. `thrower`: as in PublishMessage."""
 
     intent: ClassVar[str] = "SIGNAL:BROADCAST"
+    home = homes.anywhere
+    sent_by = Sender.CLIENT
+    has_waiter = True
+    creates_work = True
+
     name: str
     variables: Variables = {}
     thrower: int | None = None
@@ -26,6 +32,9 @@ class DeliverSignal(Command, frozen=True):
     """
 
     intent: ClassVar[str] = "SIGNAL:DELIVER"
+    home = homes.named
+    sent_by = Sender.TREE
+
     key: int
     name: str
     after: int

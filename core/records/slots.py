@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from vivero.core.records.base import Command, Event
+from vivero.core.partitions import homes
+from vivero.core.records.base import Command, Event, Sender
 
 
 class MoveSlots(Command, frozen=True):
     """Move slots to the partition `to`. Their owner handles this."""
 
     intent: ClassVar[str] = "SLOTS:MOVE"
+    home = homes.of_slots
+    sent_by = Sender.CLIENT
+
     slots: tuple[int, ...]
     to: int
 
@@ -19,6 +23,9 @@ class SwitchSlots(Command, frozen=True):
     """Internal, to each sender: hold what you would send to the moved slots. `previous` is their previous owner."""
 
     intent: ClassVar[str] = "SLOTS:SWITCH"
+    home = homes.named
+    sent_by = Sender.TREE
+
     partition: int
     previous: int
 
@@ -27,6 +34,9 @@ class ProbeSlots(Command, frozen=True):
     """Internal, to the previous owner: `sender` sends nothing more for the moved slots by way of it."""
 
     intent: ClassVar[str] = "SLOTS:PROBE"
+    home = homes.named
+    sent_by = Sender.TREE
+
     partition: int
     sender: int
 
@@ -35,6 +45,9 @@ class ReleaseSlots(Command, frozen=True):
     """Internal, to a sender: all that it sent by way of the previous owner is on its way to the new one."""
 
     intent: ClassVar[str] = "SLOTS:RELEASE"
+    home = homes.named
+    sent_by = Sender.TREE
+
     partition: int
 
 

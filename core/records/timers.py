@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from vivero.core.records.base import Command, Event
+from vivero.core.partitions import homes
+from vivero.core.records.base import Command, Event, Sender
 
 
 class TriggerTimer(Command, frozen=True):
     """The timer is due. It fires only if `due_at` is still its due date."""
 
     intent: ClassVar[str] = "TIMER:TRIGGER"
+    home = homes.of_key
+    sent_by = Sender.NODE
+    has_waiter = True
+
     key: int
     due_at: int
 
@@ -19,6 +24,10 @@ class FireTimer(Command, frozen=True):
     """Fire the timer now, whatever its due date."""
 
     intent: ClassVar[str] = "TIMER:FIRE"
+    home = homes.of_key
+    sent_by = Sender.CLIENT
+    changes_tree = True
+
     key: int
 
 
@@ -26,6 +35,10 @@ class MoveTimer(Command, frozen=True):
     """Change the due date (epoch ms) of a timer."""
 
     intent: ClassVar[str] = "TIMER:MOVE"
+    home = homes.of_key
+    sent_by = Sender.CLIENT
+    changes_tree = True
+
     key: int
     due_at: int
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar, TypedDict
 
-from vivero.core.records.base import Command, Event, Variables
+from vivero.core.partitions import homes
+from vivero.core.records.base import Command, Event, Sender, Variables
 
 
 class UserTaskChanges(TypedDict, total=False):
@@ -22,6 +23,10 @@ class AssignUserTask(Command, frozen=True):
     """Assign a user task, or unassign it (None). `action`: the caller's name for the change, for listeners."""
 
     intent: ClassVar[str] = "USER_TASK:ASSIGN"
+    home = homes.of_key
+    sent_by = Sender.CLIENT
+    changes_tree = True
+
     key: int
     assignee: str | None
     action: str = "assign"
@@ -31,6 +36,10 @@ class ClaimUserTask(Command, frozen=True):
     """Assign a user task, unless it has another assignee."""
 
     intent: ClassVar[str] = "USER_TASK:CLAIM"
+    home = homes.of_key
+    sent_by = Sender.CLIENT
+    changes_tree = True
+
     key: int
     assignee: str
     action: str = "claim"
@@ -38,6 +47,10 @@ class ClaimUserTask(Command, frozen=True):
 
 class UpdateUserTask(Command, frozen=True):
     intent: ClassVar[str] = "USER_TASK:UPDATE"
+    home = homes.of_key
+    sent_by = Sender.CLIENT
+    changes_tree = True
+
     key: int
     changes: UserTaskChanges
     action: str = "update"
@@ -45,6 +58,10 @@ class UpdateUserTask(Command, frozen=True):
 
 class CompleteUserTask(Command, frozen=True):
     intent: ClassVar[str] = "USER_TASK:COMPLETE"
+    home = homes.of_key
+    sent_by = Sender.CLIENT
+    changes_tree = True
+
     key: int
     variables: Variables = {}
     action: str = "complete"

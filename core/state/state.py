@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from vivero.core.partitions.keys import PARTITION_SHIFT
 from vivero.core.partitions.routes import ONE_PARTITION, Routes
-from vivero.core.records.base import PARTITION_SHIFT
 from vivero.core.state.catalogue import Catalogue
 from vivero.core.state.instance_tree import (
     MISSING,

@@ -10,7 +10,8 @@ import msgspec
 import structlog
 import trio
 
-from vivero.core.records.base import Command, partition_of
+from vivero.core.partitions.keys import partition_of
+from vivero.core.records.base import Command
 from vivero.core.records.codec import check_encoding, encode_command
 from vivero.engine.outcomes.admission import NotAppended, Overloaded, ValueRejected
 from vivero.engine.outcomes.replies import OutcomeRegistry, Registration, Reply, tell

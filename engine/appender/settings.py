@@ -4,24 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from vivero.core.records.base import Command
-from vivero.core.records.catalogue import Deploy
-from vivero.core.records.conditionals import EvaluateConditionals
-from vivero.core.records.instances import CreateInstance
-from vivero.core.records.messages import CorrelateMessage, PublishMessage
-from vivero.core.records.signals import BroadcastSignal
 from vivero.engine.appender.pace import PaceSettings
 from vivero.engine.counters.buckets import Buckets
-
-NEW: tuple[type[Command], ...] = (
-    CreateInstance,
-    Deploy,
-    PublishMessage,
-    CorrelateMessage,
-    BroadcastSignal,
-    EvaluateConditionals,
-)
-"""Commands that create work. All others are admitted before them, while there is capacity."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ import trio
 from vivero.engine.appender.calls import Append, AppendCall, PendingCommand, bisect, pending_command
 from vivero.engine.appender.forwarding import Consumed, Forwarding
 from vivero.engine.appender.new_commands import NewCommands, gather
-from vivero.engine.appender.settings import NEW, AppenderSettings, AppenderStats
+from vivero.engine.appender.settings import AppenderSettings, AppenderStats
 from vivero.engine.appender.traces import traced_command
 from vivero.engine.outcomes.admission import Draining, InDoubt, NotAppended, Overloaded, Unavailable
 from vivero.engine.outcomes.replies import OutcomeRegistry, Replies, Reply, replies_by, reply_by
@@ -137,7 +137,7 @@ class Appender:
             Overloaded, Unavailable, Draining: as `append` does.
         """
         self._check_open()
-        new = isinstance(item.command, NEW)
+        new = item.command.creates_work
         if new and (lag := self._lags(item.partition)) is not None:
             raise self._overloaded(lag)
         pending = traced_command(self._tracer, item, replies, new)

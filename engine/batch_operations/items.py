@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 
-from vivero.core.records.base import Command, partition_of
+from vivero.core.partitions.keys import partition_of
+from vivero.core.records.base import Command
 from vivero.core.records.effects import Rejection, RejectionCode
 from vivero.core.records.instances import CancelInstance, ResolveIncident
 from vivero.engine.appender.calls import Append

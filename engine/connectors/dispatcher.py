@@ -16,7 +16,8 @@ import msgspec
 import structlog
 import trio
 
-from vivero.core.records.base import DEFAULT_TENANT, Command, partition_of
+from vivero.core.partitions.keys import partition_of
+from vivero.core.records.base import DEFAULT_TENANT, Command
 from vivero.core.records.jobs import WithholdJob
 from vivero.engine.appender.calls import Append
 from vivero.engine.appender.task import Appender

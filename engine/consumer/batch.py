@@ -18,17 +18,12 @@ import trio
 
 from vivero.core.dispatch import COMMANDS
 from vivero.core.execution.outcomes import CommandRecord, Handled, Notices
-from vivero.core.execution.quarantine import JOB_REPORTS
 from vivero.core.execution.step import Processor
 from vivero.core.needs import Need, NotLoaded
-from vivero.core.partitions.homes import FROM_CLIENTS
-from vivero.core.records.base import Command
-from vivero.core.records.codec import check_encoding, decode_command
+from vivero.core.records.base import Command, Sender
+from vivero.core.records.codec import INTENTS, check_encoding, decode_command
 from vivero.core.records.effects import Rejection, RejectionCode
 from vivero.core.records.instances import ContinueWork
-from vivero.core.records.messages import CompleteThrow, PublishMessage, StartInstance, TriggerSubscription
-from vivero.core.records.signals import BroadcastSignal
-from vivero.core.records.timers import TriggerTimer
 from vivero.core.rules import FOLLOW_UP_ROUNDS
 from vivero.core.state import batches
 from vivero.core.state.batches import Retained
@@ -52,20 +47,7 @@ ACCEPTED, REJECTED, FORWARDED = "accepted", "rejected", "forwarded"
 FOLLOW_UP_S = 0.2
 """CPU time for follow-ups that wait for a load. The remaining ones go through the log."""
 
-WAITED_FOR = (
-    TriggerTimer,
-    StartInstance,
-    TriggerSubscription,
-    PublishMessage,
-    BroadcastSignal,
-    CompleteThrow,
-    ContinueWork,
-    *JOB_REPORTS,
-)
-"""Commands that an instance or a worker waits for. The core rejects one that cannot be processed, so that nothing waits
-for ever, and no worker gets a job again whose result is rejected each time. Their needs consist of keys alone, so that
-they can always be loaded."""
-_WAITED_FOR = {command.intent for command in WAITED_FOR}
+_WITH_WAITER = {intent for intent, command in INTENTS.items() if command.has_waiter}
 
 Fill = Callable[[list[Need]], Awaitable[Set[Need]]]
 """Loads needs with a constant number of statements. Gives those that it leaves out (`load.Loaded`)."""
@@ -119,7 +101,7 @@ def decode(rows: Iterable[CommandRow], rejected: RejectedCommands) -> list[Decod
 
 def _decode(row: CommandRow, rejected: RejectedCommands) -> Decoded:
     rejection = rejected.positions.get(row.position)
-    if rejection is not None and row.intent not in _WAITED_FOR and row.position not in rejected.slow:
+    if rejection is not None and row.intent not in _WITH_WAITER and row.position not in rejected.slow:
         return Decoded(row, None, rejection)
     try:
         check_encoding(row.payload)
@@ -148,7 +130,7 @@ def needs_of(processor: Processor, decoded: Iterable[Decoded]) -> list[Need]:
 def _declared(command: Command, tenants: str) -> Iterable[Need]:
     """The needs of a command. Those of a client are limited to the tenants of the client."""
     needs = COMMANDS[type(command)].needs(command, tenants)
-    if type(command) not in FROM_CLIENTS:
+    if command.sent_by is not Sender.CLIENT:
         return needs
     return (Need(need.kind, need.key, tenants, need.to_end) for need in needs)
 

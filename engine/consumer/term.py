@@ -226,7 +226,7 @@ class Term:
             if stuck is not None and missing == self._missing:
                 reason = f"{missing.kind.name} {missing.key}, which the command needs, cannot be loaded"
                 stuck.rejection = Rejection(RejectionCode.PROCESSING_ERROR, reason)
-                if not isinstance(stuck.command, batch.WAITED_FOR):
+                if stuck.command is not None and not stuck.command.has_waiter:
                     stuck.command = None
         self._missing = missing
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import trio
 
 from vivero.core.execution.outcomes import Ended
-from vivero.core.records.base import partition_of
+from vivero.core.partitions.keys import partition_of
 from vivero.core.state.instance_tree import Variable
 from vivero.engine.outcomes.admission import Lost, Overloaded
 from vivero.engine.outcomes.replies import Reply

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from vivero.core.needs import Need, NeedKind
+from vivero.core.partitions.keys import keys_of
 from vivero.core.partitions.tenants import EVERY_TENANT, covers
-from vivero.core.records.base import keys_of
 from vivero.core.state.instance_tree import TERMINATING
 from vivero.core.state.state import State
 from vivero.storage.state import pages

@@ -14,7 +14,7 @@ import msgspec
 
 from vivero.core.commands.signal import SUBSCRIPTIONS_PER_PAGE
 from vivero.core.needs import Need, NeedKind
-from vivero.core.records.base import keys_of
+from vivero.core.partitions.keys import keys_of
 from vivero.core.state import batches
 from vivero.core.state.message_channels import (
     BODY_WITH_MESSAGE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from vivero.core.records.base import partition_of
+from vivero.core.partitions.keys import partition_of
 from vivero.core.snapshots import document as parts
 from vivero.core.snapshots.document import FORMAT, Snapshot, raw
 from vivero.core.snapshots.writer import snapshot_of

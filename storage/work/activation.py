@@ -17,7 +17,7 @@ from uuid import UUID, uuid4
 
 import msgspec
 
-from vivero.core.records.base import keys_of
+from vivero.core.partitions.keys import keys_of
 from vivero.storage.postgres.driver import Call, Connection, QueryResult
 from vivero.storage.postgres.sql_files import Statement, beside, statement
 from vivero.storage.work.scan_bounds import EVERYTHING, ScanStart, Seen

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from vivero.core.records.base import keys_of, partition_of
+from vivero.core.partitions.keys import keys_of, partition_of
 
 Subject = tuple[str, str]
 """A job type and a tenant."""

@@ -15,9 +15,8 @@ from tests.core.bench import Bench, keep_ended, keep_rows
 from vivero.core.execution.step import DEFAULT_LIMITS
 from vivero.core.memory import MemoryEngine
 from vivero.core.needs import NeedKind
-from vivero.core.partitions.homes import HOMES
+from vivero.core.partitions.keys import PARTITION_SHIFT
 from vivero.core.partitions.routes import Detour, Routes, slot_of, spread
-from vivero.core.records.base import PARTITION_SHIFT
 from vivero.core.records.messages import (
     AcknowledgeCorrelation,
     CloseSubscription,
@@ -156,7 +155,7 @@ class Cluster:
 
     def send(self, command, tenant="<default>", at=None):
         """Handle a command in the partition `at`, by default in its home. What follows is on its way. The position."""
-        partition = at or HOMES[type(command)](command, tenant, self.routes) or self.at
+        partition = at or command.home(tenant, self.routes) or self.at
         known = self.routes.revision if at is None else 0
         return self.handle(partition, known, command, tenant, None)
 

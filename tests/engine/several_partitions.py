@@ -7,7 +7,6 @@ import trio
 
 from tests.engine.consumer.bench import keep_leading
 from tests.engine.whole_engine import TENANT, EngineBench
-from vivero.core.partitions.homes import HOMES
 from vivero.core.partitions.routes import ONE_PARTITION
 from vivero.engine.appender.calls import Append
 from vivero.engine.appender.task import Appender
@@ -110,7 +109,7 @@ class PartitionsBench(EngineBench):
 
     async def send(self, command, at=None, idempotency=None):
         """Append a command at a partition, by default its home, or the first one. Its position."""
-        partition = at or HOMES[type(command)](command, TENANT, self.routes) or 1
+        partition = at or command.home(TENANT, self.routes) or 1
         item = Append(command, TENANT, idempotency=idempotency, partition=partition)
         return (await self.appender.append(item, deadline_s=10)).position
 

@@ -12,9 +12,10 @@ from tests.core.bench import raw
 from tests.engine.whole_engine import EngineBench
 from tests.sent_statements import record_statements
 from vivero.core.commands.conditional_change import conditional
-from vivero.core.partitions.homes import FROM_CLIENTS
-from vivero.core.records.base import partition_of
+from vivero.core.partitions.keys import partition_of
+from vivero.core.records.base import Sender
 from vivero.core.records.catalogue import DeleteResource, Deploy
+from vivero.core.records.codec import INTENTS
 from vivero.core.records.conditional_changes import ChangeIfMatch
 from vivero.core.records.conditionals import EvaluateConditionals
 from vivero.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
@@ -78,7 +79,9 @@ OF_COMMANDS = ("command_log.append", "load.", "message_channels.", "definitions.
 
 
 def test_every_command_of_clients_is_tried():
-    assert {*BY_KEY, *IN_BODIES, *WITHOUT_KEYS, *OF_ERASURES} == {*FROM_CLIENTS}
+    assert {*BY_KEY, *IN_BODIES, *WITHOUT_KEYS, *OF_ERASURES} == {
+        command for command in INTENTS.values() if command.sent_by is Sender.CLIENT
+    }
 
 
 @pytest.fixture

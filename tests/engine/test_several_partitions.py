@@ -10,7 +10,6 @@ from tests.core.models import ONE_TASK, end, start, task
 from tests.core.partitions.test_interleavings import CREATED, KEYS, MODELS, TTL_MS
 from tests.engine.several_partitions import PartitionsBench
 from tests.rounds import few_and_many
-from vivero.core.partitions.homes import HOMES
 from vivero.core.partitions.routes import slot_of
 from vivero.core.records.catalogue import DeleteResource
 from vivero.core.records.effects import RejectionCode
@@ -146,7 +145,7 @@ class Traffic:
         self.positions = []
 
     async def send(self, command):
-        home = HOMES[type(command)](command, "<default>", self.bench.routes)
+        home = command.home("<default>", self.bench.routes)
         anywhere = self.random.choice(self.bench.routes.all)
         at = anywhere if home is None or self.random.random() < 0.3 else home
         self.positions.append(await self.bench.send(command, at=at))

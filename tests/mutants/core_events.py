@@ -212,7 +212,7 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "core: a channel hears of a wait when there is time for it",
         "tests/core/events/test_throws.py::test_a_quantum_that_ends_between_wait_and_throw_loses_nothing",
         "core/execution/step.py",
-        (" and not isinstance(command, PROMPT))", ")"),
+        (" and not command.prompt)", ")"),
     ),
     mutant(
         "core: who throws goes on though that is about to end it",

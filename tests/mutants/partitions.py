@@ -25,7 +25,7 @@ PARTITIONS: tuple[Mutant, ...] = (
         "the rejection of a forwarded command answers nobody",
         f"{CROSSING}::test_its_rejection_answers_the_client",
         "core/execution/step.py",
-        ("            own.answered = answers_its_request(command)  # it was forwarded\n", "            pass\n"),
+        ("            own.answered = command.answers_its_request()  # it was forwarded\n", "            pass\n"),
     ),
     mutant(
         "a follow-up of another partition runs here",

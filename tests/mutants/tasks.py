@@ -353,8 +353,11 @@ TASKS: tuple[Mutant, ...] = (
     mutant(
         "messages: what cannot be saved is refused without a word to who waits",
         "tests/engine/consumer/test_message_rejections.py::test_a_start_that_cannot_be_saved_leaves_no_lock",
-        "engine/consumer/batch.py",
-        ("    StartInstance,\n    TriggerSubscription,\n    PublishMessage,\n", ""),
+        "core/records/messages.py",
+        (
+            "    home = homes.of_start\n    sent_by = Sender.TREE\n    has_waiter = True\n",
+            "    home = homes.of_start\n    sent_by = Sender.TREE\n",
+        ),
     ),
     mutant(
         "messages: an id is looked for among the loaded ones alone",

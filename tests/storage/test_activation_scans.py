@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 import psycopg
 import pytest
 
-from vivero.core.records.base import keys_of
+from vivero.core.partitions.keys import keys_of
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.plans import by_index
 from vivero.storage.postgres.sql_files import Statement, beside

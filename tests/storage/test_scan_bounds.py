@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from vivero.core.records.base import keys_of
+from vivero.core.partitions.keys import keys_of
 from vivero.storage.work.scan_bounds import (
     EVERYTHING,
     MAX_PRIORITIES,

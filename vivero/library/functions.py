@@ -12,7 +12,8 @@ from typing import Any
 import msgspec
 
 from vivero.core.bpmn.model import Process
-from vivero.core.records.base import DEFAULT_TENANT, PARTITION_SHIFT, Command, Variables
+from vivero.core.partitions.keys import PARTITION_SHIFT
+from vivero.core.records.base import DEFAULT_TENANT, Command, Variables
 from vivero.core.records.effects import Rejection, RejectionCode
 from vivero.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
 from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob

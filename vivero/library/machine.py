@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from vivero.core.execution.outcomes import Handled
 from vivero.core.execution.step import StepLimits
 from vivero.core.memory import MemoryEngine
-from vivero.core.records.base import PARTITION_SHIFT, Command, Event
+from vivero.core.partitions.keys import PARTITION_SHIFT
+from vivero.core.records.base import Command, Event
 from vivero.core.records.effects import Rejection
 from vivero.core.records.instances import ContinueWork, InstanceCreated
 from vivero.core.records.messages import CompleteThrow

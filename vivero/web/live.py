@@ -14,7 +14,7 @@ from contextlib import contextmanager
 import msgspec
 import trio
 
-from vivero.core.records.base import partition_of
+from vivero.core.partitions.keys import partition_of
 
 PACE_S = 0.25
 """The minimum time between two hints of a stream."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from vivero.core.records.base import partition_of
+from vivero.core.partitions.keys import partition_of
 from vivero.engine.retention.archive.compression import decompressed
 from vivero.engine.retention.archive.lines import sift
 from vivero.engine.retention.archive.stores import Damaged, Store

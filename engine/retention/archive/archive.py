@@ -17,7 +17,7 @@ from uuid import uuid4
 import structlog
 import trio
 
-from vivero.core.records.base import partition_of
+from vivero.core.partitions.keys import partition_of
 from vivero.engine.jobs.execution import Connections
 from vivero.engine.retention.archive.adoption import Adoptable, look_through
 from vivero.engine.retention.archive.lines import sift, write_tree

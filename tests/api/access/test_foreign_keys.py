@@ -18,7 +18,7 @@ from vivero.api.callers.caller import Caller
 from vivero.api.callers.permissions import ALL_RIGHTS
 from vivero.api.routes import ROUTES
 from vivero.core.memory import MemoryEngine
-from vivero.core.records.base import PARTITION_SHIFT
+from vivero.core.partitions.keys import PARTITION_SHIFT
 from vivero.core.records.instances import CreateInstance
 from vivero.core.records.jobs import FailJob
 from vivero.engine.appender.calls import pending_command

@@ -5,9 +5,10 @@ import pytest
 from tests.core.bench import Bench, raw
 from tests.core.event_models import call, model
 from tests.core.models import ONE_TASK, end, process_element, start, task
-from vivero.core.commands.conditional_change import CHANGES, conditional
+from vivero.core.commands.conditional_change import conditional
 from vivero.core.execution.outcomes import CommandRecord
-from vivero.core.partitions.homes import FROM_CLIENTS
+from vivero.core.records.base import Sender
+from vivero.core.records.codec import INTENTS
 from vivero.core.records.conditional_changes import ChangeIfMatch
 from vivero.core.records.effects import RejectionCode
 from vivero.core.records.instances import CancelInstance, SetVariables
@@ -131,7 +132,8 @@ def test_a_bug_in_a_conditional_change_is_quarantined_without_its_condition(one,
 
 
 def test_all_changes_of_one_tree_can_be_conditional():
-    with_key = {kind for kind in FROM_CLIENTS if "key" in kind.__struct_fields__}
+    of_clients = [kind for kind in INTENTS.values() if kind.sent_by is Sender.CLIENT]
     internal = {"WithholdJob", "DeleteResource", "ExpireMessage"}
-    assert {kind.__name__ for kind in with_key - CHANGES - {ChangeIfMatch}} == internal
-    assert CompleteUserTask in CHANGES
+    with_key = {kind for kind in of_clients if "key" in kind.__struct_fields__} - {ChangeIfMatch}
+    assert {kind.__name__ for kind in with_key if not kind.changes_tree} == internal
+    assert CompleteUserTask.changes_tree

@@ -12,8 +12,8 @@ from vivero.core.commands.signal import SUBSCRIPTIONS_PER_PAGE
 from vivero.core.execution.outcomes import CommandRecord
 from vivero.core.execution.step import StepLimits
 from vivero.core.memory import Logged
+from vivero.core.partitions.keys import partition_of
 from vivero.core.partitions.routes import slot_of, spread
-from vivero.core.records.base import partition_of
 from vivero.core.records.catalogue import DeleteResource
 from vivero.core.records.effects import Rejection, RejectionCode
 from vivero.core.records.instances import CancelInstance, CreateInstance

@@ -27,7 +27,6 @@ from tests.core.message_models import (
 from tests.core.models import end, start, task
 from tests.rounds import few_and_many
 from vivero.core.commands import slots
-from vivero.core.partitions.homes import HOMES
 from vivero.core.partitions.routes import slot_of
 from vivero.core.records.effects import RejectionCode
 from vivero.core.records.instances import CancelInstance, CreateInstance
@@ -94,7 +93,7 @@ class Traffic:
 
     def send(self, command):
         """In its home or, as a client with old routes does, in any other partition."""
-        home = HOMES[type(command)](command, "<default>", self.cluster.routes)
+        home = command.home("<default>", self.cluster.routes)
         anywhere = self.random.choice(self.cluster.routes.all)
         at = anywhere if home is None or self.random.random() < 0.3 else home
         self.requests[self.cluster.send(command, at=at)] = command

@@ -5,7 +5,6 @@ from hashlib import md5
 import pytest
 
 from vivero.core.dispatch import COMMANDS
-from vivero.core.partitions.homes import HOMES, answers_its_request, home_of
 from vivero.core.partitions.routes import ONE_PARTITION, SLOTS, Routes, slot_of, spread
 from vivero.core.records.instances import CancelInstance, ContinueWork, CreateInstance
 from vivero.core.records.messages import CloseSubscription, Offer, PublishMessage, RejectCorrelation
@@ -18,8 +17,8 @@ def key(partition, n=7):
     return partition << 51 | n
 
 
-def test_every_command_has_a_home():
-    assert set(HOMES) == set(COMMANDS)
+def test_every_command_says_where_it_is_handled_and_who_sends_it():
+    assert all({"home", "sent_by"} <= set(vars(command)) for command in COMMANDS)
 
 
 def test_one_partition_is_the_home_of_all():
@@ -29,7 +28,7 @@ def test_one_partition_is_the_home_of_all():
         PublishMessage("m", "k"),
         DeliverSignal(key(1), "s", 0),
     ):
-        assert home_of(command, "t", ONE_PARTITION, 1) == 1, command
+        assert command.home_in("t", ONE_PARTITION, 1) == 1, command
 
 
 def test_a_slot_is_the_hash_of_tenant_and_name():
@@ -45,28 +44,28 @@ def test_slots_spread_evenly():
 
 
 def test_a_key_is_handled_by_its_partition():
-    assert home_of(CancelInstance(key(3)), "t", ROUTES, 1) == 3
+    assert CancelInstance(key(3)).home_in("t", ROUTES, 1) == 3
 
 
 @pytest.mark.parametrize("partition", [0, 5, 4_000])
 def test_a_key_of_no_partition_is_handled_where_it_is(partition):
-    assert home_of(CancelInstance(key(partition)), "t", ROUTES, 2) == 2
+    assert CancelInstance(key(partition)).home_in("t", ROUTES, 2) == 2
 
 
 def test_what_concerns_a_channel_is_handled_by_the_owner_of_its_slot():
     owner = ROUTES.slots[slot_of("t", "k")]
-    assert home_of(PublishMessage("m", "k"), "t", ROUTES, 9) == owner
-    assert home_of(CloseSubscription(1, "t", "k"), "other", ROUTES, 9) == owner
-    assert home_of(RejectCorrelation(1, "t", Offer("m", correlation_key="k")), "other", ROUTES, 9) == owner
+    assert PublishMessage("m", "k").home_in("t", ROUTES, 9) == owner
+    assert CloseSubscription(1, "t", "k").home_in("other", ROUTES, 9) == owner
+    assert RejectCorrelation(1, "t", Offer("m", correlation_key="k")).home_in("other", ROUTES, 9) == owner
 
 
 def test_a_creation_is_handled_where_it_is():
-    assert home_of(CreateInstance("p"), "t", ROUTES, 3) == 3
+    assert CreateInstance("p").home_in("t", ROUTES, 3) == 3
 
 
 def test_a_signal_on_its_way_names_its_partition():
-    assert home_of(DeliverSignal(key(1), "s", 0, partition=4), "t", ROUTES, 1) == 4
-    assert home_of(DeliverSignal(key(1), "s", 0), "t", ROUTES, 1) == 1
+    assert DeliverSignal(key(1), "s", 0, partition=4).home_in("t", ROUTES, 1) == 4
+    assert DeliverSignal(key(1), "s", 0).home_in("t", ROUTES, 1) == 1
 
 
 def test_new_work_of_a_tenant_begins_in_its_partitions():
@@ -75,7 +74,7 @@ def test_new_work_of_a_tenant_begins_in_its_partitions():
 
 
 def test_the_outcome_of_a_command_that_an_element_sends_answers_nobody():
-    assert answers_its_request(PublishMessage("m"))
-    assert not answers_its_request(PublishMessage("m", thrower=key(1)))
-    assert not answers_its_request(BroadcastSignal("m", thrower=key(1)))
-    assert not answers_its_request(ContinueWork(key(1)))
+    assert PublishMessage("m").answers_its_request()
+    assert not PublishMessage("m", thrower=key(1)).answers_its_request()
+    assert not BroadcastSignal("m", thrower=key(1)).answers_its_request()
+    assert not ContinueWork(key(1)).answers_its_request()

@@ -9,7 +9,7 @@ from vivero.cli.shared.options import KEY, json_option, say
 from vivero.cli.shared.rows import print_rows
 from vivero.cli.shared.server_options import address_option, talk
 from vivero.client.rest import Client, Document
-from vivero.core.records.base import keys_of
+from vivero.core.partitions.keys import keys_of
 from vivero.terminal import log_tables
 from vivero.terminal.terminal_tables import VARIABLES, Column, coloured, console, field, state, time
 
