@@ -8,6 +8,7 @@ from typing import TypeVar
 import trio
 
 from vivero.engine.outcomes.replies import tell
+from vivero.engine.supervision.wake_up import WakeUp
 
 GRAIN_S = 0.02
 """While many wait, their deadlines are looked at this often."""
@@ -31,7 +32,7 @@ class Deadlines:
     def __init__(self) -> None:
         self._waits: deque[_Deadline] = deque()
         self._last = float("-inf")
-        self._added = trio.Event()
+        self._added = WakeUp()
         self._running = False
 
     async def receive(
@@ -64,7 +65,6 @@ class Deadlines:
         try:
             while True:
                 await self._added.wait()
-                self._added = trio.Event()
                 while self._waits:
                     await trio.sleep_until(max(self._waits[0].until, trio.current_time() + GRAIN_S))
                     self._end(trio.current_time())

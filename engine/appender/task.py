@@ -26,6 +26,7 @@ from vivero.engine.appender.traces import traced_command
 from vivero.engine.outcomes.admission import Draining, InDoubt, NotAppended, Overloaded, Unavailable
 from vivero.engine.outcomes.replies import OutcomeRegistry, Replies, Reply, replies_by, reply_by
 from vivero.engine.supervision.beat import Beat
+from vivero.engine.supervision.wake_up import WakeUp
 from vivero.engine.tracing.tracer import Tracer
 from vivero.storage.log import command_log
 from vivero.storage.log.command_log import Appended, AppendedSegment, Session
@@ -92,7 +93,7 @@ class Appender:
         self._forwarding = Forwarding(settings.forward_count, settings.lag_s)
         self._last: dict[int, int] = {}
         self._cursors: dict[int, int] = {}
-        self._wake = trio.Event()
+        self._wake = WakeUp()
         self._draining = False
         self._poll_at = float("-inf")
         self._out_since: float | None = None
@@ -376,9 +377,7 @@ class Appender:
         if trio.current_time() >= self._poll_at:
             await self._poll(connection, beat)
         elif not busy:
-            with trio.move_on_at(self._poll_at):
-                await beat.idle(self._wake.wait)
-            self._wake = trio.Event()
+            await self._wake.idle(beat, self._poll_at)
 
     async def _poll(self, connection: Connection, beat: Beat) -> None:
         """Look for what is not reported: appends of other nodes, cursors of partitions without an owner, inboxes."""

@@ -29,6 +29,7 @@ from vivero.engine.batch_operations.settings import BatchOperationSettings
 from vivero.engine.outcomes.admission import NotAppended
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.dedicated_connection import DedicatedConnection
+from vivero.engine.supervision.wake_up import WakeUp
 from vivero.engine.timers.pace import Pace
 from vivero.storage.access import audit_log
 from vivero.storage.log import command_log as command_log
@@ -109,7 +110,7 @@ class BatchOperations:
         self._archive_at = float("-inf")
         self._deletions = self.settings.portion
         self._epoch = 0
-        self._wake = trio.Event()
+        self._wake = WakeUp()
         self._after = 0
         self._purge_at = float("-inf")
         self._pace = Pace(self.settings.in_flight, self.settings.delay_s)
@@ -147,9 +148,7 @@ class BatchOperations:
         if seconds is not None:
             await beat.sleep(seconds)
             return
-        with trio.move_on_after(self.settings.check_s):
-            await beat.idle(self._wake.wait)
-        self._wake = trio.Event()
+        await self._wake.idle(beat, trio.current_time() + self.settings.check_s)
 
     async def run_once(self, connection: Connection, beat: Beat) -> float | None:
         """Work on some batches. Returns the seconds until the next turn; None: until a notification."""

@@ -8,6 +8,7 @@ from enum import Enum
 import trio
 
 from vivero.engine.supervision.beat import Beat
+from vivero.engine.supervision.wake_up import WakeUp
 
 UNDECIDED_S = 1.0
 
@@ -38,7 +39,7 @@ class Assignment:
         self.ready = False
         """Whether the consumer waits for its turn with open connections."""
         self._tell = changed
-        self._changed = trio.Event()
+        self._changed = WakeUp()
 
     def set(self, duty: Duty) -> bool:
         """Change the duty. False if it is the present one."""
@@ -46,7 +47,6 @@ class Assignment:
             return False
         self.duty = duty
         self._changed.set()
-        self._changed = trio.Event()
         return True
 
     # -- for the consumer
@@ -57,7 +57,7 @@ class Assignment:
             with beat.waiting(UNDECIDED_S), trio.move_on_after(UNDECIDED_S / 2):
                 await self._changed.wait()
         while self.duty is Duty.ELSEWHERE:
-            await beat.idle(self._changed.wait)
+            await self._changed.idle(beat)
 
     async def turn(self, beat: Beat) -> bool:
         """Wait, ready to lead, while another node leads. False if this node should not lead any more."""
@@ -65,7 +65,7 @@ class Assignment:
             if not self.ready:
                 self.ready = True
                 self._tell()
-            await beat.idle(self._changed.wait)
+            await self._changed.idle(beat)
         self.ready = False
         return self.duty is Duty.OURS
 

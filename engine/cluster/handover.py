@@ -10,6 +10,7 @@ import trio
 from vivero.engine.appender.forwarding import Consumed
 from vivero.engine.cluster.assignment import Assignment
 from vivero.engine.supervision.beat import Beat
+from vivero.engine.supervision.wake_up import WakeUp
 from vivero.storage.log.attempts import Suspicion
 from vivero.storage.log.command_log import AppendedSegment
 
@@ -55,7 +56,7 @@ class Handover:
         """Whether the log may have rows that were not handed over in memory."""
         self.term: RunningTerm | None = None
         """The current term of this node, or the last one."""
-        self._wake_up = trio.Event()
+        self._wake_up = WakeUp()
 
     # -- for the other tasks
 
@@ -101,14 +102,12 @@ class Handover:
 
     async def expect(self, beat: Beat) -> None:
         """Wait for a moment for commands that are being appended."""
-        self._wake_up = trio.Event()
-        with trio.move_on_after(EXPECT_S):
-            await beat.idle(self._wake_up.wait)
+        self._wake_up.clear()
+        if await self._wake_up.idle(beat, trio.current_time() + EXPECT_S):
+            self._wake_up.set()  # `wait` hears of it, too
 
     async def wait(self, beat: Beat, seconds: float) -> None:
         """Wait until somebody calls `wake` or `take`, or until it is time to poll."""
-        with trio.move_on_after(seconds) as scope:
-            await beat.idle(self._wake_up.wait)
-        self.look |= scope.cancelled_caught
-        self._wake_up = trio.Event()
+        woken = await self._wake_up.idle(beat, trio.current_time() + seconds)
+        self.look |= not woken
         beat.beat()

@@ -23,6 +23,7 @@ from vivero.engine.cluster.versions import IncompatibleVersion
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.dedicated_connection import DedicatedConnection
 from vivero.engine.supervision.failures import Escalated
+from vivero.engine.supervision.wake_up import WakeUp
 from vivero.storage.cluster import nodes
 from vivero.storage.cluster.nodes import ENGINE, Node, Partition, Registration, View
 from vivero.storage.postgres.driver import CALL_TIMEOUT_S, Connection
@@ -61,7 +62,7 @@ class Cluster:
         self._settings = settings or ClusterSettings()
         self._tell, self._opened, self._warm = tell, opened, warm
         self._log_levels, self._set_log_levels = dict[str, str](), log_levels
-        self._wake = trio.Event()
+        self._wake = WakeUp()
         self._free_since: dict[int, float] = {}
         self._leaders: dict[int, str | None] = {}
         self._newer: set[str] = set()
@@ -95,9 +96,7 @@ class Cluster:
             while not self._leaving:
                 beat.beat()
                 pause_s = await self.run_once(connection, beat)
-                with trio.move_on_after(pause_s):
-                    await beat.idle(self._wake.wait)
-                self._wake = trio.Event()
+                await self._wake.idle(beat, trio.current_time() + pause_s)
             await self._leave(connection, beat)
 
     async def run_once(self, connection: Connection, beat: Beat) -> float:

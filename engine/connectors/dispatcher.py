@@ -34,6 +34,7 @@ from vivero.engine.jobs.tracker import Limits
 from vivero.engine.outcomes.admission import Draining, NotAppended, ValueRejected
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.dedicated_connection import DedicatedConnection
+from vivero.engine.supervision.wake_up import WakeUp
 from vivero.engine.tracing.tracer import Tracer
 from vivero.storage.background import connectors
 from vivero.storage.postgres.driver import CALL_TIMEOUT_S, Connection
@@ -97,7 +98,7 @@ class ConnectorDispatcher:
         self._poll_at = self._pulled_at = float("-inf")
         self._look_at = float("inf")
         """When to pull what waits until more places are free."""
-        self._wake = trio.Event()
+        self._wake = WakeUp()
         self._draining = False
         self.figures = Figures()
 
@@ -143,16 +144,14 @@ class ConnectorDispatcher:
 
     async def _dispatch(self, connection: Connection, beat: Beat, nursery: trio.Nursery, connector: HttpJson) -> None:
         while not self._draining:
-            self._wake = trio.Event()
+            self._wake.clear()
             with beat.waiting(3 * CALL_TIMEOUT_S):
                 more = await self.run_once(connection, nursery, connector)
             if not more:
-                with trio.move_on_at(min(self._poll_at, self._look_at)):
-                    await beat.idle(self._wake.wait)
+                await self._wake.idle(beat, min(self._poll_at, self._look_at))
         with trio.move_on_after(self._settings.drain_s) as drain, patient(drain):
             while self._running:
-                self._wake = trio.Event()
-                await beat.idle(self._wake.wait)
+                await self._wake.idle(beat)
 
     async def run_once(self, connection: Connection, nursery: trio.Nursery, connector: HttpJson) -> bool:
         """Begin calls for the jobs that wait. True if there may be more jobs, and there is capacity for them."""

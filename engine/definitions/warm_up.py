@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import structlog
-import trio
 
 from vivero.engine.compute.problems import NotComputed
 from vivero.engine.definitions.cache import DefinitionCache, UnreadableResource
 from vivero.engine.supervision.beat import Beat
+from vivero.engine.supervision.wake_up import WakeUp
 from vivero.storage.postgres.errors import told
 
 log = structlog.get_logger(__name__)
@@ -31,7 +31,7 @@ class WarmUp:
         self._definitions = definitions
         self._tell_done = done
         self._unreadable: set[str] = set()
-        self._deployed = trio.Event()
+        self._deployed = WakeUp()
         self.done = False
         """Whether everything that was in use at the start is loaded."""
         self.loaded = 0
@@ -49,11 +49,11 @@ class WarmUp:
             if not self.done:
                 self.done = True
                 self._tell_done()
-            await beat.idle(self._deployed.wait)
+            await self._deployed.idle(beat)
 
     async def run_once(self, beat: Beat) -> None:
         """Load what is in use or was deployed lately, and not in the cache."""
-        self._deployed = trio.Event()
+        self._deployed.clear()
         with beat.waiting(LOAD_TIMEOUT_S):
             files = await self._definitions.files_to_load()
         for sha256 in [file for file in files if file not in self._unreadable]:

@@ -30,6 +30,7 @@ from vivero.engine.jobs.spans import Spans, no_spans
 from vivero.engine.jobs.tracker import JobTracker
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.dedicated_connection import DedicatedConnection
+from vivero.engine.supervision.wake_up import WakeUp
 from vivero.storage.background import job_executions
 from vivero.storage.background.job_executions import Batch, Consumers, Dispatcher, Due, GoesOn, Outcomes, Run, Scheduled
 from vivero.storage.postgres.driver import CALL_TIMEOUT_S, Connection
@@ -124,7 +125,7 @@ class JobDispatcher:
         self._threads: set[str] = set()
         """Leases of runs whose threads have not ended. Cancelling a run does not stop its thread."""
         self._outcomes = Outcomes()
-        self._wake = trio.Event()
+        self._wake = WakeUp()
         self._draining = False
         self._clock = (0, 0.0)
         """The time of the jobs in ms (`Due`), and Trio's time when it was read."""
@@ -206,7 +207,7 @@ class JobDispatcher:
         chores = _Chores(self._keep_alive, self._settings.beat_s, recover, self._settings.stale_s / 4)
         give_up_at = float("inf")
         while True:
-            self._wake = trio.Event()
+            self._wake.clear()
             if self._draining:
                 give_up_at = min(give_up_at, given_time() + self._settings.drain_s)
                 if given_time() >= give_up_at or not (self._tracker.running or self._outcomes):
@@ -221,8 +222,7 @@ class JobDispatcher:
             pause_s = min(until_s, delay_s, self._pause_s(due, batch.most, len(runs)))
             if self._follows:
                 pause_s = min(pause_s, EVENTS_S)
-            with trio.move_on_after(max(pause_s, 0)):
-                await beat.idle(self._wake.wait)
+            await self._wake.idle(beat, trio.current_time() + pause_s)
 
     def _next_batch(self) -> tuple[Batch, float]:
         """What to pull now, and in how many seconds to ask for what waits until more places are free."""

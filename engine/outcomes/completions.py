@@ -24,6 +24,7 @@ from vivero.engine.outcomes.replies import Reply
 from vivero.engine.outcomes.waiters import End, EndWaiter, OutcomeWaiter, WaiterTable
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.dedicated_connection import DedicatedConnection
+from vivero.engine.supervision.wake_up import WakeUp
 from vivero.storage.log import command_log
 from vivero.storage.log.command_log import Appended, CommandOutcome
 from vivero.storage.postgres.driver import CALL_TIMEOUT_S, Connection
@@ -57,7 +58,7 @@ class Completions:
         self._ends: WaiterTable[End, EndWaiter] = WaiterTable(settings.recent)
         self._stopping = False
         self._watermarks: dict[int, int] = {}
-        self._due = trio.Event()
+        self._due = WakeUp()
 
     # -- for requests; none of these has a checkpoint ---------------------------------------------------------------
 
@@ -180,11 +181,10 @@ class Completions:
     async def _until_due(self, beat: Beat) -> None:
         """Wait for a reason to sweep: a request, a second, or an outcome that is late. Its notification may be lost."""
         end = trio.current_time() + self._settings.sweep_s
-        while not self._due.is_set() and trio.current_time() < end:
+        while trio.current_time() < end:
             waiting = set(self._outcomes.waiters)
-            with trio.move_on_at(min(end, trio.current_time() + self._settings.late_s)):
-                await beat.idle(self._due.wait)
-            if not waiting.isdisjoint(self._outcomes.waiters):
+            due = await self._due.idle(beat, min(end, trio.current_time() + self._settings.late_s))
+            if due or not waiting.isdisjoint(self._outcomes.waiters):
                 return
 
     def close(self) -> None:
@@ -193,7 +193,7 @@ class Completions:
 
     async def sweep_once(self, connection: Connection) -> None:
         """Query all outstanding outcomes and ends, and serve those that are found."""
-        self._due = trio.Event()
+        self._due.clear()
         if self._outcomes.waiters:
             for outcome in await command_log.outcomes(connection, list(self._outcomes.waiters)):
                 self._outcomes.tell(outcome.position, outcome)

@@ -11,6 +11,7 @@ from vivero.engine.appender.calls import PendingCommand
 from vivero.engine.outcomes.admission import InDoubt
 from vivero.engine.outcomes.completions import Completions
 from vivero.engine.siblings.records import Answer, Frames, Submission, answers_decoder, frame
+from vivero.engine.supervision.wake_up import WakeUp
 
 MAX_OUTSTANDING = 10_000
 """Commands that a sibling has and has not answered. Further ones are appended by this process."""
@@ -27,7 +28,7 @@ class Link:
         self._outstanding: dict[int, PendingCommand] = {}
         self._unsent: list[PendingCommand] = []
         self._numbers = count(1)
-        self._wake = trio.Event()
+        self._wake = WakeUp()
         self.open = True
 
     def take(self, pending: PendingCommand) -> bool:
@@ -51,7 +52,6 @@ class Link:
     async def _send(self) -> None:
         while True:
             await self._wake.wait()
-            self._wake = trio.Event()
             message = frame([self._submission(pending) for pending in self._sent()])
             try:
                 await self._stream.send_all(message)

@@ -21,6 +21,7 @@ from vivero.engine.siblings.link import Link
 from vivero.engine.siblings.reception import Reception
 from vivero.engine.siblings.records import address
 from vivero.engine.supervision.beat import Beat
+from vivero.engine.supervision.wake_up import WakeUp
 from vivero.storage.cluster.nodes import View
 from vivero.storage.postgres.errors import told
 
@@ -53,7 +54,7 @@ class Siblings:
         self._wanted: set[str] = set()
         self._connecting: set[str] = set()
         """Leaders with a connection, or with one on the way."""
-        self._wake = trio.Event()
+        self._wake = WakeUp()
 
     def take(self, pending: PendingCommand) -> bool:
         """Send a command to the sibling that leads its partition. False if there is none. Never waits."""
@@ -88,8 +89,7 @@ class Siblings:
             async with listener, trio.open_nursery() as nursery:
                 nursery.start_soon(trio.serve_listeners, self._receive, [listener])
                 while True:
-                    await beat.idle(self._wake.wait)
-                    self._wake = trio.Event()
+                    await self._wake.idle(beat)
                     wanted, self._wanted = self._wanted, set()
                     for leader in wanted:
                         nursery.start_soon(self._connect, leader)

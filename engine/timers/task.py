@@ -24,6 +24,7 @@ from vivero.engine.appender.calls import Append
 from vivero.engine.outcomes.admission import Draining, NotAppended
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.dedicated_connection import DedicatedConnection
+from vivero.engine.supervision.wake_up import WakeUp
 from vivero.engine.timers.pace import Pace
 from vivero.engine.timers.settings import TimerSettings, TimerStats
 from vivero.engine.timers.term_memory import NEVER, TermMemory, Trigger
@@ -70,7 +71,7 @@ class Timers:
         self._appender = appender
         self._partition = partition
         self._leads = leads
-        self._wake = trio.Event()
+        self._wake = WakeUp()
         self._watermark = 0
         self._memory = TermMemory(self.settings.window)
         self._pace = Pace(self.settings.in_flight, self.settings.delay_s)
@@ -204,9 +205,7 @@ class Timers:
 
     async def _sleep(self, beat: Beat, seconds: float) -> None:
         beat.beat()
-        with trio.move_on_after(seconds):
-            await beat.idle(self._wake.wait)
-        self._wake = trio.Event()
+        await self._wake.idle(beat, trio.current_time() + seconds)
 
     # -- memory
 

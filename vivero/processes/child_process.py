@@ -19,6 +19,7 @@ from vivero.api.http.metrics import Metrics
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.failures import FailureWindow
 from vivero.engine.supervision.settings import SupervisionSettings
+from vivero.engine.supervision.wake_up import WakeUp
 from vivero.processes.channel import (
     Answer,
     AskMetrics,
@@ -77,7 +78,7 @@ class ChildProcess:
         self._channel: Channel[FromChild] | None = None
         self._stopping = trio.Event()
         self._orders: deque[ToChild] = deque()
-        self._ordered = trio.Event()
+        self._ordered = WakeUp()
         self._logs_everything = False
         self.serving = False
         self.pid: int | None = None
@@ -186,7 +187,6 @@ class ChildProcess:
     async def _tell_orders(self, channel: Channel[FromChild]) -> None:
         while True:
             await self._ordered.wait()
-            self._ordered = trio.Event()
             while self._orders:
                 await channel.send(self._orders.popleft())
 
