@@ -3,6 +3,8 @@
 import trio
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from tests.eventually import eventually
+
 
 async def open_server(parameters):
     """A raw stream to the PostgreSQL of these connection parameters."""
@@ -67,8 +69,7 @@ class Proxy:
 
     async def until_kept(self, size=1):
         """Until so many bytes are kept."""
-        while self.kept < size:
-            await trio.lowlevel.checkpoint()
+        await eventually(lambda: self.kept, accept=lambda kept: kept >= size, every_s=0)
 
     @property
     def kept(self):

@@ -8,7 +8,8 @@ from contextlib import suppress
 import psycopg
 import trio
 
-from tests.process.program import eventually, free_port
+from tests.eventually import eventually
+from tests.process.program import free_port
 from vivero.embedded.binaries import find_installation
 from vivero.embedded.server_user import give_directory, reachable_installation, server_user
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import statistics
 from collections.abc import Iterator
 from functools import cache
@@ -298,6 +299,53 @@ def draws_for_itself(path: Path) -> bool:
         )
         for node in walk(tree)
     )
+
+
+# ---------------------------------------------------------------------------------------------- tests that do not wait
+
+SLEEPS = {"trio.sleep", "trio.sleep_until", "time.sleep", "asyncio.sleep"}
+
+
+def sleeps(tree: ast.Module) -> Iterator[str]:
+    """The calls, in a module, that wait for a time. `sleep(0)` waits for none."""
+    own = {
+        alias.asname or alias.name: f"{node.module}.{alias.name}"
+        for node in walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    for node in walk(tree):
+        if isinstance(node, ast.Call):
+            name = ast.unparse(node.func)
+            if own.get(name, name) in SLEEPS and [ast.unparse(value) for value in node.args] != ["0"]:
+                yield name
+
+
+def test_only_tests_of_clocks_sleep():
+    """The others wait with `eventually`, which says what did not happen."""
+    section = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8").split("## Waiting\n")[1].split("\n## ")[0]
+    listed = set(re.findall(r"`(tests/[\w/]+\.py)`", section.partition("\n- ")[2]))
+    found = {
+        str(path.relative_to(ROOT))
+        for path in TESTS
+        if "sleep" in path.read_text(encoding="utf-8") and any(sleeps(parsed(path)))
+    }
+    assert found == listed, "the list is in docs/testing.md"
+
+
+@pytest.mark.parametrize(
+    ("statement", "found"),
+    [
+        ("await_(trio.sleep(0.1))", ["trio.sleep"]),
+        ("from time import sleep as pause\npause(delay_s)", ["pause"]),
+        ("trio.sleep_until(later)", ["trio.sleep_until"]),
+        ("asyncio.sleep(0)", []),
+        ("trio.sleep_forever()", []),
+        ("beat.sleep(1)", []),
+    ],
+)
+def test_the_check_sees_sleeps(statement, found):
+    assert list(sleeps(ast.parse(statement))) == found
 
 
 # ------------------------------------------------------------------------------------ tests that look into objects

@@ -7,6 +7,7 @@ import pytest
 import trio
 
 from tests.api.conftest import Client
+from tests.eventually import eventually
 from vivero.api import app
 from vivero.api.callers.caller import Caller
 from vivero.api.callers.permissions import ALL_RIGHTS
@@ -375,9 +376,7 @@ async def test_a_client_that_leaves_is_not_answered(client, engine, nursery, mon
     await trio.testing.wait_all_tasks_blocked(0.05)
     assert answers == []
     client.gone.set()
-    with trio.fail_after(20):
-        while not answers:
-            await trio.lowlevel.checkpoint()
+    await eventually(lambda: answers)
     assert answers == [None]
     assert len(engine.appended) == 1
 

@@ -15,6 +15,7 @@ import pytest
 import trio
 
 from tests.api.official import models, sdk
+from tests.eventually import eventually
 from vivero.api.http1.listeners import open_listeners
 from vivero.api.serving.server import Endpoint
 from vivero.config.sections import Config
@@ -38,9 +39,8 @@ async def address(rows, database, nursery):
 
     nursery.start_soon(run)
     async with httpx.AsyncClient(timeout=60) as client:
-        with trio.fail_after(60):
-            while (await client.get(f"http://127.0.0.1:{port}/v2/status")).status_code != 204:
-                await trio.lowlevel.checkpoint()
+        status = f"http://127.0.0.1:{port}/v2/status"
+        await eventually(lambda: client.get(status), accept=lambda answer: answer.status_code == 204)
     yield f"http://127.0.0.1:{port}"
     stop.set()
     with trio.fail_after(20):

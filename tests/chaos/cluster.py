@@ -5,10 +5,11 @@ from contextlib import asynccontextmanager
 import psycopg
 import trio
 
+from tests.eventually import eventually
 from tests.fault_proxy import FaultProxy
 from tests.process.http_client import Caller, Unanswered
 from tests.process.load import deploy
-from tests.process.program import Program, eventually
+from tests.process.program import Program
 from tests.replicas import Replica
 
 MODEL, PROCESS = "three_waits.bpmn", "three-waits"

@@ -11,7 +11,7 @@ from functools import partial
 
 import trio
 
-from tests.process.program import eventually
+from tests.eventually import eventually
 
 LEASE_S = 5.0
 FROZEN_S = 7.0

@@ -15,7 +15,8 @@ from unittest import mock
 import httpx
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
-from tests.console.conftest import CONSOLE, wait_until
+from tests.console.conftest import CONSOLE
+from tests.eventually import eventually_sync
 
 AXE = CONSOLE / "node_modules" / "axe-core" / "axe.min.js"
 NAME = """e => e.matches('body, dialog') ? ''
@@ -156,7 +157,7 @@ class Console:
 
     def next_error(self) -> str:
         """What the page reports as an error, once it has; it is taken away."""
-        wait_until(lambda: self.errors or self.page.evaluate("undefined"))
+        eventually_sync(lambda: self.errors or self.page.evaluate("undefined"))
         return self.errors.pop(0)
 
     def hold(self, *files: Path) -> Callable[[], None]:

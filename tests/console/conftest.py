@@ -2,13 +2,14 @@
 
 import functools
 import os
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import psycopg
 import pytest
+
+from tests.eventually import eventually_sync
 
 CONSOLE = Path(__file__).parents[2] / "console"
 MODELS = Path(__file__).parents[1] / "models"
@@ -21,14 +22,6 @@ def lacking(what: str) -> None:
     if os.environ.get("VIVERO_CONSOLE") == "required":
         pytest.fail(what)
     pytest.skip(what)
-
-
-def wait_until(condition: Callable[[], object], timeout: float = 20.0) -> None:
-    """Wait until a condition holds; fail after `timeout` seconds."""
-    deadline = time.monotonic() + timeout
-    while not condition():
-        assert time.monotonic() < deadline, condition
-        time.sleep(0.01)
 
 
 @pytest.fixture(scope="session")
@@ -64,7 +57,7 @@ def serving(
         try:
             with programs(directory) as start:
                 begin = functools.partial(start, **environment)
-                yield serve(begin, wait_until, database, *arguments).address, database
+                yield serve(begin, database, *arguments).address, database
         finally:
             connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
@@ -116,7 +109,7 @@ def keys(api):
     old = [api.start("order", f"ORD-{number}", card="4111", items=roses) for number in (9001, 9002)]
     api.post("/process-instances/cancellation", {"filter": {"processInstanceKey": {"$in": old}}})
     ended = {"filter": {"processInstanceKey": {"$in": old}, "state": "TERMINATED"}}
-    wait_until(lambda: api.post("/process-instances/search", ended)["page"]["totalItems"] == 2)
+    eventually_sync(lambda: api.post("/process-instances/search", ended)["page"]["totalItems"] == 2)
     for number in (702, 703):
         message = {"name": "payment received", "correlationKey": f"CLM-{number}", "timeToLive": 3_600_000}
         api.post("/messages/publication", message)

@@ -9,6 +9,7 @@ import trio
 import trio.testing
 
 from tests.engine.consumer.bench import beat
+from tests.eventually import eventually
 from vivero.core.bpmn.parser import Parsed, parse
 from vivero.engine.definitions.cache import DefinitionCache, DefinitionSettings, UnreadableResource
 from vivero.engine.definitions.single_flight import SingleFlight
@@ -292,13 +293,10 @@ async def test_the_warm_up_loads_what_another_node_deploys(cache, connection, co
     await deploy(connection, 5, "a")
     async with trio.open_nursery() as nursery:
         nursery.start_soon(warm_up.run, beat())
-        with trio.fail_after(20):
-            while not told:
-                await trio.lowlevel.checkpoint()
-            await deploy(connection, 6, "b")
-            warm_up.deployed()
-            while warm_up.loaded < 2:
-                await trio.lowlevel.checkpoint()
+        await eventually(lambda: told)
+        await deploy(connection, 6, "b")
+        warm_up.deployed()
+        await eventually(lambda: warm_up.loaded, accept=lambda loaded: loaded >= 2)
         nursery.cancel_scope.cancel()
     assert counting.parsed == [file("a")[0], file("b")[0]]
     assert told == [True]

@@ -1,5 +1,6 @@
 """Commands that go to the sibling process that leads their partition: none is lost, none forgotten."""
 
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -8,6 +9,7 @@ import structlog.testing
 import trio
 import trio.testing
 
+from tests.eventually import eventually
 from vivero.core.records.effects import Rejection, RejectionCode
 from vivero.core.records.instances import CreateInstance
 from vivero.core.records.jobs import CompleteJob
@@ -310,21 +312,13 @@ def a_command(partition):
 
 async def connected(process, partition):
     """Hands over a command until the process has reached the leader."""
-    with trio.fail_after(10):
-        while not process.siblings.take(a_command(partition)):
-            await trio.lowlevel.checkpoint()
+    await eventually(lambda: process.siblings.take(a_command(partition)), every_s=0)
 
 
 async def listening(path):
     """Waits until a process accepts connections there."""
-    with trio.fail_after(10):
-        while True:
-            try:
-                stream = await trio.open_unix_socket(path)
-            except OSError:
-                await trio.lowlevel.checkpoint()
-            else:
-                return await stream.aclose()
+    stream = await eventually(partial(trio.open_unix_socket, path), every_s=0, despite=(OSError,))
+    await stream.aclose()
 
 
 async def test_commands_go_to_the_process_that_leads_their_partition(tmp_path, nursery):
@@ -334,20 +328,18 @@ async def test_commands_go_to_the_process_that_leads_their_partition(tmp_path, n
     await connected(one, 2)
     assert not one.siblings.take(a_command(1)), "it leads that itself"
     assert not one.siblings.take(a_command(3)), "that is no sibling"
-    with trio.fail_after(10):
-        while not two.appender.pending:
-            await trio.lowlevel.checkpoint()
+    await eventually(lambda: two.appender.pending, every_s=0)
     assert not one.appender.pending
 
 
 async def test_a_leader_that_is_not_there_is_not_tried_all_the_time(tmp_path, nursery, monkeypatch):
     monkeypatch.setattr(task, "RETRY_S", 1e6)
     one, two = (Process(tmp_path, node, ("a", "b")) for node in ("a", "b"))
-    with structlog.testing.capture_logs() as logged, trio.fail_after(10):
+    with structlog.testing.capture_logs() as logged:
         nursery.start_soon(one.run)
         assert not one.siblings.take(a_command(2))
-        while not any(entry["event"] == "the leader is not a process of this program" for entry in logged):
-            await trio.lowlevel.checkpoint()
+        refused = {"the leader is not a process of this program"}
+        await eventually(lambda: {entry["event"] for entry in logged}, accept=refused.issubset, every_s=0)
     nursery.start_soon(two.run)
     await listening(address(tmp_path, "b"))
     for _ in range(3):
@@ -365,9 +357,7 @@ async def test_a_task_that_was_restarted_is_reached_again(tmp_path, nursery, mon
         life.start_soon(two.run)
         await connected(one, 2)
         life.cancel_scope.cancel()
-    with trio.fail_after(10):
-        while one.siblings.take(a_command(2)):
-            await trio.lowlevel.checkpoint()
+    await eventually(lambda: not one.siblings.take(a_command(2)), every_s=0)
     nursery.start_soon(two.run)
     await connected(one, 2)
 

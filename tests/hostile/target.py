@@ -5,10 +5,10 @@ from contextlib import asynccontextmanager
 import psycopg
 import trio
 
+from tests.eventually import eventually
 from tests.hostile.others import Others, Report, p99
 from tests.process.http_client import Caller
 from tests.process.load import send_files
-from tests.process.program import eventually
 
 BPMN = """<?xml version="1.0" encoding="UTF-8"?>
 <bpmn:definitions xmlns:bpmn="http://www.omg.org/spec/BPMN/20100524/MODEL"

@@ -3,8 +3,8 @@
 import pytest
 import trio
 
+from tests.eventually import eventually
 from tests.hostile.choice import one_of
-from tests.process.program import eventually
 
 MODEL = (
     '<bpmn:signal id="s-{id}" name="{id}"/><bpmn:process id="{id}" isExecutable="true">'

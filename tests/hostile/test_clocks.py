@@ -3,7 +3,7 @@
 import pytest
 import trio
 
-from tests.process.program import eventually
+from tests.eventually import eventually
 
 PROGRAM_ARGUMENTS = ("--control-clock",)
 LATEST_MS = 253_402_300_799_999

@@ -10,6 +10,7 @@ import psutil
 import pytest
 import trio
 
+from tests.eventually import NotInTime, eventually
 from tests.hostile.choice import one_of
 from tests.hostile.target import BPMN
 from tests.process.http_client import Caller
@@ -164,9 +165,9 @@ async def compute(port, work, counts, number):
 
 
 async def served(counts, answers):
-    with trio.move_on_after(30):
-        while sum(counts.values()) < answers:  # noqa: ASYNC110  the answers come to many clients
-            await trio.sleep(0.1)
+    """Wait for so many answers to all clients, for 30 s at most."""
+    with suppress(NotInTime):
+        await eventually(lambda: sum(counts.values()) >= answers, within_s=30)
 
 
 async def test_compute_processes_that_are_killed_again_and_again(target):

@@ -7,10 +7,10 @@ import socket
 import pytest
 import trio
 
+from tests.eventually import eventually
 from tests.hostile.others import PEOPLE
 from tests.hostile.raw_clients import connect, exchange, many, reset, resident, statuses, try_to_send
 from tests.process.http_client import Caller
-from tests.process.program import eventually
 
 CONNECTIONS, RESERVED, MEMORY = 120, 10, 40_000_000
 PROGRAM_ENVIRONMENT = {

@@ -7,7 +7,7 @@ import psycopg
 import pytest
 import trio
 
-from tests.process.program import eventually
+from tests.eventually import eventually
 
 UNAVAILABLE = (503, 504)
 TASK = """<bpmn:process id="{id}" isExecutable="true">

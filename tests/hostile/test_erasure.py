@@ -3,8 +3,8 @@
 import pytest
 
 from tests.engine.connectors.webhook_models import properties
+from tests.eventually import eventually
 from tests.process.http_client import Caller
-from tests.process.program import eventually
 from tests.storage.personal_data import ESCAPED, PERSON, SPELLINGS, erase, places_of
 
 PROGRAM_ENVIRONMENT = {"VIVERO_CONNECTORS_ENABLED": "true"}

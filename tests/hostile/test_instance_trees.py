@@ -5,7 +5,7 @@ import os
 import pytest
 import trio
 
-from tests.process.program import eventually
+from tests.eventually import eventually
 
 PATIENCE_S = 600.0
 LONG_PATIENCE_S = 1200.0

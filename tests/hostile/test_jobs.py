@@ -6,8 +6,8 @@ from functools import partial
 import pytest
 import trio
 
+from tests.eventually import eventually
 from tests.process.http_client import Caller
-from tests.process.program import eventually
 
 TASK = """<bpmn:process id="{id}" isExecutable="true">
   <bpmn:startEvent id="start"/><bpmn:sequenceFlow id="f" sourceRef="start" targetRef="task"/>

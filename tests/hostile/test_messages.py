@@ -3,8 +3,8 @@
 import pytest
 import trio
 
+from tests.eventually import eventually
 from tests.process.http_client import Caller
-from tests.process.program import eventually
 
 MESSAGE = (
     '<bpmn:message id="m-{id}" name="{id}"><bpmn:extensionElements><zeebe:subscription correlationKey="{key}"/>'

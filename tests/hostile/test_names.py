@@ -5,8 +5,8 @@ import json
 
 import pytest
 
+from tests.eventually import eventually
 from tests.process.http_client import Caller, Unanswered
-from tests.process.program import eventually
 
 ASTRAL = "\U00010400"
 """Four bytes, and no shorter by compression when mixed."""

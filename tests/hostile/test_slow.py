@@ -7,8 +7,8 @@ import psycopg
 import pytest
 import trio
 
+from tests.eventually import eventually
 from tests.hostile.choice import one_of
-from tests.process.program import eventually
 
 LATE = (503, 504)
 REPEATS = 5

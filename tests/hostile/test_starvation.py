@@ -8,9 +8,9 @@ from random import Random
 import pytest
 import trio
 
+from tests.eventually import eventually
 from tests.hostile.starvation import NoQuota, crowded, quota, throttle
 from tests.process.http_client import Caller
-from tests.process.program import eventually
 
 SHARE = 0.05
 PERIODS = 100

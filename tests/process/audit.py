@@ -5,7 +5,7 @@ from collections import Counter
 
 import psycopg
 
-from tests.process.program import eventually
+from tests.eventually import eventually
 
 UNSETTLED = """
     SELECT (SELECT count(*) FROM process_instances WHERE ended_at IS NULL)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import trio
 
+from tests.eventually import eventually
 from tests.process.books import Books
 from tests.process.http_client import Caller, Unanswered
 from vivero.core.partitions.routes import slot_of, spread
@@ -72,9 +73,7 @@ class Load:
 
     async def busy(self, within_s=60.0):
         """Wait until a command is in flight."""
-        with trio.fail_after(within_s):
-            while not self.books.in_flight:  # noqa: ASYNC110  it is for tests that kill, where a moment is enough
-                await trio.sleep(0.001)
+        await eventually(lambda: self.books.in_flight, within_s=within_s, every_s=0.001)
 
     # ---- creators
 

@@ -14,7 +14,8 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from runpy import run_module
-from time import monotonic, sleep
+
+from tests.eventually import NotInTime, eventually_sync
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -34,11 +35,10 @@ class Forked:
 
     def wait(self, timeout):
         """The exit code, within so many seconds."""
-        deadline = monotonic() + timeout
-        while self.poll() is None:
-            if monotonic() > deadline:
-                raise subprocess.TimeoutExpired(f"process {self.pid}", timeout)
-            sleep(0.002)
+        try:
+            eventually_sync(lambda: self.poll() is not None, within_s=timeout, every_s=0.002)
+        except NotInTime:
+            raise subprocess.TimeoutExpired(f"process {self.pid}", timeout) from None
         return self.returncode
 
     def send_signal(self, number):

@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 import psutil
-import trio
 
+from tests.eventually import eventually
 from tests.process import preloaded
 from tests.process.http_client import Caller, Unanswered
 
@@ -36,21 +36,6 @@ def _command(process):
         return process.cmdline()
     except psutil.NoSuchProcess:
         return []
-
-
-class NotInTime(AssertionError):
-    """Something that must happen has not, within a generous deadline."""
-
-
-async def eventually(condition, what, *, within_s=READY_S, every_s=0.01):
-    """Wait for `await condition()` to be true, and return it."""
-    with trio.move_on_after(within_s):
-        while True:
-            found = await condition()
-            if found:
-                return found
-            await trio.sleep(every_s)
-    raise NotInTime(f"not within {within_s} s: {what}")
 
 
 def free_port():

@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from tests.api.tls.conftest import write_certificate
+from tests.eventually import eventually
 from tests.process.load import MODELS
-from tests.process.program import eventually
 from vivero.client.rest import Client, Unreachable
 from vivero.storage.access import row_security
 from vivero.storage.postgres import driver

@@ -13,9 +13,9 @@ from click.testing import CliRunner
 
 from tests.engine.jobs import object_store
 from tests.engine.jobs.object_store import InBucket
+from tests.eventually import eventually
 from tests.process.http_client import Caller
 from tests.process.load import deploy
-from tests.process.program import eventually
 from vivero.cli import main
 from vivero.engine.retention.archive.compression import summed
 

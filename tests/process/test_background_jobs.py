@@ -5,7 +5,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.process.program import eventually
+from tests.eventually import eventually
 
 pytestmark = pytest.mark.long
 

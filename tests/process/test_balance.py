@@ -8,9 +8,9 @@ import psycopg
 import pytest
 import trio
 
+from tests.eventually import eventually
 from tests.process.audit import audit, settled
 from tests.process.load import Load, deploy
-from tests.process.program import eventually
 
 PARTITIONS = 4
 MOVES = 10

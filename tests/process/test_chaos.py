@@ -9,10 +9,10 @@ import psycopg
 import pytest
 import trio
 
+from tests.eventually import eventually
 from tests.process.audit import audit, settled
 from tests.process.http_client import Unanswered
 from tests.process.load import Load, deploy
-from tests.process.program import eventually
 from tests.process.status_watch import StatusWatch
 
 CHILDREN = ("api", "appender", "consumer", "completions", "timers", "listener", "announcer")

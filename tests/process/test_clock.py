@@ -3,10 +3,10 @@
 import psycopg
 import pytest
 
+from tests.eventually import eventually
 from tests.process.audit import settled
 from tests.process.http_client import Caller
 from tests.process.load import deploy
-from tests.process.program import eventually
 
 DUE = "2100-01-01T00:00:00Z"
 DUE_MS = 4_102_444_800_000

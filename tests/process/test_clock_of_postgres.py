@@ -5,9 +5,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from tests.eventually import eventually
 from tests.process.http_client import Caller
 from tests.process.load import deploy
-from tests.process.program import eventually
 from vivero.embedded.binaries import find_installation
 
 LIBRARY = next(iter(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1")), None)

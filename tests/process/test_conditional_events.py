@@ -4,9 +4,9 @@ from functools import partial
 
 import psycopg
 
+from tests.eventually import eventually
 from tests.process.http_client import Caller
 from tests.process.load import deploy
-from tests.process.program import eventually
 
 ENDS = "SELECT element_id FROM element_instances WHERE element_id IN ('approved', 'settled') AND state = 'COMPLETED'"
 

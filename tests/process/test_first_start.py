@@ -7,8 +7,8 @@ import psutil
 import psycopg
 import pytest
 
+from tests.eventually import eventually
 from tests.process.load import deploy
-from tests.process.program import eventually
 from vivero.storage.schema.migrate import SCHEMA_VERSION
 
 pytestmark = pytest.mark.long

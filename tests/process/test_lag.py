@@ -10,10 +10,10 @@ import psycopg
 import pytest
 import trio
 
+from tests.eventually import eventually
 from tests.process.http_client import Caller
 from tests.process.load import deploy
 from tests.process.metrics import metrics
-from tests.process.program import eventually
 
 LAG, SECONDS, LED = "vivero_log_lag", "vivero_log_lag_time_seconds", "vivero_partition_led"
 LATE_S = 4.0

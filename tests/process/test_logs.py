@@ -12,9 +12,9 @@ import psycopg
 import pytest
 import trio
 
+from tests.eventually import eventually
 from tests.process.http_client import Caller, Unanswered
 from tests.process.load import MODELS, Load, send_files
-from tests.process.program import eventually
 from vivero.api.routes import ROUTES
 
 DEBUG = {"VIVERO_LOG_LEVEL": "debug"}

@@ -5,9 +5,9 @@ from functools import partial
 import psycopg
 import trio
 
+from tests.eventually import eventually
 from tests.process.http_client import Caller
 from tests.process.load import deploy
-from tests.process.program import eventually
 
 COUNT = 40
 

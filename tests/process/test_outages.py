@@ -12,10 +12,10 @@ import psycopg
 import pytest
 import trio
 
+from tests.eventually import eventually
 from tests.process.audit import audit, settled
 from tests.process.http_client import Caller
 from tests.process.load import Load, deploy
-from tests.process.program import eventually
 from tests.process.status_watch import StatusWatch
 from tests.proxies import Proxy
 from tests.replicas import dsn_of

@@ -6,8 +6,8 @@ from uuid import uuid4
 import psycopg
 import pytest
 
+from tests.eventually import eventually
 from tests.process.http_client import Caller
-from tests.process.program import eventually
 from vivero.core.records.codec import encode_command
 from vivero.core.records.messages import PublishMessage
 from vivero.storage.log import command_log

@@ -10,10 +10,11 @@ import pytest
 import trio
 from psycopg.conninfo import conninfo_to_dict
 
+from tests.eventually import eventually
 from tests.operations.tools import tool
 from tests.process.audit import audit, settled
 from tests.process.load import Load, deploy
-from tests.process.program import eventually, free_port
+from tests.process.program import free_port
 
 SMALL = {"VIVERO_DATABASE_POOL_SIZE": "2"}
 

@@ -7,9 +7,9 @@ import psycopg
 import pytest
 import trio
 
+from tests.eventually import eventually
 from tests.process.audit import audit, settled
 from tests.process.load import Load, deploy
-from tests.process.program import eventually
 from tests.process.status_watch import StatusWatch
 
 RECOVERS_S = 40.0

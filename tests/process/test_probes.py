@@ -6,9 +6,9 @@ import psycopg
 import pytest
 import trio
 
+from tests.eventually import eventually
 from tests.process.http_client import Caller, Unanswered
 from tests.process.load import deploy
-from tests.process.program import eventually
 from tests.process.test_shutdown import AWAITED
 from tests.proxies import Proxy
 

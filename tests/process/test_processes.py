@@ -11,10 +11,11 @@ import pytest
 import trio
 from click.testing import CliRunner
 
+from tests.eventually import eventually
 from tests.process.audit import audit, settled
 from tests.process.http_client import Caller, Unanswered
 from tests.process.load import Load, deploy
-from tests.process.program import eventually, free_port
+from tests.process.program import free_port
 from vivero.cli import main
 
 SMALL = {"VIVERO_DATABASE_POOL_SIZE": "2"}

@@ -9,9 +9,10 @@ import httpx
 import pytest
 import trio
 
+from tests.eventually import eventually
 from tests.process.http_client import Caller
 from tests.process.load import Load, deploy, send_files
-from tests.process.program import eventually, free_port
+from tests.process.program import free_port
 from tests.process.test_logs import FAILING
 from tests.vivero.metrics.test_operations import OPERATIONS, panels
 

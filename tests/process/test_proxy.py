@@ -7,8 +7,9 @@ import subprocess
 import httpx
 import pytest
 
+from tests.eventually import eventually
 from tests.operations.tools import ROOT, tool
-from tests.process.program import eventually, free_port
+from tests.process.program import free_port
 
 PAGE = (ROOT / "docs" / "operations.md").read_text()
 HEAD = "daemon off; pid {0}/pid; events {{}} http {{ access_log off; client_body_temp_path {0}; proxy_temp_path {0};"

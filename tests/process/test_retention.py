@@ -6,9 +6,9 @@ import pytest
 from tests.chaos import replayed
 from tests.core import event_models, message_models
 from tests.core.models import end, start
+from tests.eventually import eventually
 from tests.process.http_client import Caller
 from tests.process.load import deploy, send_files
-from tests.process.program import eventually
 
 SETS, KILLS = 40, 4
 """Sets of trees: in each five end, and three do not."""

@@ -4,10 +4,10 @@ import psycopg
 import pytest
 import trio
 
+from tests.eventually import eventually
 from tests.process.audit import audit, settled
 from tests.process.http_client import Caller
 from tests.process.load import Load, deploy
-from tests.process.program import eventually
 
 CREATE = ("POST", "/v2/process-instances")
 AWAITED = {"processDefinitionId": "one-task", "awaitCompletion": True, "requestTimeout": 60_000}

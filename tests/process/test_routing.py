@@ -8,10 +8,10 @@ import trio
 
 from tests.core.message_models import message, model, receive, signal
 from tests.core.models import ONE_TASK, end, start
+from tests.eventually import eventually
 from tests.process.conftest import UNSAFE
 from tests.process.http_client import Caller
 from tests.process.load import send_files
-from tests.process.program import eventually
 
 PARTITIONS = 3
 INSTANCES = 12

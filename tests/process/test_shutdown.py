@@ -8,10 +8,10 @@ import psycopg
 import pytest
 import trio
 
+from tests.eventually import eventually
 from tests.process.audit import audit, settled
 from tests.process.http_client import Caller, Unanswered
 from tests.process.load import Load, deploy
-from tests.process.program import eventually
 from vivero.storage.schema.migrate import LOCK_KEY
 
 STOPS_S = 30.0

@@ -12,9 +12,9 @@ import psycopg
 import pytest
 import trio
 
+from tests.eventually import eventually
 from tests.process.audit import settled
 from tests.process.load import deploy
-from tests.process.program import eventually
 from vivero import embedded
 
 INSTANCES = int(os.environ.get("VIVERO_INSTANCES") or 10_000)

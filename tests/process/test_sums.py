@@ -6,11 +6,11 @@ import psycopg
 import pytest
 import trio
 
+from tests.eventually import eventually
 from tests.process.audit import settled
 from tests.process.conftest import UNSAFE
 from tests.process.load import Load
 from tests.process.metrics import metrics
-from tests.process.program import eventually
 from tests.process.test_two_programs import leader_first
 
 LEDGER = """

@@ -7,9 +7,10 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from tests.engine.connectors.conftest import serving
+from tests.eventually import eventually
 from tests.process.http_client import Caller
 from tests.process.load import deploy
-from tests.process.program import eventually, free_port
+from tests.process.program import free_port
 
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 INSTANCES = 8

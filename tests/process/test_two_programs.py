@@ -7,10 +7,10 @@ import psycopg
 import pytest
 import trio
 
+from tests.eventually import eventually
 from tests.process.audit import audit, settled
 from tests.process.http_client import Caller
 from tests.process.load import MODELS, Load, send_files
-from tests.process.program import eventually
 
 TAKES_OVER_S = 30.0
 KEYS = 60

@@ -10,11 +10,11 @@ import psycopg
 import pytest
 import trio
 
+from tests.eventually import eventually
 from tests.process.audit import audit, settled
 from tests.process.http_client import Caller
 from tests.process.load import Load, deploy
 from tests.process.newer_program import NEXT, VERSION
-from tests.process.program import eventually
 from vivero.storage.postgres import driver
 from vivero.storage.schema.migrate import LOCK_KEY, SCHEMA_VERSION, migrate, read_migrations
 

@@ -11,6 +11,7 @@ import psycopg
 import pytest
 import trio
 
+from tests.eventually import eventually
 from vivero.api.activation.job_turns import FAIR_EVERY, JobTurns
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.errors import ConnectionLost
@@ -581,9 +582,8 @@ async def test_who_leases_large_jobs_and_does_not_read_the_answer_holds_no_row(s
             await activate(slow, 50)
 
     nursery.start_soon(lease)
-    with trio.fail_after(10):
-        while sync.execute("SELECT count(*) FROM jobs WHERE ready").fetchone() != (0,):
-            await trio.lowlevel.checkpoint()
+    ready = "SELECT count(*) FROM jobs WHERE ready"
+    await eventually(lambda: sync.execute(ready).fetchone(), accept=lambda found: found == (0,))
     sync.execute("SET lock_timeout = '1s'")
     sync.execute("UPDATE jobs SET state = 'COMPLETED', ready = false, available_at = NULL, lease_token = NULL")
     slow.abort()
@@ -607,9 +607,7 @@ async def test_a_client_that_does_not_read_its_jobs_holds_no_row(sync, database,
     query = (
         "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'slow reader' AND wait_event = 'ClientWrite'"
     )
-    with trio.fail_after(10):
-        while sync.execute(query).fetchone() == (0,):
-            await trio.lowlevel.checkpoint()
+    await eventually(lambda: sync.execute(query).fetchone(), accept=lambda found: found != (0,))
     sync.execute("SET lock_timeout = '1s'")
     sync.execute("UPDATE jobs SET state = 'COMPLETED', ready = false, available_at = NULL, lease_token = NULL")
     slow.abort()

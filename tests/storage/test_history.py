@@ -10,6 +10,7 @@ from tests.core import event_models
 from tests.core.models import end, start
 from tests.engine.consumer.bench import NO_STATE
 from tests.engine.whole_engine import EngineBench
+from tests.eventually import eventually, eventually_rows
 from tests.storage.schemas import running_instances
 from tests.storage.schemas.running_instances import PAGED, values
 from vivero.core.records.instances import CreateInstance
@@ -194,11 +195,9 @@ async def test_two_deletions_of_one_tree_come_one_after_the_other(tree, connecti
         nursery.start_soon(second)
         query = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
         watcher = await connect()
-        while (await watcher.execute(query)).rows != [(1,)]:
-            pass
+        await eventually_rows(watcher, [(1,)], query)
         watcher.close()
-    while not verdicts:
-        await first.execute("SELECT 1")
+    await eventually(lambda: verdicts)
     assert verdicts == [{ROOT: "UNKNOWN"}]
     first.close()
 

@@ -13,6 +13,7 @@ import pytest
 import trio
 import trio.testing
 
+from tests.eventually import eventually_rows
 from vivero.core.records.jobs import CompleteJob
 from vivero.engine.appender.calls import Append
 from vivero.engine.appender.settings import AppenderSettings
@@ -102,9 +103,7 @@ async def test_a_backend_that_was_stopped_does_not_append_again(appender, connec
             appender.close()
     finally:
         os.kill(pid, signal.SIGCONT)
-    with trio.fail_after(SECONDS):
-        while (await connection.execute("SELECT FROM pg_stat_activity WHERE pid = $1", (pid,))).rows:
-            await connection.execute("SELECT pg_sleep(0.005)")
+    await eventually_rows(connection, [], "SELECT FROM pg_stat_activity WHERE pid = $1", pid)
     assert await keys(connection) == [1, 2]
 
 

@@ -18,6 +18,7 @@ from uuid import uuid4
 import pytest
 import trio
 
+from tests.eventually import eventually
 from vivero.storage.access import audit_log, directory, identities, sessions
 from vivero.storage.background import event_consumers, job_executions, outbox
 from vivero.storage.background.outbox import EventId
@@ -971,9 +972,7 @@ async def test_a_change_in_doubt_is_not_overtaken(case, at, proxy, database, con
 async def until_blocked(connection):
     """Until a session waits for another one's lock."""
     query = "SELECT count(*) FROM pg_stat_activity WHERE cardinality(pg_blocking_pids(pid)) > 0"
-    with trio.fail_after(20):
-        while (await connection.execute(query)).rows == [(0,)]:
-            await trio.lowlevel.checkpoint()
+    await eventually(lambda: connection.execute(query), accept=lambda answer: answer.rows != [(0,)])
 
 
 @asynccontextmanager

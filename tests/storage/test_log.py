@@ -10,6 +10,7 @@ import pytest
 import trio
 from psycopg.conninfo import make_conninfo
 
+from tests.eventually import eventually
 from vivero.core.records.effects import Rejection, RejectionCode
 from vivero.storage.log import command_log, log_batches
 from vivero.storage.log.command_log import CommandOutcome, LogEntry
@@ -57,9 +58,7 @@ async def until_blocked(connection, number):
         "SELECT count(*) FROM pg_stat_activity"
         " WHERE datname = current_database() AND wait_event_type = 'Lock' AND pid <> pg_backend_pid()"
     )
-    with trio.fail_after(10):
-        while (await connection.execute(query)).rows[0][0] < number:
-            pass
+    await eventually(lambda: connection.execute(query), accept=lambda answer: answer.rows[0][0] >= number)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from functools import partial
 import pytest
 import trio
 
+from tests.eventually import eventually
 from vivero.core.records.jobs import CompleteJob
 from vivero.engine.appender.calls import Append
 from vivero.engine.appender.settings import AppenderSettings
@@ -57,15 +58,11 @@ async def keys(connection):
 
 
 async def until_stored(connection, number):
-    with trio.fail_after(10):
-        while number not in await keys(connection):
-            pass
+    await eventually(lambda: keys(connection), accept=lambda found: number in found)
 
 
 async def until_reconnecting(proxy, before):
-    with trio.fail_after(10):
-        while proxy.connections == before:
-            await trio.lowlevel.checkpoint()
+    await eventually(lambda: proxy.connections != before, every_s=0)
 
 
 async def test_dropped_answers_double_and_lose_nothing(through, proxy, connection):

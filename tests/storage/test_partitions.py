@@ -7,6 +7,7 @@ import pytest
 import trio
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from tests.eventually import eventually
 from vivero.storage.cluster import leadership
 from vivero.storage.log import command_log
 from vivero.storage.log.command_log import LogEntry
@@ -138,9 +139,7 @@ async def test_a_term_waits_for_a_jump_that_is_under_way(connect, connection):
         await first.execute("SELECT skip_lost_positions()")
         nursery.start_soon(claim)
         blocked = "SELECT count(*) FROM pg_stat_activity WHERE cardinality(pg_blocking_pids(pid)) > 0"
-        with trio.fail_after(20):
-            while (await connection.execute(blocked)).rows == [(0,)]:
-                await trio.lowlevel.checkpoint()
+        await eventually(lambda: connection.execute(blocked), accept=lambda answer: answer.rows != [(0,)])
     assert claims[0].next_key == (1 << 51) + 1 + JUMP
     first.close()
     second.close()

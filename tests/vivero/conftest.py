@@ -9,7 +9,6 @@ import site
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from typing import Any, LiteralString
 import psycopg
 import pytest
 
+from tests.eventually import eventually_sync
 from tests.process import preloaded
 from vivero import embedded
 
@@ -69,19 +69,6 @@ class ServerAt:
 def quick() -> embedded.Settings:
     """The settings for tests, with hardly any grace."""
     return dataclasses.replace(embedded.TEST, grace_s=0.05)
-
-
-@pytest.fixture(scope="session")
-def eventually() -> Callable[..., None]:
-    """Waits until a condition holds and fails after `timeout` seconds."""
-
-    def wait(condition: Callable[[], object], timeout: float = 20.0) -> None:
-        deadline = time.monotonic() + timeout
-        while not condition():
-            assert time.monotonic() < deadline, f"not within {timeout} s: {condition}"
-            time.sleep(0.005)
-
-    return wait
 
 
 @pytest.fixture(scope="session")
@@ -276,20 +263,20 @@ def vivero(tmp_path: Path) -> Iterator[Callable[..., Program]]:
         yield start
 
 
-def serve(start: Callable[..., Program], wait: Callable[..., None], database: str, *arguments: str) -> Program:
+def serve(start: Callable[..., Program], database: str, *arguments: str) -> Program:
     """A server on a database, on a free port, once it is ready."""
     program = start("up", "--port", "0", "--database-url", database, *arguments, **UNSAFE)
-    wait(lambda: program.address or program.process.poll() is not None, timeout=60)
+    eventually_sync(lambda: program.address or program.process.poll() is not None, "the program is ready or gone")
     assert program.address, program.logged
     return program
 
 
 @pytest.fixture
-def up(vivero: Callable[..., Program], eventually: Callable[..., None]) -> Callable[..., Program]:
+def up(vivero: Callable[..., Program]) -> Callable[..., Program]:
     """Starts a server on a database and waits until it is ready."""
 
     def start(database: str, *arguments: str, **environment: str) -> Program:
-        return serve(lambda *given, **unsafe: vivero(*given, **unsafe, **environment), eventually, database, *arguments)
+        return serve(lambda *given, **unsafe: vivero(*given, **unsafe, **environment), database, *arguments)
 
     return start
 
@@ -299,14 +286,13 @@ def shared_server(
     postgres_dsn: str,
     template_database: str,
     tmp_path_factory: pytest.TempPathFactory,
-    eventually: Callable[..., None],
 ) -> Iterator[Program]:
     """A server for all tests of a module: each has processes and job types of its own (`greeting`)."""
     with psycopg.connect(postgres_dsn, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE shared TEMPLATE {template_database} STRATEGY file_copy")
         try:
             with programs(tmp_path_factory.mktemp("shared")) as start:
-                yield serve(start, eventually, psycopg.conninfo.make_conninfo(postgres_dsn, dbname="shared"))
+                yield serve(start, psycopg.conninfo.make_conninfo(postgres_dsn, dbname="shared"))
         finally:
             connection.execute("DROP DATABASE shared WITH (FORCE)")
 

@@ -15,6 +15,7 @@ import pytest
 import structlog
 from click.testing import CliRunner
 
+from tests.eventually import eventually_sync
 from vivero.api.access.passwords import verify
 from vivero.api.access.tokens import digest
 from vivero.cli import main
@@ -305,7 +306,7 @@ def test_credentials_of_the_command_line(environment, found):
 
 
 @pytest.mark.process
-def test_a_program_that_requires_authentication(up, command, database, eventually):
+def test_a_program_that_requires_authentication(up, command, database):
     """Revoking a token works at once, on a running server: the change notifies it."""
     server = up(database, "--auth", "required")
     assert "The first administrator is 'admin'" in server.said
@@ -319,5 +320,5 @@ def test_a_program_that_requires_authentication(up, command, database, eventuall
         assert client.get("/v2/topology", headers=bearer).status_code == 200
         assert client.put("/v2/clock", json={"timestamp": 1}, headers=bearer).status_code == 403
         command("token", "revoke", "billing")
-        eventually(lambda: client.get("/v2/topology", headers=bearer).status_code == 401)
+        eventually_sync(lambda: client.get("/v2/topology", headers=bearer).status_code == 401)
         assert token not in server.logged

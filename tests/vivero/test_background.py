@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import trio
 
+from tests.eventually import eventually
 from vivero.api.http1.listeners import open_listeners
 from vivero.api.serving.server import Endpoint
 from vivero.config.sections import Config, load
@@ -47,9 +48,10 @@ async def serve(database, stop, module, ports=None, *, task_status):
 
 
 async def until_gone(connection):
-    with trio.fail_after(20):
-        while any(each.type == "send-invoice" for each in (await job_executions.search(connection))[0]):  # noqa: ASYNC110
-            await trio.sleep(0.01)
+    def is_gone(found):
+        return not any(each.type == "send-invoice" for each in found[0])
+
+    await eventually(lambda: job_executions.search(connection), accept=is_gone)
 
 
 async def test_the_example_works_also_after_its_dispatcher_has_failed(connection, database, nursery):
@@ -62,9 +64,7 @@ async def test_the_example_works_also_after_its_dispatcher_has_failed(connection
         )
         await until_gone(connection)
         if kind is not None:
-            with trio.fail_after(20):
-                while not running.supervisor.chaos("jobs", kind):  # noqa: ASYNC110
-                    await trio.sleep(0.01)
+            await eventually(lambda kind=kind: running.supervisor.chaos("jobs", kind))
     own = "SELECT DISTINCT job_type FROM job_executions WHERE job_type LIKE 'vivero.%' AND attempt_index = 0"
     chores = {each for registry in registries(Config(), no_connections).values() for each in registry.definitions}
     assert {type for (type,) in (await connection.execute(own)).rows} == chores, "each is there, and none has failed"
@@ -116,10 +116,13 @@ async def test_the_official_asyncio_client_works_in_a_job_against_its_own_server
     payload = {"address": f"http://127.0.0.1:{ports[0]}", "model": str(GREET)}
     id = "00000000-0000-4000-8000-000000000000"
     await job_executions.add(connection, id, "client", json.dumps(payload), None)
-    with trio.fail_after(90):
-        while found := (await job_executions.search(connection, id))[0]:
-            assert found[0].error is None
-            await trio.sleep(0.01)
+
+    async def is_done():
+        found = (await job_executions.search(connection, id))[0]
+        assert not found or found[0].error is None
+        return not found
+
+    await eventually(is_done, within_s=90)
     stop.set()
     assert sys.modules[job_modules.NAME].greetings == ["Hello, Ada!"]
 

@@ -8,6 +8,7 @@ import pytest
 import trio
 from psycopg.conninfo import conninfo_to_dict
 
+from tests.eventually import eventually_rows, eventually_sync
 from vivero.api.access.settings import TenantSettings
 from vivero.config import budget
 from vivero.config.connection_budget import TooFewConnections, fit
@@ -28,14 +29,14 @@ def test_connections_of_a_process(roles, partitions, needed):
     assert budget.connections(Config(roles=roles, partitions=partitions)) == needed
 
 
-def test_a_program_has_no_more_connections_than_that(up, database, ask, eventually):
+def test_a_program_has_no_more_connections_than_that(up, database, ask):
     """The pools open theirs when they are needed, so their connections do not count."""
     program = up(database)
     others = "count(*) FILTER (WHERE application_name NOT IN ('vivero:api', 'vivero:leasing', 'vivero:large-jobs'))"
     query = (
         f"SELECT {others} FROM pg_stat_activity WHERE application_name LIKE 'vivero:%' AND datname = current_database()"
     )
-    eventually(lambda: ask(database, query) >= 10)
+    eventually_sync(lambda: ask(database, query) >= 10)
     assert ask(database, query) <= budget.connections(Config()) - 18, program.logged
 
 
@@ -135,9 +136,7 @@ async def test_sessions_of_nodes_that_run_count(database, limit):
 async def only(connections):
     """Wait until these are the only sessions of the database: those that were closed end a moment later."""
     query = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND usename IS NOT NULL"
-    with trio.fail_after(60):
-        while (await connections[0].execute(query)).rows != [(len(connections),)]:
-            await trio.lowlevel.checkpoint()
+    await eventually_rows(connections[0], [(len(connections),)], query)
 
 
 async def test_the_second_role_has_a_limit_of_its_own(database):

@@ -10,6 +10,7 @@ import httpx
 import pytest
 from rich.console import Console
 
+from tests.eventually import eventually_sync
 from vivero.client.rest import ApiError, ClientError, Page
 from vivero.program import demo
 from vivero.program.program import Ready
@@ -34,9 +35,11 @@ def test_the_show_ends_well_and_can_be_given_again(root, vivero):
         assert program.logged == ""
 
 
-def test_it_stays_up_with_its_workers_until_told(root, vivero, eventually):
+def test_it_stays_up_with_its_workers_until_told(root, vivero):
     program = vivero("demo", "--port", "0", "--data-dir", str(root))
-    eventually(lambda: "Ctrl-C stops the server" in program.said or program.process.poll() is not None, timeout=90)
+    eventually_sync(
+        lambda: "Ctrl-C stops the server" in program.said or program.process.poll() is not None, within_s=90
+    )
     assert program.process.poll() is None, program.logged
     order = {"customer": "You", "card": "4711", "items": [{"sku": "rose", "price": 12, "quantity": 2}]}
     body = {"processDefinitionId": "order", "variables": order, "awaitCompletion": True, "requestTimeout": 30000}

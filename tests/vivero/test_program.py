@@ -7,6 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.eventually import eventually_sync
 from vivero.cli.shared.failures import alone
 from vivero.config.sections import Config, load
 from vivero.program import database, program
@@ -71,10 +72,10 @@ def test_the_defaults_are_those_of_the_clients():
 
 
 @pytest.fixture
-def embedded_up(root, vivero, eventually):
+def embedded_up(root, vivero):
     def start():
         server = vivero("up", "--port", "0", "--data-dir", str(root))
-        eventually(lambda: server.address or server.process.poll() is not None, timeout=60)
+        eventually_sync(lambda: server.address or server.process.poll() is not None, within_s=60)
         assert server.address, server.logged
         return server
 
@@ -82,7 +83,7 @@ def embedded_up(root, vivero, eventually):
 
 
 @pytest.mark.process
-def test_the_embedded_server_is_started_again_when_it_is_killed(root, embedded_up, server_at, eventually):
+def test_the_embedded_server_is_started_again_when_it_is_killed(root, embedded_up, server_at):
     server = embedded_up()
     assert f"embedded, data in {root}" in server.said
     assert "fsync on, synchronous_commit on\n" in server.said
@@ -91,12 +92,12 @@ def test_the_embedded_server_is_started_again_when_it_is_killed(root, embedded_u
     ).raise_for_status()
 
     os.kill(server_at(root).supervisor, signal.SIGKILL)
-    eventually(lambda: "the embedded PostgreSQL is gone: restarting it" in server.logged)
+    eventually_sync(lambda: "the embedded PostgreSQL is gone: restarting it" in server.logged)
     body = {"processDefinitionId": "greet"}
-    eventually(
-        lambda: httpx.post(f"{server.address}/v2/process-instances", json=body, timeout=30).is_success, timeout=60
+    eventually_sync(
+        lambda: httpx.post(f"{server.address}/v2/process-instances", json=body, timeout=30).is_success, within_s=60
     )
-    eventually(lambda: httpx.get(f"{server.address}/v2/status").status_code == 204)
+    eventually_sync(lambda: httpx.get(f"{server.address}/v2/status").status_code == 204)
     server.process.send_signal(signal.SIGTERM)
     assert server.ends() == 0
 

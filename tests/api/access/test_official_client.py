@@ -16,6 +16,7 @@ import trio
 
 from tests.api.access.conftest import AUDIENCE, PASSWORD
 from tests.api.official import sdk
+from tests.eventually import eventually
 from vivero.api.http1.listeners import open_listeners
 from vivero.api.serving.server import Endpoint
 from vivero.config.sections import Config
@@ -79,9 +80,7 @@ async def address(people, database, nursery, issuer, auth_settings):
     nursery.start_soon(run)
     url = f"http://127.0.0.1:{listeners[0].socket.getsockname()[1]}"
     async with httpx.AsyncClient(timeout=60) as client:
-        with trio.fail_after(60):
-            while (await client.get(f"{url}/v2/status")).status_code != 204:
-                await trio.lowlevel.checkpoint()
+        await eventually(lambda: client.get(f"{url}/v2/status"), accept=lambda answer: answer.status_code == 204)
     yield url
     stop.set()
     with trio.fail_after(20):

@@ -13,6 +13,7 @@ import trio
 from trio.testing import memory_stream_pair
 
 import vivero.api.serving.server
+from tests.eventually import eventually
 from vivero.api.http1.connection import serve_connection
 from vivero.api.http1.settings import ServerSettings
 from vivero.api.http1.state import ServerState
@@ -244,8 +245,7 @@ class Running:
 
     async def until(self, condition) -> None:
         """Wait for the server to come that far."""
-        while not condition(self.state):
-            await trio.lowlevel.checkpoint()
+        await eventually(lambda: condition(self.state), every_s=0)
 
     def connect_nowait(self, receive_buffer: int | None = None, address: str = "127.0.0.1"):
         """Into the backlog, which needs no turn of the server; `raw` sends without one, too."""

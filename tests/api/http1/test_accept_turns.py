@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 import trio
 
+from tests.eventually import eventually
 from vivero.api.http1.figures import HttpFigures
 from vivero.api.serving.server import Endpoint, ServerSettings, open_listeners, serve
 from vivero.processes.connection_counts import ConnectionCounts, create
@@ -89,8 +90,7 @@ async def test_open_connections_are_counted(closed):
         streams = await connect(port, 4)
         for stream in streams[:closed]:
             await stream.aclose()
-        while sum(each.connections for each in figures) != 4 - closed:
-            await trio.lowlevel.checkpoint()
+        await eventually(lambda: sum(each.connections for each in figures), accept=lambda open: open == 4 - closed)
         assert sum(each.accepted for each in figures) == 4
         for stream in streams[closed:]:
             await stream.aclose()

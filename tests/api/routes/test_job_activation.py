@@ -5,6 +5,7 @@ import json
 import pytest
 import trio
 
+from tests.eventually import eventually
 from vivero.api.activation.long_polls import LongPolls
 from vivero.api.admission.waits import Waits
 from vivero.storage.postgres.errors import ConnectionLost
@@ -32,18 +33,11 @@ def services(services):
 
 async def until_waiting(services, number):
     """Wait until so many polls have looked and found nothing."""
-    with trio.fail_after(20):
-        while True:
-            waiting = [poller for queue in services.long_polls._queues.values() for poller in queue.pollers]
-            if len(waiting) == number and all(poller.waiting for poller in waiting):
-                return
-            await trio.lowlevel.checkpoint()
 
+    def waiting():
+        return [bool(poller.waiting) for queue in services.long_polls._queues.values() for poller in queue.pollers]
 
-async def until(condition):
-    with trio.fail_after(20):
-        while not condition():
-            await trio.lowlevel.checkpoint()
+    await eventually(waiting, accept=lambda found: found == [True] * number)
 
 
 @pytest.fixture
@@ -123,12 +117,12 @@ async def test_a_poll_is_woken_by_a_job(rows, poll, stored, nursery):
     await until_waiting(stored, 2)
     rows.job(KEY + 3)
     stored.long_polls.available("work", "<default>", 1)
-    await until(lambda: poll.answers)
+    await eventually(lambda: poll.answers)
     assert len(poll.answers[0].json["jobs"]) == 1
     await until_waiting(stored, 1)
     rows.job(KEY + 4)
     stored.long_polls.available("work", "<default>", 1)
-    await until(lambda: len(poll.answers) == 2)
+    await eventually(lambda: len(poll.answers) == 2)
     assert poll.answers[1].json["jobs"][0]["jobKey"] == str(KEY + 4)
 
 
@@ -148,7 +142,7 @@ async def test_a_poll_is_answered_with_what_a_batch_brings(rows, poll, stored, n
     rows.variable(name="x", value=value)
     statement, result = await piggybacked(stored)
     statement.arrived(result)
-    await until(lambda: poll.answers)
+    await eventually(lambda: poll.answers)
     (job,) = poll.answers[0].json["jobs"]
     assert (job["jobKey"], job["variables"]) == (str(KEY + 3), {"x": json.loads(value)})
 
@@ -161,7 +155,7 @@ async def test_what_a_batch_leased_is_not_lost_with_its_answer(rows, poll, store
     statement, _ = await piggybacked(stored)
     assert ready(rows) == [(False,)]
     statement.lost()
-    await until(lambda: poll.answers)
+    await eventually(lambda: poll.answers)
     assert poll.answers[0].json["jobs"][0]["jobKey"] == str(KEY + 3)
 
 
@@ -186,9 +180,9 @@ async def test_what_is_brought_to_a_client_that_has_left_is_given_back(rows, rea
     rows.job(KEY + 3)
     statement, result = await piggybacked(stored)
     reader.gone.set()
-    await until(lambda: statement.poller.gone)
+    await eventually(lambda: statement.poller.gone)
     assert not statement.arrived(result)
-    await until(lambda: poll.answers)
+    await eventually(lambda: poll.answers)
     assert ready(rows) == [(True,)]
 
 
@@ -209,7 +203,7 @@ async def test_a_poll_looks_when_a_lease_is_made_shorter(rows, reader, stored, n
     nursery.start_soon(poll)
     await until_waiting(stored, 1)
     await reader("PATCH", f"/v2/jobs/{KEY + 3}", {"changeset": {"timeout": 50}})
-    await until(lambda: poll.answers)
+    await eventually(lambda: poll.answers)
     assert len(poll.answers[0].json["jobs"]) == 1
 
 
@@ -244,7 +238,7 @@ async def test_given_back_jobs_wake_the_next_poll(rows, reader, stored, nursery,
     rows.job()
     with pytest.raises(OSError, match="left"):
         await reader("POST", "/v2/jobs/activation", ASK, fail_send=True)
-    await until(lambda: poll.answers)
+    await eventually(lambda: poll.answers)
     assert len(poll.answers[0].json["jobs"]) == 1
 
 

@@ -6,6 +6,7 @@ from functools import partial
 import pytest
 import trio
 
+from tests.eventually import eventually
 from vivero.api import app
 from vivero.api.activation.long_polls import LongPolls
 from vivero.api.commands import submission
@@ -19,12 +20,6 @@ MANY = {"type": "work", "timeout": 60_000, "maxJobsToActivate": 2_000_000_000, "
 def make(reader):
     """A client of an application with these services."""
     return lambda services: type(reader)(app.build(services))
-
-
-async def until(condition):
-    with trio.fail_after(20):
-        while not condition():
-            await trio.lowlevel.checkpoint()
 
 
 def ready(rows):
@@ -84,11 +79,11 @@ async def test_a_large_job_waits_for_room_and_leases_nothing_meanwhile(rows, nar
     with polls.budget.share() as other:
         other.take(500_000)
         nursery.start_soon(poll)
-        await until(lambda: polls.budget._waiting)
+        await eventually(lambda: polls.budget._waiting)
         assert (answers, [flag for (flag,) in ready(rows)]) == ([], [True, True])
         small = await client("POST", "/v2/jobs/activation", MANY | {"type": "small"})
         assert len(small.json["jobs"]) == 1
-    await until(lambda: answers)
+    await eventually(lambda: answers)
     assert len(answers[0].json["jobs"]) == 1
     assert polls.budget.used == 0
 
@@ -115,7 +110,7 @@ async def test_who_leaves_while_it_waits_for_room_lets_the_next_in(rows, narrow,
     with polls.budget.share() as other:
         other.take(500_000)
         nursery.start_soon(poll)
-        await until(lambda: polls.budget._waiting)
+        await eventually(lambda: polls.budget._waiting)
         client.gone.set()
         with trio.fail_after(20):
             await done.wait()

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import trio
 
+from tests.eventually import eventually
 from vivero.api.admission.waits import Waits
 from vivero.api.http.memory_budget import MemoryBudget
 from vivero.api.search import search_requests
@@ -114,9 +115,7 @@ async def test_an_instance_is_awaited(rows, reader, end, nursery):
     assert not answers
     finish(rows)
     end.tell(End("COMPLETED"))
-    with trio.fail_after(20):
-        while not answers:
-            await trio.lowlevel.checkpoint()
+    await eventually(lambda: answers)
     assert (answers[0].status, answers[0].json["variables"]) == (200, {"y": 2})
 
 
@@ -142,9 +141,7 @@ async def test_a_client_that_leaves_is_not_waited_for(rows, reader, end, nursery
     await trio.testing.wait_all_tasks_blocked(0.05)
     assert not end.left
     reader.gone.set()
-    with trio.fail_after(20):
-        while not answers:
-            await trio.lowlevel.checkpoint()
+    await eventually(lambda: answers)
     assert (answers, end.left) == ([None], True)
 
 

@@ -4,6 +4,7 @@ import pytest
 import trio
 import trio.testing
 
+from tests.eventually import eventually
 from vivero.core.records.instances import CreateInstance
 from vivero.core.records.jobs import CompleteJob
 from vivero.engine.appender.calls import Append
@@ -59,12 +60,6 @@ async def intents(connection):
     return [row[0] for row in (await connection.execute("SELECT intent FROM command_log ORDER BY position")).rows]
 
 
-async def until(condition):
-    with trio.fail_after(10):
-        while not condition():
-            await trio.lowlevel.checkpoint()
-
-
 async def collect(answers, appender, item):
     try:
         answers.append(await appender.append(item, deadline_s=SECONDS))
@@ -76,15 +71,15 @@ async def test_what_runs_is_appended_before_what_is_new(start, connection, nurse
     appender, answers = await start(2, new_wait_s=SECONDS), []
     for _ in range(5):
         nursery.start_soon(collect, answers, appender, CREATE)
-    await until(lambda: len(answers) == 2)
+    await eventually(lambda: len(answers) == 2)
     await appender.append(COMPLETE, deadline_s=SECONDS)
     assert await intents(connection) == [CREATED] * 2 + ["JOB:COMPLETE"]
     engine.position = max(answer.position for answer in answers)
     appender.processed(1)
-    await until(lambda: len(answers) == 4)
+    await eventually(lambda: len(answers) == 4)
     engine.position = appender.last_position(1)
     appender.processed(1)
-    await until(lambda: len(answers) == 5)
+    await eventually(lambda: len(answers) == 5)
 
 
 async def test_new_that_finds_no_room_in_time_is_refused_and_not_written(start, connection, engine):
@@ -119,12 +114,12 @@ async def test_what_waits_for_room_is_in_the_log_before_the_program_ends(start, 
     appender, answers = await start(1, new_wait_s=SECONDS), []
     for _ in range(3):
         nursery.start_soon(collect, answers, appender, CREATE)
-    await until(lambda: len(answers) == 1)
+    await eventually(lambda: len(answers) == 1)
     appender.drain()
     assert appender.busy
     engine.position = None
     appender.processed(1)
-    await until(lambda: len(answers) == 3)
+    await eventually(lambda: len(answers) == 3)
     assert [type(answer) for answer in answers] == [Appended] * 3
 
 
@@ -132,17 +127,17 @@ async def test_new_is_admitted_while_the_engine_keeps_up_and_there_is_a_place_to
     appender, answers = await start(1, new_wait_s=SECONDS, new_channel=1, lag_commands=1, lag_s=0), []
     assert appender.admits_new()
     nursery.start_soon(collect, answers, appender, CREATE)
-    await until(lambda: len(answers) == 1)  # one is in the log,
+    await eventually(lambda: len(answers) == 1)  # one is in the log,
     nursery.start_soon(collect, answers, appender, CREATE)
     await trio.testing.wait_all_tasks_blocked()
-    await until(appender.admits_new)  # the next one waits for capacity,
+    await eventually(appender.admits_new)  # the next one waits for capacity,
     nursery.start_soon(collect, answers, appender, CREATE)
     await trio.testing.wait_all_tasks_blocked()  # and the channel holds one more
     refused = appender.stats.overloaded
     assert not appender.admits_new()
     engine.position = appender.last_position(1)
     appender.processed(1)
-    await until(lambda: len(answers) == 2)
+    await eventually(lambda: len(answers) == 2)
     assert appender.admits_new()
     engine.position -= 2
     assert not appender.admits_new()
@@ -154,15 +149,15 @@ async def test_a_full_log_holds_back_only_the_new_commands_of_its_partition(star
     appender, first, second = await start(1, new_wait_s=SECONDS), [], []
     for _ in range(3):
         nursery.start_soon(collect, first, appender, CREATE)
-    await until(lambda: len(first) == 1)
+    await eventually(lambda: len(first) == 1)
     nursery.start_soon(collect, second, appender, Append(CreateInstance(process_id="p"), "t", partition=2))
-    await until(lambda: len(second) == 1)
+    await eventually(lambda: len(second) == 1)
     assert [answer.position >> 51 for answer in second] == [2]
     assert len(first) == 1
     assert appender.admits_new()
     engine.position = None
     appender.processed(1)
-    await until(lambda: len(first) == 3)
+    await eventually(lambda: len(first) == 3)
 
 
 async def test_only_new_commands_lose_patience(start):

@@ -9,6 +9,7 @@ import pytest
 import trio
 import trio.testing
 
+from tests.eventually import eventually, eventually_rows
 from vivero.core.records.catalogue import Deploy
 from vivero.core.records.instances import CancelInstance, CreateInstance
 from vivero.core.records.jobs import CompleteJob
@@ -70,18 +71,12 @@ async def hold_partition(connection, partition=1):
     await connection.execute("SELECT pg_advisory_lock(4711, $1)", (partition,))
 
 
-async def until(connection, query, value):
-    with trio.fail_after(10):
-        while (await connection.execute(query)).rows[0][0] != value:
-            pass
-
-
 async def until_blocked(connection):
     query = (
         "SELECT count(*) FROM pg_stat_activity"
         " WHERE datname = current_database() AND wait_event_type = 'Lock' AND pid <> pg_backend_pid()"
     )
-    await until(connection, query, 1)
+    await eventually_rows(connection, [(1,)], query)
 
 
 async def collect(answers, number, append):
@@ -378,16 +373,16 @@ async def test_a_standby_is_an_outage(connection, connect, nursery):
 
 async def until_refused(appender, refused):
     """Try until `new` is refused, or is not; the highest position then."""
-    with trio.fail_after(10):
-        while True:
-            try:
-                await appender.append(create(), deadline_s=SECONDS)
-                is_refused = False
-            except Overloaded:
-                is_refused = True
-            if is_refused == refused:
-                return appender.last_position(1)
-            await trio.lowlevel.checkpoint()
+
+    async def is_refused():
+        try:
+            await appender.append(create(), deadline_s=SECONDS)
+        except Overloaded:
+            return True
+        return False
+
+    await eventually(is_refused, accept=lambda answer: answer == refused, every_s=0)
+    return appender.last_position(1)
 
 
 async def test_draining_finishes_what_was_taken_and_takes_nothing_more(connect, connection, nursery):
@@ -484,9 +479,8 @@ async def test_a_call_outlives_the_child_that_made_it(connect, connection, nurse
         holder.close()
     assert isinstance(answers[1], Appended)
     assert await rows(connection) == [(answers[1].position, 1)]
+    await eventually(lambda: supervisor.health()[0].restarts)
     with trio.fail_after(SECONDS):
-        while supervisor.health()[0].restarts == 0:
-            await trio.lowlevel.checkpoint()
         await appender.append(complete(2), deadline_s=SECONDS)
     assert len(await rows(connection)) == 2
 
@@ -648,7 +642,7 @@ async def test_the_inboxes_of_owned_partitions_are_polled(connect, connection, n
     await appender.append(complete(1), deadline_s=SECONDS)
     await fill_inbox(connection, 3, partition=1)
     await fill_inbox(connection, 4, partition=2)
-    await until(connection, "SELECT count(*) FROM command_log WHERE partition_id = 2", 4)
+    await eventually_rows(connection, [(4,)], "SELECT count(*) FROM command_log WHERE partition_id = 2")
     assert (await connection.execute("SELECT target_partition, count(*) FROM inbox GROUP BY 1")).rows == [(1, 3)]
 
 

@@ -5,6 +5,7 @@ import trio
 import trio.testing
 
 from tests.engine.consumer.bench import beat
+from tests.eventually import eventually, eventually_rows
 from vivero.engine.cluster.assignment import Assignment, Duty
 from vivero.engine.cluster.handovers import Handovers
 from vivero.engine.cluster.settings import ClusterSettings
@@ -59,20 +60,15 @@ class PlayedNode:
         assert self.connection is not None
         self.connection.abort()
         gone = "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $1)"
-        with trio.fail_after(20):
-            while not (await connection.execute(gone, (self.connection.backend_pid,))).rows[0][0]:
-                pass
+        await eventually_rows(connection, [(True,)], gone, self.connection.backend_pid)
 
 
 @pytest.fixture
 async def node(connect, connection):
     await leadership.create(connection, len(PARTITIONS))
     # The server of the tests may have started a moment ago; nodes without a session count as live then.
-    with trio.fail_after(30):
-        while not (
-            await connection.execute(f"SELECT pg_postmaster_start_time() < now() - interval '{nodes.LIVE_S} s'")
-        ).rows[0][0]:
-            await connection.execute("SELECT pg_sleep(0.1)")
+    is_older = f"SELECT pg_postmaster_start_time() < now() - interval '{nodes.LIVE_S} s'"
+    await eventually_rows(connection, [(True,)], is_older)
     return lambda name, **options: PlayedNode(connect, name, **options)
 
 
@@ -193,9 +189,7 @@ async def test_a_node_that_stops_tells_the_others_and_is_forgotten(node, connect
     await first.look()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(first.cluster.run, child)
-        with trio.fail_after(20):
-            while not first.told:
-                await trio.lowlevel.checkpoint()
+        await eventually(lambda: first.told)
         await connection.execute(f"LISTEN {nodes.NODES_CHANNEL}")
         first.cluster.drain()
     assert [first.handovers[one].assignment.duty for one in PARTITIONS] == [Duty.ELSEWHERE] * 2

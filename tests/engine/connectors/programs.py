@@ -6,6 +6,7 @@ from dataclasses import replace
 import httpx
 import trio
 
+from tests.eventually import eventually
 from vivero.api.http1.listeners import open_listeners
 from vivero.api.serving.server import Endpoint
 from vivero.config.sections import Config
@@ -39,9 +40,7 @@ async def program(database, node="a", others=(), **connectors):
             for number, more in enumerate(({}, *others) if not others or "roles" not in others[0] else others)
         ]
         async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{started[0][0]}", timeout=30) as client:
-            with trio.fail_after(20):
-                while not (await client.get("/v2/topology")).json()["brokers"]:  # noqa: ASYNC110
-                    await trio.sleep(0.01)
+            await eventually(lambda: client.get("/v2/topology"), accept=lambda answer: answer.json()["brokers"])
             yield client, [built for _, built in started], [port for port, _ in started]
         stop.set()
 

@@ -10,6 +10,7 @@ import pytest
 import trio
 
 from tests.engine.connectors.programs import deploy, program
+from tests.eventually import eventually
 from vivero.core.bpmn.parser import parse
 from vivero.engine.connectors import models
 
@@ -41,9 +42,7 @@ async def test_a_node_with_the_role_jobs_works_what_others_create(migrated, weat
         body = {"processDefinitionId": "weather", "variables": variables, "awaitCompletion": True}
         oslo = (await client.post("/v2/process-instances", json=body)).json()
         assert oslo["variables"] == {**variables, "temperature": -4}
-        with trio.fail_after(20):
-            while not trees[1].supervisor.chaos("connectors", "raise"):  # noqa: ASYNC110
-                await trio.sleep(0.01)
+        await eventually(lambda: trees[1].supervisor.chaos("connectors", "raise"))
         variables["city"] = "Atlantis"
         atlantis = (await client.post("/v2/process-instances", json=body)).json()
         assert "temperature" not in atlantis["variables"]

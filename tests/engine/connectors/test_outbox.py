@@ -10,6 +10,7 @@ from structlog.testing import capture_logs
 
 from tests.engine.connectors.programs import deploy, program
 from tests.engine.connectors.webhook_models import starting
+from tests.eventually import eventually
 from vivero.cli import main
 from vivero.core.records.codec import encode_events
 from vivero.core.records.jobs import JobCompleted, JobReleased
@@ -78,17 +79,11 @@ def start(nursery):
     return begin
 
 
-async def until(condition):
-    with trio.fail_after(20):
-        while not await condition():  # noqa: ASYNC110
-            await trio.sleep(0.01)
-
-
 async def delivered_all(connection, server, count):
     async def look():
         return len(server.received) >= count and not await outbox.search(connection)
 
-    await until(look)
+    await eventually(look)
 
 
 def numbers(server, root=None):
@@ -146,12 +141,12 @@ async def test_a_dead_letter_holds_its_instance_and_no_other(connection, server,
     async def dead():
         return [each.state for each in await outbox.search(connection)] == ["dead", "held", "held"]
 
-    await until(dead)
+    await eventually(dead)
     assert sorted(numbers(server)) == [1, 1, 4, 5]
     letter = (await outbox.search(connection, "dead"))[0]
     assert (letter.attempts, letter.error, letter.id) == (2, "HTTP status 500", EventId(1, (1 << 51) + 1, 0, 0))
     assert await outbox.retry(connection, letter.id, letter.attempts)
-    await until(dead)
+    await eventually(dead)
     assert numbers(server, 7) == [1, 1, 1, 1]
     assert not await outbox.drop(connection, letter.id, letter.attempts), "it has failed again since it was seen"
     assert await outbox.drop(connection, letter.id, 4)
@@ -212,7 +207,7 @@ async def test_only_so_many_events_wait(connection, server, dispatcher, log, sta
     async def full():
         return [each.state for each in await outbox.search(connection)] == ["dead", "held", "held", "held"]
 
-    await until(full)
+    await eventually(full)
     [letter] = await outbox.search(connection, "dead")
     server.answer = lambda _: (200, {}, b"")
     await outbox.retry(connection, letter.id, letter.attempts)
@@ -254,14 +249,14 @@ async def test_a_program_delivers_and_its_dead_letters_are_seen_and_dropped(migr
         async def followed():
             return any(each["type"] == TYPE for each in (await client.get("/background-job-types")).json()["items"])
 
-        await until(followed)
+        await eventually(followed)
 
         async def dead():
             await client.post("/inbound/hook")
             found = (await client.post("/outbox/search", json={"filter": {"state": "dead"}})).json()
             return found["items"] and found["items"][0]
 
-        await until(dead)
+        await eventually(dead)
         [letter, *_] = (await client.post("/outbox/search", json={"filter": {"state": "dead"}})).json()["items"]
         shown = (await client.get(f"/outbox/{letter['eventId']}")).json()
         assert (shown["document"]["type"], shown["error"]) == ("InstanceCreated", "HTTP status 500")
@@ -276,6 +271,6 @@ async def test_a_program_delivers_and_its_dead_letters_are_seen_and_dropped(migr
         async def delivered():
             return (await client.get(f"/outbox/{letter['eventId']}")).status_code == 404
 
-        await until(delivered)
+        await eventually(delivered)
         assert (await client.delete(f"/outbox/{letter['eventId']}")).status_code == 404
         assert (await client.post("/outbox/x/retry")).status_code == 400

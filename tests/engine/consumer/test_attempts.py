@@ -10,6 +10,7 @@ from tests.core.bench import apply_by, raw
 from tests.core.event_models import boundary, model
 from tests.core.models import ONE_TASK, end, process, start, sub, task
 from tests.engine.consumer.bench import Serial, append, make_consumer, pin_clock
+from tests.eventually import eventually
 from vivero.core.records.instances import (
     ContinueWork,
     CreateInstance,
@@ -790,9 +791,9 @@ async def test_a_session_that_waits_for_a_lock_proves_nothing(connect, connectio
     deadline = trio.current_time() + 20
     assert await attempts.prove(asking, [waiting.backend_pid], deadline)
     nursery.start_soon(waiting.execute, "SELECT pg_advisory_xact_lock(1)")
-    with trio.fail_after(20):
-        while await attempts.prove(asking, [waiting.backend_pid], deadline):
-            await trio.lowlevel.checkpoint()
+    await eventually(
+        lambda: attempts.prove(asking, [waiting.backend_pid], deadline), accept=lambda proved: not proved, within_s=20
+    )
     await owner.execute("COMMIT")
 
 

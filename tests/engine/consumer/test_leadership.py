@@ -15,6 +15,7 @@ from structlog.testing import capture_logs
 
 from tests.core.models import ONE_TASK
 from tests.engine.consumer.bench import Serial, append, beat, keep_leading, make_consumer
+from tests.eventually import eventually, eventually_rows
 from vivero.engine.cluster.assignment import Duty
 from vivero.engine.consumer.leadership import Consumer
 from vivero.storage.cluster import leadership
@@ -117,9 +118,7 @@ async def test_an_owner_whose_backend_is_gone_keeps_nobody_off(connect, connecti
 
 async def gone(connection, pid):
     """Wait until a backend has ended; PostgreSQL notices a closed socket by itself, soon."""
-    with trio.fail_after(10):
-        while (await connection.execute("SELECT 1 FROM pg_stat_activity WHERE pid = $1", (pid,))).rows:
-            await connection.execute("SELECT pg_sleep(0.005)")
+    await eventually_rows(connection, [], "SELECT 1 FROM pg_stat_activity WHERE pid = $1", pid)
 
 
 async def test_a_reused_pid_is_another_backend(connect, connection):
@@ -168,20 +167,13 @@ async def test_a_claim_waits_for_a_backend_in_doubt(connect, connection, nursery
     await waits_for_a_lock(connection, contender.backend_pid)
     assert claimed == []
     await writer.execute("COMMIT")
-    with trio.fail_after(5):
-        while not claimed:
-            await trio.lowlevel.checkpoint()
+    await eventually(lambda: claimed)
     assert (claimed[0].epoch, claimed[0].position) == (2, ZERO + 9)
 
 
 async def waits_for_a_lock(connection, pid):
-    with trio.fail_after(10):
-        while not (
-            await connection.execute(
-                "SELECT 1 FROM pg_stat_activity WHERE pid = $1 AND wait_event_type = 'Lock'", (pid,)
-            )
-        ).rows:
-            await trio.lowlevel.checkpoint()
+    query = "SELECT 1 FROM pg_stat_activity WHERE pid = $1 AND wait_event_type = 'Lock'"
+    await eventually_rows(connection, [(1,)], query, pid)
 
 
 async def test_a_frozen_owner_whose_lease_has_run_out_is_ended(connect, connection):
@@ -274,18 +266,12 @@ async def test_a_term_that_was_overtaken_steps_down_and_changes_nothing(migrated
         await connection.execute("UPDATE partitions SET epoch = epoch + 1, owner_node = 'other'")
         await append(connection, serial.commands)
         consumer.handover.wake()
-        await wait_for(lambda: stepped_down)
+        await eventually(lambda: stepped_down)
     assert ears.told == []
     assert len(await batches(connection)) == 1
     for table in ("event_log", "process_definitions", "process_instances"):
         assert (await connection.execute(f"SELECT count(*) FROM {table}")).rows == [(0,)]
     assert not consumer.handover.leads
-
-
-async def wait_for(condition, seconds=10):
-    with trio.fail_after(seconds):
-        while not condition():
-            await trio.lowlevel.checkpoint()
 
 
 async def test_a_loser_steps_down_and_rejects_nobody(migrated, connect, connection, serial):
@@ -429,9 +415,7 @@ async def test_a_node_that_has_handed_over_a_partition_with_work_in_its_log_stay
         progress = consumer.handover.term._progress
         consumer.handover.assignment.set(Duty.ELSEWHERE)
         consumer.handover.wake()
-        with trio.fail_after(20):
-            while consumer.handover.leads:
-                await trio.lowlevel.checkpoint()
+        await eventually(lambda: not consumer.handover.leads, every_s=0)
         progress.idle, progress._moved_at = False, -math.inf
         assert not progress.moves
         assert sign.progressing

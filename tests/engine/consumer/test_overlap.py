@@ -11,6 +11,7 @@ import trio
 from tests.core.bench import raw
 from tests.core.models import ONE_TASK
 from tests.engine.consumer.bench import Serial, append, beat, make_consumer
+from tests.eventually import eventually
 from vivero.core.records.catalogue import Deploy
 from vivero.core.records.codec import decode_command, encode_command
 from vivero.core.records.instances import CancelInstance, CreateInstance, SetVariables
@@ -48,9 +49,12 @@ async def gate(connection):
 
 async def computed(consumer, position):
     """Wait until the command at `position` has been handled, whether or not anything is committed."""
-    with trio.fail_after(10):
-        while consumer.handover.term is None or consumer.handover.term._state.position < position:
-            await trio.lowlevel.checkpoint()
+
+    def is_computed():
+        term = consumer.handover.term
+        return term is not None and term._state.position >= position
+
+    await eventually(is_computed, every_s=0)
 
 
 async def run(migrated, connection, serial, first, second):

@@ -9,6 +9,7 @@ import trio.testing
 from tests.core.message_models import model
 from tests.core.models import end, start, task
 from tests.engine.consumer.bench import Serial, beat, dump, make_consumer, pin_clock, save_serially
+from tests.eventually import eventually
 from vivero.core.records.codec import encode_command
 from vivero.core.records.instances import CreateInstance
 from vivero.storage.log import command_log
@@ -90,9 +91,12 @@ async def test_what_is_read_ahead_may_end_within_a_segment(migrated, connection)
         await appended(connection, serial, 0, 1)
         await ears.until(lambda: ears.terms)
         consumer.handover.wake()
-        with trio.fail_after(20):
-            while ears.watermark < ZERO + 1 or consumer.handover.look:  # it knows that there is nothing more
-                await trio.testing.wait_all_tasks_blocked(0.01)
+
+        async def knows_that_there_is_no_more():
+            await trio.testing.wait_all_tasks_blocked(0.01)
+            return ears.watermark >= ZERO + 1 and not consumer.handover.look
+
+        await eventually(knows_that_there_is_no_more, every_s=0)
         sizes = [7, 4, 4]
         firsts = [1 + sum(sizes[:number]) for number in range(len(sizes))]
         segments = [

@@ -21,6 +21,7 @@ from tests.engine.consumer.bench import (
     pin_clock,
     save_serially,
 )
+from tests.eventually import eventually
 from vivero.core.dispatch import COMMANDS
 from vivero.core.execution.outcomes import CommandRecord
 from vivero.core.execution.step import Processor, StepLimits
@@ -94,13 +95,6 @@ async def count(connection, what, *parameters):
     return (await connection.execute(f"SELECT count(*) FROM {what}", parameters)).rows[0][0]
 
 
-async def until(condition):
-    """Asks the database again and again, with whatever the condition moves on."""
-    with trio.fail_after(30):
-        while not await condition():
-            await trio.lowlevel.checkpoint()
-
-
 async def test_a_quantum_waits_for_commands_that_are_being_appended(migrated, connection, monkeypatch):
     """And for no others: the loop goes on as soon as nothing is coming."""
     monkeypatch.setattr(handover, "EXPECT_S", 30)
@@ -131,7 +125,7 @@ async def test_a_quantum_waits_for_commands_that_are_being_appended(migrated, co
     await append(connection, asked(serial))
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
-        await until(lambda: count_is(connection, 30, "jobs"))
+        await eventually(lambda: count_is(connection, 30, "jobs"), every_s=0)
         nursery.cancel_scope.cancel()
     (position,) = appended
     assert committed[position] == asked_for[2]
@@ -205,10 +199,10 @@ async def test_whoever_fails_each_quantum_is_done_once(migrated, connection, sec
         commands = asked(serial)
         await append(connection, commands[:-1])
         consumer.handover.wake()
-        await until(lambda: jobs_made(connection))
+        await eventually(lambda: jobs_made(connection), every_s=0)
         last = await append(connection, commands[-1:])
         consumer.handover.wake()
-        await until(worked_off)
+        await eventually(worked_off, every_s=0)
         await ears.until(lambda: last in ears.outcomes)
         nursery.cancel_scope.cancel()
     assert len(errors) > 5
@@ -250,7 +244,7 @@ async def test_a_quantum_that_cannot_be_saved_is_found_and_harms_nobody_else(mig
         nursery.start_soon(consumer.run, beat())
         await append(connection, asked(serial))
         consumer.handover.wake()
-        await until(rejected)
+        await eventually(rejected, every_s=0)
         last = await append(connection, create)
         consumer.handover.wake()
         await ears.until(lambda: last in ears.outcomes)
@@ -278,7 +272,7 @@ async def test_commands_are_done_while_a_loop_without_end_goes_on(migrated, conn
             last = await append(connection, [(DEFAULT_TENANT, CreateInstance("small"))])
             consumer.handover.wake()
             await ears.until(lambda last=last: last in ears.outcomes)
-            await until(lambda quanta=quanta: more_quanta(consumer, quanta))
+            await eventually(lambda quanta=quanta: more_quanta(consumer, quanta), every_s=0)
         query = "SELECT process_instance_key FROM process_instances WHERE process_id = 'endless'"
         (key,) = (await connection.execute(query)).rows[0]
         last = await append(connection, [(DEFAULT_TENANT, CancelInstance(key))])

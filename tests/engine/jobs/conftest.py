@@ -1,8 +1,8 @@
 """What tests of background jobs on PostgreSQL share."""
 
 import pytest
-import trio
 
+from tests.eventually import eventually
 from vivero.engine.jobs.definitions import JobRegistry
 from vivero.engine.jobs.dispatcher import JobDispatcher
 from vivero.engine.jobs.execution import Execution
@@ -66,22 +66,7 @@ def until(rows):
     """Waits until the executions are as expected."""
 
     async def wait(expected, columns="job_type, state, attempt_index"):
-        with trio.move_on_after(20):
-            while await rows(columns) != expected:  # noqa: ASYNC110
-                await trio.sleep(0.01)
-        assert await rows(columns) == expected
-
-    return wait
-
-
-@pytest.fixture
-def eventually():
-    """Waits until a condition of this process holds."""
-
-    async def wait(condition):
-        with trio.fail_after(20):
-            while not condition():  # noqa: ASYNC110
-                await trio.sleep(0.005)
+        await eventually(lambda: rows(columns), accept=lambda found: found == expected)
 
     return wait
 

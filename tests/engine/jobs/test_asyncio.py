@@ -8,6 +8,7 @@ import httpx
 import pytest
 import trio
 
+from tests.eventually import eventually
 from vivero.engine.jobs.definitions import job
 from vivero.engine.jobs.retries import RetrySettings
 from vivero.storage.background import job_executions
@@ -65,7 +66,7 @@ async def test_a_client_on_asyncio_calls_a_server(server, run):
     assert answers == ["hello", "hello", "from a thread"]
 
 
-async def test_the_timeout_of_the_job_cancels_the_call(server, run, eventually):
+async def test_the_timeout_of_the_job_cancels_the_call(server, run):
     seen = []
     url, hung_up = server
 
@@ -100,7 +101,7 @@ async def test_timeouts_of_asyncio_and_of_the_library_are_failures_of_the_run(se
     assert kinds == ["ReadTimeout"]
 
 
-async def test_a_stop_cancels_the_function_and_all_its_tasks(run, eventually, until):
+async def test_a_stop_cancels_the_function_and_all_its_tasks(run, until):
     events = []
 
     async def part(number):

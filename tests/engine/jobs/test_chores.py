@@ -3,6 +3,7 @@
 import pytest
 
 from tests.engine.consumer.bench import pin_clock
+from tests.eventually import eventually
 from vivero.engine.jobs import schedules
 from vivero.engine.jobs.definitions import JobDefinition, Runs
 from vivero.engine.jobs.type_settings import JobTypeSettings
@@ -39,7 +40,7 @@ def chore():
     return make
 
 
-async def test_a_chore_of_a_partition_runs_at_its_owner_in_its_term(own, chore, dispatcher, nursery, eventually, beat):
+async def test_a_chore_of_a_partition_runs_at_its_owner_in_its_term(own, chore, dispatcher, nursery, beat):
     seen = set()
     await own(1, "a")
     await own(2, "b")
@@ -53,7 +54,7 @@ async def test_a_chore_of_a_partition_runs_at_its_owner_in_its_term(own, chore, 
 
 
 async def test_a_partition_that_nobody_owns_is_left_alone_and_costs_no_turns(
-    own, chore, dispatcher, nursery, eventually, beat, connection
+    own, chore, dispatcher, nursery, beat, connection
 ):
     seen = set()
     await own(1, "a")
@@ -67,7 +68,7 @@ async def test_a_partition_that_nobody_owns_is_left_alone_and_costs_no_turns(
 
 @pytest.mark.parametrize("now_ms", [0, 4_000_000_000_000])
 async def test_chores_run_while_the_engines_clock_stands_still(
-    now_ms, own, chore, dispatcher, nursery, eventually, beat, connection
+    now_ms, own, chore, dispatcher, nursery, beat, connection
 ):
     await pin_clock(connection, now_ms)
     made = dispatcher(chore("a", set(), by_partition=False), node="a", chores=True, **QUICK)
@@ -76,7 +77,7 @@ async def test_chores_run_while_the_engines_clock_stands_still(
 
 
 async def test_a_new_partition_gets_its_executions_while_the_dispatcher_runs(
-    own, chore, dispatcher, nursery, eventually, beat, connection
+    own, chore, dispatcher, nursery, beat, connection
 ):
     seen = set()
     await own(1, "a")

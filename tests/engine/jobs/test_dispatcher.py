@@ -7,6 +7,7 @@ from uuid import uuid4
 import pytest
 import trio
 
+from tests.eventually import eventually, eventually_rows
 from vivero.engine.jobs.definitions import RescheduleIn, job, scheduled
 from vivero.engine.jobs.retries import RetrySettings
 from vivero.storage.background import job_executions
@@ -189,9 +190,7 @@ async def test_a_scheduled_job_that_fails_for_good_goes_on_and_keeps_the_failure
         made.drain()
     await connection.script("UPDATE job_executions SET execute_at = clock_now()")
     nursery.start_soon(dispatcher(report, node="b", **mid_period).run, beat)
-    with trio.fail_after(20):
-        while (await connection.execute("SELECT count(*) FROM job_executions")).rows[0][0] < 2:  # noqa: ASYNC110
-            await trio.sleep(0.01)
+    await eventually_rows(connection, [(2,)], "SELECT count(*) FROM job_executions")
     found = (await connection.execute("SELECT state, attempt_index, schedule FROM job_executions ORDER BY state")).rows
     assert list(map(tuple, found)) == [("failed", 1, None), ("pending", 0, "PT1H")]
 
@@ -254,9 +253,7 @@ async def test_what_ends_after_its_lease_is_lost_does_not_count(connection, disp
     await add(connection, "frozen")
     made = dispatcher(frozen)
     nursery.start_soon(made.run, beat)
-    with trio.fail_after(20):
-        while not made.figures.lost:  # noqa: ASYNC110
-            await trio.sleep(0.01)
+    await eventually(lambda: made.figures.lost)
     assert (await connection.execute("SELECT count(*) FROM ledger")).rows[0][0] == 0
     assert (await connection.execute("SELECT node FROM job_executions")).rows[0][0] == "other"
 
@@ -295,8 +292,7 @@ async def test_after_a_lost_connection_runs_go_back_at_once(connection, dispatch
     with trio.fail_after(20):
         async with trio.open_nursery() as inner:
             inner.start_soon(made.run, beat)
-            while not began:  # noqa: ASYNC110
-                await trio.sleep(0.01)
+            await eventually(lambda: began)
             inner.cancel_scope.cancel()
         async with trio.open_nursery() as inner:
             inner.start_soon(made.run, beat)

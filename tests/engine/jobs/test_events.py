@@ -7,6 +7,7 @@ from functools import partial
 import pytest
 import trio
 
+from tests.eventually import eventually
 from vivero.core.records.codec import encode_events
 from vivero.core.records.jobs import JobCompleted
 from vivero.engine.jobs.definitions import RescheduleIn, consumer
@@ -53,10 +54,7 @@ def ledger(connection):
 
 
 async def until(read, expected):
-    with trio.move_on_after(20):
-        while await read() != expected:  # noqa: ASYNC110
-            await trio.sleep(0.01)
-    assert await read() == expected
+    await eventually(read, accept=lambda found: found == expected)
 
 
 async def write(execution, one):
@@ -130,8 +128,7 @@ async def test_events_that_come_while_a_run_commits_wait_for_no_poll(
     await log(1, [2])
     turns = made.figures.turns
     made.committed(1)
-    while made.figures.turns < turns + 2:  # noqa: ASYNC110
-        await trio.sleep(0.01)
+    await eventually(lambda: made.figures.turns, accept=lambda now: now >= turns + 2)
     await other.execute("COMMIT")
     await until(ledger, [1, 2])
     other.close()
@@ -238,9 +235,7 @@ async def test_a_run_that_lost_its_lease_acknowledges_nothing(log, dispatcher, n
     await log(1, [1])
     made = dispatcher(frozen)
     nursery.start_soon(made.run, beat)
-    with trio.fail_after(20):
-        while not made.figures.lost:  # noqa: ASYNC110
-            await trio.sleep(0.01)
+    await eventually(lambda: made.figures.lost)
     assert answers == []
     rows = (await connection.execute("SELECT position & 255, ordinal FROM event_consumers WHERE partition_id = 1")).rows
     assert tuple(rows[0]) == (0, 0)

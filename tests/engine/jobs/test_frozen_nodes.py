@@ -6,6 +6,7 @@ from uuid import uuid4
 import pytest
 import trio
 
+from tests.eventually import eventually, eventually_rows
 from vivero.engine.jobs.definitions import RescheduleIn, job
 from vivero.engine.jobs.retries import RetrySettings
 from vivero.engine.jobs.type_settings import JobTypeSettings
@@ -47,7 +48,7 @@ async def ledger(connection):
 
 
 async def test_while_heartbeats_arrive_no_other_node_runs_the_execution(
-    connection, dispatcher, nursery, eventually, until, beat, monkeypatch
+    connection, dispatcher, nursery, until, beat, monkeypatch
 ):
     """The run is made to look older by half of the threshold, again and again."""
     seen, gate, recoveries, recover = [], trio.Event(), [], job_executions.recover
@@ -60,9 +61,7 @@ async def test_while_heartbeats_arrive_no_other_node_runs_the_execution(
         before = len(recoveries)
         await connection.script("UPDATE job_executions SET alive_at = alive_at - interval '30 s'")
         await eventually(lambda: len(recoveries) > before + 2)
-        with trio.fail_after(20):
-            while (await connection.execute(KEPT_ALIVE)).rows != [(True,)]:
-                await trio.lowlevel.checkpoint()
+        await eventually_rows(connection, [(True,)], KEPT_ALIVE)
 
     def on(node):
         @job("long", retry=SOON)
@@ -89,7 +88,7 @@ async def test_while_heartbeats_arrive_no_other_node_runs_the_execution(
 
 @pytest.mark.parametrize("ends", ["complete", "reschedule", "fail", "thread"])
 async def test_a_frozen_node_loses_its_execution_and_what_it_then_writes(
-    ends, connection, connect, dispatcher, nursery, eventually, until, beat, ledger
+    ends, connection, connect, dispatcher, nursery, until, beat, ledger
 ):
     gate, attempts = trio.Event(), []
 

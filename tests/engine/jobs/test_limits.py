@@ -6,6 +6,7 @@ from uuid import uuid4
 import pytest
 import trio
 
+from tests.eventually import eventually, eventually_rows
 from vivero.engine.jobs.definitions import job, scheduled
 from vivero.engine.jobs.retries import RetrySettings
 from vivero.engine.jobs.type_settings import JobTypeSettings
@@ -40,7 +41,7 @@ class Held:
         self.waiting.pop(0).set()
 
 
-async def test_long_runs_hold_no_free_places_back(connection, dispatcher, nursery, eventually, held, beat):
+async def test_long_runs_hold_no_free_places_back(connection, dispatcher, nursery, held, beat):
     """As many as the minimum run for ever. Later ones have the places beside them, and no more."""
     await add(connection, "held", 2)
     made = dispatcher(held.job, min_concurrent=2, max_concurrent=5, poll_interval="PT1H")
@@ -63,9 +64,7 @@ async def test_long_runs_hold_no_free_places_back(connection, dispatcher, nurser
         (JobTypeSettings(max_in_cluster=1), 1),
     ],
 )
-async def test_limits_of_a_type_on_a_node_and_on_all(
-    connection, dispatcher, nursery, eventually, held, beat, settings, most
-):
+async def test_limits_of_a_type_on_a_node_and_on_all(connection, dispatcher, nursery, held, beat, settings, most):
     """Two nodes pull at once, again and again, and never have more than that together."""
     await add(connection, "held", 20)
     nodes = [dispatcher(held.job, node=name, types={"held": settings}, **QUICK) for name in "ab"]
@@ -93,18 +92,14 @@ async def test_a_node_sees_what_another_is_about_to_pull_under_a_limit_of_all_no
         assert len(runs) == 2
         nursery.start_soon(pull_second)
         waits = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = 4713 AND NOT granted"
-        with trio.fail_after(20):
-            while (await connection.execute(waits)).rows != [(1,)]:
-                await trio.lowlevel.checkpoint()
-    with trio.fail_after(20):
-        while not pulled:
-            await trio.lowlevel.checkpoint()
+        await eventually_rows(connection, [(1,)], waits)
+    await eventually(lambda: pulled)
     assert pulled[0][0] == []
     first.close()
     second.close()
 
 
-async def test_other_types_do_not_wait_for_one_at_its_limit(connection, dispatcher, nursery, eventually, held, beat):
+async def test_other_types_do_not_wait_for_one_at_its_limit(connection, dispatcher, nursery, held, beat):
     other = Held("other")
     await add(connection, "held", 5)
     await add(connection, "other", 3)
@@ -114,7 +109,7 @@ async def test_other_types_do_not_wait_for_one_at_its_limit(connection, dispatch
     assert len(held.waiting) == 1
 
 
-async def test_a_batch_size_bounds_one_pull(connection, dispatcher, nursery, eventually, held, beat):
+async def test_a_batch_size_bounds_one_pull(connection, dispatcher, nursery, held, beat):
     await add(connection, "held", 6)
     made = dispatcher(held.job, types={"held": JobTypeSettings(batch_size=2)}, **QUICK)
     nursery.start_soon(made.run, beat)
@@ -122,9 +117,7 @@ async def test_a_batch_size_bounds_one_pull(connection, dispatcher, nursery, eve
     assert made.figures.turns >= 3, "two at once"
 
 
-async def test_a_node_whose_settings_pause_a_type_leaves_it_to_others(
-    connection, dispatcher, nursery, eventually, held, beat
-):
+async def test_a_node_whose_settings_pause_a_type_leaves_it_to_others(connection, dispatcher, nursery, held, beat):
     await add(connection, "held", 3)
     paused = dispatcher(held.job, node="a", types={"held": JobTypeSettings(paused=True)}, **QUICK)
     nursery.start_soon(paused.run, beat)
@@ -135,7 +128,7 @@ async def test_a_node_whose_settings_pause_a_type_leaves_it_to_others(
 
 
 async def test_a_cancelled_run_ends_at_the_next_heartbeat_and_writes_nothing(
-    connection, dispatcher, nursery, eventually, until, beat
+    connection, dispatcher, nursery, until, beat
 ):
     await connection.script("CREATE TABLE ledger (id text)")
     began, ended = trio.Event(), trio.Event()
@@ -162,9 +155,7 @@ async def test_a_cancelled_run_ends_at_the_next_heartbeat_and_writes_nothing(
     assert (await connection.execute("SELECT count(*) FROM ledger")).rows == [(0,)]
 
 
-async def test_runs_of_a_schedule_never_overlap_and_a_long_one_delays_the_next(
-    connection, dispatcher, nursery, eventually, beat
-):
+async def test_runs_of_a_schedule_never_overlap_and_a_long_one_delays_the_next(connection, dispatcher, nursery, beat):
     """Three nodes, a period of a hundredth of a second, and runs during which all nodes look for work."""
     at_once, most, runs, nodes = 0, 0, [], []
 

@@ -5,6 +5,7 @@ import trio
 import trio.testing
 
 from tests.engine.whole_engine import START_MS, EngineBench, waits
+from tests.eventually import eventually
 from vivero.engine.outcomes.admission import Draining, InDoubt, Overloaded
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.settings import SupervisionSettings
@@ -63,9 +64,7 @@ async def test_the_lateness_of_each_timer_is_counted_by_the_engines_clock(small)
     await small.set_clock(START_MS + HOUR + 7_000)
     await small.until(lambda: len(small.ended) == 12)
     late = small.timers.stats.late_s
-    with trio.fail_after(20):
-        while sum(late.counts) < 12:
-            await trio.lowlevel.checkpoint()
+    await eventually(lambda: sum(late.counts), accept=lambda fired: fired >= 12)
     assert dict(zip((*late.bounds, "more"), late.counts, strict=True))[10.0] == sum(late.counts) == 12
     assert late.sum == pytest.approx(12 * 7)
 
@@ -132,9 +131,7 @@ async def test_what_nobody_told_of_is_found_by_the_periodic_check(migrated, conn
     bench.timers.changed = lambda _changes: None
     async with bench.running():
         await bench.deploy(waits("PT0S"))
-        with trio.fail_after(20):
-            while not bench.timers.stats.refills:  # the first look of the term would find them otherwise
-                await trio.lowlevel.checkpoint()
+        await eventually(lambda: bench.timers.stats.refills)  # the first look of the term would find them otherwise
         await bench.create(count=3)
         await bench.until(lambda: len(bench.ended) == 3)
         assert bench.timers.stats.refills >= 2
@@ -142,9 +139,12 @@ async def test_what_nobody_told_of_is_found_by_the_periodic_check(migrated, conn
 
 async def test_the_timers_of_a_term_that_ended_are_read_again_by_the_next(small):
     await small.create(count=5)
-    with trio.fail_after(20):  # the first look of the term may still be under way
-        while len(small.timers._memory.window) != 5:
-            await trio.testing.wait_all_tasks_blocked()
+
+    async def in_memory():  # the first look of the term may still be under way
+        await trio.testing.wait_all_tasks_blocked()
+        return len(small.timers._memory.window)
+
+    await eventually(in_memory, accept=lambda number: number == 5, every_s=0)
     small.timers.term(99)
     assert len(small.timers._memory.window) == 0
     await small.set_clock(START_MS + HOUR)

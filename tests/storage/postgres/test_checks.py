@@ -8,6 +8,7 @@ import trio
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from tests.eventually import eventually
 from vivero.storage.postgres import pooling, startup_connections
 from vivero.storage.postgres.driver import QueryResult, connect
 from vivero.storage.postgres.errors import Retry
@@ -55,10 +56,11 @@ async def test_a_fit_server_is_described(empty_database):
 async def test_the_checks_leave_no_session_and_no_listener(empty_database, postgres_dsn):
     await check(empty_database, allow_unsafe_commits=True)
     name = conninfo_to_dict(empty_database)["dbname"]
-    with psycopg.connect(postgres_dsn, autocommit=True) as administrator, trio.fail_after(5):
+    with psycopg.connect(postgres_dsn, autocommit=True) as administrator:
         sessions = "SELECT count(*) FROM pg_stat_activity WHERE datname = %s"
-        while administrator.execute(sessions, (name,)).fetchone() != (0,):
-            await trio.lowlevel.checkpoint()
+        await eventually(
+            lambda: administrator.execute(sessions, (name,)).fetchone(), accept=lambda found: found == (0,)
+        )
 
 
 # Getting in

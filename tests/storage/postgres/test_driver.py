@@ -13,6 +13,7 @@ import trio
 from psycopg import generators, waiting
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from tests.eventually import eventually, eventually_rows
 from vivero.storage.postgres import driver, session
 from vivero.storage.postgres.driver import connect
 from vivero.storage.postgres.errors import (
@@ -50,17 +51,10 @@ async def alive(connection):
     return (await connection.execute(ADD, (40, 2))).rows == [(42,)]
 
 
-async def until(connection, sql, params, rows):
-    """Asks PostgreSQL until it gives these rows."""
-    with trio.fail_after(10):
-        while (await connection.execute(sql, params)).rows != rows:
-            pass
-
-
 async def until_sleeping(other, connection):
     """Until the backend of `connection` is in pg_sleep."""
     sleeping = "SELECT count(*) FROM pg_stat_activity WHERE pid = $1 AND wait_event = 'PgSleep'"
-    await until(other, sleeping, (connection.backend_pid,), [(1,)])
+    await eventually_rows(other, [(1,)], sleeping, connection.backend_pid)
 
 
 @pytest.fixture
@@ -286,7 +280,7 @@ async def test_sent_comes_before_the_answers(connection, other):
             await connection.pipeline([("BEGIN", ()), (lock, ()), ("COMMIT", ())], sent=task_status.started)
 
         await nursery.start(commit)
-        await until(other, "SELECT count(*) FROM pg_locks WHERE NOT granted", (), [(1,)])
+        await eventually_rows(other, [(1,)], "SELECT count(*) FROM pg_locks WHERE NOT granted")
         await other.execute("SELECT pg_advisory_unlock(1)")
 
 
@@ -353,7 +347,7 @@ async def test_a_pipeline_in_two_halves(connection, other):
     """PostgreSQL has it before anybody waits, and nobody else uses the connection until its end."""
     await connection.script("CREATE TABLE t (n int)")
     connection.start_pipeline([("INSERT INTO t VALUES (1)", ()), (ADD, (1, 2))])
-    await until(other, "SELECT n FROM t", (), [(1,)])
+    await eventually_rows(other, [(1,)], "SELECT n FROM t")
     with pytest.raises(StorageBug, match="in use by 'pipeline'"):
         await connection.execute("SELECT 1")
     assert [result.rows for result in await connection.finish_pipeline()] == [[], [(3,)]]
@@ -446,7 +440,7 @@ async def test_cancelled_query_that_ends_by_itself_had_its_effect_and_the_connec
     await other.execute("SELECT pg_advisory_lock(1)")
     ended = await cancelled(
         partial(connection.execute, "INSERT INTO t SELECT 1 FROM pg_advisory_xact_lock(1)"),
-        partial(until, other, "SELECT count(*) FROM pg_locks WHERE NOT granted", (), [(1,)]),
+        partial(eventually_rows, other, [(1,)], "SELECT count(*) FROM pg_locks WHERE NOT granted"),
     )
     await other.execute("SELECT pg_advisory_unlock(1)")
     await ended.wait()
@@ -599,9 +593,7 @@ async def test_backend_killed_within_a_pipeline(connection, other):
 async def test_an_idle_connection_knows_that_its_end_has_come(connection, other):
     assert not connection.has_input
     await other.execute("SELECT pg_terminate_backend($1, 5000)", (connection.backend_pid,))
-    with trio.fail_after(5):
-        while not connection.has_input:
-            await trio.lowlevel.checkpoint()
+    await eventually(lambda: connection.has_input)
 
 
 async def test_close_twice_and_use_after_close(database):
@@ -618,7 +610,7 @@ async def test_close_twice_and_use_after_close(database):
 async def test_close_ends_the_session_on_the_server(database, other):
     connection = await connect(database)
     connection.close()
-    await until(other, "SELECT count(*) FROM pg_stat_activity WHERE pid = $1", (connection.backend_pid,), [(0,)])
+    await eventually_rows(other, [(0,)], "SELECT count(*) FROM pg_stat_activity WHERE pid = $1", connection.backend_pid)
 
 
 # Notifications
@@ -757,9 +749,8 @@ async def test_no_descriptor_outlives_its_connection(database, proxy):
     before = len(os.listdir("/proc/self/fd"))
     for _ in range(5):
         await use_up()
-    with trio.fail_after(5):  # the proxy closes its ends in its own time
-        while len(os.listdir("/proc/self/fd")) > before:
-            await trio.lowlevel.checkpoint()
+    # The proxy closes its ends in its own time.
+    await eventually(lambda: len(os.listdir("/proc/self/fd")), accept=lambda number: number <= before)
 
 
 class CancelAtStep(trio.abc.Instrument):

@@ -7,6 +7,7 @@ import pytest
 import trio
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from tests.eventually import eventually
 from vivero.storage.postgres import hosts
 from vivero.storage.postgres.driver import connect
 from vivero.storage.postgres.errors import ConnectFailed, InvalidDsn, NoPrimary, Outage
@@ -56,10 +57,11 @@ async def test_of_two_that_answer_at_once_one_stays_and_the_other_is_closed(data
     name = conninfo_to_dict(database)["dbname"]
     host = conninfo_to_dict(database)["host"]
     connection = await connect(make_conninfo(database, host=f"{host},{host},{host}"), name="twice")
-    with psycopg.connect(database, autocommit=True) as administrator, trio.fail_after(5):
+    with psycopg.connect(database, autocommit=True) as administrator:
         sessions = "SELECT count(*) FROM pg_stat_activity WHERE datname = %s AND application_name = 'twice'"
-        while administrator.execute(sessions, (name,)).fetchone() != (1,):
-            await trio.lowlevel.checkpoint()
+        await eventually(
+            lambda: administrator.execute(sessions, (name,)).fetchone(), accept=lambda found: found == (1,)
+        )
     assert (await connection.execute("SELECT 1")).rows == [(1,)]
     connection.close()
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 import trio
 
+from tests.eventually import eventually_rows
 from vivero.storage.postgres.driver import connect
 from vivero.storage.postgres.errors import ConnectionLost
 from vivero.storage.schema import migrate as module
@@ -211,9 +212,7 @@ async def test_a_migrator_that_is_cancelled_or_killed_leaves_nothing(connection,
     sleeping = "SELECT count(*) FROM pg_stat_activity WHERE pid = $1 AND wait_event = 'PgSleep'"
     async with trio.open_nursery() as nursery:
         nursery.start_soon(die)
-        with trio.fail_after(5):
-            while (await connection.execute(sleeping, (killed.backend_pid,))).rows != [(1,)]:
-                pass
+        await eventually_rows(connection, [(1,)], sleeping, killed.backend_pid)
         await connection.execute("SELECT pg_terminate_backend($1)", (killed.backend_pid,))
     quick = files(v0001_slow="CREATE TABLE b (n int);\n")
     await migrate(connection, quick)

@@ -8,6 +8,7 @@ from functools import partial
 import pytest
 import trio
 
+from tests.eventually import eventually_rows
 from vivero.storage.postgres.driver import connect
 from vivero.storage.postgres.errors import ConnectFailed, ConnectionLost
 from vivero.storage.postgres.notification_listener import NotificationListener, NotificationListenerSettings
@@ -227,9 +228,7 @@ async def test_cancelling_it_closes_its_connection(database, other, heard):
         await heard.until(lambda: heard.connected == [True])
         nursery.cancel_scope.cancel()
     assert heard.connected == [True, False]
-    with trio.fail_after(5):
-        while (await other.execute(LISTENERS)).rows:
-            pass
+    await eventually_rows(other, [], LISTENERS)
 
 
 async def test_a_receiver_that_raises_is_not_taken_for_a_lost_connection(database, other, heard):

@@ -5,6 +5,7 @@ from functools import partial
 import pytest
 import trio
 
+from tests.eventually import eventually
 from vivero.storage.postgres.driver import connect
 from vivero.storage.postgres.errors import ConnectFailed, ConnectionLost, DeadlineExceeded, Outage
 from vivero.storage.postgres.pool import Pool, PoolClosed, PoolExhausted
@@ -133,9 +134,7 @@ async def test_a_connection_that_was_closed_by_the_server_while_idle_is_not_hand
         killer = other if one.backend_pid == dead else one
         await killer.execute("SELECT pg_terminate_backend($1, 5000)", (dead,))
         victim = one if killer is other else other
-        with trio.fail_after(5):
-            while not victim.has_input:
-                await trio.lowlevel.checkpoint()
+        await eventually(lambda victim=victim: victim.has_input, every_s=0)
     for _ in range(2):
         assert await backend(pool) != dead
 
@@ -215,8 +214,7 @@ async def test_abort_frees_calls_in_progress_and_the_pool_goes_on(pool):
     async with trio.open_nursery() as nursery:
         nursery.start_soon(hang)
         nursery.start_soon(hang)
-        while pool.stats.in_use < 2 or pool.stats.opened < 2:
-            await trio.lowlevel.checkpoint()
+        await eventually(lambda: pool.stats.in_use >= 2 and pool.stats.opened >= 2, every_s=0)
         await trio.testing.wait_all_tasks_blocked(0.01)
         pool.abort()
     await use(pool, deadline=None)

@@ -11,6 +11,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.eventually import eventually_sync
+
 pytestmark = pytest.mark.process
 
 MODEL = Path(__file__).parents[3] / "examples" / "first" / "greet.bpmn"
@@ -104,13 +106,15 @@ def test_the_log_is_json_on_request(up, database):
     assert any(line["event"] == "stopping" and line["signal"] == "SIGTERM" for line in lines)
 
 
-def test_the_node_is_known_by_the_name_it_leads_with(up, database, eventually):
+def test_the_node_is_known_by_the_name_it_leads_with(up, database):
     program = up(database, VIVERO_API_NODE_NAME="blue")
 
     def brokers():
         return httpx.get(f"{program.address}/v2/topology").json()["brokers"]
 
-    eventually(lambda: [partition["role"] for broker in brokers() for partition in broker["partitions"]] == ["leader"])
+    eventually_sync(
+        lambda: [partition["role"] for broker in brokers() for partition in broker["partitions"]] == ["leader"]
+    )
     assert brokers()[0]["brokerId"].startswith("blue-")
 
 
@@ -184,19 +188,19 @@ def test_migrating_beforehand(vivero, empty_database):
     assert (again.ends(), again.said) == (0, "the schema is up to date\n")
 
 
-def test_the_url_of_the_embedded_server(vivero, eventually, postgres_root, postgres_dsn):
+def test_the_url_of_the_embedded_server(vivero, postgres_root, postgres_dsn):
     program = vivero("database-url", "--data-dir", str(postgres_root))
     assert (program.ends(), program.said) == (0, f"{postgres_dsn}\n")
 
 
-def test_a_version_that_is_not_adjacent_does_not_start(up, vivero, database, eventually):
+def test_a_version_that_is_not_adjacent_does_not_start(up, vivero, database):
     """And leaves the database and the running node as they are."""
     running = up(database)
 
     def versions():
         return {broker["version"] for broker in httpx.get(f"{running.address}/v2/topology").json()["brokers"]}
 
-    eventually(lambda: versions() == {"0.1.0"})
+    eventually_sync(lambda: versions() == {"0.1.0"})
     arguments = ("up", "--port", "0", "--database-url", database)
     status, (said,) = one_line(
         vivero(*arguments, VIVERO_DATABASE_ALLOW_UNSAFE_COMMITS="on", VIVERO_API_VERSION="0.3.0")
@@ -205,6 +209,6 @@ def test_a_version_that_is_not_adjacent_does_not_start(up, vivero, database, eve
     assert "runs version 0.1.0, and this program is version 0.3.0" in said
     assert said.endswith("Upgrade that node to version 0.2 first, or stop all other nodes")
     adjacent = up(database, VIVERO_API_VERSION="0.2.0")
-    eventually(lambda: versions() == {"0.1.0", "0.2.0"})
+    eventually_sync(lambda: versions() == {"0.1.0", "0.2.0"})
     adjacent.process.send_signal(signal.SIGTERM)
     assert adjacent.ends() == 0

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from tests.eventually import eventually_sync
 from tests.vivero.cli.commands import at, good, lines
 from vivero.cli import main
 
@@ -144,11 +145,11 @@ def test_an_unknown_process_gets_a_suggestion(run, greeting):
     assert said.stderr.startswith(f"Error: there is no process '{name}s'. Did you mean ")
 
 
-def test_the_key_of_an_awaited_instance_comes_first(run, greeting, vivero, shared_server, eventually):
+def test_the_key_of_an_awaited_instance_comes_first(run, greeting, vivero, shared_server):
     name, file = greeting
     good(run("deploy", str(file)))
     waiting = vivero("start", name, "--await", "--address", shared_server.address)
-    eventually(lambda: waiting.logged.startswith("instance "))
+    eventually_sync(lambda: waiting.logged.startswith("instance "))
     key = waiting.logged.split()[1]
     waiting.process.send_signal(2)
     assert waiting.ends() == 130
@@ -156,11 +157,11 @@ def test_the_key_of_an_awaited_instance_comes_first(run, greeting, vivero, share
     assert json.loads(good(run("show", key, "--json")))["instance"]["state"] == "ACTIVE"
 
 
-def test_a_terminated_instance_gives_no_result(run, greeting, vivero, shared_server, eventually):
+def test_a_terminated_instance_gives_no_result(run, greeting, vivero, shared_server):
     name, file = greeting
     good(run("deploy", str(file)))
     waiting = vivero("start", name, "--await", "--address", shared_server.address)
-    eventually(lambda: waiting.logged.startswith("instance "))
+    eventually_sync(lambda: waiting.logged.startswith("instance "))
     key = waiting.logged.split()[1]
     good(run("cancel", key))
     assert waiting.ends() == 1

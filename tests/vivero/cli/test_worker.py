@@ -10,6 +10,7 @@ import httpx
 import pytest
 from click.testing import CliRunner
 
+from tests.eventually import eventually_sync
 from tests.process.program import free_port
 from vivero.cli import main
 from vivero.cli.processes.worker import MAX_OUTPUT, execute, short
@@ -218,44 +219,42 @@ def test_an_error_is_thrown_and_each_job_is_a_document(start, job_of, work):
 
 
 @pytest.mark.process
-def test_a_command_that_takes_too_long_is_stopped_with_all_it_started(start, job_of, work, runs, eventually, tmp_path):
+def test_a_command_that_takes_too_long_is_stopped_with_all_it_started(start, job_of, work, runs, tmp_path):
     instance = start()
     pid = tmp_path / "pid"
     result = work(f"sleep 1000 & echo $! > {pid}; wait", "--max-jobs", "1", "--timeout", "1")
     assert "failed: the job was not done within 1 s" in result.stderr
     assert job_of(instance)["retries"] == 2
-    eventually(lambda: not runs(int(pid.read_text())))
+    eventually_sync(lambda: not runs(int(pid.read_text())))
 
 
 @pytest.mark.process
-def test_told_to_stop_it_finishes_what_it_has_in_hand(server, vivero, type_, start, job_of, eventually, tmp_path):
+def test_told_to_stop_it_finishes_what_it_has_in_hand(server, vivero, type_, start, job_of, tmp_path):
     first, second = start(), start()
     pipe, began = tmp_path / "pipe", tmp_path / "began"
     os.mkfifo(pipe)
     command = f"touch {began}; cat {pipe}"
     worker = vivero("worker", type_, "--exec", command, "--address", server.address)
-    eventually(began.exists)
+    eventually_sync(began.exists)
     worker.process.send_signal(signal.SIGTERM)
-    eventually(lambda: "finishing the active jobs" in worker.logged)
+    eventually_sync(lambda: "finishing the active jobs" in worker.logged)
     pipe.write_text('{"done": true}')
     assert worker.ends() == 0
     assert [job_of(first)["state"], job_of(second)["state"]] == ["COMPLETED", "CREATED"]
 
 
 @pytest.mark.process
-def test_told_twice_it_ends_at_once_and_gives_its_job_back(
-    server, vivero, type_, start, work, eventually, runs, tmp_path, job_of
-):
+def test_told_twice_it_ends_at_once_and_gives_its_job_back(server, vivero, type_, start, work, runs, tmp_path, job_of):
     instance = start()
     pid = tmp_path / "pid"
     command = f"echo $$ > {pid}; sleep 1000"
     worker = vivero("worker", type_, "--exec", command, "--timeout", "3600", "--address", server.address)
-    eventually(lambda: pid.exists() and pid.read_text())
+    eventually_sync(lambda: pid.exists() and pid.read_text())
     worker.process.send_signal(signal.SIGTERM)
-    eventually(lambda: "finishing the active jobs" in worker.logged)
+    eventually_sync(lambda: "finishing the active jobs" in worker.logged)
     worker.process.send_signal(signal.SIGTERM)
     assert worker.ends() == 0
-    eventually(lambda: not runs(int(pid.read_text())))
+    eventually_sync(lambda: not runs(int(pid.read_text())))
     assert worker.logged.endswith(" handed back\n")
     work("cat", "--max-jobs", "1")
     job = job_of(instance)
@@ -263,7 +262,7 @@ def test_told_twice_it_ends_at_once_and_gives_its_job_back(
 
 
 @pytest.mark.process
-def test_it_waits_for_a_server_that_is_away(vivero, up, database, greeting, eventually):
+def test_it_waits_for_a_server_that_is_away(vivero, up, database, greeting):
     name, file = greeting
     port = str(free_port())
     server = up(database, "--port", port)
@@ -272,7 +271,7 @@ def test_it_waits_for_a_server_that_is_away(vivero, up, database, greeting, even
     server.process.send_signal(signal.SIGTERM)
     assert server.ends() == 0
     worker = vivero("worker", name, "--exec", "cat", "--max-jobs", "1", "--address", server.address)
-    eventually(lambda: "trying again" in worker.logged)
+    eventually_sync(lambda: "trying again" in worker.logged)
     assert "listening" not in worker.logged
     up(database, "--port", port)
     assert worker.ends() == 0

@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.eventually import eventually_sync
 from vivero.embedded import EmbeddedPostgresError, processes
 from vivero.embedded.layout import open_layout
 from vivero.embedded.postmaster import limit_log
@@ -91,8 +92,13 @@ def sleeping(*arguments: str, cwd: Path | None = None) -> subprocess.Popen[bytes
     program = subprocess.Popen(
         [*arguments], executable="/bin/cat", cwd=cwd, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL
     )
-    while "".join(psutil.Process(program.pid).cmdline()).replace(" ", "") != "".join(arguments).replace(" ", ""):
-        assert program.poll() is None  # the kernel names a program a moment after it has begun to run
+
+    def name() -> str:
+        assert program.poll() is None
+        return "".join(psutil.Process(program.pid).cmdline()).replace(" ", "")
+
+    # The kernel names a program a moment after it has begun to run.
+    eventually_sync(name, accept=lambda found: found == "".join(arguments).replace(" ", ""))
     return program
 
 

@@ -10,6 +10,7 @@ import threading
 import psycopg
 import pytest
 
+from tests.eventually import eventually_sync
 from vivero import embedded
 from vivero.embedded.processes import orphaned_backends
 
@@ -34,7 +35,7 @@ def test_the_server_outlives_whoever_started_it(ask, root, quick, start_program)
         assert not lease.is_lost()
 
 
-def test_the_last_program_to_end_stops_the_server(root, start_program, server_at, runs, eventually) -> None:
+def test_the_last_program_to_end_stops_the_server(root, start_program, server_at, runs) -> None:
     program = start_program(root)
     program.stdout.readline()
     there = server_at(root)
@@ -43,7 +44,7 @@ def test_the_last_program_to_end_stops_the_server(root, start_program, server_at
     assert program.wait() == 0
     embedded.wait_stopped(root, timeout=10)
     assert not runs(postmaster)
-    eventually(lambda: not runs(supervisor))
+    eventually_sync(lambda: not runs(supervisor))
     assert embedded.database_url(root) is None
 
 
@@ -57,15 +58,15 @@ def test_killing_the_only_program_stops_the_server(root, start_program, server_a
     assert list(orphaned_backends(server_at(root).data)) == []
 
 
-def test_committed_data_survives_the_supervisor_being_killed(ask, root, quick, server_at, runs, eventually) -> None:
+def test_committed_data_survives_the_supervisor_being_killed(ask, root, quick, server_at, runs) -> None:
     with embedded.acquire(root, quick) as lease:
         with psycopg.connect(lease.dsn) as connection:
             connection.execute("CREATE TABLE kept AS SELECT 42 AS answer")
         there = server_at(root)
         postmaster = there.postmaster
         os.kill(there.supervisor, signal.SIGKILL)
-        eventually(lease.is_lost)
-        eventually(lambda: not runs(postmaster))
+        eventually_sync(lease.is_lost)
+        eventually_sync(lambda: not runs(postmaster))
     with embedded.acquire(root, quick) as again:
         assert again.dsn == lease.dsn
         assert ask(again.dsn, "SELECT answer FROM kept") == 42
@@ -99,19 +100,17 @@ def test_a_postmaster_that_outlived_its_supervisor_is_stopped_in_good_order(
     assert "was not properly shut down" not in there.server_log[logged:]
 
 
-def test_a_killed_postmaster_is_started_again_under_the_same_lease(ask, root, quick, server_at, eventually) -> None:
+def test_a_killed_postmaster_is_started_again_under_the_same_lease(ask, root, quick, server_at) -> None:
     with embedded.acquire(root, quick) as lease:
         there = server_at(root)
         killed = there.postmaster
         os.kill(killed, signal.SIGKILL)
-        eventually(lambda: there.postmaster != killed)
+        eventually_sync(lambda: there.postmaster != killed)
         assert ask(lease.dsn, "SELECT 1") == 1
         assert not lease.is_lost()
 
 
-def test_a_backend_busy_computing_does_not_keep_the_next_postmaster_from_starting(
-    ask, root, quick, server_at, eventually
-) -> None:
+def test_a_backend_busy_computing_does_not_keep_the_next_postmaster_from_starting(ask, root, quick, server_at) -> None:
     """Only a waiting backend notices that its postmaster is dead; this one holds its shared memory on."""
     with embedded.acquire(root, quick) as lease, psycopg.connect(lease.dsn) as connection:
         there = server_at(root)
@@ -120,15 +119,15 @@ def test_a_backend_busy_computing_does_not_keep_the_next_postmaster_from_startin
         busy = threading.Thread(target=execute_until_killed, args=(connection, compute))
         busy.start()
         active = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%generate_series%'"
-        eventually(lambda: ask(lease.dsn, active) > 1)
+        eventually_sync(lambda: ask(lease.dsn, active) > 1)
         os.kill(killed, signal.SIGKILL)
-        eventually(lambda: there.postmaster != killed)
+        eventually_sync(lambda: there.postmaster != killed)
         busy.join(20)
         assert not busy.is_alive()
         assert ask(lease.dsn, "SELECT 1") == 1
 
 
-def test_processes_that_cannot_be_found_are_waited_for(ask, root, quick, server_at, eventually, monkeypatch) -> None:
+def test_processes_that_cannot_be_found_are_waited_for(ask, root, quick, server_at, monkeypatch) -> None:
     """As where there is no /proc: the next postmaster starts when the last process of the one before has ended."""
     spoiler = "import sys; from vivero.embedded import postmaster as p; p.orphaned_backends = lambda data: (); "
     run = "from vivero.embedded.supervisor import main; main(sys.argv[1:])"
@@ -139,9 +138,9 @@ def test_processes_that_cannot_be_found_are_waited_for(ask, root, quick, server_
         killed = there.postmaster
         busy = threading.Thread(target=connection.execute, args=(compute,))
         busy.start()
-        eventually(lambda: ask(lease.dsn, "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'DO %'") == 1)
+        eventually_sync(lambda: ask(lease.dsn, "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'DO %'") == 1)
         os.kill(killed, signal.SIGKILL)
-        eventually(lambda: there.postmaster != killed)
+        eventually_sync(lambda: there.postmaster != killed)
         busy.join(20)
         assert ask(lease.dsn, "SELECT 1") == 1
     assert "pre-existing shared memory block" in there.server_log
@@ -160,9 +159,7 @@ def forgiven(root):
     (root / "postgres" / "deaths").unlink(missing_ok=True)
 
 
-def test_a_server_that_keeps_dying_is_given_up_until_a_minute_has_passed(
-    root, quick, server_at, eventually, forgiven
-) -> None:
+def test_a_server_that_keeps_dying_is_given_up_until_a_minute_has_passed(root, quick, server_at, forgiven) -> None:
     """Over supervisors, too: each of the programs would start another one."""
     there = server_at(root)
     for _ in range(2):
@@ -170,7 +167,7 @@ def test_a_server_that_keeps_dying_is_given_up_until_a_minute_has_passed(
             for _ in range(3):
                 killed = there.postmaster
                 os.kill(killed, signal.SIGKILL)
-                eventually(lambda killed=killed, lease=lease: lease.is_lost() or there.postmaster != killed)
+                eventually_sync(lambda killed=killed, lease=lease: lease.is_lost() or there.postmaster != killed)
         embedded.wait_stopped(root)
     assert "PostgreSQL died 6 times in 60 s" in there.log
     starts = there.starts
@@ -179,7 +176,7 @@ def test_a_server_that_keeps_dying_is_given_up_until_a_minute_has_passed(
     assert there.starts == starts
 
 
-def test_large_logs_begin_anew_while_the_server_runs(ask, root, quick, server_at, eventually, monkeypatch) -> None:
+def test_large_logs_begin_anew_while_the_server_runs(ask, root, quick, server_at, monkeypatch) -> None:
     spoiler = "import sys; from vivero.embedded import supervisor as s, postmaster as p; "
     spoiler += "s._LOG_CHECK_INTERVAL_S = 0.05; s._MAX_LOG = 2_000; p._MAX_LOG = 20_000; s.main(sys.argv[1:])"
     monkeypatch.setattr("vivero.embedded.client._SUPERVISOR", ["-c", spoiler])
@@ -190,10 +187,10 @@ def test_large_logs_begin_anew_while_the_server_runs(ask, root, quick, server_at
             supervisor_log.write("x" * 3_000)
         connection.execute("DO $$ BEGIN FOR i IN 1..300 LOOP RAISE WARNING '%', repeat('x', 100); END LOOP; END $$")
         log = root / "postgres" / "server.log"
-        eventually(lambda: log.with_name("server.log.1").exists() and log.stat().st_size < 20_000)
-        eventually(lambda: (root / "supervisor.log").stat().st_size < 2_000)
+        eventually_sync(lambda: log.with_name("server.log.1").exists() and log.stat().st_size < 20_000)
+        eventually_sync(lambda: (root / "supervisor.log").stat().st_size < 2_000)
         connection.execute("DO $$ BEGIN RAISE WARNING 'written later'; END $$")
-        eventually(lambda: "written later" in there.server_log)
+        eventually_sync(lambda: "written later" in there.server_log)
         assert "\0" not in there.server_log
     embedded.wait_stopped(root)
 
@@ -242,10 +239,10 @@ def test_a_reused_pid_would_keep_postgres_from_starting(root, quick, stranger, m
         embedded.acquire(root, quick)
 
 
-def test_initdb_cut_short_is_begun_anew(ask, reachable_directory, quick, start_program, server_at, eventually) -> None:
+def test_initdb_cut_short_is_begun_anew(ask, reachable_directory, quick, start_program, server_at) -> None:
     root = reachable_directory() / "root"
     start_program(root)
-    eventually(lambda: list(root.glob("postgres/unfinished-*/PG_VERSION")))
+    eventually_sync(lambda: list(root.glob("postgres/unfinished-*/PG_VERSION")))
     os.kill(server_at(root).supervisor, signal.SIGKILL)
     with embedded.acquire(root, quick) as lease:
         assert ask(lease.dsn, "SELECT 1") == 1
@@ -253,12 +250,12 @@ def test_initdb_cut_short_is_begun_anew(ask, reachable_directory, quick, start_p
     embedded.wait_stopped(root)
 
 
-def test_terminating_the_supervisor_stops_the_server_in_good_order(root, quick, server_at, runs, eventually) -> None:
+def test_terminating_the_supervisor_stops_the_server_in_good_order(root, quick, server_at, runs) -> None:
     with embedded.acquire(root, quick) as lease:
         there = server_at(root)
         postmaster = there.postmaster
         os.kill(there.supervisor, signal.SIGTERM)
-        eventually(lease.is_lost)
+        eventually_sync(lease.is_lost)
         embedded.wait_stopped(root, timeout=10)
     assert not runs(postmaster)
     assert not (there.data / "postmaster.pid").exists()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.eventually import eventually_sync
 from vivero import embedded
 from vivero.embedded import server_user
 from vivero.embedded.binaries import BIN_VARIABLE, find_installation
@@ -132,7 +133,7 @@ def test_binaries_out_of_reach_are_copied_and_left_closed(
 
 
 @as_root
-def test_nothing_is_imported_after_root_is_given_up(root, quick, monkeypatch, server_at, eventually) -> None:
+def test_nothing_is_imported_after_root_is_given_up(root, quick, monkeypatch, server_at) -> None:
     """The server's user may not be able to read the libraries: in a start, a restart, an end and a failure."""
     tell = """
 import sys
@@ -154,7 +155,7 @@ supervisor.main(sys.argv[1:])
         there = server_at(root)
         first = there.postmaster
         os.kill(first, signal.SIGKILL)
-        eventually(lambda: there.postmaster != first)
+        eventually_sync(lambda: there.postmaster != first)
     embedded.wait_stopped(root)
     with pytest.raises(embedded.EmbeddedPostgresError, match="shared_buffers"):
         embedded.acquire(root, embedded.Settings({"shared_buffers": "much"}))

@@ -8,6 +8,7 @@ import httpx
 import trio
 from prometheus_client.parser import text_string_to_metric_families
 
+from tests.eventually import eventually
 from vivero.api.http1.listeners import open_listeners
 from vivero.api.serving.server import Endpoint
 from vivero.config.sections import Config
@@ -69,9 +70,7 @@ async def running(database, name="one", metrics=MetricsSettings(), **config):  #
         client = httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=60)
         async with trio.open_nursery() as nursery, client:
             nursery.start_soon(tree.run, settings, database, name, Endpoint(listeners), stop, built.append)
-            with trio.fail_after(60):
-                while (await client.get("/ready")).status_code != 200:
-                    await trio.lowlevel.checkpoint()
+            await eventually(lambda: client.get("/ready"), accept=lambda answer: answer.status_code == 200)
             yield Node(built[0], client)
             stop.set()
     finally:

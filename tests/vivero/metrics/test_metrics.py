@@ -9,6 +9,7 @@ import pytest
 import trio
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 
+from tests.eventually import eventually
 from tests.process.program import free_port
 from tests.vivero.metrics.nodes import running
 from vivero.api.http1.listeners import open_listeners
@@ -28,14 +29,6 @@ NAMES = [*(one.name for one in INSTRUMENTS), *(one.name for one in HISTOGRAMS)]
 CREATION = "PROCESS_INSTANCE_CREATION:CREATE"
 LAG_S = "vivero_log_lag_time_seconds"
 QUICK = MetricsSettings(database_every_s=0.05)
-
-
-async def until(condition, seconds=60):
-    """Wait until `condition()` gives something true, and return that."""
-    with trio.fail_after(seconds):
-        while not (found := await condition()):  # noqa: ASYNC110
-            await trio.sleep(0.01)
-    return found
 
 
 async def test_the_sums_of_two_programs_agree_with_what_was_asked(database):
@@ -71,7 +64,7 @@ async def test_every_instrument_is_shown(database):
             names = (await node.metrics()).names
             return not {each for each in wanted if not any(name.startswith(each) for name in names)} - HIDDEN
 
-        await until(missing)
+        await eventually(missing)
 
 
 HIDDEN = {
@@ -121,8 +114,8 @@ async def test_the_lag_grows_while_the_consumer_hangs_and_is_gone_when_it_works_
             shown = await node.metrics()
             return shown.sum("vivero_log_lag") == shown.sum(LAG_S) == 0 and shown
 
-        await until(lag)
-        shown = await until(none)
+        await eventually(lag)
+        shown = await eventually(none)
         assert shown.sum("vivero_child_restarts_total", child="consumer", reason="hung") == 1
 
 
@@ -137,7 +130,7 @@ async def test_without_a_leader_the_lag_is_shown_too(database, connection):
             shown = await node.metrics()
             return "vivero_log_lag" in shown.names and shown.sum("vivero_partition_led") == 0 and shown.sum(LAG_S) > 0.1
 
-        await until(behind)
+        await eventually(behind)
         more.cancel_scope.cancel()
 
 
@@ -162,7 +155,7 @@ async def test_metrics_are_pushed_to_a_collector(database):
                 await node.deploy()
                 before = len(received)
                 # The numbers of the first push after it may be older than the deployment.
-                await until(lambda: _true(len(received) >= before + 2))
+                await eventually(lambda: len(received) >= before + 2)
                 path, body = received[before + 1]
             nursery.cancel_scope.cancel()
     finally:
@@ -188,7 +181,7 @@ async def test_a_port_of_its_own_serves_metrics_alone(database):
     async with running(database, metrics=settings) as node:
         assert (await node.client.get("/metrics")).status_code == 404
         base = f"http://127.0.0.1:{port}"
-        answer = await until(lambda: _reached(node.client, f"{base}/metrics"))
+        answer = await eventually(lambda: _reached(node.client, f"{base}/metrics"))
         assert "vivero_appends_total" in answer.text
         assert (await node.client.get(f"{base}/v2/topology")).status_code == 404
 

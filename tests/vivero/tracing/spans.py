@@ -3,9 +3,9 @@
 from collections import defaultdict
 from contextlib import asynccontextmanager
 
-import trio
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from tests.eventually import eventually
 from tests.vivero.metrics.nodes import running
 from vivero.tracing import export
 from vivero.tracing.settings import TracingSettings
@@ -31,17 +31,19 @@ class Traces:
 
     async def until(self, shown, trace_id=TRACE):
         """Wait until the trace looks like this."""
-        found = ""
-        with trio.move_on_after(20):
-            while (found := as_text(await self.of(trace_id))) != shown.strip("\n"):  # noqa: ASYNC110
-                await trio.sleep(0.02)
-        assert found == shown.strip("\n"), f"the trace is:\n{found}"
+
+        async def trace():
+            return as_text(await self.of(trace_id))
+
+        await eventually(trace, f"the trace is{shown}", accept=lambda found: found == shown.strip("\n"))
 
     async def until_there(self, name):
         """Wait until there is a span with this name."""
-        with trio.fail_after(20):
-            while name not in {span.name for span in await self.all()}:  # noqa: ASYNC110
-                await trio.sleep(0.02)
+
+        async def names():
+            return {span.name for span in await self.all()}
+
+        await eventually(names, accept=lambda found: name in found)
 
 
 @asynccontextmanager
