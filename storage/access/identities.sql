@@ -15,8 +15,8 @@ ORDER BY username LIMIT 100;
 
 -- name: token
 -- By hash: the index compares digests of 256 random bits, so its timing tells nothing of a token. The server's clock decides
--- the expiry, and says how long the token is still valid. The token of a user of the provider ends when a local user gets the name,
--- unless the settings say that both are one person ($2).
+-- the expiry, and says how long the token is still valid. The token of a user of the provider ends when a local user gets the
+-- name, unless the settings say that both are one person ($2).
 SELECT name, roles, tenants, extract(epoch FROM expires_at - clock_timestamp())::float8,
        last_used_at IS NULL OR last_used_at < clock_timestamp() - interval '10 minutes', owner
 FROM api_tokens a WHERE sha256 = $1 AND (expires_at IS NULL OR expires_at > clock_timestamp())
@@ -31,7 +31,8 @@ WHERE sha256 = $1 AND (last_used_at IS NULL OR last_used_at < clock_timestamp() 
 -- name: rights
 -- One round trip for everything that a caller is and may do. Rules match its claims; its groups come from what it is itself,
 -- its roles from itself and its groups, its tenants and grants from all of them. The role `admin` has all tenants. A grant with a
--- value in a column that this version does not know, which a newer one has written, may be narrower than it looks: it gives nothing.
+-- value in a column that this version does not know, which a newer one has written, may be narrower than it looks: it gives
+-- nothing.
 WITH itself AS (
     SELECT type, id FROM unnest($1::text[], $2::text[]) AS given (type, id)
     UNION

@@ -1,6 +1,7 @@
 -- name: session
--- The server's clock decides both expiries. The index compares digests of 256 random bits, so its timing tells nothing. The session of a
--- user of the provider ends when a local user gets the name, unless the settings say that both are one person ($3).
+-- The server's clock decides both expiries. The index compares digests of 256 random bits, so its timing tells nothing. The
+-- session of a user of the provider ends when a local user gets the name, unless the settings say that both are one person
+-- ($3).
 SELECT s.username, coalesce(u.name, s.name), coalesce(u.email, s.email), s.provider, s.claims,
        extract(epoch FROM s.expires_at - clock_timestamp())::float8,
        s.seen_at < clock_timestamp() - interval '1 minute'
@@ -33,7 +34,8 @@ DELETE FROM sessions WHERE (username, provider) IN (SELECT username, provider FR
 RETURNING username, provider;
 
 -- name: sessions
--- For `vivero user sessions` and the API; never the hash. Without a name, those of all users; without a provider, those of both kinds.
+-- For `vivero user sessions` and the API; never the hash. Without a name, those of all users; without a provider, those of both
+-- kinds.
 SELECT key, username, provider, created_at, seen_at, expires_at, coalesce(sha256 = $3, false) FROM sessions
 WHERE expires_at > clock_timestamp() AND (username = $1 OR $1 IS NULL) AND (provider = $2 OR $2::text IS NULL)
 ORDER BY username, provider, created_at, sha256;

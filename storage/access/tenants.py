@@ -6,20 +6,17 @@ same: each of the two must suffice alone.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
 from vivero.storage.postgres import sql_files
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.queries import Call
 from vivero.storage.postgres.results import QueryResult
-from vivero.storage.postgres.sql_files import Statement
 from vivero.storage.postgres.values import Params
 
 Tenants = Collection[str] | None
 """Ids of tenants; None: all, without any condition."""
 
-_CONDITION = re.compile(r"\s*/\* tenants: (.*?) \*/", re.DOTALL)
 _SCOPE = sql_files.statement(
     "tenants.scope",
     "SELECT set_config('vivero.tenants', $1::text[]::text, true)",
@@ -38,15 +35,18 @@ def scope(tenants: Collection[str]) -> Call:
 
 
 class TenantStatements:
-    """Named statements, each with a condition on the tenant and without it.
+    """The statements beside a module that have a condition on the tenant, each with it and without it.
 
-    In the .sql file the condition is a comment, `/* tenants: AND tenant_id = ANY ($2::text[]) */`. The ids of the
+    In the .sql file the condition is a line, `-- only tenants: AND tenant_id = ANY ($2::text[])`. The ids of the
     tenants are the last parameter.
     """
 
-    def __init__(self, statements: Mapping[str, Statement]) -> None:
-        self._plain = {name: _with(each, "") for name, each in statements.items()}
-        self._limited = {name: _with(each, r" \1") for name, each in statements.items()}
+    def __init__(self, module_file: str) -> None:
+        limited = sql_files.beside(module_file, "tenants")
+        self._plain = {
+            name: each for name, each in sql_files.beside(module_file).items() if each.text != limited[name].text
+        }
+        self._limited = {name: limited[name] for name in self._plain}
 
     async def execute(self, connection: Connection, name: str, tenants: Tenants, *values: object) -> QueryResult:
         """Run a statement for these tenants."""
@@ -54,7 +54,3 @@ class TenantStatements:
             return await connection.execute(self._plain[name], values)
         params: Params = (*values, sorted(tenants))
         return await connection.execute(self._limited[name], params)
-
-
-def _with(statement: Statement, condition: str) -> Statement:
-    return sql_files.statement(statement.name, _CONDITION.sub(condition, statement.text), statement.why)

@@ -15,8 +15,8 @@ SELECT position, seq, ordinal FROM event_consumers WHERE consumer = $1 AND parti
 LIMIT 1;
 
 -- name: read
--- Rows from the place on, in the order of the log, up to a number of rows and of bytes, but at least one. One owner writes a partition's
--- rows, one batch after the other, so that none appears behind a row that was read.
+-- Rows from the place on, in the order of the log, up to a number of rows and of bytes, but at least one. One owner writes a
+-- partition's rows, one batch after the other, so that none appears behind a row that was read.
 SELECT position, seq, coalesce(events, large_events)::text, at, root_key, version
 FROM (
     SELECT position, seq, root_key, version, events, large_events, to_epoch_ms(processed_at) AS at,
@@ -38,8 +38,8 @@ WHERE consumer = $1 AND partition_id = $2 AND (position, seq, ordinal) <= ($3::b
 RETURNING position;
 
 -- name: drop
--- A consumer that no node runs, as it was read before ($2, $3), with its executions, and with what the outbox has not delivered ($4).
--- A late call finds other places, or a node that runs it.
+-- A consumer that no node runs, as it was read before ($2, $3), with its executions, and with what the outbox has not delivered
+-- ($4). A late call finds other places, or a node that runs it.
 WITH gone AS (
     DELETE FROM event_consumers c USING unnest($2::int[], $3::bigint[]) AS seen (partition_id, position)
     WHERE c.consumer = $1 AND c.partition_id = seen.partition_id AND c.position = seen.position AND NOT EXISTS (

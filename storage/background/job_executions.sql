@@ -3,18 +3,20 @@
 SELECT session FROM job_dispatchers WHERE node = $1;
 
 -- name: register
--- A new connection of this node's dispatcher. It compares the session that was read before, because a late call must not replace a newer
--- one. What earlier connections pulled and this program does not run ($3: its leases) goes back: the answer of that pull was lost. Dispatchers of
--- nodes that are gone are forgotten here, because it is rare: after a week, or when this one runs all of their types. Until then people may
--- add executions of these types.
+-- A new connection of this node's dispatcher. It compares the session that was read before, because a late call must not
+-- replace a newer one. What earlier connections pulled and this program does not run ($3: its leases) goes back: the answer of
+-- that pull was lost. Dispatchers of nodes that are gone are forgotten here, because it is rare: after a week, or when this one
+-- runs all of their types. Until then people may add executions of these types.
 WITH gone AS (
     DELETE FROM job_dispatchers d
-    WHERE (d.seen_at < clock_timestamp() - interval '7 days' OR d.seen_at < clock_timestamp() - interval '1 min' AND d.types <@ $4)
+    WHERE (d.seen_at < clock_timestamp() - interval '7 days'
+            OR d.seen_at < clock_timestamp() - interval '1 min' AND d.types <@ $4)
         AND NOT EXISTS (SELECT FROM nodes n WHERE n.id = regexp_replace(d.node, '/chores$', ''))
 ), registered AS (
     INSERT INTO job_dispatchers AS d (node, types)
     SELECT $1, $4::text[] WHERE $2::bigint IS NULL OR EXISTS (SELECT FROM job_dispatchers WHERE node = $1)
-    ON CONFLICT (node) DO UPDATE SET session = d.session + 1, seen_at = clock_timestamp(), types = excluded.types WHERE d.session = $2
+    ON CONFLICT (node) DO UPDATE SET session = d.session + 1, seen_at = clock_timestamp(), types = excluded.types
+    WHERE d.session = $2
     RETURNING session
 ), back AS (
     UPDATE job_executions SET state = 'pending', alive_at = NULL, node = NULL, lease = NULL
@@ -35,10 +37,10 @@ WHERE state = 'running' AND node = (SELECT node FROM stopped) AND lease <> ALL (
 SELECT pg_advisory_xact_lock(4713, 0);
 
 -- name: pull
--- The oldest due executions of these types. Each type's candidates come from the index, so that many executions of a paused or unknown
--- type cost nothing. Two nodes may look at the same candidates; SKIP LOCKED lets each have some. $5: up to so many of each type; $6: of
--- those with a limit over all nodes, as many as are missing. $7 is the node of a dispatcher of chores: those of its own partitions are
--- due, by real time, because the engine's clock may stand still.
+-- The oldest due executions of these types. Each type's candidates come from the index, so that many executions of a paused or
+-- unknown type cost nothing. Two nodes may look at the same candidates; SKIP LOCKED lets each have some. $5: up to so many of
+-- each type; $6: of those with a limit over all nodes, as many as are missing. $7 is the node of a dispatcher of chores: those
+-- of its own partitions are due, by real time, because the engine's clock may stand still.
 WITH dispatcher AS MATERIALIZED (
     SELECT FROM job_dispatchers WHERE node = $1 AND session = $2
 ), candidates AS MATERIALIZED (
@@ -50,7 +52,8 @@ WITH dispatcher AS MATERIALIZED (
             AND ($7::text IS NULL OR e.partition_id IS NULL OR EXISTS (
                 SELECT FROM partitions p
                 WHERE p.id = e.partition_id AND p.owner_node = $7 AND p.lease_until > clock_timestamp()))
-        ORDER BY e.execute_at LIMIT CASE WHEN types.in_cluster IS NULL THEN types.most ELSE greatest(0, least(types.most, types.in_cluster
+        ORDER BY e.execute_at
+        LIMIT CASE WHEN types.in_cluster IS NULL THEN types.most ELSE greatest(0, least(types.most, types.in_cluster
             - (SELECT count(*) FROM job_executions r WHERE r.job_type = types.type AND r.state = 'running'))) END
     ) due
     WHERE EXISTS (SELECT FROM dispatcher) AND NOT EXISTS (SELECT FROM paused_job_types p WHERE p.job_type = types.type)
@@ -60,13 +63,13 @@ WITH dispatcher AS MATERIALIZED (
 )
 UPDATE job_executions e SET state = 'running', alive_at = clock_timestamp(), node = $1, lease = gen_random_uuid()
 FROM locked WHERE e.id = locked.id
-RETURNING e.id::text, e.job_type, e.attempt_index, e.payload::text, e.trace_context::text, e.partition_id, e.lease::text, e.occurrence,
-    to_epoch_ms(e.execute_at), to_epoch_ms(e.created_at),
+RETURNING e.id::text, e.job_type, e.attempt_index, e.payload::text, e.trace_context::text, e.partition_id, e.lease::text,
+    e.occurrence, to_epoch_ms(e.execute_at), to_epoch_ms(e.created_at),
     (SELECT p.epoch FROM partitions p WHERE $7::text IS NOT NULL AND p.id = e.partition_id AND p.owner_node = $7);
 
 -- name: next_due
--- The time, when the next execution of these types is due (NULL while there is none), and whether the session may still pull. Only those
--- count that this node may pull, as above ($4, $5). The time is the engine's, or the real one.
+-- The time, when the next execution of these types is due (NULL while there is none), and whether the session may still pull.
+-- Only those count that this node may pull, as above ($4, $5). The time is the engine's, or the real one.
 SELECT to_epoch_ms(CASE WHEN $4::text IS NULL THEN clock_now() ELSE clock_timestamp() END),
     EXISTS (SELECT FROM job_dispatchers WHERE node = $2 AND session = $3),
     (SELECT to_epoch_ms(min(due.execute_at)) FROM unnest($1::text[], $5::int[]) AS types (type, in_cluster)
@@ -76,8 +79,9 @@ SELECT to_epoch_ms(CASE WHEN $4::text IS NULL THEN clock_now() ELSE clock_timest
             SELECT FROM partitions p WHERE p.id = e.partition_id AND p.owner_node = $4 AND p.lease_until > clock_timestamp()))
         ORDER BY e.execute_at LIMIT 1
     ) due
-    WHERE NOT EXISTS (SELECT FROM paused_job_types p WHERE p.job_type = types.type) AND (types.in_cluster IS NULL OR types.in_cluster > (
-        SELECT count(*) FROM job_executions r WHERE r.job_type = types.type AND r.state = 'running')));
+    WHERE NOT EXISTS (SELECT FROM paused_job_types p WHERE p.job_type = types.type)
+        AND (types.in_cluster IS NULL OR types.in_cluster > (
+            SELECT count(*) FROM job_executions r WHERE r.job_type = types.type AND r.state = 'running')));
 
 -- name: keep_alive
 -- The heartbeat of all runs of a node at once. A run whose lease does not come back has been taken from the node.
@@ -112,7 +116,8 @@ WITH runs AS (
         execute_at = from_epoch_ms(held.due_ms), occurrence = held.occurrence
     FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::int[], $5::bigint[], $6::text[])
         AS held (id, lease, due_ms, attempt, occurrence, error)
-    WHERE e.id = held.id AND e.lease = held.lease RETURNING held.lease, held.attempt, held.error, e.job_type, e.payload, e.created_at
+    WHERE e.id = held.id AND e.lease = held.lease
+    RETURNING held.lease, held.attempt, held.error, e.job_type, e.payload, e.created_at
 ), kept AS (
     INSERT INTO job_executions (job_type, execute_at, state, attempt_index, payload, error, failed_at, created_at)
     SELECT job_type, clock_now(), 'failed', attempt, payload, error, clock_now(), created_at FROM runs
@@ -120,14 +125,15 @@ WITH runs AS (
 SELECT lease::text FROM runs;
 
 -- name: recover
--- Runs without a heartbeat: their node died, or it is frozen. That was an attempt. With its last one the execution has failed, unless
--- it is scheduled or a consumer, which never end.
+-- Runs without a heartbeat: their node died, or it is frozen. That was an attempt. With its last one the execution has failed,
+-- unless it is scheduled or a consumer, which never end.
 UPDATE job_executions e SET lease = NULL, alive_at = NULL, node = NULL, attempt_index = e.attempt_index + 1,
     state = CASE WHEN last THEN 'failed' ELSE 'pending' END, failed_at = CASE WHEN last THEN clock_now() END,
     error = format('no heartbeat from node %s since %s', e.node, e.alive_at)
 FROM (
     SELECT s.id, s.lease, s.schedule IS NULL AND s.partition_id IS NULL AND types.most BETWEEN 1 AND s.attempt_index + 1 AS last
-    FROM job_executions s JOIN unnest($1::text[], $2::int[], $3::bigint[]) AS types (type, most, stale_ms) ON types.type = s.job_type
+    FROM job_executions s
+    JOIN unnest($1::text[], $2::int[], $3::bigint[]) AS types (type, most, stale_ms) ON types.type = s.job_type
     WHERE s.state = 'running' AND s.alive_at < clock_timestamp() - types.stale_ms * interval '1 ms'
     FOR UPDATE OF s SKIP LOCKED
 ) stale
@@ -135,8 +141,8 @@ WHERE e.id = stale.id AND e.lease = stale.lease
 RETURNING e.id::text, e.job_type, e.state;
 
 -- name: ensure_scheduled
--- Each scheduled job has one execution, or one in each partition. A changed schedule begins with its next time; a running one goes on
--- by itself.
+-- Each scheduled job has one execution, or one in each partition. A changed schedule begins with its next time; a running one
+-- goes on by itself.
 INSERT INTO job_executions (job_type, schedule, execute_at, partition_id)
 SELECT type, schedule, from_epoch_ms(due_ms), p.id
 FROM unnest($1::text[], $2::text[], $3::bigint[], $4::int[]) AS wanted (type, schedule, due_ms, by_partition)
@@ -171,8 +177,8 @@ UPDATE job_executions SET state = 'pending', alive_at = NULL, node = NULL, lease
 WHERE id = $1 AND lease = $2 RETURNING id;
 
 -- name: add
--- A new execution, or the one that is there: with this id, because a repeated call is one effect, or with the unique key of this type.
--- No row: one was added meanwhile, and is visible to the next attempt.
+-- A new execution, or the one that is there: with this id, because a repeated call is one effect, or with the unique key of
+-- this type. No row: one was added meanwhile, and is visible to the next attempt.
 WITH present AS (
     SELECT id FROM job_executions WHERE id = $1 OR (job_type = $2 AND unique_key = $7 AND state <> 'failed') LIMIT 1
 ), added AS (
@@ -184,9 +190,9 @@ SELECT id::text, pg_notify($6, '')::text FROM added UNION ALL SELECT id::text, N
 
 -- name: search
 -- For people: the newest first.
-SELECT e.id::text, e.job_type, e.state, e.attempt_index, to_epoch_ms(e.execute_at), to_epoch_ms(e.alive_at), to_epoch_ms(e.created_at),
-    to_epoch_ms(e.failed_at), e.payload::text, e.error, regexp_replace(e.node, '/chores$', ''), e.schedule, e.partition_id, e.occurrence,
-    e.unique_key, count(*) OVER ()
+SELECT e.id::text, e.job_type, e.state, e.attempt_index, to_epoch_ms(e.execute_at), to_epoch_ms(e.alive_at),
+    to_epoch_ms(e.created_at), to_epoch_ms(e.failed_at), e.payload::text, e.error, regexp_replace(e.node, '/chores$', ''),
+    e.schedule, e.partition_id, e.occurrence, e.unique_key, count(*) OVER ()
 FROM job_executions e
 WHERE ($1::text IS NULL OR e.id::text = $1) AND ($2::text IS NULL OR e.job_type = $2) AND ($3::text IS NULL OR e.state = $3)
 ORDER BY e.execute_at DESC, e.id OFFSET $4 LIMIT $5;
@@ -196,7 +202,8 @@ ORDER BY e.execute_at DESC, e.id OFFSET $4 LIMIT $5;
 WITH known AS (
     SELECT types.type, count(*) AS nodes FROM job_dispatchers d CROSS JOIN LATERAL unnest(d.types) AS types (type)
     WHERE EXISTS (
-        SELECT FROM nodes n WHERE n.id = regexp_replace(d.node, '/chores$', '') AND n.heartbeat_at > clock_timestamp() - interval '1 min')
+        SELECT FROM nodes n WHERE n.id = regexp_replace(d.node, '/chores$', '')
+            AND n.heartbeat_at > clock_timestamp() - interval '1 min')
     GROUP BY types.type
 ), counted AS (
     SELECT job_type, count(*) FILTER (WHERE state = 'pending') AS pending, count(*) FILTER (WHERE state = 'running') AS running,
@@ -215,10 +222,12 @@ LEFT JOIN paused_job_types p ON p.job_type = names.type ORDER BY 1;
 SELECT DISTINCT types.type FROM job_dispatchers d CROSS JOIN LATERAL unnest(d.types) AS types (type) ORDER BY 1;
 
 -- name: run_now
--- As it was read before ($2, $3): a late call changes nothing that has run meanwhile. Chores run by real time, the others by the engine's.
+-- As it was read before ($2, $3): a late call changes nothing that has run meanwhile. Chores run by real time, the others by
+-- the engine's.
 WITH changed AS (
     UPDATE job_executions SET execute_at = least(clock_now(), clock_timestamp())
-    WHERE id = $1 AND state = 'pending' AND occurrence = $2 AND attempt_index = $3 AND execute_at > least(clock_now(), clock_timestamp())
+    WHERE id = $1 AND state = 'pending' AND occurrence = $2 AND attempt_index = $3
+        AND execute_at > least(clock_now(), clock_timestamp())
     RETURNING id)
 SELECT pg_notify($4, '') FROM changed;
 
@@ -232,9 +241,10 @@ WITH changed AS (
 SELECT pg_notify($3, '') FROM changed;
 
 -- name: cancel
--- One that runs, as it was read before. It has failed and lost its lease: its node ends it at the next heartbeat. A run that never ends,
--- because it has a schedule or follows events, cannot be cancelled: it would be lost, or begin again.
-UPDATE job_executions SET state = 'failed', alive_at = NULL, node = NULL, lease = NULL, error = 'cancelled', failed_at = clock_now()
+-- One that runs, as it was read before. It has failed and lost its lease: its node ends it at the next heartbeat. A run that
+-- never ends, because it has a schedule or follows events, cannot be cancelled: it would be lost, or begin again.
+UPDATE job_executions SET state = 'failed', alive_at = NULL, node = NULL, lease = NULL, error = 'cancelled',
+    failed_at = clock_now()
 WHERE id = $1 AND state = 'running' AND attempt_index = $2 AND occurrence = $3 AND schedule IS NULL AND partition_id IS NULL
 RETURNING id;
 

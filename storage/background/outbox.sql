@@ -1,5 +1,6 @@
 -- name: add
--- In the run's transaction, which acknowledges the events: each comes here once. Of a tree without waiting rows, the first is pending.
+-- In the run's transaction, which acknowledges the events: each comes here once. Of a tree without waiting rows, the first is
+-- pending.
 INSERT INTO outbox_deliveries (partition_id, position, seq, ordinal, root_key, type, document, state)
 SELECT $1, n.position, n.seq, n.ordinal, n.root_key, n.type, n.document,
     CASE WHEN row_number() OVER (PARTITION BY n.root_key ORDER BY n.position, n.seq, n.ordinal) = 1
@@ -63,7 +64,8 @@ RETURNING position;
 -- Dead letters first, then what waits, the oldest first.
 SELECT partition_id, position, seq, ordinal, root_key, type, document, state, attempts, to_epoch_ms(due_at), error
 FROM outbox_deliveries
-WHERE ($1::text IS NULL OR state = $1) AND ($2::int IS NULL OR (partition_id, position, seq, ordinal) = ($2, $3::bigint, $4::smallint, $5::int))
+WHERE ($1::text IS NULL OR state = $1)
+    AND ($2::int IS NULL OR (partition_id, position, seq, ordinal) = ($2, $3::bigint, $4::smallint, $5::int))
 ORDER BY state <> 'dead', partition_id, position, seq, ordinal
 LIMIT $6;
 

@@ -1,6 +1,6 @@
 -- name: register
--- The session of the heartbeats is new after each connect. Nodes that ended long ago are forgotten here, because it is rare. A late
--- call of an earlier session must not replace the later one. If the server's clock was set back, that one must have ended.
+-- The session of the heartbeats is new after each connect. Nodes that ended long ago are forgotten here, because it is rare. A
+-- late call of an earlier session must not replace the later one. If the server's clock was set back, that one must have ended.
 WITH gone AS (
     DELETE FROM nodes WHERE id <> $1 AND heartbeat_at < clock_timestamp() - interval '1 min'
 )
@@ -16,14 +16,14 @@ WHERE nodes.backend_start <= excluded.backend_start
 UPDATE nodes SET heartbeat_at = clock_timestamp(), ready = $2::int[] WHERE id = $1 AND pid = pg_backend_pid() RETURNING id;
 
 -- name: view
--- All nodes and all partitions in one statement. A server that has just started has lost all sessions: nodes then stay alive while they
--- connect again. A partition is free exactly when `claim` succeeds.
+-- All nodes and all partitions in one statement. A server that has just started has lost all sessions: nodes then stay alive
+-- while they connect again. A partition is free exactly when `claim` succeeds.
 WITH sessions AS MATERIALIZED (SELECT pid, backend_start FROM pg_stat_activity)
 SELECT (
     SELECT json_agg(json_build_object(
         'id', id, 'number', number, 'roles', roles, 'version', version, 'schema', schema, 'host', host, 'port', port,
-        'address', address, 'draining', draining, 'logLevels', log_levels, 'ready', ready, 'startedMs', to_epoch_ms(started_at), 'heartbeatMs', to_epoch_ms(heartbeat_at),
-        'live', heartbeat_at > clock_timestamp() - make_interval(secs => $1) AND (
+        'address', address, 'draining', draining, 'logLevels', log_levels, 'ready', ready, 'startedMs', to_epoch_ms(started_at),
+        'heartbeatMs', to_epoch_ms(heartbeat_at), 'live', heartbeat_at > clock_timestamp() - make_interval(secs => $1) AND (
             pg_postmaster_start_time() > clock_timestamp() - make_interval(secs => $1)
             OR EXISTS (SELECT FROM sessions s WHERE s.pid = n.pid AND s.backend_start = n.backend_start))
     ) ORDER BY number) FROM nodes n
@@ -42,8 +42,8 @@ WITH gone AS (DELETE FROM nodes WHERE id = $1)
 SELECT pg_notify($2, '{}');
 
 -- name: running
--- The nodes that run now, for a program that starts. The schema may be older than the program: this reads only columns that the table has
--- had since the migration that made it.
+-- The nodes that run now, for a program that starts. The schema may be older than the program: this reads only columns that the
+-- table has had since the migration that made it.
 SELECT id, version, host, port, roles FROM nodes n
 WHERE heartbeat_at > clock_timestamp() - make_interval(secs => $1) AND (
     pg_postmaster_start_time() > clock_timestamp() - make_interval(secs => $1)
@@ -65,6 +65,7 @@ WITH changed AS (UPDATE nodes SET draining = $2 WHERE id = $1 AND xmin::text = $
 SELECT pg_notify($3, '{}') FROM changed;
 
 -- name: set_log_levels
--- By the operator, on any node, which follows as soon as it looks. It compares the version that was read before, as `set_draining` does.
+-- By the operator, on any node, which follows as soon as it looks. It compares the version that was read before, as
+-- `set_draining` does.
 WITH changed AS (UPDATE nodes SET log_levels = $2::json WHERE id = $1 AND xmin::text = $4 RETURNING id)
 SELECT pg_notify($3, '{}') FROM changed;

@@ -1,6 +1,6 @@
 -- name: routes
--- One snapshot: the number that each change of the routes raises, the number of partitions, the owner of each slot, the partitions of
--- tenants, and the detour of a sender.
+-- One snapshot: the number that each change of the routes raises, the number of partitions, the owner of each slot, the
+-- partitions of tenants, and the detour of a sender.
 SELECT (SELECT n FROM definitions_seq), (SELECT max(id) FROM partitions),
        (SELECT array_agg(partition_id ORDER BY slot) FROM slots),
        (SELECT json_agg(json_build_array(tenant_id, partition_id) ORDER BY tenant_id, partition_id) FROM tenant_partitions)::text,

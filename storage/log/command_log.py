@@ -29,7 +29,7 @@ _BEGIN = _sql["begin_appends"]
 _PURGE_KEYS = _sql["purge_keys"]
 _OUTCOMES, _LOST, _ENDED = _sql["outcomes"], _sql["lost"], _sql["ended"]
 _EVENTS, _TENANT = _sql["events_of_command"], _sql["tenant_of_command"]
-_of_tenants = TenantStatements({name: _sql[name] for name in ("command", "history")})
+_of_tenants = TenantStatements(__file__)
 
 _encoder = msgspec.json.Encoder()
 _rejection_decoder = msgspec.json.Decoder(Rejection)

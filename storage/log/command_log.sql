@@ -33,7 +33,8 @@ SELECT count(*) FROM (
 ) behind;
 
 -- name: purge_keys
--- A limited number, the longest expired first; skips a key that is in use again. By ctid, because the primary key has two columns.
+-- A limited number, the longest expired first; skips a key that is in use again. By ctid, because the primary key has two
+-- columns.
 DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(
     SELECT ctid FROM idempotency_keys WHERE expires_at < clock_now() - $1::bigint * interval '1 millisecond'
     ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED));
@@ -62,7 +63,8 @@ ORDER BY position, at, seq;
 -- Commands were appended at these positions. Where no row is left, a crash of PostgreSQL took the command. A standby cannot
 -- know: the command may still arrive there, and a client that believes it lost would repeat it.
 SELECT position FROM unnest($1::bigint[]) AS x(position)
-WHERE NOT pg_is_in_recovery() AND NOT EXISTS (SELECT FROM command_log l WHERE l.position = x.position AND l.partition_id IN (SELECT id FROM partitions));
+WHERE NOT pg_is_in_recovery() AND NOT EXISTS (SELECT FROM command_log l
+    WHERE l.position = x.position AND l.partition_id IN (SELECT id FROM partitions));
 
 -- name: ended
 -- By primary key: only the instances that a client waits for.
@@ -74,9 +76,10 @@ WHERE process_instance_key = ANY ($1::bigint[]) AND ended_at IS NOT NULL;
 SELECT position, partition_id, tenant_id, intent, key, request, to_epoch_ms(at), payload
 FROM command_log
 WHERE position = $1 AND partition_id IN (SELECT id FROM partitions)
-    /* tenants: AND (string_to_array(tenant_id, ',') <@ $2::text[] OR EXISTS (
-        SELECT FROM event_log e JOIN process_instances p ON p.process_instance_key = e.root_key
-        WHERE e.partition_id = command_log.partition_id AND e.position = command_log.position AND p.tenant_id = ANY ($2::text[]))) */;
+    -- only tenants: AND (string_to_array(tenant_id, ',') <@ $2::text[] OR EXISTS (
+    -- only tenants:     SELECT FROM event_log e JOIN process_instances p ON p.process_instance_key = e.root_key
+    -- only tenants:     WHERE e.partition_id = command_log.partition_id AND e.position = command_log.position
+    -- only tenants:         AND p.tenant_id = ANY ($2::text[])));
 
 -- name: tenant_of_command
 -- A command by key names all tenants of its sender. Its events are of the tenant of the instance that it changed.
@@ -98,6 +101,8 @@ ORDER BY seq;
 SELECT e.position, e.seq, to_epoch_ms(e.processed_at), coalesce(e.events, e.large_events)::json, c.intent, c.payload,
        e.version
 FROM event_log e LEFT JOIN command_log c ON c.partition_id = e.partition_id AND c.position = e.position
-WHERE e.root_key = (SELECT root_key FROM process_instances WHERE process_instance_key = $1 /* tenants: AND tenant_id = ANY ($4::text[]) */) AND e.position > $2
+WHERE e.root_key = (SELECT root_key FROM process_instances WHERE process_instance_key = $1
+    -- only tenants: AND tenant_id = ANY ($4::text[])
+) AND e.position > $2
 ORDER BY e.position, e.seq
 LIMIT $3;

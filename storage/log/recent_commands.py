@@ -12,7 +12,7 @@ from vivero.storage.postgres.sql_files import beside
 
 _sql = beside(__file__)
 _PARTITIONS = _sql["partitions"]
-_of_tenants = TenantStatements({"recent": _sql["recent"]})
+_of_tenants = TenantStatements(__file__)
 
 
 class RecentCommand(NamedTuple):

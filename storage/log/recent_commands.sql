@@ -4,9 +4,9 @@ SELECT c.position, c.tenant_id, c.intent, c.key, to_epoch_ms(c.at), to_epoch_ms(
 FROM command_log c
 LEFT JOIN event_log e ON e.partition_id = c.partition_id AND e.position = c.position AND e.seq = 0
 WHERE c.partition_id = $1 AND c.position < $2
-    /* tenants: AND (string_to_array(c.tenant_id, ',') <@ $4::text[] OR EXISTS (
-        SELECT FROM event_log o JOIN process_instances p ON p.process_instance_key = o.root_key
-        WHERE o.partition_id = c.partition_id AND o.position = c.position AND p.tenant_id = ANY ($4::text[]))) */
+    -- only tenants: AND (string_to_array(c.tenant_id, ',') <@ $4::text[] OR EXISTS (
+    -- only tenants:     SELECT FROM event_log o JOIN process_instances p ON p.process_instance_key = o.root_key
+    -- only tenants:     WHERE o.partition_id = c.partition_id AND o.position = c.position AND p.tenant_id = ANY ($4::text[])))
 ORDER BY c.position DESC
 LIMIT $3;
 

@@ -7,8 +7,8 @@ SELECT version(), current_setting('server_version'), extract(epoch FROM clock_ti
 FROM pg_database WHERE datname = current_database();
 
 -- name: settings
--- Those on which safety or speed depends, as a new session of this user begins: this one has made settings of its own. A setting that a
--- version lacks is left out.
+-- Those on which safety or speed depends, as a new session of this user begins: this one has made settings of its own. A
+-- setting that a version lacks is left out.
 SELECT name, reset_val, unit FROM pg_settings WHERE name = ANY ($1::text[]);
 
 -- name: settings_of_role
@@ -21,7 +21,8 @@ ORDER BY setrole <> 0, setdatabase <> 0;
 
 -- name: connections
 -- In use, and those that sit inside a transaction.
-SELECT count(*), count(*) FILTER (WHERE state LIKE 'idle in transaction%' AND state_change < clock_timestamp() - interval '1 minute'),
+SELECT count(*),
+       count(*) FILTER (WHERE state LIKE 'idle in transaction%' AND state_change < clock_timestamp() - interval '1 minute'),
        coalesce(extract(epoch FROM max(clock_timestamp() - xact_start)), 0)::float8
 FROM pg_stat_activity WHERE backend_type = 'client backend';
 
@@ -32,17 +33,20 @@ WHERE NOT i.indisvalid AND c.relnamespace = to_regnamespace(quote_ident(current_
 
 -- name: dead_rows
 -- Tables of which a fifth is dead, so that vacuum does not keep up: it begins at a twentieth of a large table.
-SELECT relid::regclass::text, n_live_tup, n_dead_tup, coalesce(extract(epoch FROM clock_timestamp() - last_autovacuum), -1)::float8
+SELECT relid::regclass::text, n_live_tup, n_dead_tup,
+    coalesce(extract(epoch FROM clock_timestamp() - last_autovacuum), -1)::float8
 FROM pg_stat_user_tables
 WHERE schemaname = current_schema() AND n_dead_tup > greatest(50000, n_live_tup / 4) ORDER BY n_dead_tup DESC LIMIT 10;
 
 -- name: slots
 -- A slot that nobody reads keeps WAL for ever.
-SELECT slot_name, active, coalesce(pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn), 0)::float8 FROM pg_replication_slots ORDER BY 1;
+SELECT slot_name, active, coalesce(pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn), 0)::float8 FROM pg_replication_slots
+ORDER BY 1;
 
 -- name: standbys
 -- The bytes that each has yet to replay. Without the right to see them they are NULL.
-SELECT application_name, sync_state, pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)::float8 FROM pg_stat_replication ORDER BY 1;
+SELECT application_name, sync_state, pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)::float8 FROM pg_stat_replication
+ORDER BY 1;
 
 -- name: prepared_transactions
 -- Vivero makes none. A forgotten one holds back vacuum, as an open transaction does.

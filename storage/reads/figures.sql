@@ -1,9 +1,9 @@
--- The figures of the whole database, for metrics. One node reads them, now and then. Each statement is by itself: what fails or takes too
--- long is left out, and the others are read all the same.
+-- The figures of the whole database, for metrics. One node reads them, now and then. Each statement is by itself: what fails or
+-- takes too long is left out, and the others are read all the same.
 
 -- name: partitions
--- How far each partition's consumer is behind its log, on any node: processing need not go on for the truth. Positions have gaps, so rows
--- are counted, up to a limit. The engine's clock wrote `at`.
+-- How far each partition's consumer is behind its log, on any node: processing need not go on for the truth. Positions have
+-- gaps, so rows are counted, up to a limit. The engine's clock wrote `at`.
 SELECT p.id, coalesce(p.lease_until > clock_timestamp(), false),
        (SELECT count(*) FROM (
            SELECT FROM command_log l WHERE l.partition_id = p.id AND l.position > cursor.to_pos LIMIT 100000) behind),
@@ -38,8 +38,9 @@ SELECT coalesce(sum(active), 0)::bigint FROM counted_elements WHERE element_id =
 SELECT (SELECT count(*) FROM messages), (SELECT count(*) FROM user_tasks WHERE ended_at IS NULL);
 
 -- name: retention
--- How far each partition's clock of retention is behind the engine's, how many instance trees retention has deleted, the time since its last
--- run, how long the oldest tree is overdue, how long the archive has been away, whether something keeps old log partitions, and what.
+-- How far each partition's clock of retention is behind the engine's, how many instance trees retention has deleted, the time
+-- since its last run, how long the oldest tree is overdue, how long the archive has been away, whether something keeps old log
+-- partitions, and what.
 SELECT partition_id, greatest(extract(epoch FROM clock_now() - at), 0)::float8, deleted,
     coalesce(extract(epoch FROM clock_timestamp() - ran_at), 0)::float8,
     coalesce(greatest(extract(epoch FROM clock_now() - kept_due), 0), 0)::float8,
@@ -70,7 +71,8 @@ SELECT pg_database_size(current_database()), current_setting('max_connections'):
 
 -- name: connections
 -- Without the right to see the statistics of other roles, their state is unknown.
-SELECT coalesce(state, 'unknown'), count(*) FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend'
+SELECT coalesce(state, 'unknown'), count(*) FROM pg_stat_activity
+WHERE datname = current_database() AND backend_type = 'client backend'
 GROUP BY 1 ORDER BY 1;
 
 -- name: replication

@@ -15,7 +15,7 @@ from vivero.storage.postgres.results import QueryResult
 from vivero.storage.postgres.sql_files import beside
 
 _sql = beside(__file__)
-_of_tenants = TenantStatements(_sql)
+_of_tenants = TenantStatements(__file__)
 
 
 class StoredAnswer(msgspec.Struct, frozen=True, gc=False):

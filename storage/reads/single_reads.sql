@@ -6,13 +6,15 @@ SELECT cluster_id::text FROM cluster;
 -- The deployed file, unchanged.
 SELECT r.bytes
 FROM process_definitions d JOIN resources r ON r.sha256 = d.sha256
-WHERE d.process_definition_key = $1 AND d.state <> 'DELETED' /* tenants: AND d.tenant_id = ANY ($2::text[]) */;
+WHERE d.process_definition_key = $1 AND d.state <> 'DELETED'
+    -- only tenants: AND d.tenant_id = ANY ($2::text[]);
 
 -- name: form
 -- By primary key, with the deployed file.
 SELECT f.form_key, f.form_id, f.version, f.tenant_id, r.bytes
 FROM forms f JOIN resources r USING (sha256)
-WHERE f.form_key = $1 AND f.state <> 'DELETED' /* tenants: AND f.tenant_id = ANY ($2::text[]) */;
+WHERE f.form_key = $1 AND f.state <> 'DELETED'
+    -- only tenants: AND f.tenant_id = ANY ($2::text[]);
 
 -- name: form_of_user_task
 -- One row for a task, with nulls if it has no form. The form may have been deleted since.
@@ -20,7 +22,8 @@ SELECT f.form_key, f.form_id, f.version, f.tenant_id, r.bytes
 FROM user_tasks t
 LEFT JOIN forms f ON f.form_key = t.form_key
 LEFT JOIN resources r ON r.sha256 = f.sha256
-WHERE t.user_task_key = $1 /* tenants: AND t.tenant_id = ANY ($2::text[]) */;
+WHERE t.user_task_key = $1
+    -- only tenants: AND t.tenant_id = ANY ($2::text[]);
 
 -- name: start_form
 -- One row for a definition, with nulls if it has no start form now: which version it is depends on the deployments since.
@@ -34,7 +37,8 @@ LEFT JOIN LATERAL (
     ORDER BY f.version DESC LIMIT 1
 ) f ON true
 LEFT JOIN resources r ON r.sha256 = f.sha256
-WHERE d.process_definition_key = $1 AND d.state <> 'DELETED' /* tenants: AND d.tenant_id = ANY ($2::text[]) */;
+WHERE d.process_definition_key = $1 AND d.state <> 'DELETED'
+    -- only tenants: AND d.tenant_id = ANY ($2::text[]);
 
 -- name: result
 -- The state of an ended instance, and the variables of its outermost scope, in one snapshot.
@@ -44,15 +48,18 @@ SELECT p.state, (
     WHERE v.scope_key = p.process_instance_key AND ($2::text[] IS NULL OR v.name = ANY ($2::text[]))
 )
 FROM process_instances p
-WHERE p.process_instance_key = $1 AND p.ended_at IS NOT NULL /* tenants: AND p.tenant_id = ANY ($3::text[]) */;
+WHERE p.process_instance_key = $1 AND p.ended_at IS NOT NULL
+    -- only tenants: AND p.tenant_id = ANY ($3::text[]);
 
 -- name: root_of_instance
 -- By primary key.
-SELECT root_key FROM process_instances WHERE process_instance_key = $1 /* tenants: AND tenant_id = ANY ($2::text[]) */;
+SELECT root_key FROM process_instances WHERE process_instance_key = $1
+    -- only tenants: AND tenant_id = ANY ($2::text[]);
 
 -- name: element_exists
 -- By primary key.
-SELECT FROM element_instances WHERE element_instance_key = $1 /* tenants: AND tenant_id = ANY ($2::text[]) */;
+SELECT FROM element_instances WHERE element_instance_key = $1
+    -- only tenants: AND tenant_id = ANY ($2::text[]);
 
 -- name: scope
 -- The engine's time, and the variables that an element or process instance sees: the innermost of each name.
@@ -67,14 +74,17 @@ SELECT to_epoch_ms(clock_now()), scope.path IS NOT NULL, (
 )
 FROM (SELECT) one
 LEFT JOIN (
-    SELECT path FROM element_instances WHERE element_instance_key = $1 /* tenants: AND tenant_id = ANY ($2::text[]) */
+    SELECT path FROM element_instances WHERE element_instance_key = $1
+        -- only tenants: AND tenant_id = ANY ($2::text[])
     UNION ALL
-    SELECT ARRAY[process_instance_key] FROM process_instances WHERE process_instance_key = $1 /* tenants: AND tenant_id = ANY ($2::text[]) */
+    SELECT ARRAY[process_instance_key] FROM process_instances WHERE process_instance_key = $1
+        -- only tenants: AND tenant_id = ANY ($2::text[])
 ) scope ON true;
 
 -- name: user_task_exists
 -- By primary key.
-SELECT FROM user_tasks WHERE user_task_key = $1 /* tenants: AND tenant_id = ANY ($2::text[]) */;
+SELECT FROM user_tasks WHERE user_task_key = $1
+    -- only tenants: AND tenant_id = ANY ($2::text[]);
 
 -- name: sequence_flows
 -- The flows that an instance has taken, with the API's fields.
@@ -85,13 +95,15 @@ SELECT coalesce(json_agg(json_build_object(
 FROM process_instances p JOIN (
     SELECT DISTINCT unnest(flows) AS flow_id FROM element_instances WHERE process_instance_key = $1
 ) f ON true
-WHERE p.process_instance_key = $1 /* tenants: AND p.tenant_id = ANY ($2::text[]) */;
+WHERE p.process_instance_key = $1
+    -- only tenants: AND p.tenant_id = ANY ($2::text[]);
 
 -- name: call_hierarchy
 -- From the root to the instance. The query goes up by primary key, one row for each level.
 WITH RECURSIVE up AS (
     SELECT p.process_instance_key, p.parent_process_instance_key, p.process_definition_key, p.process_name, p.process_id, p.depth
-    FROM process_instances p WHERE p.process_instance_key = $1 /* tenants: AND p.tenant_id = ANY ($2::text[]) */
+    FROM process_instances p WHERE p.process_instance_key = $1
+        -- only tenants: AND p.tenant_id = ANY ($2::text[])
     UNION ALL
     SELECT p.process_instance_key, p.parent_process_instance_key, p.process_definition_key, p.process_name, p.process_id, p.depth
     FROM up JOIN process_instances p ON p.process_instance_key = up.parent_process_instance_key
@@ -109,12 +121,14 @@ SELECT coalesce(json_agg(s ORDER BY s."elementId"), '[]') FROM (
         count(*) FILTER (WHERE ended_at IS NULL AND incidents > 0) AS incidents,
         count(*) FILTER (WHERE state = 'COMPLETED') AS completed
     FROM element_instances
-    WHERE process_instance_key = $1 AND element_type <> 'MULTI_INSTANCE_BODY' /* tenants: AND tenant_id = ANY ($2::text[]) */
+    WHERE process_instance_key = $1 AND element_type <> 'MULTI_INSTANCE_BODY'
+        -- only tenants: AND tenant_id = ANY ($2::text[])
     GROUP BY element_id
 ) s;
 
 -- name: instance_wait_states
--- The element instances that wait for a worker, a user, a time, a message, a signal or a condition. Each table has an index on the instance.
+-- The element instances that wait for a worker, a user, a time, a message, a signal or a condition. Each table has an index on
+-- the instance.
 SELECT coalesce(json_agg(s ORDER BY s."elementId"), '[]') FROM (
     SELECT element_id AS "elementId", count(*) AS "waitingCount"
     FROM element_instances
@@ -123,7 +137,7 @@ SELECT coalesce(json_agg(s ORDER BY s."elementId"), '[]') FROM (
         UNION ALL SELECT element_instance_key FROM user_tasks WHERE process_instance_key = $1 AND ended_at IS NULL
         UNION ALL SELECT element_instance_key FROM timers WHERE process_instance_key = $1 AND ended_at IS NULL
         UNION ALL SELECT element_instance_key FROM subscriptions WHERE process_instance_key = $1 AND ended_at IS NULL))
-        /* tenants: AND tenant_id = ANY ($2::text[]) */
+        -- only tenants: AND tenant_id = ANY ($2::text[])
     GROUP BY element_id
 ) s;
 
@@ -139,7 +153,8 @@ SELECT coalesce(json_agg(s ORDER BY s."elementId"), '[]') FROM (
         GROUP BY element_id
     ) i ON i.element_id = c.element_id
     WHERE c.process_definition_key = $1 AND c.element_id <> ''
-        /* tenants: AND EXISTS (SELECT FROM process_definitions d WHERE d.process_definition_key = $1 AND d.tenant_id = ANY ($2::text[])) */
+        -- only tenants: AND EXISTS (SELECT FROM process_definitions d
+        -- only tenants:     WHERE d.process_definition_key = $1 AND d.tenant_id = ANY ($2::text[]))
     GROUP BY c.element_id, i.n
 ) s;
 
@@ -150,7 +165,8 @@ FROM (
     SELECT element_id, bucket, sum(completed)::bigint AS completed, sum(duration_ms) AS duration_ms
     FROM counted_durations
     WHERE process_definition_key = $1
-        /* tenants: AND EXISTS (SELECT FROM process_definitions d WHERE d.process_definition_key = $1 AND d.tenant_id = ANY ($2::text[])) */
+        -- only tenants: AND EXISTS (SELECT FROM process_definitions d
+        -- only tenants:     WHERE d.process_definition_key = $1 AND d.tenant_id = ANY ($2::text[]))
     GROUP BY element_id, bucket
 ) c
 GROUP BY element_id

@@ -1,5 +1,5 @@
--- The figures of the whole database for people (`GET /cluster/figures`). Callers may ask at any time, so each statement reads at most $1
--- rows of a table, whatever waits there. The metrics (figures.sql) count everything, but rarely.
+-- The figures of the whole database for people (`GET /cluster/figures`). Callers may ask at any time, so each statement reads
+-- at most $1 rows of a table, whatever waits there. The metrics (figures.sql) count everything, but rarely.
 
 -- name: jobs
 -- By the index of live jobs. The states are those of the rows that were read.

@@ -10,7 +10,8 @@ SELECT pg_advisory_xact_lock(4715, 0);
 -- Trees that are in another complete file, or no longer in the tables: somebody else has archived, deleted or erased them.
 SELECT key FROM unnest($2::bigint[]) AS k(key)
 WHERE NOT EXISTS (SELECT FROM process_instances p WHERE p.process_instance_key = key)
-   OR EXISTS (SELECT FROM archive_files f WHERE f.partition_id = $1 AND f.state = 'COMPLETE' AND f.waiting <> '{}' AND key = ANY (f.waiting))
+   OR EXISTS (SELECT FROM archive_files f
+        WHERE f.partition_id = $1 AND f.state = 'COMPLETE' AND f.waiting <> '{}' AND key = ANY (f.waiting))
 LIMIT 1;
 
 -- name: complete
@@ -29,8 +30,8 @@ RETURNING name;
 INSERT INTO archive_erasures (root_key, file, reason) SELECT unnest($1::bigint[]), $2, $3 ON CONFLICT DO NOTHING;
 
 -- name: left_over
--- Files that are to be deleted: replaced ones, and those that nobody completed, whose writer may still write or upload. A file takes minutes
--- at most; an hour is beyond doubt.
+-- Files that are to be deleted: replaced ones, and those that nobody completed, whose writer may still write or upload. A file
+-- takes minutes at most; an hour is beyond doubt.
 SELECT name FROM archive_files
 WHERE partition_id = $1
   AND (state = 'REMOVED' AND sha256 IS NOT NULL OR state <> 'COMPLETE' AND begun_at < clock_timestamp() - interval '1 hour');
@@ -72,7 +73,8 @@ SELECT name, partition_id, bytes, trees, first_key, last_key, to_epoch_ms(begun_
 WHERE state = 'COMPLETE' ORDER BY begun_at DESC, name LIMIT $1;
 
 -- name: files_of
--- Those that may have the tree of this root, the newest first: their ranges overlap a little, and after a restore a tree may be in two.
+-- Those that may have the tree of this root, the newest first: their ranges overlap a little, and after a restore a tree may be
+-- in two.
 SELECT name, partition_id, bytes, trees, first_key, last_key, to_epoch_ms(begun_at), sha256 FROM archive_files
 WHERE state = 'COMPLETE' AND first_key <= $1 AND last_key >= $1 ORDER BY begun_at DESC, name DESC;
 
@@ -82,7 +84,8 @@ SELECT name, partition_id, bytes, trees, first_key, last_key, to_epoch_ms(begun_
 WHERE state = 'COMPLETE' AND name > $1 ORDER BY name LIMIT $2;
 
 -- name: unknown
--- Each file is written down before it is begun: these are of a time that a restore of the database took back, or of somebody else.
+-- Each file is written down before it is begun: these are of a time that a restore of the database took back, or of somebody
+-- else.
 SELECT name FROM unnest($1::text[]) AS n(name) WHERE NOT EXISTS (SELECT FROM archive_files f WHERE f.name = n.name);
 
 -- name: erased_again
@@ -90,8 +93,8 @@ SELECT name FROM unnest($1::text[]) AS n(name) WHERE NOT EXISTS (SELECT FROM arc
 SELECT DISTINCT root_key FROM archive_erasures WHERE root_key = ANY ($1) ORDER BY 1 LIMIT 5;
 
 -- name: adopt
--- A file of a time that a restore took back, as of when its name says it was begun, by the engine's clock then. What is archived from now on is
--- newer. No tree waits for it: those that are in the tables, too, go on, or are archived once more.
+-- A file of a time that a restore took back, as of when its name says it was begun, by the engine's clock then. What is
+-- archived from now on is newer. No tree waits for it: those that are in the tables, too, go on, or are archived once more.
 INSERT INTO archive_files (name, partition_id, state, sha256, bytes, trees, first_key, last_key, begun_at)
 VALUES ($1, $2, 'COMPLETE', $3, $4, $5, $6, $7, least($8, clock_timestamp())) ON CONFLICT DO NOTHING
 RETURNING name;
@@ -105,7 +108,8 @@ SELECT name FROM archive_files WHERE state <> 'COMPLETE' AND begun_at < clock_ti
 DELETE FROM archive_files WHERE name = $1 AND state = 'COMPLETE' RETURNING name;
 
 -- name: not_archived
--- Why nothing of these instances is in the archive. Another writer may have been faster again and again: then the caller tries later.
+-- Why nothing of these instances is in the archive. Another writer may have been faster again and again: then the caller tries
+-- later.
 SELECT k.key, CASE WHEN p.process_instance_key IS NULL THEN 'UNKNOWN' WHEN p.parent_process_instance_key IS NOT NULL THEN 'CALLED'
                    WHEN p.ended_at IS NULL THEN 'RUNNING' ELSE 'BUSY' END
 FROM unnest($1::bigint[]) AS k(key) LEFT JOIN process_instances p ON p.process_instance_key = k.key;

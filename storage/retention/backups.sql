@@ -4,7 +4,8 @@ SELECT pg_has_role(current_user, relowner, 'MEMBER') FROM pg_class WHERE oid = t
 
 -- name: odd_settings
 -- Of these settings, those that a new session does not begin with as it should.
-SELECT t.name FROM unnest($1::text[], $2::text[]) AS t (name, value) JOIN pg_settings s ON s.name = t.name WHERE s.reset_val <> t.value;
+SELECT t.name FROM unnest($1::text[], $2::text[]) AS t (name, value) JOIN pg_settings s ON s.name = t.name
+WHERE s.reset_val <> t.value;
 
 -- name: own_schema
 -- A backup has the installation's schema: others in the database may be of other programs, or of other users.
@@ -31,7 +32,8 @@ SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WH
 -- name: drops
 -- Statements that drop what is in a schema, tables first. A restore that fails runs those that were not there before it.
 SELECT format('DROP TABLE IF EXISTS %s CASCADE', c.oid::regclass), 1 AS turn
-FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND n.nspname = $1
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND n.nspname = $1
 UNION ALL
 SELECT format('DROP %s IF EXISTS %s CASCADE', CASE c.relkind WHEN 'v' THEN 'VIEW' ELSE 'SEQUENCE' END, c.oid::regclass), 2
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('v', 'S') AND n.nspname = $1

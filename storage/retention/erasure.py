@@ -19,7 +19,7 @@ from vivero.storage.retention.history import be_patient
 from vivero.storage.state.normal_form import hash_of, normal_form
 
 _sql = beside(__file__)
-_of_tenants = TenantStatements({name: _sql[name] for name in ("of_business_id", "of_texts", "of_variable")})
+_of_tenants = TenantStatements(__file__)
 
 
 class Subject(msgspec.Struct, frozen=True, gc=False):

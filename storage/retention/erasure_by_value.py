@@ -24,7 +24,7 @@ from vivero.storage.retention.history import DELETED, ERASURE, RUNNING, delete_t
 from vivero.storage.retention.sought import Sought
 
 _sql = beside(__file__)
-_of_tenants = TenantStatements({name: _sql[name] for name in ("keys", "messages")})
+_of_tenants = TenantStatements(__file__)
 
 ROWS = 300
 """Rows of a log, or of a table, that are searched together."""

@@ -1,11 +1,12 @@
 -- name: first
 -- The partition behind $1 with the lowest number, and its last processed position.
-SELECT p.id, coalesce((SELECT to_pos FROM batches b WHERE b.partition_id = p.id ORDER BY from_pos DESC LIMIT 1), p.id::bigint << 51)
+SELECT p.id, coalesce((SELECT to_pos FROM batches b WHERE b.partition_id = p.id ORDER BY from_pos DESC LIMIT 1),
+    p.id::bigint << 51)
 FROM partitions p WHERE p.id >= $1 ORDER BY p.id LIMIT 1;
 
 -- name: page
--- The next rows of a partition's event log, up to $4 and about $5 bytes, with the payload of the command at its own row. Sizes are read
--- without the texts. `tree`: the row belongs to a tree; `ended`: that has ended, or (NULL) it is not there any more.
+-- The next rows of a partition's event log, up to $4 and about $5 bytes, with the payload of the command at its own row. Sizes
+-- are read without the texts. `tree`: the row belongs to a tree; `ended`: that has ended, or (NULL) it is not there any more.
 SELECT e.position, e.seq, e.root_key, e.events, e.version, e.rejection, e.response, e.intent, e.payload,
     (SELECT p.ended_at IS NOT NULL FROM process_instances p WHERE p.process_instance_key = e.root_key)
 FROM (
@@ -16,7 +17,8 @@ FROM (
         SELECT position, seq, root_key, coalesce(events, large_events) AS events, version, rejection, response,
             coalesce(octet_length(events), octet_length(large_events)) AS size
         FROM event_log
-        WHERE partition_id = $1 AND position >= $2 AND position < ($1::bigint + 1) << 51 AND (position, seq) > ($2::bigint, $3::int)
+        WHERE partition_id = $1 AND position >= $2 AND position < ($1::bigint + 1) << 51
+            AND (position, seq) > ($2::bigint, $3::int)
         ORDER BY position, seq LIMIT $4
     ) l LEFT JOIN command_log c ON l.seq = 0 AND c.partition_id = $1 AND c.position = l.position
 ) e
@@ -60,7 +62,9 @@ SELECT m.message_key, m.tenant_id, m.correlation_key, m.name, m.message_id, m.bu
 FROM (
     SELECT t.*, sum(pg_column_size(t.variables)) OVER (ORDER BY t.message_key) - pg_column_size(t.variables) AS before
     FROM (
-        SELECT * FROM messages WHERE message_key > $1 /* tenants: AND tenant_id = ANY ($4::text[]) */ ORDER BY message_key LIMIT $2
+        SELECT * FROM messages WHERE message_key > $1
+            -- only tenants: AND tenant_id = ANY ($4::text[])
+        ORDER BY message_key LIMIT $2
     ) t
 ) m
 WHERE m.before < $3
@@ -73,7 +77,8 @@ DELETE FROM messages WHERE message_key = ANY (ARRAY(
 
 -- name: keys
 -- The next idempotency keys, by their primary key.
-SELECT tenant, key FROM idempotency_keys WHERE (tenant, key) > ($1, $2) /* tenants: AND string_to_array(tenant, ',') <@ $4::text[] */
+SELECT tenant, key FROM idempotency_keys WHERE (tenant, key) > ($1, $2)
+    -- only tenants: AND string_to_array(tenant, ',') <@ $4::text[]
 ORDER BY tenant, key LIMIT $3;
 
 -- name: delete_keys
@@ -88,7 +93,8 @@ FROM batch_operations b WHERE b.batch_operation_key > $1 AND NOT b.open ORDER BY
 
 -- name: empty_batches
 -- They have ended: nobody evaluates the filter again.
-WITH items AS (UPDATE batch_operation_items SET error = 'erased' WHERE batch_operation_key = ANY ($1::bigint[]) AND error IS NOT NULL)
+WITH items AS (UPDATE batch_operation_items SET error = 'erased'
+    WHERE batch_operation_key = ANY ($1::bigint[]) AND error IS NOT NULL)
 UPDATE batch_operations SET filter = '{}', error = CASE WHEN error IS NOT NULL THEN 'erased' END
 WHERE batch_operation_key = ANY ($1::bigint[]) AND NOT open;
 

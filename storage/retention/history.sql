@@ -4,7 +4,8 @@ SELECT root, verdict FROM delete_trees($1, $2);
 
 -- name: delete_old_trees
 -- The same for retention, in the term $3 only. A call that comes late finds another term, or nothing to delete.
-SELECT d.root, d.verdict FROM partitions CROSS JOIN LATERAL (SELECT * FROM delete_trees($1, 'RETENTION')) d WHERE id = $2 AND epoch = $3;
+SELECT d.root, d.verdict FROM partitions CROSS JOIN LATERAL (SELECT * FROM delete_trees($1, 'RETENTION')) d
+WHERE id = $2 AND epoch = $3;
 
 -- name: patience
 -- A tree may have a million rows. Only for this transaction.
@@ -15,9 +16,10 @@ SELECT set_config('statement_timeout', $1, true);
 SELECT moves FROM retention_clocks WHERE partition_id = $1;
 
 -- name: advance_clock
--- At most $3 ms later than the last time, and never later than the engine's. Only in the term $2, and only once: $4 is the number of moves
--- that the caller knows. $5 trees were deleted since the last move.
-UPDATE retention_clocks SET at = least(clock_now(), at + $3::bigint * interval '1 millisecond'), moves = moves + 1, deleted = deleted + $5
+-- At most $3 ms later than the last time, and never later than the engine's. Only in the term $2, and only once: $4 is the
+-- number of moves that the caller knows. $5 trees were deleted since the last move.
+UPDATE retention_clocks SET at = least(clock_now(), at + $3::bigint * interval '1 millisecond'), moves = moves + 1,
+    deleted = deleted + $5
 WHERE partition_id = $1 AND moves = $4 AND EXISTS (SELECT FROM partitions WHERE id = $1 AND epoch = $2)
 RETURNING to_epoch_ms(at), to_epoch_ms(clock_now()), moves;
 
@@ -33,13 +35,15 @@ WHERE partition_id = $1 AND moves = $3 AND ran_moves < $3 AND EXISTS (SELECT FRO
 SELECT coalesce(max(greatest(to_epoch_ms(clock_now()) - to_epoch_ms(at), 0)), 0)::bigint FROM retention_clocks;
 
 -- name: state
--- What retention does, and what it waits for, by partition. Where something keeps the logs: the root that began first, or the consumer that
--- is furthest behind, for how long it has run or stood still, and how much there is of the logs.
+-- What retention does, and what it waits for, by partition. Where something keeps the logs: the root that began first, or the
+-- consumer that is furthest behind, for how long it has run or stood still, and how much there is of the logs.
 SELECT partition_id, greatest(extract(epoch FROM clock_now() - at), 0)::float8,
     extract(epoch FROM clock_timestamp() - ran_at)::float8, ran_deleted, deleted,
     problem, extract(epoch FROM clock_timestamp() - problem_since)::float8,
-    kept_key, CASE WHEN kept_key IS NOT NULL THEN greatest(extract(epoch FROM clock_now() - kept_due), 0)::float8 END, kept_by, logs_kept_by,
-    k.name, extract(epoch FROM k.since)::float8, extract(epoch FROM clock_now() - o.processed_at)::float8, o.commands, CASE
+    kept_key, CASE WHEN kept_key IS NOT NULL THEN greatest(extract(epoch FROM clock_now() - kept_due), 0)::float8 END, kept_by,
+    logs_kept_by, k.name, extract(epoch FROM k.since)::float8, extract(epoch FROM clock_now() - o.processed_at)::float8,
+    o.commands,
+    CASE
         WHEN logs_kept_by IS NOT NULL THEN (
             SELECT sum(pg_total_relation_size(t.oid))::bigint FROM pg_class t
             WHERE t.relkind = 'r' AND t.relname ~ format('^(command|event)_log_%s_[0-9]+$', c.partition_id)) END
@@ -60,19 +64,21 @@ FROM retention_clocks c LEFT JOIN LATERAL (
 -- The first time is so early that everything that is overdue ($3 ms after its end, or later) goes step by step.
 INSERT INTO retention_clocks (partition_id, at)
 SELECT $1, least(clock_now(), coalesce(
-    (SELECT ended_at + $3::bigint * interval '1 millisecond' FROM process_instances WHERE ended_at IS NOT NULL ORDER BY ended_at LIMIT 1),
+    (SELECT ended_at + $3::bigint * interval '1 millisecond' FROM process_instances
+        WHERE ended_at IS NOT NULL ORDER BY ended_at LIMIT 1),
     clock_now()))
 FROM partitions WHERE id = $1 AND epoch = $2
 ON CONFLICT DO NOTHING
 RETURNING to_epoch_ms(at), to_epoch_ms(clock_now()), moves;
 
 -- name: ended
--- Trees that ended in a period, the earliest first, by the index on the end. Many may end in one millisecond: the key tells them apart.
--- With several partitions each owner passes the rows of others, and called instances, which go with their root.
+-- Trees that ended in a period, the earliest first, by the index on the end. Many may end in one millisecond: the key tells
+-- them apart. With several partitions each owner passes the rows of others, and called instances, which go with their root.
 SELECT process_instance_key, to_epoch_ms(ended_at), process_definition_key, process_id, tenant_id,
     process_instance_key BETWEEN $1::bigint << 51 AND (($1::bigint + 1) << 51) - 1 AND parent_process_instance_key IS NULL
 FROM process_instances
-WHERE ended_at >= from_epoch_ms($2) AND ended_at <= from_epoch_ms($4) AND (ended_at, process_instance_key) > (from_epoch_ms($2), $3::bigint)
+WHERE ended_at >= from_epoch_ms($2) AND ended_at <= from_epoch_ms($4)
+    AND (ended_at, process_instance_key) > (from_epoch_ms($2), $3::bigint)
 ORDER BY ended_at, process_instance_key LIMIT $5;
 
 -- name: of_models
@@ -81,7 +87,8 @@ SELECT process_definition_key, retention_ms FROM process_definitions WHERE reten
 
 -- name: load
 -- Commands of the partition that wait to be processed, and the last position: whether it moves tells whether anybody works.
-SELECT log.last - coalesce((SELECT to_pos FROM batches WHERE partition_id = $1 ORDER BY from_pos DESC LIMIT 1), $1::bigint << 51), log.last
+SELECT log.last - coalesce((SELECT to_pos FROM batches WHERE partition_id = $1 ORDER BY from_pos DESC LIMIT 1), $1::bigint << 51),
+    log.last
 FROM (VALUES (last_log_position($1))) AS log(last);
 
 -- name: drop_log_partitions
@@ -91,7 +98,8 @@ WHERE id = $1 AND epoch = $2;
 
 -- name: delete_old_log_rows
 -- Only in the term $2. A call that comes late finds another term, or deletes what nobody needs.
-SELECT d.rows FROM partitions CROSS JOIN LATERAL (SELECT delete_old_log_rows($1, from_epoch_ms($3), $4) AS rows) d WHERE id = $1 AND epoch = $2;
+SELECT d.rows FROM partitions CROSS JOIN LATERAL (SELECT delete_old_log_rows($1, from_epoch_ms($3), $4) AS rows) d
+WHERE id = $1 AND epoch = $2;
 
 -- name: log_keeper
 -- What keeps the oldest position of a slow log, if it is older than $2. Nothing if it is not: the next run deletes what is free.

@@ -1,6 +1,6 @@
 -- name: place
--- Where the session makes tables, whose list of migrations is there, where it finds one of ours, and all schemas that have one. Lists of other
--- programs have other columns. A setting of `search_path` that is not the default names the place.
+-- Where the session makes tables, whose list of migrations is there, where it finds one of ours, and all schemas that have one.
+-- Lists of other programs have other columns. A setting of `search_path` that is not the default names the place.
 WITH lists AS (
     SELECT c.oid, n.nspname::text AS schema,
            (SELECT count(*) = 4 FROM pg_attribute a

@@ -104,7 +104,7 @@ def _by_prefix(field: Field, pattern: str, parameters: Parameters) -> str | None
 
 def _is(field: Field, among: str) -> str:
     """The comparison `= $1` or `= ANY ($1)` (`among`), and the condition that it implies."""
-    implied = f" AND {field.implied.replace('{}', among)}" if field.implied is not None else ""
+    implied = f" AND {field.implied(among)}" if field.implied is not None else ""
     return f"{field.sql} {among}{implied}"
 
 

@@ -39,13 +39,15 @@ _MOST_FIRST = (("activeInstancesWithIncidentCount", True), ("activeInstancesWith
 
 INSTANCES_BY_PROCESS = Groups(
     _rows(Field),
-    """
+    lambda rows, _: (
+        f"""
     SELECT d.process_id, d.tenant_id, min(d.process_definition_key) AS key, count(*) > 1 AS several,
         (array_agg(d.name ORDER BY d.version DESC))[1] AS name,
         sum(r.instances - coalesce(i.instances, 0))::bigint AS without_incident,
         coalesce(sum(i.instances), 0)::bigint AS with_incident
-    FROM {matching} GROUP BY d.process_id, d.tenant_id
-    """,
+    FROM {rows} GROUP BY d.process_id, d.tenant_id
+    """
+    ),
     Resource(
         "Statistics",
         "g",
@@ -64,11 +66,13 @@ INSTANCES_BY_PROCESS = Groups(
 
 INSTANCES_BY_VERSION = Groups(
     _rows(plain),
-    """
+    lambda rows, _: (
+        f"""
     SELECT d.process_id, d.process_definition_key AS key, d.name, d.tenant_id, d.version,
         r.instances - coalesce(i.instances, 0) AS without_incident, coalesce(i.instances, 0) AS with_incident
-    FROM {matching}
-    """,
+    FROM {rows}
+    """
+    ),
     Resource(
         "Statistics",
         "g",
@@ -96,13 +100,15 @@ _OPEN = """
 
 MESSAGE_SUBSCRIPTIONS_BY_DEFINITION = Groups(
     replace(MESSAGE_SUBSCRIPTIONS, source=_OPEN),
-    """
+    lambda rows, _: (
+        f"""
     SELECT d.process_id, d.tenant_id, d.process_definition_key AS key, w.subscriptions, w.instances
     FROM (SELECT s.process_definition_key, count(*) AS subscriptions,
             count(DISTINCT s.process_instance_key) AS instances
-        FROM {matching} GROUP BY s.process_definition_key) w
+        FROM {rows} GROUP BY s.process_definition_key) w
     JOIN process_definitions d USING (process_definition_key)
-    """,
+    """
+    ),
     Resource(
         "Statistics",
         "g",

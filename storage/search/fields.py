@@ -155,8 +155,8 @@ class Field:
     """Set for a JSON value, which filters compare in its normal form (`storage/state/normal_form.py`): the hash of that
     form, if the value is spelled otherwise. Indexes cover the hash, and md5 of the value, which could be too
     long."""
-    implied: str | None = None
-    """A condition that equality implies and that an index answers (`storage/search/implied.py`)."""
+    implied: Callable[[str], str] | None = None
+    """The condition that a comparison (`= $1`) implies and that an index answers (`storage/search/implied.py`)."""
     given: str | None = None
     """The condition that the field has a value, if PostgreSQL estimates it better than that of the expression."""
     orders: bool = False

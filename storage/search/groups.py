@@ -15,8 +15,8 @@ from vivero.storage.search.queries import Query, Sort
 from vivero.storage.search.resources import Resource
 from vivero.storage.search.statements import SearchStatement
 
-MATCHING = "{matching}"
-"""The place of the rows, FROM … WHERE …, in the SQL of groups."""
+GroupsOfRows = Callable[[str, Mapping[str, Any]], str]
+"""(what follows FROM: the rows, with their WHERE; filter) → SQL. It may raise BadQuery."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +27,7 @@ class Groups:
     """
 
     rows: Resource
-    sql: str | Callable[[Mapping[str, Any]], str]
-    """Or a function of the filter. It may raise BadQuery."""
+    sql: GroupsOfRows
     items: Resource
     order: tuple[tuple[str, bool], ...] = ()
     """The sort of a request without one: (field of `items`, whether descending)."""
@@ -56,8 +55,7 @@ def prepare_groups(groups: Groups, query: Query, *extra: tuple[str, Any], tenant
     require(query.filter, groups.required)
     parameters = Parameters(tenants is not None)
     rows = matching(groups.rows, query.filter, extra, tenants, parameters)
-    sql = groups.sql if isinstance(groups.sql, str) else groups.sql(query.filter)
-    made = sql.replace(MATCHING, rows)
+    made = groups.sql(rows, query.filter)
     page = page_of(groups.items, "g WHERE true", query, query.sort or groups.default_sort, parameters)
     text = f"WITH g AS MATERIALIZED ({made}) {page}"
     return SearchStatement(text, parameters.values, query.before is not None, query.max_bytes)

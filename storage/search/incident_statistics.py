@@ -35,12 +35,14 @@ _MESSAGE = "(SELECT message FROM incidents WHERE incident_key = g.incident_key)"
 
 INSTANCES_BY_ERROR = Groups(
     _rows(),
-    """
+    lambda rows, _: (
+        f"""
     SELECT error_hash, sum(instances)::bigint AS instances, min(incident_key) AS incident_key FROM (
         SELECT i.error_hash, count(DISTINCT i.process_instance_key) AS instances, min(i.incident_key) AS incident_key
-        FROM {matching} GROUP BY i.error_hash, i.process_definition_key
+        FROM {rows} GROUP BY i.error_hash, i.process_definition_key
     ) of_definition GROUP BY error_hash
-    """,
+    """
+    ),
     Resource(
         "Statistics",
         "g",
@@ -57,11 +59,13 @@ INSTANCES_BY_ERROR = Groups(
 
 INSTANCES_BY_DEFINITION = Groups(
     _rows(_HASH),
-    """
+    lambda rows, _: (
+        f"""
     SELECT d.process_definition_key AS key, d.process_id, coalesce(d.name, d.process_id) AS name, d.version,
         d.tenant_id, count(DISTINCT i.process_instance_key) AS instances
-    FROM {matching} GROUP BY d.process_definition_key
-    """,
+    FROM {rows} GROUP BY d.process_definition_key
+    """
+    ),
     Resource(
         "Statistics",
         "g",
@@ -88,15 +92,17 @@ BY_CAUSE = Groups(
         plain("elementId", "i.element_id", TEXT),
         enumeration("errorType", "i.type", ERROR_TYPES),
     ),
-    """
+    lambda rows, _: (
+        f"""
     SELECT cause, d.process_id, element_id, type, sum(incidents)::bigint AS incidents, max(incident_key) AS incident_key
     FROM (
         SELECT i.cause, i.process_definition_key, i.element_id, i.type, count(*) AS incidents,
             max(i.incident_key) AS incident_key
-        FROM {matching} GROUP BY i.cause, i.process_definition_key, i.element_id, i.type
+        FROM {rows} GROUP BY i.cause, i.process_definition_key, i.element_id, i.type
     ) of_definition JOIN process_definitions d USING (process_definition_key)
     GROUP BY cause, d.process_id, element_id, type
-    """,
+    """
+    ),
     Resource(
         "Statistics",
         "g",

@@ -67,7 +67,7 @@ def _text(name: str, sql: str) -> Field:
 
 BY_TYPE = Groups(
     _rows(filtered("jobType", "c.type", TEXT)),
-    f"SELECT c.type, {_METRICS}, {_WORKERS} FROM {{matching}} GROUP BY c.type",
+    lambda rows, _: f"SELECT c.type, {_METRICS}, {_WORKERS} FROM {rows} GROUP BY c.type",
     Resource(
         "Statistics",
         "g",
@@ -82,7 +82,7 @@ BY_TYPE = Groups(
 
 BY_WORKER = Groups(
     _rows(_TYPE, "c.worker <> ''"),
-    f"SELECT c.worker, {_METRICS} FROM {{matching}} GROUP BY c.worker",
+    lambda rows, _: f"SELECT c.worker, {_METRICS} FROM {rows} GROUP BY c.worker",
     Resource("Statistics", "g", "md5(g.worker)", (_text("worker", "g.worker"), *_SHOWN), key_type=TEXT),
     (("worker", False),),
     (*_IN_TIME, "jobType"),
@@ -92,9 +92,9 @@ BY_WORKER = Groups(
 LONGEST_S = 10 * 366 * 86_400
 
 
-def _by_time(filter: Mapping[str, Any]) -> str:
+def _by_time(rows: str, filter: Mapping[str, Any]) -> str:
     length = f"make_interval(secs => {_resolution_s(filter)})"
-    return f"SELECT date_bin({length}, c.period, 'epoch') AS time, {_METRICS} FROM {{matching}} GROUP BY 1"
+    return f"SELECT date_bin({length}, c.period, 'epoch') AS time, {_METRICS} FROM {rows} GROUP BY 1"
 
 
 def _resolution_s(filter: Mapping[str, Any]) -> int:
@@ -145,11 +145,13 @@ BY_ERROR = Groups(
         "j.error_code IS NOT NULL OR j.error_message IS NOT NULL",
         {"from": partial(_moment, "j.updated_at >= {}"), "to": partial(_moment, "j.updated_at < {}")},
     ),
-    """
+    lambda rows, _: (
+        f"""
     SELECT coalesce(j.error_code, '') AS code, coalesce(j.error_message, '') AS message,
         count(DISTINCT j.worker) AS workers
-    FROM {matching} GROUP BY 1, 2
-    """,
+    FROM {rows} GROUP BY 1, 2
+    """
+    ),
     Resource(
         "Statistics",
         "g",

@@ -1,6 +1,7 @@
 -- name: roots
 -- The root, the part and the tenant of each key. Only live rows: a command about an ended row is rejected as not found.
--- The end is compared so that no index of live rows fits: while nothing is live, one would seem to cost no more than the primary key.
+-- The end is compared so that no index of live rows fits: while nothing is live, one would seem to cost no more than the
+-- primary key.
 SELECT timer_key, root_key, part_key, tenant_id FROM timers
 WHERE timer_key = ANY ($4::bigint[]) AND coalesce(ended_at, 'infinity') = 'infinity' AND root_key IS NOT NULL
 UNION ALL
@@ -152,8 +153,8 @@ GROUP BY c.process_definition_key;
 SELECT count(*) FROM (SELECT FROM inbox WHERE target_partition = -$1::int LIMIT $2) held;
 
 -- name: families
--- All versions of the processes that are named, or whose definitions, start timers or deployments are named. A deleted version keeps its
--- number. A deployment is rarely asked for: no index has its key.
+-- All versions of the processes that are named, or whose definitions, start timers or deployments are named. A deleted version
+-- keeps its number. A deployment is rarely asked for: no index has its key.
 SELECT d.process_definition_key, d.deployment_key, d.tenant_id, d.process_id, d.version, d.name, d.version_tag,
        d.resource_name, d.sha256, d.state, to_epoch_ms(d.deployed_at), d.start_form_id, d.start_form_binding,
        d.start_form_version_tag, d.retention_ms, u.running

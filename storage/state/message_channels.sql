@@ -8,7 +8,8 @@ FROM start_subscriptions ORDER BY subscription_key;
 SELECT k.tenant, k.correlation_key, c.subscription_key, c.name, c.process_id, c.interrupting, c.state
 FROM unnest($1::text[], $2::text[]) k(tenant, correlation_key), LATERAL (
     SELECT * FROM channel_subscriptions t
-    WHERE t.slot = slot_of(k.tenant, k.correlation_key) AND t.tenant_id = k.tenant AND md5(t.correlation_key) = md5(k.correlation_key)
+    WHERE t.slot = slot_of(k.tenant, k.correlation_key) AND t.tenant_id = k.tenant
+      AND md5(t.correlation_key) = md5(k.correlation_key)
       AND t.correlation_key = k.correlation_key
     OFFSET 0
 ) c
@@ -19,7 +20,8 @@ ORDER BY c.subscription_key;
 SELECT k.tenant, k.correlation_key, c.process_instance_key, c.process_id
 FROM unnest($1::text[], $2::text[]) k(tenant, correlation_key), LATERAL (
     SELECT * FROM start_locks t
-    WHERE t.slot = slot_of(k.tenant, k.correlation_key) AND t.tenant_id = k.tenant AND md5(t.correlation_key) = md5(k.correlation_key)
+    WHERE t.slot = slot_of(k.tenant, k.correlation_key) AND t.tenant_id = k.tenant
+      AND md5(t.correlation_key) = md5(k.correlation_key)
       AND t.correlation_key = k.correlation_key
     OFFSET 0
 ) c
@@ -32,7 +34,8 @@ SELECT k.tenant, k.correlation_key, c.message_key, c.name, c.message_id, c.deadl
     CASE WHEN pg_column_size(c.variables) <= $4 THEN c.variables::text END, c.given, c.business_id
 FROM unnest($1::text[], $2::text[]) k(tenant, correlation_key), LATERAL (
     SELECT * FROM messages t
-    WHERE t.slot = slot_of(k.tenant, k.correlation_key) AND t.tenant_id = k.tenant AND md5(t.correlation_key) = md5(k.correlation_key)
+    WHERE t.slot = slot_of(k.tenant, k.correlation_key) AND t.tenant_id = k.tenant
+      AND md5(t.correlation_key) = md5(k.correlation_key)
       AND t.correlation_key = k.correlation_key
       AND t.deadline_ms > to_epoch_ms(clock_now())
     LIMIT $3
@@ -46,7 +49,8 @@ SELECT k.tenant, k.correlation_key, c.message_key, c.name, c.message_id, c.deadl
 FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[]) k(tenant, correlation_key, name, process_id, after),
 LATERAL (
     SELECT * FROM messages t
-    WHERE t.slot = slot_of(k.tenant, k.correlation_key) AND t.tenant_id = k.tenant AND md5(t.correlation_key) = md5(k.correlation_key)
+    WHERE t.slot = slot_of(k.tenant, k.correlation_key) AND t.tenant_id = k.tenant
+      AND md5(t.correlation_key) = md5(k.correlation_key)
       AND t.correlation_key = k.correlation_key
       AND md5(t.name) = md5(k.name) AND t.name = k.name AND t.message_key > k.after
       AND t.deadline_ms > to_epoch_ms(clock_now()) AND NOT t.given @> ARRAY[k.process_id]
@@ -60,7 +64,8 @@ SELECT k.tenant, k.correlation_key, c.message_key, c.name, c.message_id, c.deadl
     CASE WHEN pg_column_size(c.variables) <= $5 THEN c.variables::text END, c.given, c.business_id
 FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) k(tenant, correlation_key, name, message_id), LATERAL (
     SELECT * FROM messages t
-    WHERE t.slot = slot_of(k.tenant, k.correlation_key) AND t.tenant_id = k.tenant AND md5(t.correlation_key) = md5(k.correlation_key)
+    WHERE t.slot = slot_of(k.tenant, k.correlation_key) AND t.tenant_id = k.tenant
+      AND md5(t.correlation_key) = md5(k.correlation_key)
       AND t.correlation_key = k.correlation_key
       AND md5(t.message_id) = md5(k.message_id) AND t.message_id = k.message_id AND t.name = k.name
     OFFSET 0
@@ -92,9 +97,9 @@ FROM unnest($1::text[], $2::text[], $3::bigint[]) k(tenant, name, after), LATERA
 ORDER BY c.subscription_key;
 
 -- name: expire
--- Deletes the earliest expired messages, if the term ($3) of the partition has not ended. SKIP LOCKED: it does not wait for a row that a
--- batch is changing. The keys are an array, here and below: a plan that was made for an empty table would join, and later read the whole
--- table.
+-- Deletes the earliest expired messages, if the term ($3) of the partition has not ended. SKIP LOCKED: it does not wait for a
+-- row that a batch is changing. The keys are an array, here and below: a plan that was made for an empty table would join, and
+-- later read the whole table.
 DELETE FROM messages WHERE message_key = ANY (ARRAY(
     SELECT message_key FROM messages
     WHERE partition_id = (SELECT id FROM partitions WHERE id = $1 AND epoch = $3) AND deadline_ms <= to_epoch_ms(clock_now())
@@ -104,11 +109,13 @@ DELETE FROM messages WHERE message_key = ANY (ARRAY(
 -- Deletes a limited number of ended subscriptions, the oldest first. It waits for no other session. $1 is an age, here and in
 -- all purges: a point in time that was read earlier would be wrong if the clock is set before this statement arrives.
 DELETE FROM subscriptions WHERE subscription_key = ANY (ARRAY(
-    SELECT subscription_key FROM subscriptions WHERE ended_at IS NOT NULL AND ended_at < clock_now() - $1::bigint * interval '1 millisecond'
+    SELECT subscription_key FROM subscriptions
+    WHERE ended_at IS NOT NULL AND ended_at < clock_now() - $1::bigint * interval '1 millisecond'
     ORDER BY ended_at LIMIT $2 FOR UPDATE SKIP LOCKED));
 
 -- name: purge_correlations
 -- Deletes a limited number of correlations, the oldest first.
 DELETE FROM message_correlations WHERE message_correlation_key = ANY (ARRAY(
-    SELECT message_correlation_key FROM message_correlations WHERE correlated_at < clock_now() - $1::bigint * interval '1 millisecond'
+    SELECT message_correlation_key FROM message_correlations
+    WHERE correlated_at < clock_now() - $1::bigint * interval '1 millisecond'
     ORDER BY correlated_at LIMIT $2 FOR UPDATE SKIP LOCKED));

@@ -1,5 +1,6 @@
 -- name: fence
--- The first statement of a batch with commands: it raises unless this epoch still owns the partition and the cursor has not moved.
+-- The first statement of a batch with commands: it raises unless this epoch still owns the partition and the cursor has not
+-- moved.
 SELECT fence($1, $2, $3, $4, $5);
 
 -- name: fence_between
@@ -7,8 +8,8 @@ SELECT fence($1, $2, $3, $4, $5);
 SELECT fence_between($1, $2, $3, $4, $5);
 
 -- name: event_log
--- One row for each handled command; each column is a parameter. Events keep their text. A large text is stored in a column without
--- slow compression.
+-- One row for each handled command; each column is a parameter. Events keep their text. A large text is stored in a column
+-- without slow compression.
 INSERT INTO event_log (partition_id, position, seq, root_key, request, events, large_events, rejection, response, version,
     processed_at)
 SELECT $8, x.position, x.seq, x.root_key, x.request,
@@ -33,16 +34,15 @@ INSERT INTO process_instances (process_instance_key, root_key, part_key, parent_
     process_definition_key, process_id, process_version, version_tag, process_name, tenant_id, business_id, tags, depth,
     state, tokens, live, then_, interrupted, request, incidents, started_at, ended_at, work, version, created_position,
     start, start_lock, terminate_after, in_parts, trace)
-SELECT x.key, coalesce(x.root, x.key), coalesce(x.part, x.root, x.key), x.parent, x.caller, x.definition, x.process_id, x.number, x.version_tag, x.name, x.tenant,
-    x.business_id, coalesce(x.tags, '{}'), coalesce(x.depth, 1), x.state, coalesce(x.tokens, '{}'), coalesce(x.live, 0), x.then_,
-    coalesce(x.interrupted, false), x.request, coalesce(x.incidents, 0),
-    from_epoch_ms(x.started_at), from_epoch_ms(x.ended_at), x.work, x.revision, x.position,
-    x.start, x.start_lock, x.terminate_after, coalesce(x.in_parts, 0), x.trace
-FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, parent bigint, caller bigint, definition bigint, process_id text,
-    number int, version_tag text, name text, tenant text, business_id text, tags text[], depth int, state text,
-    tokens json, live int, then_ json, interrupted boolean, request bigint, incidents int, started_at bigint, ended_at bigint, work json,
-    revision bigint, position bigint, start json, start_lock text, terminate_after text[],
-    in_parts int, trace text);
+SELECT x.key, coalesce(x.root, x.key), coalesce(x.part, x.root, x.key), x.parent, x.caller, x.definition, x.process_id, x.number,
+    x.version_tag, x.name, x.tenant, x.business_id, coalesce(x.tags, '{}'), coalesce(x.depth, 1), x.state,
+    coalesce(x.tokens, '{}'), coalesce(x.live, 0), x.then_, coalesce(x.interrupted, false), x.request, coalesce(x.incidents, 0),
+    from_epoch_ms(x.started_at), from_epoch_ms(x.ended_at), x.work, x.revision, x.position, x.start, x.start_lock,
+    x.terminate_after, coalesce(x.in_parts, 0), x.trace
+FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, parent bigint, caller bigint, definition bigint,
+    process_id text, number int, version_tag text, name text, tenant text, business_id text, tags text[], depth int, state text,
+    tokens json, live int, then_ json, interrupted boolean, request bigint, incidents int, started_at bigint, ended_at bigint,
+    work json, revision bigint, position bigint, start json, start_lock text, terminate_after text[], in_parts int, trace text);
 
 -- name: instances
 -- The columns that may change. Only `ended_at` is indexed.
@@ -50,8 +50,8 @@ UPDATE process_instances t
 SET state = x.state, tokens = coalesce(x.tokens, '{}'), live = coalesce(x.live, 0), then_ = x.then_,
     interrupted = coalesce(x.interrupted, false), request = x.request, incidents = coalesce(x.incidents, 0),
     ended_at = from_epoch_ms(x.ended_at), work = x.work, version = x.revision, in_parts = coalesce(x.in_parts, 0)
-FROM json_to_recordset($1) AS x(key bigint, state text, tokens json, live int, then_ json, interrupted boolean, request bigint, incidents int,
-    ended_at bigint, work json, revision bigint, in_parts int)
+FROM json_to_recordset($1) AS x(key bigint, state text, tokens json, live int, then_ json, interrupted boolean, request bigint,
+    incidents int, ended_at bigint, work json, revision bigint, in_parts int)
 WHERE t.process_instance_key = x.key;
 
 -- name: new_elements
@@ -59,14 +59,14 @@ WHERE t.process_instance_key = x.key;
 INSERT INTO element_instances (element_instance_key, root_key, part_key, process_instance_key, scope_key, path,
     process_definition_key, process_id, element_id, element_name, element_type, tenant_id, state, loop_index, tokens, live,
     then_, interrupted, occurred, loop, request, incidents, incident_key, started_at, ended_at, flows)
-SELECT x.key, coalesce(x.root, x.instance), coalesce(x.part, x.root, x.instance), x.instance, coalesce(x.scope, x.instance), coalesce(x.path, ARRAY[x.key, x.instance]),
-    x.definition, x.process_id, x.element, x.name, x.type, x.tenant, x.state, coalesce(x.index, -1), coalesce(x.tokens, '{}'),
-    coalesce(x.live, 0), x.then_, coalesce(x.interrupted, false), x.occurred, x.loop, x.request, coalesce(x.incidents, 0), x.incident,
-    from_epoch_ms(x.started_at),
-    from_epoch_ms(x.ended_at), x.flows
-FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, instance bigint, scope bigint, path bigint[], definition bigint,
-    process_id text, element text, name text, type text, tenant text, state text, index int, tokens json, live int,
-    then_ json, interrupted boolean, occurred json, loop json, request bigint, incidents int, incident bigint, started_at bigint, ended_at bigint, flows text[]);
+SELECT x.key, coalesce(x.root, x.instance), coalesce(x.part, x.root, x.instance), x.instance, coalesce(x.scope, x.instance),
+    coalesce(x.path, ARRAY[x.key, x.instance]), x.definition, x.process_id, x.element, x.name, x.type, x.tenant, x.state,
+    coalesce(x.index, -1), coalesce(x.tokens, '{}'), coalesce(x.live, 0), x.then_, coalesce(x.interrupted, false), x.occurred,
+    x.loop, x.request, coalesce(x.incidents, 0), x.incident, from_epoch_ms(x.started_at), from_epoch_ms(x.ended_at), x.flows
+FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, instance bigint, scope bigint, path bigint[],
+    definition bigint, process_id text, element text, name text, type text, tenant text, state text, index int, tokens json,
+    live int, then_ json, interrupted boolean, occurred json, loop json, request bigint, incidents int, incident bigint,
+    started_at bigint, ended_at bigint, flows text[]);
 
 -- name: elements
 -- The columns that may change.
@@ -74,12 +74,13 @@ UPDATE element_instances t
 SET state = x.state, tokens = coalesce(x.tokens, '{}'), live = coalesce(x.live, 0), then_ = x.then_,
     interrupted = coalesce(x.interrupted, false), request = x.request, incidents = coalesce(x.incidents, 0),
     incident_key = x.incident, loop = x.loop, ended_at = from_epoch_ms(x.ended_at), flows = x.flows
-FROM json_to_recordset($1) AS x(key bigint, state text, tokens json, live int, then_ json, interrupted boolean, request bigint, incidents int,
-    loop json, incident bigint, ended_at bigint, flows text[])
+FROM json_to_recordset($1) AS x(key bigint, state text, tokens json, live int, then_ json, interrupted boolean, request bigint,
+    incidents int, loop json, incident bigint, ended_at bigint, flows text[])
 WHERE t.element_instance_key = x.key;
 
 -- name: ended_elements
--- Bulk end: elements that end identically, such as the inner instances of a long loop. It sets what `elements` sets, without documents.
+-- Bulk end: elements that end identically, such as the inner instances of a long loop. It sets what `elements` sets, without
+-- documents.
 UPDATE element_instances
 SET state = $2, tokens = '{}', live = 0, then_ = NULL, interrupted = false, request = NULL, incidents = 0,
     incident_key = NULL, loop = NULL, ended_at = from_epoch_ms($3), flows = NULL
@@ -87,7 +88,8 @@ WHERE element_instance_key = ANY ($1::bigint[]);
 
 -- name: element_count_changes
 -- Insert-only: a row that every batch updates gets slower with each version while any old snapshot is open.
-INSERT INTO element_count_changes (partition_id, process_definition_key, element_id, bucket, active, completed, canceled, duration_ms)
+INSERT INTO element_count_changes (partition_id, process_definition_key, element_id, bucket, active, completed, canceled,
+    duration_ms)
 SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::smallint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[]);
 
 -- name: new_loop_items
@@ -97,7 +99,8 @@ SELECT x.body, x.index, x.item, x.result
 FROM json_to_recordset($1) AS x(body bigint, index int, item text, result text);
 
 -- name: paged_loop_items
--- For loops over very many items: a row holds many. Each item is read once, and one row for each would delay others by half a second.
+-- For loops over very many items: a row holds many. Each item is read once, and one row for each would delay others by half a
+-- second.
 INSERT INTO paged_loop_items (body_key, first, items) SELECT * FROM unnest($1::bigint[], $2::int[], $3::text[]);
 
 -- name: paged_loop_results
@@ -117,7 +120,8 @@ WHERE t.body_key = x.body AND t.index = x.index;
 -- `value` is JSON text. `normal` is the hash of its normal form, which filters compare, if it is spelled otherwise.
 INSERT INTO variables (variable_key, scope_key, process_instance_key, root_key, tenant_id, name, value, normal_hash)
 SELECT x.key, x.scope, coalesce(x.instance, x.scope), coalesce(x.root, x.scope), x.tenant, x.name, x.value, x.normal
-FROM json_to_recordset($1) AS x(key bigint, scope bigint, instance bigint, root bigint, tenant text, name text, value text, normal uuid);
+FROM json_to_recordset($1) AS x(key bigint, scope bigint, instance bigint, root bigint, tenant text, name text, value text,
+    normal uuid);
 
 -- name: variables
 -- Only the value changes, and with it the hash of its normal form.
@@ -127,18 +131,21 @@ WHERE t.variable_key = x.key;
 
 -- name: new_jobs
 -- `ready` is false if the job ended in the batch that created it. The job statistics are in the same statement.
-WITH made AS (INSERT INTO jobs (job_key, root_key, part_key, process_instance_key, element_instance_key, path, process_definition_key, process_id,
-    process_version, element_id, type, kind, listener_event, listener_index, state, retries, priority, headers, error_code,
-    error_message, business_id, tags, tenant_id, created_at, updated_at, ended_at, ready, available_at, trace)
-SELECT x.key, coalesce(x.root, x.instance), coalesce(x.part, x.root, x.instance), x.instance, x.element, coalesce(x.path, ARRAY[x.element, x.instance]), x.definition,
-    x.process_id, x.number, x.element_id, x.type, coalesce(x.kind, 'BPMN_ELEMENT'), coalesce(x.listener_event, 'UNSPECIFIED'),
-    coalesce(x.listener_index, 0), x.state, x.retries, coalesce(x.priority, 0), coalesce(x.headers, '{}'), x.error_code,
-    x.error_message, x.business_id, coalesce(x.tags, '{}'), x.tenant, from_epoch_ms(x.created_at), from_epoch_ms(x.updated_at), from_epoch_ms(x.ended_at),
+WITH made AS (INSERT INTO jobs (job_key, root_key, part_key, process_instance_key, element_instance_key, path,
+    process_definition_key, process_id, process_version, element_id, type, kind, listener_event, listener_index, state, retries,
+    priority, headers, error_code, error_message, business_id, tags, tenant_id, created_at, updated_at, ended_at, ready,
+    available_at, trace)
+SELECT x.key, coalesce(x.root, x.instance), coalesce(x.part, x.root, x.instance), x.instance, x.element,
+    coalesce(x.path, ARRAY[x.element, x.instance]), x.definition, x.process_id, x.number, x.element_id, x.type,
+    coalesce(x.kind, 'BPMN_ELEMENT'), coalesce(x.listener_event, 'UNSPECIFIED'), coalesce(x.listener_index, 0), x.state,
+    x.retries, coalesce(x.priority, 0), coalesce(x.headers, '{}'), x.error_code, x.error_message, x.business_id,
+    coalesce(x.tags, '{}'), x.tenant, from_epoch_ms(x.created_at), from_epoch_ms(x.updated_at), from_epoch_ms(x.ended_at),
     x.lease = 'ready', from_epoch_ms(x.available_at), x.trace
-FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, instance bigint, element bigint, path bigint[], definition bigint,
-    process_id text, number int, element_id text, type text, kind text, listener_event text, listener_index int,
-    state text, retries int, priority int, headers json, error_code text, error_message text, business_id text,
-    tags text[], tenant text, created_at bigint, updated_at bigint, ended_at bigint, lease text, available_at bigint, trace text)
+FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, instance bigint, element bigint, path bigint[],
+    definition bigint, process_id text, number int, element_id text, type text, kind text, listener_event text,
+    listener_index int, state text, retries int, priority int, headers json, error_code text, error_message text,
+    business_id text, tags text[], tenant text, created_at bigint, updated_at bigint, ended_at bigint, lease text,
+    available_at bigint, trace text)
 RETURNING job_key, tenant_id, type, state, created_at, updated_at)
 INSERT INTO job_count_changes (partition_id, tenant_id, type, worker, status, jobs, last_at)
 SELECT job_key >> 51, tenant_id, type, '', 'CREATED', count(*), max(created_at) FROM made GROUP BY 1, 2, 3
@@ -147,9 +154,9 @@ SELECT job_key >> 51, tenant_id, type, '', CASE state WHEN 'COMPLETED' THEN stat
 FROM made WHERE state IN ('COMPLETED', 'FAILED', 'ERROR_THROWN') GROUP BY 1, 2, 3, 5;
 
 -- name: jobs
--- Only changes, never the cached row: the lease columns belong to activation, and change only if the engine says so. A job that is
--- ready again, or has another priority, may follow younger ones: it is `returned`.
--- A state with a change of the lease is new: the job has just completed or failed.
+-- Only changes, never the cached row: the lease columns belong to activation, and change only if the engine says so. A job that
+-- is ready again, or has another priority, may follow younger ones: it is `returned`. A state with a change of the lease is
+-- new: the job has just completed or failed.
 WITH changed AS (UPDATE jobs t
 SET state = x.state, retries = x.retries, priority = coalesce(x.priority, 0), error_code = x.error_code,
     error_message = x.error_message, updated_at = from_epoch_ms(x.updated_at), ended_at = from_epoch_ms(x.ended_at),
@@ -186,27 +193,30 @@ WHERE t.timer_key = x.key;
 
 -- name: new_timers
 -- By key: of several occurrences in one batch, only the last is pending.
-INSERT INTO timers (timer_key, partition_id, root_key, part_key, process_instance_key, element_instance_key, process_definition_key,
-    process_id, target_element_id, type, due_at_ms, repetitions, cycle, state, tenant_id, created_at, triggered_at, ended_at)
-SELECT x.key, $2, x.root, coalesce(x.part, x.root), x.instance, x.element, x.definition, x.process_id, x.target, x.type, x.due_at, x.repetitions,
-    x.cycle, x.state, x.tenant, from_epoch_ms(x.created_at), from_epoch_ms(x.triggered_at), from_epoch_ms(x.ended_at)
-FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, instance bigint, element bigint, definition bigint, process_id text,
-    target text, type text, due_at bigint, repetitions int, cycle json, state text, tenant text, created_at bigint,
-    triggered_at bigint, ended_at bigint)
+INSERT INTO timers (timer_key, partition_id, root_key, part_key, process_instance_key, element_instance_key,
+    process_definition_key, process_id, target_element_id, type, due_at_ms, repetitions, cycle, state, tenant_id, created_at,
+    triggered_at, ended_at)
+SELECT x.key, $2, x.root, coalesce(x.part, x.root), x.instance, x.element, x.definition, x.process_id, x.target, x.type, x.due_at,
+    x.repetitions, x.cycle, x.state, x.tenant, from_epoch_ms(x.created_at), from_epoch_ms(x.triggered_at),
+    from_epoch_ms(x.ended_at)
+FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, instance bigint, element bigint, definition bigint,
+    process_id text, target text, type text, due_at bigint, repetitions int, cycle json, state text, tenant text,
+    created_at bigint, triggered_at bigint, ended_at bigint)
 ORDER BY x.key;
 
 -- name: new_user_tasks
 -- Tags and business id are copies of the instance's, which never change.
-INSERT INTO user_tasks (user_task_key, root_key, part_key, process_instance_key, element_instance_key, process_definition_key, process_id,
-    process_version, process_name, element_id, name, state, assignee, candidate_groups, candidate_users, due_at, follow_up_at,
-    priority, headers, external_form, form_key, business_id, tags, tenant_id, created_at, ended_at)
-SELECT x.key, x.root, coalesce(x.part, x.root), x.instance, x.element, x.definition, x.process_id, x.number, x.process_name, x.element_id, x.name,
-    x.state, x.assignee, x.groups, x.users, from_epoch_ms(x.due_at), from_epoch_ms(x.follow_up_at), x.priority, x.headers,
-    x.external_form, x.form_key, x.business_id, x.tags, x.tenant, from_epoch_ms(x.created_at), from_epoch_ms(x.ended_at)
-FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, instance bigint, element bigint, definition bigint, process_id text,
-    number int, process_name text, element_id text, name text, state text, assignee text, groups text[], users text[],
-    due_at bigint, follow_up_at bigint, priority int, headers json, external_form text, form_key bigint, business_id text,
-    tags text[], tenant text, created_at bigint, ended_at bigint);
+INSERT INTO user_tasks (user_task_key, root_key, part_key, process_instance_key, element_instance_key, process_definition_key,
+    process_id, process_version, process_name, element_id, name, state, assignee, candidate_groups, candidate_users, due_at,
+    follow_up_at, priority, headers, external_form, form_key, business_id, tags, tenant_id, created_at, ended_at)
+SELECT x.key, x.root, coalesce(x.part, x.root), x.instance, x.element, x.definition, x.process_id, x.number, x.process_name,
+    x.element_id, x.name, x.state, x.assignee, x.groups, x.users, from_epoch_ms(x.due_at), from_epoch_ms(x.follow_up_at),
+    x.priority, x.headers, x.external_form, x.form_key, x.business_id, x.tags, x.tenant, from_epoch_ms(x.created_at),
+    from_epoch_ms(x.ended_at)
+FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, instance bigint, element bigint, definition bigint,
+    process_id text, number int, process_name text, element_id text, name text, state text, assignee text, groups text[],
+    users text[], due_at bigint, follow_up_at bigint, priority int, headers json, external_form text, form_key bigint,
+    business_id text, tags text[], tenant text, created_at bigint, ended_at bigint);
 
 -- name: user_tasks
 -- The columns that users may change, and the end.
@@ -229,8 +239,8 @@ WHERE user_task_key = ANY ($1::bigint[]);
 -- `stage` and `argument` name the work that a resolution runs again.
 INSERT INTO incidents (incident_key, root_key, part_key, process_instance_key, element_instance_key, process_definition_key,
     process_id, element_id, job_key, stage, argument, type, message, state, tenant_id, created_at, resolved_at)
-SELECT x.key, x.root, coalesce(x.part, x.root), x.instance, x.element, x.definition, x.process_id, x.element_id, x.job, x.stage, x.argument, x.type,
-    x.message, x.state, x.tenant, from_epoch_ms(x.created_at), from_epoch_ms(x.resolved_at)
+SELECT x.key, x.root, coalesce(x.part, x.root), x.instance, x.element, x.definition, x.process_id, x.element_id, x.job, x.stage,
+    x.argument, x.type, x.message, x.state, x.tenant, from_epoch_ms(x.created_at), from_epoch_ms(x.resolved_at)
 FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, instance bigint, element bigint, definition bigint,
     process_id text, element_id text, job bigint, stage text, argument json, type text, message text, state text,
     tenant text, created_at bigint, resolved_at bigint);
@@ -266,7 +276,8 @@ WHERE t.process_definition_key = x.key;
 -- name: new_forms
 -- As definitions.
 INSERT INTO forms (form_key, deployment_key, tenant_id, form_id, version, version_tag, resource_name, sha256, state, deployed_at)
-SELECT x.key, x.deployment, x.tenant, x.form_id, x.version, x.version_tag, x.resource, x.sha256, x.state, from_epoch_ms(x.deployed_at)
+SELECT x.key, x.deployment, x.tenant, x.form_id, x.version, x.version_tag, x.resource, x.sha256, x.state,
+    from_epoch_ms(x.deployed_at)
 FROM json_to_recordset($1) AS x(key bigint, deployment bigint, tenant text, form_id text, version int, version_tag text,
     resource text, sha256 text, state text, deployed_at bigint);
 
@@ -281,20 +292,21 @@ WHERE t.form_key = x.key;
 UPDATE definitions_seq SET n = n + 1;
 
 -- name: tell_definitions
--- Deployments are rare, and the caches of all nodes must learn of them at the commit. No other batch notifies, except for moves of slots.
+-- Deployments are rare, and the caches of all nodes must learn of them at the commit. No other batch notifies, except for moves
+-- of slots.
 SELECT pg_notify($2, x::text) FROM json_array_elements($1) AS x;
 
 -- name: new_subscriptions
 -- The subscriptions of elements, in their last state, also those that the batch opened and closed.
-INSERT INTO subscriptions (subscription_key, root_key, part_key, process_instance_key, element_instance_key, process_definition_key,
-    process_id, process_name, process_version, target_element_id, type, kind, name, correlation_key, interrupting, state,
-    business_id, tenant_id, created_at, updated_at, ended_at)
-SELECT x.key, x.root, coalesce(x.part, x.root), x.instance, x.element, x.definition, x.process_id, x.process_name, x.number, x.target, x.type, x.kind,
-    x.name, x.correlation_key, x.interrupting, x.state, x.business_id, x.tenant, from_epoch_ms(x.created_at),
-    from_epoch_ms(x.updated_at), from_epoch_ms(x.ended_at)
-FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, instance bigint, element bigint, definition bigint, process_id text,
-    process_name text, number int, target text, type text, kind text, name text, correlation_key text, interrupting boolean,
-    state text, business_id text, tenant text, created_at bigint, updated_at bigint, ended_at bigint);
+INSERT INTO subscriptions (subscription_key, root_key, part_key, process_instance_key, element_instance_key,
+    process_definition_key, process_id, process_name, process_version, target_element_id, type, kind, name, correlation_key,
+    interrupting, state, business_id, tenant_id, created_at, updated_at, ended_at)
+SELECT x.key, x.root, coalesce(x.part, x.root), x.instance, x.element, x.definition, x.process_id, x.process_name, x.number,
+    x.target, x.type, x.kind, x.name, x.correlation_key, x.interrupting, x.state, x.business_id, x.tenant,
+    from_epoch_ms(x.created_at), from_epoch_ms(x.updated_at), from_epoch_ms(x.ended_at)
+FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, instance bigint, element bigint, definition bigint,
+    process_id text, process_name text, number int, target text, type text, kind text, name text, correlation_key text,
+    interrupting boolean, state text, business_id text, tenant text, created_at bigint, updated_at bigint, ended_at bigint);
 
 -- name: subscriptions
 -- The columns that may change.
@@ -325,7 +337,8 @@ FROM json_to_recordset($1) AS x(key bigint, tenant text, name text, correlation_
     variables json, given text[], business_id text);
 
 -- name: messages
--- Only the list of processes that received it changes, and the deadline of one that is to be erased. It may have expired meanwhile.
+-- Only the list of processes that received it changes, and the deadline of one that is to be erased. It may have expired
+-- meanwhile.
 UPDATE messages t SET given = x.given, deadline_ms = x.deadline
 FROM json_to_recordset($1) AS x(key bigint, given text[], deadline bigint)
 WHERE t.message_key = x.key;
@@ -359,12 +372,13 @@ WHERE t.process_instance_key = x.key AND x.state = 'CLOSED';
 
 -- name: message_correlations
 -- The history of messages. A correlation never changes.
-INSERT INTO message_correlations (message_correlation_key, message_key, subscription_key, name, correlation_key, root_key, process_instance_key,
-    process_definition_key, process_id, business_id, element_id, element_instance_key, tenant_id, correlated_at)
+INSERT INTO message_correlations (message_correlation_key, message_key, subscription_key, name, correlation_key, root_key,
+    process_instance_key, process_definition_key, process_id, business_id, element_id, element_instance_key, tenant_id,
+    correlated_at)
 SELECT x.key, x.message, x.subscription, x.name, x.correlation_key, x.root, x.instance, x.definition, x.process_id, x.business_id,
     x.target, x.element, x.tenant, from_epoch_ms(x.at)
-FROM json_to_recordset($1) AS x(key bigint, message bigint, subscription bigint, name text, correlation_key text, root bigint, instance bigint,
-    definition bigint, process_id text, business_id text, target text, element bigint, tenant text, at bigint);
+FROM json_to_recordset($1) AS x(key bigint, message bigint, subscription bigint, name text, correlation_key text, root bigint,
+    instance bigint, definition bigint, process_id text, business_id text, target text, element bigint, tenant text, at bigint);
 
 -- name: slot_owners
 -- A move of slots: their new owner.

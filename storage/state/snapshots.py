@@ -16,7 +16,7 @@ from vivero.storage.postgres.sql_files import beside
 from vivero.storage.state import load, pages
 
 _sql = beside(__file__)
-_of_tenants = TenantStatements({"instance": _sql["instance"]})
+_of_tenants = TenantStatements(__file__)
 
 ONE_MOMENT = "ISOLATION LEVEL REPEATABLE READ READ ONLY"
 """All statements of the transaction see the same rows."""

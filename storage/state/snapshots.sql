@@ -2,7 +2,8 @@
 -- By primary key: the root and the version of the tree, and how many of its live elements are loaded in parts.
 SELECT i.root_key, root.version, root.in_parts, root.ended_at IS NOT NULL, i.tenant_id
 FROM process_instances i JOIN process_instances root ON root.process_instance_key = i.root_key
-WHERE i.process_instance_key = $1 /* tenants: AND i.tenant_id = ANY ($2::text[]) */;
+WHERE i.process_instance_key = $1
+    -- only tenants: AND i.tenant_id = ANY ($2::text[]);
 
 -- name: live_elements
 -- How many live elements are loaded with a root. Counting stops at the limit.

@@ -9,7 +9,6 @@ are measured before.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Sequence
 from enum import Enum
 from typing import NamedTuple
@@ -19,7 +18,7 @@ import msgspec
 
 from vivero.core.partitions.keys import keys_of
 from vivero.storage.postgres.driver import Call, Connection, QueryResult
-from vivero.storage.postgres.sql_files import Statement, beside, statement
+from vivero.storage.postgres.sql_files import beside
 from vivero.storage.work.scan_bounds import EVERYTHING, ScanStart, Seen
 
 _sql = beside(__file__)
@@ -109,38 +108,10 @@ class Ask(NamedTuple):
     with_token: bool = False
 
 
-_ALL_VARIABLES = re.compile(r"FROM variables\s+WHERE scope_key = ANY \((.*?)\) AND (\$\d)::text\[\] IS NULL")
-_BY_SCOPE_AND_NAME = r"""FROM (SELECT s, n FROM unnest(\1) s, unnest(\2::text[]) n OFFSET 0) wanted
-    JOIN variables ON scope_key = s AND name = n"""
-
-
-def _named(whole: Statement) -> Statement:
-    """The same statement for named variables: each is looked up by scope and name, however many others there are.
-
-    As a condition, names would be filtered, or be looked up among all the variables of that name (`variables_value`).
-    """
-    text, places = _ALL_VARIABLES.subn(_BY_SCOPE_AND_NAME, whole.text)
-    if places != 1:
-        raise ValueError(f"{whole.name} reads variables in {places} places")
-    return statement(f"{whole.name}_named", text, whole.why)
-
-
-_WAITING = re.compile(r", returned AS MATERIALIZED \(.*?\), seen AS MATERIALIZED", re.DOTALL)
-
-
-def _near(whole: Statement, waiting: Statement) -> Statement:
-    """The same statement, which takes the jobs of one partition first."""
-    text, places = _WAITING.subn(lambda _: f", {waiting.text}, seen AS MATERIALIZED", whole.text)
-    if places != 1:
-        raise ValueError(f"{whole.name} finds waiting jobs in {places} places")
-    return statement("activate_near", text, waiting.why)
-
-
-ACTIVATE, ACTIVATE_NAMED = _sql["activate"], _named(_sql["activate"])
-ACTIVATE_SMALL, ACTIVATE_SMALL_NAMED = _sql["activate_small"], _named(_sql["activate_small"])
-ACTIVATE_NEAR = _near(ACTIVATE_SMALL, _sql["waiting_near"])
-ACTIVATE_NEAR_NAMED = _named(ACTIVATE_NEAR)
-ACTIVATED, ACTIVATED_NAMED = _sql["activated_jobs"], _named(_sql["activated_jobs"])
+ACTIVATE, ACTIVATE_NAMED = _sql["activate"], _sql["activate_named"]
+ACTIVATE_SMALL, ACTIVATE_SMALL_NAMED = _sql["activate_small"], _sql["activate_small_named"]
+ACTIVATE_NEAR, ACTIVATE_NEAR_NAMED = _sql["activate_near"], _sql["activate_near_named"]
+ACTIVATED, ACTIVATED_NAMED = _sql["activated_jobs"], _sql["activated_jobs_named"]
 
 
 def at_once(ask: Ask) -> int:

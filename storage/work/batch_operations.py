@@ -16,7 +16,7 @@ from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.sql_files import beside
 
 _sql = beside(__file__)
-_of_tenants = TenantStatements({"status": _sql["status"]})
+_of_tenants = TenantStatements(__file__)
 
 BATCHES_CHANNEL = "vivero_batches"
 """The channel of NOTIFY that tells the owner of partition 1 that a client created or changed a batch."""

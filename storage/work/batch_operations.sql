@@ -14,7 +14,8 @@ SELECT batch_operation_key, body_sha FROM batch_operations WHERE request_key = $
 -- name: status
 -- A batch belongs to all tenants that it may touch: readers must have them all.
 SELECT state, changes, scanned FROM batch_operations
-WHERE batch_operation_key = $1 /* tenants: AND tenants <@ $2::text[] */;
+WHERE batch_operation_key = $1
+    -- only tenants: AND tenants <@ $2::text[];
 
 -- name: change
 -- By a client. It compares the number of changes that was read before: a late call must not undo a newer one.
@@ -25,8 +26,8 @@ WITH changed AS (
 SELECT batch_operation_key, pg_notify($4, '') FROM changed;
 
 -- name: open_operations
--- A limited number, in turns: those with a higher key than the last turn's first, then the others. A suspended batch takes part only
--- while commands of it are in the log.
+-- A limited number, in turns: those with a higher key than the last turn's first, then the others. A suspended batch takes part
+-- only while commands of it are in the log.
 SELECT batch_operation_key, type, state, resource, scan_cursor, scan_at, actor_kind, actor_id, mapping_rules, tenants, processes,
     created_at, actor_provider
 FROM batch_operations b
@@ -42,8 +43,9 @@ SELECT filter FROM batch_operations WHERE batch_operation_key = $1;
 -- name: add_items
 -- The next portion of the scan, with the cursor behind it. It compares the cursor and the epoch, so that no portion comes twice.
 WITH operation AS (
-    UPDATE batch_operations SET scan_cursor = $3, scan_at = $11::timestamptz, scanned = $4, total = total + cardinality($5::bigint[]),
-        state = CASE WHEN $4 THEN 'ACTIVE' ELSE state END, started_at = coalesce(started_at, clock_now())
+    UPDATE batch_operations SET scan_cursor = $3, scan_at = $11::timestamptz, scanned = $4,
+        total = total + cardinality($5::bigint[]), state = CASE WHEN $4 THEN 'ACTIVE' ELSE state END,
+        started_at = coalesce(started_at, clock_now())
     WHERE batch_operation_key = $1 AND state = 'CREATED' AND scan_cursor = $2 AND NOT scanned
         AND EXISTS (SELECT FROM partitions WHERE id = 1 AND epoch = $10)
     RETURNING batch_operation_key, type),
@@ -82,16 +84,18 @@ WHERE batch_operation_key = $1 AND item_key = ANY ($2::bigint[]) AND state = 'AC
 RETURNING item_key;
 
 -- name: mark
--- The positions of commands that are in the log. They are the same, whoever appended them and however often. `ANY`: as in `settle`.
+-- The positions of commands that are in the log. They are the same, whoever appended them and however often. `ANY`: as in
+-- `settle`.
 UPDATE batch_operation_items i SET position = x.position
 FROM unnest($2::bigint[], $3::bigint[]) AS x(item_key, position)
-WHERE i.batch_operation_key = $1 AND i.item_key = ANY ($2::bigint[]) AND i.item_key = x.item_key AND i.state = 'ACTIVE' AND i.position = 0
+WHERE i.batch_operation_key = $1 AND i.item_key = ANY ($2::bigint[]) AND i.item_key = x.item_key AND i.state = 'ACTIVE'
+    AND i.position = 0
     AND EXISTS (SELECT FROM partitions WHERE id = 1 AND epoch = $4);
 
 -- name: settle
--- The ends of items, and the counts of their batch: an item is counted by the statement that ends it, and by no other. An item that
--- may be in the log is never canceled. `ANY`: statistics that do not know the batch promise no items of it. The join alone would then read
--- all of them for each portion.
+-- The ends of items, and the counts of their batch: an item is counted by the statement that ends it, and by no other. An item
+-- that may be in the log is never canceled. `ANY`: statistics that do not know the batch promise no items of it. The join alone
+-- would then read all of them for each portion.
 WITH ended AS (
     UPDATE batch_operation_items i SET state = x.state, error = x.error, processed_at = clock_now()
     FROM unnest($2::bigint[], $3::text[], $4::text[]) AS x(item_key, state, error)
@@ -100,20 +104,23 @@ WITH ended AS (
         AND EXISTS (SELECT FROM partitions WHERE id = 1 AND epoch = $5)
     RETURNING i.state),
 counted AS (
-    SELECT count(*) AS ended, count(*) FILTER (WHERE state = 'COMPLETED') AS completed, count(*) FILTER (WHERE state = 'FAILED') AS failed,
-        count(*) FILTER (WHERE state = 'SKIPPED') AS skipped, count(*) FILTER (WHERE state = 'CANCELED') AS canceled
+    SELECT count(*) AS ended, count(*) FILTER (WHERE state = 'COMPLETED') AS completed,
+        count(*) FILTER (WHERE state = 'FAILED') AS failed, count(*) FILTER (WHERE state = 'SKIPPED') AS skipped,
+        count(*) FILTER (WHERE state = 'CANCELED') AS canceled
     FROM ended)
-UPDATE batch_operations b SET completed = b.completed + c.completed, failed = b.failed + c.failed, skipped = b.skipped + c.skipped,
-    canceled = b.canceled + c.canceled
+UPDATE batch_operations b SET completed = b.completed + c.completed, failed = b.failed + c.failed,
+    skipped = b.skipped + c.skipped, canceled = b.canceled + c.canceled
 FROM counted c WHERE b.batch_operation_key = $1 AND c.ended > 0
 RETURNING c.ended;
 
 -- name: finish
 -- When no item is left. A batch whose items all failed has failed.
 UPDATE batch_operations b SET open = false, ended_at = coalesce(ended_at, clock_now()), state = CASE
-    WHEN state <> 'ACTIVE' THEN state WHEN failed = 0 THEN 'COMPLETED' WHEN failed = total THEN 'FAILED' ELSE 'PARTIALLY_COMPLETED' END
+    WHEN state <> 'ACTIVE' THEN state WHEN failed = 0 THEN 'COMPLETED' WHEN failed = total THEN 'FAILED'
+    ELSE 'PARTIALLY_COMPLETED' END
 WHERE batch_operation_key = $1 AND open AND state IN ('ACTIVE', 'CANCELED', 'FAILED')
-    AND NOT EXISTS (SELECT FROM batch_operation_items i WHERE i.batch_operation_key = b.batch_operation_key AND i.state = 'ACTIVE')
+    AND NOT EXISTS (SELECT FROM batch_operation_items i
+        WHERE i.batch_operation_key = b.batch_operation_key AND i.state = 'ACTIVE')
     AND EXISTS (SELECT FROM partitions WHERE id = 1 AND epoch = $2)
 RETURNING state;
 

@@ -26,8 +26,8 @@ DELETE FROM stuck_timers AS s WHERE NOT EXISTS (
     SELECT FROM timers AS t WHERE t.timer_key = s.timer_key AND t.due_at_ms = s.due_at_ms AND t.state = 'PENDING');
 
 -- name: purge
--- Deletes a limited number of ended timers, the oldest first. Every ended timer has an end, whether it fired or was cancelled. It waits
--- for no other session: the deletion of a tree locks timers in another order.
+-- Deletes a limited number of ended timers, the oldest first. Every ended timer has an end, whether it fired or was cancelled.
+-- It waits for no other session: the deletion of a tree locks timers in another order.
 DELETE FROM timers WHERE timer_key = ANY (ARRAY(
     SELECT timer_key FROM timers WHERE ended_at IS NOT NULL AND ended_at < clock_now() - $1::bigint * interval '1 millisecond'
     ORDER BY ended_at LIMIT $2 FOR UPDATE SKIP LOCKED));

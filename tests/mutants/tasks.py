@@ -581,7 +581,11 @@ TASKS: tuple[Mutant, ...] = (
         "activation: large jobs are shown by the statement that locks them",
         "tests/storage/test_activation.py::test_who_leases_large_jobs_and_does_not_read_the_answer_holds_no_row",
         "storage/work/activation.sql",
-        ("octet_length(value) <= 2000 AND sum(octet_length(name) + octet_length(value)) OVER () <= small_size", "true"),
+        (
+            "octet_length(value) <= 2000\n"
+            "                   AND sum(octet_length(name) + octet_length(value)) OVER () <= small_size",
+            "true",
+        ),
         ("OVER () <= 60000\n", "OVER () <= 600000000\n"),
     ),
     mutant(

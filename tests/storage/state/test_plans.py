@@ -8,7 +8,6 @@ import pytest
 
 from vivero.storage.postgres.plans import BY_INDEX
 from vivero.storage.postgres.sql_files import load
-from vivero.storage.work import activation
 
 STORAGE = Path(__file__).parents[3] / "storage"
 GENERIC_PLANS = 160_000
@@ -23,14 +22,7 @@ CONSUMER = [
     for statement in load(STORAGE / "state" / f"{name}.sql").values()
     if statement.name != "save.definitions_moved"
 ] + [load(STORAGE / "access" / "audit_log.sql")["add"]]
-ACTIVATION = [
-    *(one for one in load(STORAGE / "work" / "activation.sql").values() if one.name != "activation.waiting_near"),
-    activation.ACTIVATE_NEAR,
-    activation.ACTIVATE_NEAR_NAMED,
-    activation.ACTIVATE_NAMED,
-    activation.ACTIVATE_SMALL_NAMED,
-    activation.ACTIVATED_NAMED,
-]
+ACTIVATION = list(load(STORAGE / "work" / "activation.sql").values())
 
 
 @pytest.fixture
