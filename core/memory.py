@@ -54,7 +54,7 @@ class MemoryEngine:
         enabled: frozenset[str] = frozenset(),
         resources: Mapping[str, dict[str, Process]] = {},
     ) -> None:
-        """`enabled`: kinds of `core.bpmn.reading.not_yet` that may be deployed. `resources`: SHA-256 → processes by
+        """`enabled`: kinds of `core.bpmn.reading.report` that may be deployed. `resources`: SHA-256 → processes by
         id, of definitions that the caller puts into the catalogue."""
         self._enabled = enabled
         self.state = State(partition)

@@ -13,7 +13,7 @@ from vivero.config import sections
 from vivero.core import dispatch
 from vivero.core.bpmn.elements.contents import ELEMENTS as ELEMENT_KINDS
 from vivero.core.bpmn.parser import parse
-from vivero.core.bpmn.reading.not_yet import ALL_KINDS
+from vivero.core.bpmn.reading.report import ALL_KINDS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

@@ -12,7 +12,9 @@ import secrets
 from collections.abc import Iterator
 
 from vivero.api.http.origins import is_loopback
-from vivero.api.http.request import Headers
+from vivero.api.http.problems import Problem
+from vivero.api.http.request import Headers, Request
+from vivero.storage.access.identities import Owner
 
 SECURE, PLAIN = "__Host-vivero_session", "vivero_session"
 """The names of the cookie: everywhere, and on loopback without TLS."""
@@ -51,3 +53,11 @@ def host_name(headers: Headers) -> str:
     """The name in the header Host, without the port."""
     value = next((value for name, value in headers if name == b"host"), b"").decode("latin-1")
     return (value.rpartition(":")[0] if ":" in value.rpartition("]")[2] else value).strip("[]")
+
+
+def owner(request: Request) -> Owner:
+    """The user of a request. Raises Problem 403 for clients, tokens and callers without a name."""
+    caller = request.caller
+    if caller.kind != "USER" or caller.provider is None:
+        raise Problem(403, "FORBIDDEN", "Only users have sessions and tokens of their own")
+    return Owner(caller.id, caller.provider)

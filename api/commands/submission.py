@@ -33,7 +33,7 @@ from vivero.core.records.instances import CreateInstance
 from vivero.engine.appender.calls import Append
 from vivero.engine.outcomes.admission import Lost, NotAppended
 from vivero.engine.outcomes.replies import Reply, reply_by
-from vivero.engine.tracing.request import POSITION
+from vivero.engine.tracing.current import POSITION
 from vivero.storage.log import command_log
 from vivero.storage.log.command_log import Appended, CommandOutcome
 

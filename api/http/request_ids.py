@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 
 from vivero.api.http.response import Header
-from vivero.engine.tracing.request import POSITION, REQUEST_ID
+from vivero.engine.tracing.current import POSITION, REQUEST_ID
 
 NAME = b"x-request-id"
 SANE = re.compile(rb"[A-Za-z0-9][A-Za-z0-9._:/+=@-]{0,127}")

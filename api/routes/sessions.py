@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from vivero.api.access.audit import changing
-from vivero.api.access.own import owner
-from vivero.api.access.sessions import digest, session_id
+from vivero.api.access.sessions import digest, owner, session_id
 from vivero.api.http.problems import not_found
 from vivero.api.http.request import Request
 from vivero.api.http.response import Response, iso_datetime, json_response, no_content

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from vivero.api.access.audit import changing
-from vivero.api.access.own import owner
+from vivero.api.access.sessions import owner
 from vivero.api.access.tokens import digest, new_token
 from vivero.api.http.decoding import Body, Violations, decode, decoder
 from vivero.api.http.problems import Problem, invalid_argument, not_found

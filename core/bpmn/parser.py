@@ -76,7 +76,7 @@ def parse(
 ) -> Parsed:
     """Read a BPMN file. `resource` is its name, for the problems.
 
-    `enabled` are kinds of `core.bpmn.reading.not_yet` that are accepted all the same, for tests of unfinished kinds.
+    `enabled` are kinds of `core.bpmn.reading.report` that are accepted all the same, for tests of unfinished kinds.
     """
     report = Report(resource, limits, enabled)
     try:

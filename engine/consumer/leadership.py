@@ -14,7 +14,6 @@ import trio
 
 from vivero.core.rules import TIMER_RULES, TimerRules
 from vivero.engine.cluster.handover import Handover
-from vivero.engine.cluster.partition_names import task_name
 from vivero.engine.consumer.attempts import DATA, Trials, symptom
 from vivero.engine.consumer.observers import CommitObserver, Models
 from vivero.engine.consumer.rejected_commands import MAX_TIMERS, RejectedCommands, Suspected
@@ -22,6 +21,7 @@ from vivero.engine.consumer.settings import ConsumerSettings, ConsumerStats
 from vivero.engine.consumer.term import Term
 from vivero.engine.counters.counts_by_type import CountsByType
 from vivero.engine.supervision.beat import Beat
+from vivero.engine.supervision.children import task_name
 from vivero.engine.supervision.failures import leaves
 from vivero.engine.tracing.tracer import Tracer
 from vivero.storage.cluster import leadership

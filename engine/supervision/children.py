@@ -134,3 +134,9 @@ class Supervised:
             progressing=progressing,
             last_error=self.last_error,
         )
+
+
+def task_name(name: str, partition: int) -> str:
+    """The name of a child or connection of a partition: alone for the first one, which every database has, and with
+    the partition for the others."""
+    return name if partition == 1 else f"{name}-{partition}"

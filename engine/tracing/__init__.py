@@ -2,7 +2,6 @@
 
 w3c       traceparent and tracestate, in and out
 current   the context of the task that runs, for log lines
-request   the request of the task that runs, likewise
 
 Entry: `tracer.Tracer`, `w3c`.
 Imports: nothing of ours.

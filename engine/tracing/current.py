@@ -1,4 +1,4 @@
-"""The trace of the task that runs, so that log lines can name it. Without tracing nobody sets it."""
+"""The trace and the request of the task that runs, so that log lines can name them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ from vivero.engine.tracing.w3c import TraceContext
 
 CURRENT: ContextVar[TraceContext | None] = ContextVar("vivero_trace", default=None)
 """The context of the request or the command that the task works on. Tasks that it starts inherit it."""
+REQUEST_ID: ContextVar[str | None] = ContextVar("vivero_request_id", default=None)
+"""The id that the client gave its request, or that it got here. Tasks that the request starts inherit it."""
+POSITION: ContextVar[int | None] = ContextVar("vivero_position", default=None)
+"""The position of the request's command in the log, once it has one."""
 
 
 @contextmanager

@@ -4,7 +4,7 @@ import pytest
 import structlog
 
 from vivero.api.http.request_ids import RequestIds, identified
-from vivero.engine.tracing.request import POSITION, REQUEST_ID
+from vivero.engine.tracing.current import POSITION, REQUEST_ID
 
 GOOD = ("a", "0", "7f0c-11", "Root=1-67891233-abcdef012345678912345678", "a.b:c/d+e@f_g", "x" * 128)
 BAD = ("", "-a", "a b", "a\tb", "x" * 129, "a\x1b[31m", "ä", "a\u2028b", '{"a":1}', "a,b", "a;b")

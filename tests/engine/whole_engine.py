@@ -8,7 +8,7 @@ import msgspec
 import trio
 
 from vivero.core.bpmn.parser import parse
-from vivero.core.bpmn.reading.not_yet import ALL_KINDS
+from vivero.core.bpmn.reading.report import ALL_KINDS
 from vivero.core.bpmn.resources import read_resource
 from vivero.core.commands.deployments import reference_of
 from vivero.core.records.catalogue import Deploy

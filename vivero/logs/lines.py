@@ -15,8 +15,7 @@ from typing import Any
 
 import structlog
 
-from vivero.engine.tracing.current import trace_id
-from vivero.engine.tracing.request import POSITION, REQUEST_ID
+from vivero.engine.tracing.current import POSITION, REQUEST_ID, trace_id
 from vivero.storage.postgres.errors import told
 
 Event = dict[str, Any]

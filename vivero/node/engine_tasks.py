@@ -17,7 +17,6 @@ from vivero.engine.appender.task import Appender, WorkChannel
 from vivero.engine.batch_operations.settings import BATCH_OPERATIONS_PARTITION
 from vivero.engine.batch_operations.task import BatchOperations
 from vivero.engine.cluster.handovers import Handovers
-from vivero.engine.cluster.partition_names import task_name
 from vivero.engine.cluster.task import Cluster
 from vivero.engine.consumer.leadership import Consumer
 from vivero.engine.counters.counts_by_type import CountsByType
@@ -25,7 +24,7 @@ from vivero.engine.definitions.cache import DefinitionCache
 from vivero.engine.definitions.warm_up import WarmUp
 from vivero.engine.retention.archive.archive import Archive
 from vivero.engine.retention.archive.opening import open_store
-from vivero.engine.supervision.children import Child
+from vivero.engine.supervision.children import Child, task_name
 from vivero.engine.timers.task import Timers
 from vivero.engine.tracing.tracer import Tracer
 from vivero.node.connections import Connections

@@ -16,12 +16,11 @@ from vivero.api.http.origins import Gate
 from vivero.api.http.problems import Problem
 from vivero.api.settings import ApiSettings
 from vivero.web import live_stream
-from vivero.web.answers import as_response
 from vivero.web.console import console_pages, hashed_files
 from vivero.web.console.console_files import ConsoleFiles
 from vivero.web.live import Hub
 from vivero.web.mount import App
-from vivero.web.requests import headers
+from vivero.web.requests import as_response, headers
 from vivero.web.security_headers import COMMON, PAGE_POLICY
 from vivero.web.sign_in import sign_in_pages
 from vivero.web.sign_in.sign_in_pages import SignIn

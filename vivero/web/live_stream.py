@@ -10,10 +10,9 @@ from quart_trio import QuartTrio
 
 from vivero.api.access.authentication import Authenticator
 from vivero.api.http.problems import Problem, bad_request
-from vivero.web.answers import as_response
 from vivero.web.live import MAX_TOPIC, MAX_TOPICS, Hub, TooManyStreams
 from vivero.web.mount import PREFIX
-from vivero.web.requests import address, headers
+from vivero.web.requests import address, as_response, headers
 
 RETRY_AFTER = (b"retry-after", b"5")
 HEADERS = {"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no"}

@@ -1,7 +1,7 @@
 """The table of contents: every element of BPMN 2.0 and what becomes of it.
 
 The parser reads the elements in `ELEMENTS` and the definitions in `core.bpmn.events.EVENTS`. The engine executes
-them, except for the kinds in `core.bpmn.reading.not_yet`. Elements in `NOT_YET` and `PARTS_NOT_YET` are problems, each
+them, except for the kinds in `core.bpmn.reading.report`. Elements in `NOT_YET` and `PARTS_NOT_YET` are problems, each
 with its reason, and so is an element in none of these tables. The elements in the `ACCEPTED` sets have no meaning for
 execution. A new element is one more entry in `ELEMENTS`, and one fewer below.
 `docs/bpmn-support.md` explains the same table to readers.

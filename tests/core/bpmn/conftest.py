@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from vivero.core.bpmn.parser import Parsed, parse
-from vivero.core.bpmn.reading.not_yet import ALL_KINDS
+from vivero.core.bpmn.reading.report import ALL_KINDS
 
 MODELS = Path(__file__).parents[2] / "models"
 

@@ -9,7 +9,7 @@ import pytest
 
 from vivero.core.bpmn import events
 from vivero.core.bpmn.elements import contents
-from vivero.core.bpmn.reading import extensions, not_yet
+from vivero.core.bpmn.reading import extensions, report
 from vivero.core.bpmn.reading.draft import Place
 from vivero.core.bpmn.reading.xml import LIMITS
 
@@ -54,7 +54,7 @@ def test_every_executed_extension_is_documented():
 
 def test_what_is_not_executed_yet_is_documented_with_its_reason():
     documented = {row[0].strip("`"): row[1] for row in rows("Read, and not executed yet") if row[0].startswith("`")}
-    assert documented == not_yet.NOT_EXECUTABLE_YET
+    assert documented == report.NOT_EXECUTABLE_YET
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from vivero.core.bpmn.model import ErrorEvent, EscalationEvent, LinkEvent, SignalEvent, TerminateEvent
 from vivero.core.bpmn.parser import parse
-from vivero.core.bpmn.reading.not_yet import ALL_KINDS, NOT_EXECUTABLE_YET
+from vivero.core.bpmn.reading.report import ALL_KINDS, NOT_EXECUTABLE_YET
 
 S = '<startEvent id="s" />'
 

@@ -23,7 +23,7 @@ from vivero.core.bpmn.model import (
     TimerEvent,
 )
 from vivero.core.bpmn.parser import Parsed, parse
-from vivero.core.bpmn.reading.not_yet import ALL_KINDS
+from vivero.core.bpmn.reading.report import ALL_KINDS
 
 RUNS = int(os.environ.get("BPMN_FUZZ_RUNS", "100"))
 PIECES = [

@@ -9,8 +9,7 @@ import pytest
 import structlog
 
 from vivero import logs
-from vivero.engine.tracing.current import CURRENT
-from vivero.engine.tracing.request import POSITION, REQUEST_ID
+from vivero.engine.tracing.current import CURRENT, POSITION, REQUEST_ID
 from vivero.engine.tracing.w3c import TraceContext
 from vivero.logs import lines
 from vivero.logs.levels import Named
