@@ -60,10 +60,11 @@ test: install    ## run the tests, six to ten minutes on two cores (WORKERS=0: i
 test-long: install ## run the long and random tests, at most fourteen minutes on two cores
 	$(PYTEST) -m long $(ARGS)
 
-check: install   ## formatting, lint and types
+check: install   ## formatting, lint and types, of the console too if it is installed
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/python console/build.py --check
 
 map: install     ## write the table of folders in ARCHITECTURE.md from the docstrings of the packages
 	$(BIN)/python -m tests.doors
@@ -71,6 +72,7 @@ map: install     ## write the table of folders in ARCHITECTURE.md from the docst
 format: install  ## rewrite the code in the project's format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+	$(BIN)/python console/build.py --format
 
 bench: install   ## run the usual benchmarks (under three minutes; ARGS=timers, messages: more; ARGS="--url http://…": a server that runs)
 	@$(BIN)/python -m benchmarks $(ARGS)

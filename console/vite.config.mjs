@@ -14,7 +14,8 @@ const files = (folder) => readdirSync(folder).map((name) => join(folder, name)).
 function licences(root) {
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
   const sections = Object.entries(lock.packages).filter(([path, entry]) => path && !entry.dev).map(([path, entry]) => {
-    const folder = join(root, path), file = readdirSync(folder).find((name) => /^(licen[cs]e|copying)/i.test(name));
+    const folder = join(root, path);
+    const file = readdirSync(folder).find((name) => /^(licen[cs]e|copying)/i.test(name));
     const head = `${path.replace(/^.*node_modules\//, '')} ${entry.version} (${entry.license ?? 'see below'})`;
     return `${head}\n${'-'.repeat(head.length)}\n\n${file ? readFileSync(join(folder, file), 'utf8').trim() : 'The package has no file with its licence.'}\n`;
   });
@@ -43,8 +44,9 @@ function needed(bundle, name, found = new Set()) {
 function preloads() {
   return {
     name: 'preloads',
-    generateBundle(options, bundle) {
-      const chunks = Object.values(bundle).filter((one) => one.type === 'chunk'), first = needed(bundle, chunks.find((one) => one.isEntry).fileName);
+    generateBundle(_options, bundle) {
+      const chunks = Object.values(bundle).filter((one) => one.type === 'chunk');
+      const first = needed(bundle, chunks.find((one) => one.isEntry).fileName);
       const chunkOf = (source) => chunks.find((one) => one.moduleIds.some((id) => new RegExp(`/src/${source}\\.tsx?$`).test(id))).fileName;
       const files = (sources) => [...new Set(sources.flatMap((source) => [...needed(bundle, chunkOf(source))]))].filter((name) => !first.has(name));
       const source = JSON.stringify(Object.fromEntries(Object.entries(AHEAD).map(([place, sources]) => [place, files(sources)])), null, 1);

@@ -15,10 +15,13 @@ export type CanvasProps = {
 export const warmUp = (): void => void import('./diagram.ts').catch(() => {});
 
 export function Canvas({ xml, marks, badges, selected, onSelect, heat = null, travel = null, names, past }: CanvasProps) {
-  const host = useRef<HTMLDivElement>(null), diagram = useSignal<Diagram | null>(null), failed = useSignal<string | null>(null);
+  const host = useRef<HTMLDivElement>(null);
+  const diagram = useSignal<Diagram | null>(null);
+  const failed = useSignal<string | null>(null);
   const module = useSignal<typeof import('./diagram.ts') | null>(null);
   useLayoutEffect(() => {
-    let made: Diagram | undefined, gone = false;
+    let made: Diagram | undefined;
+    let gone = false;
     const words = { diagram: t('diagram'), active: t('n.active'), incident: t('n.incidents'), completed: t('n.completed') };
     failed.value = null;
     import('./diagram.ts').then(async (loaded) => {

@@ -85,7 +85,8 @@ function reachable(shapes: Shape[], services: Services, onSelect: (id: string) =
 }
 
 function drawHeat(layer: SVGGElement, counts: ReadonlyMap<string, number>, registry: Registry): void {
-  const most = Math.max(1, ...counts.values()), r = 16;
+  const most = Math.max(1, ...counts.values());
+  const r = 16;
   layer.style.filter = 'blur(14px)';
   layer.style.mixBlendMode = 'var(--heat-blend)';
   for (const [id, n] of counts) {

@@ -2,12 +2,14 @@
 export type Point = { x: number; y: number };
 export type Box = Point & { width: number; height: number };
 
-const MARGIN = 28, LARGEST = 1.4;
+const MARGIN = 28;
+const LARGEST = 1.4;
 
 /** The part of the diagram to show, so that `inner` is whole in a canvas of the size of `outer`, with room for badges. */
 export function fitted(inner: Box, outer: { width: number; height: number }): Box {
   const scale = Math.min(outer.width / (inner.width + 2 * MARGIN), outer.height / (inner.height + 2 * MARGIN), LARGEST);
-  const width = outer.width / scale, height = outer.height / scale;
+  const width = outer.width / scale;
+  const height = outer.height / scale;
   return { x: inner.x + inner.width / 2 - width / 2, y: inner.y + inner.height / 2 - height / 2, width, height };
 }
 

@@ -45,7 +45,8 @@ function leave(draft: Draft, key: string, state: State): void {
 }
 
 function setVariable(draft: Draft, event: LogEvent, value: string): void {
-  const scope = text(event.scope), name = text(event.name);
+  const scope = text(event.scope);
+  const name = text(event.name);
   draft.variables.set(`${scope}/${name}`, { name, value, scope, fresh: false });
 }
 
@@ -58,11 +59,14 @@ function sizeOf(draft: Draft, event: LogEvent): number {
 
 const APPLY: Record<string, (draft: Draft, event: LogEvent) => void> = {
   InstanceCreated(draft, event) {
-    const key = text(event.key), above = event.parent == null ? null : text(event.parent);
+    const key = text(event.key);
+    const above = event.parent == null ? null : text(event.parent);
     draft.elements.set(key, { key, id: text(event.processId), instance: key, above, kind: 'PROCESS', state: 'active', open: 0 });
   },
   ElementActivating(draft, event) {
-    const key = text(event.key), above = text(event.scope), instance = draft.elements.get(above)?.instance ?? above;
+    const key = text(event.key);
+    const above = text(event.scope);
+    const instance = draft.elements.get(above)?.instance ?? above;
     draft.elements.set(key, { key, id: text(event.element), instance, above, kind: text(event.subjectType), state: 'active', open: 0 });
   },
   ElementCompleted(draft, event) {
@@ -79,7 +83,8 @@ const APPLY: Record<string, (draft: Draft, event: LogEvent) => void> = {
   },
   LoopResultSet(draft, event) { setVariable(draft, event, `[${(draft.results.get(text(event.body)) ?? []).join(',')}]`); },
   IncidentRaised(draft, event) {
-    const key = text(event.key), element = text(event.element);
+    const key = text(event.key);
+    const element = text(event.element);
     draft.incidents.set(key, { key, element, elementId: draft.elements.get(element)?.id ?? '', type: text(event.subjectType), message: text(event.message) });
     addOpen(draft, element, 1);
   },
@@ -112,7 +117,8 @@ export function fold(steps: readonly Step[], instance: string, upto = steps.leng
     const { event } = steps[i]!;
     APPLY[event.type]?.(draft, event);
   }
-  const last = steps[upto - 1]?.event, mine = (key: string): boolean => draft.elements.get(key)?.instance === instance;
+  const last = steps[upto - 1]?.event;
+  const mine = (key: string): boolean => draft.elements.get(key)?.instance === instance;
   const fresh = last?.type === 'VariableSet' || last?.type === 'LoopResultSet' ? draft.variables.get(`${text(last.scope)}/${text(last.name)}`) : undefined;
   if (fresh) fresh.fresh = true;
   return { marks: marked(draft), elements: draft.elements, variables: only(draft.variables, ({ scope }) => mine(scope)), incidents: only(draft.incidents, ({ element }) => mine(element)) };

@@ -7,7 +7,8 @@ import { clock } from '../lib/time.ts';
 import type { Shown, Step, View } from './fold.ts';
 import { elementOf, lookOf, subjectOf } from './words.ts';
 
-const TICKS = 400, ROWS = 300;
+const TICKS = 400;
+const ROWS = 300;
 
 type ScrubberProps = {
   shown: Shown[]; at: number | null; view: View; name: (id: string) => string; more: boolean;
@@ -26,7 +27,8 @@ function Ticks({ shown }: { shown: Step[] }) {
 function useInSight(place: number) {
   const list = useRef<HTMLOListElement>(null);
   useEffect(() => {
-    const ol = list.current, row = ol?.querySelector<HTMLElement>('.now');
+    const ol = list.current;
+    const row = ol?.querySelector<HTMLElement>('.now');
     if (!ol || !row) return;
     const top = row.offsetTop - ol.offsetTop;
     if (top < ol.scrollTop || top + row.offsetHeight > ol.scrollTop + ol.clientHeight) ol.scrollTop = top - ol.clientHeight + row.offsetHeight + 8;
@@ -44,7 +46,8 @@ export function Scrubber({ shown, at, view, name, more, onAt, onSelect }: Scrubb
   const now = shown[place - 1];
   if (!now) return <section class="timeline" aria-label={t('history')}><p class="dim pad">{t('history.none')}</p></section>;
   const line = (step: Step) => `${t(lookOf(step.event).word)} ${subjectOf(step.event, view, name)}`;
-  const from = Math.max(0, Math.min(place - ROWS / 2, last - ROWS)), rows = shown.slice(from, from + ROWS);
+  const from = Math.max(0, Math.min(place - ROWS / 2, last - ROWS));
+  const rows = shown.slice(from, from + ROWS);
   return <section class="timeline" aria-label={t('history')}>
     <div class="bar">
       <button type="button" aria-label={t('history.previous')} disabled={place <= 1} onClick={() => to(place - 1)}>‹</button>
@@ -56,7 +59,8 @@ export function Scrubber({ shown, at, view, name, more, onAt, onSelect }: Scrubb
     </div>
     <ol class="events" ref={list} aria-label={t('history.events')} tabIndex={0}>
       {rows.map((step, i) => {
-        const n = from + i + 1, look = lookOf(step.event);
+        const n = from + i + 1;
+        const look = lookOf(step.event);
         return <li key={n} class={n === place ? 'now' : n > place ? 'later' : ''}>
           <button type="button" onClick={() => { to(n); const id = elementOf(step.event, view); if (id) onSelect(id); }}>
             <span class={`ico ${look.tone}`} aria-hidden="true">{look.icon}</span><time>{clock(step.at)}</time><b class={look.tone}>{t(look.word)}</b><span class="what">{subjectOf(step.event, view, name)}</span><code title={step.position}>{shortPosition(step.position)}</code>

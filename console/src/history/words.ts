@@ -51,7 +51,8 @@ export function subjectOf(event: LogEvent, view: View, name: (id: string) => str
   if (event.type === 'InstanceCreated') return `${text(event.name) || text(event.processId)} v${text(event.version)}`;
   if (event.type === 'LoopResultSet') return text(event.name);
   if (event.type === 'VariableSet') return cut(`${text(event.name)} = ${text(event.value)}`);
-  const element = elementOf(event, view), place = element ? name(element) : '';
+  const element = elementOf(event, view);
+  const place = element ? name(element) : '';
   const more = event.type === 'IncidentRaised' ? text(event.message) : event.type === 'JobCreated' ? text(event.subjectType) : text(event.errorMessage ?? event.message ?? '');
   return cut([place, more].filter(Boolean).join(' · '));
 }

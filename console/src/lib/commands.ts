@@ -31,7 +31,8 @@ export type Outcome<T> = { answer: Answer<T> | null; problem: Problem | null };
 
 /** Send commands one after another, and tell the outcome under `label`. `quietly`: a problem with this status is not told. */
 export async function attempt<T = unknown>(label: string, commands: readonly Command[], quietly?: number): Promise<Outcome<T>> {
-  let answer: Answer<T> | null = null, ms = 0;
+  let answer: Answer<T> | null = null;
+  let ms = 0;
   try {
     for (const command of commands) {
       answer = await send<T>(command);
@@ -72,7 +73,9 @@ export const asCli = (commands: readonly Command[]): (string | null)[] =>
 
 /** A position for people: its number in its partition; beyond the first, with the partition. */
 export function shortPosition(position: string): string {
-  const whole = BigInt(position), partition = whole >> 51n, number = whole & ((1n << 51n) - 1n);
+  const whole = BigInt(position);
+  const partition = whole >> 51n;
+  const number = whole & ((1n << 51n) - 1n);
   return partition > 1n ? `${partition}/${number}` : String(number);
 }
 

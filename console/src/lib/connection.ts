@@ -1,7 +1,8 @@
 // Whether the server answers. While it is away, the console asks for it again and again, and then reads everything anew.
 import { signal } from '@preact/signals';
 
-const FIRST_MS = 1000, SLOWEST_MS = 10_000;
+const FIRST_MS = 1000;
+const SLOWEST_MS = 10_000;
 
 /** The server, or the database behind it, cannot be reached. */
 export const away = signal(false);

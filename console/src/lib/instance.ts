@@ -19,7 +19,8 @@ export function instanceOf(key: string, abort?: AbortSignal): Promise<Instance> 
 }
 
 export async function presentOf(key: string, abort?: AbortSignal, itself: Promise<Instance> = instanceOf(key, abort)): Promise<Now> {
-  const path = pathOf(key), of = { processInstanceKey: key };
+  const path = pathOf(key);
+  const of = { processInstanceKey: key };
   const [instance, statistics, flows, incidents, variables, jobs, callers] = await Promise.all([
     itself,
     get<{ items: Statistics[] }>(`${path}/statistics/element-instances`, abort),

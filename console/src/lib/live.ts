@@ -4,7 +4,10 @@ import { effect, signal } from '@preact/signals';
 import { checkSession } from './api.ts';
 import { onReturn } from './connection.ts';
 
-const POLL_MS = 5000, PACE_MS = 1000, RETRY_MS = 15_000, RESTART_MS = 3000;
+const POLL_MS = 5000;
+const PACE_MS = 1000;
+const RETRY_MS = 15_000;
+const RESTART_MS = 3000;
 type View = { topics: readonly string[]; read: () => void | Promise<void>; last: number; due: number | null };
 
 /** Whether views follow the server. The user may pause them to read in peace. */
@@ -13,7 +16,10 @@ export const following = signal(true);
 export const source = signal<'stream' | 'polling'>('polling');
 
 const views = new Set<View>();
-let stream: EventSource | null = null, opened = '', settle: number | undefined, retry: number | undefined;
+let stream: EventSource | null = null;
+let opened = '';
+let settle: number | undefined;
+let retry: number | undefined;
 
 function refresh(view: View): void {
   if (view.due !== null || !following.peek() || document.hidden) return;
@@ -40,11 +46,15 @@ function close(): void {
 
 function connect(): void {
   const topics = wanted();
-  if (document.hidden || !following.peek() || !topics) return close();
+  if (document.hidden || !following.peek() || !topics) {
+    close();
+    return;
+  }
   if (stream && opened === topics) return;
   close();
   opened = topics;
-  const made = (stream = new EventSource(`/console/live?${topics}`));
+  const made = new EventSource(`/console/live?${topics}`);
+  stream = made;
   made.onopen = () => { source.value = 'stream'; };
   made.onmessage = hinted;
   made.addEventListener('bye', () => later(made, RESTART_MS));

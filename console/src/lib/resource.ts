@@ -26,14 +26,18 @@ function taken<T>(key: string): Promise<T> | undefined {
 
 /** `key` names what is loaded: another key loads anew, and an empty key loads nothing. `topics`: the hints that concern it. */
 export function useResource<T>(key: string, load: (abort: AbortSignal) => Promise<T>, topics: readonly string[] = []): Resource<T> {
-  const data = useSignal<T | undefined>(undefined), problem = useSignal<Problem | null>(null), loading = useSignal(true);
+  const data = useSignal<T | undefined>(undefined);
+  const problem = useSignal<Problem | null>(null);
+  const loading = useSignal(true);
   const again = useSignal<() => void>(() => {});
   useLayoutEffect(() => { // not after the next frame: the server can answer while the browser paints
     if (!key) { loading.value = false; return; }
-    let abort = new AbortController(), gone = false;
+    let abort = new AbortController();
+    let gone = false;
     const run = async (): Promise<void> => {
       abort.abort();
-      const mine = (abort = new AbortController());
+      const mine = new AbortController();
+      abort = mine;
       loading.value = true;
       try {
         const found = await (taken<T>(key) ?? load(mine.signal));

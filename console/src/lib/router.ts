@@ -46,7 +46,8 @@ export function put(values: Values, replace = true): void {
 
 /** The values of a pattern such as `/instances/:key` in a path; null if it does not match. */
 export function match(pattern: string, text: string): Record<string, string> | null {
-  const wanted = pattern.split('/'), given = text.split('/');
+  const wanted = pattern.split('/');
+  const given = text.split('/');
   if (wanted.length !== given.length) return null;
   const found: Record<string, string> = {};
   for (const [i, part] of wanted.entries()) {

@@ -28,7 +28,8 @@ export function duration(ms: number): string {
   if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
   const i = UNITS.findIndex(([, size]) => ms >= size);
-  const [unit, size] = UNITS[i]!, next = UNITS[i + 1];
+  const [unit, size] = UNITS[i]!;
+  const next = UNITS[i + 1];
   const rest = next ? Math.floor((ms % size) / next[1]) : 0;
   return `${Math.floor(ms / size)} ${unit}${next && rest ? ` ${rest} ${next[0]}` : ''}`;
 }

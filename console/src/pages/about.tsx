@@ -11,7 +11,8 @@ import { DensityChoice, ThemeChoice } from '../parts/shell.tsx';
 type Topology = { gatewayVersion: string; clusterId: string | null; brokers: { version: string }[] };
 
 export function About() {
-  const topology = useResource('topology', (abort) => get<Topology>('/v2/topology', abort)).data.value, me = whoami.value;
+  const topology = useResource('topology', (abort) => get<Topology>('/v2/topology', abort)).data.value;
+  const me = whoami.value;
   return <><Head title={t('nav.about')} />
     <div class="stack narrow">
       <dl><dt>Vivero</dt><dd>{topology?.brokers[0]?.version ?? '…'}</dd><dt>{t('about.api')}</dt><dd>{topology?.gatewayVersion ?? '…'}</dd><dt>{t('about.cluster')}</dt><dd><code>{topology?.clusterId ?? '…'}</code></dd>

@@ -19,7 +19,8 @@ import { State } from '../parts/state.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 
-const TOPIC = ['@batches'], READ_MS = 1000;
+const TOPIC = ['@batches'];
+const READ_MS = 1000;
 
 /** What a batch does, in words. Types that the console does not know keep their names. */
 export const kindOf = (type: string): string => {
@@ -28,7 +29,9 @@ export const kindOf = (type: string): string => {
 };
 
 function Progress({ batch }: { batch: Batch }) {
-  const total = batch.operationsTotalCount, done = ended(batch), label = t('batch.progress', { done: number(done), total: number(total) });
+  const total = batch.operationsTotalCount;
+  const done = ended(batch);
+  const label = t('batch.progress', { done: number(done), total: number(total) });
   return <span class="row"><progress aria-label={label} {...(batch.state !== 'CREATED' && { max: Math.max(total, 1), value: total ? done : 1 })} /><span class="number">{label}</span></span>;
 }
 
@@ -67,7 +70,8 @@ const pauseOf = (batch: Batch): [Command, Key] => batch.state === 'SUSPENDED' ? 
 
 function Actions({ batch }: { batch: Batch }) {
   if (!isOpen(batch)) return null;
-  const leaving = useSignal(false), [command, label] = pauseOf(batch);
+  const leaving = useSignal(false);
+  const [command, label] = pauseOf(batch);
   return <>
     <Act need={UPDATE_BATCH} {...(batch.state === 'SUSPENDED' && { class: 'primary' })} onClick={() => void perform(t(label), command)}>{t(label)}</Act>
     <Act need={UPDATE_BATCH} onClick={() => { leaving.value = true; }}>{t('batch.cancelRest')} …</Act>
@@ -86,7 +90,8 @@ function useProgress(batch: Batch | undefined, read: () => void): void {
 }
 
 export function BatchPage({ id }: { id: string }) {
-  const found = useResource<Batch>(`batch ${id}`, (abort) => get(`/v2/batch-operations/${encodeURIComponent(id)}`, abort), TOPIC), batch = found.data.value;
+  const found = useResource<Batch>(`batch ${id}`, (abort) => get(`/v2/batch-operations/${encodeURIComponent(id)}`, abort), TOPIC);
+  const batch = found.data.value;
   useProgress(batch, found.reload);
   return <>
     <Head title={<>{batch ? kindOf(batch.batchOperationType) : t('nav.batches')} {batch && <State of={batch.state} />}</>} crumbs={<a href={href('/batches')}>{t('nav.batches')}</a>} actions={batch && <Actions batch={batch} />} />

@@ -10,7 +10,9 @@ import { ActionDialog } from '../parts/action.tsx';
 type Answer = { batchOperation?: { batchOperationKey: string } | null } | '';
 
 function Delete({ definition, onClose }: { definition: Definition; onClose: () => void }) {
-  const history = useSignal(false), lack = lackOf(DELETE_INSTANCE, definition.processDefinitionId), title = `${t('definition.delete')} v${definition.version}`;
+  const history = useSignal(false);
+  const lack = lackOf(DELETE_INSTANCE, definition.processDefinitionId);
+  const title = `${t('definition.delete')} v${definition.version}`;
   const deleted = (answer: unknown) => { const batch = (answer as Answer) && (answer as Exclude<Answer, ''>).batchOperation; if (batch) go(href(`/batches/${batch.batchOperationKey}`)); };
   return <ActionDialog title={title} button={t('delete')} danger onClose={onClose} onDone={deleted}
     commands={[{ method: 'POST', path: `/v2/resources/${definition.processDefinitionKey}/deletion`, ...(history.value && { body: { deleteHistory: true } }) }]}>

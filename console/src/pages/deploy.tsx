@@ -21,7 +21,8 @@ type Deployed = { deployments: { processDefinition: { processDefinitionId: strin
 type Outcome = { command: Command; files: File[]; texts: Map<string, string>; done: Deployed | null; problem: Problem | null };
 
 async function deploy(files: File[], tenant: { tenantId?: string }): Promise<Outcome> {
-  const body = new FormData(), started = performance.now();
+  const body = new FormData();
+  const started = performance.now();
   for (const file of files) body.append('resources', file, file.name);
   if (tenant.tenantId) body.append('tenantId', tenant.tenantId);
   const command: Command = { method: 'POST', path: '/v2/deployments', body, ...(!tenant.tenantId && { cli: `deploy ${files.map((file) => argument(file.name)).join(' ')}` }) };
@@ -40,8 +41,10 @@ async function deploy(files: File[], tenant: { tenantId?: string }): Promise<Out
 const badges: Badges = (mark) => ({ left: null, right: mark.incidents ? { text: '!', tone: 'bad' } : null });
 
 function Problems({ located, texts }: { located: Located[]; texts: Map<string, string> }) {
-  const selected = useSignal<string | null>(null), first = located.find((one) => one.element) ?? located.find((one) => !one.file.endsWith('.form')) ?? located[0]!;
-  const of = located.filter((one) => one.file === first.file), xml = texts.get(first.file);
+  const selected = useSignal<string | null>(null);
+  const first = located.find((one) => one.element) ?? located.find((one) => !one.file.endsWith('.form')) ?? located[0]!;
+  const of = located.filter((one) => one.file === first.file);
+  const xml = texts.get(first.file);
   const marks = useComputed<Marks>(() => ({ ...NOTHING, elements: new Map(of.filter((one) => one.element).map((one) => [one.element!, { active: 0, incidents: 1, completed: 0, canceled: 0 }])) })).value;
   return <div class="problems">
     <ol class="groups" aria-label={t('deploy.problems')}>{located.map((one, i) => <li key={i} class="group"><div class="about"><p class="kind"><b>{one.file}</b>{one.line && <> · {t('deploy.line', { n: one.line })}</>}{one.element && <> · <button type="button" class="link" onClick={() => { selected.value = one.element; }}>{one.element}</button></>}</p><p class="message">{one.text}</p></div></li>)}</ol>
@@ -57,7 +60,10 @@ function Done({ done }: { done: Deployed }) {
 }
 
 export function Deploy() {
-  const outcome = useSignal<Outcome | null>(null), busy = useSignal(false), tenant = useSignal(''), lack = lackOf(DEPLOY);
+  const outcome = useSignal<Outcome | null>(null);
+  const busy = useSignal(false);
+  const tenant = useSignal('');
+  const lack = lackOf(DEPLOY);
   const take = async (list: readonly File[]) => {
     if (!list.length || lack) return;
     busy.value = true;
@@ -69,7 +75,8 @@ export function Deploy() {
     dropped.value = [];
     void take(files);
   });
-  const found = outcome.value, located = found?.problem ? problemsOf(found.problem.detail) : [];
+  const found = outcome.value;
+  const located = found?.problem ? problemsOf(found.problem.detail) : [];
   return <div class="deploy">
     <Head title={t('nav.deploy')} />
     <label class={dragging.value ? 'drop over' : 'drop'}><b>{busy.value ? t('loading') : t('deploy.drop')}</b><span class="dim">{t('deploy.note')}</span>

@@ -12,8 +12,12 @@ import { Head } from '../parts/head.tsx';
 type Evaluated = { result: unknown; warnings: { message?: string }[] | string[] };
 
 export function Feel() {
-  const expression = useSignal(query.value.get('expression') ?? ''), context = useSignal(''), outcome = useSignal<Evaluated | Problem | null>(null);
-  const scope = query.value.get('scope') ?? '', found = variablesOf(context.value), text = expression.value.startsWith('=') ? expression.value : `=${expression.value}`;
+  const expression = useSignal(query.value.get('expression') ?? '');
+  const context = useSignal('');
+  const outcome = useSignal<Evaluated | Problem | null>(null);
+  const scope = query.value.get('scope') ?? '';
+  const found = variablesOf(context.value);
+  const text = expression.value.startsWith('=') ? expression.value : `=${expression.value}`;
   const request: Command = { method: 'POST', path: '/v2/expression/evaluation', body: { expression: text, ...(scope ? { scopeKey: scope } : { variables: found.value ?? {} }) }, ...(!scope && { cli: `feel ${argument(text.slice(1))}${context.value.trim() && ` --context ${argument(JSON.stringify(found.value ?? {}))}`}` }) };
   const evaluate = async (event: Event) => {
     event.preventDefault();

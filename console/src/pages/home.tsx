@@ -20,7 +20,8 @@ type Found = {
 };
 
 async function load(abort: AbortSignal): Promise<Found> {
-  const few = { page: { limit: 6 } }, one = { page: { limit: 1 } };
+  const few = { page: { limit: 6 } };
+  const one = { page: { limit: 1 } };
   const [oldest, running, tasks, jobs, timers, causes] = await Promise.all([
     ifAllowed(search<Instance>('process-instances', { filter: { state: 'ACTIVE' }, sort: [{ field: 'startDate', order: 'ASC' }], ...few }, abort)),
     ifAllowed(runningInAll(abort)),
@@ -63,7 +64,8 @@ function Due({ timers }: { timers: Timer[] }) {
 }
 
 export function Home() {
-  const found = useResource('home', load, ['instances', 'incidents', 'tasks', 'timers']), data = found.data.value;
+  const found = useResource('home', load, ['instances', 'incidents', 'tasks', 'timers']);
+  const data = found.data.value;
   return <>
     <Head title={t('nav.home')} actions={<a class="button" href={href('/deploy')}>{t('nav.deploy')} …</a>} />
     {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}

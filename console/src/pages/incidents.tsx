@@ -20,7 +20,10 @@ import { Opened } from '../parts/lazy.tsx';
 import { Time } from '../parts/time.tsx';
 import type { BatchDialogProps } from './batch_dialogs.tsx';
 
-const PLACES = 1000, NEWEST = 200, SHOWN = 8, AT_ONCE = 20;
+const PLACES = 1000;
+const NEWEST = 200;
+const SHOWN = 8;
+const AT_ONCE = 20;
 type Found = { causes: CauseCount[]; newest: Page<Incident> };
 
 async function load(abort: AbortSignal): Promise<Found> {
@@ -57,7 +60,9 @@ function Cure({ place, known, onClose }: { place: CauseCount; known: Incident[];
 
 /** The incidents of a cause at one element: which instances, and their cure. */
 function PlaceRow({ place, newest }: { place: CauseCount; newest: Incident[] }) {
-  const curing = useSignal(false), known = incidentsAt(place, newest), more = place.activeIncidentsCount - Math.min(known.length, SHOWN);
+  const curing = useSignal(false);
+  const known = incidentsAt(place, newest);
+  const more = place.activeIncidentsCount - Math.min(known.length, SHOWN);
   return <div class="place">
     <div>
       <p class="kind"><b>{kindOf(place.errorType)}</b> · <a href={processUrl(place.processDefinitionId, { element: place.elementId })}>{place.processDefinitionId} / {place.elementId}</a> · <span class="dim"><Time at={place.creationTime} /></span></p>
@@ -80,8 +85,10 @@ function GroupCard({ group, newest }: { group: Group; newest: Incident[] }) {
 }
 
 export function Incidents() {
-  const found = useResource('incidents', load, ['incidents']), data = found.data.value;
-  const groups = data ? grouped(data.causes) : [], all = groups.reduce((sum, group) => sum + group.total, 0);
+  const found = useResource('incidents', load, ['incidents']);
+  const data = found.data.value;
+  const groups = data ? grouped(data.causes) : [];
+  const all = groups.reduce((sum, group) => sum + group.total, 0);
   return <>
     <Head title={t('nav.incidents')} actions={all > 0 && <RetryEverything of={all} />} />
     {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}

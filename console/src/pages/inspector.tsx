@@ -83,12 +83,16 @@ function rowsOf(now: Now, view: View | null): Row[] {
 type InspectorProps = { now: Now; view: View | null; selected: string | null; onSelect: (id: string | null) => void; name: (id: string) => string };
 
 export function Inspector({ now, view, selected, onSelect, name }: InspectorProps) {
-  const key = now.instance.processInstanceKey, past = view !== null;
+  const key = now.instance.processInstanceKey;
+  const past = view !== null;
   const waits = useResource(selected ? `waits ${key} ${selected}` : '', (abort) => loadWaits(key, selected!, abort), [`instance:${key}`]).data.value;
-  const elements = selected ? waits?.elements ?? [] : [], scopes = new Set(past ? [...view.elements.values()].filter((e) => e.id === selected).map((e) => e.key) : elements.map((e) => e.elementInstanceKey));
+  const elements = selected ? waits?.elements ?? [] : [];
+  const scopes = new Set(past ? [...view.elements.values()].filter((e) => e.id === selected).map((e) => e.key) : elements.map((e) => e.elementInstanceKey));
   const incidents = now.incidents.filter((incident) => !selected || incident.elementId === selected || scopes.has(incident.elementInstanceKey));
-  const jobs = now.jobs.filter((job) => job.elementId === selected).slice(0, 5), all = rowsOf(now, view);
-  const local = all.filter((row) => scopes.has(row.scope)), global = all.filter((row) => row.scope === key);
+  const jobs = now.jobs.filter((job) => job.elementId === selected).slice(0, 5);
+  const all = rowsOf(now, view);
+  const local = all.filter((row) => scopes.has(row.scope));
+  const global = all.filter((row) => row.scope === key);
   const editable = !past && now.instance.state === 'ACTIVE' ? now.instance : null;
   const others = all.length - global.length - local.length;
   return <aside aria-label={t('details')}>

@@ -64,18 +64,23 @@ export function Instance({ id }: { id: string }) {
   const itself = useResource(`itself ${id}`, (abort) => instanceOf(id, abort)); // with it the diagram is drawn while the rest arrives
   const found = useResource(`instance ${id}`, (abort) => presentOf(id, abort), topics);
   const past = useResource(`history ${id}`, (abort) => loadHistory(id, abort), topics);
-  const now = found.data.value, instance = now?.instance ?? itself.data.value, definition = instance?.processDefinitionKey ?? '';
+  const now = found.data.value;
+  const instance = now?.instance ?? itself.data.value;
+  const definition = instance?.processDefinitionKey ?? '';
   const xml = useResource(definition && `xml ${definition}`, () => modelOf(definition));
   const names = useSignal(new Map<string, string>());
-  const { steps, shown, more } = past.data.value ?? NO_PAST, [at, setAt] = useAt(steps);
+  const { steps, shown, more } = past.data.value ?? NO_PAST;
+  const [at, setAt] = useAt(steps);
   const view = at === null && !steps.length ? EMPTY : fold(steps, id, at ?? steps.length);
   const present = useComputed(() => (found.data.value ? marksOf(found.data.value.statistics, found.data.value.flows) : EMPTY.marks)).value;
-  const heat = query.value.get('heat') !== null, selected = query.value.get('element') ?? (at === null ? now?.incidents[0]?.elementId ?? null : null);
+  const heat = query.value.get('heat') !== null;
+  const selected = query.value.get('element') ?? (at === null ? now?.incidents[0]?.elementId ?? null : null);
   const select = (element: string | null) => put({ element });
   pageKey('h', () => put({ heat: heat ? null : 1 }));
   if (!instance || (!now && found.problem.value)) return <><Head title={t('instance')} note={<KeyText of={id} />} />{found.problem.value ? <ProblemBox problem={found.problem.value} retry={found.reload} of={['/instances', 'nav.instances']} /> : <p class="dim loading">{t('loading')}</p>}</>;
   const counts = heat ? new Map([...present.elements].map(([element, mark]) => [element, mark.completed + mark.active + mark.incidents])) : null;
-  const name = (element: string) => names.value.get(element) ?? element, last = at === null ? null : steps[at - 1];
+  const name = (element: string) => names.value.get(element) ?? element;
+  const last = at === null ? null : steps[at - 1];
   const taken = last?.event.type === 'ElementCompleted' ? ((last.event.flows as string[] | undefined)?.[0] ?? null) : null;
   return <div class={at === null ? 'full instance' : 'full instance is-past'}>
     <Head title={<Title instance={instance} />} crumbs={<Crumbs instance={instance} callers={now?.callers ?? []} />}

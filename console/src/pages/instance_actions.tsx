@@ -24,7 +24,8 @@ function Cancel({ now, onClose }: Props) {
 
 /** An ended instance goes with the instances that it called. One that was called goes with its caller only. */
 function Delete({ instance }: { instance: Instance }) {
-  const open = useSignal(false), key = instance.processInstanceKey;
+  const open = useSignal(false);
+  const key = instance.processInstanceKey;
   return <><Act need={DELETE_INSTANCE} of={instance.processDefinitionId} onClick={() => { open.value = true; }}>{t('instance.delete')} …</Act>
     {open.value && <ActionDialog title={t('instance.delete')} button={t('instance.delete')} danger onClose={() => { open.value = false; }} onDone={() => go(href('/instances', { state: 'all' }))}
       commands={[{ method: 'POST', path: `/v2/process-instances/${key}/deletion`, cli: `delete ${key}` }]}><p>{t('instance.deleteNote')}</p></ActionDialog>}</>;
@@ -53,10 +54,13 @@ type SetVariablesProps = { instance: Instance; scope: string; initial?: string; 
 
 /** Set variables in a scope: the instance's, or an element's. `initial`: what is edited; whoever changed it meanwhile is not overwritten unseen. */
 export function SetVariables({ instance, scope, initial = '{}', local = false, onClose }: SetVariablesProps) {
-  const text = useSignal(initial), found = variablesOf(text.value), before = compacted(variablesOf(initial).value ?? {});
+  const text = useSignal(initial);
+  const found = variablesOf(text.value);
+  const before = compacted(variablesOf(initial).value ?? {});
   const commands = [{ method: 'PUT' as const, path: `/v2/element-instances/${scope}/variables`, body: { variables: found.value ?? {}, ...(local && { local }) }, cli: `set ${scope} --variables ${argument(JSON.stringify(found.value ?? {}))}${local ? ' --local' : ''}` }];
   const check = async (): Promise<Checked> => {
-    const mine = compacted(found.value ?? {}), edited = Object.keys(mine).filter((name) => name in before);
+    const mine = compacted(found.value ?? {});
+    const edited = Object.keys(mine).filter((name) => name in before);
     if (!edited.length) return { differences: [] };
     const version = await versionOf(instance);
     const changed = differences(before, await valuesOf(scope, edited), Object.fromEntries(edited.map((name) => [name, mine[name]!])));
@@ -69,7 +73,8 @@ export function SetVariables({ instance, scope, initial = '{}', local = false, o
 
 /** Retry the incidents of an instance, with mended variables if need be. */
 export function Retry({ now, incidents, onClose }: Props & { incidents: Now['incidents'] }) {
-  const text = useSignal(''), found = variablesOf(text.value);
+  const text = useSignal('');
+  const found = variablesOf(text.value);
   const commands = incidents.flatMap((incident) => curesOf(incident, found.value));
   return <ActionDialog title={t('incident.retry')} button={t('incident.retry')} commands={commands} invalid={found.problem} onClose={onClose}>
     <ul class="messages">{incidents.map((incident) => <li key={incident.incidentKey}><b>{incident.elementId}</b> {incident.errorMessage}</li>)}</ul>
@@ -78,7 +83,8 @@ export function Retry({ now, incidents, onClose }: Props & { incidents: Now['inc
 }
 
 export function InstanceActions({ now }: { now: Now }) {
-  const open = useSignal<'cancel' | 'variables' | 'retry' | null>(null), close = () => { open.value = null; };
+  const open = useSignal<'cancel' | 'variables' | 'retry' | null>(null);
+  const close = () => { open.value = null; };
   const process = now.instance.processDefinitionId;
   if (now.instance.endDate) return now.instance.parentProcessInstanceKey ? null : <Delete instance={now.instance} />;
   if (now.instance.state !== 'ACTIVE') return null;

@@ -35,7 +35,8 @@ const columns = (ended: boolean): Column<Instance>[] => [
 ];
 
 function Filters({ definitions }: { definitions: Definition[] }) {
-  const values = Object.fromEntries(query.value), more = useSignal(['tag', 'element', 'error', 'variable', 'from', 'to'].some((name) => values[name]));
+  const values = Object.fromEntries(query.value);
+  const more = useSignal(['tag', 'element', 'error', 'variable', 'from', 'to'].some((name) => values[name]));
   const set = (name: string, value: string) => put({ [name]: value || null, after: null, before: null });
   const field = (name: string) => ({ name, value: values[name] ?? '', onChange: (event: Event) => set(name, (event.currentTarget as HTMLInputElement).value) });
   const ids = [...new Map(definitions.map((d) => [d.processDefinitionId, d.name ?? d.processDefinitionId]))];
@@ -73,7 +74,9 @@ function All({ filter, state, page }: { filter: Record<string, unknown>; state: 
 }
 
 export function Instances() {
-  const values = Object.fromEntries(query.value), ended = ENDED.includes(values.state ?? ''), sort = sortOf(ended || !values.sort?.endsWith('endDate') ? values.sort ?? null : null, '-startDate');
+  const values = Object.fromEntries(query.value);
+  const ended = ENDED.includes(values.state ?? '');
+  const sort = sortOf(ended || !values.sort?.endsWith('endDate') ? values.sort ?? null : null, '-startDate');
   const { after, before } = values;
   const body = { filter: instanceFilter(values), sort: [sort], page: { limit: SIZE, ...(after && { after }), ...(before && { before }) } };
   const found = useResource<Page<Instance>>(JSON.stringify(body), (abort) => search('process-instances', body, abort), ['instances']);

@@ -20,7 +20,9 @@ async function retriesOf(key: string): Promise<string> {
 }
 
 function Retries({ job }: { job: Job }) {
-  const open = useSignal(false), retries = useSignal(3), before = useSignal('');
+  const open = useSignal(false);
+  const retries = useSignal(3);
+  const before = useSignal('');
   if (job.endTime) return <>{job.retries}</>;
   const check = async () => ({ differences: differences({ [t('job.retries')]: before.value }, { [t('job.retries')]: await retriesOf(job.jobKey) }, { [t('job.retries')]: String(retries.value) }) });
   return <>{job.retries} <Act need={UPDATE_INSTANCE} of={job.processDefinitionId} class="link" label={`${t('edit')}: ${job.type}`} onClick={() => { before.value = String(job.retries); open.value = true; }}>{t('edit')}</Act>

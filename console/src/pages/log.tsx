@@ -29,7 +29,8 @@ const columns = (): Column<Entry>[] => [
 ];
 
 function Command({ position }: { position: string }) {
-  const found = useResource(`command ${position}`, (abort) => get<CommandStatus>(`/v2/commands/${position}`, abort), ['log']), command = found.data.value;
+  const found = useResource(`command ${position}`, (abort) => get<CommandStatus>(`/v2/commands/${position}`, abort), ['log']);
+  const command = found.data.value;
   return <Dialog title={command ? words(command.intent) : t('log.intent')} wide onClose={() => put({ command: null })}>
     {found.problem.value && <ProblemBox problem={found.problem.value} />}
     {command && <><dl><dt>{t('position')}</dt><dd><KeyText of={command.commandPosition} /></dd><dt>{t('state')}</dt><dd><State of={command.status} /></dd><dt>{t('log.appended')}</dt><dd><Time at={command.appendedAt} /></dd>{command.rejection && <><dt>{command.rejection.code}</dt><dd>{command.rejection.reason}</dd></>}</dl>
@@ -40,7 +41,8 @@ function Command({ position }: { position: string }) {
 export function Log() {
   const { before, partition, command } = Object.fromEntries(query.value);
   const search = new URLSearchParams({ ...(before && { before }), ...(partition && { partitionId: partition }) }).toString();
-  const found = useResource(`log ${search}`, (abort) => get<Tail>(`/v2/commands${search && `?${search}`}`, abort), before ? [] : ['log']), tail = found.data.value;
+  const found = useResource(`log ${search}`, (abort) => get<Tail>(`/v2/commands${search && `?${search}`}`, abort), before ? [] : ['log']);
+  const tail = found.data.value;
   return <>
     <Head title={t('nav.log')} actions={tail && tail.partitions.length > 1 && <label>{t('system.partition')} <select value={partition ?? String(tail.partitions[0])} onChange={(event) => put({ partition: event.currentTarget.value, before: null })}>{tail.partitions.map((id) => <option key={id} value={id}>{id}</option>)}</select></label>} />
     <section class="results stack">

@@ -16,7 +16,8 @@ type Found = { verdicts: Verdict[]; received: Correlation[] };
 const MOST = 50;
 
 async function load(name: string, key: string, abort: AbortSignal): Promise<Found> {
-  const open = { messageSubscriptionState: 'CREATED' }, page = { limit: MOST };
+  const open = { messageSubscriptionState: 'CREATED' };
+  const page = { limit: MOST };
   const [named, keyed, received] = await Promise.all([
     search<Subscription>('message-subscriptions', { filter: { ...open, messageName: name }, page }, abort),
     key ? search<Subscription>('message-subscriptions', { filter: { ...open, correlationKey: key }, page }, abort) : null,
@@ -32,14 +33,16 @@ function Place({ of }: { of: Subscription | Correlation }) {
 
 function Line({ verdict }: { verdict: Verdict }) {
   if (verdict.kind === 'nothing') return <li class="verdict bad"><i aria-hidden="true">×</i><span>{t('match.nothing')}</span></li>;
-  const { of, kind } = verdict, isGood = kind === 'waits' || kind === 'starts';
+  const { of, kind } = verdict;
+  const isGood = kind === 'waits' || kind === 'starts';
   return <li class={isGood ? 'verdict ok' : 'verdict'}><i aria-hidden="true">{isGood ? '✓' : '≠'}</i><span><Place of={of} /> {t(`match.${kind}`)}{' '}
     {kind === 'otherKey' && <><code>{of.correlationKey}</code><Copy text={of.correlationKey ?? ''} />{verdict.isAlike && <b> {t('match.alike')}</b>}</>}
     {kind === 'otherName' && <><code>{of.messageName}</code><Copy text={of.messageName} /></>}</span></li>;
 }
 
 function Answer({ name, messageKey }: { name: string; messageKey: string }) {
-  const found = useResource(`match ${name}\n${messageKey}`, (abort) => load(name, messageKey, abort), ['messages']), data = found.data.value;
+  const found = useResource(`match ${name}\n${messageKey}`, (abort) => load(name, messageKey, abort), ['messages']);
+  const data = found.data.value;
   if (found.problem.value) return <ProblemBox problem={found.problem.value} retry={found.reload} />;
   if (!data) return <p class="dim loading">{t('loading')}</p>;
   return <div class="stack narrow" aria-live="polite"><h2>{t('match.who')}</h2>

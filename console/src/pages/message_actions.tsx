@@ -14,7 +14,9 @@ type SendProps = { title: string; isReady?: boolean; commandOf: (variables: Reco
 
 /** A dialog with variables and, where there is a choice, the tenant. */
 function Send({ title, isReady = true, commandOf, onDone, onClose, children }: SendProps) {
-  const text = useSignal(''), tenant = useSignal(firstTenant()), found = variablesOf(text.value);
+  const text = useSignal('');
+  const tenant = useSignal(firstTenant());
+  const found = variablesOf(text.value);
   return <ActionDialog title={title} button={title} onClose={onClose} {...(onDone && { onDone })} invalid={isReady ? found.problem : t('message.name')} commands={[commandOf(found.value ?? {}, tenant.value)]}>
     {children}
     <TenantChoice value={tenant.value} onChange={(tenantId) => { tenant.value = tenantId; }} />
@@ -25,7 +27,8 @@ function Send({ title, isReady = true, commandOf, onDone, onClose, children }: S
 type PublishProps = { name?: string; correlationKey?: string; onClose: () => void };
 
 export function Publish({ name = '', correlationKey = '', onClose }: PublishProps) {
-  const form = useSignal({ name, correlationKey, minutes: 60 }), { minutes, ...given } = form.value;
+  const form = useSignal({ name, correlationKey, minutes: 60 });
+  const { minutes, ...given } = form.value;
   const set = (change: Partial<typeof form.value>) => { form.value = { ...form.value, ...change }; };
   return <Send title={t('message.publish')} isReady={given.name !== ''} onClose={onClose} commandOf={(variables, tenantId) => ({ method: 'POST', path: '/v2/messages/publication', body: { ...given, timeToLive: minutes * 60_000, variables, ...tenantOf(tenantId) },
     cli: `message publish ${argument(given.name)}${given.correlationKey && ` --correlation-key ${argument(given.correlationKey)}`} --ttl ${minutes * 60}${variablesOption(variables)}${tenantOf(tenantId).tenantId ? ` --tenant ${argument(tenantId)}` : ''}` })}>

@@ -66,11 +66,14 @@ function Inspector({ definition, statistics, durations, selected, name }: Inspec
 }
 
 function Version({ definition }: { definition: Definition }) {
-  const key = definition.processDefinitionKey, selected = query.value.get('element'), heat = query.value.get('heat');
+  const key = definition.processDefinitionKey;
+  const selected = query.value.get('element');
+  const heat = query.value.get('heat');
   const names = useSignal(new Map<string, string>());
   const xml = useResource(`xml ${key}`, () => modelOf(key)).data.value;
   const found = useResource(`statistics ${key}`, (abort) => load(key, abort), ['instances', 'incidents', `definition:${key}`]);
-  const statistics = found.data.value?.statistics, durations = found.data.value?.durations ?? NONE;
+  const statistics = found.data.value?.statistics;
+  const durations = found.data.value?.durations ?? NONE;
   const marks = useComputed(() => (found.data.value ? marksOf(found.data.value.statistics.filter((s) => s.active + s.incidents > 0)) : NOTHING)).value;
   const heats = useComputed(() => heatsOf(found.data.value)).value;
   pageKey('h', () => put({ heat: heat === null ? 1 : null }));
@@ -103,7 +106,9 @@ const statisticsOf = async (key: string, abort: AbortSignal): Promise<Statistics
 
 export function Process({ id }: { id: string }) {
   const found = useResource(`versions ${id}`, (abort) => versionsOf(id, abort), ['definitions']);
-  const versions = found.data.value?.items, heat = query.value.get('heat'), definition = versions && chosen(versions);
+  const versions = found.data.value?.items;
+  const heat = query.value.get('heat');
+  const definition = versions && chosen(versions);
   const title = definition?.name ?? id;
   const actions = definition && <>
     <label class="sr" for="version">{t('version')}</label>

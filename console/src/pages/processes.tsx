@@ -11,7 +11,8 @@ import { State } from '../parts/state.tsx';
 import { List, type Column } from '../parts/table.tsx';
 
 type Row = Definition & { running: Running | null };
-const SIZE = 100, UNKNOWN = <span class="dim">–</span>;
+const SIZE = 100;
+const UNKNOWN = <span class="dim">–</span>;
 
 const columns = (): Column<Row>[] => [
   { title: t('process'), wide: true, cell: (d) => <a data-row href={processUrl(d.processDefinitionId)}><b>{d.name ?? d.processDefinitionId}</b>{d.name && <small><code>{d.processDefinitionId}</code></small>}</a> },

@@ -30,7 +30,10 @@ function commandOf(definition: Definition, variables: Record<string, unknown>, b
 }
 
 function StartByJson({ definition, onClose }: StartProps) {
-  const text = useSignal(''), businessId = useSignal(''), before = useSignal<string[]>([]), found = variablesOf(text.value);
+  const text = useSignal('');
+  const businessId = useSignal('');
+  const before = useSignal<string[]>([]);
+  const found = variablesOf(text.value);
   return <ActionDialog title={t('start')} button={t('start')} commands={[commandOf(definition, found.value ?? {}, businessId.value, before.value)]} invalid={found.problem} onClose={onClose} onDone={created}>
     <label class="area">{t('variables.json')}<textarea class="json" rows={8} spellcheck={false} placeholder='{"orderId": "A-17"}' value={text.value} onInput={(event) => { text.value = event.currentTarget.value; }} /></label>
     <label class="field">{t('businessId')}<input value={businessId.value} onInput={(event) => { businessId.value = event.currentTarget.value; }} /></label>

@@ -20,8 +20,10 @@ function isInLoop(element: Element): boolean {
 }
 
 function followsEventGateway(element: Element): boolean {
-  const { ownerDocument: document } = element, all = (name: string) => [...document.getElementsByTagNameNS(BPMN, name)];
-  const gateways = all('eventBasedGateway').map((gateway) => gateway.getAttribute('id')), id = element.getAttribute('id');
+  const { ownerDocument: document } = element;
+  const all = (name: string) => [...document.getElementsByTagNameNS(BPMN, name)];
+  const gateways = all('eventBasedGateway').map((gateway) => gateway.getAttribute('id'));
+  const id = element.getAttribute('id');
   return all('sequenceFlow').some((flow) => flow.getAttribute('targetRef') === id && gateways.includes(flow.getAttribute('sourceRef')));
 }
 
@@ -33,7 +35,8 @@ export function elementsOf(xml: string, processId: string): Place[] {
 }
 
 export function StartBefore({ definition, chosen, onChange }: { definition: Definition; chosen: readonly string[]; onChange: (ids: string[]) => void }) {
-  const key = definition.processDefinitionKey, xml = useResource(`xml ${key}`, () => modelOf(key)).data.value;
+  const key = definition.processDefinitionKey;
+  const xml = useResource(`xml ${key}`, () => modelOf(key)).data.value;
   const elements = xml ? elementsOf(xml, definition.processDefinitionId) : [];
   if (!elements.length) return null;
   const toggle = (id: string) => onChange(chosen.includes(id) ? chosen.filter((each) => each !== id) : [...chosen, id]);

@@ -21,7 +21,8 @@ async function load(abort: AbortSignal): Promise<Found> {
 }
 
 export function System() {
-  const found = useResource('system', load, ['system']), data = found.data.value;
+  const found = useResource('system', load, ['system']);
+  const data = found.data.value;
   return <><Head title={t('nav.system')} note={data && (data.status.healthy && !data.without.length ? `✓ ${t('system.healthy')}` : `! ${t('system.unhealthy')}`)} />
     {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
     {data && <div class="stack results">

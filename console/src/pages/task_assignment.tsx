@@ -10,7 +10,10 @@ import { ActionDialog, type Checked } from '../parts/action.tsx';
 import { differences } from '../parts/conflict.tsx';
 
 function Assign({ task, onClose }: { task: UserTask; onClose: () => void }) {
-  const to = useSignal(task.assignee ?? ''), before = useSignal(task.assignee ?? '').value, path = `/v2/user-tasks/${task.userTaskKey}`, name = t('task.assignee');
+  const to = useSignal(task.assignee ?? '');
+  const before = useSignal(task.assignee ?? '').value;
+  const path = `/v2/user-tasks/${task.userTaskKey}`;
+  const name = t('task.assignee');
   const check = async (): Promise<Checked> => ({ differences: differences({ [name]: before }, { [name]: (await get<UserTask>(path)).assignee ?? '' }, { [name]: to.value }) });
   return <ActionDialog title={t('task.assign')} button={t('task.assign')} onClose={onClose} check={check} invalid={to.value ? null : t('task.assignee')} commands={[{ method: 'POST', path: `${path}/assignment`, body: { assignee: to.value }, cli: `task assign ${argument(to.value)} ${task.userTaskKey}` }]}>
     <label class="field">{name}<input autofocus value={to.value} onInput={(event) => { to.value = event.currentTarget.value; }} /></label>
@@ -24,7 +27,9 @@ export function claimOf(task: UserTask, me: string): [Command, Key] {
 }
 
 export function Assignment({ task, me }: { task: UserTask; me: string }) {
-  const open = useSignal(false), of = task.processDefinitionId, [command, label] = claimOf(task, me);
+  const open = useSignal(false);
+  const of = task.processDefinitionId;
+  const [command, label] = claimOf(task, me);
   if (task.state !== 'CREATED') return null;
   const claims: Need = may(UPDATE_TASK, of) ? UPDATE_TASK : CLAIM_TASK;
   return <>

@@ -45,7 +45,8 @@ async function open(key: string, abort: AbortSignal): Promise<Opened> {
 
 /** Complete with JSON: the variables that the task sees are shown beside, what is typed is sent. */
 function JsonCompletion({ completion, disabled, onDone }: { completion: (variables: Record<string, unknown>) => Command; disabled: boolean; onDone: () => void }) {
-  const text = useSignal(''), found = variablesOf(text.value);
+  const text = useSignal('');
+  const found = variablesOf(text.value);
   const command = completion(found.value ?? {});
   const submit = async (event: Event) => { event.preventDefault(); if (await perform(t('task.complete'), command)) onDone(); };
   return <form class="stack" onSubmit={submit}>
@@ -57,11 +58,15 @@ function JsonCompletion({ completion, disabled, onDone }: { completion: (variabl
 }
 
 function Task({ id, me, onDone }: { id: string; me: string; onDone: () => void }) {
-  const found = useResource(`task ${id}`, (abort) => open(id, abort)), data = found.data.value;
+  const found = useResource(`task ${id}`, (abort) => open(id, abort));
+  const data = found.data.value;
   const state = useResource(`task state ${id}`, (abort) => get<UserTask>(`/v2/user-tasks/${id}`, abort), ['tasks']).data.value;
   if (!data) return <section class="pane">{found.problem.value ? <ProblemBox problem={found.problem.value} retry={found.reload} of={['/tasks', 'nav.tasks']} /> : <p class="dim">{t('loading')}</p>}</section>;
-  const task = state ?? data.task, path = `/v2/user-tasks/${id}/completion`, isOpen = task.state === 'CREATED';
-  const ofAnother = isOpen && task.assignee !== null && task.assignee !== me, lack = isOpen ? lackOf(COMPLETE_TASK, task.processDefinitionId) : null;
+  const task = state ?? data.task;
+  const path = `/v2/user-tasks/${id}/completion`;
+  const isOpen = task.state === 'CREATED';
+  const ofAnother = isOpen && task.assignee !== null && task.assignee !== me;
+  const lack = isOpen ? lackOf(COMPLETE_TASK, task.processDefinitionId) : null;
   const completion = (variables: Record<string, unknown>): Command => ({ method: 'POST', path, body: { variables }, cli: `task complete ${id}${variablesOption(variables)}` });
   return <section class="pane" aria-label={t('task')}>
     <header class="row spread"><h2>{task.name ?? task.elementId}</h2><div class="row"><State of={task.state} /><Assignment task={task} me={me} /></div></header>
@@ -82,10 +87,16 @@ function Task({ id, me, onDone }: { id: string; me: string; onDone: () => void }
 }
 
 export function Tasks({ id }: { id?: string }) {
-  const me = useMe(), view = query.value.get('view') ?? 'open', q = (query.value.get('q') ?? '').trim(), kept = { view: query.value.get('view'), q };
+  const me = useMe();
+  const view = query.value.get('view') ?? 'open';
+  const q = (query.value.get('q') ?? '').trim();
+  const kept = { view: query.value.get('view'), q };
   const body = { filter: filterOf(view, q, me), sort: [{ field: 'priority', order: 'DESC' as const }, { field: 'creationDate', order: 'ASC' as const }], page: { limit: SIZE } };
-  const found = useResource<Page<UserTask>>(view === 'mine' && !me ? '' : JSON.stringify(body), (abort) => search('user-tasks', body, abort), ['tasks']), page = found.data.value;
-  const next = () => { const items = page?.items ?? [], i = items.findIndex((task) => task.userTaskKey === id), after = items[i + 1] ?? items[i - 1]; go(after ? href(`/tasks/${after.userTaskKey}`, kept) : href('/tasks', kept)); };
+  const found = useResource<Page<UserTask>>(view === 'mine' && !me ? '' : JSON.stringify(body), (abort) => search('user-tasks', body, abort), ['tasks']);
+  const page = found.data.value;
+  const next = () => { const items = page?.items ?? [];
+const i = items.findIndex((task) => task.userTaskKey === id);
+const after = items[i + 1] ?? items[i - 1]; go(after ? href(`/tasks/${after.userTaskKey}`, kept) : href('/tasks', kept)); };
   return <div class="full">
     <Head title={t('nav.tasks')} actions={<fieldset class="states"><legend class="sr">{t('state')}</legend>{VIEWS.map((name) => <label key={name}><input type="radio" name="view" checked={view === name} onChange={() => put({ view: name === 'open' ? null : name })} />{t(`task.view.${name}`)}</label>)}</fieldset>} />
     <div class={id ? 'panes opened' : 'panes'}>

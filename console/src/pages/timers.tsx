@@ -20,12 +20,15 @@ const local = (iso: string): string => { const d = new Date(iso); return new Dat
 
 /** Fire a timer now, or move it. */
 export function TimerActions({ timer }: { timer: Timer }) {
-  const open = useSignal<'fire' | 'move' | null>(null), to = useSignal(local(timer.dueDate)), close = () => { open.value = null; };
+  const open = useSignal<'fire' | 'move' | null>(null);
+  const to = useSignal(local(timer.dueDate));
+  const close = () => { open.value = null; };
   const before = useSignal(timer.dueDate);
   if (timer.state !== 'PENDING') return null;
   const begin = () => { before.value = timer.dueDate; to.value = local(timer.dueDate); open.value = 'move'; };
   const check = async () => ({ differences: differences({ [t('timer.due')]: when(before.value) }, { [t('timer.due')]: when((await get<Timer>(path)).dueDate) }, { [t('timer.due')]: when(new Date(to.value).toISOString()) }) });
-  const path = `/v2/timers/${timer.timerKey}`, due = to.value ? new Date(to.value) : null;
+  const path = `/v2/timers/${timer.timerKey}`;
+  const due = to.value ? new Date(to.value) : null;
   return <span class="row"><Act need={UPDATE_INSTANCE} of={timer.processDefinitionId} onClick={() => { open.value = 'fire'; }}>{t('timer.fire')} …</Act><Act need={UPDATE_INSTANCE} of={timer.processDefinitionId} onClick={begin}>{t('timer.move')} …</Act>
     {open.value === 'fire' && <ActionDialog title={t('timer.fire')} button={t('timer.fire')} onClose={close} commands={[{ method: 'POST', path: `${path}/trigger`, cli: `fire ${timer.timerKey}` }]}><p>{t('timer.fireNote')}</p></ActionDialog>}
     {open.value === 'move' && <ActionDialog title={t('timer.move')} button={t('timer.move')} onClose={close} check={check} invalid={due ? null : t('timer.due')} commands={[{ method: 'PATCH', path, body: { dueDate: due?.toISOString() ?? '' }, cli: `move ${timer.timerKey} ${due?.toISOString() ?? ''}` }]}><label class="field">{t('timer.due')}<input type="datetime-local" step={1} value={to.value} onInput={(event) => { to.value = event.currentTarget.value; }} /></label></ActionDialog>}</span>;

@@ -20,5 +20,5 @@ export function Act({ need, of, onClick, class: look, disabled = false, label, c
 export function Needing({ need, children }: { need: Need | null; children: ComponentChildren }) {
   const lack = lackOf(need);
   if (lack) return <div class="empty"><p>{lack}</p></div>;
-  return rightsAsked.value ? <>{children}</> : <p class="dim loading">{t('loading')}</p>;
+  return rightsAsked.value ? children : <p class="dim loading">{t('loading')}</p>;
 }

@@ -17,12 +17,16 @@ type ActionProps = {
   onClose: () => void; onDone?: (answer: unknown) => void; children?: ComponentChildren;
 };
 
-const CONFLICT = 409, CHANGED = 412, TRIES = 3;
+const CONFLICT = 409;
+const CHANGED = 412;
+const TRIES = 3;
 const NONE: Checked = { differences: [] };
 
 /** A dialog that sends commands. It stays open when they fail, so that nothing typed is lost. */
 export function ActionDialog({ title, button, danger = false, commands, invalid = null, check = async () => NONE, onClose, onDone, children }: ActionProps) {
-  const busy = useSignal(false), conflict = useSignal<readonly Difference[]>([]), seen = useRef('');
+  const busy = useSignal(false);
+  const conflict = useSignal<readonly Difference[]>([]);
+  const seen = useRef('');
   /** Whether somebody changed what the user has not seen yet. */
   const changedMeanwhile = (checked: Checked): boolean => {
     const now = JSON.stringify(checked.differences.map(({ name, theirs }) => [name, theirs]));

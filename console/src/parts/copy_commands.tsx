@@ -4,14 +4,15 @@ import { t } from '../lib/i18n.ts';
 import { Copy } from './time.tsx';
 
 function Line({ name, text }: { name: string; text: string }) {
-  return <div class="command"><pre tabIndex={0} aria-label={name}>{text}</pre><Copy text={text} label={name} /></div>;
+  return <div class="command"><pre role="group" tabIndex={0} aria-label={name}>{text}</pre><Copy text={text} label={name} /></div>;
 }
 
 type CopyProps = { commands: readonly Command[]; label?: string; onToggle?: () => void };
 
 /** `label`: which action it is, where several stand together. */
 export function CopyCommands({ commands, label, onToggle }: CopyProps) {
-  const lines = asCli(commands), known = lines.filter((line) => line !== null);
+  const lines = asCli(commands);
+  const known = lines.filter((line) => line !== null);
   return <details class="commands" {...(onToggle && { onToggle })}><summary>{t('copyAs')}{label && `: ${label}`}</summary>
     <Line name="curl" text={commands.map((command) => asCurl(command)).join('\n')} />
     {known.length > 0 && <Line name="vivero" text={known.join('\n')} />}

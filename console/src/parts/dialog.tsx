@@ -6,7 +6,8 @@ import { t } from '../lib/i18n.ts';
 type DialogProps = { title: string; onClose: () => void; wide?: boolean; children: ComponentChildren };
 
 export function Dialog({ title, onClose, wide = false, children }: DialogProps) {
-  const dialog = useRef<HTMLDialogElement>(null), id = useId();
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
   useEffect(() => {
     const before = document.activeElement as HTMLElement | null;
     dialog.current!.showModal();

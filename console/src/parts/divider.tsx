@@ -10,7 +10,8 @@ const STEP = 24;
 const KEYS: Record<string, number> = { ArrowLeft: -STEP, ArrowUp: -STEP, ArrowRight: STEP, ArrowDown: STEP };
 
 export function Divider({ of, along, grows, least, most, usual }: DividerProps) {
-  const begin = useRef<{ at: number; size: number } | null>(null), size = Number(panes[of].value) || usual;
+  const begin = useRef<{ at: number; size: number } | null>(null);
+  const size = Number(panes[of].value) || usual;
   const place = (event: PointerEvent): number => (along === 'x' ? event.clientX : event.clientY);
   const set = (to: number): void => { panes[of].value = String(Math.round(Math.max(least, Math.min(most, to)))); };
   const pressed = (event: KeyboardEvent): void => {

@@ -11,11 +11,15 @@ type Made = { submit(): void; now(): Record<string, unknown>; watch(changed: () 
 
 /** A form, and below it what it sends, `children` and the button. `disabled` may change, and what was entered stays. */
 export function FormView({ schema, data, disabled = false, submit, commandOf, onSubmit, children }: FormProps) {
-  const host = useRef<HTMLDivElement>(null), failed = useSignal<string | null>(null), form = useSignal<Made | null>(null), entered = useSignal<Record<string, unknown>>({});
+  const host = useRef<HTMLDivElement>(null);
+  const failed = useSignal<string | null>(null);
+  const form = useSignal<Made | null>(null);
+  const entered = useSignal<Record<string, unknown>>({});
   const latest = useRef(onSubmit);
   latest.current = onSubmit;
   useEffect(() => {
-    let made: Made | undefined, gone = false;
+    let made: Made | undefined;
+    let gone = false;
     import('../forms/form.ts').then(async ({ createForm }) => {
       if (gone) return;
       made = await createForm(host.current!, schema, data, (variables) => latest.current(variables));

@@ -8,7 +8,8 @@ import { Head } from './head.tsx';
 type LazyProps<P> = { load: () => Promise<ComponentType<P>>; props: P };
 
 function useLoaded<P>(load: () => Promise<ComponentType<P>>): [Signal<{ page: ComponentType<P> } | null>, Signal<boolean>] {
-  const loaded = useSignal<{ page: ComponentType<P> } | null>(null), failed = useSignal(false);
+  const loaded = useSignal<{ page: ComponentType<P> } | null>(null);
+  const failed = useSignal(false);
   useLayoutEffect(() => { load().then((page) => { loaded.value = { page }; }, () => { failed.value = true; }); }, [load]);
   return [loaded, failed];
 }
@@ -16,13 +17,15 @@ function useLoaded<P>(load: () => Promise<ComponentType<P>>): [Signal<{ page: Co
 /** A page. `load` is the same function each time, so the chunk is asked for once. `ahead` asks for the page's data meanwhile. */
 export function Lazy<P extends object>({ load, title, props, ahead }: LazyProps<P> & { title: string; ahead?: () => void }) {
   useLayoutEffect(() => ahead?.(), []);
-  const [loaded, failed] = useLoaded(load), Page = loaded.value?.page;
+  const [loaded, failed] = useLoaded(load);
+  const Page = loaded.value?.page;
   if (Page) return <Page {...props} />;
   return <><Head title={title} />{failed.value ? <p class="invalid pad" role="alert">{t('lazy.failed')}</p> : <p class="dim loading">{t('loading')}</p>}</>;
 }
 
 /** A dialog. Nothing is shown until it is there. */
 export function Opened<P extends object>({ load, props }: LazyProps<P>) {
-  const [loaded] = useLoaded(load), Part = loaded.value?.page;
+  const [loaded] = useLoaded(load);
+  const Part = loaded.value?.page;
   return Part ? <Part {...props} /> : null;
 }

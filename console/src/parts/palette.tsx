@@ -13,7 +13,8 @@ import { PLACES } from './places.ts';
 
 type Choice = { to: string; name: string; kind: string };
 
-const PAUSE_MS = 200, MOST = 12;
+const PAUSE_MS = 200;
+const MOST = 12;
 
 const close = (): void => { paletteOpen.value = false; };
 const includes = (text: string, part: string): boolean => text.toLowerCase().includes(part.toLowerCase());
@@ -48,7 +49,10 @@ function useChoices(text: string): Choice[] {
 }
 
 export function Palette() {
-  const text = useSignal(''), at = useSignal(0), choices = useChoices(text.value.trim()), chosen = Math.min(at.value, choices.length - 1);
+  const text = useSignal('');
+  const at = useSignal(0);
+  const choices = useChoices(text.value.trim());
+  const chosen = Math.min(at.value, choices.length - 1);
   const open = (choice: Choice | undefined) => { if (choice) { close(); go(choice.to); } };
   const pressed = (event: KeyboardEvent) => {
     const by = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;

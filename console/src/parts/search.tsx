@@ -21,7 +21,10 @@ export type SearchProps<T> = {
 const offered = <T,>(columns: Column<T>[], sort: string | undefined): string | null => (columns.some((column) => column.sort && column.sort === sort?.replace(/^-/, '')) ? sort! : null);
 
 export function SearchPage<T>({ resource, label, columns, id, sort, topics, empty, states, fields, filter, way = ['/processes', 'nav.processes'] }: SearchProps<T>) {
-  const values = Object.fromEntries(query.value), state = values.state ?? states[0]?.[0] ?? '', order = sortOf(offered(columns, values.sort), sort), { after, before } = values;
+  const values = Object.fromEntries(query.value);
+  const state = values.state ?? states[0]?.[0] ?? '';
+  const order = sortOf(offered(columns, values.sort), sort);
+  const { after, before } = values;
   const body = { filter: filter(state, values), sort: [order], page: { limit: SIZE, ...(after && { after }), ...(before && { before }) } };
   const found = useResource<Page<T>>(resource + JSON.stringify(body), (abort) => search(resource, body, abort), topics);
   const isFiltered = Object.keys(values).some((name) => name !== 'sort');

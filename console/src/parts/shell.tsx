@@ -40,14 +40,15 @@ function SignOut() {
   const user = me.value;
   return user?.canLogout ? <form class="follow" method="post" action="/console/logout">
     <a class="minor" href="/console/password" target="_self">{user.displayName ?? user.username}</a>
-    <button class="quiet">{t('signOut')}</button>
+    <button type="submit" class="quiet">{t('signOut')}</button>
   </form> : null;
 }
 
 function Navigation() {
   const nav = useRef<HTMLElement>(null);
   useEffect(() => { // on a phone the navigation is wider than the screen
-    const all = nav.current!, on = all.querySelector<HTMLElement>('[aria-current]');
+    const all = nav.current!;
+    const on = all.querySelector<HTMLElement>('[aria-current]');
     if (on) all.scrollLeft = on.offsetLeft - (all.clientWidth - on.offsetWidth) / 2;
   }, [path.value]);
   return <nav class="main" aria-label={t('nav.main')} ref={nav}>

@@ -24,7 +24,10 @@ function useOtherTab(): void {
 }
 
 export function SignIn({ onClose }: { onClose: () => void }) {
-  const username = useSignal(me.value?.username ?? ''), password = useSignal(''), outcome = useSignal<SignInOutcome | null>(null), busy = useSignal(false);
+  const username = useSignal(me.value?.username ?? '');
+  const password = useSignal('');
+  const outcome = useSignal<SignInOutcome | null>(null);
+  const busy = useSignal(false);
   useOtherTab();
   const submit = async (event: Event) => {
     event.preventDefault();

@@ -17,7 +17,8 @@ export const sortOf = (text: string | null, fallback: string): Sort => {
 
 function Head<T>({ column, sort }: { column: Column<T>; sort: Sort | undefined }) {
   if (!column.sort) return <th scope="col">{column.title}</th>;
-  const active = sort?.field === column.sort, next = active && sort.order === 'DESC' ? column.sort : `-${column.sort}`;
+  const active = sort?.field === column.sort;
+  const next = active && sort.order === 'DESC' ? column.sort : `-${column.sort}`;
   const direction = !active ? undefined : sort.order === 'ASC' ? 'ascending' : 'descending';
   return <th scope="col" aria-sort={direction}>
     <button type="button" class="sort" onClick={() => put({ sort: next, after: null, before: null })}>{column.title}<i aria-hidden="true">{active ? (sort.order === 'ASC' ? '↑' : '↓') : ''}</i></button>
@@ -47,7 +48,8 @@ type ListProps<T> = {
 
 /** A list of a search with its total and pages. */
 export function List<T>({ label, found, columns, id, sort, size, empty }: ListProps<T>) {
-  const page = found.data.value, problem = found.problem.value;
+  const page = found.data.value;
+  const problem = found.problem.value;
   const paged = page && (page.items.length >= size || /[?&](after|before)=/.test(location.search));
   return <section class="results" aria-busy={found.loading.value}>
     {problem && <ProblemBox problem={problem} retry={found.reload} />}

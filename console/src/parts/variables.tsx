@@ -22,7 +22,8 @@ async function whole(row: Row): Promise<string> {
 
 /** `editable`: the instance, if its variables can be changed now. */
 function RowView({ row, editable }: { row: Row; editable: Instance | null }) {
-  const shown = useSignal<string | null>(null), edited = useSignal<string | null>(null);
+  const shown = useSignal<string | null>(null);
+  const edited = useSignal<string | null>(null);
   const edit = async () => { edited.value = `{${JSON.stringify(row.name)}: ${pretty(await whole(row))}}`; };
   const show = async () => { shown.value = pretty(await whole(row)); };
   const isLong = row.value.length > LONG || row.cut;

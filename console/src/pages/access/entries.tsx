@@ -27,7 +27,8 @@ function CreateButton({ kind }: { kind: Kind }) {
 }
 
 function Found({ kind }: { kind: Kind }) {
-  const { q, after, before, sort } = Object.fromEntries(query.value), order = sortOf(sort ?? null, kind.id);
+  const { q, after, before, sort } = Object.fromEntries(query.value);
+  const order = sortOf(sort ?? null, kind.id);
   const filter = q ? { [kind.id]: kind.like ? { $like: `*${q}*` } : q } : {};
   const body = { filter, sort: [order], page: { limit: SIZE, ...(after && { after }), ...(before && { before }) } };
   const found = useResource<Page<Entry>>(kind.path + JSON.stringify(body), (abort) => search(kind.path, body, abort), ['@access']);

@@ -16,7 +16,8 @@ import { Members, Memberships } from './members.tsx';
 import { SessionsOf } from './sessions.tsx';
 
 function Actions({ kind, id, entry }: { kind: Kind; id: string; entry: EntryShape }) {
-  const open = useSignal<'change' | 'delete' | null>(null), close = () => { open.value = null; };
+  const open = useSignal<'change' | 'delete' | null>(null);
+  const close = () => { open.value = null; };
   if (kind.path === 'roles' && BUILT_IN_ROLES.includes(id)) return <span class="tag">{t('access.builtIn')}</span>;
   const cli = kind.path === 'users' ? { cli: `user delete ${argument(id)}` } : kind.path === 'tenants' ? { cli: `tenant delete ${argument(id)}` } : {};
   return <>
@@ -39,7 +40,8 @@ function Body({ kind, id, entry }: { kind: Kind; id: string; entry: EntryShape }
 }
 
 export function Entry({ kind, id }: { kind: Kind; id: string }) {
-  const found = useResource(`${kind.path} ${id}`, (abort) => get<EntryShape>(pathOf(kind.path, id), abort), ['@access']), entry = found.data.value;
+  const found = useResource(`${kind.path} ${id}`, (abort) => get<EntryShape>(pathOf(kind.path, id), abort), ['@access']);
+  const entry = found.data.value;
   return <Frame title={id} need={[kind.type, 'READ']} crumbs={<a href={href(`/access/${kind.path}`)}>{t(kind.title)}</a>} note={t(kind.one)} actions={entry && <Actions kind={kind} id={id} entry={entry} />}>
     {found.problem.value ? <ProblemBox problem={found.problem.value} retry={found.reload} of={[`/access/${kind.path}`, kind.title]} /> : entry ? <Body kind={kind} id={id} entry={entry} /> : <p class="dim loading">{t('loading')}</p>}
   </Frame>;

@@ -27,13 +27,16 @@ function commandOf(kind: Kind, entry: Entry | null, id: string, values: Values, 
 }
 
 export function EntryDialog({ kind, entry, onClose, onDone }: EntryDialogProps) {
-  const id = useSignal(entry?.[kind.id] ?? ''), values = useSignal(textsOf(kind, entry)), password = useSignal('');
+  const id = useSignal(entry?.[kind.id] ?? '');
+  const values = useSignal(textsOf(kind, entry));
+  const password = useSignal('');
   const before = useSignal(textsOf(kind, entry)).value;
   const check = async (): Promise<Checked> => {
     if (!entry) return { differences: [] };
     return { differences: differences(before, textsOf(kind, await get<Entry>(pathOf(kind.path, id.value))), values.value) };
   };
-  const title = t(entry ? 'access.change' : 'access.create', { what: t(kind.one) }), isUser = kind.path === 'users';
+  const title = t(entry ? 'access.change' : 'access.create', { what: t(kind.one) });
+  const isUser = kind.path === 'users';
   const missing = !id.value || kind.fields.some(({ name, required }) => required && !values.value[name]) || (isUser && !entry && !password.value);
   return <ActionDialog title={title} button={t(entry ? 'save' : 'create')} onClose={onClose} onDone={() => onDone?.(id.value)} check={check} invalid={missing ? t('access.missing') : null} commands={[commandOf(kind, entry, id.value, values.value, password.value)]}>
     {!entry && <label class="field">{t('field.id')}<input autofocus value={id.value} onInput={(event) => { id.value = event.currentTarget.value; }} /></label>}

@@ -14,7 +14,8 @@ import { List, sortOf, Table, type Column } from '../../parts/table.tsx';
 import { Frame } from './frame.tsx';
 import { OWNER_TYPES, pathOf, RESOURCES, TASK_PROPERTIES } from './kinds.ts';
 
-const SIZE = 50, PATH = '/v2/authorizations';
+const SIZE = 50;
+const PATH = '/v2/authorizations';
 const words = (name: string): string => name.toLowerCase().replaceAll('_', ' ');
 
 /** What is written in the dialog. `property` is for user tasks, instead of an id. */
@@ -37,7 +38,10 @@ function Choice({ label, value, of, onChange }: { label: string; value: string; 
 }
 
 function GrantDialog({ grant, onClose }: { grant: Partial<Grant>; onClose: () => void }) {
-  const draft = useSignal(draftOf(grant)), before = useSignal(textsOf(draft.value)).value, { permissions, resourceType, property } = draft.value, key = grant.authorizationKey;
+  const draft = useSignal(draftOf(grant));
+  const before = useSignal(textsOf(draft.value)).value;
+  const { permissions, resourceType, property } = draft.value;
+  const key = grant.authorizationKey;
   const set = (change: Partial<Draft>) => { draft.value = { ...draft.value, ...change }; };
   const toggle = (name: string) => set({ permissions: permissions.includes(name) ? permissions.filter((each) => each !== name) : [...permissions, name] });
   const check = async (): Promise<Checked> => ({ differences: key ? differences(before, textsOf(draftOf(await get<Grant>(pathOf('authorizations', key)))), textsOf(draft.value)) : [] });
@@ -53,7 +57,8 @@ function GrantDialog({ grant, onClose }: { grant: Partial<Grant>; onClose: () =>
 }
 
 function Actions({ grant }: { grant: Grant }) {
-  const open = useSignal<'change' | 'delete' | null>(null), close = () => { open.value = null; };
+  const open = useSignal<'change' | 'delete' | null>(null);
+  const close = () => { open.value = null; };
   return <span class="row"><Act need={['AUTHORIZATION', 'UPDATE']} onClick={() => { open.value = 'change'; }}>{t('change')} …</Act><Act need={['AUTHORIZATION', 'DELETE']} onClick={() => { open.value = 'delete'; }}>{t('delete')} …</Act>
     {open.value === 'change' && <GrantDialog grant={grant} onClose={close} />}
     {open.value === 'delete' && <ActionDialog title={t('grant.delete')} button={t('delete')} danger onClose={close} commands={[{ method: 'DELETE', path: pathOf('authorizations', grant.authorizationKey) }]}><p>{t('grant.deleteNote', { owner: grant.ownerId })}</p></ActionDialog>}</span>;
@@ -75,7 +80,8 @@ const columns = (): Column<Grant>[] => [
 /** The grants of one owner. */
 export function GrantsOf({ ownerType, ownerId }: { ownerType: string; ownerId: string }) {
   const body = { filter: { ownerType, ownerId }, page: { limit: SIZE } };
-  const found = useResource<Page<Grant>>(`grants ${ownerType} ${ownerId}`, (abort) => search('authorizations', body, abort), ['@access']), grants = found.data.value?.items ?? [];
+  const found = useResource<Page<Grant>>(`grants ${ownerType} ${ownerId}`, (abort) => search('authorizations', body, abort), ['@access']);
+  const grants = found.data.value?.items ?? [];
   return <section aria-label={t('access.authorizations')}><h2>{t('access.authorizations')}</h2>
     {grants.length > 0 ? <Table label={t('access.authorizations')} items={grants} id={(grant) => grant.authorizationKey} columns={columns().slice(1)} /> : <p class="dim">{t('variables.none')}</p>}
     <div class="row"><CreateButton grant={{ ownerType, ownerId }} /></div>
@@ -83,7 +89,8 @@ export function GrantsOf({ ownerType, ownerId }: { ownerType: string; ownerId: s
 }
 
 function Found() {
-  const { owner, type, after, before, sort } = Object.fromEntries(query.value), order = sortOf(sort ?? null, 'ownerId');
+  const { owner, type, after, before, sort } = Object.fromEntries(query.value);
+  const order = sortOf(sort ?? null, 'ownerId');
   const body = { filter: { ...(owner && { ownerId: owner }), ...(type && { resourceType: type }) }, sort: [order], page: { limit: SIZE, ...(after && { after }), ...(before && { before }) } };
   const found = useResource<Page<Grant>>(`authorizations${JSON.stringify(body)}`, (abort) => search('authorizations', body, abort), ['@access']);
   const set = (name: string, value: string) => put({ [name]: value || null, after: null, before: null });

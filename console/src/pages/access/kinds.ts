@@ -8,7 +8,8 @@ export type MemberKind = { path: string; id: string; type: string; label: Key };
 export type Kind = { path: string; type: string; id: string; title: Key; one: Key; note: Key; fields: readonly Field[]; members: readonly string[]; like: boolean };
 export type Entry = Record<string, string | null>;
 
-const NAME: Field = { name: 'name', label: 'field.name', required: true }, DESCRIPTION: Field = { name: 'description', label: 'field.description' };
+const NAME: Field = { name: 'name', label: 'field.name', required: true };
+const DESCRIPTION: Field = { name: 'description', label: 'field.description' };
 
 export const KINDS: readonly Kind[] = [
   { path: 'users', type: 'USER', id: 'username', title: 'access.users', one: 'access.user', note: 'access.users.note', like: true, members: [], fields: [{ name: 'name', label: 'field.name' }, { name: 'email', label: 'field.email' }] },

@@ -13,11 +13,13 @@ import { ProblemBox } from '../../parts/problem.tsx';
 import { entryUrl } from './entries.tsx';
 import { kindOf, pathOf, type Entry, type Kind, type MemberKind } from './kinds.ts';
 
-const MOST = 200, CONTAINERS = 20;
+const MOST = 200;
+const CONTAINERS = 20;
 
 /** The command that adds a member, or removes it. */
 function memberCommand(method: 'PUT' | 'DELETE', container: Kind, id: string, of: MemberKind, member: string): Command {
-  const word = method === 'PUT' ? 'assign' : 'unassign', path = pathOf(container.path, id, of.path, member);
+  const word = method === 'PUT' ? 'assign' : 'unassign';
+  const path = pathOf(container.path, id, of.path, member);
   if (container.path === 'roles' && of.path === 'users') return { method, path, cli: `role ${word} ${argument(id)} ${argument(member)}` };
   if (container.path !== 'tenants') return { method, path };
   return { method, path, cli: `tenant ${word} ${argument(id)} ${argument(member)}${of.path === 'users' ? '' : ` --type ${of.path.slice(0, -1)}`}` };
@@ -29,7 +31,9 @@ function Suggestions({ of, list }: { of: MemberKind; list: string }) {
 }
 
 function Add({ container, id, of }: { container: Kind; id: string; of: MemberKind }) {
-  const member = useSignal(''), list = `members-${of.path}`, command = memberCommand('PUT', container, id, of, member.value);
+  const member = useSignal('');
+  const list = `members-${of.path}`;
+  const command = memberCommand('PUT', container, id, of, member.value);
   const add = async () => { if (member.value && await perform(t('access.add'), command)) member.value = ''; };
   return <><form class="row" onSubmit={(event) => { event.preventDefault(); void add(); }}>
     <input list={list} placeholder={t(of.label)} aria-label={`${t('access.add')}: ${t(of.label)}`} value={member.value} onInput={(event) => { member.value = event.currentTarget.value; }} />
@@ -40,7 +44,9 @@ function Add({ container, id, of }: { container: Kind; id: string; of: MemberKin
 
 export function Members({ container, id, of }: { container: Kind; id: string; of: MemberKind }) {
   const path = `${container.path}/${encodeURIComponent(id)}/${of.path}`;
-  const found = useResource<Page<Entry>>(path, (abort) => search(path, { page: { limit: MOST } }, abort), ['@access']), page = found.data.value, kind = kindOf(of.path);
+  const found = useResource<Page<Entry>>(path, (abort) => search(path, { page: { limit: MOST } }, abort), ['@access']);
+  const page = found.data.value;
+  const kind = kindOf(of.path);
   const leaving = useSignal<string | null>(null);
   return <section aria-label={t(of.label)}><h2>{t(of.label)} {page && <span class="dim">{total(page.page)}</span>}</h2>
     {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
@@ -56,7 +62,8 @@ type Membership = { id: string; name: string; isMember: boolean };
 async function membershipsOf(container: Kind, of: MemberKind, member: string, abort: AbortSignal): Promise<{ items: Membership[]; more: boolean }> {
   const page = await search<Entry>(container.path, { sort: [{ field: container.id, order: 'ASC' }], page: { limit: CONTAINERS } }, abort);
   const items = await Promise.all(page.items.map(async (entry) => {
-    const id = entry[container.id]!, path = `${container.path}/${encodeURIComponent(id)}/${of.path}`;
+    const id = entry[container.id]!;
+    const path = `${container.path}/${encodeURIComponent(id)}/${of.path}`;
     const { page: count } = await search(path, { filter: { [of.id]: member }, page: { limit: 1 } }, abort);
     return { id, name: entry.name ?? id, isMember: count.totalItems > 0 };
   }));
@@ -65,8 +72,11 @@ async function membershipsOf(container: Kind, of: MemberKind, member: string, ab
 
 /** The roles, groups or tenants of somebody, to be ticked. */
 export function Memberships({ container, member, id }: { container: Kind; member: MemberKind; id: string }) {
-  const found = useResource(`memberships ${container.path} ${id}`, (abort) => membershipsOf(container, member, id, abort), ['@access']), data = found.data.value;
-  const open = useSignal<Membership | null>(null), changing = open.value, verb = t(changing?.isMember ? 'access.remove' : 'access.add');
+  const found = useResource(`memberships ${container.path} ${id}`, (abort) => membershipsOf(container, member, id, abort), ['@access']);
+  const data = found.data.value;
+  const open = useSignal<Membership | null>(null);
+  const changing = open.value;
+  const verb = t(changing?.isMember ? 'access.remove' : 'access.add');
   return <section aria-label={t(container.title)}><h2>{t(container.title)}</h2>
     {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
     {data && !data.items.length && <p class="dim">{t('variables.none')}</p>}

@@ -16,9 +16,12 @@ type Session = { sessionKey: string; username: string; provider: string; isThis:
 type ListProps = { title: string; note: string; path: string; need: Need | null; all?: Command };
 
 function SessionsAt({ title, note, path, need, all }: ListProps) {
-  const found = useResource(path, (abort) => get<{ items: Session[] }>(path, abort), ['@access']), items = found.data.value?.items;
-  const ending = useSignal<Command | null>(null), end = (session: Session): Command => ({ method: 'DELETE', path: `${path}/${session.sessionKey}` });
-  const isAll = ending.value !== null && ending.value === all, user = items?.[0]?.username ?? '';
+  const found = useResource(path, (abort) => get<{ items: Session[] }>(path, abort), ['@access']);
+  const items = found.data.value?.items;
+  const ending = useSignal<Command | null>(null);
+  const end = (session: Session): Command => ({ method: 'DELETE', path: `${path}/${session.sessionKey}` });
+  const isAll = ending.value !== null && ending.value === all;
+  const user = items?.[0]?.username ?? '';
   return <section aria-label={title}><h2>{title}</h2><p class="dim">{note}</p>
     {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
     {items && !items.length && <p class="dim">{t('session.none')}</p>}
@@ -37,7 +40,8 @@ export function OwnSessions() {
 }
 
 export function SessionsOf({ username }: { username: string }) {
-  const path = pathOf('users', username, 'sessions'), need: Need = ['USER', 'UPDATE'];
+  const path = pathOf('users', username, 'sessions');
+  const need: Need = ['USER', 'UPDATE'];
   const all = useSignal<Command>({ method: 'DELETE', path, cli: `user sign-out ${argument(username)}` }).value;
   return lackOf(['USER', 'READ']) ? null : <SessionsAt title={t('access.sessions')} note={t('access.sessions.note')} path={path} need={need} all={all} />;
 }

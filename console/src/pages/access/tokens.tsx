@@ -22,7 +22,13 @@ type Draft = { name: string; roles: readonly string[]; days: string; tenants: st
 /** Whose tokens: where they are, who may change them, and the roles to choose from. */
 type Whose = { path: string; need: Need | null; isOwn: boolean; roles: readonly string[] };
 
-const SIZE = 50, MOST_ROLES = 200, OWN = '/v2/authentication/me/tokens', ALL = '/v2/tokens', DAYS = '90', GIVES_ROLES: Need = ['ROLE', 'UPDATE'], READS_ROLES: Need = ['ROLE', 'READ'];
+const SIZE = 50;
+const MOST_ROLES = 200;
+const OWN = '/v2/authentication/me/tokens';
+const ALL = '/v2/tokens';
+const DAYS = '90';
+const GIVES_ROLES: Need = ['ROLE', 'UPDATE'];
+const READS_ROLES: Need = ['ROLE', 'READ'];
 
 function commandOf({ path, isOwn }: Whose, { name, roles, days, tenants }: Draft): Command {
   const tenantIds = tenants.split(',').map((each) => each.trim()).filter(Boolean);
@@ -33,7 +39,8 @@ function commandOf({ path, isOwn }: Whose, { name, roles, days, tenants }: Draft
 }
 
 function CreateDialog({ whose, onClose, onMade }: { whose: Whose; onClose: () => void; onMade: (made: Made) => void }) {
-  const draft = useSignal<Draft>({ name: '', roles: [], days: DAYS, tenants: '' }), { name, roles, days, tenants } = draft.value;
+  const draft = useSignal<Draft>({ name: '', roles: [], days: DAYS, tenants: '' });
+  const { name, roles, days, tenants } = draft.value;
   const set = (change: Partial<Draft>) => { draft.value = { ...draft.value, ...change }; };
   const toggle = (role: string) => set({ roles: roles.includes(role) ? roles.filter((each) => each !== role) : [...roles, role] });
   const missing = !name || !roles.length || (whose.isOwn && !days);
@@ -49,20 +56,22 @@ function CreateDialog({ whose, onClose, onMade }: { whose: Whose; onClose: () =>
 function MadeDialog({ made, onClose }: { made: Made; onClose: () => void }) {
   return <Dialog title={t('token.made', { name: made.name })} onClose={onClose} wide>
     <p>{t('token.once')}</p>
-    <div class="command"><pre tabIndex={0} aria-label={t('token.one')}>{made.token}</pre><Copy text={made.token} label={t('token.one')} /></div>
+    <div class="command"><pre role="group" tabIndex={0} aria-label={t('token.one')}>{made.token}</pre><Copy text={made.token} label={t('token.one')} /></div>
     <footer><button type="button" class="primary" onClick={onClose}>{t('close')}</button></footer>
   </Dialog>;
 }
 
 function CreateButton({ whose }: { whose: Whose }) {
-  const open = useSignal(false), made = useSignal<Made | null>(null);
+  const open = useSignal(false);
+  const made = useSignal<Made | null>(null);
   return <><Act need={whose.need} class="primary" onClick={() => { open.value = true; }}>{t('access.create', { what: t('token.one') })} …</Act>
     {open.value && <CreateDialog whose={whose} onClose={() => { open.value = false; }} onMade={(body) => { made.value = body; }} />}
     {made.value && <MadeDialog made={made.value} onClose={() => { made.value = null; }} />}</>;
 }
 
 function Revoke({ whose, name }: { whose: Whose; name: string }) {
-  const open = useSignal(false), cli = whose.isOwn ? {} : { cli: `token revoke ${argument(name)}` };
+  const open = useSignal(false);
+  const cli = whose.isOwn ? {} : { cli: `token revoke ${argument(name)}` };
   return <><Act need={whose.need} label={`${t('token.revoke')}: ${name}`} onClick={() => { open.value = true; }}>{t('token.revoke')} …</Act>
     {open.value && <ActionDialog title={t('token.revoke')} button={t('token.revoke')} danger onClose={() => { open.value = false; }} commands={[{ method: 'DELETE', path: `${whose.path}/${encodeURIComponent(name)}`, ...cli }]}><p>{t('token.revokeNote', { name })}</p></ActionDialog>}</>;
 }
@@ -79,7 +88,8 @@ const columnsOf = (whose: Whose): Column<Token>[] => [
 
 export function OwnTokens() {
   const whose: Whose = { path: OWN, need: null, isOwn: true, roles: me.value?.roles ?? [] };
-  const found = useResource(OWN, (abort) => get<{ items: Token[] }>(OWN, abort), ['@access']), items = found.data.value?.items;
+  const found = useResource(OWN, (abort) => get<{ items: Token[] }>(OWN, abort), ['@access']);
+  const items = found.data.value?.items;
   return <section aria-label={t('token.own')}><h2>{t('token.own')}</h2><p class="dim">{t('token.own.note')}</p>
     {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
     {items && !items.length && <p class="dim">{t('token.none')}</p>}
@@ -89,7 +99,8 @@ export function OwnTokens() {
 }
 
 function Found({ whose }: { whose: Whose }) {
-  const { q, after, before, sort } = Object.fromEntries(query.value), order = sortOf(sort ?? null, 'name');
+  const { q, after, before, sort } = Object.fromEntries(query.value);
+  const order = sortOf(sort ?? null, 'name');
   const body = { filter: q ? { name: { $like: `*${q}*` } } : {}, sort: [order], page: { limit: SIZE, ...(after && { after }), ...(before && { before }) } };
   const found = useResource<Page<Token>>(ALL + JSON.stringify(body), (abort) => search('tokens', body, abort), ['@access']);
   return <>
