@@ -1,5 +1,5 @@
 // The build: hashed names below /console/, each text file also compressed, and the licences of what is in it.
-import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
@@ -8,26 +8,43 @@ const server = { target: process.env.VIVERO_ADDRESS ?? 'http://127.0.0.1:8080', 
 const TEXT = /\.(js|css|html|svg|txt|json)$/;
 
 /** All files below a folder. */
-const files = (folder) => readdirSync(folder).map((name) => join(folder, name)).flatMap((path) => (statSync(path).isDirectory() ? files(path) : [path]));
+const files = (folder) =>
+  readdirSync(folder)
+    .map((name) => join(folder, name))
+    .flatMap((path) => (statSync(path).isDirectory() ? files(path) : [path]));
 
 /** The packages of production in the lock file, with their licences. */
 function licences(root) {
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
-  const sections = Object.entries(lock.packages).filter(([path, entry]) => path && !entry.dev).map(([path, entry]) => {
-    const folder = join(root, path);
-    const file = readdirSync(folder).find((name) => /^(licen[cs]e|copying)/i.test(name));
-    const head = `${path.replace(/^.*node_modules\//, '')} ${entry.version} (${entry.license ?? 'see below'})`;
-    return `${head}\n${'-'.repeat(head.length)}\n\n${file ? readFileSync(join(folder, file), 'utf8').trim() : 'The package has no file with its licence.'}\n`;
-  });
+  const sections = Object.entries(lock.packages)
+    .filter(([path, entry]) => path && !entry.dev)
+    .map(([path, entry]) => {
+      const folder = join(root, path);
+      const file = readdirSync(folder).find((name) => /^(licen[cs]e|copying)/i.test(name));
+      const head = `${path.replace(/^.*node_modules\//, '')} ${entry.version} (${entry.license ?? 'see below'})`;
+      return `${head}\n${'-'.repeat(head.length)}\n\n${file ? readFileSync(join(folder, file), 'utf8').trim() : 'The package has no file with its licence.'}\n`;
+    });
   return `The console contains these packages.\n\n${sections.join('\n\n')}`;
 }
 
 // What a page needs beside the first chunk: the server names it with the page (`vivero/web/preloads.py`), so the browser asks for everything
 // at once, and not for one file after the other. By the first part of the address; `*`: below it.
 const AHEAD = {
-  access: ['pages/access/access'], batches: ['pages/batches'], deploy: ['pages/deploy'], feel: ['pages/feel'], jobs: ['pages/jobs'], log: ['pages/log'], messages: ['pages/messages'],
-  system: ['pages/system'], tasks: ['pages/tasks'], timers: ['pages/timers'], 'access/*': ['pages/access/access'], 'batches/*': ['pages/batches'], 'tasks/*': ['pages/tasks'],
-  'instances/*': ['pages/instance', 'diagram/diagram'], 'processes/*': ['pages/process', 'diagram/diagram'],
+  access: ['pages/access/access'],
+  batches: ['pages/batches'],
+  deploy: ['pages/deploy'],
+  feel: ['pages/feel'],
+  jobs: ['pages/jobs'],
+  log: ['pages/log'],
+  messages: ['pages/messages'],
+  system: ['pages/system'],
+  tasks: ['pages/tasks'],
+  timers: ['pages/timers'],
+  'access/*': ['pages/access/access'],
+  'batches/*': ['pages/batches'],
+  'tasks/*': ['pages/tasks'],
+  'instances/*': ['pages/instance', 'diagram/diagram'],
+  'processes/*': ['pages/process', 'diagram/diagram'],
 };
 
 /** The files of a chunk, and of those that it imports, with their styles. */
@@ -47,9 +64,17 @@ function preloads() {
     generateBundle(_options, bundle) {
       const chunks = Object.values(bundle).filter((one) => one.type === 'chunk');
       const first = needed(bundle, chunks.find((one) => one.isEntry).fileName);
-      const chunkOf = (source) => chunks.find((one) => one.moduleIds.some((id) => new RegExp(`/src/${source}\\.tsx?$`).test(id))).fileName;
-      const files = (sources) => [...new Set(sources.flatMap((source) => [...needed(bundle, chunkOf(source))]))].filter((name) => !first.has(name));
-      const source = JSON.stringify(Object.fromEntries(Object.entries(AHEAD).map(([place, sources]) => [place, files(sources)])), null, 1);
+      const chunkOf = (source) =>
+        chunks.find((one) => one.moduleIds.some((id) => new RegExp(`/src/${source}\\.tsx?$`).test(id))).fileName;
+      const files = (sources) =>
+        [...new Set(sources.flatMap((source) => [...needed(bundle, chunkOf(source))]))].filter(
+          (name) => !first.has(name),
+        );
+      const source = JSON.stringify(
+        Object.fromEntries(Object.entries(AHEAD).map(([place, sources]) => [place, files(sources)])),
+        null,
+        1,
+      );
       this.emitFile({ type: 'asset', fileName: 'preloads.json', source });
     },
   };
@@ -59,27 +84,48 @@ function finish() {
   let config;
   return {
     name: 'finish',
-    configResolved(resolved) { config = resolved; },
+    configResolved(resolved) {
+      config = resolved;
+    },
     closeBundle() {
       const out = join(config.root, config.build.outDir);
       writeFileSync(join(out, 'THIRD-PARTY.txt'), licences(config.root));
       for (const path of files(out).filter((path) => TEXT.test(path))) {
         const content = readFileSync(path);
         writeFileSync(`${path}.gz`, gzipSync(content, { level: 9 }));
-        writeFileSync(`${path}.br`, brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: content.length } }));
+        writeFileSync(
+          `${path}.br`,
+          brotliCompressSync(content, {
+            params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: content.length },
+          }),
+        );
       }
     },
   };
 }
 
 // What all pages share is one chunk, so the first page loads two scripts however the others are cut.
-const BASE = /node_modules\/(preact|@preact)\/|\/src\/locales\/en|\/src\/lib\/(?!matching|problems)|\/src\/parts\/(act|banner|dialog|divider|head|lazy|notices|place|places|problem|shell|state|table|time)\.|\/src\/parts\/(action|conflict|copy_commands|search|tenant)\.|\/src\/diagram\/(canvas|layout|marks|geometry)\.|\/src\/pages\/message_actions\./;
-const codeSplitting = { groups: [{ name: 'base', test: BASE }, { name: 'moddle', test: /node_modules\/(bpmn-moddle|moddle|moddle-xml|min-dash|saxen)\// }, { name: 'layout', test: /node_modules\/bpmn-auto-layout\// }] };
+const BASE =
+  /node_modules\/(preact|@preact)\/|\/src\/locales\/en|\/src\/lib\/(?!matching|problems)|\/src\/parts\/(act|banner|dialog|divider|head|lazy|notices|place|places|problem|shell|state|table|time)\.|\/src\/parts\/(action|conflict|copy_commands|search|tenant)\.|\/src\/diagram\/(canvas|layout|marks|geometry)\.|\/src\/pages\/message_actions\./;
+const codeSplitting = {
+  groups: [
+    { name: 'base', test: BASE },
+    { name: 'moddle', test: /node_modules\/(bpmn-moddle|moddle|moddle-xml|min-dash|saxen)\// },
+    { name: 'layout', test: /node_modules\/bpmn-auto-layout\// },
+  ],
+};
 
 export default {
   base: '/console/',
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-  build: { target: 'es2022', assetsInlineLimit: 0, modulePreload: { polyfill: false }, chunkSizeWarningLimit: 700, reportCompressedSize: false, rolldownOptions: { output: { codeSplitting } } },
+  build: {
+    target: 'es2022',
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 700,
+    reportCompressedSize: false,
+    rolldownOptions: { output: { codeSplitting } },
+  },
   plugins: [preloads(), finish()],
   server: { proxy: { '/v2': server, '/cluster': server, '/console/live': server, '/console/session': server } },
 };

@@ -2,16 +2,16 @@
 import type { ComponentChild, ComponentType } from 'preact';
 import { t } from './lib/i18n.ts';
 import { askForInstance } from './lib/instance.ts';
-import { askForProcess } from './lib/versions.ts';
 import { href, match, path } from './lib/router.ts';
+import { askForProcess } from './lib/versions.ts';
+import type { AccessProps } from './pages/access/access.tsx';
 import { Home } from './pages/home.tsx';
 import { Incidents } from './pages/incidents.tsx';
 import { Instances } from './pages/instances.tsx';
 import { Processes } from './pages/processes.tsx';
-import { Lazy } from './parts/lazy.tsx';
 import { Head } from './parts/head.tsx';
+import { Lazy } from './parts/lazy.tsx';
 import { Shell } from './parts/shell.tsx';
-import type { AccessProps } from './pages/access/access.tsx';
 
 // Pages in chunks of their own: the first page loads without them.
 const access = async (): Promise<ComponentType<AccessProps>> => (await import('./pages/access/access.tsx')).Access;
@@ -34,9 +34,25 @@ const about = async () => (await import('./pages/about.tsx')).About;
 const ROUTES: readonly [pattern: string, page: (values: Record<string, string>) => ComponentChild][] = [
   ['/', () => <Home />],
   ['/processes', () => <Processes />],
-  ['/processes/:id', ({ id }) => <Lazy key={`process ${id}`} load={process} title={id!} props={{ id: id! }} ahead={() => askForProcess(id!)} />],
+  [
+    '/processes/:id',
+    ({ id }) => (
+      <Lazy key={`process ${id}`} load={process} title={id!} props={{ id: id! }} ahead={() => askForProcess(id!)} />
+    ),
+  ],
   ['/instances', () => <Instances />],
-  ['/instances/:id', ({ id }) => <Lazy key={`instance ${id}`} load={instance} title={t('instance')} props={{ id: id! }} ahead={() => askForInstance(id!)} />],
+  [
+    '/instances/:id',
+    ({ id }) => (
+      <Lazy
+        key={`instance ${id}`}
+        load={instance}
+        title={t('instance')}
+        props={{ id: id! }}
+        ahead={() => askForInstance(id!)}
+      />
+    ),
+  ],
   ['/incidents', () => <Incidents />],
   ['/tasks', () => <Lazy key="tasks" load={tasks} title={t('nav.tasks')} props={{}} />],
   ['/tasks/:id', ({ id }) => <Lazy key="tasks" load={tasks} title={t('nav.tasks')} props={{ id: id! }} />],
@@ -53,12 +69,25 @@ const ROUTES: readonly [pattern: string, page: (values: Record<string, string>) 
   ['/feel', () => <Lazy key="feel" load={feel} title={t('nav.feel')} props={{}} />],
   ['/access', () => <Lazy key="access" load={access} title={t('nav.access')} props={{}} />],
   ['/access/:of', ({ of }) => <Lazy key="access" load={access} title={t('nav.access')} props={{ of: of! }} />],
-  ['/access/:of/:id', ({ of, id }) => <Lazy key="access" load={access} title={t('nav.access')} props={{ of: of!, id: id! }} />],
+  [
+    '/access/:of/:id',
+    ({ of, id }) => <Lazy key="access" load={access} title={t('nav.access')} props={{ of: of!, id: id! }} />,
+  ],
   ['/about', () => <Lazy key="about" load={about} title={t('nav.about')} props={{}} />],
 ];
 
 function Missing() {
-  return <><Head title={t('missing.title')} /><div class="empty"><p>{t('missing.text')}</p><a class="button" href={href('/')}>{t('nav.home')}</a></div></>;
+  return (
+    <>
+      <Head title={t('missing.title')} />
+      <div class="empty">
+        <p>{t('missing.text')}</p>
+        <a class="button" href={href('/')}>
+          {t('nav.home')}
+        </a>
+      </div>
+    </>
+  );
 }
 
 function page(): ComponentChild {

@@ -8,8 +8,8 @@ import './styles/access.css';
 import { effect } from '@preact/signals';
 import { render } from 'preact';
 import { App } from './app.tsx';
-import { preferred, setLanguage } from './lib/i18n.ts';
 import { startDrop } from './lib/drop.ts';
+import { preferred, setLanguage } from './lib/i18n.ts';
 import { startKeys } from './lib/keys.ts';
 import { startLive } from './lib/live.ts';
 import { startRouter } from './lib/router.ts';
@@ -21,6 +21,8 @@ startRouter();
 startKeys();
 startDrop();
 startLive();
-effect(() => { void setLanguage(preferred(chosenLanguage.value, navigator.languages)); });
+effect(() => {
+  void setLanguage(preferred(chosenLanguage.value, navigator.languages));
+});
 render(<App />, document.getElementById('root')!);
 void loadSession(); // after the requests of the page, which the user waits for

@@ -1,5 +1,5 @@
 // A diagram on a page. The chunk with bpmn-js is loaded with the first one.
-import { useSignal, type ReadonlySignal } from '@preact/signals';
+import { type ReadonlySignal, useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { t } from '../lib/i18n.ts';
 import type { Badges, Diagram } from './diagram.ts';
@@ -7,14 +7,31 @@ import { withDiagram } from './layout.ts';
 import type { Marks } from './marks.ts';
 
 export type CanvasProps = {
-  xml: string; marks: Marks; badges?: Badges; selected: string | null; onSelect: (id: string) => void;
-  heat?: ReadonlyMap<string, number> | null; travel?: string | null; names?: (names: Map<string, string>) => void; past?: ReadonlySignal<boolean>;
+  xml: string;
+  marks: Marks;
+  badges?: Badges;
+  selected: string | null;
+  onSelect: (id: string) => void;
+  heat?: ReadonlyMap<string, number> | null;
+  travel?: string | null;
+  names?: (names: Map<string, string>) => void;
+  past?: ReadonlySignal<boolean>;
 };
 
 /** Load the chunk while the page asks for its data. */
 export const warmUp = (): void => void import('./diagram.ts').catch(() => {});
 
-export function Canvas({ xml, marks, badges, selected, onSelect, heat = null, travel = null, names, past }: CanvasProps) {
+export function Canvas({
+  xml,
+  marks,
+  badges,
+  selected,
+  onSelect,
+  heat = null,
+  travel = null,
+  names,
+  past,
+}: CanvasProps) {
   const host = useRef<HTMLDivElement>(null);
   const diagram = useSignal<Diagram | null>(null);
   const failed = useSignal<string | null>(null);
@@ -22,31 +39,72 @@ export function Canvas({ xml, marks, badges, selected, onSelect, heat = null, tr
   useLayoutEffect(() => {
     let made: Diagram | undefined;
     let gone = false;
-    const words = { diagram: t('diagram'), active: t('n.active'), incident: t('n.incidents'), completed: t('n.completed') };
+    const words = {
+      diagram: t('diagram'),
+      active: t('n.active'),
+      incident: t('n.incidents'),
+      completed: t('n.completed'),
+    };
     failed.value = null;
-    import('./diagram.ts').then(async (loaded) => {
-      if (gone) return;
-      const shown = await withDiagram(xml);
-      if (gone) return;
-      made = await loaded.createDiagram(host.current!, shown, words, onSelect);
-      if (gone) return made.destroy();
-      made.fit();
-      names?.(made.names());
-      module.value = loaded;
-      diagram.value = made;
-    }).catch((error: Error) => { if (!gone) failed.value = error.message; });
+    import('./diagram.ts')
+      .then(async (loaded) => {
+        if (gone) return;
+        const shown = await withDiagram(xml);
+        if (gone) return;
+        made = await loaded.createDiagram(host.current!, shown, words, onSelect);
+        if (gone) return made.destroy();
+        made.fit();
+        names?.(made.names());
+        module.value = loaded;
+        diagram.value = made;
+      })
+      .catch((error: Error) => {
+        if (!gone) failed.value = error.message;
+      });
     const watcher = new ResizeObserver(() => made?.fit());
     watcher.observe(host.current!);
-    return () => { gone = true; watcher.disconnect(); diagram.value = null; made?.destroy(); };
+    return () => {
+      gone = true;
+      watcher.disconnect();
+      diagram.value = null;
+      made?.destroy();
+    };
   }, [xml]);
-  useEffect(() => { diagram.value?.show(marks, badges ?? module.value!.instanceBadges); }, [diagram.value, marks]);
-  useEffect(() => { diagram.value?.heat(heat); }, [diagram.value, heat]);
-  useEffect(() => { diagram.value?.select(selected); }, [diagram.value, selected]);
-  useEffect(() => { if (travel) diagram.value?.travel(travel); }, [travel]);
+  useEffect(() => {
+    diagram.value?.show(marks, badges ?? module.value!.instanceBadges);
+  }, [diagram.value, marks]);
+  useEffect(() => {
+    diagram.value?.heat(heat);
+  }, [diagram.value, heat]);
+  useEffect(() => {
+    diagram.value?.select(selected);
+  }, [diagram.value, selected]);
+  useEffect(() => {
+    if (travel) diagram.value?.travel(travel);
+  }, [travel]);
   const on = diagram.value;
-  return <div class={past?.value ? 'canvas past' : 'canvas'} data-ready={on || failed.value !== null ? '' : undefined}>
-    <div class="surface" ref={host} />
-    {on && <div class="zoom"><button type="button" onClick={() => on.zoom(1.25)} aria-label={t('zoom.in')}>+</button><button type="button" onClick={() => on.zoom(0.8)} aria-label={t('zoom.out')}>−</button><button type="button" onClick={() => on.fit()}>{t('zoom.fit')}</button></div>}
-    {failed.value !== null && <div class="empty"><p>{t('diagram.failed')}</p><p class="dim">{failed.value}</p></div>}
-  </div>;
+  return (
+    <div class={past?.value ? 'canvas past' : 'canvas'} data-ready={on || failed.value !== null ? '' : undefined}>
+      <div class="surface" ref={host} />
+      {on && (
+        <div class="zoom">
+          <button type="button" onClick={() => on.zoom(1.25)} aria-label={t('zoom.in')}>
+            +
+          </button>
+          <button type="button" onClick={() => on.zoom(0.8)} aria-label={t('zoom.out')}>
+            −
+          </button>
+          <button type="button" onClick={() => on.fit()}>
+            {t('zoom.fit')}
+          </button>
+        </div>
+      )}
+      {failed.value !== null && (
+        <div class="empty">
+          <p>{t('diagram.failed')}</p>
+          <p class="dim">{failed.value}</p>
+        </div>
+      )}
+    </div>
+  );
 }

@@ -1,33 +1,70 @@
 // The only importer of bpmn-js: draws a model, marks its elements, and makes them reachable by keyboard.
-import Viewer from 'bpmn-js/lib/NavigatedViewer';
+
 import outline from 'bpmn-js/lib/features/outline';
+import Viewer from 'bpmn-js/lib/NavigatedViewer';
 import 'bpmn-js/dist/assets/diagram-js.css';
-import { fitted, heatColour, pathOf, type Box, type Point } from './geometry.ts';
+import { type Box, fitted, heatColour, type Point, pathOf } from './geometry.ts';
 import { classesOf, type Mark, type Marks } from './marks.ts';
 
 type Shape = Box & {
-  id: string; type: string; waypoints?: Point[]; parent?: Shape; labelTarget?: Shape; children?: Shape[]; hidden?: boolean;
-  incoming: Shape[]; outgoing: Shape[]; source?: Shape; target?: Shape; businessObject: { name?: string };
+  id: string;
+  type: string;
+  waypoints?: Point[];
+  parent?: Shape;
+  labelTarget?: Shape;
+  children?: Shape[];
+  hidden?: boolean;
+  incoming: Shape[];
+  outgoing: Shape[];
+  source?: Shape;
+  target?: Shape;
+  businessObject: { name?: string };
 };
 type Canvas = {
-  addMarker(id: string, marker: string): void; removeMarker(id: string, marker: string): void; scrollToElement(shape: Shape, padding: number): void;
-  viewbox(box?: Box | false): Box & { inner: Box; outer: Box }; getLayer(name: string, index: number): SVGGElement;
+  addMarker(id: string, marker: string): void;
+  removeMarker(id: string, marker: string): void;
+  scrollToElement(shape: Shape, padding: number): void;
+  viewbox(box?: Box | false): Box & { inner: Box; outer: Box };
+  getLayer(name: string, index: number): SVGGElement;
 };
-type Registry = { get(id: string): Shape | undefined; filter(test: (shape: Shape) => boolean): Shape[]; getGraphics(id: string): SVGGElement };
-type Overlays = { clear(): void; add(id: string, overlay: { position: Record<string, number>; html: HTMLElement }): void };
-type Services = { canvas: Canvas; elementRegistry: Registry; overlays: Overlays; outline: { createOutline(shape: Shape): void }; selection: { select(shape: Shape | null): void }; eventBus: { on(name: string, call: (event: { element: Shape }) => void): void } };
+type Registry = {
+  get(id: string): Shape | undefined;
+  filter(test: (shape: Shape) => boolean): Shape[];
+  getGraphics(id: string): SVGGElement;
+};
+type Overlays = {
+  clear(): void;
+  add(id: string, overlay: { position: Record<string, number>; html: HTMLElement }): void;
+};
+type Services = {
+  canvas: Canvas;
+  elementRegistry: Registry;
+  overlays: Overlays;
+  outline: { createOutline(shape: Shape): void };
+  selection: { select(shape: Shape | null): void };
+  eventBus: { on(name: string, call: (event: { element: Shape }) => void): void };
+};
 
 export type Words = { diagram: string; active: string; incident: string; completed: string };
 export type Badge = { text: string; tone: string };
 export type Badges = (mark: Mark) => { left?: Badge | null; right?: Badge | null };
 export type Diagram = {
-  show(marks: Marks, badges: Badges): void; heat(counts: ReadonlyMap<string, number> | null): void; select(id: string | null): void;
-  fit(): void; zoom(by: number): void; travel(flow: string): void; names(): Map<string, string>; destroy(): void;
+  show(marks: Marks, badges: Badges): void;
+  heat(counts: ReadonlyMap<string, number> | null): void;
+  select(id: string | null): void;
+  fit(): void;
+  zoom(by: number): void;
+  travel(flow: string): void;
+  names(): Map<string, string>;
+  destroy(): void;
 };
 
 /** Badges of an instance: the number of active tokens, and a sign for incidents. */
 export const instanceBadges: Badges = (mark) => ({
-  left: mark.active + mark.incidents ? { text: String(mark.active + mark.incidents), tone: mark.incidents && !mark.active ? 'bad' : '' } : null,
+  left:
+    mark.active + mark.incidents
+      ? { text: String(mark.active + mark.incidents), tone: mark.incidents && !mark.active ? 'bad' : '' }
+      : null,
   right: mark.incidents ? { text: '!', tone: 'bad' } : null,
 });
 
@@ -45,13 +82,22 @@ function badge({ text, tone }: Badge): HTMLElement {
   return made;
 }
 
-const kind = (shape: Shape): string => shape.type.replace('bpmn:', '').replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
+const kind = (shape: Shape): string =>
+  shape.type
+    .replace('bpmn:', '')
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase();
 const label = (shape: Shape): string => `${shape.businessObject.name || shape.id}, ${kind(shape)}`;
 
-const described = (shape: Shape, mark: Mark | undefined, words: Words): string => [
-  label(shape), mark?.incidents && `${mark.incidents} ${words.incident}`, mark?.active && `${mark.active} ${words.active}`,
-  mark?.completed && `${mark.completed} ${words.completed}`,
-].filter(Boolean).join(', ');
+const described = (shape: Shape, mark: Mark | undefined, words: Words): string =>
+  [
+    label(shape),
+    mark?.incidents && `${mark.incidents} ${words.incident}`,
+    mark?.active && `${mark.active} ${words.active}`,
+    mark?.completed && `${mark.completed} ${words.completed}`,
+  ]
+    .filter(Boolean)
+    .join(', ');
 
 const NEXT: Record<string, (shape: Shape, all: Shape[]) => Shape | undefined> = {
   ArrowRight: (shape) => shape.outgoing[0]?.target,
@@ -98,8 +144,17 @@ function drawHeat(layer: SVGGElement, counts: ReadonlyMap<string, number>, regis
 }
 
 /** Raises an error if the model cannot be read or has no diagram. */
-export async function createDiagram(host: HTMLElement, xml: string, words: Words, onSelect: (id: string) => void): Promise<Diagram> {
-  const bpmnRenderer = { defaultFillColor: 'var(--shape)', defaultStrokeColor: 'var(--stroke)', defaultLabelColor: 'var(--fg)' };
+export async function createDiagram(
+  host: HTMLElement,
+  xml: string,
+  words: Words,
+  onSelect: (id: string) => void,
+): Promise<Diagram> {
+  const bpmnRenderer = {
+    defaultFillColor: 'var(--shape)',
+    defaultStrokeColor: 'var(--stroke)',
+    defaultLabelColor: 'var(--fg)',
+  };
   const viewer = new Viewer({ container: host, additionalModules: [outline], bpmnRenderer } as object);
   try {
     await viewer.importXML(xml);
@@ -108,22 +163,46 @@ export async function createDiagram(host: HTMLElement, xml: string, words: Words
     throw error;
   }
   const service = <N extends keyof Services>(name: N): Services[N] => viewer.get(name);
-  const services: Services = { canvas: service('canvas'), elementRegistry: service('elementRegistry'), overlays: service('overlays'), outline: service('outline'), selection: service('selection'), eventBus: service('eventBus') };
+  const services: Services = {
+    canvas: service('canvas'),
+    elementRegistry: service('elementRegistry'),
+    overlays: service('overlays'),
+    outline: service('outline'),
+    selection: service('selection'),
+    eventBus: service('eventBus'),
+  };
   const { canvas, elementRegistry: registry, overlays } = services;
-  const shapes = registry.filter((shape) => !shape.waypoints && !!shape.parent && !shape.labelTarget && shape.type !== 'label');
+  const shapes = registry.filter(
+    (shape) => !shape.waypoints && !!shape.parent && !shape.labelTarget && shape.type !== 'label',
+  );
   const surface = host.querySelector('svg')!;
   surface.setAttribute('role', 'group');
   surface.setAttribute('aria-label', words.diagram);
   reachable(shapes, services, onSelect);
   for (const shape of shapes) registry.getGraphics(shape.id).setAttribute('aria-label', label(shape));
-  services.eventBus.on('element.click', ({ element }) => { if (element.parent) onSelect(element.labelTarget?.id ?? element.id); });
+  services.eventBus.on('element.click', ({ element }) => {
+    if (element.parent) onSelect(element.labelTarget?.id ?? element.id);
+  });
   const marked: [string, string][] = [];
-  const add = (id: string, marker: string): void => { if (registry.get(id)) { canvas.addMarker(id, marker); marked.push([id, marker]); } };
+  const add = (id: string, marker: string): void => {
+    if (registry.get(id)) {
+      canvas.addMarker(id, marker);
+      marked.push([id, marker]);
+    }
+  };
   return {
-    fit() { const { inner, outer } = canvas.viewbox(false); if (outer.width > 0 && outer.height > 0) canvas.viewbox(fitted(inner, outer)); },
+    fit() {
+      const { inner, outer } = canvas.viewbox(false);
+      if (outer.width > 0 && outer.height > 0) canvas.viewbox(fitted(inner, outer));
+    },
     zoom(by) {
       const { x, y, width, height } = canvas.viewbox(false);
-      canvas.viewbox({ x: x + (width - width / by) / 2, y: y + (height - height / by) / 2, width: width / by, height: height / by });
+      canvas.viewbox({
+        x: x + (width - width / by) / 2,
+        y: y + (height - height / by) / 2,
+        width: width / by,
+        height: height / by,
+      });
     },
     show(marks, badges) {
       for (const [id, marker] of marked.splice(0)) canvas.removeMarker(id, marker);
@@ -137,24 +216,35 @@ export async function createDiagram(host: HTMLElement, xml: string, words: Words
         if (left) overlays.add(id, { position: { bottom: 11, left: -9 }, html: badge(left) });
         if (right) overlays.add(id, { position: { top: -11, right: 11 }, html: badge(right) });
       }
-      for (const shape of shapes) registry.getGraphics(shape.id).setAttribute('aria-label', described(shape, marks.elements.get(shape.id), words));
+      for (const shape of shapes)
+        registry
+          .getGraphics(shape.id)
+          .setAttribute('aria-label', described(shape, marks.elements.get(shape.id), words));
     },
     heat(counts) {
       const layer = canvas.getLayer('heat', 1);
       layer.replaceChildren();
       if (counts) drawHeat(layer, counts, registry);
     },
-    select(id) { services.selection.select((id && registry.get(id)) || null); },
+    select(id) {
+      services.selection.select((id && registry.get(id)) || null);
+    },
     travel(flow) {
       const points = registry.get(flow)?.waypoints;
       if (!points || matchMedia('(prefers-reduced-motion: reduce)').matches) return;
       const dot = svg('circle', { r: 6, class: 'traveller' }) as SVGCircleElement;
       dot.style.offsetPath = `path("${pathOf(points)}")`;
       canvas.getLayer('travel', 2).append(dot);
-      const moving = dot.animate([{ offsetDistance: '0%' }, { offsetDistance: '100%' }], { duration: 350, easing: 'ease-in-out' });
+      const moving = dot.animate([{ offsetDistance: '0%' }, { offsetDistance: '100%' }], {
+        duration: 350,
+        easing: 'ease-in-out',
+      });
       void moving.finished.finally(() => dot.remove());
     },
-    names: () => new Map(registry.filter((shape) => !!shape.businessObject?.name).map((shape) => [shape.id, shape.businessObject.name!])),
+    names: () =>
+      new Map(
+        registry.filter((shape) => !!shape.businessObject?.name).map((shape) => [shape.id, shape.businessObject.name!]),
+      ),
     destroy: () => viewer.destroy(),
   };
 }

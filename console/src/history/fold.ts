@@ -6,11 +6,22 @@ import type { History, LogEvent } from '../lib/shapes.ts';
 export type Step = { position: string; at: string; event: LogEvent };
 type State = 'active' | 'completed' | 'canceled';
 /** `above`: the scope, or for a called instance its call activity. `open`: incidents of the element and of all below it. */
-export type Element = { key: string; id: string; instance: string; above: string | null; kind: string; state: State; open: number };
+export type Element = {
+  key: string;
+  id: string;
+  instance: string;
+  above: string | null;
+  kind: string;
+  state: State;
+  open: number;
+};
 export type FoldedVariable = { name: string; value: string; scope: string; fresh: boolean };
 export type FoldedIncident = { key: string; element: string; elementId: string; type: string; message: string };
 export type View = {
-  marks: Marks; elements: Map<string, Element>; variables: Map<string, FoldedVariable>; incidents: Map<string, FoldedIncident>;
+  marks: Marks;
+  elements: Map<string, Element>;
+  variables: Map<string, FoldedVariable>;
+  incidents: Map<string, FoldedIncident>;
 };
 
 export function stepsOf(history: History): Step[] {
@@ -21,7 +32,11 @@ export function stepsOf(history: History): Step[] {
 }
 
 type Draft = {
-  instance: string; flows: Set<string>; elements: Map<string, Element>; variables: Map<string, FoldedVariable>; incidents: Map<string, FoldedIncident>;
+  instance: string;
+  flows: Set<string>;
+  elements: Map<string, Element>;
+  variables: Map<string, FoldedVariable>;
+  incidents: Map<string, FoldedIncident>;
   /** The results of loops by the key of their body, as JSON texts. */
   results: Map<string, string[]>;
 };
@@ -29,7 +44,12 @@ const text = (value: unknown): string => String(value);
 
 /** Change the number of open incidents of an element and of all above it. */
 function addOpen(draft: Draft, key: string, by: number): void {
-  for (let element = draft.elements.get(key); element; element = element.above === null ? undefined : draft.elements.get(element.above)) element.open += by;
+  for (
+    let element = draft.elements.get(key);
+    element;
+    element = element.above === null ? undefined : draft.elements.get(element.above)
+  )
+    element.open += by;
 }
 
 function drop(draft: Draft, incident: FoldedIncident): void {
@@ -41,7 +61,8 @@ function leave(draft: Draft, key: string, state: State): void {
   const element = draft.elements.get(key);
   if (!element) return;
   element.state = state;
-  if (element.open) for (const incident of [...draft.incidents.values()]) if (incident.element === key) drop(draft, incident);
+  if (element.open)
+    for (const incident of [...draft.incidents.values()]) if (incident.element === key) drop(draft, incident);
 }
 
 function setVariable(draft: Draft, event: LogEvent, value: string): void {
@@ -61,31 +82,62 @@ const APPLY: Record<string, (draft: Draft, event: LogEvent) => void> = {
   InstanceCreated(draft, event) {
     const key = text(event.key);
     const above = event.parent == null ? null : text(event.parent);
-    draft.elements.set(key, { key, id: text(event.processId), instance: key, above, kind: 'PROCESS', state: 'active', open: 0 });
+    draft.elements.set(key, {
+      key,
+      id: text(event.processId),
+      instance: key,
+      above,
+      kind: 'PROCESS',
+      state: 'active',
+      open: 0,
+    });
   },
   ElementActivating(draft, event) {
     const key = text(event.key);
     const above = text(event.scope);
     const instance = draft.elements.get(above)?.instance ?? above;
-    draft.elements.set(key, { key, id: text(event.element), instance, above, kind: text(event.subjectType), state: 'active', open: 0 });
+    draft.elements.set(key, {
+      key,
+      id: text(event.element),
+      instance,
+      above,
+      kind: text(event.subjectType),
+      state: 'active',
+      open: 0,
+    });
   },
   ElementCompleted(draft, event) {
     const key = text(event.key);
-    if (draft.elements.get(key)?.instance === draft.instance) for (const flow of (event.flows as string[] | undefined) ?? []) draft.flows.add(flow);
+    if (draft.elements.get(key)?.instance === draft.instance)
+      for (const flow of (event.flows as string[] | undefined) ?? []) draft.flows.add(flow);
     leave(draft, key, 'completed');
   },
-  ElementTerminated(draft, event) { leave(draft, text(event.key), 'canceled'); },
-  VariableSet(draft, event) { setVariable(draft, event, text(event.value)); },
-  LoopStarted(draft, event) { draft.results.set(text(event.body), new Array<string>(sizeOf(draft, event)).fill('null')); },
+  ElementTerminated(draft, event) {
+    leave(draft, text(event.key), 'canceled');
+  },
+  VariableSet(draft, event) {
+    setVariable(draft, event, text(event.value));
+  },
+  LoopStarted(draft, event) {
+    draft.results.set(text(event.body), new Array<string>(sizeOf(draft, event)).fill('null'));
+  },
   ItemCollected(draft, event) {
     const results = draft.results.get(text(event.body));
     if (results) results[Number(event.index)] = text(event.value);
   },
-  LoopResultSet(draft, event) { setVariable(draft, event, `[${(draft.results.get(text(event.body)) ?? []).join(',')}]`); },
+  LoopResultSet(draft, event) {
+    setVariable(draft, event, `[${(draft.results.get(text(event.body)) ?? []).join(',')}]`);
+  },
   IncidentRaised(draft, event) {
     const key = text(event.key);
     const element = text(event.element);
-    draft.incidents.set(key, { key, element, elementId: draft.elements.get(element)?.id ?? '', type: text(event.subjectType), message: text(event.message) });
+    draft.incidents.set(key, {
+      key,
+      element,
+      elementId: draft.elements.get(element)?.id ?? '',
+      type: text(event.subjectType),
+      message: text(event.message),
+    });
     addOpen(draft, element, 1);
   },
   IncidentResolved(draft, event) {
@@ -98,7 +150,12 @@ const APPLY: Record<string, (draft: Draft, event: LogEvent) => void> = {
 function marked(draft: Draft): Marks {
   const elements = new Map<string, Mark>();
   for (const element of draft.elements.values()) {
-    if (element.instance !== draft.instance || element.key === element.instance || element.kind === 'MULTI_INSTANCE_BODY') continue;
+    if (
+      element.instance !== draft.instance ||
+      element.key === element.instance ||
+      element.kind === 'MULTI_INSTANCE_BODY'
+    )
+      continue;
     const mark = elements.get(element.id) ?? { active: 0, completed: 0, canceled: 0, incidents: 0 };
     mark[element.state === 'active' && element.open ? 'incidents' : element.state]++;
     elements.set(element.id, mark);
@@ -112,22 +169,55 @@ function only<T>(all: Map<string, T>, test: (item: T) => boolean): Map<string, T
 
 /** The state of `instance` after the first `upto` steps of its tree. */
 export function fold(steps: readonly Step[], instance: string, upto = steps.length): View {
-  const draft: Draft = { instance, flows: new Set(), elements: new Map(), variables: new Map(), incidents: new Map(), results: new Map() };
+  const draft: Draft = {
+    instance,
+    flows: new Set(),
+    elements: new Map(),
+    variables: new Map(),
+    incidents: new Map(),
+    results: new Map(),
+  };
   for (let i = 0; i < upto; i++) {
     const { event } = steps[i]!;
     APPLY[event.type]?.(draft, event);
   }
   const last = steps[upto - 1]?.event;
   const mine = (key: string): boolean => draft.elements.get(key)?.instance === instance;
-  const fresh = last?.type === 'VariableSet' || last?.type === 'LoopResultSet' ? draft.variables.get(`${text(last.scope)}/${text(last.name)}`) : undefined;
+  const fresh =
+    last?.type === 'VariableSet' || last?.type === 'LoopResultSet'
+      ? draft.variables.get(`${text(last.scope)}/${text(last.name)}`)
+      : undefined;
   if (fresh) fresh.fresh = true;
-  return { marks: marked(draft), elements: draft.elements, variables: only(draft.variables, ({ scope }) => mine(scope)), incidents: only(draft.incidents, ({ element }) => mine(element)) };
+  return {
+    marks: marked(draft),
+    elements: draft.elements,
+    variables: only(draft.variables, ({ scope }) => mine(scope)),
+    incidents: only(draft.incidents, ({ element }) => mine(element)),
+  };
 }
 
 const SHOWN = new Set([
-  'Command', 'InstanceCreated', 'ElementActivating', 'ElementCompleted', 'ElementTerminated', 'VariableSet', 'LoopResultSet', 'IncidentRaised', 'IncidentResolved',
-  'JobCreated', 'JobCompleted', 'JobFailed', 'JobErrorThrown', 'TimerScheduled', 'TimerTriggered', 'SubscriptionOpened', 'SubscriptionTriggered',
-  'UserTaskCreated', 'UserTaskChanged', 'UserTaskEnded', 'EventTriggered',
+  'Command',
+  'InstanceCreated',
+  'ElementActivating',
+  'ElementCompleted',
+  'ElementTerminated',
+  'VariableSet',
+  'LoopResultSet',
+  'IncidentRaised',
+  'IncidentResolved',
+  'JobCreated',
+  'JobCompleted',
+  'JobFailed',
+  'JobErrorThrown',
+  'TimerScheduled',
+  'TimerTriggered',
+  'SubscriptionOpened',
+  'SubscriptionTriggered',
+  'UserTaskCreated',
+  'UserTaskChanged',
+  'UserTaskEnded',
+  'EventTriggered',
 ]);
 
 /** A step that people see; `after`: the number of steps of the log up to and with it. */

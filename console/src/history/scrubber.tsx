@@ -1,6 +1,7 @@
 // The history of an instance: a slider over its events, and their list. What is shown is the fold up to there.
-import { shortPosition } from '../lib/commands.ts';
+
 import { useEffect, useRef } from 'preact/hooks';
+import { shortPosition } from '../lib/commands.ts';
 import { t } from '../lib/i18n.ts';
 import { pageKey } from '../lib/keys.ts';
 import { clock } from '../lib/time.ts';
@@ -11,16 +12,27 @@ const TICKS = 400;
 const ROWS = 300;
 
 type ScrubberProps = {
-  shown: Shown[]; at: number | null; view: View; name: (id: string) => string; more: boolean;
-  onAt: (at: number | null) => void; onSelect: (id: string) => void;
+  shown: Shown[];
+  at: number | null;
+  view: View;
+  name: (id: string) => string;
+  more: boolean;
+  onAt: (at: number | null) => void;
+  onSelect: (id: string) => void;
 };
 
 function Ticks({ shown }: { shown: Step[] }) {
   if (shown.length > TICKS) return null;
-  return <div class="ticks" aria-hidden="true">{shown.map((step, i) => {
-    const { tone } = lookOf(step.event);
-    return tone === 'command' || tone === 'bad' ? <i key={i} class={tone} style={{ left: `${(i / Math.max(1, shown.length - 1)) * 100}%` }} /> : null;
-  })}</div>;
+  return (
+    <div class="ticks" aria-hidden="true">
+      {shown.map((step, i) => {
+        const { tone } = lookOf(step.event);
+        return tone === 'command' || tone === 'bad' ? (
+          <i key={i} class={tone} style={{ left: `${(i / Math.max(1, shown.length - 1)) * 100}%` }} />
+        ) : null;
+      })}
+    </div>
+  );
 }
 
 /** Keep the current event in sight, without moving the page. */
@@ -31,7 +43,8 @@ function useInSight(place: number) {
     const row = ol?.querySelector<HTMLElement>('.now');
     if (!ol || !row) return;
     const top = row.offsetTop - ol.offsetTop;
-    if (top < ol.scrollTop || top + row.offsetHeight > ol.scrollTop + ol.clientHeight) ol.scrollTop = top - ol.clientHeight + row.offsetHeight + 8;
+    if (top < ol.scrollTop || top + row.offsetHeight > ol.scrollTop + ol.clientHeight)
+      ol.scrollTop = top - ol.clientHeight + row.offsetHeight + 8;
   }, [place]);
   return list;
 }
@@ -44,30 +57,76 @@ export function Scrubber({ shown, at, view, name, more, onAt, onSelect }: Scrubb
   pageKey('[', () => to(place - 1));
   pageKey(']', () => to(place + 1));
   const now = shown[place - 1];
-  if (!now) return <section class="timeline" aria-label={t('history')}><p class="dim pad">{t('history.none')}</p></section>;
+  if (!now)
+    return (
+      <section class="timeline" aria-label={t('history')}>
+        <p class="dim pad">{t('history.none')}</p>
+      </section>
+    );
   const line = (step: Step) => `${t(lookOf(step.event).word)} ${subjectOf(step.event, view, name)}`;
   const from = Math.max(0, Math.min(place - ROWS / 2, last - ROWS));
   const rows = shown.slice(from, from + ROWS);
-  return <section class="timeline" aria-label={t('history')}>
-    <div class="bar">
-      <button type="button" aria-label={t('history.previous')} disabled={place <= 1} onClick={() => to(place - 1)}>‹</button>
-      <button type="button" aria-label={t('history.next')} disabled={place >= last} onClick={() => to(place + 1)}>›</button>
-      <div class="track"><Ticks shown={shown} />
-        <input type="range" min={1} max={last} value={place} aria-label={t('history.position')} aria-valuetext={`${line(now)}, ${place} / ${last}`} onInput={(event) => to(Number(event.currentTarget.value))} /></div>
-      <output>{clock(now.at)}</output>
-      <button type="button" class={at === null ? 'live on' : 'live'} aria-pressed={at === null} onClick={() => onAt(null)}>{t(at === null ? 'history.live' : 'history.back')}</button>
-    </div>
-    <ol class="events" ref={list} aria-label={t('history.events')} tabIndex={0}>
-      {rows.map((step, i) => {
-        const n = from + i + 1;
-        const look = lookOf(step.event);
-        return <li key={n} class={n === place ? 'now' : n > place ? 'later' : ''}>
-          <button type="button" onClick={() => { to(n); const id = elementOf(step.event, view); if (id) onSelect(id); }}>
-            <span class={`ico ${look.tone}`} aria-hidden="true">{look.icon}</span><time>{clock(step.at)}</time><b class={look.tone}>{t(look.word)}</b><span class="what">{subjectOf(step.event, view, name)}</span><code title={step.position}>{shortPosition(step.position)}</code>
-          </button></li>;
-      })}
-      {more && <li class="dim pad">{t('history.more')}</li>}
-    </ol>
-    <span class="sr" aria-live="polite">{at === null ? '' : t('history.past', { time: clock(now.at) })}</span>
-  </section>;
+  return (
+    <section class="timeline" aria-label={t('history')}>
+      <div class="bar">
+        <button type="button" aria-label={t('history.previous')} disabled={place <= 1} onClick={() => to(place - 1)}>
+          ‹
+        </button>
+        <button type="button" aria-label={t('history.next')} disabled={place >= last} onClick={() => to(place + 1)}>
+          ›
+        </button>
+        <div class="track">
+          <Ticks shown={shown} />
+          <input
+            type="range"
+            min={1}
+            max={last}
+            value={place}
+            aria-label={t('history.position')}
+            aria-valuetext={`${line(now)}, ${place} / ${last}`}
+            onInput={(event) => to(Number(event.currentTarget.value))}
+          />
+        </div>
+        <output>{clock(now.at)}</output>
+        <button
+          type="button"
+          class={at === null ? 'live on' : 'live'}
+          aria-pressed={at === null}
+          onClick={() => onAt(null)}
+        >
+          {t(at === null ? 'history.live' : 'history.back')}
+        </button>
+      </div>
+      <ol class="events" ref={list} aria-label={t('history.events')} tabIndex={0}>
+        {rows.map((step, i) => {
+          const n = from + i + 1;
+          const look = lookOf(step.event);
+          return (
+            <li key={n} class={n === place ? 'now' : n > place ? 'later' : ''}>
+              <button
+                type="button"
+                onClick={() => {
+                  to(n);
+                  const id = elementOf(step.event, view);
+                  if (id) onSelect(id);
+                }}
+              >
+                <span class={`ico ${look.tone}`} aria-hidden="true">
+                  {look.icon}
+                </span>
+                <time>{clock(step.at)}</time>
+                <b class={look.tone}>{t(look.word)}</b>
+                <span class="what">{subjectOf(step.event, view, name)}</span>
+                <code title={step.position}>{shortPosition(step.position)}</code>
+              </button>
+            </li>
+          );
+        })}
+        {more && <li class="dim pad">{t('history.more')}</li>}
+      </ol>
+      <span class="sr" aria-live="polite">
+        {at === null ? '' : t('history.past', { time: clock(now.at) })}
+      </span>
+    </section>
+  );
 }

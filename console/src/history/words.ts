@@ -1,6 +1,7 @@
 // Events for people: a sign, a word, and what they are about.
-import type { LogEvent } from '../lib/shapes.ts';
+
 import type { Key } from '../lib/i18n.ts';
+import type { LogEvent } from '../lib/shapes.ts';
 import type { View } from './fold.ts';
 
 export type Tone = '' | 'command' | 'ok' | 'bad';
@@ -53,6 +54,11 @@ export function subjectOf(event: LogEvent, view: View, name: (id: string) => str
   if (event.type === 'VariableSet') return cut(`${text(event.name)} = ${text(event.value)}`);
   const element = elementOf(event, view);
   const place = element ? name(element) : '';
-  const more = event.type === 'IncidentRaised' ? text(event.message) : event.type === 'JobCreated' ? text(event.subjectType) : text(event.errorMessage ?? event.message ?? '');
+  const more =
+    event.type === 'IncidentRaised'
+      ? text(event.message)
+      : event.type === 'JobCreated'
+        ? text(event.subjectType)
+        : text(event.errorMessage ?? event.message ?? '');
   return cut([place, more].filter(Boolean).join(' · '));
 }

@@ -44,14 +44,20 @@ export async function checkSession(): Promise<void> {
 }
 
 /** Whether a proxy answers for a server that is away, or a server whose database is. */
-const isAway = (status: number, title: string): boolean => status === 502 || (status === 503 && title !== 'RESOURCE_EXHAUSTED');
+const isAway = (status: number, title: string): boolean =>
+  status === 502 || (status === 503 && title !== 'RESOURCE_EXHAUSTED');
 
 async function problemOf(answer: Response): Promise<Problem> {
   const position = answer.headers.get('Command-Position');
   const text = await answer.text();
   if (answer.status === 401) ended();
   const found = problemIn(text);
-  const problem = new Problem(answer.status, found?.title ?? answer.statusText, found ? (found.detail ?? '') : text.slice(0, 300), position);
+  const problem = new Problem(
+    answer.status,
+    found?.title ?? answer.statusText,
+    found ? (found.detail ?? '') : text.slice(0, 300),
+    position,
+  );
   if (isAway(problem.status, problem.title)) lost();
   return problem;
 }
@@ -116,11 +122,20 @@ export const search = async <T>(resource: string, body: SearchRequest, abort?: A
   (await send<Page<T>>({ method: 'POST', path: `/v2/${resource}/search`, body }, abort)).body;
 
 /** All items that match, in pages, up to `most`. Raises Problem. */
-export async function searchAll<T>(resource: string, body: SearchRequest, most: number, abort?: AbortSignal): Promise<T[]> {
+export async function searchAll<T>(
+  resource: string,
+  body: SearchRequest,
+  most: number,
+  abort?: AbortSignal,
+): Promise<T[]> {
   const items: T[] = [];
   let after: string | null = null;
   do {
-    const page: Page<T> = await search<T>(resource, { ...body, page: { limit: Math.min(1000, most), ...(after && { after }) } }, abort);
+    const page: Page<T> = await search<T>(
+      resource,
+      { ...body, page: { limit: Math.min(1000, most), ...(after && { after }) } },
+      abort,
+    );
     items.push(...page.items);
     after = page.items.length === Math.min(1000, most) ? page.page.endCursor : null;
   } while (after && items.length < most);

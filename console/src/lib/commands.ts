@@ -1,12 +1,19 @@
 // Commands of the user: sent, confirmed with their position, or shown with their problem. Each can be copied.
 import { signal } from '@preact/signals';
-import { Problem, send, type Answer, type Request } from './api.ts';
+import { type Answer, Problem, type Request, send } from './api.ts';
 import { changed } from './live.ts';
 import { isOpen } from './session.ts';
 
 /** A request and, when the program has one, the command line that does the same. Null: the command line of the next one does this, too. */
 export type Command = Request & { cli?: string | null };
-export type Notice = { id: number; label: string; commands: readonly Command[]; position: string | null; ms: number; problem: Problem | null };
+export type Notice = {
+  id: number;
+  label: string;
+  commands: readonly Command[];
+  position: string | null;
+  ms: number;
+  problem: Problem | null;
+};
 
 export const notices = signal<readonly Notice[]>([]);
 let count = 0;
@@ -14,7 +21,9 @@ const DONE_MS = 8000;
 
 /** Notices that somebody reads stay. */
 const kept = new Set<number>();
-export const keep = (id: number): void => { kept.add(id); };
+export const keep = (id: number): void => {
+  kept.add(id);
+};
 
 export function dismiss(id: number): void {
   kept.delete(id);
@@ -24,13 +33,20 @@ export function dismiss(id: number): void {
 export function notify(notice: Omit<Notice, 'id'>): void {
   const id = ++count;
   notices.value = [...notices.value.slice(-3), { ...notice, id }];
-  if (!notice.problem) window.setTimeout(() => { if (!kept.has(id)) dismiss(id); }, DONE_MS);
+  if (!notice.problem)
+    window.setTimeout(() => {
+      if (!kept.has(id)) dismiss(id);
+    }, DONE_MS);
 }
 
 export type Outcome<T> = { answer: Answer<T> | null; problem: Problem | null };
 
 /** Send commands one after another, and tell the outcome under `label`. `quietly`: a problem with this status is not told. */
-export async function attempt<T = unknown>(label: string, commands: readonly Command[], quietly?: number): Promise<Outcome<T>> {
+export async function attempt<T = unknown>(
+  label: string,
+  commands: readonly Command[],
+  quietly?: number,
+): Promise<Outcome<T>> {
   let answer: Answer<T> | null = null;
   let ms = 0;
   try {
@@ -57,8 +73,14 @@ const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** A body for a shell: files by their names, and no password. */
 function asData(body: unknown): string[] {
-  if (body instanceof FormData) return [...body].map(([name, value]) => `-F ${quote(`${name}=${value instanceof File ? `@${value.name}` : value}`)}`);
-  return ["-H 'Content-Type: application/json'", `-d ${quote(JSON.stringify(body ?? {}, (name, value: unknown) => (name === 'password' ? 'PASSWORD' : value)))}`];
+  if (body instanceof FormData)
+    return [...body].map(
+      ([name, value]) => `-F ${quote(`${name}=${value instanceof File ? `@${value.name}` : value}`)}`,
+    );
+  return [
+    "-H 'Content-Type: application/json'",
+    `-d ${quote(JSON.stringify(body ?? {}, (name, value: unknown) => (name === 'password' ? 'PASSWORD' : value)))}`,
+  ];
 }
 
 /** The command for a shell. With authentication it takes its token from the environment, as `vivero` does. */
@@ -69,7 +91,10 @@ export function asCurl({ method, path, body }: Command, origin = location.origin
 
 /** The lines of the program that do the same; null where it has no command. */
 export const asCli = (commands: readonly Command[]): (string | null)[] =>
-  commands.map(({ cli }) => cli).filter((cli) => cli !== null).map((cli) => (cli === undefined ? null : `vivero ${cli}`));
+  commands
+    .map(({ cli }) => cli)
+    .filter((cli) => cli !== null)
+    .map((cli) => (cli === undefined ? null : `vivero ${cli}`));
 
 /** A position for people: its number in its partition; beyond the first, with the partition. */
 export function shortPosition(position: string): string {
@@ -80,7 +105,8 @@ export function shortPosition(position: string): string {
 }
 
 /** Variables as an option of a command line; nothing without any. */
-export const variablesOption = (variables: Record<string, unknown> | undefined): string => (variables && Object.keys(variables).length ? ` --variables ${argument(JSON.stringify(variables))}` : '');
+export const variablesOption = (variables: Record<string, unknown> | undefined): string =>
+  variables && Object.keys(variables).length ? ` --variables ${argument(JSON.stringify(variables))}` : '';
 
 /** Text as one argument of a shell. */
 export const argument = (text: string): string => (/^[\w.:@%+=,/-]+$/.test(text) ? text : quote(text));

@@ -24,7 +24,10 @@ async function isThere(): Promise<boolean> {
 
 async function ask(pause: number): Promise<void> {
   if (!away.peek()) return;
-  if (!(await isThere())) { window.setTimeout(() => void ask(Math.min(SLOWEST_MS, pause * 1.5)), pause); return; }
+  if (!(await isThere())) {
+    window.setTimeout(() => void ask(Math.min(SLOWEST_MS, pause * 1.5)), pause);
+    return;
+  }
   away.value = false;
   for (const call of returned) call();
 }

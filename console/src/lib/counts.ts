@@ -11,10 +11,12 @@ const counted = async <T>(path: string, body: Record<string, unknown>, abort?: A
   (await send<{ items: T[] }>({ method: 'POST', path: `/v2/${path}`, body }, abort)).body.items;
 
 const running = (count: ProcessCount | VersionCount): Running => ({
-  active: count.activeInstancesWithoutIncidentCount + count.activeInstancesWithIncidentCount, incidents: count.activeInstancesWithIncidentCount,
+  active: count.activeInstancesWithoutIncidentCount + count.activeInstancesWithIncidentCount,
+  incidents: count.activeInstancesWithIncidentCount,
 });
 
-const placeOf = (of: { processDefinitionId: string; tenantId: string }): string => `${of.tenantId}/${of.processDefinitionId}`;
+const placeOf = (of: { processDefinitionId: string; tenantId: string }): string =>
+  `${of.tenantId}/${of.processDefinitionId}`;
 
 const processCounts = (abort?: AbortSignal): Promise<ProcessCount[]> =>
   counted<ProcessCount>('process-definitions/statistics/process-instances', { page: { limit: MOST } }, abort);
@@ -22,28 +24,47 @@ const processCounts = (abort?: AbortSignal): Promise<ProcessCount[]> =>
 /** All running instances. */
 export async function runningInAll(abort?: AbortSignal): Promise<Running> {
   const all = (await processCounts(abort)).map(running);
-  return { active: all.reduce((sum, each) => sum + each.active, 0), incidents: all.reduce((sum, each) => sum + each.incidents, 0) };
+  return {
+    active: all.reduce((sum, each) => sum + each.active, 0),
+    incidents: all.reduce((sum, each) => sum + each.incidents, 0),
+  };
 }
 
 /** The running instances of each process: all versions together. */
-export async function runningByProcess(abort?: AbortSignal): Promise<(of: { processDefinitionId: string; tenantId: string }) => Running> {
+export async function runningByProcess(
+  abort?: AbortSignal,
+): Promise<(of: { processDefinitionId: string; tenantId: string }) => Running> {
   const items = await processCounts(abort);
   const found = new Map(items.map((count) => [placeOf(count), running(count)]));
   return (of) => found.get(placeOf(of)) ?? NOBODY;
 }
 
 /** The running instances of the versions of a process, by the key of the definition. */
-export async function runningByVersion(processDefinitionId: string, abort?: AbortSignal): Promise<Map<string, Running>> {
-  const items = await counted<VersionCount>('process-definitions/statistics/process-instances-by-version', { filter: { processDefinitionId }, page: { limit: MOST } }, abort);
+export async function runningByVersion(
+  processDefinitionId: string,
+  abort?: AbortSignal,
+): Promise<Map<string, Running>> {
+  const items = await counted<VersionCount>(
+    'process-definitions/statistics/process-instances-by-version',
+    { filter: { processDefinitionId }, page: { limit: MOST } },
+    abort,
+  );
   return new Map(items.map((count) => [count.processDefinitionKey, running(count)]));
 }
 
 /** The causes with the most active incidents, by where they occur. */
-export const causesOf = (limit: number, abort?: AbortSignal): Promise<CauseCount[]> => counted<CauseCount>('incidents/statistics/by-cause', { page: { limit } }, abort);
+export const causesOf = (limit: number, abort?: AbortSignal): Promise<CauseCount[]> =>
+  counted<CauseCount>('incidents/statistics/by-cause', { page: { limit } }, abort);
 
 /** How long a process (element '') and its elements take, by element. */
 export async function durationsOf(key: string, abort?: AbortSignal): Promise<Map<string, Durations>> {
   const path = `/v2/process-definitions/${key}/statistics/element-durations`;
-  const { body } = await send<{ processInstances: Durations | null; items: (Durations & { elementId: string })[] }>({ method: 'GET', path }, abort);
-  return new Map([...(body.processInstances ? [['', body.processInstances] as const] : []), ...body.items.map((each) => [each.elementId, each] as const)]);
+  const { body } = await send<{ processInstances: Durations | null; items: (Durations & { elementId: string })[] }>(
+    { method: 'GET', path },
+    abort,
+  );
+  return new Map([
+    ...(body.processInstances ? [['', body.processInstances] as const] : []),
+    ...body.items.map((each) => [each.elementId, each] as const),
+  ]);
 }

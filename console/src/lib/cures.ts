@@ -7,9 +7,26 @@ import type { Incident } from './shapes.ts';
 export function curesOf(incident: Incident, variables?: Record<string, unknown>, retries = 1): Command[] {
   const commands: Command[] = [];
   const hasVariables = variables !== undefined && Object.keys(variables).length > 0;
-  if (hasVariables) commands.push({ method: 'PUT', path: `/v2/element-instances/${incident.elementInstanceKey}/variables`, body: { variables }, cli: null });
-  if (incident.jobKey && incident.errorType.endsWith('NO_RETRIES')) commands.push({ method: 'PATCH', path: `/v2/jobs/${incident.jobKey}`, body: { changeset: { retries } }, cli: null });
+  if (hasVariables)
+    commands.push({
+      method: 'PUT',
+      path: `/v2/element-instances/${incident.elementInstanceKey}/variables`,
+      body: { variables },
+      cli: null,
+    });
+  if (incident.jobKey && incident.errorType.endsWith('NO_RETRIES'))
+    commands.push({
+      method: 'PATCH',
+      path: `/v2/jobs/${incident.jobKey}`,
+      body: { changeset: { retries } },
+      cli: null,
+    });
   const given = hasVariables ? ` --variables ${argument(JSON.stringify(variables))}` : '';
-  commands.push({ method: 'POST', path: `/v2/incidents/${incident.incidentKey}/resolution`, body: {}, cli: `resolve ${incident.incidentKey}${given}` });
+  commands.push({
+    method: 'POST',
+    path: `/v2/incidents/${incident.incidentKey}/resolution`,
+    body: {},
+    cli: `resolve ${incident.incidentKey}${given}`,
+  });
   return commands;
 }

@@ -32,6 +32,8 @@ function drop(event: DragEvent): void {
 
 export function startDrop(): void {
   addEventListener('dragover', over);
-  addEventListener('dragleave', (event) => { if (event.relatedTarget === null) dragging.value = false; });
+  addEventListener('dragleave', (event) => {
+    if (event.relatedTarget === null) dragging.value = false;
+  });
   addEventListener('drop', drop);
 }

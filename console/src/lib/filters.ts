@@ -5,7 +5,11 @@ export const STATES = ['active', 'incidents', 'completed', 'terminated', 'all'] 
 export const INSTANCE_SORTS = ['startDate', 'endDate'] as const;
 
 const STATE_FILTERS: Record<string, Record<string, unknown>> = {
-  active: { state: 'ACTIVE' }, incidents: { state: 'ACTIVE', hasIncident: true }, completed: { state: 'COMPLETED' }, terminated: { state: 'TERMINATED' }, all: {},
+  active: { state: 'ACTIVE' },
+  incidents: { state: 'ACTIVE', hasIncident: true },
+  completed: { state: 'COMPLETED' },
+  terminated: { state: 'TERMINATED' },
+  all: {},
 };
 
 /** A text that people type: a key, or a business id, in which `*` stands for any characters. */

@@ -8,7 +8,12 @@ export type Group = { cause: number; message: string; total: number; places: Cau
 export function grouped(counts: readonly CauseCount[]): Group[] {
   const groups = new Map<number, Group>();
   for (const place of counts) {
-    const group = groups.get(place.causeHashCode) ?? { cause: place.causeHashCode, message: place.errorMessage, total: 0, places: [] };
+    const group = groups.get(place.causeHashCode) ?? {
+      cause: place.causeHashCode,
+      message: place.errorMessage,
+      total: 0,
+      places: [],
+    };
     group.places.push(place);
     group.total += place.activeIncidentsCount;
     groups.set(group.cause, group);
@@ -23,5 +28,7 @@ export const incidentsAt = (place: CauseCount, incidents: readonly Incident[]): 
   incidents.filter((incident) => PLACE.every((name) => incident[name] === place[name]));
 
 /** The filter of all active incidents at a place. */
-export const placeFilter = (place: CauseCount): Record<string, unknown> =>
-  ({ state: 'ACTIVE', ...Object.fromEntries(PLACE.map((name) => [name, place[name]])) });
+export const placeFilter = (place: CauseCount): Record<string, unknown> => ({
+  state: 'ACTIVE',
+  ...Object.fromEntries(PLACE.map((name) => [name, place[name]])),
+});

@@ -6,7 +6,13 @@ import type { CallHierarchy, Flow, Incident, Instance, Job, Page, Statistics, Va
 
 /** A few reads by index. */
 export type Now = {
-  instance: Instance; statistics: Statistics[]; flows: string[]; incidents: Incident[]; variables: Variable[]; jobs: Job[]; callers: CallHierarchy[];
+  instance: Instance;
+  statistics: Statistics[];
+  flows: string[];
+  incidents: Incident[];
+  variables: Variable[];
+  jobs: Job[];
+  callers: CallHierarchy[];
 };
 
 const pathOf = (key: string): string => `/v2/process-instances/${key}`;
@@ -18,19 +24,34 @@ export function instanceOf(key: string, abort?: AbortSignal): Promise<Instance> 
   return asked;
 }
 
-export async function presentOf(key: string, abort?: AbortSignal, itself: Promise<Instance> = instanceOf(key, abort)): Promise<Now> {
+export async function presentOf(
+  key: string,
+  abort?: AbortSignal,
+  itself: Promise<Instance> = instanceOf(key, abort),
+): Promise<Now> {
   const path = pathOf(key);
   const of = { processInstanceKey: key };
   const [instance, statistics, flows, incidents, variables, jobs, callers] = await Promise.all([
     itself,
     get<{ items: Statistics[] }>(`${path}/statistics/element-instances`, abort),
     get<{ items: Flow[] }>(`${path}/sequence-flows`, abort),
-    send<Page<Incident>>({ method: 'POST', path: `${path}/incidents/search`, body: { filter: { state: 'ACTIVE' }, page: { limit: 100 } } }, abort),
+    send<Page<Incident>>(
+      { method: 'POST', path: `${path}/incidents/search`, body: { filter: { state: 'ACTIVE' }, page: { limit: 100 } } },
+      abort,
+    ),
     search<Variable>('variables', { filter: of, sort: [{ field: 'name', order: 'ASC' }], page: { limit: 500 } }, abort),
     search<Job>('jobs', { filter: of, sort: [{ field: 'jobKey', order: 'DESC' }], page: { limit: 100 } }, abort),
     ifAllowed(get<CallHierarchy[]>(`${path}/call-hierarchy`, abort)), // it needs rights on all processes
   ]);
-  return { instance, statistics: statistics.items, flows: flows.items.map((flow) => flow.elementId), incidents: incidents.body.items, variables: variables.items, jobs: jobs.items, callers: callers ?? [] };
+  return {
+    instance,
+    statistics: statistics.items,
+    flows: flows.items.map((flow) => flow.elementId),
+    incidents: incidents.body.items,
+    variables: variables.items,
+    jobs: jobs.items,
+    callers: callers ?? [],
+  };
 }
 
 /** Ask for the resources `itself …` and `instance …` of the page. */

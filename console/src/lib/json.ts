@@ -10,11 +10,15 @@ export function parsed(text: string): { value: unknown; problem: null } | { valu
 }
 
 /** As `parsed`, for an object of variables. Empty text is no variables. */
-export function variablesOf(text: string): { value: Record<string, unknown>; problem: null } | { value: undefined; problem: string } {
+export function variablesOf(
+  text: string,
+): { value: Record<string, unknown>; problem: null } | { value: undefined; problem: string } {
   const found = parsed(text.trim() || '{}');
   if (found.problem !== null) return found;
   const isObject = typeof found.value === 'object' && found.value !== null && !Array.isArray(found.value);
-  return isObject ? { value: found.value as Record<string, unknown>, problem: null } : { value: undefined, problem: '{ "name": value }' };
+  return isObject
+    ? { value: found.value as Record<string, unknown>, problem: null }
+    : { value: undefined, problem: '{ "name": value }' };
 }
 
 export const pretty = (text: string): string => {

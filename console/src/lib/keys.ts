@@ -14,19 +14,39 @@ const pageKeys = new Map<string, () => void>();
 export function pageKey(key: string, action: () => void): void {
   useEffect(() => {
     pageKeys.set(key, action);
-    return () => { if (pageKeys.get(key) === action) pageKeys.delete(key); };
+    return () => {
+      if (pageKeys.get(key) === action) pageKeys.delete(key);
+    };
   });
 }
 
 export const PLACES: Record<string, string> = {
-  h: '/', p: '/processes', i: '/instances', e: '/incidents', t: '/tasks', m: '/messages', j: '/jobs', r: '/timers', b: '/batches', l: '/log', s: '/system',
+  h: '/',
+  p: '/processes',
+  i: '/instances',
+  e: '/incidents',
+  t: '/tasks',
+  m: '/messages',
+  j: '/jobs',
+  r: '/timers',
+  b: '/batches',
+  l: '/log',
+  s: '/system',
 };
 export const HELP: readonly [string, Key][] = [
-  ['/', 'help.search'], ['Ctrl K', 'help.palette'], ['g …', 'help.go'], ['j k', 'help.rows'], ['Enter', 'help.open'], ['Esc', 'help.close'],
-  ['[ ]', 'help.step'], ['h', 'help.heat'], ['?', 'help.help'],
+  ['/', 'help.search'],
+  ['Ctrl K', 'help.palette'],
+  ['g …', 'help.go'],
+  ['j k', 'help.rows'],
+  ['Enter', 'help.open'],
+  ['Esc', 'help.close'],
+  ['[ ]', 'help.step'],
+  ['h', 'help.heat'],
+  ['?', 'help.help'],
 ];
 
-const isText = (element: Element | null): boolean => !!element?.closest('input:not([type=range],[type=checkbox]),textarea,select,[contenteditable]');
+const isText = (element: Element | null): boolean =>
+  !!element?.closest('input:not([type=range],[type=checkbox]),textarea,select,[contenteditable]');
 
 function moveRow(by: number): void {
   const rows = [...document.querySelectorAll<HTMLElement>('[data-row]')];
@@ -39,19 +59,36 @@ function moveRow(by: number): void {
 let pendingGo = 0;
 const ACTIONS: Record<string, () => void> = {
   '/': () => document.querySelector<HTMLElement>('[data-search]')?.focus(),
-  '?': () => { helpOpen.value = true; },
+  '?': () => {
+    helpOpen.value = true;
+  },
   j: () => moveRow(1),
   k: () => moveRow(-1),
 };
 
 function pressed(event: KeyboardEvent): void {
-  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') { event.preventDefault(); paletteOpen.value = true; return; }
+  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
+    event.preventDefault();
+    paletteOpen.value = true;
+    return;
+  }
   if (event.ctrlKey || event.metaKey || event.altKey || shortcuts.value === 'off') return;
   if (isText(event.target as Element) || document.querySelector('dialog[open]')) return;
-  if (Date.now() - pendingGo < 1200 && PLACES[event.key]) { pendingGo = 0; event.preventDefault(); go(href(PLACES[event.key]!)); return; }
-  if (event.key === 'g') { pendingGo = Date.now(); return; }
+  if (Date.now() - pendingGo < 1200 && PLACES[event.key]) {
+    pendingGo = 0;
+    event.preventDefault();
+    go(href(PLACES[event.key]!));
+    return;
+  }
+  if (event.key === 'g') {
+    pendingGo = Date.now();
+    return;
+  }
   const action = pageKeys.get(event.key) ?? ACTIONS[event.key];
-  if (action) { event.preventDefault(); action(); }
+  if (action) {
+    event.preventDefault();
+    action();
+  }
 }
 
 export function startKeys(): void {

@@ -24,7 +24,11 @@ let retry: number | undefined;
 function refresh(view: View): void {
   if (view.due !== null || !following.peek() || document.hidden) return;
   const wait = Math.max(0, view.last + PACE_MS - Date.now());
-  view.due = window.setTimeout(() => { view.due = null; view.last = Date.now(); if (views.has(view)) void view.read(); }, wait);
+  view.due = window.setTimeout(() => {
+    view.due = null;
+    view.last = Date.now();
+    if (views.has(view)) void view.read();
+  }, wait);
 }
 
 function hinted(message: MessageEvent<string>): void {
@@ -34,8 +38,14 @@ function hinted(message: MessageEvent<string>): void {
 
 /** Topics with an `@` are the console's own: what only people change is read again after a change here, not with every hint. */
 const ofServer = (view: View): string[] => view.topics.filter((topic) => !topic.startsWith('@'));
-const all = (): void => { for (const view of views) if (ofServer(view).length) refresh(view); };
-const wanted = (): string => [...new Set([...views].flatMap(ofServer))].sort().map((topic) => `topic=${encodeURIComponent(topic)}`).join('&');
+const all = (): void => {
+  for (const view of views) if (ofServer(view).length) refresh(view);
+};
+const wanted = (): string =>
+  [...new Set([...views].flatMap(ofServer))]
+    .sort()
+    .map((topic) => `topic=${encodeURIComponent(topic)}`)
+    .join('&');
 
 function close(): void {
   stream?.close();
@@ -55,7 +65,9 @@ function connect(): void {
   opened = topics;
   const made = new EventSource(`/console/live?${topics}`);
   stream = made;
-  made.onopen = () => { source.value = 'stream'; };
+  made.onopen = () => {
+    source.value = 'stream';
+  };
   made.onmessage = hinted;
   made.addEventListener('bye', () => later(made, RESTART_MS));
   made.onerror = () => {
@@ -84,12 +96,20 @@ export function subscribe(topics: readonly string[], read: () => void | Promise<
   const view: View = { topics, read, last: Date.now(), due: null };
   views.add(view);
   reconnect();
-  return () => { views.delete(view); if (view.due !== null) window.clearTimeout(view.due); reconnect(); };
+  return () => {
+    views.delete(view);
+    if (view.due !== null) window.clearTimeout(view.due);
+    reconnect();
+  };
 }
 
 /** Read all views again: something was changed here. */
 export function changed(): void {
-  for (const view of views) if (view.topics.length) { view.last = 0; refresh(view); }
+  for (const view of views)
+    if (view.topics.length) {
+      view.last = 0;
+      refresh(view);
+    }
 }
 
 /** Read everything again, also what never changes: the server was away, or somebody signed in. */
@@ -100,7 +120,17 @@ export function readAgain(): void {
 
 export function startLive(): void {
   onReturn(readAgain);
-  document.addEventListener('visibilitychange', () => { connect(); if (!document.hidden) all(); });
-  effect(() => { if (following.value) { connect(); all(); } else close(); });
-  window.setInterval(() => { if (source.peek() === 'polling') all(); }, POLL_MS);
+  document.addEventListener('visibilitychange', () => {
+    connect();
+    if (!document.hidden) all();
+  });
+  effect(() => {
+    if (following.value) {
+      connect();
+      all();
+    } else close();
+  });
+  window.setInterval(() => {
+    if (source.peek() === 'polling') all();
+  }, POLL_MS);
 }

@@ -20,7 +20,8 @@ export function href(to: string, values: Values = {}): string {
 
 function searchOf(values: Values): string {
   const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(values)) if (value != null && value !== '') search.set(name, String(value));
+  for (const [name, value] of Object.entries(values))
+    if (value != null && value !== '') search.set(name, String(value));
   const text = search.toString();
   return text && `?${text}`;
 }
@@ -58,7 +59,8 @@ export function match(pattern: string, text: string): Record<string, string> | n
 }
 
 function followed(event: MouseEvent): void {
-  if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey)
+    return;
   const link = (event.target as Element).closest?.('a');
   if (!link || link.target || link.hasAttribute('download') || link.origin !== location.origin) return;
   if (!link.pathname.startsWith(`${BASE}/`) || link.hash) return;
@@ -67,6 +69,8 @@ function followed(event: MouseEvent): void {
 }
 
 export function startRouter(): void {
-  addEventListener('popstate', () => { address.value = here(); });
+  addEventListener('popstate', () => {
+    address.value = here();
+  });
   addEventListener('click', followed);
 }

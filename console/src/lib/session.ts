@@ -5,8 +5,13 @@ import type { Page, User } from './shapes.ts';
 /** A permission: an action on a type of resource. */
 export type Need = readonly [resource: string, action: string];
 export type Grant = {
-  ownerId: string; ownerType: string; resourceType: string; resourceId: string | null; resourcePropertyName: string | null;
-  permissionTypes: string[]; authorizationKey: string;
+  ownerId: string;
+  ownerType: string;
+  resourceType: string;
+  resourceId: string | null;
+  resourcePropertyName: string | null;
+  permissionTypes: string[];
+  authorizationKey: string;
 };
 
 export const CREATE_INSTANCE: Need = ['PROCESS_DEFINITION', 'CREATE_PROCESS_INSTANCE'];
@@ -24,7 +29,12 @@ export const DELETE_PROCESS: Need = ['RESOURCE', 'DELETE_PROCESS'];
 export const EVALUATE: Need = ['EXPRESSION', 'EVALUATE'];
 
 /** Permissions on processes → those on single user tasks. One of the two is enough. */
-const ON_TASKS: Record<string, string> = { READ_USER_TASK: 'READ', UPDATE_USER_TASK: 'UPDATE', CLAIM_USER_TASK: 'CLAIM', COMPLETE_USER_TASK: 'COMPLETE' };
+const ON_TASKS: Record<string, string> = {
+  READ_USER_TASK: 'READ',
+  UPDATE_USER_TASK: 'UPDATE',
+  CLAIM_USER_TASK: 'CLAIM',
+  COMPLETE_USER_TASK: 'COMPLETE',
+};
 
 export const me = signal<User | null>(null);
 /** Null as long as it is unknown, and without authentication: then everything is allowed. */
@@ -34,8 +44,13 @@ export const rightsAsked = signal(false);
 /** Without authentication everybody may do everything. */
 export const isOpen = computed(() => me.value !== null && grants.value === null);
 
-const has = (of: readonly Grant[], [resource, action]: Need, id: string | undefined): boolean => of.some((grant) =>
-  grant.resourceType === resource && grant.permissionTypes.includes(action) && (id === undefined || grant.resourceId === '*' || grant.resourceId === id || grant.resourcePropertyName !== null));
+const has = (of: readonly Grant[], [resource, action]: Need, id: string | undefined): boolean =>
+  of.some(
+    (grant) =>
+      grant.resourceType === resource &&
+      grant.permissionTypes.includes(action) &&
+      (id === undefined || grant.resourceId === '*' || grant.resourceId === id || grant.resourcePropertyName !== null),
+  );
 
 /** Whether the user has a permission: for a resource with this id, else for any of its type. */
 export function may(need: Need, id?: string): boolean {
@@ -46,7 +61,10 @@ export function may(need: Need, id?: string): boolean {
 }
 
 async function answered<T>(path: string, body?: unknown): Promise<T | null> {
-  const init: RequestInit = body === undefined ? {} : { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
+  const init: RequestInit =
+    body === undefined
+      ? {}
+      : { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
   const answer = await fetch(path, { credentials: 'same-origin', ...init }).catch(() => null);
   return answer?.ok ? ((await answer.json()) as T) : null;
 }
@@ -54,11 +72,13 @@ async function answered<T>(path: string, body?: unknown): Promise<T | null> {
 /** Read who uses the console. Without authentication, nobody has grants and everybody has all components. */
 export async function loadSession(): Promise<void> {
   const [user, found] = await Promise.all([
-    answered<User>('/v2/authentication/me'), answered<Page<Grant>>('/v2/authentication/me/authorizations/search', { page: { limit: 1000 } }),
+    answered<User>('/v2/authentication/me'),
+    answered<Page<Grant>>('/v2/authentication/me/authorizations/search', { page: { limit: 1000 } }),
   ]);
   batch(() => {
     if (user) me.value = user;
-    if (user && found) grants.value = !found.items.length && user.authorizedComponents.includes('*') ? null : found.items;
+    if (user && found)
+      grants.value = !found.items.length && user.authorizedComponents.includes('*') ? null : found.items;
     rightsAsked.value = true;
   });
 }
@@ -70,7 +90,12 @@ export type SignInOutcome = 'done' | 'wrong' | 'tooMany' | 'failed';
 /** Sign in on this page. The server answers with its page of sign-in, or sends the browser on. */
 export async function signIn(username: string, password: string): Promise<SignInOutcome> {
   const body = new URLSearchParams({ username, password, next: '/console/' });
-  const answer = await fetch('/console/login', { method: 'POST', body, credentials: 'same-origin', redirect: 'manual' }).catch(() => null);
+  const answer = await fetch('/console/login', {
+    method: 'POST',
+    body,
+    credentials: 'same-origin',
+    redirect: 'manual',
+  }).catch(() => null);
   if (answer?.type === 'opaqueredirect') return 'done';
   return answer?.status === 401 ? 'wrong' : answer?.status === 429 ? 'tooMany' : 'failed';
 }

@@ -1,10 +1,12 @@
 // What the user chose for this browser: theme, language, single-key shortcuts, height of rows, sizes of panes.
-import { effect, signal, type Signal } from '@preact/signals';
+import { effect, type Signal, signal } from '@preact/signals';
 
 function stored<T extends string>(name: string, initial: T): Signal<T> {
   const key = `vivero.${name}`;
   const made = signal((localStorage.getItem(key) as T | null) ?? initial);
-  effect(() => { localStorage.setItem(key, made.value); });
+  effect(() => {
+    localStorage.setItem(key, made.value);
+  });
   return made;
 }
 
@@ -14,7 +16,11 @@ export const chosenLanguage = stored<string>('language', '');
 export const shortcuts = stored<'on' | 'off'>('shortcuts', 'on');
 export const density = stored<'dense' | 'comfortable'>('density', 'dense');
 /** The widths and heights of panes in pixels, as text; empty for those of the design. */
-export const panes = { aside: stored<string>('aside', ''), timeline: stored<string>('timeline', ''), list: stored<string>('list', '') };
+export const panes = {
+  aside: stored<string>('aside', ''),
+  timeline: stored<string>('timeline', ''),
+  list: stored<string>('list', ''),
+};
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const systemDark = signal(dark.matches);
@@ -26,11 +32,15 @@ function sized(name: string, size: string): void {
 }
 
 export function startTheme(): void {
-  dark.addEventListener('change', () => { systemDark.value = dark.matches; });
+  dark.addEventListener('change', () => {
+    systemDark.value = dark.matches;
+  });
   effect(() => {
     const isDark = theme.value === 'dark' || (theme.value === 'system' && systemDark.value);
     document.documentElement.dataset.theme = isDark ? 'dark' : 'light';
   });
-  effect(() => { document.documentElement.dataset.density = density.value; });
+  effect(() => {
+    document.documentElement.dataset.density = density.value;
+  });
   for (const [name, size] of Object.entries(panes)) effect(() => sized(name, size.value));
 }

@@ -14,14 +14,23 @@ export function when(iso: string, now = new Date()): string {
   const d = new Date(iso);
   const time: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false };
   if (d.toDateString() === now.toDateString()) return d.toLocaleTimeString(language.value, time);
-  const date: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'short', ...(d.getFullYear() !== now.getFullYear() && { year: 'numeric' }) };
+  const date: Intl.DateTimeFormatOptions = {
+    day: 'numeric',
+    month: 'short',
+    ...(d.getFullYear() !== now.getFullYear() && { year: 'numeric' }),
+  };
   return d.toLocaleString(language.value, { ...date, hour: '2-digit', minute: '2-digit', hour12: false });
 }
 
 /** UTC, as the API writes it. */
 export const utc = (iso: string): string => new Date(iso).toISOString();
 
-const UNITS: readonly [string, number][] = [['d', 86_400_000], ['h', 3_600_000], ['min', 60_000], ['s', 1000]];
+const UNITS: readonly [string, number][] = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1000],
+];
 
 /** A duration in one or two units: `2 d 3 h`, `4 min 10 s`, `1.2 s`, `6 ms`. */
 export function duration(ms: number): string {

@@ -7,7 +7,11 @@ import type { Definition, Page } from './shapes.ts';
 
 /** All versions, the newest first. */
 export const versionsOf = (id: string, abort?: AbortSignal): Promise<Page<Definition>> =>
-  search<Definition>('process-definitions', { filter: { processDefinitionId: id }, sort: [{ field: 'version', order: 'DESC' }], page: { limit: 1000 } }, abort);
+  search<Definition>(
+    'process-definitions',
+    { filter: { processDefinitionId: id }, sort: [{ field: 'version', order: 'DESC' }], page: { limit: 1000 } },
+    abort,
+  );
 
 /** The version that the URL names, else the newest. */
 export function chosen(versions: readonly Definition[]): Definition | undefined {
@@ -18,6 +22,11 @@ export function chosen(versions: readonly Definition[]): Definition | undefined 
 /** Ask for the resource `versions …` of the page, and for the model of the version that it shows. */
 export function askForProcess(id: string): void {
   const asked = versionsOf(id);
-  asked.then(({ items }) => { const one = chosen(items); return one && modelOf(one.processDefinitionKey); }).catch(() => {}); // the page tells what is wrong
+  asked
+    .then(({ items }) => {
+      const one = chosen(items);
+      return one && modelOf(one.processDefinitionKey);
+    })
+    .catch(() => {}); // the page tells what is wrong
   ask(`versions ${id}`, asked);
 }

@@ -1,18 +1,41 @@
 // Dialogs that change everything that matches a filter, as a batch operation.
-import { allOf, cancelAll, deleteAll, retryIncidents, retryOfInstances, type Filter, type What } from '../lib/batches.ts';
+import {
+  allOf,
+  cancelAll,
+  deleteAll,
+  type Filter,
+  retryIncidents,
+  retryOfInstances,
+  type What,
+} from '../lib/batches.ts';
 import type { Command } from '../lib/commands.ts';
 import { t } from '../lib/i18n.ts';
 import { go, href } from '../lib/router.ts';
 import { ActionDialog } from '../parts/action.tsx';
 
 export type BatchDialogProps = { what: What; filter: Filter; total: string; onClose: () => void };
-const COMMANDS: Record<What, (filter: Filter) => Command> = { cancel: cancelAll, delete: deleteAll, retry: retryOfInstances, retryIncidents };
+const COMMANDS: Record<What, (filter: Filter) => Command> = {
+  cancel: cancelAll,
+  delete: deleteAll,
+  retry: retryOfInstances,
+  retryIncidents,
+};
 
 export function BatchDialog({ what, filter, total, onClose }: BatchDialogProps) {
   const title = allOf(what, total);
-  const opened = (answer: unknown) => go(href(`/batches/${(answer as { batchOperationKey: string }).batchOperationKey}`));
-  return <ActionDialog title={title} button={title} danger={what === 'cancel' || what === 'delete'} commands={[COMMANDS[what](filter)]} onClose={onClose} onDone={opened}>
-    <p>{t(what === 'cancel' ? 'batch.cancelNote' : what === 'delete' ? 'batch.deleteNote' : 'incident.retryNote')}</p>
-    <p class="dim">{t('batch.note')}</p>
-  </ActionDialog>;
+  const opened = (answer: unknown) =>
+    go(href(`/batches/${(answer as { batchOperationKey: string }).batchOperationKey}`));
+  return (
+    <ActionDialog
+      title={title}
+      button={title}
+      danger={what === 'cancel' || what === 'delete'}
+      commands={[COMMANDS[what](filter)]}
+      onClose={onClose}
+      onDone={opened}
+    >
+      <p>{t(what === 'cancel' ? 'batch.cancelNote' : what === 'delete' ? 'batch.deleteNote' : 'incident.retryNote')}</p>
+      <p class="dim">{t('batch.note')}</p>
+    </ActionDialog>
+  );
 }

@@ -3,8 +3,8 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { get } from '../lib/api.ts';
 import { ended, isOpen, UPDATE_BATCH } from '../lib/batches.ts';
-import { perform, type Command } from '../lib/commands.ts';
-import { number, t, type Key } from '../lib/i18n.ts';
+import { type Command, perform } from '../lib/commands.ts';
+import { type Key, number, t } from '../lib/i18n.ts';
 import { following } from '../lib/live.ts';
 import { useResource } from '../lib/resource.ts';
 import { href } from '../lib/router.ts';
@@ -24,7 +24,11 @@ const READ_MS = 1000;
 
 /** What a batch does, in words. Types that the console does not know keep their names. */
 export const kindOf = (type: string): string => {
-  const keys: Record<string, Key> = { CANCEL_PROCESS_INSTANCE: 'batch.cancel', DELETE_PROCESS_INSTANCE: 'batch.delete', RESOLVE_INCIDENT: 'batch.retry' };
+  const keys: Record<string, Key> = {
+    CANCEL_PROCESS_INSTANCE: 'batch.cancel',
+    DELETE_PROCESS_INSTANCE: 'batch.delete',
+    RESOLVE_INCIDENT: 'batch.retry',
+  };
   return keys[type] ? t(keys[type]) : type.toLowerCase().replaceAll('_', ' ');
 };
 
@@ -32,15 +36,47 @@ function Progress({ batch }: { batch: Batch }) {
   const total = batch.operationsTotalCount;
   const done = ended(batch);
   const label = t('batch.progress', { done: number(done), total: number(total) });
-  return <span class="row"><progress aria-label={label} {...(batch.state !== 'CREATED' && { max: Math.max(total, 1), value: total ? done : 1 })} /><span class="number">{label}</span></span>;
+  return (
+    <span class="row">
+      <progress
+        aria-label={label}
+        {...(batch.state !== 'CREATED' && { max: Math.max(total, 1), value: total ? done : 1 })}
+      />
+      <span class="number">{label}</span>
+    </span>
+  );
 }
 
-const COUNTS: readonly [Key, keyof Batch][] = [['state.completed', 'operationsCompletedCount'], ['state.failed', 'operationsFailedCount'], ['batch.skipped', 'operationsSkippedCount'], ['batch.left', 'operationsCanceledCount']];
+const COUNTS: readonly [Key, keyof Batch][] = [
+  ['state.completed', 'operationsCompletedCount'],
+  ['state.failed', 'operationsFailedCount'],
+  ['batch.skipped', 'operationsSkippedCount'],
+  ['batch.left', 'operationsCanceledCount'],
+];
 
-const Counts = ({ batch }: { batch: Batch }) => <>{COUNTS.filter(([, field]) => batch[field]).map(([text, field]) => <span key={field} class={field === 'operationsFailedCount' ? 'tag bad' : 'tag'}>{t(text)} {number(batch[field] as number)}</span>)}</>;
+const Counts = ({ batch }: { batch: Batch }) => (
+  <>
+    {COUNTS.filter(([, field]) => batch[field]).map(([text, field]) => (
+      <span key={field} class={field === 'operationsFailedCount' ? 'tag bad' : 'tag'}>
+        {t(text)} {number(batch[field] as number)}
+      </span>
+    ))}
+  </>
+);
 
 const columns = (): Column<Batch>[] => [
-  { title: t('batch.kind'), wide: true, cell: (batch) => <a data-row href={href(`/batches/${batch.batchOperationKey}`)}>{kindOf(batch.batchOperationType)} <small><code>{batch.batchOperationKey}</code></small></a> },
+  {
+    title: t('batch.kind'),
+    wide: true,
+    cell: (batch) => (
+      <a data-row href={href(`/batches/${batch.batchOperationKey}`)}>
+        {kindOf(batch.batchOperationType)}{' '}
+        <small>
+          <code>{batch.batchOperationKey}</code>
+        </small>
+      </a>
+    ),
+  },
   { title: t('state'), sort: 'state', cell: (batch) => <State of={batch.state} /> },
   { title: t('batch.items'), cell: (batch) => <Progress batch={batch} /> },
   { title: t('batch.outcome'), wide: true, cell: (batch) => <Counts batch={batch} /> },
@@ -50,33 +86,97 @@ const columns = (): Column<Batch>[] => [
 ];
 
 export function Batches() {
-  return <><Head title={t('nav.batches')} />
-    <SearchPage<Batch> resource="batch-operations" label={t('nav.batches')} columns={columns()} id={(batch) => batch.batchOperationKey} sort="-batchOperationKey" topics={[...TOPIC, 'instances']} empty={t('empty.batches')} way={['/instances', 'nav.instances']}
-      states={[['all', t('filter.all')], ['ACTIVE', t('state.active')], ['SUSPENDED', t('state.suspended')], ['COMPLETED', t('state.completed')], ['PARTIALLY_COMPLETED', t('state.partial')], ['FAILED', t('state.failed')], ['CANCELED', t('state.terminated')]]}
-      fields={[['by', t('batch.by')]]} filter={(state, { by }) => ({ ...(state !== 'all' && { state }), ...(by && { actorId: by }) })} /></>;
+  return (
+    <>
+      <Head title={t('nav.batches')} />
+      <SearchPage<Batch>
+        resource="batch-operations"
+        label={t('nav.batches')}
+        columns={columns()}
+        id={(batch) => batch.batchOperationKey}
+        sort="-batchOperationKey"
+        topics={[...TOPIC, 'instances']}
+        empty={t('empty.batches')}
+        way={['/instances', 'nav.instances']}
+        states={[
+          ['all', t('filter.all')],
+          ['ACTIVE', t('state.active')],
+          ['SUSPENDED', t('state.suspended')],
+          ['COMPLETED', t('state.completed')],
+          ['PARTIALLY_COMPLETED', t('state.partial')],
+          ['FAILED', t('state.failed')],
+          ['CANCELED', t('state.terminated')],
+        ]}
+        fields={[['by', t('batch.by')]]}
+        filter={(state, { by }) => ({ ...(state !== 'all' && { state }), ...(by && { actorId: by }) })}
+      />
+    </>
+  );
 }
 
 const itemColumns = (): Column<BatchItem>[] => [
-  { title: t('instance'), sort: 'processInstanceKey', cell: (item) => <a data-row href={href(`/instances/${item.processInstanceKey}`)}><code>{item.processInstanceKey}</code></a> },
+  {
+    title: t('instance'),
+    sort: 'processInstanceKey',
+    cell: (item) => (
+      <a data-row href={href(`/instances/${item.processInstanceKey}`)}>
+        <code>{item.processInstanceKey}</code>
+      </a>
+    ),
+  },
   { title: t('state'), sort: 'state', cell: (item) => <State of={item.state} /> },
   { title: t('ended'), sort: 'processedDate', cell: (item) => <Time at={item.processedDate} /> },
   { title: t('job.error'), wide: true, cell: (item) => <span class="cut">{item.errorMessage ?? ''}</span> },
 ];
 
-const change = ({ batchOperationKey: key }: Batch, name: string, cli: string): Command => ({ method: 'POST', path: `/v2/batch-operations/${key}/${name}`, cli: `batches ${cli} ${key}` });
+const change = ({ batchOperationKey: key }: Batch, name: string, cli: string): Command => ({
+  method: 'POST',
+  path: `/v2/batch-operations/${key}/${name}`,
+  cli: `batches ${cli} ${key}`,
+});
 
 /** Pause a batch that goes on, or let a paused one go on. */
-const pauseOf = (batch: Batch): [Command, Key] => batch.state === 'SUSPENDED' ? [change(batch, 'resumption', 'resume'), 'batch.resume'] : [change(batch, 'suspension', 'suspend'), 'batch.suspend'];
+const pauseOf = (batch: Batch): [Command, Key] =>
+  batch.state === 'SUSPENDED'
+    ? [change(batch, 'resumption', 'resume'), 'batch.resume']
+    : [change(batch, 'suspension', 'suspend'), 'batch.suspend'];
 
 function Actions({ batch }: { batch: Batch }) {
   if (!isOpen(batch)) return null;
   const leaving = useSignal(false);
   const [command, label] = pauseOf(batch);
-  return <>
-    <Act need={UPDATE_BATCH} {...(batch.state === 'SUSPENDED' && { class: 'primary' })} onClick={() => void perform(t(label), command)}>{t(label)}</Act>
-    <Act need={UPDATE_BATCH} onClick={() => { leaving.value = true; }}>{t('batch.cancelRest')} …</Act>
-    {leaving.value && <ActionDialog title={t('batch.cancelRest')} button={t('batch.cancelRest')} danger onClose={() => { leaving.value = false; }} commands={[change(batch, 'cancellation', 'cancel')]}><p>{t('batch.cancelRestNote')}</p></ActionDialog>}
-  </>;
+  return (
+    <>
+      <Act
+        need={UPDATE_BATCH}
+        {...(batch.state === 'SUSPENDED' && { class: 'primary' })}
+        onClick={() => void perform(t(label), command)}
+      >
+        {t(label)}
+      </Act>
+      <Act
+        need={UPDATE_BATCH}
+        onClick={() => {
+          leaving.value = true;
+        }}
+      >
+        {t('batch.cancelRest')} …
+      </Act>
+      {leaving.value && (
+        <ActionDialog
+          title={t('batch.cancelRest')}
+          button={t('batch.cancelRest')}
+          danger
+          onClose={() => {
+            leaving.value = false;
+          }}
+          commands={[change(batch, 'cancellation', 'cancel')]}
+        >
+          <p>{t('batch.cancelRestNote')}</p>
+        </ActionDialog>
+      )}
+    </>
+  );
 }
 
 /** Read an open batch again each second: its rows change without a hint. */
@@ -90,17 +190,67 @@ function useProgress(batch: Batch | undefined, read: () => void): void {
 }
 
 export function BatchPage({ id }: { id: string }) {
-  const found = useResource<Batch>(`batch ${id}`, (abort) => get(`/v2/batch-operations/${encodeURIComponent(id)}`, abort), TOPIC);
+  const found = useResource<Batch>(
+    `batch ${id}`,
+    (abort) => get(`/v2/batch-operations/${encodeURIComponent(id)}`, abort),
+    TOPIC,
+  );
   const batch = found.data.value;
   useProgress(batch, found.reload);
-  return <>
-    <Head title={<>{batch ? kindOf(batch.batchOperationType) : t('nav.batches')} {batch && <State of={batch.state} />}</>} crumbs={<a href={href('/batches')}>{t('nav.batches')}</a>} actions={batch && <Actions batch={batch} />} />
-    {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} of={['/batches', 'nav.batches']} />}
-    {batch && <div class="stack pad" role="status"><p class="row"><Progress batch={batch} /> <Counts batch={batch} /></p>
-      {isOpen(batch) && <CopyCommands commands={[pauseOf(batch)[0]]} label={t(pauseOf(batch)[1])} />}
-      {batch.errors.map((error) => <p key={error.message} class="invalid">{error.message}</p>)}</div>}
-    {batch && <SearchPage<BatchItem> key={`${ended(batch)}`} resource="batch-operation-items" label={t('batch.items')} columns={itemColumns()} id={(item) => item.itemKey} sort="processInstanceKey" topics={TOPIC} empty={t('empty.items')} way={['/batches', 'nav.batches']}
-      states={[['all', t('filter.all')], ['ACTIVE', t('state.active')], ['COMPLETED', t('state.completed')], ['SKIPPED', t('batch.skipped')], ['FAILED', t('state.failed')], ['CANCELED', t('batch.left')]]}
-      fields={[['instance', t('instance')]]} filter={(state, { instance }) => ({ batchOperationKey: id, ...(state !== 'all' && { state }), ...(instance && { processInstanceKey: instance }) })} />}
-  </>;
+  return (
+    <>
+      <Head
+        title={
+          <>
+            {batch ? kindOf(batch.batchOperationType) : t('nav.batches')} {batch && <State of={batch.state} />}
+          </>
+        }
+        crumbs={<a href={href('/batches')}>{t('nav.batches')}</a>}
+        actions={batch && <Actions batch={batch} />}
+      />
+      {found.problem.value && (
+        <ProblemBox problem={found.problem.value} retry={found.reload} of={['/batches', 'nav.batches']} />
+      )}
+      {batch && (
+        <div class="stack pad" role="status">
+          <p class="row">
+            <Progress batch={batch} /> <Counts batch={batch} />
+          </p>
+          {isOpen(batch) && <CopyCommands commands={[pauseOf(batch)[0]]} label={t(pauseOf(batch)[1])} />}
+          {batch.errors.map((error) => (
+            <p key={error.message} class="invalid">
+              {error.message}
+            </p>
+          ))}
+        </div>
+      )}
+      {batch && (
+        <SearchPage<BatchItem>
+          key={`${ended(batch)}`}
+          resource="batch-operation-items"
+          label={t('batch.items')}
+          columns={itemColumns()}
+          id={(item) => item.itemKey}
+          sort="processInstanceKey"
+          topics={TOPIC}
+          empty={t('empty.items')}
+          way={['/batches', 'nav.batches']}
+          states={[
+            ['all', t('filter.all')],
+            ['ACTIVE', t('state.active')],
+            ['COMPLETED', t('state.completed')],
+            ['SKIPPED', t('batch.skipped')],
+            ['FAILED', t('state.failed')],
+            ['CANCELED', t('batch.left')],
+          ]}
+          fields={[['instance', t('instance')]]}
+          filter={(state, { instance }) => ({
+            batchOperationKey: id,
+            ...(state !== 'all' && { state }),
+            ...(instance && { processInstanceKey: instance }),
+          })}
+        />
+      )}
+    </>
+  );
 }

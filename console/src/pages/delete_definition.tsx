@@ -13,18 +13,64 @@ function Delete({ definition, onClose }: { definition: Definition; onClose: () =
   const history = useSignal(false);
   const lack = lackOf(DELETE_INSTANCE, definition.processDefinitionId);
   const title = `${t('definition.delete')} v${definition.version}`;
-  const deleted = (answer: unknown) => { const batch = (answer as Answer) && (answer as Exclude<Answer, ''>).batchOperation; if (batch) go(href(`/batches/${batch.batchOperationKey}`)); };
-  return <ActionDialog title={title} button={t('delete')} danger onClose={onClose} onDone={deleted}
-    commands={[{ method: 'POST', path: `/v2/resources/${definition.processDefinitionKey}/deletion`, ...(history.value && { body: { deleteHistory: true } }) }]}>
-    <p>{t('definition.deleteNote')}</p>
-    <label class="check"><input type="checkbox" disabled={lack !== null} checked={history.value} onChange={(event) => { history.value = event.currentTarget.checked; }} /> {t('definition.history')}</label>
-    {lack && <p class="dim">{lack}</p>}
-  </ActionDialog>;
+  const deleted = (answer: unknown) => {
+    const batch = (answer as Answer) && (answer as Exclude<Answer, ''>).batchOperation;
+    if (batch) go(href(`/batches/${batch.batchOperationKey}`));
+  };
+  return (
+    <ActionDialog
+      title={title}
+      button={t('delete')}
+      danger
+      onClose={onClose}
+      onDone={deleted}
+      commands={[
+        {
+          method: 'POST',
+          path: `/v2/resources/${definition.processDefinitionKey}/deletion`,
+          ...(history.value && { body: { deleteHistory: true } }),
+        },
+      ]}
+    >
+      <p>{t('definition.deleteNote')}</p>
+      <label class="check">
+        <input
+          type="checkbox"
+          disabled={lack !== null}
+          checked={history.value}
+          onChange={(event) => {
+            history.value = event.currentTarget.checked;
+          }}
+        />{' '}
+        {t('definition.history')}
+      </label>
+      {lack && <p class="dim">{lack}</p>}
+    </ActionDialog>
+  );
 }
 
 export function DeleteButton({ definition }: { definition: Definition }) {
   const open = useSignal(false);
   if (definition.state !== 'ACTIVE') return null;
-  return <><Act need={DELETE_PROCESS} of={definition.processDefinitionId} onClick={() => { open.value = true; }}>{t('definition.delete')} …</Act>
-    {open.value && <Delete definition={definition} onClose={() => { open.value = false; }} />}</>;
+  return (
+    <>
+      <Act
+        need={DELETE_PROCESS}
+        of={definition.processDefinitionId}
+        onClick={() => {
+          open.value = true;
+        }}
+      >
+        {t('definition.delete')} …
+      </Act>
+      {open.value && (
+        <Delete
+          definition={definition}
+          onClose={() => {
+            open.value = false;
+          }}
+        />
+      )}
+    </>
+  );
 }

@@ -1,35 +1,58 @@
 // Deploy: files are dropped anywhere on the console, or chosen here. Problems are listed with their lines, and drawn on the diagram.
 import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
+import { Canvas } from '../diagram/canvas.tsx';
+import type { Badges } from '../diagram/diagram.ts';
+import { type Marks, NOTHING } from '../diagram/marks.ts';
 import { Problem, send } from '../lib/api.ts';
-import { argument, notify, type Command } from '../lib/commands.ts';
+import { argument, type Command, notify } from '../lib/commands.ts';
 import { dragging, dropped } from '../lib/drop.ts';
 import { t } from '../lib/i18n.ts';
 import { changed } from '../lib/live.ts';
-import { problemsOf, type Located } from '../lib/problems.ts';
-import { processUrl } from '../lib/urls.ts';
-import { Canvas } from '../diagram/canvas.tsx';
-import type { Badges } from '../diagram/diagram.ts';
-import { NOTHING, type Marks } from '../diagram/marks.ts';
+import { type Located, problemsOf } from '../lib/problems.ts';
 import { DEPLOY } from '../lib/session.ts';
+import { processUrl } from '../lib/urls.ts';
 import { lackOf } from '../parts/act.tsx';
 import { CopyCommands } from '../parts/copy_commands.tsx';
-import { ProblemBox } from '../parts/problem.tsx';
 import { Head } from '../parts/head.tsx';
+import { ProblemBox } from '../parts/problem.tsx';
 import { firstTenant, TenantChoice, tenantOf } from '../parts/tenant.tsx';
 
-type Deployed = { deployments: { processDefinition: { processDefinitionId: string; processDefinitionVersion: number; resourceName: string } | null; form: { formId: string; version: number; resourceName: string } | null }[]; warnings: string[] };
-type Outcome = { command: Command; files: File[]; texts: Map<string, string>; done: Deployed | null; problem: Problem | null };
+type Deployed = {
+  deployments: {
+    processDefinition: { processDefinitionId: string; processDefinitionVersion: number; resourceName: string } | null;
+    form: { formId: string; version: number; resourceName: string } | null;
+  }[];
+  warnings: string[];
+};
+type Outcome = {
+  command: Command;
+  files: File[];
+  texts: Map<string, string>;
+  done: Deployed | null;
+  problem: Problem | null;
+};
 
 async function deploy(files: File[], tenant: { tenantId?: string }): Promise<Outcome> {
   const body = new FormData();
   const started = performance.now();
   for (const file of files) body.append('resources', file, file.name);
   if (tenant.tenantId) body.append('tenantId', tenant.tenantId);
-  const command: Command = { method: 'POST', path: '/v2/deployments', body, ...(!tenant.tenantId && { cli: `deploy ${files.map((file) => argument(file.name)).join(' ')}` }) };
+  const command: Command = {
+    method: 'POST',
+    path: '/v2/deployments',
+    body,
+    ...(!tenant.tenantId && { cli: `deploy ${files.map((file) => argument(file.name)).join(' ')}` }),
+  };
   const texts = new Map(await Promise.all(files.map(async (file) => [file.name, await file.text()] as const)));
   try {
     const answer = await send<Deployed>(command);
-    notify({ label: t('nav.deploy'), commands: [command], position: answer.position, ms: performance.now() - started, problem: null });
+    notify({
+      label: t('nav.deploy'),
+      commands: [command],
+      position: answer.position,
+      ms: performance.now() - started,
+      problem: null,
+    });
     changed();
     return { command, files, texts, done: answer.body, problem: null };
   } catch (error) {
@@ -45,18 +68,96 @@ function Problems({ located, texts }: { located: Located[]; texts: Map<string, s
   const first = located.find((one) => one.element) ?? located.find((one) => !one.file.endsWith('.form')) ?? located[0]!;
   const of = located.filter((one) => one.file === first.file);
   const xml = texts.get(first.file);
-  const marks = useComputed<Marks>(() => ({ ...NOTHING, elements: new Map(of.filter((one) => one.element).map((one) => [one.element!, { active: 0, incidents: 1, completed: 0, canceled: 0 }])) })).value;
-  return <div class="problems">
-    <ol class="groups" aria-label={t('deploy.problems')}>{located.map((one, i) => <li key={i} class="group"><div class="about"><p class="kind"><b>{one.file}</b>{one.line && <> · {t('deploy.line', { n: one.line })}</>}{one.element && <> · <button type="button" class="link" onClick={() => { selected.value = one.element; }}>{one.element}</button></>}</p><p class="message">{one.text}</p></div></li>)}</ol>
-    {xml && !first.file.endsWith('.form') && <Canvas xml={xml} marks={marks} badges={badges} selected={selected.value} onSelect={(id) => { selected.value = id; }} />}
-  </div>;
+  const marks = useComputed<Marks>(() => ({
+    ...NOTHING,
+    elements: new Map(
+      of
+        .filter((one) => one.element)
+        .map((one) => [one.element!, { active: 0, incidents: 1, completed: 0, canceled: 0 }]),
+    ),
+  })).value;
+  return (
+    <div class="problems">
+      <ol class="groups" aria-label={t('deploy.problems')}>
+        {located.map((one, i) => (
+          <li key={i} class="group">
+            <div class="about">
+              <p class="kind">
+                <b>{one.file}</b>
+                {one.line && <> · {t('deploy.line', { n: one.line })}</>}
+                {one.element && (
+                  <>
+                    {' '}
+                    ·{' '}
+                    <button
+                      type="button"
+                      class="link"
+                      onClick={() => {
+                        selected.value = one.element;
+                      }}
+                    >
+                      {one.element}
+                    </button>
+                  </>
+                )}
+              </p>
+              <p class="message">{one.text}</p>
+            </div>
+          </li>
+        ))}
+      </ol>
+      {xml && !first.file.endsWith('.form') && (
+        <Canvas
+          xml={xml}
+          marks={marks}
+          badges={badges}
+          selected={selected.value}
+          onSelect={(id) => {
+            selected.value = id;
+          }}
+        />
+      )}
+    </div>
+  );
 }
 
 function Done({ done }: { done: Deployed }) {
-  return <div class="done"><h2>{t('deploy.done')}</h2>
-    <ul>{done.deployments.map(({ processDefinition: d, form: f }) => f ? <li key={`form ${f.formId}`}>{t('deploy.form')} {f.formId} <span class="dim">v{f.version} · {f.resourceName}</span></li> : d && <li key={d.processDefinitionId}><a href={processUrl(d.processDefinitionId)}>{d.processDefinitionId}</a> <span class="dim">v{d.processDefinitionVersion} · {d.resourceName}</span></li>)}</ul>
-    {done.warnings.length > 0 && <><h3>{t('deploy.warnings')}</h3><ul class="messages">{done.warnings.map((warning) => <li key={warning}>{warning}</li>)}</ul></>}
-  </div>;
+  return (
+    <div class="done">
+      <h2>{t('deploy.done')}</h2>
+      <ul>
+        {done.deployments.map(({ processDefinition: d, form: f }) =>
+          f ? (
+            <li key={`form ${f.formId}`}>
+              {t('deploy.form')} {f.formId}{' '}
+              <span class="dim">
+                v{f.version} · {f.resourceName}
+              </span>
+            </li>
+          ) : (
+            d && (
+              <li key={d.processDefinitionId}>
+                <a href={processUrl(d.processDefinitionId)}>{d.processDefinitionId}</a>{' '}
+                <span class="dim">
+                  v{d.processDefinitionVersion} · {d.resourceName}
+                </span>
+              </li>
+            )
+          ),
+        )}
+      </ul>
+      {done.warnings.length > 0 && (
+        <>
+          <h3>{t('deploy.warnings')}</h3>
+          <ul class="messages">
+            {done.warnings.map((warning) => (
+              <li key={warning}>{warning}</li>
+            ))}
+          </ul>
+        </>
+      )}
+    </div>
+  );
 }
 
 export function Deploy() {
@@ -77,16 +178,45 @@ export function Deploy() {
   });
   const found = outcome.value;
   const located = found?.problem ? problemsOf(found.problem.detail) : [];
-  return <div class="deploy">
-    <Head title={t('nav.deploy')} />
-    <label class={dragging.value ? 'drop over' : 'drop'}><b>{busy.value ? t('loading') : t('deploy.drop')}</b><span class="dim">{t('deploy.note')}</span>
-      <input type="file" disabled={lack !== null} multiple accept=".bpmn,.xml,.form,.dmn" aria-label={t('deploy.choose')} onChange={(event) => { void take([...(event.currentTarget.files ?? [])]); event.currentTarget.value = ''; }} /></label>
-    {lack && <p class="problem">{lack}</p>}
-    <div class="filters"><TenantChoice value={tenant.value || firstTenant()} onChange={(tenantId) => { tenant.value = tenantId; }} /></div>
-    <div aria-live="polite">
-      {found?.done && <Done done={found.done} />}
-      {located.length > 0 ? <><p class="total bad">{t('deploy.nothing', { n: located.length })}</p><Problems key={found!.files[0]!.name + located.length} located={located} texts={found!.texts} /></> : found?.problem && <ProblemBox problem={found.problem} />}
-      {found && <CopyCommands commands={[found.command]} />}
+  return (
+    <div class="deploy">
+      <Head title={t('nav.deploy')} />
+      <label class={dragging.value ? 'drop over' : 'drop'}>
+        <b>{busy.value ? t('loading') : t('deploy.drop')}</b>
+        <span class="dim">{t('deploy.note')}</span>
+        <input
+          type="file"
+          disabled={lack !== null}
+          multiple
+          accept=".bpmn,.xml,.form,.dmn"
+          aria-label={t('deploy.choose')}
+          onChange={(event) => {
+            void take([...(event.currentTarget.files ?? [])]);
+            event.currentTarget.value = '';
+          }}
+        />
+      </label>
+      {lack && <p class="problem">{lack}</p>}
+      <div class="filters">
+        <TenantChoice
+          value={tenant.value || firstTenant()}
+          onChange={(tenantId) => {
+            tenant.value = tenantId;
+          }}
+        />
+      </div>
+      <div aria-live="polite">
+        {found?.done && <Done done={found.done} />}
+        {located.length > 0 ? (
+          <>
+            <p class="total bad">{t('deploy.nothing', { n: located.length })}</p>
+            <Problems key={found!.files[0]!.name + located.length} located={located} texts={found!.texts} />
+          </>
+        ) : (
+          found?.problem && <ProblemBox problem={found.problem} />
+        )}
+        {found && <CopyCommands commands={[found.command]} />}
+      </div>
     </div>
-  </div>;
+  );
 }

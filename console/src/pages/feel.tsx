@@ -6,8 +6,8 @@ import { t } from '../lib/i18n.ts';
 import { variablesOf } from '../lib/json.ts';
 import { put, query } from '../lib/router.ts';
 import { CopyCommands } from '../parts/copy_commands.tsx';
-import { ProblemBox } from '../parts/problem.tsx';
 import { Head } from '../parts/head.tsx';
+import { ProblemBox } from '../parts/problem.tsx';
 
 type Evaluated = { result: unknown; warnings: { message?: string }[] | string[] };
 
@@ -18,7 +18,14 @@ export function Feel() {
   const scope = query.value.get('scope') ?? '';
   const found = variablesOf(context.value);
   const text = expression.value.startsWith('=') ? expression.value : `=${expression.value}`;
-  const request: Command = { method: 'POST', path: '/v2/expression/evaluation', body: { expression: text, ...(scope ? { scopeKey: scope } : { variables: found.value ?? {} }) }, ...(!scope && { cli: `feel ${argument(text.slice(1))}${context.value.trim() && ` --context ${argument(JSON.stringify(found.value ?? {}))}`}` }) };
+  const request: Command = {
+    method: 'POST',
+    path: '/v2/expression/evaluation',
+    body: { expression: text, ...(scope ? { scopeKey: scope } : { variables: found.value ?? {} }) },
+    ...(!scope && {
+      cli: `feel ${argument(text.slice(1))}${context.value.trim() && ` --context ${argument(JSON.stringify(found.value ?? {}))}`}`,
+    }),
+  };
   const evaluate = async (event: Event) => {
     event.preventDefault();
     try {
@@ -29,15 +36,78 @@ export function Feel() {
     }
   };
   const shown = outcome.value;
-  return <><Head title={t('nav.feel')} />
-    <form class="stack narrow" onSubmit={evaluate}>
-      <label class="area">{t('feel.expression')}<textarea class="json" data-search rows={4} spellcheck={false} placeholder="sum(for item in items return item.price)" value={expression.value} onInput={(event) => { expression.value = event.currentTarget.value; }} /></label>
-      <label class="field">{t('feel.scope')}<input value={scope} onChange={(event) => put({ scope: event.currentTarget.value || null })} /></label>
-      {!scope && <label class="area">{t('variables.json')}<textarea class="json" rows={6} spellcheck={false} placeholder='{"items": [{"price": 12}]}' value={context.value} onInput={(event) => { context.value = event.currentTarget.value; }} /></label>}
-      {found.problem && !scope && <p class="invalid" role="alert">{found.problem}</p>}
-      <CopyCommands commands={[request]} />
-      <div class="row"><button type="submit" class="primary" disabled={!expression.value || (!scope && found.problem !== null)}>{t('feel.evaluate')}</button></div>
-      <div aria-live="polite">{shown instanceof Problem ? <ProblemBox problem={shown} /> : shown && <><h2>{t('feel.result')}</h2><pre class="json box" tabIndex={0}>{JSON.stringify(shown.result, null, 2)}</pre>
-        {shown.warnings.length > 0 && <ul class="messages">{shown.warnings.map((warning, i) => <li key={i} class="wait">{typeof warning === 'string' ? warning : warning.message}</li>)}</ul>}</>}</div>
-    </form></>;
+  return (
+    <>
+      <Head title={t('nav.feel')} />
+      <form class="stack narrow" onSubmit={evaluate}>
+        <label class="area">
+          {t('feel.expression')}
+          <textarea
+            class="json"
+            data-search
+            rows={4}
+            spellcheck={false}
+            placeholder="sum(for item in items return item.price)"
+            value={expression.value}
+            onInput={(event) => {
+              expression.value = event.currentTarget.value;
+            }}
+          />
+        </label>
+        <label class="field">
+          {t('feel.scope')}
+          <input value={scope} onChange={(event) => put({ scope: event.currentTarget.value || null })} />
+        </label>
+        {!scope && (
+          <label class="area">
+            {t('variables.json')}
+            <textarea
+              class="json"
+              rows={6}
+              spellcheck={false}
+              placeholder='{"items": [{"price": 12}]}'
+              value={context.value}
+              onInput={(event) => {
+                context.value = event.currentTarget.value;
+              }}
+            />
+          </label>
+        )}
+        {found.problem && !scope && (
+          <p class="invalid" role="alert">
+            {found.problem}
+          </p>
+        )}
+        <CopyCommands commands={[request]} />
+        <div class="row">
+          <button type="submit" class="primary" disabled={!expression.value || (!scope && found.problem !== null)}>
+            {t('feel.evaluate')}
+          </button>
+        </div>
+        <div aria-live="polite">
+          {shown instanceof Problem ? (
+            <ProblemBox problem={shown} />
+          ) : (
+            shown && (
+              <>
+                <h2>{t('feel.result')}</h2>
+                <pre class="json box" tabIndex={0}>
+                  {JSON.stringify(shown.result, null, 2)}
+                </pre>
+                {shown.warnings.length > 0 && (
+                  <ul class="messages">
+                    {shown.warnings.map((warning, i) => (
+                      <li key={i} class="wait">
+                        {typeof warning === 'string' ? warning : warning.message}
+                      </li>
+                    ))}
+                  </ul>
+                )}
+              </>
+            )
+          )}
+        </div>
+      </form>
+    </>
+  );
 }

@@ -4,19 +4,19 @@ import type { ComponentType } from 'preact';
 import { search } from '../lib/api.ts';
 import { allOf, CREATE_BATCH, type Filter } from '../lib/batches.ts';
 import { causesOf } from '../lib/counts.ts';
-import { grouped, incidentsAt, placeFilter, type Group } from '../lib/groups.ts';
+import { curesOf } from '../lib/cures.ts';
+import { type Group, grouped, incidentsAt, placeFilter } from '../lib/groups.ts';
 import { number, t } from '../lib/i18n.ts';
 import { useResource } from '../lib/resource.ts';
 import { href } from '../lib/router.ts';
-import type { CauseCount, Incident, Page } from '../lib/shapes.ts';
-import { curesOf } from '../lib/cures.ts';
-import { processUrl } from '../lib/urls.ts';
 import { UPDATE_INSTANCE } from '../lib/session.ts';
+import type { CauseCount, Incident, Page } from '../lib/shapes.ts';
+import { processUrl } from '../lib/urls.ts';
 import { Act } from '../parts/act.tsx';
 import { ActionDialog } from '../parts/action.tsx';
-import { ProblemBox } from '../parts/problem.tsx';
 import { Head } from '../parts/head.tsx';
 import { Opened } from '../parts/lazy.tsx';
+import { ProblemBox } from '../parts/problem.tsx';
 import { Time } from '../parts/time.tsx';
 import type { BatchDialogProps } from './batch_dialogs.tsx';
 
@@ -27,7 +27,11 @@ const AT_ONCE = 20;
 type Found = { causes: CauseCount[]; newest: Page<Incident> };
 
 async function load(abort: AbortSignal): Promise<Found> {
-  const body = { filter: { state: 'ACTIVE' }, sort: [{ field: 'creationTime', order: 'DESC' as const }], page: { limit: NEWEST } };
+  const body = {
+    filter: { state: 'ACTIVE' },
+    sort: [{ field: 'creationTime', order: 'DESC' as const }],
+    page: { limit: NEWEST },
+  };
   const [causes, newest] = await Promise.all([causesOf(PLACES, abort), search<Incident>('incidents', body, abort)]);
   return { causes, newest };
 }
@@ -40,22 +44,52 @@ export function kindOf(errorType: string): string {
 }
 
 const dialog = async (): Promise<ComponentType<BatchDialogProps>> => (await import('./batch_dialogs.tsx')).BatchDialog;
-const Batch = ({ filter, n, onClose }: { filter: Filter; n: number; onClose: () => void }) => <Opened load={dialog} props={{ what: 'retryIncidents' as const, filter, total: number(n), onClose }} />;
+const Batch = ({ filter, n, onClose }: { filter: Filter; n: number; onClose: () => void }) => (
+  <Opened load={dialog} props={{ what: 'retryIncidents' as const, filter, total: number(n), onClose }} />
+);
 
 const retry = (n: number): string => allOf('retryIncidents', number(n));
 
 /** Retry every active incident, as a batch operation. */
 function RetryEverything({ of }: { of: number }) {
   const open = useSignal(false);
-  return <><Act need={CREATE_BATCH} onClick={() => { open.value = true; }}>{retry(of)} …</Act>
-    {open.value && <Batch filter={{ state: 'ACTIVE' }} n={of} onClose={() => { open.value = false; }} />}</>;
+  return (
+    <>
+      <Act
+        need={CREATE_BATCH}
+        onClick={() => {
+          open.value = true;
+        }}
+      >
+        {retry(of)} …
+      </Act>
+      {open.value && (
+        <Batch
+          filter={{ state: 'ACTIVE' }}
+          n={of}
+          onClose={() => {
+            open.value = false;
+          }}
+        />
+      )}
+    </>
+  );
 }
 
 /** The cure of all incidents at a place: one after another if they are few and all are known, else as a batch operation. */
 function Cure({ place, known, onClose }: { place: CauseCount; known: Incident[]; onClose: () => void }) {
   const n = place.activeIncidentsCount;
   if (n > AT_ONCE || known.length < n) return <Batch filter={placeFilter(place)} n={n} onClose={onClose} />;
-  return <ActionDialog title={retry(n)} button={retry(n)} commands={known.flatMap((incident) => curesOf(incident))} onClose={onClose}><p>{t('incident.retryNote')}</p></ActionDialog>;
+  return (
+    <ActionDialog
+      title={retry(n)}
+      button={retry(n)}
+      commands={known.flatMap((incident) => curesOf(incident))}
+      onClose={onClose}
+    >
+      <p>{t('incident.retryNote')}</p>
+    </ActionDialog>
+  );
 }
 
 /** The incidents of a cause at one element: which instances, and their cure. */
@@ -63,25 +97,88 @@ function PlaceRow({ place, newest }: { place: CauseCount; newest: Incident[] }) 
   const curing = useSignal(false);
   const known = incidentsAt(place, newest);
   const more = place.activeIncidentsCount - Math.min(known.length, SHOWN);
-  return <div class="place">
-    <div>
-      <p class="kind"><b>{kindOf(place.errorType)}</b> · <a href={processUrl(place.processDefinitionId, { element: place.elementId })}>{place.processDefinitionId} / {place.elementId}</a> · <span class="dim"><Time at={place.creationTime} /></span></p>
-      <ul class="keys">{known.slice(0, SHOWN).map((incident) => <li key={incident.incidentKey}><a data-row href={href(`/instances/${incident.processInstanceKey}`, { element: incident.elementId })}><code>{incident.processInstanceKey}</code></a></li>)}
-        {more > 0 && <li><a href={href('/instances', { cause: place.causeHashCode, process: place.processDefinitionId, element: place.elementId })}>{t('andMore', { n: number(more) })}</a></li>}</ul>
+  return (
+    <div class="place">
+      <div>
+        <p class="kind">
+          <b>{kindOf(place.errorType)}</b> ·{' '}
+          <a href={processUrl(place.processDefinitionId, { element: place.elementId })}>
+            {place.processDefinitionId} / {place.elementId}
+          </a>{' '}
+          ·{' '}
+          <span class="dim">
+            <Time at={place.creationTime} />
+          </span>
+        </p>
+        <ul class="keys">
+          {known.slice(0, SHOWN).map((incident) => (
+            <li key={incident.incidentKey}>
+              <a data-row href={href(`/instances/${incident.processInstanceKey}`, { element: incident.elementId })}>
+                <code>{incident.processInstanceKey}</code>
+              </a>
+            </li>
+          ))}
+          {more > 0 && (
+            <li>
+              <a
+                href={href('/instances', {
+                  cause: place.causeHashCode,
+                  process: place.processDefinitionId,
+                  element: place.elementId,
+                })}
+              >
+                {t('andMore', { n: number(more) })}
+              </a>
+            </li>
+          )}
+        </ul>
+      </div>
+      <Act
+        need={UPDATE_INSTANCE}
+        of={place.processDefinitionId}
+        onClick={() => {
+          curing.value = true;
+        }}
+      >
+        {retry(place.activeIncidentsCount)} …
+      </Act>
+      {curing.value && (
+        <Cure
+          place={place}
+          known={known}
+          onClose={() => {
+            curing.value = false;
+          }}
+        />
+      )}
     </div>
-    <Act need={UPDATE_INSTANCE} of={place.processDefinitionId} onClick={() => { curing.value = true; }}>{retry(place.activeIncidentsCount)} …</Act>
-    {curing.value && <Cure place={place} known={known} onClose={() => { curing.value = false; }} />}
-  </div>;
+  );
 }
 
 function GroupCard({ group, newest }: { group: Group; newest: Incident[] }) {
-  return <li class="group">
-    <div class="cause">
-      <p class="message">{group.message}</p>
-      {group.places.map((place) => <PlaceRow key={`${place.processDefinitionId} ${place.elementId} ${place.errorType}`} place={place} newest={newest} />)}
-    </div>
-    <div class="cure"><a class="big" href={href('/instances', { cause: group.cause })} aria-label={`${t('nav.instances')}: ${number(group.total)}`}>{number(group.total)}</a></div>
-  </li>;
+  return (
+    <li class="group">
+      <div class="cause">
+        <p class="message">{group.message}</p>
+        {group.places.map((place) => (
+          <PlaceRow
+            key={`${place.processDefinitionId} ${place.elementId} ${place.errorType}`}
+            place={place}
+            newest={newest}
+          />
+        ))}
+      </div>
+      <div class="cure">
+        <a
+          class="big"
+          href={href('/instances', { cause: group.cause })}
+          aria-label={`${t('nav.instances')}: ${number(group.total)}`}
+        >
+          {number(group.total)}
+        </a>
+      </div>
+    </li>
+  );
 }
 
 export function Incidents() {
@@ -89,12 +186,27 @@ export function Incidents() {
   const data = found.data.value;
   const groups = data ? grouped(data.causes) : [];
   const all = groups.reduce((sum, group) => sum + group.total, 0);
-  return <>
-    <Head title={t('nav.incidents')} actions={all > 0 && <RetryEverything of={all} />} />
-    {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
-    {!data && !found.problem.value && <p class="dim loading">{t('loading')}</p>}
-    {data && <p class="total" role="status">{t('incident.total', { n: number(all), groups: number(groups.length) })}{data.causes.length === PLACES && ` ${t('access.more')}`}</p>}
-    {data && !groups.length && <div class="empty"><p>{t('empty.incidents')}</p></div>}
-    <ol class="groups" aria-label={t('nav.incidents')}>{groups.map((group) => <GroupCard key={group.cause} group={group} newest={data!.newest.items} />)}</ol>
-  </>;
+  return (
+    <>
+      <Head title={t('nav.incidents')} actions={all > 0 && <RetryEverything of={all} />} />
+      {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
+      {!data && !found.problem.value && <p class="dim loading">{t('loading')}</p>}
+      {data && (
+        <p class="total" role="status">
+          {t('incident.total', { n: number(all), groups: number(groups.length) })}
+          {data.causes.length === PLACES && ` ${t('access.more')}`}
+        </p>
+      )}
+      {data && !groups.length && (
+        <div class="empty">
+          <p>{t('empty.incidents')}</p>
+        </div>
+      )}
+      <ol class="groups" aria-label={t('nav.incidents')}>
+        {groups.map((group) => (
+          <GroupCard key={group.cause} group={group} newest={data!.newest.items} />
+        ))}
+      </ol>
+    </>
+  );
 }

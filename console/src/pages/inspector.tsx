@@ -1,19 +1,19 @@
 // The inspector of an instance page: an element with its cure, its jobs, waits and variables; or the whole instance.
 import { useSignal } from '@preact/signals';
+import type { View } from '../history/fold.ts';
 import { search } from '../lib/api.ts';
 import { t } from '../lib/i18n.ts';
+import type { Now } from '../lib/instance.ts';
 import { useResource } from '../lib/resource.ts';
 import { href } from '../lib/router.ts';
+import { UPDATE_INSTANCE } from '../lib/session.ts';
 import type { ElementInstance, Incident, Job, Subscription, Timer, UserTask } from '../lib/shapes.ts';
 import { ago, between } from '../lib/time.ts';
-import type { View } from '../history/fold.ts';
-import { UPDATE_INSTANCE } from '../lib/session.ts';
 import { Act } from '../parts/act.tsx';
 import { State } from '../parts/state.tsx';
 import { Copy, KeyText, Time } from '../parts/time.tsx';
-import { Variables, type Row } from '../parts/variables.tsx';
+import { type Row, Variables } from '../parts/variables.tsx';
 import { kindOf } from './incidents.tsx';
-import type { Now } from '../lib/instance.ts';
 import { Retry } from './instance_actions.tsx';
 import { PublishButton } from './message_actions.tsx';
 import { TimerActions } from './timers.tsx';
@@ -23,9 +23,17 @@ type Waits = { elements: ElementInstance[]; timers: Timer[]; subscriptions: Subs
 async function loadWaits(instance: string, element: string, abort: AbortSignal): Promise<Waits> {
   const of = { processInstanceKey: instance, elementId: element };
   const [elements, timers, subscriptions, tasks] = await Promise.all([
-    search<ElementInstance>('element-instances', { filter: of, sort: [{ field: 'startDate', order: 'DESC' }], page: { limit: 20 } }, abort),
+    search<ElementInstance>(
+      'element-instances',
+      { filter: of, sort: [{ field: 'startDate', order: 'DESC' }], page: { limit: 20 } },
+      abort,
+    ),
     search<Timer>('timers', { filter: { ...of, state: 'PENDING' }, page: { limit: 20 } }, abort),
-    search<Subscription>('message-subscriptions', { filter: { ...of, messageSubscriptionState: 'CREATED' }, page: { limit: 20 } }, abort),
+    search<Subscription>(
+      'message-subscriptions',
+      { filter: { ...of, messageSubscriptionState: 'CREATED' }, page: { limit: 20 } },
+      abort,
+    ),
     search<UserTask>('user-tasks', { filter: { ...of, state: 'CREATED' }, page: { limit: 20 } }, abort),
   ]);
   return { elements: elements.items, timers: timers.items, subscriptions: subscriptions.items, tasks: tasks.items };
@@ -34,13 +42,47 @@ async function loadWaits(instance: string, element: string, abort: AbortSignal):
 function IncidentCard({ now, incident, past }: { now: Now; incident: Incident; past: boolean }) {
   const curing = useSignal(false);
   const elsewhere = incident.processInstanceKey !== now.instance.processInstanceKey;
-  return <div class="incident">
-    <p><b>{kindOf(incident.errorType)}</b> <span class="dim"><Time at={incident.creationTime} /></span></p>
-    <p class="message">{incident.errorMessage}</p>
-    {elsewhere && <p><a href={href(`/instances/${incident.processInstanceKey}`, { element: incident.elementId })}>{t('incident.inCalled', { id: incident.elementId })}</a></p>}
-    {!past && <div class="row"><Act need={UPDATE_INSTANCE} of={incident.processDefinitionId} class="primary" onClick={() => { curing.value = true; }}>{t('incident.retry')} …</Act></div>}
-    {curing.value && <Retry now={now} incidents={[incident]} onClose={() => { curing.value = false; }} />}
-  </div>;
+  return (
+    <div class="incident">
+      <p>
+        <b>{kindOf(incident.errorType)}</b>{' '}
+        <span class="dim">
+          <Time at={incident.creationTime} />
+        </span>
+      </p>
+      <p class="message">{incident.errorMessage}</p>
+      {elsewhere && (
+        <p>
+          <a href={href(`/instances/${incident.processInstanceKey}`, { element: incident.elementId })}>
+            {t('incident.inCalled', { id: incident.elementId })}
+          </a>
+        </p>
+      )}
+      {!past && (
+        <div class="row">
+          <Act
+            need={UPDATE_INSTANCE}
+            of={incident.processDefinitionId}
+            class="primary"
+            onClick={() => {
+              curing.value = true;
+            }}
+          >
+            {t('incident.retry')} …
+          </Act>
+        </div>
+      )}
+      {curing.value && (
+        <Retry
+          now={now}
+          incidents={[incident]}
+          onClose={() => {
+            curing.value = false;
+          }}
+        />
+      )}
+    </div>
+  );
 }
 
 /** What a job waits for, in words. */
@@ -52,70 +94,237 @@ function waiting(job: Job): string | null {
 
 function JobCard({ job }: { job: Job }) {
   const words = waiting(job);
-  return <dl class="card">
-    <dt>{t('job.type')}</dt><dd><code>{job.type}</code> <State of={job.deadline && !job.endTime && job.state === 'CREATED' ? 'LEASED' : job.state} /></dd>
-    {words && <><dt /><dd class="wait">{words}</dd></>}
-    <dt>{t('job.retries')}</dt><dd>{job.retries}</dd>
-    {job.worker && <><dt>{t('job.worker')}</dt><dd>{job.worker}</dd></>}
-    {job.errorMessage && <><dt>{t('job.error')}</dt><dd>{job.errorMessage}</dd></>}
-    <dt>{t('key')}</dt><dd><KeyText of={job.jobKey} /></dd>
-  </dl>;
+  return (
+    <dl class="card">
+      <dt>{t('job.type')}</dt>
+      <dd>
+        <code>{job.type}</code>{' '}
+        <State of={job.deadline && !job.endTime && job.state === 'CREATED' ? 'LEASED' : job.state} />
+      </dd>
+      {words && (
+        <>
+          <dt />
+          <dd class="wait">{words}</dd>
+        </>
+      )}
+      <dt>{t('job.retries')}</dt>
+      <dd>{job.retries}</dd>
+      {job.worker && (
+        <>
+          <dt>{t('job.worker')}</dt>
+          <dd>{job.worker}</dd>
+        </>
+      )}
+      {job.errorMessage && (
+        <>
+          <dt>{t('job.error')}</dt>
+          <dd>{job.errorMessage}</dd>
+        </>
+      )}
+      <dt>{t('key')}</dt>
+      <dd>
+        <KeyText of={job.jobKey} />
+      </dd>
+    </dl>
+  );
 }
 
 function WaitCards({ waits }: { waits: Waits }) {
-  return <>
-    {waits.tasks.map((task) => <p key={task.userTaskKey}><a class="button" href={href(`/tasks/${task.userTaskKey}`)}>{t('task.open')}</a> {task.assignee ?? t('task.unassigned')}</p>)}
-    {waits.timers.map((timer) => <div key={timer.timerKey} class="wait">◔ {t('timer.due')} <Time at={timer.dueDate} /> <TimerActions timer={timer} /></div>)}
-    {waits.subscriptions.map((s) => <div key={s.messageSubscriptionKey} class="wait">✉ {t('message.waits', { name: s.messageName })} {s.correlationKey && <><code>{s.correlationKey}</code><Copy text={s.correlationKey} /></>} <PublishButton name={s.messageName} correlationKey={s.correlationKey ?? ''} /></div>)}
-  </>;
+  return (
+    <>
+      {waits.tasks.map((task) => (
+        <p key={task.userTaskKey}>
+          <a class="button" href={href(`/tasks/${task.userTaskKey}`)}>
+            {t('task.open')}
+          </a>{' '}
+          {task.assignee ?? t('task.unassigned')}
+        </p>
+      ))}
+      {waits.timers.map((timer) => (
+        <div key={timer.timerKey} class="wait">
+          ◔ {t('timer.due')} <Time at={timer.dueDate} /> <TimerActions timer={timer} />
+        </div>
+      ))}
+      {waits.subscriptions.map((s) => (
+        <div key={s.messageSubscriptionKey} class="wait">
+          ✉ {t('message.waits', { name: s.messageName })}{' '}
+          {s.correlationKey && (
+            <>
+              <code>{s.correlationKey}</code>
+              <Copy text={s.correlationKey} />
+            </>
+          )}{' '}
+          <PublishButton name={s.messageName} correlationKey={s.correlationKey ?? ''} />
+        </div>
+      ))}
+    </>
+  );
 }
 
 function Runs({ elements }: { elements: ElementInstance[] }) {
   if (!elements.length) return null;
-  return <><h3>{t('runs')}</h3><table class="small"><tbody>{elements.map((e) => <tr key={e.elementInstanceKey}><td><State of={e.state} incident={e.hasIncident} /></td><td><Time at={e.startDate} /></td><td class="number">{e.endDate ? between(e.startDate, e.endDate) : ago(e.startDate)}</td></tr>)}</tbody></table></>;
+  return (
+    <>
+      <h3>{t('runs')}</h3>
+      <table class="small">
+        <tbody>
+          {elements.map((e) => (
+            <tr key={e.elementInstanceKey}>
+              <td>
+                <State of={e.state} incident={e.hasIncident} />
+              </td>
+              <td>
+                <Time at={e.startDate} />
+              </td>
+              <td class="number">{e.endDate ? between(e.startDate, e.endDate) : ago(e.startDate)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
 }
 
 function rowsOf(now: Now, view: View | null): Row[] {
   if (view) return [...view.variables.values()];
-  return now.variables.map((v) => ({ name: v.name, value: v.value, scope: v.scopeKey, fresh: false, cut: v.isTruncated ?? false, key: v.variableKey }));
+  return now.variables.map((v) => ({
+    name: v.name,
+    value: v.value,
+    scope: v.scopeKey,
+    fresh: false,
+    cut: v.isTruncated ?? false,
+    key: v.variableKey,
+  }));
 }
 
-type InspectorProps = { now: Now; view: View | null; selected: string | null; onSelect: (id: string | null) => void; name: (id: string) => string };
+type InspectorProps = {
+  now: Now;
+  view: View | null;
+  selected: string | null;
+  onSelect: (id: string | null) => void;
+  name: (id: string) => string;
+};
 
 export function Inspector({ now, view, selected, onSelect, name }: InspectorProps) {
   const key = now.instance.processInstanceKey;
   const past = view !== null;
-  const waits = useResource(selected ? `waits ${key} ${selected}` : '', (abort) => loadWaits(key, selected!, abort), [`instance:${key}`]).data.value;
-  const elements = selected ? waits?.elements ?? [] : [];
-  const scopes = new Set(past ? [...view.elements.values()].filter((e) => e.id === selected).map((e) => e.key) : elements.map((e) => e.elementInstanceKey));
-  const incidents = now.incidents.filter((incident) => !selected || incident.elementId === selected || scopes.has(incident.elementInstanceKey));
+  const waits = useResource(selected ? `waits ${key} ${selected}` : '', (abort) => loadWaits(key, selected!, abort), [
+    `instance:${key}`,
+  ]).data.value;
+  const elements = selected ? (waits?.elements ?? []) : [];
+  const scopes = new Set(
+    past
+      ? [...view.elements.values()].filter((e) => e.id === selected).map((e) => e.key)
+      : elements.map((e) => e.elementInstanceKey),
+  );
+  const incidents = now.incidents.filter(
+    (incident) => !selected || incident.elementId === selected || scopes.has(incident.elementInstanceKey),
+  );
   const jobs = now.jobs.filter((job) => job.elementId === selected).slice(0, 5);
   const all = rowsOf(now, view);
   const local = all.filter((row) => scopes.has(row.scope));
   const global = all.filter((row) => row.scope === key);
   const editable = !past && now.instance.state === 'ACTIVE' ? now.instance : null;
   const others = all.length - global.length - local.length;
-  return <aside aria-label={t('details')}>
-    {past && <p class="past-note">{t('history.readOnly')}</p>}
-    <div class="aside-head"><h2>{selected ? name(selected) : t('instance')}</h2>{selected && <button type="button" class="quiet" aria-label={t('wholeInstance')} title={t('wholeInstance')} onClick={() => onSelect(null)}>×</button>}</div>
-    {selected && <p class="dim"><code>{selected}</code></p>}
-    {past ? [...view.incidents.values()].filter((i) => !selected || i.elementId === selected).map((i) => <div key={i.key} class="incident"><p><b>{kindOf(i.type)}</b> {name(i.elementId)}</p><p class="message">{i.message}</p></div>)
-      : incidents.map((incident) => <IncidentCard key={incident.incidentKey} now={now} incident={incident} past={past} />)}
-    {!past && waits && <WaitCards waits={waits} />}
-    {local.length > 0 && <Variables title={t('variables.local')} rows={local} editable={editable} />}
-    <Variables title={t('variables')} rows={global} editable={editable} />
-    {others > 0 && <p class="dim">{t('variables.others', { n: others })}</p>}
-    {!past && jobs.length > 0 && <><h3>{t('jobs')}</h3>{jobs.map((job) => <JobCard key={job.jobKey} job={job} />)}</>}
-    {!past && <Runs elements={elements} />}
-    {!selected && <Tree now={now} view={view} onSelect={onSelect} name={name} />}
-  </aside>;
+  return (
+    <aside aria-label={t('details')}>
+      {past && <p class="past-note">{t('history.readOnly')}</p>}
+      <div class="aside-head">
+        <h2>{selected ? name(selected) : t('instance')}</h2>
+        {selected && (
+          <button
+            type="button"
+            class="quiet"
+            aria-label={t('wholeInstance')}
+            title={t('wholeInstance')}
+            onClick={() => onSelect(null)}
+          >
+            ×
+          </button>
+        )}
+      </div>
+      {selected && (
+        <p class="dim">
+          <code>{selected}</code>
+        </p>
+      )}
+      {past
+        ? [...view.incidents.values()]
+            .filter((i) => !selected || i.elementId === selected)
+            .map((i) => (
+              <div key={i.key} class="incident">
+                <p>
+                  <b>{kindOf(i.type)}</b> {name(i.elementId)}
+                </p>
+                <p class="message">{i.message}</p>
+              </div>
+            ))
+        : incidents.map((incident) => (
+            <IncidentCard key={incident.incidentKey} now={now} incident={incident} past={past} />
+          ))}
+      {!past && waits && <WaitCards waits={waits} />}
+      {local.length > 0 && <Variables title={t('variables.local')} rows={local} editable={editable} />}
+      <Variables title={t('variables')} rows={global} editable={editable} />
+      {others > 0 && <p class="dim">{t('variables.others', { n: others })}</p>}
+      {!past && jobs.length > 0 && (
+        <>
+          <h3>{t('jobs')}</h3>
+          {jobs.map((job) => (
+            <JobCard key={job.jobKey} job={job} />
+          ))}
+        </>
+      )}
+      {!past && <Runs elements={elements} />}
+      {!selected && <Tree now={now} view={view} onSelect={onSelect} name={name} />}
+    </aside>
+  );
 }
 
 /** The elements as a list: the same as the diagram, for those who do not see it. */
-function Tree({ now, view, onSelect, name }: { now: Now; view: View | null; onSelect: (id: string) => void; name: (id: string) => string }) {
+function Tree({
+  now,
+  view,
+  onSelect,
+  name,
+}: {
+  now: Now;
+  view: View | null;
+  onSelect: (id: string) => void;
+  name: (id: string) => string;
+}) {
   const marks = view ? [...view.marks.elements] : now.statistics.map((s) => [s.elementId, s] as const);
-  return <><h3>{t('elements')}</h3><table class="small"><tbody>{marks.map(([id, mark]) => <tr key={id}>
-    <th scope="row"><button type="button" class="link" onClick={() => onSelect(id)}>{name(id)}</button></th>
-    <td>{mark.incidents ? <State of="INCIDENT" /> : mark.active ? <State of="ACTIVE" /> : mark.completed ? <State of="COMPLETED" /> : <State of="CANCELED" />}</td>
-    <td class="number dim">{mark.completed + mark.active + mark.incidents + mark.canceled > 1 ? `×${mark.completed + mark.active + mark.incidents + mark.canceled}` : ''}</td></tr>)}</tbody></table></>;
+  return (
+    <>
+      <h3>{t('elements')}</h3>
+      <table class="small">
+        <tbody>
+          {marks.map(([id, mark]) => (
+            <tr key={id}>
+              <th scope="row">
+                <button type="button" class="link" onClick={() => onSelect(id)}>
+                  {name(id)}
+                </button>
+              </th>
+              <td>
+                {mark.incidents ? (
+                  <State of="INCIDENT" />
+                ) : mark.active ? (
+                  <State of="ACTIVE" />
+                ) : mark.completed ? (
+                  <State of="COMPLETED" />
+                ) : (
+                  <State of="CANCELED" />
+                )}
+              </td>
+              <td class="number dim">
+                {mark.completed + mark.active + mark.incidents + mark.canceled > 1
+                  ? `×${mark.completed + mark.active + mark.incidents + mark.canceled}`
+                  : ''}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
 }

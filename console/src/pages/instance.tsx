@@ -1,25 +1,25 @@
 // A process instance: where it is and why, what it knows, what happened, and the cure, on one page.
 import { useComputed, useSignal } from '@preact/signals';
+import { Canvas, warmUp } from '../diagram/canvas.tsx';
+import { marksOf } from '../diagram/marks.ts';
+import { fold, type Shown, type Step, stepsOf, type View, visible } from '../history/fold.ts';
+import { Scrubber } from '../history/scrubber.tsx';
 import { get, Problem } from '../lib/api.ts';
 import { t } from '../lib/i18n.ts';
-import { pageKey } from '../lib/keys.ts';
 import { instanceOf, presentOf } from '../lib/instance.ts';
+import { pageKey } from '../lib/keys.ts';
 import { modelOf } from '../lib/models.ts';
 import { useResource } from '../lib/resource.ts';
 import { href, put, query } from '../lib/router.ts';
 import type { CallHierarchy, History, Instance as InstanceShape } from '../lib/shapes.ts';
-import { Canvas, warmUp } from '../diagram/canvas.tsx';
-import { marksOf } from '../diagram/marks.ts';
-import { fold, stepsOf, visible, type Shown, type Step, type View } from '../history/fold.ts';
-import { Scrubber } from '../history/scrubber.tsx';
-import { Inspector } from './inspector.tsx';
-import { InstanceActions } from './instance_actions.tsx';
 import { processUrl } from '../lib/urls.ts';
 import { Divider } from '../parts/divider.tsx';
 import { Head } from '../parts/head.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { State } from '../parts/state.tsx';
 import { KeyText, Time } from '../parts/time.tsx';
+import { Inspector } from './inspector.tsx';
+import { InstanceActions } from './instance_actions.tsx';
 
 warmUp();
 
@@ -32,28 +32,54 @@ async function loadHistory(key: string, abort: AbortSignal): Promise<Past> {
     const steps = stepsOf(history);
     return { steps, shown: visible(steps), more: history.next !== null };
   } catch (error) {
-    if (error instanceof Problem && (error.status === 404 || error.status === 403)) return { steps: [], shown: [], more: false };
+    if (error instanceof Problem && (error.status === 404 || error.status === 403))
+      return { steps: [], shown: [], more: false };
     throw error;
   }
 }
 
 function Title({ instance }: { instance: InstanceShape }) {
-  return <>{instance.businessId ?? instance.processDefinitionName ?? instance.processDefinitionId} <State of={instance.state} incident={instance.hasIncident} /></>;
+  return (
+    <>
+      {instance.businessId ?? instance.processDefinitionName ?? instance.processDefinitionId}{' '}
+      <State of={instance.state} incident={instance.hasIncident} />
+    </>
+  );
 }
 
 function Crumbs({ instance, callers }: { instance: InstanceShape; callers: CallHierarchy[] }) {
   const above = callers.filter((caller) => caller.processInstanceKey !== instance.processInstanceKey);
-  return <><a href={href('/instances', { process: instance.processDefinitionId })}>{t('nav.instances')}</a> / <a href={processUrl(instance.processDefinitionId, { version: instance.processDefinitionVersion })}>{instance.processDefinitionName ?? instance.processDefinitionId}</a> <span class="dim">v{instance.processDefinitionVersion}</span>
-    {above.map((caller) => <span key={caller.processInstanceKey}> · <a href={href(`/instances/${caller.processInstanceKey}`)}>{t('calledBy', { name: caller.processDefinitionName })}</a></span>)}</>;
+  return (
+    <>
+      <a href={href('/instances', { process: instance.processDefinitionId })}>{t('nav.instances')}</a> /{' '}
+      <a href={processUrl(instance.processDefinitionId, { version: instance.processDefinitionVersion })}>
+        {instance.processDefinitionName ?? instance.processDefinitionId}
+      </a>{' '}
+      <span class="dim">v{instance.processDefinitionVersion}</span>
+      {above.map((caller) => (
+        <span key={caller.processInstanceKey}>
+          {' '}
+          ·{' '}
+          <a href={href(`/instances/${caller.processInstanceKey}`)}>
+            {t('calledBy', { name: caller.processDefinitionName })}
+          </a>
+        </span>
+      ))}
+    </>
+  );
 }
 
 /** The step after which the page shows the instance; null for the present. The URL holds the position of its command. */
 function useAt(steps: Step[]): [number | null, (at: number | null) => void] {
   const position = query.value.get('at');
-  if (position === null || !steps.length) return [null, (at) => put({ at: at === null ? null : `${steps[at - 1]!.position}.${at}` })];
+  if (position === null || !steps.length)
+    return [null, (at) => put({ at: at === null ? null : `${steps[at - 1]!.position}.${at}` })];
   const [command, step] = position.split('.');
   const exact = step ? Number(step) : steps.findLastIndex((s) => s.position === command) + 1;
-  return [Math.max(1, Math.min(steps.length, exact || 1)), (at) => put({ at: at === null ? null : `${steps[at - 1]!.position}.${at}` })];
+  return [
+    Math.max(1, Math.min(steps.length, exact || 1)),
+    (at) => put({ at: at === null ? null : `${steps[at - 1]!.position}.${at}` }),
+  ];
 }
 
 const EMPTY: View = fold([], '');
@@ -72,27 +98,87 @@ export function Instance({ id }: { id: string }) {
   const { steps, shown, more } = past.data.value ?? NO_PAST;
   const [at, setAt] = useAt(steps);
   const view = at === null && !steps.length ? EMPTY : fold(steps, id, at ?? steps.length);
-  const present = useComputed(() => (found.data.value ? marksOf(found.data.value.statistics, found.data.value.flows) : EMPTY.marks)).value;
+  const present = useComputed(() =>
+    found.data.value ? marksOf(found.data.value.statistics, found.data.value.flows) : EMPTY.marks,
+  ).value;
   const heat = query.value.get('heat') !== null;
-  const selected = query.value.get('element') ?? (at === null ? now?.incidents[0]?.elementId ?? null : null);
+  const selected = query.value.get('element') ?? (at === null ? (now?.incidents[0]?.elementId ?? null) : null);
   const select = (element: string | null) => put({ element });
   pageKey('h', () => put({ heat: heat ? null : 1 }));
-  if (!instance || (!now && found.problem.value)) return <><Head title={t('instance')} note={<KeyText of={id} />} />{found.problem.value ? <ProblemBox problem={found.problem.value} retry={found.reload} of={['/instances', 'nav.instances']} /> : <p class="dim loading">{t('loading')}</p>}</>;
-  const counts = heat ? new Map([...present.elements].map(([element, mark]) => [element, mark.completed + mark.active + mark.incidents])) : null;
+  if (!instance || (!now && found.problem.value))
+    return (
+      <>
+        <Head title={t('instance')} note={<KeyText of={id} />} />
+        {found.problem.value ? (
+          <ProblemBox problem={found.problem.value} retry={found.reload} of={['/instances', 'nav.instances']} />
+        ) : (
+          <p class="dim loading">{t('loading')}</p>
+        )}
+      </>
+    );
+  const counts = heat
+    ? new Map([...present.elements].map(([element, mark]) => [element, mark.completed + mark.active + mark.incidents]))
+    : null;
   const name = (element: string) => names.value.get(element) ?? element;
   const last = at === null ? null : steps[at - 1];
-  const taken = last?.event.type === 'ElementCompleted' ? ((last.event.flows as string[] | undefined)?.[0] ?? null) : null;
-  return <div class={at === null ? 'full instance' : 'full instance is-past'}>
-    <Head title={<Title instance={instance} />} crumbs={<Crumbs instance={instance} callers={now?.callers ?? []} />}
-      note={<>{t('started')} <Time at={instance.startDate} />{instance.endDate && <> · {t('ended')} <Time at={instance.endDate} /></>} · <KeyText of={id} /></>}
-      actions={<><button type="button" aria-pressed={heat} onClick={() => put({ heat: heat ? null : 1 })}>{t('heat')}</button>{at === null && now && <InstanceActions now={now} />}</>} />
-    {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} of={['/instances', 'nav.instances']} />}
-    <div class="split">
-      {xml.data.value ? <Canvas xml={xml.data.value} marks={at === null ? present : view.marks} selected={selected} onSelect={select} heat={counts} travel={taken} names={(found) => { names.value = found; }} /> : <div class="canvas" />}
-      <Divider of="aside" along="x" grows={-1} least={240} most={720} usual={340} />
-      {now ? <Inspector now={now} view={at === null ? null : view} selected={selected} onSelect={select} name={name} /> : <aside aria-label={t('details')}><p class="dim loading">{t('loading')}</p></aside>}
-      <Divider of="timeline" along="y" grows={-1} least={90} most={600} usual={240} />
-      <Scrubber shown={shown} at={at} view={view} name={name} more={more} onAt={setAt} onSelect={select} />
+  const taken =
+    last?.event.type === 'ElementCompleted' ? ((last.event.flows as string[] | undefined)?.[0] ?? null) : null;
+  return (
+    <div class={at === null ? 'full instance' : 'full instance is-past'}>
+      <Head
+        title={<Title instance={instance} />}
+        crumbs={<Crumbs instance={instance} callers={now?.callers ?? []} />}
+        note={
+          <>
+            {t('started')} <Time at={instance.startDate} />
+            {instance.endDate && (
+              <>
+                {' '}
+                · {t('ended')} <Time at={instance.endDate} />
+              </>
+            )}{' '}
+            · <KeyText of={id} />
+          </>
+        }
+        actions={
+          <>
+            <button type="button" aria-pressed={heat} onClick={() => put({ heat: heat ? null : 1 })}>
+              {t('heat')}
+            </button>
+            {at === null && now && <InstanceActions now={now} />}
+          </>
+        }
+      />
+      {found.problem.value && (
+        <ProblemBox problem={found.problem.value} retry={found.reload} of={['/instances', 'nav.instances']} />
+      )}
+      <div class="split">
+        {xml.data.value ? (
+          <Canvas
+            xml={xml.data.value}
+            marks={at === null ? present : view.marks}
+            selected={selected}
+            onSelect={select}
+            heat={counts}
+            travel={taken}
+            names={(found) => {
+              names.value = found;
+            }}
+          />
+        ) : (
+          <div class="canvas" />
+        )}
+        <Divider of="aside" along="x" grows={-1} least={240} most={720} usual={340} />
+        {now ? (
+          <Inspector now={now} view={at === null ? null : view} selected={selected} onSelect={select} name={name} />
+        ) : (
+          <aside aria-label={t('details')}>
+            <p class="dim loading">{t('loading')}</p>
+          </aside>
+        )}
+        <Divider of="timeline" along="y" grows={-1} least={90} most={600} usual={240} />
+        <Scrubber shown={shown} at={at} view={view} name={name} more={more} onAt={setAt} onSelect={select} />
+      </div>
     </div>
-  </div>;
+  );
 }

@@ -1,40 +1,75 @@
 // What one can do with a whole instance: cancel it, set variables, retry its incidents.
 import { useSignal } from '@preact/signals';
+import { get, search } from '../lib/api.ts';
 import { argument } from '../lib/commands.ts';
 import { curesOf } from '../lib/cures.ts';
 import { t } from '../lib/i18n.ts';
+import type { Now } from '../lib/instance.ts';
 import { variablesOf } from '../lib/json.ts';
-import { get, search } from '../lib/api.ts';
 import { go, href } from '../lib/router.ts';
 import { CANCEL_INSTANCE, DELETE_INSTANCE, UPDATE_INSTANCE } from '../lib/session.ts';
 import type { Instance, Variable } from '../lib/shapes.ts';
 import { Act } from '../parts/act.tsx';
 import { ActionDialog, type Checked } from '../parts/action.tsx';
 import { differences } from '../parts/conflict.tsx';
-import type { Now } from '../lib/instance.ts';
 
 type Props = { now: Now; onClose: () => void };
 
 function Cancel({ now, onClose }: Props) {
   const key = now.instance.processInstanceKey;
-  return <ActionDialog title={t('instance.cancel')} button={t('instance.cancel')} danger onClose={onClose} commands={[{ method: 'POST', path: `/v2/process-instances/${key}/cancellation`, cli: `cancel ${key}` }]}>
-    <p>{t('instance.cancelNote')}</p>
-  </ActionDialog>;
+  return (
+    <ActionDialog
+      title={t('instance.cancel')}
+      button={t('instance.cancel')}
+      danger
+      onClose={onClose}
+      commands={[{ method: 'POST', path: `/v2/process-instances/${key}/cancellation`, cli: `cancel ${key}` }]}
+    >
+      <p>{t('instance.cancelNote')}</p>
+    </ActionDialog>
+  );
 }
 
 /** An ended instance goes with the instances that it called. One that was called goes with its caller only. */
 function Delete({ instance }: { instance: Instance }) {
   const open = useSignal(false);
   const key = instance.processInstanceKey;
-  return <><Act need={DELETE_INSTANCE} of={instance.processDefinitionId} onClick={() => { open.value = true; }}>{t('instance.delete')} …</Act>
-    {open.value && <ActionDialog title={t('instance.delete')} button={t('instance.delete')} danger onClose={() => { open.value = false; }} onDone={() => go(href('/instances', { state: 'all' }))}
-      commands={[{ method: 'POST', path: `/v2/process-instances/${key}/deletion`, cli: `delete ${key}` }]}><p>{t('instance.deleteNote')}</p></ActionDialog>}</>;
+  return (
+    <>
+      <Act
+        need={DELETE_INSTANCE}
+        of={instance.processDefinitionId}
+        onClick={() => {
+          open.value = true;
+        }}
+      >
+        {t('instance.delete')} …
+      </Act>
+      {open.value && (
+        <ActionDialog
+          title={t('instance.delete')}
+          button={t('instance.delete')}
+          danger
+          onClose={() => {
+            open.value = false;
+          }}
+          onDone={() => go(href('/instances', { state: 'all' }))}
+          commands={[{ method: 'POST', path: `/v2/process-instances/${key}/deletion`, cli: `delete ${key}` }]}
+        >
+          <p>{t('instance.deleteNote')}</p>
+        </ActionDialog>
+      )}
+    </>
+  );
 }
 
 /** The version of the tree that an instance belongs to; null if the user may not read it, or the tree is too large. */
 async function versionOf(instance: Instance): Promise<string | null> {
   const abort = new AbortController();
-  const answer = await fetch(`/v2/process-instances/${instance.rootProcessInstanceKey ?? instance.processInstanceKey}/snapshot`, { credentials: 'same-origin', signal: abort.signal }).catch(() => null);
+  const answer = await fetch(
+    `/v2/process-instances/${instance.rootProcessInstanceKey ?? instance.processInstanceKey}/snapshot`,
+    { credentials: 'same-origin', signal: abort.signal },
+  ).catch(() => null);
   const version = answer?.ok ? answer.headers.get('ETag') : null;
   abort.abort();
   return version;
@@ -42,13 +77,19 @@ async function versionOf(instance: Instance): Promise<string | null> {
 
 /** The present values of variables of a scope, as compact JSON. */
 async function valuesOf(scope: string, names: readonly string[]): Promise<Record<string, string>> {
-  const found = await search<Variable>('variables', { filter: { scopeKey: scope, name: { $in: names } }, page: { limit: names.length } });
-  const whole = await Promise.all(found.items.map((one) => (one.isTruncated ? get<Variable>(`/v2/variables/${one.variableKey}`) : one)));
+  const found = await search<Variable>('variables', {
+    filter: { scopeKey: scope, name: { $in: names } },
+    page: { limit: names.length },
+  });
+  const whole = await Promise.all(
+    found.items.map((one) => (one.isTruncated ? get<Variable>(`/v2/variables/${one.variableKey}`) : one)),
+  );
   return Object.fromEntries(whole.map(({ name, value }) => [name, compact(JSON.parse(value))]));
 }
 
 const compact = (value: unknown): string => JSON.stringify(value);
-const compacted = (values: Record<string, unknown>): Record<string, string> => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, compact(value)]));
+const compacted = (values: Record<string, unknown>): Record<string, string> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, compact(value)]));
 
 type SetVariablesProps = { instance: Instance; scope: string; initial?: string; local?: boolean; onClose: () => void };
 
@@ -57,18 +98,49 @@ export function SetVariables({ instance, scope, initial = '{}', local = false, o
   const text = useSignal(initial);
   const found = variablesOf(text.value);
   const before = compacted(variablesOf(initial).value ?? {});
-  const commands = [{ method: 'PUT' as const, path: `/v2/element-instances/${scope}/variables`, body: { variables: found.value ?? {}, ...(local && { local }) }, cli: `set ${scope} --variables ${argument(JSON.stringify(found.value ?? {}))}${local ? ' --local' : ''}` }];
+  const commands = [
+    {
+      method: 'PUT' as const,
+      path: `/v2/element-instances/${scope}/variables`,
+      body: { variables: found.value ?? {}, ...(local && { local }) },
+      cli: `set ${scope} --variables ${argument(JSON.stringify(found.value ?? {}))}${local ? ' --local' : ''}`,
+    },
+  ];
   const check = async (): Promise<Checked> => {
     const mine = compacted(found.value ?? {});
     const edited = Object.keys(mine).filter((name) => name in before);
     if (!edited.length) return { differences: [] };
     const version = await versionOf(instance);
-    const changed = differences(before, await valuesOf(scope, edited), Object.fromEntries(edited.map((name) => [name, mine[name]!])));
+    const changed = differences(
+      before,
+      await valuesOf(scope, edited),
+      Object.fromEntries(edited.map((name) => [name, mine[name]!])),
+    );
     return { differences: changed, version };
   };
-  return <ActionDialog title={t('variables.set')} button={t('variables.set')} commands={commands} invalid={found.problem} check={check} onClose={onClose}>
-    <label class="area">{t('variables.json')}<textarea class="json" rows={8} spellcheck={false} value={text.value} onInput={(event) => { text.value = event.currentTarget.value; }} /></label>
-  </ActionDialog>;
+  return (
+    <ActionDialog
+      title={t('variables.set')}
+      button={t('variables.set')}
+      commands={commands}
+      invalid={found.problem}
+      check={check}
+      onClose={onClose}
+    >
+      <label class="area">
+        {t('variables.json')}
+        <textarea
+          class="json"
+          rows={8}
+          spellcheck={false}
+          value={text.value}
+          onInput={(event) => {
+            text.value = event.currentTarget.value;
+          }}
+        />
+      </label>
+    </ActionDialog>
+  );
 }
 
 /** Retry the incidents of an instance, with mended variables if need be. */
@@ -76,24 +148,83 @@ export function Retry({ now, incidents, onClose }: Props & { incidents: Now['inc
   const text = useSignal('');
   const found = variablesOf(text.value);
   const commands = incidents.flatMap((incident) => curesOf(incident, found.value));
-  return <ActionDialog title={t('incident.retry')} button={t('incident.retry')} commands={commands} invalid={found.problem} onClose={onClose}>
-    <ul class="messages">{incidents.map((incident) => <li key={incident.incidentKey}><b>{incident.elementId}</b> {incident.errorMessage}</li>)}</ul>
-    <label class="area">{t('incident.mend')}<textarea class="json" rows={5} spellcheck={false} placeholder={argument(JSON.stringify({ [now.variables[0]?.name ?? 'name']: '…' })).slice(1, -1)} value={text.value} onInput={(event) => { text.value = event.currentTarget.value; }} /></label>
-  </ActionDialog>;
+  return (
+    <ActionDialog
+      title={t('incident.retry')}
+      button={t('incident.retry')}
+      commands={commands}
+      invalid={found.problem}
+      onClose={onClose}
+    >
+      <ul class="messages">
+        {incidents.map((incident) => (
+          <li key={incident.incidentKey}>
+            <b>{incident.elementId}</b> {incident.errorMessage}
+          </li>
+        ))}
+      </ul>
+      <label class="area">
+        {t('incident.mend')}
+        <textarea
+          class="json"
+          rows={5}
+          spellcheck={false}
+          placeholder={argument(JSON.stringify({ [now.variables[0]?.name ?? 'name']: '…' })).slice(1, -1)}
+          value={text.value}
+          onInput={(event) => {
+            text.value = event.currentTarget.value;
+          }}
+        />
+      </label>
+    </ActionDialog>
+  );
 }
 
 export function InstanceActions({ now }: { now: Now }) {
   const open = useSignal<'cancel' | 'variables' | 'retry' | null>(null);
-  const close = () => { open.value = null; };
+  const close = () => {
+    open.value = null;
+  };
   const process = now.instance.processDefinitionId;
   if (now.instance.endDate) return now.instance.parentProcessInstanceKey ? null : <Delete instance={now.instance} />;
   if (now.instance.state !== 'ACTIVE') return null;
-  return <>
-    <Act need={UPDATE_INSTANCE} of={process} onClick={() => { open.value = 'variables'; }}>{t('variables.set')} …</Act>
-    <Act need={CANCEL_INSTANCE} of={process} onClick={() => { open.value = 'cancel'; }}>{t('instance.cancel')} …</Act>
-    {now.incidents.length > 0 && <Act need={UPDATE_INSTANCE} of={process} class="primary" onClick={() => { open.value = 'retry'; }}>{t('incident.retry')} …</Act>}
-    {open.value === 'cancel' && <Cancel now={now} onClose={close} />}
-    {open.value === 'variables' && <SetVariables instance={now.instance} scope={now.instance.processInstanceKey} onClose={close} />}
-    {open.value === 'retry' && <Retry now={now} incidents={now.incidents} onClose={close} />}
-  </>;
+  return (
+    <>
+      <Act
+        need={UPDATE_INSTANCE}
+        of={process}
+        onClick={() => {
+          open.value = 'variables';
+        }}
+      >
+        {t('variables.set')} …
+      </Act>
+      <Act
+        need={CANCEL_INSTANCE}
+        of={process}
+        onClick={() => {
+          open.value = 'cancel';
+        }}
+      >
+        {t('instance.cancel')} …
+      </Act>
+      {now.incidents.length > 0 && (
+        <Act
+          need={UPDATE_INSTANCE}
+          of={process}
+          class="primary"
+          onClick={() => {
+            open.value = 'retry';
+          }}
+        >
+          {t('incident.retry')} …
+        </Act>
+      )}
+      {open.value === 'cancel' && <Cancel now={now} onClose={close} />}
+      {open.value === 'variables' && (
+        <SetVariables instance={now.instance} scope={now.instance.processInstanceKey} onClose={close} />
+      )}
+      {open.value === 'retry' && <Retry now={now} incidents={now.incidents} onClose={close} />}
+    </>
+  );
 }

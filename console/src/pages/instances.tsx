@@ -4,7 +4,7 @@ import type { ComponentType } from 'preact';
 import { search } from '../lib/api.ts';
 import { allOf, CREATE_BATCH } from '../lib/batches.ts';
 import { instanceFilter, STATES } from '../lib/filters.ts';
-import { t, total, type Key } from '../lib/i18n.ts';
+import { type Key, t, total } from '../lib/i18n.ts';
 import { useResource } from '../lib/resource.ts';
 import { href, put, query, withQuery } from '../lib/router.ts';
 import type { Definition, Instance, Page, PageInfo } from '../lib/shapes.ts';
@@ -14,49 +14,155 @@ import { Act } from '../parts/act.tsx';
 import { Head } from '../parts/head.tsx';
 import { Opened } from '../parts/lazy.tsx';
 import { State } from '../parts/state.tsx';
-import { List, sortOf, type Column } from '../parts/table.tsx';
+import { type Column, List, sortOf } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 import type { BatchDialogProps } from './batch_dialogs.tsx';
 
 const SIZE = 50;
-const TEXTS: readonly [name: string, label: Key][] = [['tag', 'filter.tag'], ['element', 'filter.element'], ['error', 'filter.error']];
+const TEXTS: readonly [name: string, label: Key][] = [
+  ['tag', 'filter.tag'],
+  ['element', 'filter.element'],
+  ['error', 'filter.error'],
+];
 
 /** The states whose instances have ended: only these are sorted by their end, for which there is an index. */
 const ENDED: readonly string[] = ['completed', 'terminated'];
 
 const columns = (ended: boolean): Column<Instance>[] => [
-  { title: t('instance'), wide: true, cell: (i) => <a data-row href={href(`/instances/${i.processInstanceKey}`)}>{i.businessId ? <b>{i.businessId}</b> : <code>{i.processInstanceKey}</code>}{i.businessId && <small><code>{i.processInstanceKey}</code></small>}</a> },
-  { title: t('process'), wide: true, cell: (i) => <><a href={processUrl(i.processDefinitionId, { version: i.processDefinitionVersion })}>{i.processDefinitionName ?? i.processDefinitionId}</a> <span class="dim">v{i.processDefinitionVersion}</span></> },
+  {
+    title: t('instance'),
+    wide: true,
+    cell: (i) => (
+      <a data-row href={href(`/instances/${i.processInstanceKey}`)}>
+        {i.businessId ? <b>{i.businessId}</b> : <code>{i.processInstanceKey}</code>}
+        {i.businessId && (
+          <small>
+            <code>{i.processInstanceKey}</code>
+          </small>
+        )}
+      </a>
+    ),
+  },
+  {
+    title: t('process'),
+    wide: true,
+    cell: (i) => (
+      <>
+        <a href={processUrl(i.processDefinitionId, { version: i.processDefinitionVersion })}>
+          {i.processDefinitionName ?? i.processDefinitionId}
+        </a>{' '}
+        <span class="dim">v{i.processDefinitionVersion}</span>
+      </>
+    ),
+  },
   { title: t('state'), cell: (i) => <State of={i.state} incident={i.hasIncident} /> },
   { title: t('started'), sort: 'startDate', cell: (i) => <Time at={i.startDate} /> },
   { title: t('ended'), ...(ended && { sort: 'endDate' }), cell: (i) => <Time at={i.endDate} /> },
-  { title: t('duration'), cell: (i) => <span class="number">{i.endDate ? between(i.startDate, i.endDate) : ago(i.startDate)}</span> },
-  { title: t('tags'), cell: (i) => i.tags.map((tag) => <a key={tag} class="tag" href={withQuery({ tag, after: null, before: null })}>{tag}</a>) },
+  {
+    title: t('duration'),
+    cell: (i) => <span class="number">{i.endDate ? between(i.startDate, i.endDate) : ago(i.startDate)}</span>,
+  },
+  {
+    title: t('tags'),
+    cell: (i) =>
+      i.tags.map((tag) => (
+        <a key={tag} class="tag" href={withQuery({ tag, after: null, before: null })}>
+          {tag}
+        </a>
+      )),
+  },
 ];
 
 function Filters({ definitions }: { definitions: Definition[] }) {
   const values = Object.fromEntries(query.value);
   const more = useSignal(['tag', 'element', 'error', 'variable', 'from', 'to'].some((name) => values[name]));
   const set = (name: string, value: string) => put({ [name]: value || null, after: null, before: null });
-  const field = (name: string) => ({ name, value: values[name] ?? '', onChange: (event: Event) => set(name, (event.currentTarget as HTMLInputElement).value) });
+  const field = (name: string) => ({
+    name,
+    value: values[name] ?? '',
+    onChange: (event: Event) => set(name, (event.currentTarget as HTMLInputElement).value),
+  });
   const ids = [...new Map(definitions.map((d) => [d.processDefinitionId, d.name ?? d.processDefinitionId]))];
-  const versions = definitions.filter((d) => d.processDefinitionId === values.process).map((d) => d.version).sort((a, b) => b - a);
-  return <form class="filters" role="search" aria-label={t('filters')} onSubmit={(event) => event.preventDefault()}>
-    <fieldset class="states"><legend class="sr">{t('state')}</legend>{STATES.map((state) => <label key={state}><input type="radio" name="state" checked={(values.state ?? 'active') === state} onChange={() => set('state', state === 'active' ? '' : state)} />{t(`filter.${state}`)}</label>)}</fieldset>
-    <input type="search" data-search placeholder={t('filter.q')} aria-label={t('filter.q')} {...field('q')} />
-    <select aria-label={t('process')} {...field('process')}><option value="">{t('filter.anyProcess')}</option>{ids.map(([id, name]) => <option key={id} value={id}>{name}</option>)}</select>
-    {versions.length > 1 && <select aria-label={t('version')} {...field('version')}><option value="">{t('filter.anyVersion')}</option>{versions.map((v) => <option key={v} value={v}>v{v}</option>)}</select>}
-    {values.cause && <button type="button" class="tag" onClick={() => set('cause', '')}>{t('filter.cause')} <i aria-hidden="true">×</i><span class="sr"> {t('filter.clear')}</span></button>}
-    <button type="button" aria-expanded={more.value} onClick={() => { more.value = !more.value; }}>{t('filter.more')}</button>
-    {more.value && <div class="more">
-      <label>{t('filter.variable')} <input {...field('variable')} placeholder="orderId" /></label>
-      <label>{t('filter.value')} <input {...field('value')} placeholder='"A-17"' /></label>
-      {TEXTS.map(([name, label]) => <label key={name}>{t(label)} <input {...field(name)} /></label>)}
-      <label>{t('filter.from')} <input type="datetime-local" {...field('from')} /></label>
-      <label>{t('filter.to')} <input type="datetime-local" {...field('to')} /></label>
-      <a class="button" href={href('/instances')}>{t('filter.clear')}</a>
-    </div>}
-  </form>;
+  const versions = definitions
+    .filter((d) => d.processDefinitionId === values.process)
+    .map((d) => d.version)
+    .sort((a, b) => b - a);
+  return (
+    <form class="filters" role="search" aria-label={t('filters')} onSubmit={(event) => event.preventDefault()}>
+      <fieldset class="states">
+        <legend class="sr">{t('state')}</legend>
+        {STATES.map((state) => (
+          <label key={state}>
+            <input
+              type="radio"
+              name="state"
+              checked={(values.state ?? 'active') === state}
+              onChange={() => set('state', state === 'active' ? '' : state)}
+            />
+            {t(`filter.${state}`)}
+          </label>
+        ))}
+      </fieldset>
+      <input type="search" data-search placeholder={t('filter.q')} aria-label={t('filter.q')} {...field('q')} />
+      <select aria-label={t('process')} {...field('process')}>
+        <option value="">{t('filter.anyProcess')}</option>
+        {ids.map(([id, name]) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </select>
+      {versions.length > 1 && (
+        <select aria-label={t('version')} {...field('version')}>
+          <option value="">{t('filter.anyVersion')}</option>
+          {versions.map((v) => (
+            <option key={v} value={v}>
+              v{v}
+            </option>
+          ))}
+        </select>
+      )}
+      {values.cause && (
+        <button type="button" class="tag" onClick={() => set('cause', '')}>
+          {t('filter.cause')} <i aria-hidden="true">×</i>
+          <span class="sr"> {t('filter.clear')}</span>
+        </button>
+      )}
+      <button
+        type="button"
+        aria-expanded={more.value}
+        onClick={() => {
+          more.value = !more.value;
+        }}
+      >
+        {t('filter.more')}
+      </button>
+      {more.value && (
+        <div class="more">
+          <label>
+            {t('filter.variable')} <input {...field('variable')} placeholder="orderId" />
+          </label>
+          <label>
+            {t('filter.value')} <input {...field('value')} placeholder='"A-17"' />
+          </label>
+          {TEXTS.map(([name, label]) => (
+            <label key={name}>
+              {t(label)} <input {...field(name)} />
+            </label>
+          ))}
+          <label>
+            {t('filter.from')} <input type="datetime-local" {...field('from')} />
+          </label>
+          <label>
+            {t('filter.to')} <input type="datetime-local" {...field('to')} />
+          </label>
+          <a class="button" href={href('/instances')}>
+            {t('filter.clear')}
+          </a>
+        </div>
+      )}
+    </form>
+  );
 }
 
 const dialog = async (): Promise<ComponentType<BatchDialogProps>> => (await import('./batch_dialogs.tsx')).BatchDialog;
@@ -66,27 +172,95 @@ function All({ filter, state, page }: { filter: Record<string, unknown>; state: 
   const open = useSignal<'cancel' | 'delete' | 'retry' | null>(null);
   if (!page?.totalItems || state === 'all') return null;
   const ended = ENDED.includes(state);
-  return <>
-    {state === 'incidents' && <Act need={CREATE_BATCH} onClick={() => { open.value = 'retry'; }}>{allOf('retry', total(page))} …</Act>}
-    <Act need={CREATE_BATCH} onClick={() => { open.value = ended ? 'delete' : 'cancel'; }}>{allOf(ended ? 'delete' : 'cancel', total(page))} …</Act>
-    {open.value && <Opened load={dialog} props={{ what: open.value, filter, total: total(page), onClose: () => { open.value = null; } }} />}
-  </>;
+  return (
+    <>
+      {state === 'incidents' && (
+        <Act
+          need={CREATE_BATCH}
+          onClick={() => {
+            open.value = 'retry';
+          }}
+        >
+          {allOf('retry', total(page))} …
+        </Act>
+      )}
+      <Act
+        need={CREATE_BATCH}
+        onClick={() => {
+          open.value = ended ? 'delete' : 'cancel';
+        }}
+      >
+        {allOf(ended ? 'delete' : 'cancel', total(page))} …
+      </Act>
+      {open.value && (
+        <Opened
+          load={dialog}
+          props={{
+            what: open.value,
+            filter,
+            total: total(page),
+            onClose: () => {
+              open.value = null;
+            },
+          }}
+        />
+      )}
+    </>
+  );
 }
 
 export function Instances() {
   const values = Object.fromEntries(query.value);
   const ended = ENDED.includes(values.state ?? '');
-  const sort = sortOf(ended || !values.sort?.endsWith('endDate') ? values.sort ?? null : null, '-startDate');
+  const sort = sortOf(ended || !values.sort?.endsWith('endDate') ? (values.sort ?? null) : null, '-startDate');
   const { after, before } = values;
-  const body = { filter: instanceFilter(values), sort: [sort], page: { limit: SIZE, ...(after && { after }), ...(before && { before }) } };
-  const found = useResource<Page<Instance>>(JSON.stringify(body), (abort) => search('process-instances', body, abort), ['instances']);
+  const body = {
+    filter: instanceFilter(values),
+    sort: [sort],
+    page: { limit: SIZE, ...(after && { after }), ...(before && { before }) },
+  };
+  const found = useResource<Page<Instance>>(JSON.stringify(body), (abort) => search('process-instances', body, abort), [
+    'instances',
+  ]);
   const rowsCame = found.data.value !== undefined || found.problem.value !== null; // before them, the choice of processes would only be in their way
-  const definitions = useResource(rowsCame ? 'definitions' : '', (abort) => search<Definition>('process-definitions', { page: { limit: 1000 } }, abort), ['definitions']);
+  const definitions = useResource(
+    rowsCame ? 'definitions' : '',
+    (abort) => search<Definition>('process-definitions', { page: { limit: 1000 } }, abort),
+    ['definitions'],
+  );
   const hasFilter = Object.keys(values).some((name) => name !== 'sort');
-  return <>
-    <Head title={t('nav.instances')} actions={<All filter={body.filter} state={values.state ?? 'active'} page={found.data.value?.page} />} />
-    <Filters definitions={definitions.data.value?.items ?? []} />
-    <List label={t('nav.instances')} found={found} columns={columns(ended)} id={(i) => i.processInstanceKey} sort={sort} size={SIZE}
-      empty={hasFilter ? <><p>{t('empty.filtered')}</p><a class="button" href={href('/instances', { state: 'all' })}>{t('filter.showAll')}</a></> : <><p>{t('empty.instances')}</p><a class="button" href={href('/instances', { state: 'all' })}>{t('filter.showAll')}</a></>} />
-  </>;
+  return (
+    <>
+      <Head
+        title={t('nav.instances')}
+        actions={<All filter={body.filter} state={values.state ?? 'active'} page={found.data.value?.page} />}
+      />
+      <Filters definitions={definitions.data.value?.items ?? []} />
+      <List
+        label={t('nav.instances')}
+        found={found}
+        columns={columns(ended)}
+        id={(i) => i.processInstanceKey}
+        sort={sort}
+        size={SIZE}
+        empty={
+          hasFilter ? (
+            <>
+              <p>{t('empty.filtered')}</p>
+              <a class="button" href={href('/instances', { state: 'all' })}>
+                {t('filter.showAll')}
+              </a>
+            </>
+          ) : (
+            <>
+              <p>{t('empty.instances')}</p>
+              <a class="button" href={href('/instances', { state: 'all' })}>
+                {t('filter.showAll')}
+              </a>
+            </>
+          )
+        }
+      />
+    </>
+  );
 }

@@ -1,27 +1,59 @@
 // What one can send: a message, a signal, or values that start processes by their conditions.
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { argument, notify, variablesOption, type Command } from '../lib/commands.ts';
+import { argument, type Command, notify, variablesOption } from '../lib/commands.ts';
 import { number, t } from '../lib/i18n.ts';
 import { variablesOf } from '../lib/json.ts';
 import { go, href } from '../lib/router.ts';
-import { CREATE_INSTANCE, SEND_MESSAGE, UPDATE_INSTANCE, type Need } from '../lib/session.ts';
+import { CREATE_INSTANCE, type Need, SEND_MESSAGE, UPDATE_INSTANCE } from '../lib/session.ts';
 import { Act } from '../parts/act.tsx';
 import { ActionDialog } from '../parts/action.tsx';
 import { firstTenant, TenantChoice, tenantOf } from '../parts/tenant.tsx';
 
-type SendProps = { title: string; isReady?: boolean; commandOf: (variables: Record<string, unknown>, tenantId: string) => Command; onDone?: (answer: unknown) => void; onClose: () => void; children?: ComponentChildren };
+type SendProps = {
+  title: string;
+  isReady?: boolean;
+  commandOf: (variables: Record<string, unknown>, tenantId: string) => Command;
+  onDone?: (answer: unknown) => void;
+  onClose: () => void;
+  children?: ComponentChildren;
+};
 
 /** A dialog with variables and, where there is a choice, the tenant. */
 function Send({ title, isReady = true, commandOf, onDone, onClose, children }: SendProps) {
   const text = useSignal('');
   const tenant = useSignal(firstTenant());
   const found = variablesOf(text.value);
-  return <ActionDialog title={title} button={title} onClose={onClose} {...(onDone && { onDone })} invalid={isReady ? found.problem : t('message.name')} commands={[commandOf(found.value ?? {}, tenant.value)]}>
-    {children}
-    <TenantChoice value={tenant.value} onChange={(tenantId) => { tenant.value = tenantId; }} />
-    <label class="area">{t('variables.json')}<textarea class="json" rows={4} spellcheck={false} value={text.value} onInput={(event) => { text.value = event.currentTarget.value; }} /></label>
-  </ActionDialog>;
+  return (
+    <ActionDialog
+      title={title}
+      button={title}
+      onClose={onClose}
+      {...(onDone && { onDone })}
+      invalid={isReady ? found.problem : t('message.name')}
+      commands={[commandOf(found.value ?? {}, tenant.value)]}
+    >
+      {children}
+      <TenantChoice
+        value={tenant.value}
+        onChange={(tenantId) => {
+          tenant.value = tenantId;
+        }}
+      />
+      <label class="area">
+        {t('variables.json')}
+        <textarea
+          class="json"
+          rows={4}
+          spellcheck={false}
+          value={text.value}
+          onInput={(event) => {
+            text.value = event.currentTarget.value;
+          }}
+        />
+      </label>
+    </ActionDialog>
+  );
 }
 
 type PublishProps = { name?: string; correlationKey?: string; onClose: () => void };
@@ -29,22 +61,69 @@ type PublishProps = { name?: string; correlationKey?: string; onClose: () => voi
 export function Publish({ name = '', correlationKey = '', onClose }: PublishProps) {
   const form = useSignal({ name, correlationKey, minutes: 60 });
   const { minutes, ...given } = form.value;
-  const set = (change: Partial<typeof form.value>) => { form.value = { ...form.value, ...change }; };
-  return <Send title={t('message.publish')} isReady={given.name !== ''} onClose={onClose} commandOf={(variables, tenantId) => ({ method: 'POST', path: '/v2/messages/publication', body: { ...given, timeToLive: minutes * 60_000, variables, ...tenantOf(tenantId) },
-    cli: `message publish ${argument(given.name)}${given.correlationKey && ` --correlation-key ${argument(given.correlationKey)}`} --ttl ${minutes * 60}${variablesOption(variables)}${tenantOf(tenantId).tenantId ? ` --tenant ${argument(tenantId)}` : ''}` })}>
-    <label class="field">{t('message.name')}<input value={given.name} onInput={(event) => set({ name: event.currentTarget.value })} /></label>
-    <label class="field">{t('message.key')}<input value={given.correlationKey} onInput={(event) => set({ correlationKey: event.currentTarget.value })} /></label>
-    <label class="field">{t('message.minutes')}<input type="number" min={0} value={minutes} onInput={(event) => set({ minutes: event.currentTarget.valueAsNumber || 0 })} /></label>
-  </Send>;
+  const set = (change: Partial<typeof form.value>) => {
+    form.value = { ...form.value, ...change };
+  };
+  return (
+    <Send
+      title={t('message.publish')}
+      isReady={given.name !== ''}
+      onClose={onClose}
+      commandOf={(variables, tenantId) => ({
+        method: 'POST',
+        path: '/v2/messages/publication',
+        body: { ...given, timeToLive: minutes * 60_000, variables, ...tenantOf(tenantId) },
+        cli: `message publish ${argument(given.name)}${given.correlationKey && ` --correlation-key ${argument(given.correlationKey)}`} --ttl ${minutes * 60}${variablesOption(variables)}${tenantOf(tenantId).tenantId ? ` --tenant ${argument(tenantId)}` : ''}`,
+      })}
+    >
+      <label class="field">
+        {t('message.name')}
+        <input value={given.name} onInput={(event) => set({ name: event.currentTarget.value })} />
+      </label>
+      <label class="field">
+        {t('message.key')}
+        <input value={given.correlationKey} onInput={(event) => set({ correlationKey: event.currentTarget.value })} />
+      </label>
+      <label class="field">
+        {t('message.minutes')}
+        <input
+          type="number"
+          min={0}
+          value={minutes}
+          onInput={(event) => set({ minutes: event.currentTarget.valueAsNumber || 0 })}
+        />
+      </label>
+    </Send>
+  );
 }
 
 function Broadcast({ onClose }: { onClose: () => void }) {
   const name = useSignal('');
-  return <Send title={t('signal.broadcast')} isReady={name.value !== ''} onClose={onClose} commandOf={(variables, tenantId) => ({ method: 'POST', path: '/v2/signals/broadcast', body: { signalName: name.value, variables, ...tenantOf(tenantId) },
-    cli: `signal ${argument(name.value)}${variablesOption(variables)}${tenantOf(tenantId).tenantId ? ` --tenant ${argument(tenantId)}` : ''}` })}>
-    <p class="dim">{t('signal.note')}</p>
-    <label class="field">{t('message.name')}<input autofocus value={name.value} onInput={(event) => { name.value = event.currentTarget.value; }} /></label>
-  </Send>;
+  return (
+    <Send
+      title={t('signal.broadcast')}
+      isReady={name.value !== ''}
+      onClose={onClose}
+      commandOf={(variables, tenantId) => ({
+        method: 'POST',
+        path: '/v2/signals/broadcast',
+        body: { signalName: name.value, variables, ...tenantOf(tenantId) },
+        cli: `signal ${argument(name.value)}${variablesOption(variables)}${tenantOf(tenantId).tenantId ? ` --tenant ${argument(tenantId)}` : ''}`,
+      })}
+    >
+      <p class="dim">{t('signal.note')}</p>
+      <label class="field">
+        {t('message.name')}
+        <input
+          autofocus
+          value={name.value}
+          onInput={(event) => {
+            name.value = event.currentTarget.value;
+          }}
+        />
+      </label>
+    </Send>
+  );
 }
 
 type Evaluated = { processInstances: { processInstanceKey: string }[] };
@@ -53,24 +132,83 @@ type Evaluated = { processInstances: { processInstanceKey: string }[] };
 function started(answer: unknown): void {
   const { processInstances } = answer as Evaluated;
   if (processInstances.length === 1) go(href(`/instances/${processInstances[0]!.processInstanceKey}`));
-  else notify({ label: t('condition.started', { n: number(processInstances.length) }), commands: [], position: null, ms: 0, problem: null });
+  else
+    notify({
+      label: t('condition.started', { n: number(processInstances.length) }),
+      commands: [],
+      position: null,
+      ms: 0,
+      problem: null,
+    });
 }
 
 function Evaluate({ onClose }: { onClose: () => void }) {
-  return <Send title={t('condition.evaluate')} onClose={onClose} onDone={started} commandOf={(variables, tenantId) => ({ method: 'POST', path: '/v2/conditionals/evaluation', body: { variables, ...tenantOf(tenantId) } })}>
-    <p class="dim">{t('condition.note')}</p>
-  </Send>;
+  return (
+    <Send
+      title={t('condition.evaluate')}
+      onClose={onClose}
+      onDone={started}
+      commandOf={(variables, tenantId) => ({
+        method: 'POST',
+        path: '/v2/conditionals/evaluation',
+        body: { variables, ...tenantOf(tenantId) },
+      })}
+    >
+      <p class="dim">{t('condition.note')}</p>
+    </Send>
+  );
 }
 
-function Open({ need, of, text, primary = false, children }: { need: Need; of?: string; text: string; primary?: boolean; children: (close: () => void) => ComponentChildren }) {
+function Open({
+  need,
+  of,
+  text,
+  primary = false,
+  children,
+}: {
+  need: Need;
+  of?: string;
+  text: string;
+  primary?: boolean;
+  children: (close: () => void) => ComponentChildren;
+}) {
   const open = useSignal(false);
-  return <><Act need={need} of={of} {...(primary && { class: 'primary' })} onClick={() => { open.value = true; }}>{text} …</Act>{open.value && children(() => { open.value = false; })}</>;
+  return (
+    <>
+      <Act
+        need={need}
+        of={of}
+        {...(primary && { class: 'primary' })}
+        onClick={() => {
+          open.value = true;
+        }}
+      >
+        {text} …
+      </Act>
+      {open.value &&
+        children(() => {
+          open.value = false;
+        })}
+    </>
+  );
 }
 
 export function PublishButton({ name, correlationKey }: { name?: string; correlationKey?: string }) {
   const given = { ...(name && { name }), ...(correlationKey && { correlationKey }) };
-  return <Open need={SEND_MESSAGE} {...(name && { of: name })} text={t('message.publish')} primary={!name}>{(close) => <Publish {...given} onClose={close} />}</Open>;
+  return (
+    <Open need={SEND_MESSAGE} {...(name && { of: name })} text={t('message.publish')} primary={!name}>
+      {(close) => <Publish {...given} onClose={close} />}
+    </Open>
+  );
 }
 
-export const BroadcastButton = () => <Open need={UPDATE_INSTANCE} text={t('signal.broadcast')}>{(close) => <Broadcast onClose={close} />}</Open>;
-export const EvaluateButton = () => <Open need={CREATE_INSTANCE} text={t('condition.evaluate')}>{(close) => <Evaluate onClose={close} />}</Open>;
+export const BroadcastButton = () => (
+  <Open need={UPDATE_INSTANCE} text={t('signal.broadcast')}>
+    {(close) => <Broadcast onClose={close} />}
+  </Open>
+);
+export const EvaluateButton = () => (
+  <Open need={CREATE_INSTANCE} text={t('condition.evaluate')}>
+    {(close) => <Evaluate onClose={close} />}
+  </Open>
+);

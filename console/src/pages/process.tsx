@@ -1,25 +1,25 @@
 // A process: its diagram with what runs where, its versions, and its instances.
 import { useComputed, useSignal } from '@preact/signals';
+import { Canvas, warmUp } from '../diagram/canvas.tsx';
+import type { Badges } from '../diagram/diagram.ts';
+import { marksOf, NOTHING } from '../diagram/marks.ts';
 import { send } from '../lib/api.ts';
 import { durationsOf, NOBODY, runningByVersion } from '../lib/counts.ts';
 import { number, t } from '../lib/i18n.ts';
 import { pageKey } from '../lib/keys.ts';
 import { modelOf } from '../lib/models.ts';
-import { chosen, versionsOf } from '../lib/versions.ts';
 import { useResource } from '../lib/resource.ts';
 import { href, put, query } from '../lib/router.ts';
-import { duration } from '../lib/time.ts';
 import type { Definition, Durations, Statistics } from '../lib/shapes.ts';
-import { Canvas, warmUp } from '../diagram/canvas.tsx';
-import type { Badges } from '../diagram/diagram.ts';
-import { marksOf, NOTHING } from '../diagram/marks.ts';
-import { DeleteButton } from './delete_definition.tsx';
-import { StartButton } from './start.tsx';
+import { duration } from '../lib/time.ts';
+import { chosen, versionsOf } from '../lib/versions.ts';
 import { Divider } from '../parts/divider.tsx';
 import { Head } from '../parts/head.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { State } from '../parts/state.tsx';
 import { KeyText } from '../parts/time.tsx';
+import { DeleteButton } from './delete_definition.tsx';
+import { StartButton } from './start.tsx';
 
 warmUp();
 
@@ -31,38 +31,115 @@ const badges: Badges = (mark) => ({
 
 /** How long completed ones took. */
 function DurationRows({ of }: { of: Durations | undefined }) {
-  return <><dt>{t('duration.median')}</dt><dd>{of ? duration(of.medianMs) : '–'}</dd><dt>{t('duration.most')}</dt><dd>{of ? duration(of.percentile95Ms) : '–'}</dd><dt>{t('duration.mean')}</dt><dd>{of ? duration(of.meanMs) : '–'}</dd></>;
+  return (
+    <>
+      <dt>{t('duration.median')}</dt>
+      <dd>{of ? duration(of.medianMs) : '–'}</dd>
+      <dt>{t('duration.most')}</dt>
+      <dd>{of ? duration(of.percentile95Ms) : '–'}</dd>
+      <dt>{t('duration.mean')}</dt>
+      <dd>{of ? duration(of.meanMs) : '–'}</dd>
+    </>
+  );
 }
 
-type InspectorProps = { definition: Definition; statistics: Statistics[]; durations: ReadonlyMap<string, Durations>; selected: string | null; name: (id: string) => string };
+type InspectorProps = {
+  definition: Definition;
+  statistics: Statistics[];
+  durations: ReadonlyMap<string, Durations>;
+  selected: string | null;
+  name: (id: string) => string;
+};
 
 function Inspector({ definition, statistics, durations, selected, name }: InspectorProps) {
-  const running = useResource(`running ${definition.processDefinitionId}`, (abort) => runningByVersion(definition.processDefinitionId, abort), ['instances', 'incidents']).data.value;
+  const running = useResource(
+    `running ${definition.processDefinitionId}`,
+    (abort) => runningByVersion(definition.processDefinitionId, abort),
+    ['instances', 'incidents'],
+  ).data.value;
   const count = running?.get(definition.processDefinitionKey) ?? NOBODY;
   const of = statistics.find((s) => s.elementId === selected);
   const here = { process: definition.processDefinitionId, version: definition.version };
-  return <aside aria-label={t('details')}>
-    <h2>{selected ? name(selected) : `${t('version')} ${definition.version}`}</h2>
-    {selected && <p class="dim"><code>{selected}</code></p>}
-    {selected ? <dl>
-      <dt>{t('n.active')}</dt><dd><a href={href('/instances', { ...here, element: selected })}>{number(of?.active ?? 0)}</a></dd>
-      <dt>{t('n.incidents')}</dt><dd>{number(of?.incidents ?? 0)}</dd>
-      <dt>{t('n.completed')}</dt><dd>{number(of?.completed ?? 0)}</dd>
-      <dt>{t('n.canceled')}</dt><dd>{number(of?.canceled ?? 0)}</dd>
-      <DurationRows of={durations.get(selected)} />
-    </dl> : <dl>
-      <dt>{t('n.active')}</dt><dd>{running ? <a href={href('/instances', here)}>{number(count.active)}</a> : '…'}</dd>
-      <dt>{t('n.incidents')}</dt><dd>{running ? <a href={href('/instances', { ...here, state: 'incidents' })}>{number(count.incidents)}</a> : '…'}</dd>
-      <DurationRows of={durations.get('')} />
-      <dt>{t('state')}</dt><dd><State of={definition.state} /></dd>
-      <dt>{t('file')}</dt><dd>{definition.resourceName}</dd>
-      <dt>{t('key')}</dt><dd><KeyText of={definition.processDefinitionKey} /></dd>
-      {definition.versionTag && <><dt>{t('versionTag')}</dt><dd>{definition.versionTag}</dd></>}
-    </dl>}
-    {selected && <button type="button" onClick={() => put({ element: null })}>{t('wholeProcess')}</button>}
-    <h3>{t('busiest')}</h3>
-    <table class="small"><tbody>{[...statistics].sort((a, b) => b.active + b.incidents - a.active - a.incidents || b.completed - a.completed).slice(0, 12).map((s) => <tr key={s.elementId}><th scope="row"><button type="button" class="link" onClick={() => put({ element: s.elementId })}>{name(s.elementId)}</button></th><td class="number">{s.incidents > 0 && <span class="bad">! {number(s.incidents)}</span>}</td><td class="number">{s.active > 0 ? number(s.active) : ''}</td><td class="number dim">✓ {number(s.completed)}</td></tr>)}</tbody></table>
-  </aside>;
+  return (
+    <aside aria-label={t('details')}>
+      <h2>{selected ? name(selected) : `${t('version')} ${definition.version}`}</h2>
+      {selected && (
+        <p class="dim">
+          <code>{selected}</code>
+        </p>
+      )}
+      {selected ? (
+        <dl>
+          <dt>{t('n.active')}</dt>
+          <dd>
+            <a href={href('/instances', { ...here, element: selected })}>{number(of?.active ?? 0)}</a>
+          </dd>
+          <dt>{t('n.incidents')}</dt>
+          <dd>{number(of?.incidents ?? 0)}</dd>
+          <dt>{t('n.completed')}</dt>
+          <dd>{number(of?.completed ?? 0)}</dd>
+          <dt>{t('n.canceled')}</dt>
+          <dd>{number(of?.canceled ?? 0)}</dd>
+          <DurationRows of={durations.get(selected)} />
+        </dl>
+      ) : (
+        <dl>
+          <dt>{t('n.active')}</dt>
+          <dd>{running ? <a href={href('/instances', here)}>{number(count.active)}</a> : '…'}</dd>
+          <dt>{t('n.incidents')}</dt>
+          <dd>
+            {running ? (
+              <a href={href('/instances', { ...here, state: 'incidents' })}>{number(count.incidents)}</a>
+            ) : (
+              '…'
+            )}
+          </dd>
+          <DurationRows of={durations.get('')} />
+          <dt>{t('state')}</dt>
+          <dd>
+            <State of={definition.state} />
+          </dd>
+          <dt>{t('file')}</dt>
+          <dd>{definition.resourceName}</dd>
+          <dt>{t('key')}</dt>
+          <dd>
+            <KeyText of={definition.processDefinitionKey} />
+          </dd>
+          {definition.versionTag && (
+            <>
+              <dt>{t('versionTag')}</dt>
+              <dd>{definition.versionTag}</dd>
+            </>
+          )}
+        </dl>
+      )}
+      {selected && (
+        <button type="button" onClick={() => put({ element: null })}>
+          {t('wholeProcess')}
+        </button>
+      )}
+      <h3>{t('busiest')}</h3>
+      <table class="small">
+        <tbody>
+          {[...statistics]
+            .sort((a, b) => b.active + b.incidents - a.active - a.incidents || b.completed - a.completed)
+            .slice(0, 12)
+            .map((s) => (
+              <tr key={s.elementId}>
+                <th scope="row">
+                  <button type="button" class="link" onClick={() => put({ element: s.elementId })}>
+                    {name(s.elementId)}
+                  </button>
+                </th>
+                <td class="number">{s.incidents > 0 && <span class="bad">! {number(s.incidents)}</span>}</td>
+                <td class="number">{s.active > 0 ? number(s.active) : ''}</td>
+                <td class="number dim">✓ {number(s.completed)}</td>
+              </tr>
+            ))}
+        </tbody>
+      </table>
+    </aside>
+  );
 }
 
 function Version({ definition }: { definition: Definition }) {
@@ -71,18 +148,46 @@ function Version({ definition }: { definition: Definition }) {
   const heat = query.value.get('heat');
   const names = useSignal(new Map<string, string>());
   const xml = useResource(`xml ${key}`, () => modelOf(key)).data.value;
-  const found = useResource(`statistics ${key}`, (abort) => load(key, abort), ['instances', 'incidents', `definition:${key}`]);
+  const found = useResource(`statistics ${key}`, (abort) => load(key, abort), [
+    'instances',
+    'incidents',
+    `definition:${key}`,
+  ]);
   const statistics = found.data.value?.statistics;
   const durations = found.data.value?.durations ?? NONE;
-  const marks = useComputed(() => (found.data.value ? marksOf(found.data.value.statistics.filter((s) => s.active + s.incidents > 0)) : NOTHING)).value;
+  const marks = useComputed(() =>
+    found.data.value ? marksOf(found.data.value.statistics.filter((s) => s.active + s.incidents > 0)) : NOTHING,
+  ).value;
   const heats = useComputed(() => heatsOf(found.data.value)).value;
   pageKey('h', () => put({ heat: heat === null ? 1 : null }));
   const name = (id: string) => names.value.get(id) ?? id;
-  return <div class="split">
-    {xml ? <Canvas xml={xml} marks={marks} badges={badges} selected={selected} onSelect={(id) => put({ element: id })} heat={heat === null ? null : heat === 'duration' ? heats.duration : heats.count} names={(found) => { names.value = found; }} /> : <div class="canvas" />}
-    <Divider of="aside" along="x" grows={-1} least={240} most={720} usual={340} />
-    <Inspector definition={definition} statistics={statistics ?? []} durations={durations} selected={selected} name={name} />
-  </div>;
+  return (
+    <div class="split">
+      {xml ? (
+        <Canvas
+          xml={xml}
+          marks={marks}
+          badges={badges}
+          selected={selected}
+          onSelect={(id) => put({ element: id })}
+          heat={heat === null ? null : heat === 'duration' ? heats.duration : heats.count}
+          names={(found) => {
+            names.value = found;
+          }}
+        />
+      ) : (
+        <div class="canvas" />
+      )}
+      <Divider of="aside" along="x" grows={-1} least={240} most={720} usual={340} />
+      <Inspector
+        definition={definition}
+        statistics={statistics ?? []}
+        durations={durations}
+        selected={selected}
+        name={name}
+      />
+    </div>
+  );
 }
 
 type Measured = { statistics: Statistics[]; durations: Map<string, Durations> };
@@ -97,12 +202,21 @@ async function load(key: string, abort: AbortSignal): Promise<Measured> {
 function heatsOf(found: Measured | undefined): Record<'count' | 'duration', ReadonlyMap<string, number>> {
   return {
     count: new Map((found?.statistics ?? []).map((s) => [s.elementId, s.completed + s.active + s.incidents])),
-    duration: new Map([...(found?.durations ?? NONE)].filter(([id, { medianMs }]) => id && medianMs > 0).map(([id, { medianMs }]) => [id, medianMs])),
+    duration: new Map(
+      [...(found?.durations ?? NONE)]
+        .filter(([id, { medianMs }]) => id && medianMs > 0)
+        .map(([id, { medianMs }]) => [id, medianMs]),
+    ),
   };
 }
 
 const statisticsOf = async (key: string, abort: AbortSignal): Promise<Statistics[]> =>
-  (await send<{ items: Statistics[] }>({ method: 'POST', path: `/v2/process-definitions/${key}/statistics/element-instances` }, abort)).body.items;
+  (
+    await send<{ items: Statistics[] }>(
+      { method: 'POST', path: `/v2/process-definitions/${key}/statistics/element-instances` },
+      abort,
+    )
+  ).body.items;
 
 export function Process({ id }: { id: string }) {
   const found = useResource(`versions ${id}`, (abort) => versionsOf(id, abort), ['definitions']);
@@ -110,19 +224,62 @@ export function Process({ id }: { id: string }) {
   const heat = query.value.get('heat');
   const definition = versions && chosen(versions);
   const title = definition?.name ?? id;
-  const actions = definition && <>
-    <label class="sr" for="version">{t('version')}</label>
-    <select id="version" value={String(definition.version)} onChange={(event) => put({ version: event.currentTarget.value, element: null })}>{versions!.map((d) => <option key={d.version} value={d.version}>v{d.version}{d.versionTag ? ` · ${d.versionTag}` : ''}</option>)}</select>
-    <button type="button" aria-pressed={heat !== null && heat !== 'duration'} onClick={() => put({ heat: heat !== null && heat !== 'duration' ? null : 1 })}>{t('heat')}</button>
-    <button type="button" aria-pressed={heat === 'duration'} onClick={() => put({ heat: heat === 'duration' ? null : 'duration' })}>{t('duration')}</button>
-    <DeleteButton definition={definition} />
-    <StartButton definition={definition} />
-    <a class="button" href={href('/instances', { process: id, version: definition.version })}>{t('nav.instances')}</a>
-  </>;
-  return <div class="full">
-    <Head title={title} crumbs={<a href={href('/processes')}>{t('nav.processes')}</a>} note={<code>{id}</code>} actions={actions} />
-    {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
-    {versions && !definition && <div class="empty"><p>{t('empty.process', { id })}</p><a class="button" href={href('/processes')}>{t('nav.processes')}</a></div>}
-    {definition && <Version key={definition.processDefinitionKey} definition={definition} />}
-  </div>;
+  const actions = definition && (
+    <>
+      <label class="sr" for="version">
+        {t('version')}
+      </label>
+      <select
+        id="version"
+        value={String(definition.version)}
+        onChange={(event) => put({ version: event.currentTarget.value, element: null })}
+      >
+        {versions!.map((d) => (
+          <option key={d.version} value={d.version}>
+            v{d.version}
+            {d.versionTag ? ` · ${d.versionTag}` : ''}
+          </option>
+        ))}
+      </select>
+      <button
+        type="button"
+        aria-pressed={heat !== null && heat !== 'duration'}
+        onClick={() => put({ heat: heat !== null && heat !== 'duration' ? null : 1 })}
+      >
+        {t('heat')}
+      </button>
+      <button
+        type="button"
+        aria-pressed={heat === 'duration'}
+        onClick={() => put({ heat: heat === 'duration' ? null : 'duration' })}
+      >
+        {t('duration')}
+      </button>
+      <DeleteButton definition={definition} />
+      <StartButton definition={definition} />
+      <a class="button" href={href('/instances', { process: id, version: definition.version })}>
+        {t('nav.instances')}
+      </a>
+    </>
+  );
+  return (
+    <div class="full">
+      <Head
+        title={title}
+        crumbs={<a href={href('/processes')}>{t('nav.processes')}</a>}
+        note={<code>{id}</code>}
+        actions={actions}
+      />
+      {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
+      {versions && !definition && (
+        <div class="empty">
+          <p>{t('empty.process', { id })}</p>
+          <a class="button" href={href('/processes')}>
+            {t('nav.processes')}
+          </a>
+        </div>
+      )}
+      {definition && <Version key={definition.processDefinitionKey} definition={definition} />}
+    </div>
+  );
 }

@@ -1,7 +1,7 @@
 // Start an instance: by the start form of the process, or with JSON.
 import { useSignal } from '@preact/signals';
 import { send } from '../lib/api.ts';
-import { argument, perform, type Command } from '../lib/commands.ts';
+import { argument, type Command, perform } from '../lib/commands.ts';
 import { t } from '../lib/i18n.ts';
 import { variablesOf } from '../lib/json.ts';
 import { useResource } from '../lib/resource.ts';
@@ -20,13 +20,29 @@ type StartProps = { definition: Definition; onClose: () => void };
 
 const created = (answer: unknown): void => go(href(`/instances/${(answer as Created).processInstanceKey}`));
 
-function commandOf(definition: Definition, variables: Record<string, unknown>, businessId: string, before: readonly string[] = []): Command {
+function commandOf(
+  definition: Definition,
+  variables: Record<string, unknown>,
+  businessId: string,
+  before: readonly string[] = [],
+): Command {
   const given = Object.keys(variables).length ? ` --variables ${argument(JSON.stringify(variables))}` : '';
   const named = businessId ? ` --business-id ${argument(businessId)}` : '';
   const instructions = before.length ? { startInstructions: before.map((elementId) => ({ elementId })) } : {};
-  const body = { processDefinitionKey: definition.processDefinitionKey, variables, ...(businessId && { businessId }), ...tenantOf(definition.tenantId), ...instructions };
+  const body = {
+    processDefinitionKey: definition.processDefinitionKey,
+    variables,
+    ...(businessId && { businessId }),
+    ...tenantOf(definition.tenantId),
+    ...instructions,
+  };
   const command: Command = { method: 'POST', path: '/v2/process-instances', body };
-  return before.length || 'tenantId' in body ? command : { ...command, cli: `start ${argument(definition.processDefinitionId)} --version ${definition.version}${given}${named}` };
+  return before.length || 'tenantId' in body
+    ? command
+    : {
+        ...command,
+        cli: `start ${argument(definition.processDefinitionId)} --version ${definition.version}${given}${named}`,
+      };
 }
 
 function StartByJson({ definition, onClose }: StartProps) {
@@ -34,11 +50,46 @@ function StartByJson({ definition, onClose }: StartProps) {
   const businessId = useSignal('');
   const before = useSignal<string[]>([]);
   const found = variablesOf(text.value);
-  return <ActionDialog title={t('start')} button={t('start')} commands={[commandOf(definition, found.value ?? {}, businessId.value, before.value)]} invalid={found.problem} onClose={onClose} onDone={created}>
-    <label class="area">{t('variables.json')}<textarea class="json" rows={8} spellcheck={false} placeholder='{"orderId": "A-17"}' value={text.value} onInput={(event) => { text.value = event.currentTarget.value; }} /></label>
-    <label class="field">{t('businessId')}<input value={businessId.value} onInput={(event) => { businessId.value = event.currentTarget.value; }} /></label>
-    <StartBefore definition={definition} chosen={before.value} onChange={(ids) => { before.value = ids; }} />
-  </ActionDialog>;
+  return (
+    <ActionDialog
+      title={t('start')}
+      button={t('start')}
+      commands={[commandOf(definition, found.value ?? {}, businessId.value, before.value)]}
+      invalid={found.problem}
+      onClose={onClose}
+      onDone={created}
+    >
+      <label class="area">
+        {t('variables.json')}
+        <textarea
+          class="json"
+          rows={8}
+          spellcheck={false}
+          placeholder='{"orderId": "A-17"}'
+          value={text.value}
+          onInput={(event) => {
+            text.value = event.currentTarget.value;
+          }}
+        />
+      </label>
+      <label class="field">
+        {t('businessId')}
+        <input
+          value={businessId.value}
+          onInput={(event) => {
+            businessId.value = event.currentTarget.value;
+          }}
+        />
+      </label>
+      <StartBefore
+        definition={definition}
+        chosen={before.value}
+        onChange={(ids) => {
+          before.value = ids;
+        }}
+      />
+    </ActionDialog>
+  );
 }
 
 function StartByForm({ definition, form, onClose }: StartProps & { form: Form }) {
@@ -47,21 +98,66 @@ function StartByForm({ definition, form, onClose }: StartProps & { form: Form })
     const answer = await perform<Created>(t('start'), commandOf(definition, variables, businessId.value));
     if (answer) created(answer.body);
   };
-  return <Dialog title={t('start')} wide onClose={onClose}><FormView schema={form.schema} data={{}} submit={t('start')} commandOf={(variables) => commandOf(definition, variables, businessId.value)} onSubmit={(variables) => void submit(variables)}>
-    <label class="field">{t('businessId')}<input value={businessId.value} onInput={(event) => { businessId.value = event.currentTarget.value; }} /></label>
-  </FormView></Dialog>;
+  return (
+    <Dialog title={t('start')} wide onClose={onClose}>
+      <FormView
+        schema={form.schema}
+        data={{}}
+        submit={t('start')}
+        commandOf={(variables) => commandOf(definition, variables, businessId.value)}
+        onSubmit={(variables) => void submit(variables)}
+      >
+        <label class="field">
+          {t('businessId')}
+          <input
+            value={businessId.value}
+            onInput={(event) => {
+              businessId.value = event.currentTarget.value;
+            }}
+          />
+        </label>
+      </FormView>
+    </Dialog>
+  );
 }
 
 function Start({ definition, onClose }: StartProps) {
   const key = definition.processDefinitionKey;
-  const found = useResource(`start form ${key}`, async (abort) => ({ form: (await send<Form | ''>({ method: 'GET', path: `/v2/process-definitions/${key}/form` }, abort)).body || null }));
+  const found = useResource(`start form ${key}`, async (abort) => ({
+    form: (await send<Form | ''>({ method: 'GET', path: `/v2/process-definitions/${key}/form` }, abort)).body || null,
+  }));
   const form = found.data.value?.form;
   if (form === undefined && !found.problem.value) return null;
-  return form ? <StartByForm definition={definition} form={form} onClose={onClose} /> : <StartByJson definition={definition} onClose={onClose} />;
+  return form ? (
+    <StartByForm definition={definition} form={form} onClose={onClose} />
+  ) : (
+    <StartByJson definition={definition} onClose={onClose} />
+  );
 }
 
 export function StartButton({ definition }: { definition: Definition }) {
   const open = useSignal(false);
-  return <><Act need={CREATE_INSTANCE} of={definition.processDefinitionId} class="primary" disabled={definition.state !== 'ACTIVE'} onClick={() => { open.value = true; }}>{t('start')} …</Act>
-    {open.value && <Start definition={definition} onClose={() => { open.value = false; }} />}</>;
+  return (
+    <>
+      <Act
+        need={CREATE_INSTANCE}
+        of={definition.processDefinitionId}
+        class="primary"
+        disabled={definition.state !== 'ACTIVE'}
+        onClick={() => {
+          open.value = true;
+        }}
+      >
+        {t('start')} …
+      </Act>
+      {open.value && (
+        <Start
+          definition={definition}
+          onClose={() => {
+            open.value = false;
+          }}
+        />
+      )}
+    </>
+  );
 }

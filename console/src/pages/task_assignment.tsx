@@ -1,9 +1,9 @@
 // Who works on a task: claim it, release it, or give it to somebody.
 import { useSignal } from '@preact/signals';
 import { get } from '../lib/api.ts';
-import { argument, perform, type Command } from '../lib/commands.ts';
-import { t, type Key } from '../lib/i18n.ts';
-import { CLAIM_TASK, may, UPDATE_TASK, type Need } from '../lib/session.ts';
+import { argument, type Command, perform } from '../lib/commands.ts';
+import { type Key, t } from '../lib/i18n.ts';
+import { CLAIM_TASK, may, type Need, UPDATE_TASK } from '../lib/session.ts';
 import type { UserTask } from '../lib/shapes.ts';
 import { Act } from '../parts/act.tsx';
 import { ActionDialog, type Checked } from '../parts/action.tsx';
@@ -14,16 +14,57 @@ function Assign({ task, onClose }: { task: UserTask; onClose: () => void }) {
   const before = useSignal(task.assignee ?? '').value;
   const path = `/v2/user-tasks/${task.userTaskKey}`;
   const name = t('task.assignee');
-  const check = async (): Promise<Checked> => ({ differences: differences({ [name]: before }, { [name]: (await get<UserTask>(path)).assignee ?? '' }, { [name]: to.value }) });
-  return <ActionDialog title={t('task.assign')} button={t('task.assign')} onClose={onClose} check={check} invalid={to.value ? null : t('task.assignee')} commands={[{ method: 'POST', path: `${path}/assignment`, body: { assignee: to.value }, cli: `task assign ${argument(to.value)} ${task.userTaskKey}` }]}>
-    <label class="field">{name}<input autofocus value={to.value} onInput={(event) => { to.value = event.currentTarget.value; }} /></label>
-  </ActionDialog>;
+  const check = async (): Promise<Checked> => ({
+    differences: differences(
+      { [name]: before },
+      { [name]: (await get<UserTask>(path)).assignee ?? '' },
+      { [name]: to.value },
+    ),
+  });
+  return (
+    <ActionDialog
+      title={t('task.assign')}
+      button={t('task.assign')}
+      onClose={onClose}
+      check={check}
+      invalid={to.value ? null : t('task.assignee')}
+      commands={[
+        {
+          method: 'POST',
+          path: `${path}/assignment`,
+          body: { assignee: to.value },
+          cli: `task assign ${argument(to.value)} ${task.userTaskKey}`,
+        },
+      ]}
+    >
+      <label class="field">
+        {name}
+        <input
+          autofocus
+          value={to.value}
+          onInput={(event) => {
+            to.value = event.currentTarget.value;
+          }}
+        />
+      </label>
+    </ActionDialog>
+  );
 }
 
 /** Claim a task, or release it. */
 export function claimOf(task: UserTask, me: string): [Command, Key] {
   const path = `/v2/user-tasks/${task.userTaskKey}`;
-  return task.assignee ? [{ method: 'DELETE', path: `${path}/assignee`, cli: `task unassign ${task.userTaskKey}` }, 'task.release'] : [{ method: 'POST', path: `${path}/assignment`, body: { assignee: me, allowOverride: false }, cli: `task claim ${task.userTaskKey} --user ${argument(me)}` }, 'task.claim'];
+  return task.assignee
+    ? [{ method: 'DELETE', path: `${path}/assignee`, cli: `task unassign ${task.userTaskKey}` }, 'task.release']
+    : [
+        {
+          method: 'POST',
+          path: `${path}/assignment`,
+          body: { assignee: me, allowOverride: false },
+          cli: `task claim ${task.userTaskKey} --user ${argument(me)}`,
+        },
+        'task.claim',
+      ];
 }
 
 export function Assignment({ task, me }: { task: UserTask; me: string }) {
@@ -32,9 +73,28 @@ export function Assignment({ task, me }: { task: UserTask; me: string }) {
   const [command, label] = claimOf(task, me);
   if (task.state !== 'CREATED') return null;
   const claims: Need = may(UPDATE_TASK, of) ? UPDATE_TASK : CLAIM_TASK;
-  return <>
-    <Act need={task.assignee ? UPDATE_TASK : claims} of={of} onClick={() => void perform(t(label), command)}>{t(label)}</Act>
-    <Act need={UPDATE_TASK} of={of} onClick={() => { open.value = true; }}>{t('task.assign')} …</Act>
-    {open.value && <Assign task={task} onClose={() => { open.value = false; }} />}
-  </>;
+  return (
+    <>
+      <Act need={task.assignee ? UPDATE_TASK : claims} of={of} onClick={() => void perform(t(label), command)}>
+        {t(label)}
+      </Act>
+      <Act
+        need={UPDATE_TASK}
+        of={of}
+        onClick={() => {
+          open.value = true;
+        }}
+      >
+        {t('task.assign')} …
+      </Act>
+      {open.value && (
+        <Assign
+          task={task}
+          onClose={() => {
+            open.value = false;
+          }}
+        />
+      )}
+    </>
+  );
 }

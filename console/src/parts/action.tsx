@@ -8,13 +8,19 @@ import { Conflict, type Difference } from './conflict.tsx';
 import { CopyCommands } from './copy_commands.tsx';
 import { Dialog } from './dialog.tsx';
 
-
 /** What others changed since the dialog opened, and the version that the commands depend on. */
 export type Checked = { differences: readonly Difference[]; version?: string | null };
 
 type ActionProps = {
-  title: string; button: string; danger?: boolean; commands: readonly Command[]; invalid?: string | null; check?: () => Promise<Checked>;
-  onClose: () => void; onDone?: (answer: unknown) => void; children?: ComponentChildren;
+  title: string;
+  button: string;
+  danger?: boolean;
+  commands: readonly Command[];
+  invalid?: string | null;
+  check?: () => Promise<Checked>;
+  onClose: () => void;
+  onDone?: (answer: unknown) => void;
+  children?: ComponentChildren;
 };
 
 const CONFLICT = 409;
@@ -23,7 +29,17 @@ const TRIES = 3;
 const NONE: Checked = { differences: [] };
 
 /** A dialog that sends commands. It stays open when they fail, so that nothing typed is lost. */
-export function ActionDialog({ title, button, danger = false, commands, invalid = null, check = async () => NONE, onClose, onDone, children }: ActionProps) {
+export function ActionDialog({
+  title,
+  button,
+  danger = false,
+  commands,
+  invalid = null,
+  check = async () => NONE,
+  onClose,
+  onDone,
+  children,
+}: ActionProps) {
   const busy = useSignal(false);
   const conflict = useSignal<readonly Difference[]>([]);
   const seen = useRef('');
@@ -40,7 +56,11 @@ export function ActionDialog({ title, button, danger = false, commands, invalid 
     const checked = await check().catch(() => NONE);
     if (changedMeanwhile(checked)) return;
     const [first, ...others] = commands as [Command, ...Command[]];
-    const { answer, problem } = await attempt(title, [{ ...first, ifMatch: checked.version ?? null }, ...others], most > 0 ? CHANGED : undefined);
+    const { answer, problem } = await attempt(
+      title,
+      [{ ...first, ifMatch: checked.version ?? null }, ...others],
+      most > 0 ? CHANGED : undefined,
+    );
     if (problem?.status === CHANGED && most > 0) return tried(most - 1);
     if (problem?.status === CONFLICT) changedMeanwhile(await check().catch(() => NONE));
     if (!answer) return;
@@ -53,13 +73,26 @@ export function ActionDialog({ title, button, danger = false, commands, invalid 
     await tried(TRIES);
     busy.value = false;
   };
-  return <Dialog title={title} onClose={onClose} wide>
-    <form onSubmit={submit}>
-      {children}
-      {invalid && <p class="invalid" role="alert">{invalid}</p>}
-      {conflict.value.length > 0 && <Conflict of={conflict.value} />}
-      <CopyCommands commands={commands} />
-      <footer><button type="button" onClick={onClose}>{t('cancel')}</button><button type="submit" class={danger ? 'danger' : 'primary'} disabled={busy.value || invalid !== null}>{conflict.value.length ? t('conflict.overwrite') : button}</button></footer>
-    </form>
-  </Dialog>;
+  return (
+    <Dialog title={title} onClose={onClose} wide>
+      <form onSubmit={submit}>
+        {children}
+        {invalid && (
+          <p class="invalid" role="alert">
+            {invalid}
+          </p>
+        )}
+        {conflict.value.length > 0 && <Conflict of={conflict.value} />}
+        <CopyCommands commands={commands} />
+        <footer>
+          <button type="button" onClick={onClose}>
+            {t('cancel')}
+          </button>
+          <button type="submit" class={danger ? 'danger' : 'primary'} disabled={busy.value || invalid !== null}>
+            {conflict.value.length ? t('conflict.overwrite') : button}
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  );
 }

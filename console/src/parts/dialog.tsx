@@ -13,11 +13,20 @@ export function Dialog({ title, onClose, wide = false, children }: DialogProps) 
     dialog.current!.showModal();
     return () => before?.focus?.();
   }, []);
-  const outside = (event: MouseEvent) => { if (event.target === dialog.current) onClose(); };
-  return <dialog ref={dialog} class={wide ? 'wide' : undefined} aria-labelledby={id} onClose={onClose} onClick={outside}>
-    <div class="sheet">
-      <header><h2 id={id}>{title}</h2><button type="button" class="quiet" aria-label={t('close')} onClick={onClose}>×</button></header>
-      {children}
-    </div>
-  </dialog>;
+  const outside = (event: MouseEvent) => {
+    if (event.target === dialog.current) onClose();
+  };
+  return (
+    <dialog ref={dialog} class={wide ? 'wide' : undefined} aria-labelledby={id} onClose={onClose} onClick={outside}>
+      <div class="sheet">
+        <header>
+          <h2 id={id}>{title}</h2>
+          <button type="button" class="quiet" aria-label={t('close')} onClick={onClose}>
+            ×
+          </button>
+        </header>
+        {children}
+      </div>
+    </dialog>
+  );
 }

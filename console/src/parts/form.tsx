@@ -6,8 +6,22 @@ import type { Command } from '../lib/commands.ts';
 import { t } from '../lib/i18n.ts';
 import { CopyCommands } from './copy_commands.tsx';
 
-type FormProps = { schema: string; data: Record<string, unknown>; disabled?: boolean; submit?: string; commandOf: (variables: Record<string, unknown>) => Command; onSubmit: (variables: Record<string, unknown>) => void; children?: ComponentChildren };
-type Made = { submit(): void; now(): Record<string, unknown>; watch(changed: () => void): void; lock(locked: boolean): void; destroy(): void };
+type FormProps = {
+  schema: string;
+  data: Record<string, unknown>;
+  disabled?: boolean;
+  submit?: string;
+  commandOf: (variables: Record<string, unknown>) => Command;
+  onSubmit: (variables: Record<string, unknown>) => void;
+  children?: ComponentChildren;
+};
+type Made = {
+  submit(): void;
+  now(): Record<string, unknown>;
+  watch(changed: () => void): void;
+  lock(locked: boolean): void;
+  destroy(): void;
+};
 
 /** A form, and below it what it sends, `children` and the button. `disabled` may change, and what was entered stays. */
 export function FormView({ schema, data, disabled = false, submit, commandOf, onSubmit, children }: FormProps) {
@@ -20,16 +34,27 @@ export function FormView({ schema, data, disabled = false, submit, commandOf, on
   useEffect(() => {
     let made: Made | undefined;
     let gone = false;
-    import('../forms/form.ts').then(async ({ createForm }) => {
-      if (gone) return;
-      made = await createForm(host.current!, schema, data, (variables) => latest.current(variables));
-      if (gone) return made.destroy();
-      const take = () => { entered.value = made!.now(); };
-      take();
-      made.watch(take);
-      form.value = made;
-    }).catch((error: Error) => { if (!gone) failed.value = error.message; });
-    return () => { gone = true; locked.current = false; form.value = null; made?.destroy(); };
+    import('../forms/form.ts')
+      .then(async ({ createForm }) => {
+        if (gone) return;
+        made = await createForm(host.current!, schema, data, (variables) => latest.current(variables));
+        if (gone) return made.destroy();
+        const take = () => {
+          entered.value = made!.now();
+        };
+        take();
+        made.watch(take);
+        form.value = made;
+      })
+      .catch((error: Error) => {
+        if (!gone) failed.value = error.message;
+      });
+    return () => {
+      gone = true;
+      locked.current = false;
+      form.value = null;
+      made?.destroy();
+    };
   }, [schema]);
   const locked = useRef(false);
   useEffect(() => {
@@ -37,9 +62,25 @@ export function FormView({ schema, data, disabled = false, submit, commandOf, on
     locked.current = disabled;
     form.value.lock(disabled);
   }, [form.value, disabled]);
-  return <div class="form" data-ready={form.value || failed.value !== null ? '' : undefined}>
-    <div ref={host} />
-    {failed.value !== null && <p class="invalid" role="alert">{t('form.failed')} {failed.value}</p>}
-    {form.value && !disabled && <>{children}<CopyCommands commands={[commandOf(entered.value)]} /><div class="row"><button type="button" class="primary" onClick={() => form.value?.submit()}>{submit ?? t('task.complete')}</button></div></>}
-  </div>;
+  return (
+    <div class="form" data-ready={form.value || failed.value !== null ? '' : undefined}>
+      <div ref={host} />
+      {failed.value !== null && (
+        <p class="invalid" role="alert">
+          {t('form.failed')} {failed.value}
+        </p>
+      )}
+      {form.value && !disabled && (
+        <>
+          {children}
+          <CopyCommands commands={[commandOf(entered.value)]} />
+          <div class="row">
+            <button type="button" class="primary" onClick={() => form.value?.submit()}>
+              {submit ?? t('task.complete')}
+            </button>
+          </div>
+        </>
+      )}
+    </div>
+  );
 }

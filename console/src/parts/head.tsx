@@ -3,11 +3,26 @@ import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 
 /** The head of a page: its one h1, what it is part of, and what one can do. */
-export function Head({ title, crumbs, note, actions }: { title: ComponentChildren; crumbs?: ComponentChildren; note?: ComponentChildren; actions?: ComponentChildren }) {
-  useEffect(() => { document.title = `${document.querySelector('h1')?.textContent ?? ''} · Vivero`; });
-  return <header class="top">
-    {crumbs && <p class="crumbs">{crumbs}</p>}
-    <h1>{title}</h1>{note && <p class="note">{note}</p>}
-    {actions && <div class="row actions">{actions}</div>}
-  </header>;
+export function Head({
+  title,
+  crumbs,
+  note,
+  actions,
+}: {
+  title: ComponentChildren;
+  crumbs?: ComponentChildren;
+  note?: ComponentChildren;
+  actions?: ComponentChildren;
+}) {
+  useEffect(() => {
+    document.title = `${document.querySelector('h1')?.textContent ?? ''} · Vivero`;
+  });
+  return (
+    <header class="top">
+      {crumbs && <p class="crumbs">{crumbs}</p>}
+      <h1>{title}</h1>
+      {note && <p class="note">{note}</p>}
+      {actions && <div class="row actions">{actions}</div>}
+    </header>
+  );
 }

@@ -1,5 +1,5 @@
 // Pages and dialogs in chunks of their own, which are loaded when somebody opens them.
-import { useSignal, type Signal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
 import { t } from '../lib/i18n.ts';
@@ -7,20 +7,47 @@ import { Head } from './head.tsx';
 
 type LazyProps<P> = { load: () => Promise<ComponentType<P>>; props: P };
 
-function useLoaded<P>(load: () => Promise<ComponentType<P>>): [Signal<{ page: ComponentType<P> } | null>, Signal<boolean>] {
+function useLoaded<P>(
+  load: () => Promise<ComponentType<P>>,
+): [Signal<{ page: ComponentType<P> } | null>, Signal<boolean>] {
   const loaded = useSignal<{ page: ComponentType<P> } | null>(null);
   const failed = useSignal(false);
-  useLayoutEffect(() => { load().then((page) => { loaded.value = { page }; }, () => { failed.value = true; }); }, [load]);
+  useLayoutEffect(() => {
+    load().then(
+      (page) => {
+        loaded.value = { page };
+      },
+      () => {
+        failed.value = true;
+      },
+    );
+  }, [load]);
   return [loaded, failed];
 }
 
 /** A page. `load` is the same function each time, so the chunk is asked for once. `ahead` asks for the page's data meanwhile. */
-export function Lazy<P extends object>({ load, title, props, ahead }: LazyProps<P> & { title: string; ahead?: () => void }) {
+export function Lazy<P extends object>({
+  load,
+  title,
+  props,
+  ahead,
+}: LazyProps<P> & { title: string; ahead?: () => void }) {
   useLayoutEffect(() => ahead?.(), []);
   const [loaded, failed] = useLoaded(load);
   const Page = loaded.value?.page;
   if (Page) return <Page {...props} />;
-  return <><Head title={title} />{failed.value ? <p class="invalid pad" role="alert">{t('lazy.failed')}</p> : <p class="dim loading">{t('loading')}</p>}</>;
+  return (
+    <>
+      <Head title={title} />
+      {failed.value ? (
+        <p class="invalid pad" role="alert">
+          {t('lazy.failed')}
+        </p>
+      ) : (
+        <p class="dim loading">{t('loading')}</p>
+      )}
+    </>
+  );
 }
 
 /** A dialog. Nothing is shown until it is there. */

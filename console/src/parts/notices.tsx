@@ -6,11 +6,26 @@ import { CopyCommands } from './copy_commands.tsx';
 import { explanation } from './problem.tsx';
 
 export function Notices() {
-  return <div class="notices" role="status" aria-live="polite">
-    {notices.value.map(({ id, label, commands, position, ms, problem }) => <div key={id} class={problem ? 'notice bad' : 'notice'}>
-      <div><p><b>{label}</b>{' '}{problem ? explanation(problem) : position ? t('doneAt', { position: shortPosition(position), time: duration(ms) }) : t('done', { time: duration(ms) })}</p>
-        {commands.length > 0 && <CopyCommands commands={commands} onToggle={() => keep(id)} />}</div>
-      <button type="button" class="quiet" aria-label={t('close')} onClick={() => dismiss(id)}>×</button>
-    </div>)}
-  </div>;
+  return (
+    <div class="notices" role="status" aria-live="polite">
+      {notices.value.map(({ id, label, commands, position, ms, problem }) => (
+        <div key={id} class={problem ? 'notice bad' : 'notice'}>
+          <div>
+            <p>
+              <b>{label}</b>{' '}
+              {problem
+                ? explanation(problem)
+                : position
+                  ? t('doneAt', { position: shortPosition(position), time: duration(ms) })
+                  : t('done', { time: duration(ms) })}
+            </p>
+            {commands.length > 0 && <CopyCommands commands={commands} onToggle={() => keep(id)} />}
+          </div>
+          <button type="button" class="quiet" aria-label={t('close')} onClick={() => dismiss(id)}>
+            ×
+          </button>
+        </div>
+      ))}
+    </div>
+  );
 }

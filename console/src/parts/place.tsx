@@ -3,7 +3,18 @@ import { href } from '../lib/router.ts';
 
 type PlaceProps = { at: { processInstanceKey: string | null; processDefinitionId: string; elementId: string } };
 
-export function Place({ at: { processInstanceKey: key, processDefinitionId: process, elementId: element } }: PlaceProps) {
+export function Place({
+  at: { processInstanceKey: key, processDefinitionId: process, elementId: element },
+}: PlaceProps) {
   const name = `${process} / ${element}`;
-  return key ? <a data-row href={href(`/instances/${key}`, { element })}>{name}<small><code>{key}</code></small></a> : name;
+  return key ? (
+    <a data-row href={href(`/instances/${key}`, { element })}>
+      {name}
+      <small>
+        <code>{key}</code>
+      </small>
+    </a>
+  ) : (
+    name
+  );
 }

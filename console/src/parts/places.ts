@@ -2,11 +2,34 @@
 import type { Key } from '../lib/i18n.ts';
 
 export const NAVIGATION: readonly [string, Key][] = [
-  ['/', 'nav.home'], ['/processes', 'nav.processes'], ['/instances', 'nav.instances'], ['/incidents', 'nav.incidents'], ['/tasks', 'nav.tasks'],
-  ['/messages', 'nav.messages'], ['/jobs', 'nav.jobs'], ['/timers', 'nav.timers'], ['/batches', 'nav.batches'], ['/log', 'nav.log'], ['/system', 'nav.system'],
+  ['/', 'nav.home'],
+  ['/processes', 'nav.processes'],
+  ['/instances', 'nav.instances'],
+  ['/incidents', 'nav.incidents'],
+  ['/tasks', 'nav.tasks'],
+  ['/messages', 'nav.messages'],
+  ['/jobs', 'nav.jobs'],
+  ['/timers', 'nav.timers'],
+  ['/batches', 'nav.batches'],
+  ['/log', 'nav.log'],
+  ['/system', 'nav.system'],
 ];
-export const MINOR: readonly [string, Key][] = [['/deploy', 'nav.deploy'], ['/feel', 'nav.feel'], ['/access', 'nav.access'], ['/about', 'nav.about']];
+export const MINOR: readonly [string, Key][] = [
+  ['/deploy', 'nav.deploy'],
+  ['/feel', 'nav.feel'],
+  ['/access', 'nav.access'],
+  ['/about', 'nav.about'],
+];
 export const PLACES: readonly [string, Key][] = [
-  ...NAVIGATION, ...MINOR, ['/messages/buffered', 'message.buffered'], ['/messages/match', 'match.title'], ['/access/users', 'access.users'], ['/access/groups', 'access.groups'], ['/access/roles', 'access.roles'],
-  ['/access/tenants', 'access.tenants'], ['/access/mapping-rules', 'access.mapping-rules'], ['/access/authorizations', 'access.authorizations'], ['/access/audit', 'access.audit'],
+  ...NAVIGATION,
+  ...MINOR,
+  ['/messages/buffered', 'message.buffered'],
+  ['/messages/match', 'match.title'],
+  ['/access/users', 'access.users'],
+  ['/access/groups', 'access.groups'],
+  ['/access/roles', 'access.roles'],
+  ['/access/tenants', 'access.tenants'],
+  ['/access/mapping-rules', 'access.mapping-rules'],
+  ['/access/authorizations', 'access.authorizations'],
+  ['/access/audit', 'access.audit'],
 ];

@@ -1,7 +1,8 @@
 // Problems: what is wrong in the server's words, and what one can do.
+
+import { type Problem, signInUrl } from '../lib/api.ts';
+import { type Key, t } from '../lib/i18n.ts';
 import { href } from '../lib/router.ts';
-import { signInUrl, type Problem } from '../lib/api.ts';
-import { t, type Key } from '../lib/i18n.ts';
 
 export function explanation(problem: Problem): string {
   if (problem.status === 0) return t('problem.unreachable');
@@ -18,11 +19,34 @@ const isFinal = ({ status }: Problem): boolean => status === 400 || status === 4
 
 /** `of`: where to go on if the thing itself is missing. */
 export function ProblemBox({ problem, retry, of }: { problem: Problem; retry?: () => void; of?: ListedOn }) {
-  if (of && isFinal(problem)) return <div class="empty" role="alert"><p>{t('problem.gone')}</p><p class="dim">{problem.detail}</p><a class="button" href={href(of[0])}>{t(of[1])}</a></div>;
-  return <div class="problem" role="alert">
-    <p><b>{problem.status > 0 ? `${problem.status} ${problem.title}` : t('problem.title')}</b></p>
-    <p>{explanation(problem)}</p>
-    {problem.status === 401 && <p><a class="button" href={signInUrl()} target="_self">{t('signIn')}</a></p>}
-    {retry && <button type="button" onClick={retry}>{t('again')}</button>}
-  </div>;
+  if (of && isFinal(problem))
+    return (
+      <div class="empty" role="alert">
+        <p>{t('problem.gone')}</p>
+        <p class="dim">{problem.detail}</p>
+        <a class="button" href={href(of[0])}>
+          {t(of[1])}
+        </a>
+      </div>
+    );
+  return (
+    <div class="problem" role="alert">
+      <p>
+        <b>{problem.status > 0 ? `${problem.status} ${problem.title}` : t('problem.title')}</b>
+      </p>
+      <p>{explanation(problem)}</p>
+      {problem.status === 401 && (
+        <p>
+          <a class="button" href={signInUrl()} target="_self">
+            {t('signIn')}
+          </a>
+        </p>
+      )}
+      {retry && (
+        <button type="button" onClick={retry}>
+          {t('again')}
+        </button>
+      )}
+    </div>
+  );
 }

@@ -1,27 +1,30 @@
 // The frame: navigation, what every page has, the search, and the dialogs of the keyboard.
-import type { ComponentChildren } from 'preact';
+
 import { signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { search } from '../lib/api.ts';
 import { dragging } from '../lib/drop.ts';
-import { t, total, type Key } from '../lib/i18n.ts';
+import { type Key, t, total } from '../lib/i18n.ts';
 import { HELP, helpOpen, paletteOpen } from '../lib/keys.ts';
 import { following, source } from '../lib/live.ts';
 import { useResource } from '../lib/resource.ts';
 import { href, path } from '../lib/router.ts';
-import { may, me, READ_INSTANCE, READ_TASK, type Need } from '../lib/session.ts';
-import { density, shortcuts, theme, type Theme } from '../lib/settings.ts';
+import { may, me, type Need, READ_INSTANCE, READ_TASK } from '../lib/session.ts';
+import { density, shortcuts, type Theme, theme } from '../lib/settings.ts';
 import { Banner } from './banner.tsx';
 import { Dialog } from './dialog.tsx';
-import { Notices } from './notices.tsx';
 import { Opened } from './lazy.tsx';
+import { Notices } from './notices.tsx';
 import { MINOR, NAVIGATION } from './places.ts';
 
 const palette = async () => (await import('./palette.tsx')).Palette;
-const here = (to: string): boolean => (to === '/' ? path.value === '/' : path.value === to || path.value.startsWith(`${to}/`));
+const here = (to: string): boolean =>
+  to === '/' ? path.value === '/' : path.value === to || path.value.startsWith(`${to}/`);
 
 const BADGES: Record<string, { resource: string; state: string; need: Need; calm: boolean }> = {
-  '/incidents': { resource: 'incidents', state: 'ACTIVE', need: READ_INSTANCE, calm: false }, '/tasks': { resource: 'user-tasks', state: 'CREATED', need: READ_TASK, calm: true },
+  '/incidents': { resource: 'incidents', state: 'ACTIVE', need: READ_INSTANCE, calm: false },
+  '/tasks': { resource: 'user-tasks', state: 'CREATED', need: READ_TASK, calm: true },
 };
 
 /** The page comes first. */
@@ -30,7 +33,11 @@ const later = signal(false);
 /** How many wait, beside the name of a page. */
 function Badge({ to }: { to: string }) {
   const { resource, state, need, calm } = BADGES[to]!;
-  const found = useResource(later.value && may(need) ? `badge ${resource}` : '', (abort) => search(resource, { filter: { state }, page: { limit: 1 } }, abort), [resource]);
+  const found = useResource(
+    later.value && may(need) ? `badge ${resource}` : '',
+    (abort) => search(resource, { filter: { state }, page: { limit: 1 } }, abort),
+    [resource],
+  );
   const page = found.data.value?.page;
   return page && page.totalItems > 0 ? <em class={calm ? 'calm' : undefined}>{total(page)}</em> : null;
 }
@@ -38,69 +45,188 @@ function Badge({ to }: { to: string }) {
 /** Who is signed in, with the page of the password and the way out. Nothing without a session. */
 function SignOut() {
   const user = me.value;
-  return user?.canLogout ? <form class="follow" method="post" action="/console/logout">
-    <a class="minor" href="/console/password" target="_self">{user.displayName ?? user.username}</a>
-    <button type="submit" class="quiet">{t('signOut')}</button>
-  </form> : null;
+  return user?.canLogout ? (
+    <form class="follow" method="post" action="/console/logout">
+      <a class="minor" href="/console/password" target="_self">
+        {user.displayName ?? user.username}
+      </a>
+      <button type="submit" class="quiet">
+        {t('signOut')}
+      </button>
+    </form>
+  ) : null;
 }
 
 function Navigation() {
   const nav = useRef<HTMLElement>(null);
-  useEffect(() => { // on a phone the navigation is wider than the screen
+  useEffect(() => {
+    // on a phone the navigation is wider than the screen
     const all = nav.current!;
     const on = all.querySelector<HTMLElement>('[aria-current]');
     if (on) all.scrollLeft = on.offsetLeft - (all.clientWidth - on.offsetWidth) / 2;
   }, [path.value]);
-  return <nav class="main" aria-label={t('nav.main')} ref={nav}>
-    <a class="brand" href={href('/')}>vivero</a>
-    {NAVIGATION.map(([to, text]) => <a key={to} href={href(to)} aria-current={here(to) ? 'page' : undefined}>{t(text)}{BADGES[to] && <Badge to={to} />}</a>)}
-    <div class="below">
-      <div class="minors">{MINOR.map(([to, text]) => <a key={to} class="minor" href={href(to)} aria-current={here(to) ? 'page' : undefined}>{t(text)}</a>)}</div>
-      <button type="button" class="search" onClick={() => { paletteOpen.value = true; }}>{t('search')} <kbd>Ctrl K</kbd></button>
-      <p class="follow">
-        <button type="button" class={following.value ? 'quiet on' : 'quiet'} aria-pressed={following.value} title={t(source.value === 'stream' ? 'live.stream' : 'live.polling')} onClick={() => { following.value = !following.value; }}>{t(following.value ? 'live.on' : 'live.paused')}</button>
-        <button type="button" class="quiet" onClick={() => { helpOpen.value = true; }} aria-label={t('help.title')}>?</button>
-      </p>
-      <SignOut />
-    </div>
-  </nav>;
+  return (
+    <nav class="main" aria-label={t('nav.main')} ref={nav}>
+      <a class="brand" href={href('/')}>
+        vivero
+      </a>
+      {NAVIGATION.map(([to, text]) => (
+        <a key={to} href={href(to)} aria-current={here(to) ? 'page' : undefined}>
+          {t(text)}
+          {BADGES[to] && <Badge to={to} />}
+        </a>
+      ))}
+      <div class="below">
+        <div class="minors">
+          {MINOR.map(([to, text]) => (
+            <a key={to} class="minor" href={href(to)} aria-current={here(to) ? 'page' : undefined}>
+              {t(text)}
+            </a>
+          ))}
+        </div>
+        <button
+          type="button"
+          class="search"
+          onClick={() => {
+            paletteOpen.value = true;
+          }}
+        >
+          {t('search')} <kbd>Ctrl K</kbd>
+        </button>
+        <p class="follow">
+          <button
+            type="button"
+            class={following.value ? 'quiet on' : 'quiet'}
+            aria-pressed={following.value}
+            title={t(source.value === 'stream' ? 'live.stream' : 'live.polling')}
+            onClick={() => {
+              following.value = !following.value;
+            }}
+          >
+            {t(following.value ? 'live.on' : 'live.paused')}
+          </button>
+          <button
+            type="button"
+            class="quiet"
+            onClick={() => {
+              helpOpen.value = true;
+            }}
+            aria-label={t('help.title')}
+          >
+            ?
+          </button>
+        </p>
+        <SignOut />
+      </div>
+    </nav>
+  );
 }
 
 function Help() {
-  return <Dialog title={t('help.title')} onClose={() => { helpOpen.value = false; }}>
-    <dl class="keys">{HELP.map(([key, text]) => <div key={key}><dt><kbd>{key}</kbd></dt><dd>{t(text)}</dd></div>)}</dl>
-    <p><label class="check"><input type="checkbox" checked={shortcuts.value === 'on'} onChange={(event) => { shortcuts.value = event.currentTarget.checked ? 'on' : 'off'; }} /> {t('help.shortcuts')}</label></p>
-  </Dialog>;
+  return (
+    <Dialog
+      title={t('help.title')}
+      onClose={() => {
+        helpOpen.value = false;
+      }}
+    >
+      <dl class="keys">
+        {HELP.map(([key, text]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{t(text)}</dd>
+          </div>
+        ))}
+      </dl>
+      <p>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={shortcuts.value === 'on'}
+            onChange={(event) => {
+              shortcuts.value = event.currentTarget.checked ? 'on' : 'off';
+            }}
+          />{' '}
+          {t('help.shortcuts')}
+        </label>
+      </p>
+    </Dialog>
+  );
 }
 
-const THEMES: readonly [Theme, Key][] = [['system', 'theme.system'], ['light', 'theme.light'], ['dark', 'theme.dark']];
+const THEMES: readonly [Theme, Key][] = [
+  ['system', 'theme.system'],
+  ['light', 'theme.light'],
+  ['dark', 'theme.dark'],
+];
 
 export function ThemeChoice() {
-  return <label>{t('theme')} <select value={theme.value} onChange={(event) => { theme.value = event.currentTarget.value as Theme; }}>
-    {THEMES.map(([value, text]) => <option key={value} value={value}>{t(text)}</option>)}
-  </select></label>;
+  return (
+    <label>
+      {t('theme')}{' '}
+      <select
+        value={theme.value}
+        onChange={(event) => {
+          theme.value = event.currentTarget.value as Theme;
+        }}
+      >
+        {THEMES.map(([value, text]) => (
+          <option key={value} value={value}>
+            {t(text)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
 }
 
 export function DensityChoice() {
-  return <label>{t('density')} <select value={density.value} onChange={(event) => { density.value = event.currentTarget.value as typeof density.value; }}>
-    <option value="dense">{t('density.dense')}</option><option value="comfortable">{t('density.comfortable')}</option>
-  </select></label>;
+  return (
+    <label>
+      {t('density')}{' '}
+      <select
+        value={density.value}
+        onChange={(event) => {
+          density.value = event.currentTarget.value as typeof density.value;
+        }}
+      >
+        <option value="dense">{t('density.dense')}</option>
+        <option value="comfortable">{t('density.comfortable')}</option>
+      </select>
+    </label>
+  );
 }
 
 const SOON_MS = 300;
 
 export function Shell({ children }: { children: ComponentChildren }) {
   // The palette is there before anybody wants it: what one types after Ctrl K must not get lost.
-  useEffect(() => { window.setTimeout(() => { later.value = true; void palette(); }, SOON_MS); }, []);
-  return <>
-    <a class="skip" href="#main">{t('skip')}</a>
-    <Navigation />
-    <main id="main" tabIndex={-1}>{children}</main>
-    <Notices />
-    {dragging.value && <div class="dropping" role="status"><b>{t('deploy.dropHere')}</b></div>}
-    <Banner />
-    {paletteOpen.value && <Opened load={palette} props={{}} />}
-    {helpOpen.value && <Help />}
-  </>;
+  useEffect(() => {
+    window.setTimeout(() => {
+      later.value = true;
+      void palette();
+    }, SOON_MS);
+  }, []);
+  return (
+    <>
+      <a class="skip" href="#main">
+        {t('skip')}
+      </a>
+      <Navigation />
+      <main id="main" tabIndex={-1}>
+        {children}
+      </main>
+      <Notices />
+      {dragging.value && (
+        <div class="dropping" role="status">
+          <b>{t('deploy.dropHere')}</b>
+        </div>
+      )}
+      <Banner />
+      {paletteOpen.value && <Opened load={palette} props={{}} />}
+      {helpOpen.value && <Help />}
+    </>
+  );
 }
-

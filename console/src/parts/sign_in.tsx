@@ -1,12 +1,16 @@
 // Signing in again on the page: dialogs stay open below, and nothing that was typed is lost.
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { t, type Key } from '../lib/i18n.ts';
+import { type Key, t } from '../lib/i18n.ts';
 import { readAgain } from '../lib/live.ts';
-import { isSignedIn, loadSession, me, signedOut, signIn, type SignInOutcome } from '../lib/session.ts';
+import { isSignedIn, loadSession, me, type SignInOutcome, signedOut, signIn } from '../lib/session.ts';
 import { Dialog } from './dialog.tsx';
 
-const TEXTS: Record<Exclude<SignInOutcome, 'done'>, Key> = { wrong: 'signIn.wrong', tooMany: 'signIn.tooMany', failed: 'problem.unreachable' };
+const TEXTS: Record<Exclude<SignInOutcome, 'done'>, Key> = {
+  wrong: 'signIn.wrong',
+  tooMany: 'signIn.tooMany',
+  failed: 'problem.unreachable',
+};
 
 async function goOn(): Promise<void> {
   signedOut.value = false;
@@ -17,7 +21,9 @@ async function goOn(): Promise<void> {
 /** Somebody may have signed in in another tab, for example at the identity provider. */
 function useOtherTab(): void {
   useEffect(() => {
-    const look = async () => { if (!document.hidden && await isSignedIn()) await goOn(); };
+    const look = async () => {
+      if (!document.hidden && (await isSignedIn())) await goOn();
+    };
     addEventListener('focus', look);
     return () => removeEventListener('focus', look);
   }, []);
@@ -37,13 +43,48 @@ export function SignIn({ onClose }: { onClose: () => void }) {
     if (outcome.value === 'done') await goOn();
   };
   const failed = outcome.value && outcome.value !== 'done' ? t(TEXTS[outcome.value]) : null;
-  return <Dialog title={t('signIn.again')} onClose={onClose}>
-    <form onSubmit={submit}>
-      <p>{t('problem.signIn')}</p>
-      <label class="field">{t('user.name')}<input autocomplete="username" required value={username.value} onInput={(event) => { username.value = event.currentTarget.value; }} /></label>
-      <label class="field">{t('user.password')}<input type="password" autocomplete="current-password" required autofocus value={password.value} onInput={(event) => { password.value = event.currentTarget.value; }} /></label>
-      {failed && <p class="invalid" role="alert">{failed}</p>}
-      <footer><a class="button" href="/console/login?next=/console/about" target="_blank" rel="noreferrer">{t('signIn.otherTab')}</a><button type="submit" class="primary" disabled={busy.value}>{t('signIn')}</button></footer>
-    </form>
-  </Dialog>;
+  return (
+    <Dialog title={t('signIn.again')} onClose={onClose}>
+      <form onSubmit={submit}>
+        <p>{t('problem.signIn')}</p>
+        <label class="field">
+          {t('user.name')}
+          <input
+            autocomplete="username"
+            required
+            value={username.value}
+            onInput={(event) => {
+              username.value = event.currentTarget.value;
+            }}
+          />
+        </label>
+        <label class="field">
+          {t('user.password')}
+          <input
+            type="password"
+            autocomplete="current-password"
+            required
+            autofocus
+            value={password.value}
+            onInput={(event) => {
+              password.value = event.currentTarget.value;
+            }}
+          />
+        </label>
+        {failed && (
+          <p class="invalid" role="alert">
+            {failed}
+          </p>
+        )}
+        <footer>
+          <a class="button" href="/console/login?next=/console/about" target="_blank" rel="noreferrer">
+            {t('signIn.otherTab')}
+          </a>
+          <button type="submit" class="primary" disabled={busy.value}>
+            {t('signIn')}
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  );
 }

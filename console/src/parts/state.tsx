@@ -1,5 +1,5 @@
 // States: a word, a shape and a colour, so that none of them is needed alone.
-import { t, type Key } from '../lib/i18n.ts';
+import { type Key, t } from '../lib/i18n.ts';
 
 type Look = { tone: string; icon: string; text: Key };
 const LOOKS: Record<string, Look> = {
@@ -30,5 +30,10 @@ const LOOKS: Record<string, Look> = {
 
 export function State({ of, incident = false }: { of: string; incident?: boolean }) {
   const look = LOOKS[incident && of === 'ACTIVE' ? 'INCIDENT' : of];
-  return <span class={`state ${look?.tone ?? ''}`}><i aria-hidden="true">{look?.icon ?? '○'}</i>{look ? t(look.text) : of.toLowerCase().replaceAll('_', ' ')}</span>;
+  return (
+    <span class={`state ${look?.tone ?? ''}`}>
+      <i aria-hidden="true">{look?.icon ?? '○'}</i>
+      {look ? t(look.text) : of.toLowerCase().replaceAll('_', ' ')}
+    </span>
+  );
 }

@@ -1,9 +1,9 @@
 // Lists: a table that fits, rows reached with j and k, pages by cursors, and what to do when it is empty.
 import type { ComponentChildren } from 'preact';
 import { t, total } from '../lib/i18n.ts';
+import type { Resource } from '../lib/resource.ts';
 import { put } from '../lib/router.ts';
 import type { Page, PageInfo } from '../lib/shapes.ts';
-import type { Resource } from '../lib/resource.ts';
 import { ProblemBox } from './problem.tsx';
 
 export type Column<T> = { title: string; cell: (item: T) => ComponentChildren; sort?: string; wide?: boolean };
@@ -20,30 +20,87 @@ function Head<T>({ column, sort }: { column: Column<T>; sort: Sort | undefined }
   const active = sort?.field === column.sort;
   const next = active && sort.order === 'DESC' ? column.sort : `-${column.sort}`;
   const direction = !active ? undefined : sort.order === 'ASC' ? 'ascending' : 'descending';
-  return <th scope="col" aria-sort={direction}>
-    <button type="button" class="sort" onClick={() => put({ sort: next, after: null, before: null })}>{column.title}<i aria-hidden="true">{active ? (sort.order === 'ASC' ? '↑' : '↓') : ''}</i></button>
-  </th>;
+  return (
+    <th scope="col" aria-sort={direction}>
+      <button type="button" class="sort" onClick={() => put({ sort: next, after: null, before: null })}>
+        {column.title}
+        <i aria-hidden="true">{active ? (sort.order === 'ASC' ? '↑' : '↓') : ''}</i>
+      </button>
+    </th>
+  );
 }
 
-export function Table<T>({ label, columns, items, id, sort }: { label: string; columns: Column<T>[]; items: T[]; id: (item: T) => string; sort?: Sort }) {
-  return <table class="list" aria-label={label}>
-    <thead><tr>{columns.map((column) => <Head key={column.title} column={column} sort={sort} />)}</tr></thead>
-    <tbody>{items.map((item) => <tr key={id(item)}>{columns.map((column) => <td key={column.title} class={column.wide ? 'wide' : undefined}>{column.cell(item)}</td>)}</tr>)}</tbody>
-  </table>;
+export function Table<T>({
+  label,
+  columns,
+  items,
+  id,
+  sort,
+}: {
+  label: string;
+  columns: Column<T>[];
+  items: T[];
+  id: (item: T) => string;
+  sort?: Sort;
+}) {
+  return (
+    <table class="list" aria-label={label}>
+      <thead>
+        <tr>
+          {columns.map((column) => (
+            <Head key={column.title} column={column} sort={sort} />
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {items.map((item) => (
+          <tr key={id(item)}>
+            {columns.map((column) => (
+              <td key={column.title} class={column.wide ? 'wide' : undefined}>
+                {column.cell(item)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
 }
 
 export function Pager({ page }: { page: PageInfo }) {
   const { after, before } = Object.fromEntries(new URLSearchParams(location.search));
   const first = !after && !before;
-  return <nav class="pager" aria-label={t('pages')}>
-    <button type="button" disabled={first} onClick={() => put({ after: null, before: null }, false)}>{t('page.first')}</button>
-    <button type="button" disabled={first || !page.startCursor} onClick={() => put({ before: page.startCursor, after: null }, false)}>{t('page.previous')}</button>
-    <button type="button" disabled={!page.endCursor} onClick={() => put({ after: page.endCursor, before: null }, false)}>{t('page.next')}</button>
-  </nav>;
+  return (
+    <nav class="pager" aria-label={t('pages')}>
+      <button type="button" disabled={first} onClick={() => put({ after: null, before: null }, false)}>
+        {t('page.first')}
+      </button>
+      <button
+        type="button"
+        disabled={first || !page.startCursor}
+        onClick={() => put({ before: page.startCursor, after: null }, false)}
+      >
+        {t('page.previous')}
+      </button>
+      <button
+        type="button"
+        disabled={!page.endCursor}
+        onClick={() => put({ after: page.endCursor, before: null }, false)}
+      >
+        {t('page.next')}
+      </button>
+    </nav>
+  );
 }
 
 type ListProps<T> = {
-  label: string; found: Resource<Page<T>>; columns: Column<T>[]; id: (item: T) => string; sort?: Sort; size: number; empty: ComponentChildren;
+  label: string;
+  found: Resource<Page<T>>;
+  columns: Column<T>[];
+  id: (item: T) => string;
+  sort?: Sort;
+  size: number;
+  empty: ComponentChildren;
 };
 
 /** A list of a search with its total and pages. */
@@ -51,11 +108,22 @@ export function List<T>({ label, found, columns, id, sort, size, empty }: ListPr
   const page = found.data.value;
   const problem = found.problem.value;
   const paged = page && (page.items.length >= size || /[?&](after|before)=/.test(location.search));
-  return <section class="results" aria-busy={found.loading.value}>
-    {problem && <ProblemBox problem={problem} retry={found.reload} />}
-    {page && <p class="total" role="status">{t('total', { n: total(page.page) })}</p>}
-    {page && (page.items.length ? <Table label={label} columns={columns} items={page.items} id={id} {...(sort && { sort })} /> : <div class="empty">{empty}</div>)}
-    {paged && <Pager page={page.page} />}
-    {!page && !problem && <p class="dim loading">{t('loading')}</p>}
-  </section>;
+  return (
+    <section class="results" aria-busy={found.loading.value}>
+      {problem && <ProblemBox problem={problem} retry={found.reload} />}
+      {page && (
+        <p class="total" role="status">
+          {t('total', { n: total(page.page) })}
+        </p>
+      )}
+      {page &&
+        (page.items.length ? (
+          <Table label={label} columns={columns} items={page.items} id={id} {...(sort && { sort })} />
+        ) : (
+          <div class="empty">{empty}</div>
+        ))}
+      {paged && <Pager page={page.page} />}
+      {!page && !problem && <p class="dim loading">{t('loading')}</p>}
+    </section>
+  );
 }

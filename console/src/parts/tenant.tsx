@@ -13,5 +13,16 @@ export const tenantOf = (tenantId: string): { tenantId?: string } => (tenantId =
 
 export function TenantChoice({ value, onChange }: { value: string; onChange: (tenantId: string) => void }) {
   if (tenants.value.length < 2) return null;
-  return <label class="field">{t('tenant')}<select value={value} onChange={(event) => onChange(event.currentTarget.value)}>{tenants.value.map(({ tenantId, name }) => <option key={tenantId} value={tenantId}>{name ?? tenantId}</option>)}</select></label>;
+  return (
+    <label class="field">
+      {t('tenant')}
+      <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+        {tenants.value.map(({ tenantId, name }) => (
+          <option key={tenantId} value={tenantId}>
+            {name ?? tenantId}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
 }

@@ -4,7 +4,13 @@ import { utc, when } from '../lib/time.ts';
 
 /** A local time, with UTC on hover. */
 export function Time({ at }: { at: string | null }) {
-  return at ? <time dateTime={at} title={utc(at)}>{when(at)}</time> : <span class="dim">–</span>;
+  return at ? (
+    <time dateTime={at} title={utc(at)}>
+      {when(at)}
+    </time>
+  ) : (
+    <span class="dim">–</span>
+  );
 }
 
 /** Text that can be copied with a button. */
@@ -16,9 +22,18 @@ export function Copy({ text, label }: { text: string; label?: string }) {
       window.setTimeout(() => button.classList.remove('copied'), 900);
     });
   };
-  return <button type="button" class="copy" onClick={copied} aria-label={`${t('copy')} ${label ?? text}`} title={t('copy')}><i aria-hidden="true" /></button>;
+  return (
+    <button type="button" class="copy" onClick={copied} aria-label={`${t('copy')} ${label ?? text}`} title={t('copy')}>
+      <i aria-hidden="true" />
+    </button>
+  );
 }
 
 export function KeyText({ of }: { of: string }) {
-  return <span class="key"><code>{of}</code><Copy text={of} /></span>;
+  return (
+    <span class="key">
+      <code>{of}</code>
+      <Copy text={of} />
+    </span>
+  );
 }

@@ -24,20 +24,85 @@ async function whole(row: Row): Promise<string> {
 function RowView({ row, editable }: { row: Row; editable: Instance | null }) {
   const shown = useSignal<string | null>(null);
   const edited = useSignal<string | null>(null);
-  const edit = async () => { edited.value = `{${JSON.stringify(row.name)}: ${pretty(await whole(row))}}`; };
-  const show = async () => { shown.value = pretty(await whole(row)); };
+  const edit = async () => {
+    edited.value = `{${JSON.stringify(row.name)}: ${pretty(await whole(row))}}`;
+  };
+  const show = async () => {
+    shown.value = pretty(await whole(row));
+  };
   const isLong = row.value.length > LONG || row.cut;
-  return <tr class={row.fresh ? 'fresh' : undefined}>
-    <th scope="row" title={row.name}>{row.name}</th>
-    <td><code>{isLong ? `${row.value.slice(0, LONG)}…` : row.value}</code>
-      <span class="tools">{isLong && <button type="button" class="link" onClick={() => void show()}>{t('variables.whole')}</button>}
-        {editable && <Act need={UPDATE_INSTANCE} of={editable.processDefinitionId} class="link" onClick={() => void edit()}>{t('edit')}</Act>}
-        {!isLong && <a href={href('/instances', { state: 'all', variable: row.name, value: row.value })} title={t('variables.find')}>{t('variables.same')}</a>}<Copy text={row.value} label={row.name} /></span>
-      {shown.value !== null && <Dialog title={row.name} wide onClose={() => { shown.value = null; }}><pre class="json" tabIndex={0}>{shown.value}</pre></Dialog>}
-      {edited.value !== null && editable && <SetVariables instance={editable} scope={row.scope} initial={edited.value} local onClose={() => { edited.value = null; }} />}
-    </td></tr>;
+  return (
+    <tr class={row.fresh ? 'fresh' : undefined}>
+      <th scope="row" title={row.name}>
+        {row.name}
+      </th>
+      <td>
+        <code>{isLong ? `${row.value.slice(0, LONG)}…` : row.value}</code>
+        <span class="tools">
+          {isLong && (
+            <button type="button" class="link" onClick={() => void show()}>
+              {t('variables.whole')}
+            </button>
+          )}
+          {editable && (
+            <Act need={UPDATE_INSTANCE} of={editable.processDefinitionId} class="link" onClick={() => void edit()}>
+              {t('edit')}
+            </Act>
+          )}
+          {!isLong && (
+            <a
+              href={href('/instances', { state: 'all', variable: row.name, value: row.value })}
+              title={t('variables.find')}
+            >
+              {t('variables.same')}
+            </a>
+          )}
+          <Copy text={row.value} label={row.name} />
+        </span>
+        {shown.value !== null && (
+          <Dialog
+            title={row.name}
+            wide
+            onClose={() => {
+              shown.value = null;
+            }}
+          >
+            <pre class="json" tabIndex={0}>
+              {shown.value}
+            </pre>
+          </Dialog>
+        )}
+        {edited.value !== null && editable && (
+          <SetVariables
+            instance={editable}
+            scope={row.scope}
+            initial={edited.value}
+            local
+            onClose={() => {
+              edited.value = null;
+            }}
+          />
+        )}
+      </td>
+    </tr>
+  );
 }
 
 export function Variables({ title, rows, editable }: { title: string; rows: Row[]; editable: Instance | null }) {
-  return <><h3>{title}</h3>{rows.length ? <table class="variables"><tbody>{rows.map((row) => <RowView key={`${row.scope}/${row.name}`} row={row} editable={editable} />)}</tbody></table> : <p class="dim">{t('variables.none')}</p>}</>;
+  return (
+    <>
+      <h3>{title}</h3>
+      {rows.length ? (
+        <table class="variables">
+          <tbody>
+            {rows.map((row) => (
+              <RowView key={`${row.scope}/${row.name}`} row={row} editable={editable} />
+            ))}
+          </tbody>
+        </table>
+      ) : (
+        <p class="dim">{t('variables.none')}</p>
+      )}
+    </>
+  );
 }

@@ -17,6 +17,13 @@ export function Access({ of, id }: AccessProps) {
   if (of === 'audit') return <Audit />;
   if (of === 'tokens') return <Tokens />;
   const kind = kindOf(of);
-  if (!kind) return <Frame title={t('missing.title')} need={null}><div class="empty"><p>{t('missing.text')}</p></div></Frame>;
+  if (!kind)
+    return (
+      <Frame title={t('missing.title')} need={null}>
+        <div class="empty">
+          <p>{t('missing.text')}</p>
+        </div>
+      </Frame>
+    );
   return id === undefined ? <Entries kind={kind} /> : <Entry key={`${of}/${id}`} kind={kind} id={id} />;
 }

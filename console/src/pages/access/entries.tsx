@@ -6,7 +6,7 @@ import { useResource } from '../../lib/resource.ts';
 import { go, href, put, query } from '../../lib/router.ts';
 import type { Page } from '../../lib/shapes.ts';
 import { Act } from '../../parts/act.tsx';
-import { List, sortOf, type Column } from '../../parts/table.tsx';
+import { type Column, List, sortOf } from '../../parts/table.tsx';
 import { EntryDialog } from './entry_dialog.tsx';
 import { Frame } from './frame.tsx';
 import type { Entry, Kind } from './kinds.ts';
@@ -16,14 +16,50 @@ const SIZE = 50;
 export const entryUrl = (kind: Kind, id: string): string => href(`/access/${kind.path}/${encodeURIComponent(id)}`);
 
 const columnsOf = (kind: Kind): Column<Entry>[] => [
-  { title: t(kind.one), sort: kind.id, wide: true, cell: (entry) => <a data-row href={entryUrl(kind, entry[kind.id]!)}><b>{entry[kind.id]}</b></a> },
-  ...kind.fields.map(({ name, label }): Column<Entry> => ({ title: t(label), wide: true, cell: (entry) => entry[name] ?? <span class="dim">–</span> })),
+  {
+    title: t(kind.one),
+    sort: kind.id,
+    wide: true,
+    cell: (entry) => (
+      <a data-row href={entryUrl(kind, entry[kind.id]!)}>
+        <b>{entry[kind.id]}</b>
+      </a>
+    ),
+  },
+  ...kind.fields.map(
+    ({ name, label }): Column<Entry> => ({
+      title: t(label),
+      wide: true,
+      cell: (entry) => entry[name] ?? <span class="dim">–</span>,
+    }),
+  ),
 ];
 
 function CreateButton({ kind }: { kind: Kind }) {
   const open = useSignal(false);
-  return <><Act need={[kind.type, 'CREATE']} class="primary" onClick={() => { open.value = true; }}>{t('access.create', { what: t(kind.one) })} …</Act>
-    {open.value && <EntryDialog kind={kind} entry={null} onClose={() => { open.value = false; }} onDone={(id) => go(entryUrl(kind, id))} />}</>;
+  return (
+    <>
+      <Act
+        need={[kind.type, 'CREATE']}
+        class="primary"
+        onClick={() => {
+          open.value = true;
+        }}
+      >
+        {t('access.create', { what: t(kind.one) })} …
+      </Act>
+      {open.value && (
+        <EntryDialog
+          kind={kind}
+          entry={null}
+          onClose={() => {
+            open.value = false;
+          }}
+          onDone={(id) => go(entryUrl(kind, id))}
+        />
+      )}
+    </>
+  );
 }
 
 function Found({ kind }: { kind: Kind }) {
@@ -31,15 +67,43 @@ function Found({ kind }: { kind: Kind }) {
   const order = sortOf(sort ?? null, kind.id);
   const filter = q ? { [kind.id]: kind.like ? { $like: `*${q}*` } : q } : {};
   const body = { filter, sort: [order], page: { limit: SIZE, ...(after && { after }), ...(before && { before }) } };
-  const found = useResource<Page<Entry>>(kind.path + JSON.stringify(body), (abort) => search(kind.path, body, abort), ['@access']);
-  return <>
-    <form class="filters" role="search" aria-label={t('filters')} onSubmit={(event) => event.preventDefault()}>
-      <input type="search" data-search placeholder={t('field.id')} aria-label={t('field.id')} value={q ?? ''} onChange={(event) => put({ q: event.currentTarget.value || null, after: null, before: null })} />
-    </form>
-    <List label={t(kind.title)} found={found} columns={columnsOf(kind)} id={(entry) => entry[kind.id]!} sort={order} size={SIZE} empty={<><p>{q ? t('empty.access') : t(kind.note)}</p><CreateButton kind={kind} /></>} />
-  </>;
+  const found = useResource<Page<Entry>>(kind.path + JSON.stringify(body), (abort) => search(kind.path, body, abort), [
+    '@access',
+  ]);
+  return (
+    <>
+      <form class="filters" role="search" aria-label={t('filters')} onSubmit={(event) => event.preventDefault()}>
+        <input
+          type="search"
+          data-search
+          placeholder={t('field.id')}
+          aria-label={t('field.id')}
+          value={q ?? ''}
+          onChange={(event) => put({ q: event.currentTarget.value || null, after: null, before: null })}
+        />
+      </form>
+      <List
+        label={t(kind.title)}
+        found={found}
+        columns={columnsOf(kind)}
+        id={(entry) => entry[kind.id]!}
+        sort={order}
+        size={SIZE}
+        empty={
+          <>
+            <p>{q ? t('empty.access') : t(kind.note)}</p>
+            <CreateButton kind={kind} />
+          </>
+        }
+      />
+    </>
+  );
 }
 
 export function Entries({ kind }: { kind: Kind }) {
-  return <Frame title={t(kind.title)} need={[kind.type, 'READ']} actions={<CreateButton kind={kind} />}><Found key={kind.path} kind={kind} /></Frame>;
+  return (
+    <Frame title={t(kind.title)} need={[kind.type, 'READ']} actions={<CreateButton kind={kind} />}>
+      <Found key={kind.path} kind={kind} />
+    </Frame>
+  );
 }

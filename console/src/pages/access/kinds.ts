@@ -5,26 +5,92 @@ export type Field = { name: string; label: Key; required?: boolean };
 /** What can be a member: its segment of paths, the name of its id, and its type as an owner of grants. */
 export type MemberKind = { path: string; id: string; type: string; label: Key };
 /** `like`: whether the search for its id takes patterns. */
-export type Kind = { path: string; type: string; id: string; title: Key; one: Key; note: Key; fields: readonly Field[]; members: readonly string[]; like: boolean };
+export type Kind = {
+  path: string;
+  type: string;
+  id: string;
+  title: Key;
+  one: Key;
+  note: Key;
+  fields: readonly Field[];
+  members: readonly string[];
+  like: boolean;
+};
 export type Entry = Record<string, string | null>;
 
 const NAME: Field = { name: 'name', label: 'field.name', required: true };
 const DESCRIPTION: Field = { name: 'description', label: 'field.description' };
 
 export const KINDS: readonly Kind[] = [
-  { path: 'users', type: 'USER', id: 'username', title: 'access.users', one: 'access.user', note: 'access.users.note', like: true, members: [], fields: [{ name: 'name', label: 'field.name' }, { name: 'email', label: 'field.email' }] },
-  { path: 'groups', type: 'GROUP', id: 'groupId', title: 'access.groups', one: 'access.group', note: 'access.groups.note', like: true, members: ['users', 'clients', 'mapping-rules'], fields: [NAME, DESCRIPTION] },
-  { path: 'roles', type: 'ROLE', id: 'roleId', title: 'access.roles', one: 'access.role', note: 'access.roles.note', like: false, members: ['users', 'clients', 'groups', 'mapping-rules'], fields: [NAME, DESCRIPTION] },
-  { path: 'tenants', type: 'TENANT', id: 'tenantId', title: 'access.tenants', one: 'access.tenant', note: 'access.tenants.note', like: false, members: ['users', 'clients', 'groups', 'roles', 'mapping-rules'], fields: [NAME, DESCRIPTION] },
   {
-    path: 'mapping-rules', type: 'MAPPING_RULE', id: 'mappingRuleId', title: 'access.mapping-rules', one: 'access.mapping-rule', note: 'access.mapping-rules.note', like: false, members: [],
-    fields: [NAME, { name: 'claimName', label: 'field.claimName', required: true }, { name: 'claimValue', label: 'field.claimValue', required: true }],
+    path: 'users',
+    type: 'USER',
+    id: 'username',
+    title: 'access.users',
+    one: 'access.user',
+    note: 'access.users.note',
+    like: true,
+    members: [],
+    fields: [
+      { name: 'name', label: 'field.name' },
+      { name: 'email', label: 'field.email' },
+    ],
+  },
+  {
+    path: 'groups',
+    type: 'GROUP',
+    id: 'groupId',
+    title: 'access.groups',
+    one: 'access.group',
+    note: 'access.groups.note',
+    like: true,
+    members: ['users', 'clients', 'mapping-rules'],
+    fields: [NAME, DESCRIPTION],
+  },
+  {
+    path: 'roles',
+    type: 'ROLE',
+    id: 'roleId',
+    title: 'access.roles',
+    one: 'access.role',
+    note: 'access.roles.note',
+    like: false,
+    members: ['users', 'clients', 'groups', 'mapping-rules'],
+    fields: [NAME, DESCRIPTION],
+  },
+  {
+    path: 'tenants',
+    type: 'TENANT',
+    id: 'tenantId',
+    title: 'access.tenants',
+    one: 'access.tenant',
+    note: 'access.tenants.note',
+    like: false,
+    members: ['users', 'clients', 'groups', 'roles', 'mapping-rules'],
+    fields: [NAME, DESCRIPTION],
+  },
+  {
+    path: 'mapping-rules',
+    type: 'MAPPING_RULE',
+    id: 'mappingRuleId',
+    title: 'access.mapping-rules',
+    one: 'access.mapping-rule',
+    note: 'access.mapping-rules.note',
+    like: false,
+    members: [],
+    fields: [
+      NAME,
+      { name: 'claimName', label: 'field.claimName', required: true },
+      { name: 'claimValue', label: 'field.claimValue', required: true },
+    ],
   },
 ];
 
 export const MEMBERS: readonly MemberKind[] = [
-  { path: 'users', id: 'username', type: 'USER', label: 'access.users' }, { path: 'clients', id: 'clientId', type: 'CLIENT', label: 'access.clients' },
-  { path: 'groups', id: 'groupId', type: 'GROUP', label: 'access.groups' }, { path: 'roles', id: 'roleId', type: 'ROLE', label: 'access.roles' },
+  { path: 'users', id: 'username', type: 'USER', label: 'access.users' },
+  { path: 'clients', id: 'clientId', type: 'CLIENT', label: 'access.clients' },
+  { path: 'groups', id: 'groupId', type: 'GROUP', label: 'access.groups' },
+  { path: 'roles', id: 'roleId', type: 'ROLE', label: 'access.roles' },
   { path: 'mapping-rules', id: 'mappingRuleId', type: 'MAPPING_RULE', label: 'access.mapping-rules' },
 ];
 
@@ -38,8 +104,15 @@ export const RESOURCES: Record<string, readonly string[]> = {
   AUDIT_LOG: ['READ'],
   AUTHORIZATION: CRUD,
   BATCH: [
-    'CREATE', 'CREATE_BATCH_OPERATION_CANCEL_PROCESS_INSTANCE', 'CREATE_BATCH_OPERATION_DELETE_PROCESS_INSTANCE', 'CREATE_BATCH_OPERATION_MIGRATE_PROCESS_INSTANCE',
-    'CREATE_BATCH_OPERATION_MODIFY_PROCESS_INSTANCE', 'CREATE_BATCH_OPERATION_RESOLVE_INCIDENT', 'CREATE_BATCH_OPERATION_SUSPEND_PROCESS_INSTANCE', 'READ', 'UPDATE',
+    'CREATE',
+    'CREATE_BATCH_OPERATION_CANCEL_PROCESS_INSTANCE',
+    'CREATE_BATCH_OPERATION_DELETE_PROCESS_INSTANCE',
+    'CREATE_BATCH_OPERATION_MIGRATE_PROCESS_INSTANCE',
+    'CREATE_BATCH_OPERATION_MODIFY_PROCESS_INSTANCE',
+    'CREATE_BATCH_OPERATION_RESOLVE_INCIDENT',
+    'CREATE_BATCH_OPERATION_SUSPEND_PROCESS_INSTANCE',
+    'READ',
+    'UPDATE',
   ],
   COMPONENT: ['ACCESS'],
   EXPRESSION: ['EVALUATE'],
@@ -47,8 +120,17 @@ export const RESOURCES: Record<string, readonly string[]> = {
   MAPPING_RULE: CRUD,
   MESSAGE: ['CREATE', 'READ'],
   PROCESS_DEFINITION: [
-    'CANCEL_PROCESS_INSTANCE', 'CLAIM_USER_TASK', 'COMPLETE_USER_TASK', 'CREATE_PROCESS_INSTANCE', 'DELETE_PROCESS_INSTANCE', 'MODIFY_PROCESS_INSTANCE',
-    'READ_PROCESS_DEFINITION', 'READ_PROCESS_INSTANCE', 'READ_USER_TASK', 'UPDATE_PROCESS_INSTANCE', 'UPDATE_USER_TASK',
+    'CANCEL_PROCESS_INSTANCE',
+    'CLAIM_USER_TASK',
+    'COMPLETE_USER_TASK',
+    'CREATE_PROCESS_INSTANCE',
+    'DELETE_PROCESS_INSTANCE',
+    'MODIFY_PROCESS_INSTANCE',
+    'READ_PROCESS_DEFINITION',
+    'READ_PROCESS_INSTANCE',
+    'READ_USER_TASK',
+    'UPDATE_PROCESS_INSTANCE',
+    'UPDATE_USER_TASK',
   ],
   RESOURCE: ['CREATE', 'DELETE_DRD', 'DELETE_FORM', 'DELETE_PROCESS', 'DELETE_RESOURCE', 'READ'],
   ROLE: CRUD,

@@ -5,18 +5,26 @@ import { argument, type Command } from '../../lib/commands.ts';
 import { t } from '../../lib/i18n.ts';
 import { useResource } from '../../lib/resource.ts';
 import { put, query } from '../../lib/router.ts';
-import { me, rightsAsked, type Need } from '../../lib/session.ts';
+import { me, type Need, rightsAsked } from '../../lib/session.ts';
 import type { Page } from '../../lib/shapes.ts';
 import { Act, lackOf } from '../../parts/act.tsx';
 import { ActionDialog } from '../../parts/action.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { ProblemBox } from '../../parts/problem.tsx';
-import { List, sortOf, Table, type Column } from '../../parts/table.tsx';
+import { type Column, List, sortOf, Table } from '../../parts/table.tsx';
 import { Copy, Time } from '../../parts/time.tsx';
 import { Frame } from './frame.tsx';
 import type { Entry } from './kinds.ts';
 
-type Token = { name: string; owner: string | null; roles: string[]; tenantIds: string[]; createdAt: string; expiresAt: string | null; usedAt: string | null };
+type Token = {
+  name: string;
+  owner: string | null;
+  roles: string[];
+  tenantIds: string[];
+  createdAt: string;
+  expiresAt: string | null;
+  usedAt: string | null;
+};
 type Made = { name: string; token: string };
 type Draft = { name: string; roles: readonly string[]; days: string; tenants: string };
 /** Whose tokens: where they are, who may change them, and the roles to choose from. */
@@ -31,55 +39,162 @@ const GIVES_ROLES: Need = ['ROLE', 'UPDATE'];
 const READS_ROLES: Need = ['ROLE', 'READ'];
 
 function commandOf({ path, isOwn }: Whose, { name, roles, days, tenants }: Draft): Command {
-  const tenantIds = tenants.split(',').map((each) => each.trim()).filter(Boolean);
+  const tenantIds = tenants
+    .split(',')
+    .map((each) => each.trim())
+    .filter(Boolean);
   const body = { name, roles, ...(days && { lifetimeDays: Number(days) }), ...(tenantIds.length && { tenantIds }) };
   if (isOwn) return { method: 'POST', path, body };
-  const options = [...roles.map((role) => `--role ${argument(role)}`), ...tenantIds.map((id) => `--tenant ${argument(id)}`), ...(days ? [`--expires ${days}d`] : [])];
+  const options = [
+    ...roles.map((role) => `--role ${argument(role)}`),
+    ...tenantIds.map((id) => `--tenant ${argument(id)}`),
+    ...(days ? [`--expires ${days}d`] : []),
+  ];
   return { method: 'POST', path, body, cli: `token create ${argument(name)} ${options.join(' ')}` };
 }
 
 function CreateDialog({ whose, onClose, onMade }: { whose: Whose; onClose: () => void; onMade: (made: Made) => void }) {
   const draft = useSignal<Draft>({ name: '', roles: [], days: DAYS, tenants: '' });
   const { name, roles, days, tenants } = draft.value;
-  const set = (change: Partial<Draft>) => { draft.value = { ...draft.value, ...change }; };
-  const toggle = (role: string) => set({ roles: roles.includes(role) ? roles.filter((each) => each !== role) : [...roles, role] });
+  const set = (change: Partial<Draft>) => {
+    draft.value = { ...draft.value, ...change };
+  };
+  const toggle = (role: string) =>
+    set({ roles: roles.includes(role) ? roles.filter((each) => each !== role) : [...roles, role] });
   const missing = !name || !roles.length || (whose.isOwn && !days);
-  return <ActionDialog title={t('access.create', { what: t('token.one') })} button={t('create')} onClose={onClose} onDone={(body) => onMade(body as Made)} invalid={missing ? t('access.missing') : null} commands={[commandOf(whose, draft.value)]}>
-    <label class="field">{t('field.name')}<input autofocus value={name} onInput={(event) => set({ name: event.currentTarget.value })} /></label>
-    <fieldset class="checks"><legend>{t('access.roles')}</legend>{whose.roles.map((role) => <label key={role} class="check"><input type="checkbox" checked={roles.includes(role)} onChange={() => toggle(role)} /> {role}</label>)}</fieldset>
-    <label class="field">{t(whose.isOwn ? 'token.days' : 'token.daysOptional')}<input type="number" min="1" max={whose.isOwn ? 366 : 3650} value={days} onInput={(event) => set({ days: event.currentTarget.value })} /></label>
-    <label class="field">{`${t('token.tenants')} (${t('optional')})`}<input value={tenants} onInput={(event) => set({ tenants: event.currentTarget.value })} /></label>
-  </ActionDialog>;
+  return (
+    <ActionDialog
+      title={t('access.create', { what: t('token.one') })}
+      button={t('create')}
+      onClose={onClose}
+      onDone={(body) => onMade(body as Made)}
+      invalid={missing ? t('access.missing') : null}
+      commands={[commandOf(whose, draft.value)]}
+    >
+      <label class="field">
+        {t('field.name')}
+        <input autofocus value={name} onInput={(event) => set({ name: event.currentTarget.value })} />
+      </label>
+      <fieldset class="checks">
+        <legend>{t('access.roles')}</legend>
+        {whose.roles.map((role) => (
+          <label key={role} class="check">
+            <input type="checkbox" checked={roles.includes(role)} onChange={() => toggle(role)} /> {role}
+          </label>
+        ))}
+      </fieldset>
+      <label class="field">
+        {t(whose.isOwn ? 'token.days' : 'token.daysOptional')}
+        <input
+          type="number"
+          min="1"
+          max={whose.isOwn ? 366 : 3650}
+          value={days}
+          onInput={(event) => set({ days: event.currentTarget.value })}
+        />
+      </label>
+      <label class="field">
+        {`${t('token.tenants')} (${t('optional')})`}
+        <input value={tenants} onInput={(event) => set({ tenants: event.currentTarget.value })} />
+      </label>
+    </ActionDialog>
+  );
 }
 
 /** The only time that the secret is seen. It is forgotten when the dialog closes. */
 function MadeDialog({ made, onClose }: { made: Made; onClose: () => void }) {
-  return <Dialog title={t('token.made', { name: made.name })} onClose={onClose} wide>
-    <p>{t('token.once')}</p>
-    <div class="command"><pre role="group" tabIndex={0} aria-label={t('token.one')}>{made.token}</pre><Copy text={made.token} label={t('token.one')} /></div>
-    <footer><button type="button" class="primary" onClick={onClose}>{t('close')}</button></footer>
-  </Dialog>;
+  return (
+    <Dialog title={t('token.made', { name: made.name })} onClose={onClose} wide>
+      <p>{t('token.once')}</p>
+      <div class="command">
+        <pre role="group" tabIndex={0} aria-label={t('token.one')}>
+          {made.token}
+        </pre>
+        <Copy text={made.token} label={t('token.one')} />
+      </div>
+      <footer>
+        <button type="button" class="primary" onClick={onClose}>
+          {t('close')}
+        </button>
+      </footer>
+    </Dialog>
+  );
 }
 
 function CreateButton({ whose }: { whose: Whose }) {
   const open = useSignal(false);
   const made = useSignal<Made | null>(null);
-  return <><Act need={whose.need} class="primary" onClick={() => { open.value = true; }}>{t('access.create', { what: t('token.one') })} …</Act>
-    {open.value && <CreateDialog whose={whose} onClose={() => { open.value = false; }} onMade={(body) => { made.value = body; }} />}
-    {made.value && <MadeDialog made={made.value} onClose={() => { made.value = null; }} />}</>;
+  return (
+    <>
+      <Act
+        need={whose.need}
+        class="primary"
+        onClick={() => {
+          open.value = true;
+        }}
+      >
+        {t('access.create', { what: t('token.one') })} …
+      </Act>
+      {open.value && (
+        <CreateDialog
+          whose={whose}
+          onClose={() => {
+            open.value = false;
+          }}
+          onMade={(body) => {
+            made.value = body;
+          }}
+        />
+      )}
+      {made.value && (
+        <MadeDialog
+          made={made.value}
+          onClose={() => {
+            made.value = null;
+          }}
+        />
+      )}
+    </>
+  );
 }
 
 function Revoke({ whose, name }: { whose: Whose; name: string }) {
   const open = useSignal(false);
   const cli = whose.isOwn ? {} : { cli: `token revoke ${argument(name)}` };
-  return <><Act need={whose.need} label={`${t('token.revoke')}: ${name}`} onClick={() => { open.value = true; }}>{t('token.revoke')} …</Act>
-    {open.value && <ActionDialog title={t('token.revoke')} button={t('token.revoke')} danger onClose={() => { open.value = false; }} commands={[{ method: 'DELETE', path: `${whose.path}/${encodeURIComponent(name)}`, ...cli }]}><p>{t('token.revokeNote', { name })}</p></ActionDialog>}</>;
+  return (
+    <>
+      <Act
+        need={whose.need}
+        label={`${t('token.revoke')}: ${name}`}
+        onClick={() => {
+          open.value = true;
+        }}
+      >
+        {t('token.revoke')} …
+      </Act>
+      {open.value && (
+        <ActionDialog
+          title={t('token.revoke')}
+          button={t('token.revoke')}
+          danger
+          onClose={() => {
+            open.value = false;
+          }}
+          commands={[{ method: 'DELETE', path: `${whose.path}/${encodeURIComponent(name)}`, ...cli }]}
+        >
+          <p>{t('token.revokeNote', { name })}</p>
+        </ActionDialog>
+      )}
+    </>
+  );
 }
 
 const columnsOf = (whose: Whose): Column<Token>[] => [
   { title: t('field.name'), sort: whose.isOwn ? '' : 'name', wide: true, cell: (token) => <b>{token.name}</b> },
   { title: t('access.roles'), wide: true, cell: (token) => token.roles.join(', ') },
-  ...(whose.isOwn ? [] : [{ title: t('token.owner'), sort: 'owner', cell: (token: Token) => token.owner ?? <span class="dim">–</span> }]),
+  ...(whose.isOwn
+    ? []
+    : [{ title: t('token.owner'), sort: 'owner', cell: (token: Token) => token.owner ?? <span class="dim">–</span> }]),
   { title: t('session.since'), sort: whose.isOwn ? '' : 'createdAt', cell: (token) => <Time at={token.createdAt} /> },
   { title: t('session.used'), sort: whose.isOwn ? '' : 'usedAt', cell: (token) => <Time at={token.usedAt} /> },
   { title: t('session.until'), sort: whose.isOwn ? '' : 'expiresAt', cell: (token) => <Time at={token.expiresAt} /> },
@@ -90,30 +205,81 @@ export function OwnTokens() {
   const whose: Whose = { path: OWN, need: null, isOwn: true, roles: me.value?.roles ?? [] };
   const found = useResource(OWN, (abort) => get<{ items: Token[] }>(OWN, abort), ['@access']);
   const items = found.data.value?.items;
-  return <section aria-label={t('token.own')}><h2>{t('token.own')}</h2><p class="dim">{t('token.own.note')}</p>
-    {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
-    {items && !items.length && <p class="dim">{t('token.none')}</p>}
-    {items && items.length > 0 && <div class="scroll"><Table label={t('token.own')} items={items} id={(token) => token.name} columns={columnsOf(whose)} /></div>}
-    <p><CreateButton whose={whose} /></p>
-  </section>;
+  return (
+    <section aria-label={t('token.own')}>
+      <h2>{t('token.own')}</h2>
+      <p class="dim">{t('token.own.note')}</p>
+      {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
+      {items && !items.length && <p class="dim">{t('token.none')}</p>}
+      {items && items.length > 0 && (
+        <div class="scroll">
+          <Table label={t('token.own')} items={items} id={(token) => token.name} columns={columnsOf(whose)} />
+        </div>
+      )}
+      <p>
+        <CreateButton whose={whose} />
+      </p>
+    </section>
+  );
 }
 
 function Found({ whose }: { whose: Whose }) {
   const { q, after, before, sort } = Object.fromEntries(query.value);
   const order = sortOf(sort ?? null, 'name');
-  const body = { filter: q ? { name: { $like: `*${q}*` } } : {}, sort: [order], page: { limit: SIZE, ...(after && { after }), ...(before && { before }) } };
-  const found = useResource<Page<Token>>(ALL + JSON.stringify(body), (abort) => search('tokens', body, abort), ['@access']);
-  return <>
-    <form class="filters" role="search" aria-label={t('filters')} onSubmit={(event) => event.preventDefault()}>
-      <input type="search" data-search placeholder={t('field.name')} aria-label={t('field.name')} value={q ?? ''} onChange={(event) => put({ q: event.currentTarget.value || null, after: null, before: null })} />
-    </form>
-    <List label={t('access.tokens')} found={found} columns={columnsOf(whose)} id={(token) => token.name} sort={order} size={SIZE} empty={<><p>{t(q ? 'empty.access' : 'token.none')}</p><CreateButton whose={whose} /></>} />
-  </>;
+  const body = {
+    filter: q ? { name: { $like: `*${q}*` } } : {},
+    sort: [order],
+    page: { limit: SIZE, ...(after && { after }), ...(before && { before }) },
+  };
+  const found = useResource<Page<Token>>(ALL + JSON.stringify(body), (abort) => search('tokens', body, abort), [
+    '@access',
+  ]);
+  return (
+    <>
+      <form class="filters" role="search" aria-label={t('filters')} onSubmit={(event) => event.preventDefault()}>
+        <input
+          type="search"
+          data-search
+          placeholder={t('field.name')}
+          aria-label={t('field.name')}
+          value={q ?? ''}
+          onChange={(event) => put({ q: event.currentTarget.value || null, after: null, before: null })}
+        />
+      </form>
+      <List
+        label={t('access.tokens')}
+        found={found}
+        columns={columnsOf(whose)}
+        id={(token) => token.name}
+        sort={order}
+        size={SIZE}
+        empty={
+          <>
+            <p>{t(q ? 'empty.access' : 'token.none')}</p>
+            <CreateButton whose={whose} />
+          </>
+        }
+      />
+    </>
+  );
 }
 
 /** The page of all tokens. */
 export function Tokens() {
-  const roles = useResource(lackOf(READS_ROLES) || !rightsAsked.value ? '' : 'roles of tokens', (abort) => search<Entry>('roles', { page: { limit: MOST_ROLES } }, abort), ['@access']).data.value;
-  const whose: Whose = { path: ALL, need: GIVES_ROLES, isOwn: false, roles: roles?.items.map((role) => role.roleId!) ?? [] };
-  return <Frame title={t('access.tokens')} need={READS_ROLES} actions={<CreateButton whose={whose} />}><Found whose={whose} /></Frame>;
+  const roles = useResource(
+    lackOf(READS_ROLES) || !rightsAsked.value ? '' : 'roles of tokens',
+    (abort) => search<Entry>('roles', { page: { limit: MOST_ROLES } }, abort),
+    ['@access'],
+  ).data.value;
+  const whose: Whose = {
+    path: ALL,
+    need: GIVES_ROLES,
+    isOwn: false,
+    roles: roles?.items.map((role) => role.roleId!) ?? [],
+  };
+  return (
+    <Frame title={t('access.tokens')} need={READS_ROLES} actions={<CreateButton whose={whose} />}>
+      <Found whose={whose} />
+    </Frame>
+  );
 }
