@@ -1,7 +1,10 @@
 import '@fontsource-variable/inter/wght.css';
 import './styles/tokens.css';
 import './styles/frame.css';
-import './styles/parts.css';
+import './styles/parts/controls.css';
+import './styles/parts/lists.css';
+import './styles/parts/dialogs.css';
+import './styles/parts/pages.css';
 import './styles/diagram.css';
 import './styles/history.css';
 import './styles/access.css';

@@ -2,6 +2,9 @@
 
 import json
 import re
+import subprocess
+import sys
+from shutil import copy
 
 import pytest
 
@@ -130,6 +133,17 @@ def test_source_files_stay_readable():
     assert {name: n for name, n in (scripts | styles).items() if n > FILE_LINES} == {}
     assert sum(scripts.values()) <= SCRIPT_LINES
     assert sum(styles.values()) <= STYLE_LINES
+
+
+@pytest.mark.parametrize(("required", "code"), [("", 0), ("required", 1)])
+def test_without_its_packages_the_console_is_not_checked(tmp_path, monkeypatch, required, code):
+    copy(CONSOLE / "build.py", tmp_path)
+    monkeypatch.setenv("VIVERO_CONSOLE", required)
+    done = subprocess.run(
+        [sys.executable, tmp_path / "build.py", "--check"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == code
+    assert "not installed (make console)" in done.stderr
 
 
 def test_few_packages_are_shipped():
