@@ -209,7 +209,7 @@ class Appender:
         self._filled_inboxes.add(partition)
         self._wake.set()
 
-    def processed(self, partition: int) -> None:
+    def processed(self, partition: int, _position: int = 0) -> None:
         """The engine made progress: the log may have capacity for `new` commands, and for more of the inbox."""
         new = self._new.get(partition)
         has_capacity = new is not None and new.measure_capacity(self._consumed(partition)) and new.first is not None

@@ -140,7 +140,7 @@ class JobDispatcher:
         """Wake the task: an execution was added, or the clock was changed."""
         self._wake.set()
 
-    def committed(self, partition: int) -> None:
+    def committed(self, partition: int, _position: int = 0) -> None:
         """Note that a partition has new events. One turn delivers the events of many commits."""
         if self._consumers:
             self._new_events.add(partition)

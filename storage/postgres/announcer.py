@@ -63,11 +63,11 @@ class Announcer:
         self.dropped = 0
         """Announcements dropped."""
 
-    def announce(self, channel: str, key: str, value: int) -> None:
-        """Queues an announcement. Never waits, never fails."""
+    def announce(self, channel: str, key: str | int, value: int) -> None:
+        """Queues an announcement. Never waits, never fails. A number as a key becomes text if anybody listens."""
         if not self._needed():
             return
-        place = (channel, key)
+        place = (channel, str(key))
         if len(self._pending) >= PENDING_KEYS and place not in self._pending:
             self.dropped += 1
             return

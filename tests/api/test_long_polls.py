@@ -1,6 +1,7 @@
 """The long_polls of long polls: nobody is woken for nothing, and no wake-up is lost."""
 
 from contextlib import ExitStack
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
@@ -11,6 +12,7 @@ import trio.testing
 
 from vivero.api.activation.long_polls import LOST_S, MAX_LOST, MAX_PIGGYBACKED, LongPolls, wait_for_any
 from vivero.engine.outcomes.admission import Overloaded
+from vivero.node.http_server import identities_changed
 from vivero.node.node_events import NodeEvents
 from vivero.storage.access.identities import CHANNEL
 from vivero.storage.postgres.results import QueryResult
@@ -496,14 +498,15 @@ async def test_a_change_of_tenants_or_rights_ends_the_waits_of_those_who_may_hav
     long_polls, start, nursery, mock_clock
 ):
     """With authentication. A worker asks again, and is then authenticated anew."""
-    make: Any = NodeEvents
     forgotten = []
-    access = SimpleNamespace(forget=lambda: forgotten.append(True))
+    access: Any = SimpleNamespace(forget=lambda: forgotten.append(True))
+    announcer: Any = SimpleNamespace(announce=None)
     poll = await start(long_polls)
-    parts = [None, long_polls, *[None] * 7]
-    make(*parts).heard(CHANNEL, "")
+    events = NodeEvents(announcer)
+    events.heard(CHANNEL, "")
     assert await settle(poll) == [None]
-    make(*parts, access).heard(CHANNEL, "")
+    events.notified(CHANNEL, partial(identities_changed, access, long_polls))
+    events.heard(CHANNEL, "")
     assert await settle(poll) == [False]
     assert forgotten == [True]
     nursery.cancel_scope.cancel()

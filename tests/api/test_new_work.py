@@ -2,6 +2,7 @@
 
 from collections import Counter
 from contextlib import asynccontextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import trio
@@ -11,7 +12,7 @@ from vivero.api.admission.partition_loads import HOT, PERIOD_S, PartitionLoads
 from vivero.core.partitions.routes import Routes
 from vivero.core.records.base import DEFAULT_TENANT
 from vivero.core.records.instances import CreateInstance
-from vivero.node.node_events import CHANNELS, NodeEvents
+from vivero.node.node_events import NodeEvents
 from vivero.storage.cluster.routes import ROUTES_CHANNEL
 from vivero.storage.postgres.errors import Outage
 
@@ -93,8 +94,9 @@ async def test_a_notification_makes_the_next_command_read_the_routes(autojump_cl
         yield
 
     moved = CommandRouting()
-    make: Any = NodeEvents
-    events = make(*[None] * 10, routing=moved)
+    announcer: Any = SimpleNamespace(announce=None)
+    events = NodeEvents(announcer)
+    events.changed(ROUTES_CHANNEL, moved.outdated)
 
     async def commands():
         for _ in range(3):
@@ -106,4 +108,4 @@ async def test_a_notification_makes_the_next_command_read_the_routes(autojump_cl
     assert await commands() == 2
     await trio.sleep(1.1)
     assert await commands() == 3
-    assert ROUTES_CHANNEL in CHANNELS
+    assert ROUTES_CHANNEL in events.channels

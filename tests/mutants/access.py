@@ -131,8 +131,8 @@ ACCESS: tuple[Mutant, ...] = (
         "a worker that has lost its tenant waits on for its jobs",
         "tests/api/test_long_polls.py"
         "::test_a_change_of_tenants_or_rights_ends_the_waits_of_those_who_may_have_lost_them",
-        "vivero/node/node_events.py",
-        ("            self._long_polls.end_waits()\n", ""),
+        "vivero/node/http_server.py",
+        ("        long_polls.end_waits()\n", ""),
     ),
     mutant(
         "a caller may name every tenant",

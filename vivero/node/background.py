@@ -17,6 +17,9 @@ from vivero.engine.tracing.tracer import Tracer
 from vivero.node import job_modules
 from vivero.node.chores import Chores, no_connections, registries
 from vivero.node.connections import Connections
+from vivero.node.node_events import NodeEvents
+from vivero.storage.background.job_executions import JOBS_CHANNEL
+from vivero.storage.cluster.clock import CLOCK_CHANNEL
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.plans import CHORES
 from vivero.storage.postgres.pool import Pool
@@ -95,16 +98,13 @@ class BackgroundJobs:
             self.dispatcher.close()
             self._pool.abort()
 
-    def look(self) -> None:
-        """Executions were added or changed, or the clock changed."""
-        self._chores.look()
-        if self.dispatcher is not None:
-            self.dispatcher.look()
-
-    def committed(self, partition: int) -> None:
-        """A partition has new events."""
-        if self.dispatcher is not None:
-            self.dispatcher.committed(partition)
+    def hears(self, events: NodeEvents) -> None:
+        """Look when executions were added or changed, or the clock changed, and when a partition has new events."""
+        self._chores.hears(events)
+        if (dispatcher := self.dispatcher) is not None:
+            for channel in (JOBS_CHANNEL, CLOCK_CHANNEL):
+                events.changed(channel, dispatcher.look)
+            events.progress.append(dispatcher.committed)
 
     def close(self) -> None:
         """Close the idle connections, when the program ends."""

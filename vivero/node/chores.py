@@ -15,6 +15,9 @@ from vivero.engine.retention import chores
 from vivero.engine.retention.chores import ChoreSettings
 from vivero.engine.supervision.children import Child
 from vivero.node.connections import Connections
+from vivero.node.node_events import NodeEvents
+from vivero.storage.background.job_executions import JOBS_CHANNEL
+from vivero.storage.cluster.clock import CLOCK_CHANNEL
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.plans import CHORES
 from vivero.storage.postgres.pool import Pool
@@ -66,9 +69,10 @@ class Chores:
         self._dispatcher.close()
         self._pool.abort()
 
-    def look(self) -> None:
-        """Executions were changed by hand."""
-        self._dispatcher.look()
+    def hears(self, events: NodeEvents) -> None:
+        """Look when executions were changed by hand, or the clock changed."""
+        for channel in (JOBS_CHANNEL, CLOCK_CHANNEL):
+            events.changed(channel, self._dispatcher.look)
 
     def close(self) -> None:
         """Close the idle connections, when the program ends."""

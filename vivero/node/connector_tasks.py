@@ -15,9 +15,13 @@ from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.children import Child
 from vivero.engine.tracing.tracer import Tracer
 from vivero.node.connections import Connections
+from vivero.node.node_events import NodeEvents
+from vivero.storage.background.job_executions import JOBS_CHANNEL
+from vivero.storage.cluster.clock import CLOCK_CHANNEL
 from vivero.storage.postgres.plans import ONCE
 from vivero.storage.postgres.pool import Pool
 from vivero.storage.postgres.startup_problems import StartupProblem
+from vivero.storage.state.save import DEFINITIONS_CHANNEL
 
 NAME = "connectors"
 
@@ -72,25 +76,19 @@ class ConnectorTasks:
                 tracer=tracer,
             )
 
-    def deployed(self) -> None:
-        """A process was deployed or deleted."""
-        if self.webhooks is not None:
-            self.webhooks.registry.outdated()
-
     def children(self) -> Iterator[Child]:
         """The dispatcher's child, if there is one."""
         if (dispatcher := self.dispatcher) is not None:
             yield Child(NAME, dispatcher.run, dispatcher.close, dispatcher.drain)
 
-    def available(self, type: str, tenant: str) -> None:
-        """A job became available."""
-        if self.dispatcher is not None:
-            self.dispatcher.available(type, tenant)
-
-    def look(self) -> None:
-        """The clock was changed, or notifications may be lost."""
-        if self.dispatcher is not None:
-            self.dispatcher.look()
+    def hears(self, events: NodeEvents) -> None:
+        """Read the webhooks again after a deployment, and look when jobs may be available."""
+        if self.webhooks is not None:
+            events.changed(DEFINITIONS_CHANNEL, self.webhooks.registry.outdated)
+        if (dispatcher := self.dispatcher) is not None:
+            events.jobs.append(lambda type_, tenant, _count: dispatcher.available(type_, tenant))
+            for channel in (JOBS_CHANNEL, CLOCK_CHANNEL):
+                events.changed(channel, dispatcher.look)
 
 
 def _secrets(config: Config) -> Mapping[str, str]:

@@ -28,12 +28,14 @@ from vivero.engine.supervision.children import Child, task_name
 from vivero.engine.timers.task import Timers
 from vivero.engine.tracing.tracer import Tracer
 from vivero.node.connections import Connections
-from vivero.node.node_events import NodeEvents, announce_append
+from vivero.node.node_events import APPENDED, INBOX, NodeEvents
+from vivero.storage.cluster.clock import CLOCK_CHANNEL
 from vivero.storage.cluster.nodes import NODES_CHANNEL, Registration
-from vivero.storage.postgres.announcer import Announcer
 from vivero.storage.postgres.plans import BY_INDEX, CHORES
 from vivero.storage.postgres.pool import Pool
 from vivero.storage.schema.migrate import SCHEMA_VERSION
+from vivero.storage.state.save import DEFINITIONS_CHANNEL
+from vivero.storage.work.batch_operations import BATCHES_CHANNEL
 
 log = structlog.get_logger(__name__)
 
@@ -50,15 +52,14 @@ class EngineTasks:
         connections: Connections,
         node: str,
         definitions: DefinitionCache,
-        announcer: Announcer,
-        events: Callable[[], NodeEvents],
+        events: NodeEvents,
         add: Callable[..., None],
         elsewhere: Callable[[PendingCommand], bool] | None = None,
         tracer: Tracer | None = None,
         reads: Pool | None = None,
         work: WorkChannel | None = None,
     ) -> None:
-        """`events()` is called when a partition is opened. `add(*children)` runs the tasks of a new partition.
+        """`add(*children)` runs the tasks of a new partition.
         `elsewhere(pending)` may let a sibling process append a command. `reads`: for the archive.
         `work`: the channel of the appender."""
         self._config, self._connections, self._node = config, connections, node
@@ -73,7 +74,7 @@ class EngineTasks:
         self.appender = Appender(
             connections.dedicated("appender"),
             config.appender,
-            appended=partial(announce_append, self.handovers, announcer),
+            appended=self._appended,
             handed=self.handovers.take,
             consumed=self.handovers.consumed,
             owned=self.handovers.led,
@@ -100,7 +101,7 @@ class EngineTasks:
             _registration(config, node),
             self.handovers,
             config.cluster,
-            lambda: announcer.announce(NODES_CHANNEL, node, 1),
+            lambda: events.announce(NODES_CHANNEL, node, 1),
             lambda partition: add(*self._open(partition)),
             lambda: self.warm_up.done,
             _change_log_levels,
@@ -117,6 +118,49 @@ class EngineTasks:
                 yield from self._open(partition)
             yield Child("warm-up", self.warm_up.run)
             yield Child("batch-operations", self.batch_operations.run, self.batch_operations.close)
+
+    def hears(self, events: NodeEvents) -> None:
+        """Subscribe to what concerns partitions and their logs."""
+        events.leading += [self.appender.processed, self._processed]
+        events.terms.append(self._term_began)
+        events.timers.append(lambda partition, changes: self.timers[partition].changed(changes))
+        events.inboxes.append(self._inbox_filled)
+        events.announced(APPENDED, lambda key, _position: self.handovers.wake(int(key)))
+        events.announced(INBOX, lambda key, _count: self._note_inbox(int(key)))
+        events.changed(DEFINITIONS_CHANNEL, self.warm_up.deployed)
+        events.changed(CLOCK_CHANNEL, self._clock_changed)
+        events.changed(BATCHES_CHANNEL, self.batch_operations.look)
+        events.changed(NODES_CHANNEL, self.cluster.look_soon)
+        events.reconnected.append(self.handovers.wake_all)
+
+    def _appended(self, partition: int, position: int) -> None:
+        """Tell the consumer of a partition that its log has new rows, on this node or on another."""
+        if self.handovers.leads(partition):
+            self.handovers.wake(partition)
+        else:
+            self._events.announce(APPENDED, partition, position)
+
+    def _processed(self, partition: int, watermark: int) -> None:
+        self.timers[partition].committed(watermark)
+
+    def _inbox_filled(self, partition: int) -> None:
+        if not self._note_inbox(partition):
+            self._events.announce(INBOX, partition, 1)
+
+    def _note_inbox(self, partition: int) -> bool:
+        """Let the appender move an inbox to its log. False if this node does not lead the partition."""
+        if leads := self.handovers.leads(partition):
+            self.appender.inbox_filled(partition)
+        return leads
+
+    def _term_began(self, partition: int, epoch: int) -> None:
+        self.timers[partition].term(epoch)
+        if partition == BATCH_OPERATIONS_PARTITION:
+            self.batch_operations.term(epoch)
+
+    def _clock_changed(self) -> None:
+        for timers in self.timers.values():
+            timers.clock_changed()
 
     def _open(self, partition: int) -> Iterator[Child]:
         """Make the tasks of a partition."""
@@ -140,7 +184,7 @@ class EngineTasks:
             self._connections.primary.connect,
             self._node,
             self._definitions,
-            self._events(),
+            self._events,
             self._config.consumer,
             partition,
             self._config.timers.rules,

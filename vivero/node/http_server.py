@@ -25,6 +25,11 @@ from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.children import Child
 from vivero.metrics.late import Late
 from vivero.node.connections import Pools
+from vivero.node.node_events import NodeEvents
+from vivero.storage.access.identities import CHANNEL as IDENTITIES_CHANNEL
+from vivero.storage.access.identities import SESSIONS_ENDED
+from vivero.storage.cluster.clock import CLOCK_CHANNEL
+from vivero.storage.cluster.routes import ROUTES_CHANNEL
 from vivero.storage.postgres.pool import Pool
 from vivero.web.console.console_files import ConsoleFiles, find_console
 from vivero.web.live import Hub
@@ -52,6 +57,16 @@ class HttpServer:
         access = _access(config, pools.reads)
         self.access: Authenticator | None = access[0]
         self._keys: Keys | None = access[1]
+
+    def hears(self, events: NodeEvents) -> None:
+        """Subscribe to what ends waits, and to what requests choose by."""
+        events.lease = self.long_polls.piggybacked
+        events.jobs.append(self.long_polls.available)
+        events.progress += [self.routing.loads.processed, self.hub.processed]
+        events.changed(CLOCK_CHANNEL, self.long_polls.wake_all)
+        events.changed(ROUTES_CHANNEL, self.routing.outdated)
+        if self.access is not None:
+            events.notified(IDENTITIES_CHANNEL, partial(identities_changed, self.access, self.long_polls))
 
     def child(self, endpoint: Endpoint, services: Callable[[], Services]) -> Child:
         """The server as a child. Each of its restarts builds new services."""
@@ -104,6 +119,15 @@ class HttpServer:
             sign_in = SignIn(self.access, self._pools.reads, config.auth, flow)
         pages = application.build(application.WebParts(config.api, self.hub, files, sign_in))
         return identified(pages, RequestIds())
+
+
+def identities_changed(access: Authenticator, long_polls: LongPolls, payload: str) -> None:
+    """Long polls end with a change of rights only: people sign out all day."""
+    if payload == SESSIONS_ENDED:
+        access.forget_sessions()
+    else:
+        access.forget()
+        long_polls.end_waits()
 
 
 def _when_asked(make: Callable[[], App]) -> App:

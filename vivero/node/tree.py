@@ -47,11 +47,10 @@ from vivero.node.connector_tasks import ConnectorTasks
 from vivero.node.engine_tasks import EngineTasks
 from vivero.node.http_server import HttpServer
 from vivero.node.metrics import NodeMetrics
-from vivero.node.node_events import CHANNELS, NodeEvents
+from vivero.node.notifications import Notifications
+from vivero.node.outcome_waits import OutcomeWaits
 from vivero.node.stopping import stop_in_order
 from vivero.storage.log import attempts
-from vivero.storage.postgres.announcer import Announcer
-from vivero.storage.postgres.notification_listener import NotificationListener
 from vivero.storage.postgres.plans import ONCE
 from vivero.storage.postgres.primary import Primary
 from vivero.tracing.node import NodeTracing
@@ -91,26 +90,24 @@ def build(
     completions = Completions(connections.dedicated("completions", **ONCE))
     compute = ComputePool(config.compute, config.processes)
     definitions = DefinitionCache(pools.reads.connection, config.definitions, model_reader(compute, limits))
-    announcer = Announcer(connections.by_deadline("announcer"), needed=lambda: not listener.alone)
+    notifications = Notifications(config, connections)
+    events = notifications.events
     siblings = None
     if siblings_directory is not None:
         siblings = Siblings(siblings_directory, node, completions, lambda: engine.appender, lambda: engine.cluster.view)
     engine = EngineTasks(
-        config, connections, node, definitions, announcer, lambda: events, lambda *new: supervisor.add(*new),
+        config, connections, node, definitions, events, lambda *new: supervisor.add(*new),
         None if siblings is None else siblings.take, tracing.tracer, pools.reads,
         work=trio.open_memory_channel[PendingCommand](config.appender.work_channel),  # requests → appender
     )  # fmt: skip
     http = HttpServer(config, pools, engine.handovers)
     jobs = BackgroundJobs(config, connections.primary, node, tracing.tracer)
     connectors = ConnectorTasks(config, connections, pools.reads, engine.appender, definitions, tracing.tracer)
-    events = NodeEvents(
-        completions, http.long_polls, announcer, engine.handovers, engine.appender, engine.timers,
-        engine.cluster.look_soon, engine.warm_up, http.hub, http.access, http.routing, jobs, connectors,
-        engine.batch_operations,
-    )  # fmt: skip
+    waits = OutcomeWaits(config, completions)
+    for part in (waits, http, engine, jobs, connectors):
+        part.hears(events)
     probe = LoopProbe()
     metrics = NodeMetrics(config, connections, node, lambda: engine.cluster.view, lambda: parts)
-    listener = NotificationListener(connections.by_deadline("listener"), CHANNELS, events.heard, events.connected)
 
     def services() -> Services:
         return api_services(
@@ -124,12 +121,8 @@ def build(
         yield from engine.children()
         yield from jobs.children()
         yield from connectors.children()
-        if config.has_role(Role.API):
-            yield Child("completions", completions.run, completions.close)
-        if config.has_role(Role.API, Role.ENGINE, Role.WEB) or config.works_connectors:
-            yield Child("listener", listener.run, listener.abort)
-        if config.has_role(Role.API, Role.ENGINE) or config.works_connectors:
-            yield Child("announcer", announcer.run, announcer.abort)
+        yield from waits.children()
+        yield from notifications.children()
         if siblings is not None and config.has_role(Role.API, Role.ENGINE):
             yield Child("siblings", siblings.run)
         yield Child("compute", compute.run)

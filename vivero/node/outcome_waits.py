@@ -1,0 +1,31 @@
+"""The requests of a node that wait for outcomes, and what they hear of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from vivero.config.roles import Role
+from vivero.config.sections import Config
+from vivero.engine.outcomes.completions import Completions
+from vivero.engine.supervision.children import Child
+from vivero.node.node_events import PROCESSED, NodeEvents
+
+
+class OutcomeWaits:
+    """The task that sends outcomes to requests, on nodes with the role `api`."""
+
+    def __init__(self, config: Config, completions: Completions) -> None:
+        self._config, self._completions = config, completions
+
+    def hears(self, events: NodeEvents) -> None:
+        """Subscribe to commits here, and to positions of other nodes, whose outcomes are in the event log."""
+        completions = self._completions
+        events.outcomes.append(completions.committed)
+        events.terms.append(lambda _partition, _epoch: completions.term_began())
+        events.announced(PROCESSED, lambda key, position: completions.processed(int(key), position))
+        events.reconnected.append(completions.sweep_soon)
+
+    def children(self) -> Iterator[Child]:
+        """The task, with the role `api`."""
+        if self._config.has_role(Role.API):
+            yield Child("completions", self._completions.run, self._completions.close)
