@@ -67,7 +67,6 @@ class Appender:
         handed: Callable[[int, AppendedSegment], bool] = _not_taken,
         consumed: Callable[[int], Consumed | None] = _nobody,
         owned: Callable[[], Collection[int]] = tuple,
-        elsewhere: Callable[[PendingCommand], bool] | None = None,
         tracer: Tracer | None = None,
         work: WorkChannel | None = None,
     ) -> None:
@@ -75,15 +74,15 @@ class Appender:
 
         `handed(partition, segment)` may take over what was appended, so that nobody reads it back. `appended` is not
         called for it then. `consumed(partition)` tells how far its live owner is; None without one. `owned()` names the
-        partitions that this node leads. The appender moves their inboxes to their logs. `elsewhere(pending)` may let a
-        sibling process append a command of running work. `work`: both ends of the channel of running work. Without it,
-        one of `settings.work_channel` places is opened.
+        partitions that this node leads. The appender moves their inboxes to their logs. `work`: both ends of the
+        channel of running work. Without it, one of `settings.work_channel` places is opened.
         """
         self.stats = AppenderStats()
         self._connect = connect
         self._settings = settings = settings or AppenderSettings()
         self._appended, self._handed, self._consumed, self._owned = appended, handed, consumed, owned
-        self._elsewhere = elsewhere
+        self.elsewhere: Callable[[PendingCommand], bool] | None = None
+        """`elsewhere(pending)` may let a sibling process append a command of running work."""
         self._tracer = tracer
         self._send_work, self._work = work or trio.open_memory_channel[PendingCommand](settings.work_channel)
         self._new: dict[int, NewCommands] = {}
@@ -268,7 +267,7 @@ class Appender:
 
     def _queue(self, pending: PendingCommand) -> None:
         """Queue a command, here or at a sibling process."""
-        if self._elsewhere is not None and not pending.new and self._out_since is None and self._elsewhere(pending):
+        if self.elsewhere is not None and not pending.new and self._out_since is None and self.elsewhere(pending):
             pending.queued = True
         else:
             self._queue_here(pending)

@@ -40,7 +40,7 @@ class Siblings:
         directory: Path,
         node: str,
         completions: Completions,
-        appender: Callable[[], Appender],
+        appender: Appender,
         view: Callable[[], View],
     ) -> None:
         """`directory` has the sockets of all siblings. `view()` is what this node saw last of the cluster."""
@@ -97,7 +97,7 @@ class Siblings:
             _remove(path)
 
     async def _receive(self, stream: trio.SocketStream) -> None:
-        await Reception(stream, self._appender(), self._completions).run()
+        await Reception(stream, self._appender, self._completions).run()
 
     async def _connect(self, leader: str) -> None:
         """Send commands to a leader until it is gone."""
@@ -111,7 +111,7 @@ class Siblings:
             self._connecting.discard(leader)
 
     async def _serve_link(self, leader: str, stream: trio.SocketStream) -> None:
-        link = Link(stream, self._completions, self._appender().append_here)
+        link = Link(stream, self._completions, self._appender.append_here)
         self._links[leader] = link
         try:
             async with stream:

@@ -31,7 +31,8 @@ class Engine:
 
     def __init__(self) -> None:
         self.taken = []
-        self.appender = Appender(nowhere, elsewhere=self._take)
+        self.appender = Appender(nowhere)
+        self.appender.elsewhere = self._take
         self.completions = Completions(nowhere)
         self.deadlines = Deadlines()
         self.replies = ReplyPool()

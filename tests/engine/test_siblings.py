@@ -300,7 +300,7 @@ class Process:
         self.view = View((), tuple(Partition(number, name, False) for number, name in enumerate(leaders, 1)))
         self.appender, self.completions = LeadersAppender(), Completions(nowhere)
         appender: Any = self.appender
-        self.siblings = Siblings(directory, node, self.completions, lambda: appender, lambda: self.view)
+        self.siblings = Siblings(directory, node, self.completions, appender, lambda: self.view)
 
     async def run(self):
         await self.siblings.run(Beat(SupervisionSettings()))
@@ -370,7 +370,8 @@ async def test_a_command_that_a_sibling_has_is_in_doubt_at_its_deadline(autojump
         pending.sent = True
         return True
 
-    appender = Appender(nowhere, elsewhere=elsewhere)
+    appender = Appender(nowhere)
+    appender.elsewhere = elsewhere
     with pytest.raises(InDoubt):
         await appender.append(Append(CompleteJob(key=9), "t", partition=2), deadline_s=1.0)
 
@@ -379,7 +380,8 @@ async def test_new_work_is_never_sent_to_a_sibling(autojump_clock):
     def elsewhere(_pending):
         raise AssertionError("asked")
 
-    appender = Appender(nowhere, elsewhere=elsewhere)
+    appender = Appender(nowhere)
+    appender.elsewhere = elsewhere
     with pytest.raises(Overloaded):
         await appender.append(Append(CreateInstance(process_id="p"), "t"), deadline_s=1.0)
 

@@ -20,7 +20,7 @@ from vivero.engine.supervision.supervisor import Supervisor
 from vivero.engine.timers.task import Timers
 from vivero.metrics.database_figures import DatabaseFigures
 from vivero.node.connections import Pools
-from vivero.tracing.node import NodeTracing
+from vivero.node.tracing import NodeTracing
 from vivero.web.live import Hub
 
 

@@ -15,9 +15,9 @@ from vivero.engine.jobs.traces import JobSpans
 from vivero.engine.supervision.children import Child
 from vivero.engine.tracing.tracer import Tracer
 from vivero.node import job_modules
-from vivero.node.chores import Chores, no_connections, registries
-from vivero.node.connections import Connections
+from vivero.node.chores import no_connections, registries
 from vivero.node.node_events import NodeEvents
+from vivero.node.part import Part
 from vivero.storage.background.job_executions import JOBS_CHANNEL
 from vivero.storage.cluster.clock import CLOCK_CHANNEL
 from vivero.storage.postgres.driver import Connection
@@ -50,7 +50,7 @@ def _registry(config: Config, connections: Callable[[], Lent], tracer: Tracer | 
     return JobRegistry.of((*registry.definitions.values(), Outbox(config.outbox, connections, tracer).definition()))
 
 
-class BackgroundJobs:
+class BackgroundJobs(Part):
     """The dispatcher, and the pool for the transactions of its runs. Without jobs there is neither.
 
     The program's own chores have a dispatcher of their own.
@@ -61,7 +61,6 @@ class BackgroundJobs:
 
     def __init__(self, config: Config, primary: Primary, node: str, tracer: Tracer | None = None) -> None:
         self.registry = _registry(config, lambda: self._lent, tracer)
-        self._chores = Chores(config, Connections(primary), node)
         self._pool: Pool | None = None
         self.dispatcher: JobDispatcher | None = None
         if self.registry.definitions and config.has_role(Role.JOBS):
@@ -81,8 +80,7 @@ class BackgroundJobs:
         return lambda: primary.connect("vivero:jobs", CHORES)
 
     def children(self) -> Iterator[Child]:
-        """The dispatchers that the node has."""
-        yield from self._chores.children()
+        """The dispatcher, if the node has jobs."""
         if (dispatcher := self.dispatcher) is not None:
             yield Child(NAME, dispatcher.run, self._shut, dispatcher.drain)
 
@@ -100,14 +98,12 @@ class BackgroundJobs:
 
     def hears(self, events: NodeEvents) -> None:
         """Look when executions were added or changed, or the clock changed, and when a partition has new events."""
-        self._chores.hears(events)
         if (dispatcher := self.dispatcher) is not None:
             for channel in (JOBS_CHANNEL, CLOCK_CHANNEL):
                 events.changed(channel, dispatcher.look)
             events.progress.append(dispatcher.committed)
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Close the idle connections, when the program ends."""
-        self._chores.close()
         if self._pool is not None:
             self._pool.close()

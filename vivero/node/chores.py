@@ -16,6 +16,7 @@ from vivero.engine.retention.chores import ChoreSettings
 from vivero.engine.supervision.children import Child
 from vivero.node.connections import Connections
 from vivero.node.node_events import NodeEvents
+from vivero.node.part import Part
 from vivero.storage.background.job_executions import JOBS_CHANNEL
 from vivero.storage.cluster.clock import CLOCK_CHANNEL
 from vivero.storage.postgres.driver import Connection
@@ -43,7 +44,7 @@ def registries(config: Config, connections: execution.Connections) -> dict[Role,
     }
 
 
-class Chores:
+class Chores(Part):
     """The dispatcher of the chores, with its pool. A node without the roles `engine` and `jobs` has none."""
 
     def __init__(self, config: Config, connections: Connections, node: str) -> None:
@@ -74,7 +75,7 @@ class Chores:
         for channel in (JOBS_CHANNEL, CLOCK_CHANNEL):
             events.changed(channel, self._dispatcher.look)
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Close the idle connections, when the program ends."""
         self._pool.close()
 

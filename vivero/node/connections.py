@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from vivero.config.sections import Config
 from vivero.engine.counters.buckets import Buckets
+from vivero.node.part import Part
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.plans import BY_INDEX, ONCE
 from vivero.storage.postgres.pool import Pool, PoolStats
@@ -32,7 +33,7 @@ class Connections:
 
 
 @dataclass(frozen=True, slots=True)
-class Pools:
+class Pools(Part):
     """A pool for each kind of work: reads, job leases, reads of large jobs.
 
     `readers` has the connections of the second role, which row-level security holds; None without multi-tenancy.
@@ -60,7 +61,7 @@ class Pools:
         for pool in self._all():
             pool.abort()
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Close the idle connections, when the program ends."""
         for pool in self._all():
             pool.close()

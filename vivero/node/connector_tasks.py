@@ -16,6 +16,7 @@ from vivero.engine.supervision.children import Child
 from vivero.engine.tracing.tracer import Tracer
 from vivero.node.connections import Connections
 from vivero.node.node_events import NodeEvents
+from vivero.node.part import Part
 from vivero.storage.background.job_executions import JOBS_CHANNEL
 from vivero.storage.cluster.clock import CLOCK_CHANNEL
 from vivero.storage.postgres.plans import ONCE
@@ -40,7 +41,7 @@ class Dispatcher(Protocol):
     def look(self) -> None: ...
 
 
-class ConnectorTasks:
+class ConnectorTasks(Part):
     """The dispatcher of jobs, on nodes with the role `jobs`, and the webhooks. Neither if connectors are disabled.
 
     Raises:

@@ -12,7 +12,6 @@ from vivero.api.access.creators import PresentRights
 from vivero.api.admission.redirects import ALL_ADDRESSES
 from vivero.config.roles import Role
 from vivero.config.sections import Config
-from vivero.engine.appender.calls import PendingCommand
 from vivero.engine.appender.task import Appender, WorkChannel
 from vivero.engine.batch_operations.settings import BATCH_OPERATIONS_PARTITION
 from vivero.engine.batch_operations.task import BatchOperations
@@ -29,8 +28,9 @@ from vivero.engine.timers.task import Timers
 from vivero.engine.tracing.tracer import Tracer
 from vivero.node.connections import Connections
 from vivero.node.node_events import APPENDED, INBOX, NodeEvents
+from vivero.node.part import Part
 from vivero.storage.cluster.clock import CLOCK_CHANNEL
-from vivero.storage.cluster.nodes import NODES_CHANNEL, Registration
+from vivero.storage.cluster.nodes import NODES_CHANNEL, Registration, View
 from vivero.storage.postgres.plans import BY_INDEX, CHORES
 from vivero.storage.postgres.pool import Pool
 from vivero.storage.schema.migrate import SCHEMA_VERSION
@@ -40,7 +40,7 @@ from vivero.storage.work.batch_operations import BATCHES_CHANNEL
 log = structlog.get_logger(__name__)
 
 
-class EngineTasks:
+class EngineTasks(Part):
     """Connects the tasks. A failure of one restarts no other.
 
     Consumers and timers exist by partition. A new partition gets them while the program runs.
@@ -54,14 +54,12 @@ class EngineTasks:
         definitions: DefinitionCache,
         events: NodeEvents,
         add: Callable[..., None],
-        elsewhere: Callable[[PendingCommand], bool] | None = None,
         tracer: Tracer | None = None,
         reads: Pool | None = None,
         work: WorkChannel | None = None,
     ) -> None:
         """`add(*children)` runs the tasks of a new partition.
-        `elsewhere(pending)` may let a sibling process append a command. `reads`: for the archive.
-        `work`: the channel of the appender."""
+        `reads`: for the archive. `work`: the channel of the appender."""
         self._config, self._connections, self._node = config, connections, node
         self._definitions, self._events, self._tracer = definitions, events, tracer
         store = open_store(config.retention)
@@ -69,8 +67,8 @@ class EngineTasks:
         self.consumers: dict[int, Consumer] = {}
         self.jobs = CountsByType()
         self.timers: dict[int, Timers] = {}
-        self.handovers = Handovers(changed=lambda: self.cluster.changed())
-        self.warm_up = WarmUp(definitions, lambda: self.cluster.changed())
+        self.handovers = Handovers(changed=self._cluster_changed)
+        self.warm_up = WarmUp(definitions, self._cluster_changed)
         self.appender = Appender(
             connections.dedicated("appender"),
             config.appender,
@@ -78,7 +76,6 @@ class EngineTasks:
             handed=self.handovers.take,
             consumed=self.handovers.consumed,
             owned=self.handovers.led,
-            elsewhere=elsewhere,
             tracer=tracer,
             work=work,
         )
@@ -106,6 +103,13 @@ class EngineTasks:
             lambda: self.warm_up.done,
             _change_log_levels,
         )
+
+    def view(self) -> View:
+        """What this node saw last of the cluster."""
+        return self.cluster.view
+
+    def _cluster_changed(self) -> None:
+        self.cluster.changed()
 
     def children(self) -> Iterator[Child]:
         """The children of this node's roles."""

@@ -2,30 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from typing import Any
 
 import structlog
 import trio
 
 from vivero.api import app
 from vivero.api.access.authentication import Authenticator
+from vivero.api.access.rates import rates
 from vivero.api.access.verified import Keys
 from vivero.api.activation.job_turns import JobTurns
 from vivero.api.activation.long_polls import LongPolls
 from vivero.api.admission.command_routing import CommandRouting
+from vivero.api.admission.redirects import Redirects
+from vivero.api.admission.waits import Waits
+from vivero.api.http.memory_budget import MemoryBudget
 from vivero.api.http.request_ids import RequestIds, identified
 from vivero.api.services import Services
 from vivero.api.serving import server, status_only
 from vivero.api.serving.server import Endpoint
 from vivero.config.roles import Role
 from vivero.config.sections import Config
-from vivero.engine.cluster.handovers import Handovers
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.children import Child
+from vivero.engine.supervision.supervisor import Supervisor
+from vivero.engine.tracing.tracer import Tracer
 from vivero.metrics.late import Late
 from vivero.node.connections import Pools
+from vivero.node.connector_tasks import ConnectorTasks
+from vivero.node.engine_tasks import EngineTasks
+from vivero.node.figures import figures
+from vivero.node.metrics import NodeMetrics
+from vivero.node.models import Models
 from vivero.node.node_events import NodeEvents
+from vivero.node.outcome_waits import OutcomeWaits
+from vivero.node.part import Part
 from vivero.storage.access.identities import CHANNEL as IDENTITIES_CHANNEL
 from vivero.storage.access.identities import SESSIONS_ENDED
 from vivero.storage.cluster.clock import CLOCK_CHANNEL
@@ -42,16 +55,33 @@ POLLERS = 10
 place to another address has left its poller a moment later."""
 
 
-class HttpServer:
+class HttpServer(Part):
     """The server's state for the whole life of the program: long polls, streams, the memory of callers."""
 
-    def __init__(self, config: Config, pools: Pools, handovers: Handovers) -> None:
-        self._config, self._pools = config, pools
-        self.max_waiting = min(config.api.max_waiting, config.http.max_connections * 3 // 4)
-        self.routing = CommandRouting(led=handovers.led)
-        turns = JobTurns(lambda: self.routing.routes.all, handovers.led)
+    def __init__(
+        self,
+        config: Config,
+        node: str,
+        endpoint: Endpoint,
+        *,
+        pools: Pools,
+        models: Models,
+        outcomes: OutcomeWaits,
+        engine: EngineTasks,
+        connectors: ConnectorTasks,
+        events: NodeEvents,
+        supervisor: Supervisor,
+        metrics: NodeMetrics,
+        tracer: Tracer | None,
+    ) -> None:
+        self._config, self._node, self._endpoint, self._pools = config, node, endpoint, pools
+        self._models, self._outcomes, self._engine, self._connectors = models, outcomes, engine, connectors
+        self._events, self._supervisor, self._metrics, self._tracer = events, supervisor, metrics, tracer
+        self._max_waiting = min(config.api.max_waiting, config.http.max_connections * 3 // 4)
+        self.routing = CommandRouting(led=engine.handovers.led)
+        turns = JobTurns(lambda: self.routing.routes.all, engine.handovers.led)
         self.long_polls = LongPolls(
-            POLLERS * self.max_waiting, config.api.slow_poll_s, config.api.activations_bytes, turns
+            POLLERS * self._max_waiting, config.api.slow_poll_s, config.api.activations_bytes, turns
         )
         self.hub = Hub(min(config.web.max_streams, config.http.max_connections // 4), config.web.max_streams_per_client)
         access = _access(config, pools.reads)
@@ -68,9 +98,9 @@ class HttpServer:
         if self.access is not None:
             events.notified(IDENTITIES_CHANNEL, partial(identities_changed, self.access, self.long_polls))
 
-    def child(self, endpoint: Endpoint, services: Callable[[], Services]) -> Child:
-        """The server as a child. Each of its restarts builds new services."""
-        drain, serve_http = trio.Event(), server.serve
+    def children(self) -> Iterator[Child]:
+        """The server. Each of its restarts builds new services."""
+        endpoint, drain, serve_http = self._endpoint, trio.Event(), server.serve
         if endpoint.certificate is not None:
             from vivero.api.tls import server as tls_server  # hypercorn: a twentieth of a start
 
@@ -79,7 +109,7 @@ class HttpServer:
         async def serve(beat: Beat) -> None:
             if self._config.has_role(Role.API):
                 await self._pools.open()
-            built = services()
+            built = self._services()
             served = self._served(built)
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(built.deadlines.run)
@@ -94,7 +124,47 @@ class HttpServer:
             self.long_polls.close()
             self.hub.close()
 
-        return Child("api", serve, self._pools.abort, finish)
+        yield Child("api", serve, self._pools.abort, finish)
+
+    def _services(self) -> Services:
+        """The services of one life of the server."""
+        config, pools, engine, models = self._config, self._pools, self._engine, self._models
+        return Services(
+            appender=engine.appender,
+            completions=self._outcomes.completions,
+            definitions=models.definitions,
+            pool=pools.reads,
+            leasing=pools.leasing,
+            large_jobs=pools.large_jobs,
+            long_polls=self.long_polls,
+            status=self._supervisor,
+            settings=config.api,
+            chaos=self._supervisor.chaos if config.chaos else None,
+            clock_changed=self._events.clock_changed if config.control_clock else None,
+            node=self._node,
+            limits=models.limits,
+            waits=Waits(self._max_waiting),
+            pages=MemoryBudget(max(config.api.pages_bytes, config.api.max_page_bytes)),
+            figures=self._figures,
+            metrics=self._metrics.shown_by_api,
+            requests=self._metrics.requests,
+            tracer=self._tracer,
+            routing=self.routing,
+            redirects=Redirects(self._node, engine.view) if config.api.redirect_to_leader else None,
+            access=self.access,
+            check_password=None if self.access is None else self.access.check_password,
+            readers=pools.readers,
+            rates=rates(config.api),
+            multi_tenancy=config.tenants.enabled,
+            webhooks=self._connectors.webhooks,
+            audit=config.audit,
+            archive=engine.archive,
+            archive_deletions=config.retention.archive_deletions,
+            compute=models.compute,
+        )
+
+    def _figures(self) -> Mapping[str, Any]:
+        return figures(self._supervisor, self._engine.consumers, self._models.definitions, trio.current_time())
 
     def _served(self, services: Services) -> app.App:
         """The REST API, or the status only without the role `api`; and the pages with the role `web`."""

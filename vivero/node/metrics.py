@@ -12,6 +12,7 @@ from vivero.metrics.database_figures import DatabaseFigures
 from vivero.metrics.late_exposition import late_exposition
 from vivero.metrics.parts import Parts
 from vivero.node.connections import Connections
+from vivero.node.part import Part
 from vivero.storage.cluster.nodes import Node, View
 from vivero.storage.postgres.plans import BY_INDEX
 
@@ -29,14 +30,13 @@ def _number(node: Node) -> int:
     return node.number
 
 
-class NodeMetrics:
+class NodeMetrics(Part):
     """Counters for metrics alone, and their tasks. OpenTelemetry is imported only when somebody asks for metrics."""
 
-    def __init__(
-        self, config: Config, connections: Connections, node: str, view: Callable[[], View], parts: Callable[[], Parts]
-    ) -> None:
-        """`view()` is what this node knows of the cluster. `parts()` is called for each answer."""
+    def __init__(self, config: Config, connections: Connections, node: str, view: Callable[[], View]) -> None:
+        """`view()` is what this node knows of the cluster. `parts` are set when all of them exist."""
         self._config = config
+        self.parts: Parts | None = None
         self.requests = RequestFigures()
         self.database = DatabaseFigures(
             connections.dedicated("figures", statement_timeout=READ_TIMEOUT, **BY_INDEX),
@@ -46,13 +46,17 @@ class NodeMetrics:
         self.shown: Callable[[], Awaitable[Metrics]] | None = None
         """The metrics as text; None: they are off."""
         if config.metrics.enabled:
-            self._exposition = late_exposition(parts, node, config.api.version)
+            self._exposition = late_exposition(self._parts, node, config.api.version)
             self.shown = self._text
 
     @property
     def shown_by_api(self) -> Callable[[], Awaitable[Metrics]] | None:
         """The metrics for the API; None: they are off, or have a port of their own."""
         return self.shown if self._config.metrics.port is None else None
+
+    def _parts(self) -> Parts:
+        assert self.parts is not None, "the node is built"
+        return self.parts
 
     async def _text(self) -> Metrics:
         return await (await self._exposition.get()).text()

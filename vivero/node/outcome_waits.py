@@ -8,18 +8,22 @@ from vivero.config.roles import Role
 from vivero.config.sections import Config
 from vivero.engine.outcomes.completions import Completions
 from vivero.engine.supervision.children import Child
+from vivero.node.connections import Connections
 from vivero.node.node_events import PROCESSED, NodeEvents
+from vivero.node.part import Part
+from vivero.storage.postgres.plans import ONCE
 
 
-class OutcomeWaits:
+class OutcomeWaits(Part):
     """The task that sends outcomes to requests, on nodes with the role `api`."""
 
-    def __init__(self, config: Config, completions: Completions) -> None:
-        self._config, self._completions = config, completions
+    def __init__(self, config: Config, connections: Connections) -> None:
+        self._config = config
+        self.completions = Completions(connections.dedicated("completions", **ONCE))
 
     def hears(self, events: NodeEvents) -> None:
         """Subscribe to commits here, and to positions of other nodes, whose outcomes are in the event log."""
-        completions = self._completions
+        completions = self.completions
         events.outcomes.append(completions.committed)
         events.terms.append(lambda _partition, _epoch: completions.term_began())
         events.announced(PROCESSED, lambda key, position: completions.processed(int(key), position))
@@ -28,4 +32,4 @@ class OutcomeWaits:
     def children(self) -> Iterator[Child]:
         """The task, with the role `api`."""
         if self._config.has_role(Role.API):
-            yield Child("completions", self._completions.run, self._completions.close)
+            yield Child("completions", self.completions.run, self.completions.close)

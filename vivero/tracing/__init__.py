@@ -1,5 +1,5 @@
 """Traces: the export of spans by OpenTelemetry. Without a collector in the settings nothing of it is imported.
 
-Entry: `export.Exporter`, `node.NodeTracing`.
-Imports: storage, engine, config.
+Entry: `export.Exporter`.
+Imports: storage, engine.
 """

@@ -1,0 +1,17 @@
+"""What looks after the tasks of a node: the supervisor, and the probe of the event loop."""
+
+from __future__ import annotations
+
+from vivero.engine.supervision.loop_probe import LoopProbe
+from vivero.engine.supervision.settings import SupervisionSettings
+from vivero.engine.supervision.supervisor import Supervisor
+from vivero.node.part import Part
+
+
+class Supervision(Part):
+    """The supervisor exists before its children, so that parts may add some later."""
+
+    def __init__(self, settings: SupervisionSettings) -> None:
+        self.supervisor = Supervisor((), settings)
+        self.probe = LoopProbe()
+        """Measures the longest time for which the event loop served nobody."""
