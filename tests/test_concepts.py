@@ -1,4 +1,4 @@
-"""docs/design/concepts.md and where-is.md: each place that they name exists."""
+"""docs/design: each place in the code that the pages name exists, and each section of an explanation names one."""
 
 import ast
 import re
@@ -12,14 +12,24 @@ ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "design" / "concepts.md").read_text(encoding="utf-8")
 ROWS = [row for row in re.findall(r"^\| (.+) \| (.+) \| (.*) \|$", PAGE, re.MULTILINE) if row[0] != "concept"]
 WHERE_IS = (ROOT / "docs" / "design" / "where-is.md").read_text(encoding="utf-8")
+EXPLANATIONS = [
+    path
+    for path in sorted((ROOT / "docs" / "design").glob("*.md"))
+    if path.name not in ("README.md", "concepts.md", "where-is.md")
+]
+SECTIONS = [
+    pytest.param(section, id=f"{path.stem} {section.partition(chr(10))[0]}")
+    for path in EXPLANATIONS
+    for section in path.read_text(encoding="utf-8").split("\n## ")[1:]
+]
 PLACES = sorted(set(re.findall(r"`((?:core|engine|storage|api|vivero|examples|docs)/[^`]+)`", PAGE + WHERE_IS)))
 
 
 def names_of(file):
-    """What a module defines, with the members of its classes; or the statements of a file of SQL."""
+    """What a module defines, with the members of its classes; or what a file of SQL names or creates."""
     text = file.read_text(encoding="utf-8")
     if file.suffix == ".sql":
-        return set(re.findall(r"^-- name: (\w+)", text, re.MULTILINE))
+        return set(re.findall(r"^(?:-- name:|CREATE .*\b(?:TABLE|FUNCTION|VIEW)) (\w+)", text, re.MULTILINE))
     return set(_defined(ast.parse(text).body))
 
 
@@ -41,6 +51,18 @@ def test_a_place_exists(place):
     path, _, name = place.partition("::")
     assert (ROOT / path).exists()
     assert not name or name in names_of(ROOT / path)
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_a_section_ends_with_its_code(section):
+    last = section.strip().splitlines()[-1]
+    places = re.findall(r"`([^`]+)`", last)
+    assert last == "Code: " + ", ".join(f"`{place}`" for place in places)
+    assert 1 <= len(places) <= 3
+    for place in places:
+        path, _, name = place.partition("::")
+        assert (ROOT / path).is_file(), place
+        assert name in names_of(ROOT / path), place
 
 
 def test_each_concept_leads_somewhere():
