@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST  = $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help install console deploy-tools sbom demo up test test-long check map format bench chaos mutants lock clean
+.PHONY: help install console deploy-tools sbom demo up test test-long check map statements format bench chaos mutants lock clean
 
 help:            ## show this list
 	@sed -nE 's/^([a-z-]+): .*## (.*)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -68,6 +68,9 @@ check: install   ## formatting, lint and types, of the console too if it is inst
 
 map: install     ## write the table of folders in ARCHITECTURE.md from the docstrings of the packages
 	$(BIN)/python -m tests.doors
+
+statements: install ## write the columns of rows in storage/state/save.sql and load.sql from the classes of the rows
+	$(BIN)/python -m tests.statements
 
 format: install  ## rewrite the code in the project's format
 	$(BIN)/ruff format .

@@ -10,7 +10,7 @@ from vivero.core.state.state import State
 def incident_raised(state: State, event: IncidentRaised) -> Incident:
     element = state.elements[event.element]
     incident = Incident(
-        event.key, element, event.stage, event.argument, event.type, event.message, event.job, state.now
+        event.key, element, event.type, event.message, state.now, event.stage, event.argument, event.job
     )
     state.add(incident)
     state.link(state.incidents, event.key, incident)

@@ -23,10 +23,11 @@ def subscription_opened(state: State, event: SubscriptionOpened) -> Subscription
         event.type,
         event.kind,
         event.name,
-        event.correlation_key,
+        "CREATED",
+        state.now,
+        state.now,
         event.interrupting,
-        state.now,
-        state.now,
+        event.correlation_key,
     )
     state.add(subscription)
     state.link(state.subscriptions, event.key, subscription)

@@ -12,15 +12,16 @@ def timer_scheduled(state: State, event: TimerScheduled) -> Timer:
     timer = Timer(
         event.key,
         element,
-        event.target,
-        event.type,
-        event.due_at,
-        event.repetitions,
-        event.cycle,
-        state.now,
         event.definition or (element.instance.definition_key if element is not None else 0),
         event.process_id or (element.instance.process_id if element is not None else ""),
         event.tenant or (element.instance.tenant if element is not None else ""),
+        event.target,
+        event.type,
+        "PENDING",
+        event.due_at,
+        state.now,
+        event.repetitions,
+        event.cycle,
     )
     state.add(timer)
     state.link(state.timers, event.key, timer)

@@ -15,16 +15,16 @@ def user_task_created(state: State, event: UserTaskCreated) -> UserTask:
     task = UserTask(
         event.key,
         element,
+        state.now,
+        event.priority,
         event.assignee,
         event.candidate_groups,
         event.candidate_users,
         event.due_at,
         event.follow_up_at,
-        event.priority,
         event.headers,
         event.external_form,
         event.form_key,
-        state.now,
     )
     state.add(task)
     state.link(state.user_tasks, event.key, task)

@@ -11,6 +11,10 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Raw
 
+from vivero.core.state.columns import Field, fields_of
+from vivero.core.state.instance_tree import Incident, Job, Subscription, Timer, UserTask
+from vivero.core.state.rows import Row
+
 FORMAT = 1
 """The number of this format. A change that an older reader would misunderstand needs the next number."""
 
@@ -100,82 +104,51 @@ class VariablePart(Part, frozen=True):
     value: Raw
 
 
-class JobPart(Part, frozen=True):
+def _derived(kind: type[Row]) -> Any:
+    """The fields that snapshots show of a row that an element waits for: its class declares them."""
+    place = (("key", Key), ("element_key", Key))
+    fields = [_field(field) for field in fields_of(kind) if field.is_shown]
+    return msgspec.defstruct(kind.__name__, [*place, *fields], bases=(Part,), frozen=True, kw_only=True)
+
+
+def _field(field: Field) -> tuple[str, Any] | tuple[str, Any, Any]:
+    usual, type_ = field.column.usual, _type(field)
+    if field.optional:
+        return field.part, type_ | None, None
+    return (field.part, type_) if usual is None or isinstance(usual, str) else (field.part, type_, usual)
+
+
+def _type(field: Field) -> Any:
+    if field.column.key or field.column.time:
+        return Key if field.column.key else Time
+    return Annotated[field.type, *field.metas] if field.metas else field.type
+
+
+_Job: Any = _derived(Job)
+_UserTask: Any = _derived(UserTask)
+_Timer: Any = _derived(Timer)
+_Subscription: Any = _derived(Subscription)
+_Incident: Any = _derived(Incident)
+
+
+class JobPart(_Job):  # type: ignore[misc]  # a derived class
     """A job without its lease: which worker has it is no part of the instance."""
 
-    key: Key
-    element_key: Key
-    type: str
-    retries: int
-    created_at: Time
-    updated_at: Time
-    state: str
-    kind: str
-    listener_event: str
-    listener_index: Count = 0
-    priority: int = 0
-    headers: dict[str, str] = {}
-    error_code: str | None = None
-    error_message: str | None = None
-    available_at: Time | None = None
+
+class UserTaskPart(_UserTask):  # type: ignore[misc]
+    pass
 
 
-class UserTaskPart(Part, frozen=True):
-    key: Key
-    element_key: Key
-    created_at: Time
-    priority: int
-    assignee: str | None = None
-    candidate_groups: tuple[str, ...] = ()
-    candidate_users: tuple[str, ...] = ()
-    due_at: Time | None = None
-    follow_up_at: Time | None = None
-    headers: dict[str, str] = {}
-    external_form: str | None = None
-    form_key: Key | None = None
-
-
-class TimerPart(Part, frozen=True):
+class TimerPart(_Timer):  # type: ignore[misc]
     """`cycle` is the data for the next due date: interval or cron text, zone, anchor, number of this occurrence."""
 
-    key: Key
-    element_key: Key
-    element_id: str
-    type: str
-    state: str
-    due_at: Time
-    created_at: Time
-    repetitions: int = 1
-    cycle: tuple[str, str, int, int] | None = None
 
-
-class SubscriptionPart(Part, frozen=True):
+class SubscriptionPart(_Subscription):  # type: ignore[misc]
     """The element waits for a message, a signal or a condition (`kind`)."""
 
-    key: Key
-    element_key: Key
-    element_id: str
-    type: str
-    kind: str
-    name: str
-    state: str
-    created_at: Time
-    updated_at: Time
-    interrupting: bool
-    correlation_key: str | None = None
 
-
-class IncidentPart(Part, frozen=True):
+class IncidentPart(_Incident):  # type: ignore[misc]
     """Resolving it runs `stage` of the element again with `argument`."""
-
-    key: Key
-    element_key: Key
-    type: str
-    message: str
-    created_at: Time
-    stage: str
-    argument: Any = 0
-    job_key: Key | None = None
 
 
 class MessagePart(Part, frozen=True):

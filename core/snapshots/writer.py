@@ -7,18 +7,14 @@ from operator import attrgetter
 from typing import Any
 
 from vivero.core.snapshots import document as parts
-from vivero.core.snapshots.document import FORMAT, Snapshot, key_text, raw
+from vivero.core.snapshots import wait_parts
+from vivero.core.snapshots.document import FORMAT, Snapshot, Values, key_text, raw
 from vivero.core.state.catalogue import Catalogue, Definition
 from vivero.core.state.instance_tree import (
     Element,
-    Incident,
     Instance,
-    Job,
     LoopPages,
     LoopState,
-    Subscription,
-    Timer,
-    UserTask,
     Variable,
     descendants,
 )
@@ -55,11 +51,7 @@ def snapshot_of(
         definitions=tuple(_definitions(elements, catalogue)),
         elements=tuple(map(_element, elements)),
         variables=tuple(map(variable_part, rows.variables)),
-        jobs=tuple(map(_job, rows.jobs)),
-        user_tasks=tuple(map(_user_task, rows.user_tasks)),
-        timers=tuple(map(_timer, rows.timers)),
-        subscriptions=tuple(map(_subscription, rows.subscriptions)),
-        incidents=tuple(map(_incident, rows.incidents)),
+        **{table: tuple(map(wait.part, rows.waits[table])) for table, wait in wait_parts.TABLES.items()},
         messages=tuple(_messages(channels, at)),
     )
 
@@ -70,17 +62,14 @@ class _Rows:
     def __init__(self, elements: list[Element]) -> None:
         self.elements = elements
         self.variables: list[Variable] = _sorted(element.variables for element in elements)
-        self.jobs: list[Job] = _sorted(element.waits.jobs for element in elements)
-        self.timers: list[Timer] = _sorted(element.waits.timers for element in elements)
-        self.subscriptions: list[Subscription] = _sorted(element.waits.subscriptions for element in elements)
-        self.incidents: list[Incident] = _sorted(element.waits.incidents for element in elements)
-        self.user_tasks: list[UserTask] = _sorted(element.waits.user_tasks for element in elements)
+        waits = [element.waits for element in elements]
+        self.waits = {table: _sorted(getattr(one, table) for one in waits) for table in wait_parts.TABLES}
 
     def __iter__(self) -> Iterator[Any]:
-        for table in (self.elements, self.variables, self.jobs, self.timers):
+        yield from self.elements
+        yield from self.variables
+        for table in self.waits.values():
             yield from table
-        for more in (self.subscriptions, self.incidents, self.user_tasks):
-            yield from more
 
 
 def _sorted(tables: Iterable[Mapping[Any, Any]]) -> list[Any]:
@@ -167,87 +156,6 @@ def variable_part(row: Variable) -> parts.VariablePart:
     return parts.VariablePart(key=str(row.key), scope_key=str(row.scope.key), name=row.name, value=raw(row.value))
 
 
-def _job(row: Job) -> parts.JobPart:
-    return parts.JobPart(
-        key=str(row.key),
-        element_key=str(row.element.key),
-        type=row.type,
-        retries=row.retries,
-        created_at=row.created_at,
-        updated_at=row.updated_at,
-        state=row.state,
-        kind=row.kind,
-        listener_event=row.listener_event,
-        listener_index=row.listener_index,
-        priority=row.priority,
-        headers=dict(sorted(row.headers.items())),
-        error_code=row.error_code,
-        error_message=row.error_message,
-        available_at=row.available_at if row.state == "FAILED" else None,
-    )
-
-
-def _user_task(row: UserTask) -> parts.UserTaskPart:
-    return parts.UserTaskPart(
-        key=str(row.key),
-        element_key=str(row.element.key),
-        created_at=row.created_at,
-        priority=row.priority,
-        assignee=row.assignee,
-        candidate_groups=row.candidate_groups,
-        candidate_users=row.candidate_users,
-        due_at=row.due_at,
-        follow_up_at=row.follow_up_at,
-        headers=dict(sorted(row.headers.items())),
-        external_form=row.external_form,
-        form_key=key_text(row.form_key),
-    )
-
-
-def _timer(row: Timer) -> parts.TimerPart:
-    assert row.element is not None, "timers of start events belong to no tree"
-    return parts.TimerPart(
-        key=str(row.key),
-        element_key=str(row.element.key),
-        element_id=row.target,
-        type=row.type,
-        due_at=row.due_at,
-        created_at=row.created_at,
-        repetitions=row.repetitions,
-        cycle=row.cycle,
-        state=row.state,
-    )
-
-
-def _subscription(row: Subscription) -> parts.SubscriptionPart:
-    return parts.SubscriptionPart(
-        key=str(row.key),
-        element_key=str(row.element.key),
-        element_id=row.target,
-        type=row.type,
-        kind=row.kind,
-        name=row.name,
-        created_at=row.created_at,
-        updated_at=row.updated_at,
-        interrupting=row.interrupting,
-        correlation_key=row.correlation_key,
-        state=row.state,
-    )
-
-
-def _incident(row: Incident) -> parts.IncidentPart:
-    return parts.IncidentPart(
-        key=str(row.key),
-        element_key=str(row.element.key),
-        type=str(row.type),
-        message=row.message,
-        created_at=row.created_at,
-        stage=row.stage,
-        argument=row.argument,
-        job_key=key_text(row.job),
-    )
-
-
 def _messages(channels: Iterable[MessageChannel], at: int) -> Iterator[parts.MessagePart]:
     found = [message for channel in channels for message in channel.messages.values() if message.deadline > at]
     yield from map(_message, sorted(found, key=_by_key))
@@ -266,5 +174,5 @@ def _message(row: Message) -> parts.MessagePart:
     )
 
 
-def _values(texts: Mapping[str, str]) -> parts.Values:
+def _values(texts: Mapping[str, str]) -> Values:
     return {name: raw(value) for name, value in texts.items()}

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
 from vivero.core.bpmn.model import Node
 from vivero.core.feel import decode_large, from_json
 from vivero.core.rules import LARGE_JSON
+from vivero.core.state.columns import CHANGES, Column, Count, Time
 from vivero.core.state.loop_rows import place_of, texts_of
 from vivero.core.state.rows import Row
 
@@ -134,6 +135,11 @@ class Element(Row, msgspec.Struct):  # the second base tells the linter that def
     def outer(self) -> Element | None:
         """The next variable scope. A called process does not see the variables of its caller."""
         return self.scope
+
+    @property
+    def part_key(self) -> int | None:
+        """The inner instance of a paged loop that the rows here are loaded with; None: the root."""
+        return None if self.part is None else self.part.key
 
     @property
     def is_inner(self) -> bool:
@@ -292,23 +298,33 @@ class Job(Row):
 
     element: Element
     type: str
-    retries: int
-    priority: int
-    headers: dict[str, str]
-    kind: str
-    listener_event: str
-    listener_index: int
-    created_at: int
-    updated_at: int
-    state: str = "CREATED"
-    ended_at: int | None = None
-    error_code: str | None = None
-    error_message: str | None = None
-    lease: str | None = None
-    """None for no change; "ready", "closed", or "backoff" until `available_at`."""
-    available_at: int | None = None
-    context: str | None = None
+    retries: Annotated[int, CHANGES]
+    created_at: Time
+    updated_at: Annotated[int, Column(time=True, changes=True)]
+    state: Annotated[str, CHANGES]
+    kind: Annotated[str, Column(usual="BPMN_ELEMENT")]
+    listener_event: Annotated[str, Column(usual="UNSPECIFIED")]
+    listener_index: Count
+    priority: Annotated[int, Column(usual=0, changes=True)]
+    headers: Annotated[dict[str, str], Column(usual={})]
+    error_code: Annotated[str | None, CHANGES] = None
+    error_message: Annotated[str | None, CHANGES] = None
+    available_at: Annotated[
+        int | None, Column(time=True, changes=True, saved_as="backoff_until", shown_as="failed_until")
+    ] = None
+    context: Annotated[str | None, Column(stored="trace", document="trace", in_snapshots=False)] = None
     """The context of the command that created the job."""
+    ended_at: Annotated[int | None, Column(time=True, changes=True, loaded=False)] = None
+    lease: Annotated[str | None, Column(changes=True, loaded=False)] = None
+    """None for no change; "ready", "closed", or "backoff" until `available_at`."""
+
+    @property
+    def backoff_until(self) -> int | None:
+        return self.available_at if self.lease == "backoff" else None
+
+    @property
+    def failed_until(self) -> int | None:
+        return self.available_at if self.state == "FAILED" else None
 
     def place(self) -> Element:
         return self.element
@@ -318,18 +334,18 @@ class UserTask(Row):
     """A row of `user_tasks`. Dates are epoch milliseconds."""
 
     element: Element
-    assignee: str | None
-    candidate_groups: tuple[str, ...]
-    candidate_users: tuple[str, ...]
-    due_at: int | None
-    follow_up_at: int | None
-    priority: int
-    headers: dict[str, str]
+    created_at: Time
+    priority: Annotated[int, CHANGES]
+    assignee: Annotated[str | None, CHANGES]
+    candidate_groups: Annotated[tuple[str, ...], Column(document="groups", usual=(), changes=True)]
+    candidate_users: Annotated[tuple[str, ...], Column(document="users", usual=(), changes=True)]
+    due_at: Annotated[int | None, Column(time=True, changes=True)]
+    follow_up_at: Annotated[int | None, Column(time=True, changes=True)]
+    headers: Annotated[dict[str, str], Column(usual={})]
     external_form: str | None
-    form_key: int | None
-    created_at: int
-    state: str = "CREATED"
-    ended_at: int | None = None
+    form_key: Annotated[int | None, Column(key=True)]
+    state: Annotated[str, Column(changes=True, loaded=False)] = "CREATED"
+    ended_at: Annotated[int | None, Column(time=True, changes=True, loaded=False)] = None
 
     def place(self) -> Element:
         return self.element
@@ -339,18 +355,18 @@ class Timer(Row):
     """A row of `timers`: of an element, or of a definition that it starts (`element` is None)."""
 
     element: Element | None
-    target: str
+    definition: Annotated[int, Column(key=True, stored="process_definition_key", of_instance="definition_key")]
+    process_id: Annotated[str, Column(of_instance="process_id")]
+    tenant: Annotated[str, Column(stored="tenant_id", of_instance="tenant")]
+    target: Annotated[str, Column(stored="target_element_id", part="element_id")]
     type: str
-    due_at: int
-    repetitions: int
+    state: Annotated[str, CHANGES]
+    due_at: Annotated[int, Column(stored="due_at_ms", time=True, changes=True)]
+    created_at: Time
+    repetitions: Annotated[int, Column(usual=1)]
     cycle: tuple[str, str, int, int] | None
-    created_at: int
-    definition: int
-    process_id: str
-    tenant: str
-    state: str = "PENDING"
-    triggered_at: int | None = None
-    ended_at: int | None = None
+    triggered_at: Annotated[int | None, Column(time=True, changes=True, loaded=False)] = None
+    ended_at: Annotated[int | None, Column(time=True, changes=True, loaded=False)] = None
 
     def place(self) -> Element | None:
         return self.element
@@ -363,16 +379,16 @@ class Subscription(Row):
     """
 
     element: Element
-    target: str
+    target: Annotated[str, Column(stored="target_element_id", part="element_id")]
     type: str
     kind: str
     name: str
-    correlation_key: str | None
+    state: Annotated[str, CHANGES]
+    created_at: Time
+    updated_at: Annotated[int, Column(time=True, changes=True)]
     interrupting: bool
-    created_at: int
-    updated_at: int
-    state: str = "CREATED"
-    ended_at: int | None = None
+    correlation_key: str | None
+    ended_at: Annotated[int | None, Column(time=True, changes=True, loaded=False)] = None
 
     def place(self) -> Element:
         return self.element
@@ -407,14 +423,14 @@ class Incident(Row):
     """A row of `incidents`. Resolving it runs the work item (element, stage, argument) again."""
 
     element: Element
-    stage: str
-    argument: Any
     type: str
     message: str
-    job: int | None
-    created_at: int
-    state: str = "ACTIVE"
-    resolved_at: int | None = None
+    created_at: Time
+    stage: str
+    argument: Annotated[Any, Column(usual=0)]
+    job: Annotated[int | None, Column(key=True, stored="job_key", part="job_key")]
+    state: Annotated[str, Column(changes=True, loaded=False)] = "ACTIVE"
+    resolved_at: Annotated[int | None, Column(time=True, changes=True, loaded=False)] = None
 
     def place(self) -> Element:
         return self.element

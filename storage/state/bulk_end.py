@@ -12,6 +12,7 @@ from typing import Any
 from vivero.core.state.instance_tree import Element, Job, UserTask
 from vivero.core.state.rows import Row
 from vivero.storage.postgres.values import Params
+from vivero.storage.state.tables import JOBS, USER_TASKS
 
 End = tuple[Any, ...]
 """The name of the statement, and its parameters after the keys."""
@@ -55,16 +56,13 @@ def _end_of_element(row: Element) -> End | None:
 def _end_of_job(row: Job) -> End | None:
     if row.ended_at is None or row.lease != "closed":
         return None
-    error = row.error_code, row.error_message
-    return "ended_jobs", row.state, row.retries, row.priority, *error, row.updated_at, row.ended_at
+    return "ended_jobs", *JOBS.ending(row)
 
 
 def _end_of_user_task(row: UserTask) -> End | None:
     if row.ended_at is None:
         return None
-    candidates = tuple(row.candidate_groups), tuple(row.candidate_users)
-    dates = row.due_at, row.follow_up_at
-    return "ended_user_tasks", row.state, row.assignee, *candidates, *dates, row.priority, row.ended_at
+    return "ended_user_tasks", *USER_TASKS.ending(row)
 
 
 def _is_more_than_ended(row: Element) -> bool:

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from vivero.core.state.catalogue import Definition, Usage
-from vivero.core.state.instance_tree import Timer
 from vivero.core.state.state import State
 from vivero.storage.postgres.driver import Call
 from vivero.storage.postgres.sql_files import load
-from vivero.storage.state.stored_rows import FamilyRow, StartTimerRow
-from vivero.storage.state.stored_waits import cycle_of
+from vivero.storage.state.stored_rows import FamilyRow
+from vivero.storage.state.tables import TIMERS, StoredRow
 
 _sql = load(Path(__file__).with_name("load.sql"))
 FAMILIES, START_TIMERS = _sql["families"], _sql["start_timers"]
@@ -39,8 +38,8 @@ def add(state: State, asked: set[tuple[str, str]], rows: Rows, timers: Rows) -> 
 
     A family that the catalogue has stays as it is: the state knows better.
     """
-    for columns in timers:
-        _add_start_timer(state, StartTimerRow._make(columns))
+    for stored in timers:
+        _add_start_timer(state, stored)
     fresh: dict[tuple[str, str], dict[int, Definition]] = {pair: {} for pair in asked}
     for row in map(FamilyRow._make, rows):
         family = (row.tenant, row.process_id)
@@ -53,23 +52,9 @@ def add(state: State, asked: set[tuple[str, str]], rows: Rows, timers: Rows) -> 
     state.catalogue.families.update(fresh)
 
 
-def _add_start_timer(state: State, row: StartTimerRow) -> None:
+def _add_start_timer(state: State, stored: StoredRow) -> None:
     """A timer of a family that the catalogue has, and that the state lacks, has ended."""
-    family = (row.tenant, row.process_id)
-    if family in state.catalogue.families:
-        return
-    timer = Timer(
-        row.key,
-        None,
-        row.target,
-        row.type,
-        row.due_at,
-        row.repetitions,
-        cycle_of(row.cycle),
-        row.created_at,
-        row.definition_key,
-        row.process_id,
-        row.tenant,
-        row.state,
-    )
-    state.timers[row.key] = state.catalogue.start_timers.setdefault(family, {})[row.key] = timer
+    timer = TIMERS.row_of_no_element(stored, None)
+    family = (timer.tenant, timer.process_id)
+    if family not in state.catalogue.families:
+        state.timers[timer.key] = state.catalogue.start_timers.setdefault(family, {})[timer.key] = timer

@@ -16,21 +16,25 @@ import trio
 from vivero.core.needs import Need, NeedKind
 from vivero.core.partitions.tenants import covers
 from vivero.core.rules import HELD_AT_ONCE
+from vivero.core.state import loaded_waits
 from vivero.core.state.instance_tree import Element, Instance, LoopItem, Variable
 from vivero.core.state.state import State
 from vivero.storage.postgres.driver import Call, Connection
 from vivero.storage.postgres.sql_files import beside
 from vivero.storage.postgres.values import whole_numbers
-from vivero.storage.state import families, forms, message_channels, pages, row_bound, stored_waits
+from vivero.storage.state import families, forms, message_channels, pages, row_bound
 from vivero.storage.state.load_plan import OF_TREES, LoadPlan
 from vivero.storage.state.row_bound import Reference, lacking
 from vivero.storage.state.stored_rows import ElementRow, InstanceRow
 from vivero.storage.state.stored_scopes import add_element, add_instance
+from vivero.storage.state.tables import INCIDENTS, JOBS, SUBSCRIPTIONS, TIMERS, USER_TASKS, Table
 
 _sql = beside(__file__)
 
 Rows = list[tuple[Any, ...]]
 ScopeRow = InstanceRow | ElementRow
+_OF_ALL_SCOPES = (JOBS, INCIDENTS, TIMERS, SUBSCRIPTIONS)
+"""The tables of waits that are read for all scopes. Only parts with user tasks read theirs."""
 ROWS_A_TURN = 2_000
 """Rows that are added to the state before other tasks have a turn: about 3 ms."""
 
@@ -162,11 +166,11 @@ async def _rows_of(reader: Connection, state: State, parts: dict[int, int]) -> l
     depth.
     """
     scopes: list[ScopeRow] = []
-    held: dict[str, Rows] = {name: [] for name in stored_waits.ADD}
+    held: dict[Table, Rows] = {table: [] for table in _OF_ALL_SCOPES}
     asked, lacking = set(parts), set(parts)
     while lacking:
         keys_of_parts = whole_numbers(sorted(lacking))
-        names = ("instances", "elements", *held)
+        names = ("instances", "elements", *(table.name for table in held))
         instances, elements, *others = await reader.pipeline([(_sql[name], (keys_of_parts,)) for name in names])
         scopes += map(InstanceRow._make, instances.rows)
         scopes += map(ElementRow._make, elements.rows)
@@ -175,10 +179,18 @@ async def _rows_of(reader: Connection, state: State, parts: dict[int, int]) -> l
         lacking = await _parts_around(reader, state, scopes) - asked
         asked |= lacking
     keys = await _add_scopes(state, scopes)
-    for name, rows in held.items():
-        for row in rows:
-            stored_waits.ADD[name](state, row)
+    for table, rows in held.items():
+        _add_waits(state, table, rows)
     return keys
+
+
+def _add_waits(state: State, table: Table, rows: Rows) -> None:
+    """Adds rows to the state and to their elements."""
+    elements, weight = state.elements, loaded_waits.WEIGHTS[table.name]
+    loaded = [table.row(stored, elements[stored[1]]) for stored in rows]
+    loaded_waits.add(state, table.name, loaded)
+    for row in loaded:
+        row.element.root.weight += weight
 
 
 async def _add_scopes(state: State, scopes: list[ScopeRow]) -> list[int]:
@@ -233,8 +245,7 @@ async def _load_contents(reader: Connection, state: State, scopes: list[int], to
         body.items.append(LoopItem(index, body, item, result))
     if definitions:
         families.add(state, set(), answers[families.FAMILIES], answers[families.START_TIMERS])
-    for row in answers.get(_sql["user_tasks"], []):
-        stored_waits.add_user_task(state, row)
+    _add_waits(state, USER_TASKS, answers.get(_sql["user_tasks"], []))
     if state.paged:
         await pages.items(reader, state, (), pages.untaken(state, scopes))
 

@@ -27,8 +27,8 @@ WHERE user_task_key = ANY ($1::bigint[]) AND coalesce(ended_at, 'infinity') = 'i
 
 -- name: start_timers
 -- The timers of start events belong to no tree. They are loaded with the family of their process.
-SELECT timer_key, target_element_id, type, due_at_ms, repetitions, cycle::text, to_epoch_ms(created_at),
-       process_definition_key, process_id, tenant_id, state
+SELECT timer_key, element_instance_key, process_definition_key, process_id, tenant_id, target_element_id, type, state, due_at_ms,
+    to_epoch_ms(created_at), repetitions, cycle::text
 FROM timers
 WHERE root_key IS NULL AND ended_at IS NULL AND process_definition_key = ANY (ARRAY (
     SELECT process_definition_key FROM process_definitions WHERE (tenant_id, process_id) IN (
@@ -59,32 +59,31 @@ FROM element_instances WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL 
 
 -- name: jobs
 -- Without the lease columns, which belong to activation. The end of a backoff belongs to the engine until a worker has a lease.
-SELECT job_key, element_instance_key, type, kind, listener_event, listener_index, state, retries, priority, headers::text,
-       error_code, error_message, to_epoch_ms(created_at), to_epoch_ms(updated_at),
-       CASE WHEN state = 'FAILED' AND lease_token IS NULL THEN to_epoch_ms(available_at) END, trace
+SELECT job_key, element_instance_key, type, retries, to_epoch_ms(created_at), to_epoch_ms(updated_at), state, kind, listener_event,
+    listener_index, priority, headers::text, error_code, error_message,
+    CASE WHEN state = 'FAILED' AND lease_token IS NULL THEN to_epoch_ms(available_at) END, trace
 FROM jobs WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY job_key;
 
 -- name: timers
 -- Pending and failed timers.
-SELECT timer_key, element_instance_key, target_element_id, type, due_at_ms, repetitions, cycle::text,
-       to_epoch_ms(created_at), state
+SELECT timer_key, element_instance_key, target_element_id, type, state, due_at_ms, to_epoch_ms(created_at), repetitions, cycle::text
 FROM timers WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY timer_key;
 
 -- name: subscriptions
 -- Open subscriptions only.
-SELECT subscription_key, element_instance_key, target_element_id, type, kind, name, correlation_key, interrupting,
-       to_epoch_ms(created_at), to_epoch_ms(updated_at), state
+SELECT subscription_key, element_instance_key, target_element_id, type, kind, name, state, to_epoch_ms(created_at),
+    to_epoch_ms(updated_at), interrupting, correlation_key
 FROM subscriptions WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY subscription_key;
 
 -- name: incidents
 -- Open incidents only.
-SELECT incident_key, element_instance_key, stage, argument::text, type, message, job_key, to_epoch_ms(created_at)
+SELECT incident_key, element_instance_key, type, message, to_epoch_ms(created_at), stage, argument::text, job_key
 FROM incidents WHERE part_key = ANY ($1::bigint[]) AND resolved_at IS NULL ORDER BY incident_key;
 
 -- name: user_tasks
 -- Open user tasks only.
-SELECT user_task_key, element_instance_key, assignee, candidate_groups, candidate_users, to_epoch_ms(due_at),
-       to_epoch_ms(follow_up_at), priority, headers::text, external_form, form_key, to_epoch_ms(created_at)
+SELECT user_task_key, element_instance_key, to_epoch_ms(created_at), priority, assignee, candidate_groups, candidate_users,
+    to_epoch_ms(due_at), to_epoch_ms(follow_up_at), headers::text, external_form, form_key
 FROM user_tasks WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY user_task_key;
 
 -- name: parts_around

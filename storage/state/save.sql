@@ -175,7 +175,7 @@ FROM changed WHERE state IN ('COMPLETED', 'FAILED', 'ERROR_THROWN') AND new_leas
 -- name: ended_jobs
 -- Bulk end: jobs that end identically. It sets what `jobs` sets, without documents.
 WITH ended AS (UPDATE jobs
-SET state = $2, retries = $3, priority = $4, error_code = $5, error_message = $6, updated_at = from_epoch_ms($7),
+SET state = $2, retries = $3, updated_at = from_epoch_ms($4), priority = $5, error_code = $6, error_message = $7,
     ended_at = from_epoch_ms($8), ready = false, returned = true, available_at = NULL, lease_token = NULL
 WHERE job_key = ANY ($1::bigint[])
 RETURNING job_key, tenant_id, type, worker, state, updated_at)
@@ -231,8 +231,8 @@ WHERE t.user_task_key = x.key;
 -- name: ended_user_tasks
 -- Bulk end: user tasks that end identically. It sets what `user_tasks` sets, without documents.
 UPDATE user_tasks
-SET state = $2, assignee = $3, candidate_groups = $4, candidate_users = $5, due_at = from_epoch_ms($6),
-    follow_up_at = from_epoch_ms($7), priority = $8, ended_at = from_epoch_ms($9)
+SET state = $2, priority = $3, assignee = $4, candidate_groups = $5, candidate_users = $6, due_at = from_epoch_ms($7),
+    follow_up_at = from_epoch_ms($8), ended_at = from_epoch_ms($9)
 WHERE user_task_key = ANY ($1::bigint[]);
 
 -- name: new_incidents

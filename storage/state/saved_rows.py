@@ -11,15 +11,11 @@ import msgspec
 from vivero.core.state.catalogue import Definition, Deployment, FormVersion, Usage
 from vivero.core.state.instance_tree import (
     Element,
-    Incident,
     Instance,
     Job,
     LoopItem,
     LoopItems,
     LoopResult,
-    Subscription,
-    Timer,
-    UserTask,
     Variable,
 )
 from vivero.core.state.loop_rows import first_of
@@ -32,8 +28,8 @@ from vivero.storage.postgres.sql_files import Statement, load
 from vivero.storage.postgres.values import Params, Texts
 from vivero.storage.state import message_documents as messages
 from vivero.storage.state import scope_documents as scopes
-from vivero.storage.state import wait_documents as waits
 from vivero.storage.state.bulk_end import BulkEnd
+from vivero.storage.state.tables import INCIDENTS, JOBS, SUBSCRIPTIONS, TIMERS, USER_TASKS, Table
 
 _sql = load(Path(__file__).with_name("save.sql"))
 _encode = msgspec.json.Encoder().encode
@@ -81,13 +77,17 @@ def statements_for_rows(state: State, by_type: RowsByType | None = None) -> Iter
         yield _paged_items(begun)
 
 
-class _Table(NamedTuple):
+class _Saved(NamedTuple):
     """The statement and the document of a new row, and of a changed row."""
 
     insert: Statement
     new: Callable[[Any], Document]
     update: Statement
     changed: Callable[[Any], Document]
+
+
+def _derived(table: Table) -> _Saved:
+    return _Saved(_sql[f"new_{table.name}"], table.new, _sql[table.name], table.changed)
 
 
 class _Written:
@@ -114,32 +114,26 @@ def _paged_items(row: LoopItems) -> Call:
     return _sql["paged_loop_items"], ([row.key] * len(firsts), firsts, Texts(map(str.encode, row.rows)))
 
 
-_TABLES: dict[type[Row], _Table] = {
-    Instance: _Table(_sql["new_instances"], scopes.new_instance, _sql["instances"], scopes.changed_instance),
-    Element: _Table(_sql["new_elements"], scopes.new_element, _sql["elements"], scopes.changed_element),
-    LoopItem: _Table(_sql["new_loop_items"], scopes.new_loop_item, _sql["loop_items"], scopes.changed_loop_item),
-    LoopResult: _Table(_sql["paged_loop_results"], scopes.loop_result, _sql["paged_loop_results"], scopes.loop_result),
-    Variable: _Table(_sql["new_variables"], scopes.new_variable, _sql["variables"], scopes.changed_variable),
-    Job: _Table(_sql["new_jobs"], waits.new_job, _sql["jobs"], waits.changed_job),
-    Timer: _Table(_sql["new_timers"], waits.new_timer, _sql["timers"], waits.changed_timer),
-    UserTask: _Table(_sql["new_user_tasks"], waits.new_user_task, _sql["user_tasks"], waits.changed_user_task),
-    Incident: _Table(_sql["new_incidents"], waits.new_incident, _sql["incidents"], waits.changed_incident),
-    Definition: _Table(_sql["new_definitions"], messages.columns, _sql["definitions"], messages.changed_definition),
-    FormVersion: _Table(_sql["new_forms"], messages.columns, _sql["forms"], messages.changed_definition),
-    Subscription: _Table(
-        _sql["new_subscriptions"], waits.new_subscription, _sql["subscriptions"], waits.changed_subscription
-    ),
-    Start: _Table(_sql["new_start_subscriptions"], messages.columns, _sql["start_subscriptions"], messages.state_of),
-    Message: _Table(_sql["new_messages"], messages.new_message, _sql["messages"], messages.changed_message),
-    ChannelSubscription: _Table(
+_TABLES: dict[type[Row], _Saved] = {
+    Instance: _Saved(_sql["new_instances"], scopes.new_instance, _sql["instances"], scopes.changed_instance),
+    Element: _Saved(_sql["new_elements"], scopes.new_element, _sql["elements"], scopes.changed_element),
+    LoopItem: _Saved(_sql["new_loop_items"], scopes.new_loop_item, _sql["loop_items"], scopes.changed_loop_item),
+    LoopResult: _Saved(_sql["paged_loop_results"], scopes.loop_result, _sql["paged_loop_results"], scopes.loop_result),
+    Variable: _Saved(_sql["new_variables"], scopes.new_variable, _sql["variables"], scopes.changed_variable),
+    Definition: _Saved(_sql["new_definitions"], messages.columns, _sql["definitions"], messages.changed_definition),
+    FormVersion: _Saved(_sql["new_forms"], messages.columns, _sql["forms"], messages.changed_definition),
+    Start: _Saved(_sql["new_start_subscriptions"], messages.columns, _sql["start_subscriptions"], messages.state_of),
+    Message: _Saved(_sql["new_messages"], messages.new_message, _sql["messages"], messages.changed_message),
+    ChannelSubscription: _Saved(
         _sql["new_channel_subscriptions"],
         messages.new_channel_subscription,
         _sql["channel_subscriptions"],
         messages.state_of,
     ),
-    StartLock: _Table(_sql["new_start_locks"], messages.new_start_lock, _sql["start_locks"], messages.state_of),
-    Correlation: _Table(_sql["message_correlations"], messages.columns, _sql["message_correlations"], messages.columns),
-    Deployment: _Table(_sql["new_deployments"], messages.deployment, _sql["new_deployments"], messages.deployment),
+    StartLock: _Saved(_sql["new_start_locks"], messages.new_start_lock, _sql["start_locks"], messages.state_of),
+    Correlation: _Saved(_sql["message_correlations"], messages.columns, _sql["message_correlations"], messages.columns),
+    Deployment: _Saved(_sql["new_deployments"], messages.deployment, _sql["new_deployments"], messages.deployment),
+    **{table.kind: _derived(table) for table in (JOBS, TIMERS, USER_TASKS, SUBSCRIPTIONS, INCIDENTS)},
 }
 
 _OTHERWISE = (LoopItems, Usage, SlotMove)

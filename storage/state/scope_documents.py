@@ -130,7 +130,7 @@ def new_element(row: Element) -> NewElement:
         tenant=instance.tenant,
         started_at=row.started_at,
         root=unless(row.root.key, instance.key),
-        part=part_of(row),
+        part=row.part_key,
         scope=unless(scope, instance.key),
         path=path if len(path) > SHORT_PATH else (),
         name=row.label,
@@ -142,11 +142,6 @@ def new_element(row: Element) -> NewElement:
 def unless(key: int, usual: int) -> int | None:
     """The key, or None if it is the usual one."""
     return None if key == usual else key
-
-
-def part_of(element: Element) -> int | None:
-    """The part that a row is loaded with, an inner instance of a paged loop; None for the tree itself."""
-    return None if element.part is None else element.part.key
 
 
 def changed_instance(row: Instance) -> ChangedInstance:
@@ -166,7 +161,7 @@ def new_instance(row: Instance) -> NewInstance:
         started_at=row.started_at,
         position=row.created_position,
         root=unless(row.root.key, row.key),
-        part=part_of(row),
+        part=row.part_key,
         parent=row.parent_instance,
         caller=row.scope.key if row.scope is not None else None,
         version_tag=row.version_tag,

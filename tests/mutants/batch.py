@@ -61,7 +61,7 @@ BATCH: tuple[Mutant, ...] = (
         "rows that end alike are not told apart by what else they have",
         "tests/storage/state/test_save.py::test_the_largest_group_of_each_table_is_saved_by_keys",
         "storage/state/bulk_end.py",
-        ('return "ended_jobs", row.state, row.retries, ', 'return "ended_jobs", row.state, 0, '),
+        ('"ended_jobs", *JOBS.ending(row)', '"ended_jobs", row.state, 0, *JOBS.ending(row)[2:]'),
     ),
     # Quanta between commands (docs/adr/0009)
     mutant(
@@ -274,12 +274,8 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "load: a column forgotten",
         f"{CONSUMER_TESTS}::test_evicting_everything_changes_nothing",
-        "storage/state/stored_waits.py",
-        (
-            "        error_code=row.error_code,\n        error_message=row.error_message,\n"
-            "        available_at=row.available_at,\n",
-            "",
-        ),
+        "storage/state/tables.py",
+        ("*of_instance(element), *values)", "*of_instance(element), *values[:10])"),
     ),
     mutant(
         "save: a column that changes is left out",

@@ -33,7 +33,7 @@ def first(kind, value, now=NOW, rules=RULES):
 
 
 def timer(due):
-    return Timer(1, None, "t", "START_EVENT", due.at, due.repetitions, due.cycle, 0, 1, "p", "<default>")
+    return Timer(1, None, 1, "p", "<default>", "t", "START_EVENT", "PENDING", due.at, 0, due.repetitions, due.cycle)
 
 
 def firings(text, now=NOW, rules=RULES, at=lambda due: due.at):

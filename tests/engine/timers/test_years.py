@@ -33,7 +33,9 @@ def occurrences(text):
     due = due_date_of("cycle", text, START_MS, TIMER_RULES)
     while due is not None:
         yield due.at
-        timer = Timer(1, None, "t", "START_EVENT", due.at, due.repetitions, due.cycle, 0, 1, "p", "<default>")
+        timer = Timer(
+            1, None, 1, "p", "<default>", "t", "START_EVENT", "PENDING", due.at, 0, due.repetitions, due.cycle
+        )
         due = next_due(timer, due.at, TIMER_RULES)
 
 

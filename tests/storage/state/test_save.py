@@ -19,8 +19,9 @@ from vivero.core.state.slot_moves import SlotMove
 from vivero.core.state.state import State
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.sql_files import Statement, beside
-from vivero.storage.state import message_documents, save, saved_rows, scope_documents, wait_documents
+from vivero.storage.state import message_documents, save, saved_rows, scope_documents
 from vivero.storage.state.bulk_end import BulkEnd
+from vivero.storage.state.tables import JOBS, TABLES, USER_TASKS
 
 STATEMENTS = beside(save.__file__)
 ELSEWHERE = {
@@ -211,6 +212,9 @@ def test_documents_have_what_their_statements_take(kind):
 
 def named_by(document, kind):
     """The names in the document that a function makes: of its record, or by its source, of its dictionary."""
+    for table in TABLES:
+        if document in (table.new, table.changed):
+            return set((table.new_record if document is table.new else table.changed_record).__struct_fields__)
     if document is message_documents.columns:
         return set(kind.__struct_fields__)
     record = get_type_hints(document)["return"]
@@ -261,12 +265,12 @@ def ended_element(key, **fields):
 
 
 def ended_job(key, **fields):
-    job = Job(key, MISSING, "t", 2, 3, {}, "k", "e", 0, 1, 9, state="CANCELED", ended_at=9, lease="closed")
+    job = Job(key, MISSING, "t", 2, 1, 9, "CANCELED", "k", "e", 0, 3, {}, ended_at=9, lease="closed")
     return changed(job, fields)
 
 
 def ended_user_task(key, **fields):
-    task = UserTask(key, MISSING, "a", ("g", "h"), (), 5, None, 50, {}, None, None, 1, "CANCELED", 9)
+    task = UserTask(key, MISSING, 1, 50, "a", ("g", "h"), (), 5, None, {}, None, None, "CANCELED", 9)
     return changed(task, fields)
 
 
@@ -281,13 +285,13 @@ ENDED = {
     "jobs": [ended_job(11), ended_job(11, error_code="E", error_message="M", state="ERROR_THROWN", priority=0)],
     "user_tasks": [
         ended_user_task(11),
-        ended_user_task(11, assignee=None, candidate_users=["u"], due_at=None, follow_up_at=7, state="COMPLETED"),
+        ended_user_task(11, assignee=None, candidate_users=("u",), due_at=None, follow_up_at=7, state="COMPLETED"),
     ],
 }
 CHANGED: dict[str, Callable[..., Any]] = {
     "elements": scope_documents.changed_element,
-    "jobs": wait_documents.changed_job,
-    "user_tasks": wait_documents.changed_user_task,
+    "jobs": JOBS.changed,
+    "user_tasks": USER_TASKS.changed,
 }
 MORE_THAN_ENDED = [
     *({"tokens": {"a": 1}}, {"live": 1}, {"then": ("complete",)}, {"interrupted": True}, {"loop": LoopState(1)}),

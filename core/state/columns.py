@@ -1,0 +1,119 @@
+"""Facts about the fields of rows. A row's class declares each field once: storage and snapshots are derived from it.
+
+A field is `name: type` or, with facts, `name: Annotated[type, Column(…)]`. The order of the fields is that of
+snapshots. A new field comes last and has a default, so that older snapshots can be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from operator import attrgetter
+from types import UnionType
+from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
+
+import msgspec
+from msgspec import Meta
+
+
+class Column(msgspec.Struct, frozen=True, kw_only=True):
+    """What a field is outside of memory. Its names there are the field's unless the facts give another one."""
+
+    stored: str = ""
+    """The name of the column."""
+    document: str = ""
+    """The name in documents that save the row."""
+    part: str = ""
+    """The name in snapshots."""
+    time: bool = False
+    """Epoch milliseconds. The column is a timestamp, unless its name ends with `_ms`."""
+    key: bool = False
+    """A key of another row."""
+    changes: bool = False
+    """Whether changes are saved."""
+    usual: Any = None
+    """The value that short documents omit, and snapshots, too, unless it is a text."""
+    loaded: bool = True
+    """Whether the field is read back. What is not loaded stands last in a row, and is in no snapshot."""
+    in_snapshots: bool = True
+    of_instance: str = ""
+    """The process instance of an element has the same value under this name: it is neither loaded nor in snapshots."""
+    saved_as: str = ""
+    """The attribute that is saved instead."""
+    shown_as: str = ""
+    """The attribute that snapshots show instead."""
+
+
+CHANGES = Column(changes=True)
+Time = Annotated[int, Column(time=True)]
+"""Epoch milliseconds."""
+Count = Annotated[int, Meta(ge=0), Column(usual=0)]
+
+
+class Field(NamedTuple):
+    name: str
+    type: Any
+    """Without `| None`."""
+    optional: bool
+    metas: tuple[Meta, ...]
+    """Limits of the values in snapshots."""
+    column: Column
+
+    @property
+    def document(self) -> str:
+        return self.column.document or self.name
+
+    @property
+    def stored(self) -> str:
+        return self.column.stored or self.name
+
+    @property
+    def part(self) -> str:
+        return self.column.part or self.name
+
+    @property
+    def saved(self) -> str:
+        return self.column.saved_as or self.name
+
+    @property
+    def shown(self) -> str:
+        return self.column.shown_as or self.name
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the row alone has the value."""
+        return not self.column.of_instance
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether snapshots have it."""
+        return self.is_own and self.column.loaded and self.column.in_snapshots
+
+
+def values_of_instance(fields: list[Field]) -> Callable[[Any], tuple[Any, ...]]:
+    """The values of an element that the fields do not have alone, which come first in a row."""
+    names = [f"instance.{field.column.of_instance}" for field in fields if not field.is_own]
+    return attrgetter(*names) if names else _nothing
+
+
+def _nothing(_element: Any) -> tuple[Any, ...]:
+    return ()
+
+
+def fields_of(kind: type[msgspec.Struct]) -> list[Field]:
+    """The fields of a class of rows in their order, without the key and the element that a row belongs to."""
+    return list(_fields(kind))
+
+
+def _fields(kind: type[msgspec.Struct]) -> Iterator[Field]:
+    hints = get_type_hints(kind, include_extras=True)
+    for name in kind.__struct_fields__:
+        if name not in ("key", "element"):
+            yield _field(name, hints[name])
+
+
+def _field(name: str, hint: Any) -> Field:
+    type_, *facts = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    column = next((fact for fact in facts if isinstance(fact, Column)), Column())
+    metas = tuple(fact for fact in facts if isinstance(fact, Meta))
+    optional = isinstance(type_, UnionType)
+    return Field(name, get_args(type_)[0] if optional else type_, optional, metas, column)

@@ -1,0 +1,84 @@
+"""The columns that say whose a row of an element is: copies of fields of its element and process instance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from vivero.core.state.instance_tree import Job, Timer
+from vivero.storage.state.scope_documents import SHORT_PATH, unless
+
+
+class OwnerColumn(NamedTuple):
+    """The name in documents, the column, its type, and where a row of an element has the value."""
+
+    document: str
+    stored: str
+    type: str
+    value: str
+
+
+class Owner(NamedTuple):
+    """The owner columns of a table, and their values for a row."""
+
+    columns: tuple[OwnerColumn, ...]
+    values: Callable[[Any], tuple[Any, ...]]
+
+
+ROOT = OwnerColumn("root", "root_key", "bigint", "element.root.key")
+PART = OwnerColumn("part", "part_key", "bigint", "element.part_key")
+INSTANCE = OwnerColumn("instance", "process_instance_key", "bigint", "element.instance.key")
+ELEMENT = OwnerColumn("element", "element_instance_key", "bigint", "element.key")
+PATH = OwnerColumn("path", "path", "bigint[]", "element.path")
+DEFINITION = OwnerColumn("definition", "process_definition_key", "bigint", "element.instance.definition_key")
+PROCESS_ID = OwnerColumn("process_id", "process_id", "text", "element.instance.process_id")
+NUMBER = OwnerColumn("number", "process_version", "int", "element.instance.version_number")
+PROCESS_NAME = OwnerColumn("process_name", "process_name", "text", "element.instance.name")
+ELEMENT_ID = OwnerColumn("element_id", "element_id", "text", "element.element")
+LABEL = OwnerColumn("name", "name", "text", "element.label")
+BUSINESS_ID = OwnerColumn("business_id", "business_id", "text", "element.instance.business_id")
+TAGS = OwnerColumn("tags", "tags", "text[]", "element.instance.tags")
+TENANT = OwnerColumn("tenant", "tenant_id", "text", "element.instance.tenant")
+
+_PLACE = (ROOT, PART, INSTANCE, ELEMENT)
+_OF_ALL = (*_PLACE, DEFINITION, PROCESS_ID, TENANT)
+
+
+def of_element(*more: OwnerColumn) -> Owner:
+    """The owner columns of all rows of elements, and these."""
+    return _plain(*_OF_ALL, *more)
+
+
+def _plain(*columns: OwnerColumn) -> Owner:
+    return Owner(columns, attrgetter(*(column.value for column in columns)))
+
+
+_place = _plain(*_PLACE)
+
+
+def _of_timer(row: Timer) -> tuple[Any, ...]:
+    return (None,) * len(_PLACE) if row.element is None else _place.values(row)
+
+
+def _of_job(row: Job) -> tuple[Any, ...]:
+    """Without the usual root and the usual path."""
+    element, instance = row.element, row.element.instance
+    return (
+        unless(instance.root.key, instance.key),
+        element.part_key,
+        instance.key,
+        element.key,
+        element.path if len(element.path) > SHORT_PATH else (),
+        instance.definition_key,
+        instance.process_id,
+        instance.version_number,
+        element.element,
+        instance.business_id,
+        instance.tags,
+        instance.tenant,
+    )
+
+
+OF_TIMERS = Owner(_PLACE, _of_timer)
+OF_JOBS = Owner((*_PLACE, PATH, DEFINITION, PROCESS_ID, NUMBER, ELEMENT_ID, BUSINESS_ID, TAGS, TENANT), _of_job)

@@ -1,0 +1,213 @@
+"""The columns in `save.sql` and `load.sql` of rows that elements wait for, derived from the classes of the rows.
+
+`make statements` writes the lists of columns that do not say what the classes say. The order in a list means nothing,
+except where the state reads columns by their place.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.imports import ROOT
+from vivero.core.state.columns import Field
+from vivero.storage.state.owners import OwnerColumn
+from vivero.storage.state.tables import JOBS, TABLES, TIMERS, USER_TASKS, Table, is_json, is_list
+
+FOLDER = ROOT / "storage" / "state"
+Lists = dict[str, str]
+"""Column → expression, or name → type."""
+
+WIDTH = 130
+_OF_DOCUMENTS = r"\nFROM json_to_recordset\(\$1\) AS x\((?P<taken>.*?)\)(?=[;\n])"
+_INSERT = re.compile(r"INSERT INTO \w+ \((?P<columns>.*?)\)\nSELECT (?P<values>.*?)" + _OF_DOCUMENTS, re.DOTALL)
+_UPDATE = re.compile(r"SET (?P<sets>.*?)" + _OF_DOCUMENTS, re.DOTALL)
+_END = re.compile(r"SET (?P<sets>.*?)(?=\nWHERE)", re.DOTALL)
+_SELECT = re.compile(r"SELECT (?P<values>.*?)(?=\nFROM)", re.DOTALL)
+
+# ------------------------------------------------------------------------------------------- what fields do not say
+
+INSERTED: dict[Table, Lists] = {JOBS: {"ready": "x.lease = 'ready'"}, TIMERS: {"partition_id": "$2"}}
+UPDATED: dict[Table, Lists] = {
+    JOBS: {
+        "ready": "CASE WHEN x.lease IS NULL THEN t.ready ELSE x.lease = 'ready' END",
+        "available_at": "CASE WHEN x.lease IS NULL THEN t.available_at"
+        " WHEN x.lease = 'backoff' THEN from_epoch_ms(x.available_at) END",
+        "lease_token": "CASE WHEN x.lease IS NULL THEN t.lease_token END",
+        "returned": "true",
+    }
+}
+ENDED: dict[Table, Lists] = {
+    JOBS: {"ready": "false", "returned": "true", "available_at": "NULL", "lease_token": "NULL"},
+    USER_TASKS: {},
+}
+LOADED: dict[Table, Lists] = {
+    JOBS: {"available_at": "CASE WHEN state = 'FAILED' AND lease_token IS NULL THEN to_epoch_ms(available_at) END"}
+}
+"""Expressions by column."""
+
+OWNERS = {"part_key": "coalesce(x.part, x.root)"}
+SHORT_OWNERS = {
+    "root_key": "coalesce(x.root, x.instance)",
+    "part_key": "coalesce(x.part, x.root, x.instance)",
+    "path": "coalesce(x.path, ARRAY[x.element, x.instance])",
+    "tags": "coalesce(x.tags, '{}')",
+}
+"""What stands for an owner column that a document omits."""
+
+# ------------------------------------------------------------------------------------------- what they say
+
+
+def key_of(table: Table) -> str:
+    return table.name.removesuffix("s") + "_key"
+
+
+def type_of(field: Field) -> str:
+    if field.column.time or field.column.key:
+        return "bigint"
+    if is_list(field):
+        return "text[]"
+    return "json" if is_json(field) else {bool: "boolean", int: "int", str: "text"}[field.type]
+
+
+def is_timestamp(field: Field) -> bool:
+    return field.column.time and not field.stored.endswith("_ms")
+
+
+def written(field: Field, table: Table) -> str:
+    value = f"x.{field.document}"
+    if table.short and field.column.usual is not None:
+        usual = field.column.usual
+        value = f"coalesce({value}, {usual if isinstance(usual, int) else repr(usual or '{}')})"
+    return f"from_epoch_ms({value})" if is_timestamp(field) else value
+
+
+def owner(column: OwnerColumn, table: Table) -> str:
+    return (SHORT_OWNERS if table.short else OWNERS).get(column.stored, f"x.{column.document}")
+
+
+def columns_of(fields: list[Field]) -> list[Field]:
+    """Without the lease, which is several columns."""
+    return [field for field in fields if field.name != "lease"]
+
+
+def inserted(table: Table) -> tuple[Lists, Lists]:
+    columns = {key_of(table): "x.key"} | {one.stored: owner(one, table) for one in table.owner.columns}
+    columns |= {field.stored: written(field, table) for field in columns_of(table.fields)} | INSERTED.get(table, {})
+    taken = {"key": "bigint"} | {one.document: one.type for one in table.owner.columns}
+    return columns, taken | {field.document: type_of(field) for field in table.fields}
+
+
+def updated(table: Table) -> tuple[Lists, Lists]:
+    columns = {field.stored: written(field, table) for field in columns_of(table.changing)} | UPDATED.get(table, {})
+    return columns, {"key": "bigint"} | {field.document: type_of(field) for field in table.changing}
+
+
+def ended(table: Table) -> Lists:
+    fields = [field for field in columns_of(table.changing) if field.stored not in ENDED[table]]
+    numbered = ((field, f"${number}") for number, field in enumerate(fields, 2))
+    values = {field.stored: f"from_epoch_ms({n})" if is_timestamp(field) else n for field, n in numbered}
+    return values | ENDED[table]
+
+
+def loaded(table: Table, of_element: bool = True) -> list[str]:
+    fields = [field for field in table.loaded if field.is_own or not of_element]
+    return [key_of(table), "element_instance_key", *(read(field, table) for field in fields)]
+
+
+def read(field: Field, table: Table) -> str:
+    if found := LOADED.get(table, {}).get(field.stored):
+        return found
+    return f"to_epoch_ms({field.stored})" if is_timestamp(field) else f"{field.stored}{'::text' * is_json(field)}"
+
+
+# ------------------------------------------------------------------------------------------- the files
+
+
+def split(text: str) -> list[str]:
+    """The elements of a list with commas: those in parentheses and brackets separate nothing."""
+    parts, depth, flat = [""], 0, " ".join(text.split())
+    for sign in flat:
+        depth += (sign in "([") - (sign in ")]")
+        if sign == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return [part.strip() for part in parts]
+
+
+def pairs(text: str, between: str) -> Lists:
+    return dict(part.split(between, 1) for part in split(text))
+
+
+def wrapped(parts: list[str] | Iterator[str], first: str = "") -> str:
+    """The list in lines, the first after a text of this length."""
+    text = ", ".join(part.replace(" ", "\0") for part in parts)
+    lines = textwrap.wrap(first + text, WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines).removeprefix(first).replace("\0", " ")
+
+
+def _taken(taken: Lists) -> str:
+    return "\nFROM json_to_recordset($1) AS x(" + wrapped([f"{name} {type_}" for name, type_ in taken.items()]) + ")"
+
+
+def insert(table: Table, found: re.Match[str]) -> str:
+    columns, taken = inserted(table)
+    now = dict(zip(split(found["columns"]), split(found["values"]), strict=False)), pairs(found["taken"], " ")
+    if now == (columns, taken):
+        return found[0]
+    return f"INSERT INTO {table.name} ({wrapped([*columns])})\nSELECT {wrapped([*columns.values()])}{_taken(taken)}"
+
+
+def update(table: Table, found: re.Match[str]) -> str:
+    columns, taken = updated(table)
+    if (pairs(found["sets"], " = "), pairs(found["taken"], " ")) == (columns, taken):
+        return found[0]
+    return f"SET {_sets(columns)}{_taken(taken)}"
+
+
+def end(table: Table, found: re.Match[str]) -> str:
+    return found[0] if pairs(found["sets"], " = ") == ended(table) else f"SET {_sets(ended(table))}"
+
+
+def _sets(columns: Lists) -> str:
+    return wrapped([f"{column} = {value}" for column, value in columns.items()])
+
+
+def select(columns: list[str], found: re.Match[str]) -> str:
+    return found[0] if split(found["values"]) == columns else f"SELECT {wrapped(columns)}"
+
+
+def rewritten(path: Path) -> str:
+    """The file as it should be."""
+    text = path.read_text(encoding="utf-8")
+    for table in TABLES:
+        if path.name == "save.sql":
+            text = _in(text, f"new_{table.name}", _INSERT, lambda found, table=table: insert(table, found))
+            text = _in(text, table.name, _UPDATE, lambda found, table=table: update(table, found))
+        else:
+            text = _in(text, table.name, _SELECT, lambda found, table=table: select(loaded(table), found))
+    if path.name == "save.sql":
+        for table in ENDED:
+            text = _in(text, f"ended_{table.name}", _END, lambda found, table=table: end(table, found))
+        return text
+    return _in(text, "start_timers", _SELECT, lambda found: select(loaded(TIMERS, of_element=False), found))
+
+
+def _in(text, name, pattern, change):
+    """The text with a change in the statement of this name."""
+    heading = f"-- name: {name}\n"
+    before, _, rest = text.partition(heading)
+    statement, next_, after = rest.partition("\n-- name: ")
+    changed, count = pattern.subn(change, statement, count=1)
+    assert count, f"{name} has lists of another form"
+    return f"{before}{heading}{changed}{next_}{after}"
+
+
+FILES = (FOLDER / "save.sql", FOLDER / "load.sql")
+
+if __name__ == "__main__":
+    for file in FILES:
+        file.write_text(rewritten(file), encoding="utf-8")
