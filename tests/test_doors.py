@@ -72,7 +72,6 @@ def test_few_files_stand_beside_folders():
 
 CIRCLES = [
     {"vivero/cli", "vivero/processes"},  # a child ends with an exit code of the command line, which starts its parent
-    {"vivero/config", "vivero/metrics", "vivero/node"},  # metrics name the parts that they read
 ]
 """Folders that import each other, and why."""
 

@@ -164,7 +164,7 @@ def test_only_the_tree_puts_the_engine_and_the_api_together():
         for found in every_import()
         if layer_of(found.importer) == "vivero"
         and not within(found.importer, "vivero.node")
-        and found.importer not in ("vivero.metrics.parts", "vivero.config.sections")
+        and found.importer not in ("vivero.metrics.instruments", "vivero.metrics.histograms", "vivero.config.sections")
         and any(within(found.name, part) for part in parts)
     ]
     assert not wrong, told(wrong)

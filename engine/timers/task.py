@@ -69,7 +69,7 @@ class Timers:
         self.stats = TimerStats()
         self._connection = DedicatedConnection(connect)
         self._appender = appender
-        self._partition = partition
+        self.partition = partition
         self._leads = leads
         self._wake = WakeUp()
         self._watermark = 0
@@ -80,7 +80,7 @@ class Timers:
 
     def term(self, epoch: int) -> None:
         """A term of this node has begun. The memory belongs to an earlier one."""
-        log.debug("timers of a new term", partition=self._partition, epoch=epoch)
+        log.debug("timers of a new term", partition=self.partition, epoch=epoch)
         self._forget()
         self._wake.set()
 
@@ -161,7 +161,7 @@ class Timers:
         meanwhile: dict[int, tuple[int, str] | None] = {}
         memory.meanwhile = meanwhile
         limit = self.settings.window + len(memory.in_flight)
-        rows = await timers.nearest(connection, self._partition, limit)
+        rows = await timers.nearest(connection, self.partition, limit)
         memory.meanwhile = None
         if memory is not self._memory:
             return
@@ -175,7 +175,7 @@ class Timers:
     async def _fire(self, due: list[PendingTimer], memory: TermMemory) -> float:
         """Append the triggers. If that fails, drop the memory and read it again: a second trigger does nothing."""
         items = [
-            Append(TriggerTimer(timer.key, timer.due_at), timer.tenant, timer.key, None, self._partition)
+            Append(TriggerTimer(timer.key, timer.due_at), timer.tenant, timer.key, None, self.partition)
             for timer in due
         ]
         since = trio.current_time()

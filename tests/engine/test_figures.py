@@ -9,7 +9,7 @@ from tests.core.models import ONE_TASK
 from tests.engine.consumer.bench import Serial, append, beat, make_consumer
 from vivero.engine.counters.recent import WINDOW_S, Recent
 from vivero.engine.supervision.slowness import Slowness
-from vivero.node.figures import figures
+from vivero.node.status_figures import status_figures
 
 
 class TestRecent:
@@ -45,7 +45,7 @@ async def test_an_idle_server_processes_no_commands(migrated, connection):
 
     def rate(later_s):
         now_s = trio.current_time() + later_s
-        [partition] = figures(supervisor, {1: consumer}, definitions, now_s)["partitions"]
+        [partition] = status_figures(supervisor, {1: consumer}, definitions, now_s)["partitions"]
         return partition["leads"], partition["commandsPerSecond"]
 
     async with trio.open_nursery() as nursery:

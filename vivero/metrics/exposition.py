@@ -25,8 +25,8 @@ from vivero.api.http.metrics import Metrics
 from vivero.metrics import histograms
 from vivero.metrics.histograms import HistogramCollector, Point
 from vivero.metrics.instruments import INSTRUMENTS, Instrument, Kind, Observed
-from vivero.metrics.parts import Parts
 from vivero.metrics.process import PROCESS
+from vivero.metrics.sources import Sources
 
 NODE = "node"
 """The label of all series."""
@@ -71,8 +71,8 @@ class _OfNode(Collector):
 class Exposition:
     """The metrics of one program. Each of its two formats is made by one thread at a time."""
 
-    def __init__(self, parts: Callable[[], Parts], node: str, version: str) -> None:
-        self._parts, self._began_ns = parts, time_ns()
+    def __init__(self, sources: Callable[[], Sources], node: str, version: str) -> None:
+        self._sources, self._began_ns = sources, time_ns()
         self._resource = Resource.create(
             {"service.name": "vivero", "service.instance.id": node, "service.version": version, NODE: node}
         )
@@ -106,8 +106,8 @@ class Exposition:
             return await trio.to_thread.run_sync(self._data, numbers, points)
 
     def _read(self, instruments: Sequence[Instrument]) -> tuple[Mapping[str, Sequence[Observed]], Sequence[Point]]:
-        parts = self._parts()
-        return {one.name: list(one.read(parts)) for one in instruments}, histograms.read_all(parts)
+        sources = self._sources()
+        return {one.name: list(one.read(sources)) for one in instruments}, histograms.read_all(sources)
 
     def _text(self, numbers: Mapping[str, Sequence[Observed]], points: Sequence[Point]) -> Metrics:
         self._shown.set(numbers)

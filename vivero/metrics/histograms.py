@@ -9,14 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import TypeVar
 
 from opentelemetry.sdk.metrics.export import AggregationTemporality, Histogram, HistogramDataPoint, Metric
 from prometheus_client.core import HistogramMetricFamily
 from prometheus_client.registry import Collector
 
+from vivero.api.http.metrics import RequestFigures
+from vivero.engine.appender.task import Appender
+from vivero.engine.consumer.leadership import Consumer
 from vivero.engine.counters.buckets import Buckets
-from vivero.metrics.parts import Parts
+from vivero.engine.definitions.cache import DefinitionCache
+from vivero.engine.supervision.loop_probe import LoopProbe
+from vivero.engine.timers.task import Timers
+from vivero.metrics.sources import NamedPool, Sources
 
+T = TypeVar("T")
 Series = tuple[Mapping[str, str], Buckets]
 
 
@@ -27,32 +35,38 @@ class HistogramInstrument:
     name: str
     unit: str
     description: str
-    read: Callable[[Parts], Iterable[Series]]
+    read: Callable[[Sources], Iterable[Series]]
 
 
-def of_consumers(name: str) -> Callable[[Parts], Iterable[Series]]:
+def of_consumers(name: str) -> Callable[[Sources], Iterable[Series]]:
     """A histogram of each consumer, by partition."""
 
-    def read(parts: Parts) -> Iterator[Series]:
-        for partition, consumer in parts.consumers.items():
-            yield {"partition": str(partition)}, getattr(consumer.stats, name)
+    def read(sources: Sources) -> Iterator[Series]:
+        for consumer in sources.of(Consumer):
+            yield {"partition": str(consumer.partition)}, getattr(consumer.stats, name)
 
     return read
 
 
-def _requests(parts: Parts) -> Iterator[Series]:
-    for (method, route, status), buckets in parts.requests.by_kind.items():
-        yield {"method": method, "route": route, "status": str(status)}, buckets
+def only(kind: type[T], read: Callable[[T], Buckets]) -> Callable[[Sources], Iterable[Series]]:
+    """A histogram without labels."""
+    return lambda sources: (({}, read(found)) for found in sources.of(kind))
 
 
-def _late(parts: Parts) -> Iterator[Series]:
-    for partition, timers in parts.timers.items():
-        yield {"partition": str(partition)}, timers.stats.late_s
+def _requests(sources: Sources) -> Iterator[Series]:
+    for requests in sources.of(RequestFigures):
+        for (method, route, status), buckets in requests.by_kind.items():
+            yield {"method": method, "route": route, "status": str(status)}, buckets
 
 
-def _pools(parts: Parts) -> Iterator[Series]:
-    for pool, buckets in parts.pools.waited_s.items():
-        yield {"pool": pool}, buckets
+def _late(sources: Sources) -> Iterator[Series]:
+    for timers in sources.of(Timers):
+        yield {"partition": str(timers.partition)}, timers.stats.late_s
+
+
+def _pools(sources: Sources) -> Iterator[Series]:
+    for one in sources.of(NamedPool):
+        yield {"pool": one.name}, one.waited_s
 
 
 HISTOGRAMS: Sequence[HistogramInstrument] = (
@@ -63,15 +77,15 @@ HISTOGRAMS: Sequence[HistogramInstrument] = (
     HistogramInstrument("vivero.batch.commit.time", "s", "Commits of batches.", of_consumers("commit_s")),
     HistogramInstrument(
         "vivero.append.call.time", "s", "Calls that append commands.",
-        lambda parts: (({}, parts.appender.stats.call_s),),
+        only(Appender, lambda appender: appender.stats.call_s),
     ),
     HistogramInstrument(
         "vivero.append.time", "s", "From the first command of a call to its position.",
-        lambda parts: (({}, parts.appender.stats.waited_s),),
+        only(Appender, lambda appender: appender.stats.waited_s),
     ),
     HistogramInstrument(
         "vivero.definitions.load.time", "s", "Parsing of files that were not in the cache.",
-        lambda parts: (({}, parts.definitions.load_s),),
+        only(DefinitionCache, lambda cache: cache.load_s),
     ),
     HistogramInstrument(
         "vivero.timers.late.time", "s", "From the due date of a timer to its processed trigger.", _late
@@ -81,7 +95,7 @@ HISTOGRAMS: Sequence[HistogramInstrument] = (
     ),
     HistogramInstrument(
         "vivero.loop.turn.time", "s", "Turns of the event loop above 1 ms: nobody is served meanwhile.",
-        lambda parts: (({}, parts.probe.turn_s),),
+        only(LoopProbe, lambda probe: probe.turn_s),
     ),
     HistogramInstrument(
         "vivero.http.request.time", "s", "Requests, from their head to the answer. Long polls wait.", _requests
@@ -100,12 +114,12 @@ class Point:
     sum: float
 
 
-def read_all(parts: Parts) -> list[Point]:
+def read_all(sources: Sources) -> list[Point]:
     """The numbers of all histograms now."""
     return [
         Point(instrument, labels, buckets.bounds, list(buckets.counts), buckets.sum)
         for instrument in HISTOGRAMS
-        for labels, buckets in instrument.read(parts)
+        for labels, buckets in instrument.read(sources)
     ]
 
 

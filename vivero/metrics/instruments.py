@@ -10,12 +10,27 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from operator import attrgetter
 from time import monotonic
+from typing import Any
 
-from vivero.engine.counters.counts_by_type import MAX_TYPES, OTHER
+from vivero.api.activation.long_polls import LongPolls
+from vivero.api.http.metrics import RequestFigures
+from vivero.api.http1.figures import HttpFigures
+from vivero.engine.appender.task import Appender
+from vivero.engine.compute.pool import ComputePool
+from vivero.engine.consumer.leadership import Consumer
+from vivero.engine.counters.counts_by_type import MAX_TYPES, OTHER, CountsByType
+from vivero.engine.definitions.cache import DefinitionCache
+from vivero.engine.jobs.dispatcher import JobDispatcher
+from vivero.engine.outcomes.completions import Completions
 from vivero.engine.supervision.failures import REASONS
-from vivero.metrics.database_figures import TURN_S, Reading
-from vivero.metrics.parts import Parts
+from vivero.engine.supervision.loop_probe import LoopProbe
+from vivero.engine.supervision.supervisor import Supervisor
+from vivero.engine.timers.task import Timers
+from vivero.metrics.database_figures import TURN_S, DatabaseFigures, Reading
+from vivero.metrics.sources import NamedPool, Sources, SpanCounts
+from vivero.web.live import Hub
 
 OVERDUE_S = 3 * TURN_S
 """The lag is read each turn. After this time without a reading, it is taken to grow."""
@@ -39,147 +54,148 @@ class Instrument:
     kind: Kind
     unit: str
     description: str
-    read: Callable[[Parts], Iterable[Observed]]
+    read: Callable[[Sources], Iterable[Observed]]
 
 
-def counter(name: str, unit: str, description: str, read: Callable[[Parts], Iterable[Observed]]) -> Instrument:
+def counter(name: str, unit: str, description: str, read: Callable[[Sources], Iterable[Observed]]) -> Instrument:
     return Instrument(f"vivero.{name}", Kind.COUNTER, unit, description, read)
 
 
-def gauge(name: str, unit: str, description: str, read: Callable[[Parts], Iterable[Observed]]) -> Instrument:
+def gauge(name: str, unit: str, description: str, read: Callable[[Sources], Iterable[Observed]]) -> Instrument:
     return Instrument(f"vivero.{name}", Kind.GAUGE, unit, description, read)
 
 
-def one(read: Callable[[Parts], float]) -> Callable[[Parts], Iterable[Observed]]:
-    """A single number without labels."""
-    return lambda parts: ((read(parts), {}),)
+def one(kind: type[Any], name: str) -> Callable[[Sources], Iterable[Observed]]:
+    """A single number without labels, such as `stats.calls`; nothing if the node has no such part."""
+    read = attrgetter(name)
+    return lambda sources: ((read(found), {}) for found in sources.of(kind))
 
 
-def of_consumers(name: str) -> Callable[[Parts], Iterable[Observed]]:
+def _partition(consumer: Consumer) -> Mapping[str, str]:
+    return {"partition": str(consumer.partition)}
+
+
+def of_consumers(name: str) -> Callable[[Sources], Iterable[Observed]]:
     """A number of each consumer's figures, by partition."""
 
-    def read(parts: Parts) -> Iterator[Observed]:
-        for partition, consumer in parts.consumers.items():
-            yield getattr(consumer.stats, name), {"partition": str(partition)}
+    def read(sources: Sources) -> Iterator[Observed]:
+        for consumer in sources.of(Consumer):
+            yield getattr(consumer.stats, name), _partition(consumer)
 
     return read
 
 
-def of_timers(name: str) -> Callable[[Parts], Iterable[Observed]]:
-    return one(lambda parts: sum(getattr(timers.stats, name) for timers in parts.timers.values()))
+def of_timers(name: str) -> Callable[[Sources], Iterable[Observed]]:
+    """The sum over the timers of all partitions."""
+    return lambda sources: ((sum(getattr(timers.stats, name) for timers in sources.of(Timers)), {}),)
 
 
-def of_cache(name: str) -> Callable[[Parts], Iterable[Observed]]:
+def of_cache(name: str) -> Callable[[Sources], Iterable[Observed]]:
     """A figure of the cache of definitions."""
-    return one(lambda parts: getattr(parts.definitions.stats, name))
+    return one(DefinitionCache, f"stats.{name}")
 
 
-def of_compute(name: str) -> Callable[[Parts], Iterable[Observed]]:
+def of_compute(name: str) -> Callable[[Sources], Iterable[Observed]]:
     """A figure of the compute processes."""
-    return one(lambda parts: getattr(parts.compute.stats, name))
+    return one(ComputePool, f"stats.{name}")
 
 
-def of_pools(name: str) -> Callable[[Parts], Iterable[Observed]]:
+def of_pools(name: str) -> Callable[[Sources], Iterable[Observed]]:
     """A number of each connection pool's figures."""
 
-    def read(parts: Parts) -> Iterator[Observed]:
-        for pool, stats in parts.pools.stats().items():
-            yield getattr(stats, name), {"pool": pool}
+    def read(sources: Sources) -> Iterator[Observed]:
+        for named in sources.of(NamedPool):
+            yield getattr(named.pool.stats, name), {"pool": named.name}
 
     return read
 
 
-def of_jobs(name: str) -> Callable[[Parts], Iterable[Observed]]:
+def of_jobs(name: str) -> Callable[[Sources], Iterable[Observed]]:
     """A number of the dispatcher of background jobs; nothing without one."""
-
-    def read(parts: Parts) -> Iterator[Observed]:
-        if parts.jobs is not None:
-            yield getattr(parts.jobs.figures, name), {}
-
-    return read
+    return one(JobDispatcher, f"figures.{name}")
 
 
-def of_tracing(name: str) -> Callable[[Parts], Iterable[Observed]]:
-    """A number of the export of spans; nothing without a collector."""
-
-    def read(parts: Parts) -> Iterator[Observed]:
-        if (value := getattr(parts.tracing, name)) is not None:
-            yield value, {}
-
-    return read
+def _reading(sources: Sources, group: str) -> Reading | None:
+    """The latest reading of a group of the database's figures; None where they are not read."""
+    return next((figures.latest().get(group) for figures in sources.of(DatabaseFigures)), None)
 
 
-def column(group: str, index: int, **labels: int) -> Callable[[Parts], Iterable[Observed]]:
+def column(group: str, index: int, **labels: int) -> Callable[[Sources], Iterable[Observed]]:
     """A column of a group of the database's figures, with other columns as labels; nothing where they are not read."""
 
-    def read(parts: Parts) -> Iterator[Observed]:
-        reading = parts.database.latest().get(group)
+    def read(sources: Sources) -> Iterator[Observed]:
+        reading = _reading(sources, group)
         for row in () if reading is None else reading.rows:
             yield float(row[index]), {name: str(row[place]) for name, place in labels.items()}
 
     return read
 
 
-def _commands(parts: Parts) -> Iterator[Observed]:
-    sums = sum((consumer.stats.outcomes for consumer in parts.consumers.values()), Counter[tuple[str, str]]())
+def _commands(sources: Sources) -> Iterator[Observed]:
+    sums = sum((consumer.stats.outcomes for consumer in sources.of(Consumer)), Counter[tuple[str, str]]())
     for (intent, outcome), count in sums.items():
         yield count, {"intent": intent, "outcome": outcome}
 
 
-def _ended(parts: Parts) -> Iterator[Observed]:
-    sums = sum((consumer.stats.ended for consumer in parts.consumers.values()), Counter[str]())
+def _ended(sources: Sources) -> Iterator[Observed]:
+    sums = sum((consumer.stats.ended for consumer in sources.of(Consumer)), Counter[str]())
     for state, count in sums.items():
         yield count, {"state": state}
 
 
-def _leads(parts: Parts) -> Iterator[Observed]:
-    for partition, consumer in parts.consumers.items():
-        yield float(consumer.handover.consumed() is not None), {"partition": str(partition)}
+def _long_polls(sources: Sources) -> Iterator[Observed]:
+    for long_polls in sources.of(LongPolls):
+        yield len(long_polls), {}
 
 
-def _restarts(parts: Parts) -> Iterator[Observed]:
+def _leads(sources: Sources) -> Iterator[Observed]:
+    for consumer in sources.of(Consumer):
+        yield float(consumer.handover.consumed() is not None), _partition(consumer)
+
+
+def _restarts(sources: Sources) -> Iterator[Observed]:
     """Each reason from 0 on: Prometheus sees no growth in a series that begins with its first restarts."""
-    for child, reasons in parts.supervisor.restarts().items():
-        for reason in REASONS:
-            yield reasons.get(reason, 0), {"child": child, "reason": reason}
+    for supervisor in sources.of(Supervisor):
+        for child, reasons in supervisor.restarts().items():
+            for reason in REASONS:
+                yield reasons.get(reason, 0), {"child": child, "reason": reason}
 
 
-def _orphaned(parts: Parts) -> Iterator[Observed]:
-    reading = parts.database.latest().get("executions")
+def _orphaned(sources: Sources) -> Iterator[Observed]:
+    reading = _reading(sources, "executions")
     for type_, state, _count, orphaned in () if reading is None else reading.rows:
         if state == "pending":
             yield float(orphaned), {"type": type_}
 
 
-def _withheld(parts: Parts) -> float:
-    return parts.probe.given.withheld_s
+def _healthy(sources: Sources) -> Iterator[Observed]:
+    for supervisor in sources.of(Supervisor):
+        for child in supervisor.health():
+            yield float(child.healthy), {"child": child.name}
 
 
-def _healthy(parts: Parts) -> Iterator[Observed]:
-    for child in parts.supervisor.health():
-        yield float(child.healthy), {"child": child.name}
+def _activated(sources: Sources) -> Iterator[Observed]:
+    for requests in sources.of(RequestFigures):
+        for type_, count in requests.jobs.of("activated"):
+            yield count, {"type": type_}
 
 
-def _activated(parts: Parts) -> Iterator[Observed]:
-    for type_, count in parts.requests.jobs.of("activated"):
-        yield count, {"type": type_}
-
-
-def of_events(event: str) -> Callable[[Parts], Iterable[Observed]]:
+def of_events(event: str) -> Callable[[Sources], Iterable[Observed]]:
     """Events of jobs, by type."""
 
-    def read(parts: Parts) -> Iterator[Observed]:
-        for type_, count in parts.job_events.of(event):
-            yield count, {"type": type_}
+    def read(sources: Sources) -> Iterator[Observed]:
+        for counts in sources.of(CountsByType):
+            for type_, count in counts.of(event):
+                yield count, {"type": type_}
 
     return read
 
 
-def of_incidents(event: str) -> Callable[[Parts], Iterable[Observed]]:
+def of_incidents(event: str) -> Callable[[Sources], Iterable[Observed]]:
     """Events of incidents, by type."""
 
-    def read(parts: Parts) -> Iterator[Observed]:
-        sums = sum((consumer.stats.incidents for consumer in parts.consumers.values()), Counter[tuple[str, str]]())
+    def read(sources: Sources) -> Iterator[Observed]:
+        sums = sum((consumer.stats.incidents for consumer in sources.of(Consumer)), Counter[tuple[str, str]]())
         for (each, type_), count in sums.items():
             if each == event:
                 yield count, {"type": type_}
@@ -187,31 +203,31 @@ def of_incidents(event: str) -> Callable[[Parts], Iterable[Observed]]:
     return read
 
 
-def _cached_instances(parts: Parts) -> Iterator[Observed]:
-    for partition, consumer in parts.consumers.items():
-        yield consumer.handover.cached().instances, {"partition": str(partition)}
+def _cached_instances(sources: Sources) -> Iterator[Observed]:
+    for consumer in sources.of(Consumer):
+        yield consumer.handover.cached().instances, _partition(consumer)
 
 
-def _cached_bytes(parts: Parts) -> Iterator[Observed]:
-    for partition, consumer in parts.consumers.items():
-        yield consumer.handover.cached().bytes, {"partition": str(partition)}
+def _cached_bytes(sources: Sources) -> Iterator[Observed]:
+    for consumer in sources.of(Consumer):
+        yield consumer.handover.cached().bytes, _partition(consumer)
 
 
-def _lag_s(parts: Parts) -> Iterator[Observed]:
+def _lag_s(sources: Sources) -> Iterator[Observed]:
     """The age of the first command that waits. If it cannot be read any more, it grows with the time."""
-    reading = parts.database.latest().get("partitions")
+    reading = _reading(sources, "partitions")
     for partition, _led, _behind, seconds in () if reading is None else reading.rows:
         overdue = 0.0 if reading is None or not seconds else max(0.0, monotonic() - reading.at - OVERDUE_S)
         yield seconds + overdue, {"partition": str(partition)}
 
 
-def _jobs(parts: Parts) -> Iterator[Observed]:
-    for (type_, state), (count, _age) in _folded(parts.database.latest().get("jobs")).items():
+def _jobs(sources: Sources) -> Iterator[Observed]:
+    for (type_, state), (count, _age) in _folded(_reading(sources, "jobs")).items():
         yield count, {"type": type_, "state": state}
 
 
-def _oldest_ready(parts: Parts) -> Iterator[Observed]:
-    for (type_, state), (_count, age) in _folded(parts.database.latest().get("jobs")).items():
+def _oldest_ready(sources: Sources) -> Iterator[Observed]:
+    for (type_, state), (_count, age) in _folded(_reading(sources, "jobs")).items():
         if state == "ready":
             yield age, {"type": type_}
 
@@ -229,25 +245,27 @@ def _folded(reading: Reading | None) -> dict[tuple[str, str], tuple[int, float]]
     return found
 
 
-def _figures_age(parts: Parts) -> Iterator[Observed]:
-    for group, reading in parts.database.latest().items():
-        yield monotonic() - reading.at, {"group": group}
+def _figures_age(sources: Sources) -> Iterator[Observed]:
+    for figures in sources.of(DatabaseFigures):
+        for group, reading in figures.latest().items():
+            yield monotonic() - reading.at, {"group": group}
 
 
-def _figures_failures(parts: Parts) -> Iterator[Observed]:
-    for group, count in parts.database.failures.items():
-        yield count, {"group": group}
+def _figures_failures(sources: Sources) -> Iterator[Observed]:
+    for figures in sources.of(DatabaseFigures):
+        for group, count in figures.failures.items():
+            yield count, {"group": group}
 
 
-def _overdue(parts: Parts) -> Iterator[Observed]:
-    reading = parts.database.latest().get("timers")
+def _overdue(sources: Sources) -> Iterator[Observed]:
+    reading = _reading(sources, "timers")
     for _pending, due_in_s in () if reading is None else reading.rows:
         yield max(0.0, -(due_in_s or 0.0)), {}
 
 
-def _next_due(parts: Parts) -> Iterator[Observed]:
+def _next_due(sources: Sources) -> Iterator[Observed]:
     """Nothing without a pending timer."""
-    reading = parts.database.latest().get("timers")
+    reading = _reading(sources, "timers")
     for _pending, due_in_s in () if reading is None else reading.rows:
         if due_in_s is not None:
             yield max(0.0, due_in_s), {}
@@ -274,26 +292,26 @@ INSTRUMENTS: Sequence[Instrument] = (
     ),
     gauge("engine.leads", "1", "1 if this node leads the partition, otherwise 0.", _leads),
     # the log
-    counter("appends", "{command}", "Commands appended to the log.", one(lambda parts: parts.appender.stats.commands)),
-    counter("append.calls", "{call}", "Calls that append commands.", one(lambda parts: parts.appender.stats.calls)),
+    counter("appends", "{command}", "Commands appended to the log.", one(Appender, "stats.commands")),
+    counter("append.calls", "{call}", "Calls that append commands.", one(Appender, "stats.calls")),
     counter(
         "append.repeated", "{call}", "Appends repeated as their outcome was unknown.",
-        one(lambda parts: parts.appender.stats.repeated),
+        one(Appender, "stats.repeated"),
     ),
     counter(
         "append.refused", "{command}", "Commands refused as a limit was reached.",
-        one(lambda parts: parts.appender.stats.overloaded),
+        one(Appender, "stats.overloaded"),
     ),
     counter(
         "append.replays", "{command}", "Commands whose idempotency key was known.",
-        one(lambda parts: parts.appender.stats.replays),
+        one(Appender, "stats.replays"),
     ),
     # clients
-    gauge("http.connections", "{connection}", "Open HTTP connections.", one(lambda parts: parts.http.connections)),
-    counter("http.accepted", "{connection}", "Accepted HTTP connections.", one(lambda parts: parts.http.accepted)),
-    gauge("waiters", "{request}", "Requests that wait for outcomes.", one(lambda parts: parts.completions.waiting)),
-    gauge("long_polls", "{request}", "Requests that wait for jobs.", one(lambda parts: len(parts.long_polls))),
-    gauge("streams", "{stream}", "Streams of hints to consoles.", one(lambda parts: parts.hub.streams)),
+    gauge("http.connections", "{connection}", "Open HTTP connections.", one(HttpFigures, "connections")),
+    counter("http.accepted", "{connection}", "Accepted HTTP connections.", one(HttpFigures, "accepted")),
+    gauge("waiters", "{request}", "Requests that wait for outcomes.", one(Completions, "waiting")),
+    gauge("long_polls", "{request}", "Requests that wait for jobs.", _long_polls),
+    gauge("streams", "{stream}", "Streams of hints to consoles.", one(Hub, "streams")),
     counter("jobs.created", "{job}", "Jobs created.", of_events("created")),
     counter("jobs.activated", "{job}", "Jobs given to workers.", _activated),
     counter("jobs.completed", "{job}", "Jobs that workers completed.", of_events("completed")),
@@ -329,14 +347,16 @@ INSTRUMENTS: Sequence[Instrument] = (
     counter("background.failed", "{execution}", "Executions that failed for good.", of_jobs("failed")),
     counter("background.lost", "{execution}", "Executions whose lease was lost.", of_jobs("lost")),
     # traces
-    counter("trace.spans.exported", "{span}", "Spans that the collector has taken.", of_tracing("exported")),
-    counter("trace.spans.dropped", "{span}", "Spans lost to a full queue or a collector.", of_tracing("dropped")),
+    counter("trace.spans.exported", "{span}", "Spans that the collector has taken.", one(SpanCounts, "exported")),
+    counter("trace.spans.dropped", "{span}", "Spans lost to a full queue or a collector.", one(SpanCounts, "dropped")),
     # the program itself
     counter("child.restarts", "{restart}", "Ends of tasks that were restarted, by reason.", _restarts),
     gauge("child.healthy", "1", "1 if the task makes progress, otherwise 0.", _healthy),
-    counter("loop.long_turns", "{turn}", "Turns of the event loop above 50 ms.", one(lambda p: p.probe.long)),
-    gauge("loop.longest_turn", "s", "The longest turn of the event loop.", one(lambda p: p.probe.longest.seconds)),
-    counter("loop.withheld", "s", "Time in which the machine let the loop not run.", one(_withheld)),
+    counter("loop.long_turns", "{turn}", "Turns of the event loop above 50 ms.", one(LoopProbe, "long")),
+    gauge("loop.longest_turn", "s", "The longest turn of the event loop.", one(LoopProbe, "longest.seconds")),
+    counter(
+        "loop.withheld", "s", "Time in which the machine let the loop not run.", one(LoopProbe, "given.withheld_s")
+    ),
     # the whole database, read by one node
     gauge("log.lag", "{command}", "Commands that wait, at most 100,000.", column("partitions", 2, partition=0)),
     gauge("log.lag.time", "s", "The age of the first command that waits in the log.", _lag_s),

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from vivero.api.http.metrics import Metrics
 from vivero.metrics.late import Late
-from vivero.metrics.parts import Parts
+from vivero.metrics.sources import Sources
 
 
 class Exposition(Protocol):
@@ -20,12 +20,12 @@ class Exposition(Protocol):
         """As data of OpenTelemetry's SDK."""
 
 
-def late_exposition(parts: Callable[[], Parts], node: str, version: str) -> Late[Exposition]:
+def late_exposition(sources: Callable[[], Sources], node: str, version: str) -> Late[Exposition]:
     """The exposition. The import of OpenTelemetry and Prometheus would take a tenth of the time of a start."""
 
     def make() -> Exposition:
         from vivero.metrics import exposition
 
-        return exposition.Exposition(parts, node, version)
+        return exposition.Exposition(sources, node, version)
 
     return Late(make)

@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from prometheus_client import CollectorRegistry, ProcessCollector
 
 from vivero.metrics.instruments import Instrument, Kind, Observed
-from vivero.metrics.parts import Parts
+from vivero.metrics.sources import Sources
 
 _collector = ProcessCollector(registry=CollectorRegistry())
 
 
-def _sample(name: str) -> Callable[[Parts], Iterable[Observed]]:
+def _sample(name: str) -> Callable[[Sources], Iterable[Observed]]:
     """A sample of the process; nothing where the system does not tell."""
 
-    def read(_parts: Parts) -> Iterator[Observed]:
+    def read(_sources: Sources) -> Iterator[Observed]:
         for family in _collector.collect():
             for sample in family.samples:
                 if sample.name == name:

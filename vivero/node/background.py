@@ -84,6 +84,10 @@ class BackgroundJobs(Part):
         if (dispatcher := self.dispatcher) is not None:
             yield Child(NAME, dispatcher.run, self._shut, dispatcher.drain)
 
+    def figures(self) -> Iterator[object]:
+        if self.dispatcher is not None:
+            yield self.dispatcher
+
     @property
     def _lent(self) -> Lent:
         """Lends the connections of runs."""

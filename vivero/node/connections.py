@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from vivero.config.sections import Config
 from vivero.engine.counters.buckets import Buckets
+from vivero.metrics.sources import NamedPool
 from vivero.node.part import Part
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.plans import BY_INDEX, ONCE
-from vivero.storage.postgres.pool import Pool, PoolStats
+from vivero.storage.postgres.pool import Pool
 from vivero.storage.postgres.primary import Primary
 
 READ_TIMEOUT = "5s"
@@ -66,10 +67,11 @@ class Pools(Part):
         for pool in self._all():
             pool.close()
 
-    def stats(self) -> Mapping[str, PoolStats]:
-        """The figures of each pool by its name."""
+    def figures(self) -> Iterator[object]:
         named = {"reads": self.reads, "leasing": self.leasing, "large-jobs": self.large_jobs, "readers": self.readers}
-        return {name: pool.stats for name, pool in named.items() if pool is not None}
+        for name, waited_s in self.waited_s.items():
+            if (pool := named[name]) is not None:
+                yield NamedPool(name, pool, waited_s)
 
     def _all(self) -> tuple[Pool, ...]:
         pools = (self.reads, self.leasing, self.large_jobs)

@@ -123,6 +123,12 @@ class EngineTasks(Part):
             yield Child("warm-up", self.warm_up.run)
             yield Child("batch-operations", self.batch_operations.run, self.batch_operations.close)
 
+    def figures(self) -> Iterator[object]:
+        yield self.appender
+        yield self.jobs
+        yield from self.consumers.values()
+        yield from self.timers.values()
+
     def hears(self, events: NodeEvents) -> None:
         """Subscribe to what concerns partitions and their logs."""
         events.leading += [self.appender.processed, self._processed]

@@ -33,12 +33,12 @@ from vivero.metrics.late import Late
 from vivero.node.connections import Pools
 from vivero.node.connector_tasks import ConnectorTasks
 from vivero.node.engine_tasks import EngineTasks
-from vivero.node.figures import figures
 from vivero.node.metrics import NodeMetrics
 from vivero.node.models import Models
 from vivero.node.node_events import NodeEvents
 from vivero.node.outcome_waits import OutcomeWaits
 from vivero.node.part import Part
+from vivero.node.status_figures import status_figures
 from vivero.storage.access.identities import CHANNEL as IDENTITIES_CHANNEL
 from vivero.storage.access.identities import SESSIONS_ENDED
 from vivero.storage.cluster.clock import CLOCK_CHANNEL
@@ -98,6 +98,11 @@ class HttpServer(Part):
         if self.access is not None:
             events.notified(IDENTITIES_CHANNEL, partial(identities_changed, self.access, self.long_polls))
 
+    def figures(self) -> Iterator[object]:
+        yield self.long_polls
+        yield self.hub
+        yield self._endpoint.figures
+
     def children(self) -> Iterator[Child]:
         """The server. Each of its restarts builds new services."""
         endpoint, drain, serve_http = self._endpoint, trio.Event(), server.serve
@@ -145,7 +150,7 @@ class HttpServer(Part):
             limits=models.limits,
             waits=Waits(self._max_waiting),
             pages=MemoryBudget(max(config.api.pages_bytes, config.api.max_page_bytes)),
-            figures=self._figures,
+            figures=self._status,
             metrics=self._metrics.shown_by_api,
             requests=self._metrics.requests,
             tracer=self._tracer,
@@ -163,8 +168,8 @@ class HttpServer(Part):
             compute=models.compute,
         )
 
-    def _figures(self) -> Mapping[str, Any]:
-        return figures(self._supervisor, self._engine.consumers, self._models.definitions, trio.current_time())
+    def _status(self) -> Mapping[str, Any]:
+        return status_figures(self._supervisor, self._engine.consumers, self._models.definitions, trio.current_time())
 
     def _served(self, services: Services) -> app.App:
         """The REST API, or the status only without the role `api`; and the pages with the role `web`."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from itertools import chain
 
 from vivero.api.http.metrics import Metrics, RequestFigures
 from vivero.config.roles import Role
@@ -10,7 +11,7 @@ from vivero.config.sections import Config
 from vivero.engine.supervision.children import Child
 from vivero.metrics.database_figures import DatabaseFigures
 from vivero.metrics.late_exposition import late_exposition
-from vivero.metrics.parts import Parts
+from vivero.metrics.sources import Sources
 from vivero.node.connections import Connections
 from vivero.node.part import Part
 from vivero.storage.cluster.nodes import Node, View
@@ -34,9 +35,10 @@ class NodeMetrics(Part):
     """Counters for metrics alone, and their tasks. OpenTelemetry is imported only when somebody asks for metrics."""
 
     def __init__(self, config: Config, connections: Connections, node: str, view: Callable[[], View]) -> None:
-        """`view()` is what this node knows of the cluster. `parts` are set when all of them exist."""
+        """`view()` is what this node knows of the cluster."""
         self._config = config
-        self.parts: Parts | None = None
+        self.sources: list[Callable[[], Iterable[object]]] = []
+        """Give the objects whose numbers are shown."""
         self.requests = RequestFigures()
         self.database = DatabaseFigures(
             connections.dedicated("figures", statement_timeout=READ_TIMEOUT, **BY_INDEX),
@@ -46,7 +48,7 @@ class NodeMetrics(Part):
         self.shown: Callable[[], Awaitable[Metrics]] | None = None
         """The metrics as text; None: they are off."""
         if config.metrics.enabled:
-            self._exposition = late_exposition(self._parts, node, config.api.version)
+            self._exposition = late_exposition(self._collect, node, config.api.version)
             self.shown = self._text
 
     @property
@@ -54,9 +56,12 @@ class NodeMetrics(Part):
         """The metrics for the API; None: they are off, or have a port of their own."""
         return self.shown if self._config.metrics.port is None else None
 
-    def _parts(self) -> Parts:
-        assert self.parts is not None, "the node is built"
-        return self.parts
+    def figures(self) -> Iterator[object]:
+        yield self.requests
+        yield self.database
+
+    def _collect(self) -> Sources:
+        return Sources(chain.from_iterable(give() for give in self.sources))
 
     async def _text(self) -> Metrics:
         return await (await self._exposition.get()).text()

@@ -28,5 +28,9 @@ class Models(Part):
         """The task that keeps the compute processes."""
         yield Child("compute", self.compute.run)
 
+    def figures(self) -> Iterator[object]:
+        yield self.definitions
+        yield self.compute
+
     async def close(self) -> None:
         await self.compute.close()

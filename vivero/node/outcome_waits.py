@@ -29,6 +29,9 @@ class OutcomeWaits(Part):
         events.announced(PROCESSED, lambda key, position: completions.processed(int(key), position))
         events.reconnected.append(completions.sweep_soon)
 
+    def figures(self) -> Iterator[object]:
+        yield self.completions
+
     def children(self) -> Iterator[Child]:
         """The task, with the role `api`."""
         if self._config.has_role(Role.API):

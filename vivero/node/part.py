@@ -20,5 +20,9 @@ class Part:
         """The tasks that the settings ask for. All parts have subscribed."""
         return ()
 
+    def figures(self) -> Iterable[object]:
+        """The objects whose numbers metrics read (`vivero/metrics/instruments.py`). Called for each answer."""
+        return ()
+
     async def close(self) -> None:
         """Give back what is left, after all tasks have ended."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from vivero.engine.supervision.loop_probe import LoopProbe
 from vivero.engine.supervision.settings import SupervisionSettings
 from vivero.engine.supervision.supervisor import Supervisor
@@ -15,3 +17,7 @@ class Supervision(Part):
         self.supervisor = Supervisor((), settings)
         self.probe = LoopProbe()
         """Measures the longest time for which the event loop served nobody."""
+
+    def figures(self) -> Iterator[object]:
+        yield self.supervisor
+        yield self.probe

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import Protocol
 
 import trio
 
 from vivero.config.sections import Config
 from vivero.engine.tracing.tracer import Tracer
+from vivero.metrics.sources import SpanCounts
 from vivero.node.part import Part
 
 CLOSE_S = 1.0
@@ -54,15 +56,9 @@ class NodeTracing(Part):
             made = export.Export(exporter, prepared, self._settings.queue_size)
             self._export, self.tracer = made, Tracer(self._settings.sample_ratio, made.record)
 
-    @property
-    def exported(self) -> int | None:
-        """Spans that the collector has taken; None without one."""
-        return None if self._export is None else self._export.exported
-
-    @property
-    def dropped(self) -> int | None:
-        """Spans that were dropped; None without a collector."""
-        return None if self._export is None else self._export.dropped
+    def figures(self) -> Iterator[object]:
+        if self._export is not None:
+            yield SpanCounts(self._export.exported, self._export.dropped)
 
     async def flush(self) -> None:
         """Export what is queued, however long the collector takes."""

@@ -39,7 +39,6 @@ from vivero.engine.appender.calls import PendingCommand
 from vivero.engine.supervision.children import Child
 from vivero.engine.supervision.supervisor import Supervisor
 from vivero.engine.supervision.watchdog import Watchdog
-from vivero.metrics.parts import Parts
 from vivero.node.background import BackgroundJobs
 from vivero.node.chores import Chores
 from vivero.node.connections import Connections, open_pools
@@ -104,12 +103,11 @@ def build(
         config, node, endpoint, pools=pools, models=models, outcomes=outcomes, engine=engine, connectors=connectors,
         events=events, supervisor=supervisor, metrics=metrics, tracer=tracer,
     )  # fmt: skip
-    jobs = BackgroundJobs(config, connections.primary, node, tracer)
     parts: Sequence[Part] = (
         http,
         engine,
         Chores(config, connections, node),
-        jobs,
+        BackgroundJobs(config, connections.primary, node, tracer),
         connectors,
         outcomes,
         notifications,
@@ -122,14 +120,10 @@ def build(
     )
     for part in parts:
         part.hears(events)
+        metrics.sources.append(part.figures)
     for part in parts:
         supervisor.add(*part.children())
     supervisor.add(*others)
-    metrics.parts = Parts(
-        supervisor, engine.appender, engine.consumers, engine.jobs, engine.timers, outcomes.completions,
-        models.definitions, models.compute, pools, http.long_polls, http.hub, endpoint.figures, metrics.requests,
-        supervision.probe, metrics.database, jobs.dispatcher, tracing,
-    )  # fmt: skip
     return Tree(parts, supervision, engine, outcomes, metrics, tracing)
 
 

@@ -11,7 +11,7 @@ from vivero.engine.supervision.supervisor import Supervisor
 from vivero.storage.postgres.given_time import withheld_s
 
 
-def figures(
+def status_figures(
     supervisor: Supervisor, consumers: Mapping[int, Consumer], definitions: DefinitionCache, now_s: float
 ) -> Mapping[str, Any]:
     """The state of each child, each partition and the cache of definitions. `now_s`: Trio's time.
