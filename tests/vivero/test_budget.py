@@ -1,6 +1,8 @@
 """What several processes need."""
 
+import re
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import httpx
 import psycopg
@@ -9,6 +11,7 @@ import trio
 from psycopg.conninfo import conninfo_to_dict
 
 from tests.eventually import eventually_rows, eventually_sync
+from vivero import node
 from vivero.api.access.settings import TenantSettings
 from vivero.config import budget
 from vivero.config.connection_budget import TooFewConnections, fit
@@ -29,15 +32,27 @@ def test_connections_of_a_process(roles, partitions, needed):
     assert budget.connections(Config(roles=roles, partitions=partitions)) == needed
 
 
-def test_a_program_has_no_more_connections_than_that(up, database, ask):
-    """The pools open theirs when they are needed, so their connections do not count."""
-    program = up(database)
-    others = "count(*) FILTER (WHERE application_name NOT IN ('vivero:api', 'vivero:leasing', 'vivero:large-jobs'))"
+@pytest.mark.parametrize("module", sorted(Path(node.__file__).parent.glob("*.py")), ids=lambda path: path.name)
+def test_each_connection_of_a_node_is_in_the_budget(module):
+    found = re.findall(r"\b(?:dedicated|by_deadline)\(\s*(?:task_name\()?\"([a-z-]+)\"", module.read_text())
+    found += re.findall(r"\"vivero:([a-z-]+)\"", module.read_text())
+    assert set(found) <= set(budget.NEEDS)
+
+
+def test_no_part_has_more_connections_than_its_budget(up, database, ask):
+    """Connections of partitions have their numbers behind their names."""
+    config = Config(partitions=2)
+    program = up(database, "--partitions", "2")
     query = (
-        f"SELECT {others} FROM pg_stat_activity WHERE application_name LIKE 'vivero:%' AND datname = current_database()"
+        "SELECT jsonb_object_agg(name, sessions) FROM ("
+        "SELECT regexp_replace(application_name, '^vivero:|-[0-9]+$', '', 'g') AS name, count(*) AS sessions"
+        " FROM pg_stat_activity WHERE application_name LIKE 'vivero:%'"
+        " AND datname = current_database() GROUP BY 1) AS found"
     )
-    eventually_sync(lambda: ask(database, query) >= 10)
-    assert ask(database, query) <= budget.connections(Config()) - 18, program.logged
+    eventually_sync(lambda: ask(database, query).get("timers") == 2)
+    found = ask(database, query)
+    assert {"cluster", "appender", "listener", "completions", "consumer-writer", "chores"} <= set(found), program.logged
+    assert {name: count for name, count in found.items() if count > budget.NEEDS[name](config)} == {}
 
 
 def test_too_little_memory_is_told_with_what_to_do():

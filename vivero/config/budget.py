@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from vivero.config.roles import Role
@@ -11,37 +11,69 @@ from vivero.config.sections import Config
 
 CHORES = 2
 """Chores that use the database at the same time."""
-OF_A_PARTITION = 3
-"""Two of its consumer, one of its timers."""
 SPARE = 2
 """Connections for commands, and for one that is opened again while its session still ends."""
 BASE_BYTES = 150_000_000
 """A process without load: code, models, buffers."""
 
 
+def _serves(config: Config) -> bool:
+    return config.has_role(Role.API, Role.ENGINE)
+
+
+def _appends(config: Config) -> bool:
+    return _serves(config) or config.works_connectors
+
+
+def _runs_jobs(config: Config) -> bool:
+    return config.has_role(Role.JOBS) and bool(config.jobs.module is not None or config.outbox.url)
+
+
+def _reads_figures(config: Config) -> bool:
+    return config.has_role(Role.JOBS) and config.metrics.enabled and bool(config.metrics.database_every_s)
+
+
+def _led(config: Config) -> int:
+    """The partitions that the process may lead."""
+    return config.partitions * config.has_role(Role.ENGINE)
+
+
+OF_A_PARTITION: Mapping[str, Callable[[Config], int]] = {
+    "consumer-writer": _led,
+    "consumer-reader": _led,
+    "timers": _led,
+}
+NEEDS: Mapping[str, Callable[[Config], int]] = {
+    "cluster": lambda _config: 1,
+    "appender": _appends,
+    "listener": _appends,
+    "announcer": _appends,
+    "api": lambda config: config.database.pool_size * _appends(config),  # connectors read models
+    "leasing": lambda config: config.database.pool_size * _serves(config),
+    "large-jobs": lambda config: max(1, config.database.pool_size // 4) * _serves(config),
+    "readers": lambda config: config.database.pool_size * (config.has_role(Role.API) and config.tenants.enabled),
+    "completions": lambda config: config.has_role(Role.API),
+    **OF_A_PARTITION,
+    "probe": lambda config: config.has_role(Role.ENGINE),
+    "batch-operations": lambda config: config.has_role(Role.ENGINE),
+    "connectors": lambda config: config.works_connectors,
+    "chores": lambda config: config.has_role(Role.ENGINE, Role.JOBS),
+    "chore-runs": lambda config: CHORES * config.has_role(Role.ENGINE, Role.JOBS),
+    "figures": _reads_figures,
+    "jobs": _runs_jobs,
+    "job-runs": lambda config: config.jobs.max_concurrent * _runs_jobs(config),
+}
+"""How many connections each part of a node has at most, by the name that PostgreSQL shows behind `vivero:`."""
+
+
 def connections(config: Config) -> int:
     """How many connections one process has to PostgreSQL at most, if it leads all partitions."""
-    size = config.database.pool_size
-    pools = 2 * size + max(1, size // 4)
-    shared = 3  # appender, notification listener, announcer
-    needed = 1  # the registration of the node
-    if config.has_role(Role.API, Role.ENGINE):
-        needed += pools + shared
-    if config.has_role(Role.API):
-        needed += 1  # completions
-        needed += size if config.tenants.enabled else 0  # reads with the second role
-    if config.has_role(Role.ENGINE):
-        needed += OF_A_PARTITION * config.partitions + 2  # trials, batch operations
-    if config.works_connectors:
-        needed += 1  # its jobs
-        needed += 0 if config.has_role(Role.API, Role.ENGINE) else size + shared  # models, the commands of its jobs
-    if config.has_role(Role.ENGINE, Role.JOBS):
-        needed += 1 + CHORES  # the dispatcher of the chores, and their statements
-    if config.has_role(Role.JOBS) and config.metrics.enabled and config.metrics.database_every_s:
-        needed += 1  # figures of the database
-    if config.has_role(Role.JOBS) and (config.jobs.module is not None or config.outbox.url):
-        needed += 1 + config.jobs.max_concurrent  # the dispatcher, the transactions of its runs
-    return needed
+    return sum(needed(config) for needed in NEEDS.values())
+
+
+def of_partitions(config: Config) -> int:
+    """How many of them move with the partitions to another node."""
+    return sum(needed(config) for needed in OF_A_PARTITION.values())
 
 
 def memory_bytes(config: Config) -> int:

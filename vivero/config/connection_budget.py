@@ -9,7 +9,6 @@ import structlog
 import trio
 
 from vivero.config import budget
-from vivero.config.roles import Role
 from vivero.config.sections import Config
 from vivero.storage.cluster import nodes
 from vivero.storage.cluster.nodes import Running
@@ -70,8 +69,8 @@ async def _fitted(dsn: str, config: Config, gone_s: float) -> Config:
 
 def _led_by_others(config: Config, running: Sequence[Running]) -> int:
     """Connections of partitions that others lead now. They move with them, so this program needs none beside them."""
-    led = config.has_role(Role.ENGINE) and any(nodes.ENGINE in node.roles for node in running)
-    return budget.OF_A_PARTITION * config.partitions * config.processes if led else 0
+    led = any(nodes.ENGINE in node.roles for node in running)
+    return budget.of_partitions(config) * config.processes if led else 0
 
 
 async def _limit(connection: Connection, running: Sequence[Running]) -> Limit:
