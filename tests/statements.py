@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 from tests.imports import ROOT
@@ -142,15 +142,17 @@ def pairs(text: str, between: str) -> Lists:
     return dict(part.split(between, 1) for part in split(text))
 
 
-def wrapped(parts: list[str] | Iterator[str], first: str = "") -> str:
-    """The list in lines, the first after a text of this length."""
+def wrapped(first: str, parts: Iterable[str]) -> str:
+    """A text and the list behind it, in lines. A parenthesis and a semicolon may follow."""
     text = ", ".join(part.replace(" ", "\0") for part in parts)
-    lines = textwrap.wrap(first + text, WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
-    return "\n".join(lines).removeprefix(first).replace("\0", " ")
+    text = first.replace(" ", "\0") + text
+    lines = textwrap.wrap(text, WIDTH - 2, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines).replace("\0", " ")
 
 
 def _taken(taken: Lists) -> str:
-    return "\nFROM json_to_recordset($1) AS x(" + wrapped([f"{name} {type_}" for name, type_ in taken.items()]) + ")"
+    columns = (f"{name} {type_}" for name, type_ in taken.items())
+    return f"\n{wrapped('FROM json_to_recordset($1) AS x(', columns)})"
 
 
 def insert(table: Table, found: re.Match[str]) -> str:
@@ -158,26 +160,27 @@ def insert(table: Table, found: re.Match[str]) -> str:
     now = dict(zip(split(found["columns"]), split(found["values"]), strict=False)), pairs(found["taken"], " ")
     if now == (columns, taken):
         return found[0]
-    return f"INSERT INTO {table.name} ({wrapped([*columns])})\nSELECT {wrapped([*columns.values()])}{_taken(taken)}"
+    into, values = wrapped(f"INSERT INTO {table.name} (", columns), wrapped("SELECT ", columns.values())
+    return f"{into})\n{values}{_taken(taken)}"
 
 
 def update(table: Table, found: re.Match[str]) -> str:
     columns, taken = updated(table)
     if (pairs(found["sets"], " = "), pairs(found["taken"], " ")) == (columns, taken):
         return found[0]
-    return f"SET {_sets(columns)}{_taken(taken)}"
+    return f"{_sets(columns)}{_taken(taken)}"
 
 
 def end(table: Table, found: re.Match[str]) -> str:
-    return found[0] if pairs(found["sets"], " = ") == ended(table) else f"SET {_sets(ended(table))}"
+    return found[0] if pairs(found["sets"], " = ") == ended(table) else _sets(ended(table))
 
 
 def _sets(columns: Lists) -> str:
-    return wrapped([f"{column} = {value}" for column, value in columns.items()])
+    return wrapped("SET ", (f"{column} = {value}" for column, value in columns.items()))
 
 
 def select(columns: list[str], found: re.Match[str]) -> str:
-    return found[0] if split(found["values"]) == columns else f"SELECT {wrapped(columns)}"
+    return found[0] if split(found["values"]) == columns else wrapped("SELECT ", columns)
 
 
 def rewritten(path: Path) -> str:

@@ -59,14 +59,15 @@ FROM element_instances WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL 
 
 -- name: jobs
 -- Without the lease columns, which belong to activation. The end of a backoff belongs to the engine until a worker has a lease.
-SELECT job_key, element_instance_key, type, retries, to_epoch_ms(created_at), to_epoch_ms(updated_at), state, kind, listener_event,
-    listener_index, priority, headers::text, error_code, error_message,
+SELECT job_key, element_instance_key, type, retries, to_epoch_ms(created_at), to_epoch_ms(updated_at), state, kind,
+    listener_event, listener_index, priority, headers::text, error_code, error_message,
     CASE WHEN state = 'FAILED' AND lease_token IS NULL THEN to_epoch_ms(available_at) END, trace
 FROM jobs WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY job_key;
 
 -- name: timers
 -- Pending and failed timers.
-SELECT timer_key, element_instance_key, target_element_id, type, state, due_at_ms, to_epoch_ms(created_at), repetitions, cycle::text
+SELECT timer_key, element_instance_key, target_element_id, type, state, due_at_ms, to_epoch_ms(created_at), repetitions,
+    cycle::text
 FROM timers WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY timer_key;
 
 -- name: subscriptions

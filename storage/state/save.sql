@@ -131,7 +131,8 @@ WHERE t.variable_key = x.key;
 
 -- name: new_jobs
 -- `ready` is false if the job ended in the batch that created it. The job statistics are in the same statement.
-WITH made AS (INSERT INTO jobs (job_key, root_key, part_key, process_instance_key, element_instance_key, path,
+WITH made AS (
+INSERT INTO jobs (job_key, root_key, part_key, process_instance_key, element_instance_key, path,
     process_definition_key, process_id, process_version, element_id, type, kind, listener_event, listener_index, state, retries,
     priority, headers, error_code, error_message, business_id, tags, tenant_id, created_at, updated_at, ended_at, ready,
     available_at, trace)
