@@ -13,7 +13,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from tests.proxies import open_server
 
 _CUT = (trio.BrokenResourceError, trio.ClosedResourceError)
-_COMMITS = re.compile(rb"\0(?:log\.append|log\.append_fresh|save\.event_log)_\d+\0")
+_COMMITS = re.compile(rb"\0(?:command_log\.append|command_log\.append_fresh|save\.event_log)_\d+\0")
 """The statements of calls that write: an append, and a batch. Each call is one transaction."""
 _READY = b"Z\0\0\0\5I"
 """The end of the answer to a call, behind its commit."""

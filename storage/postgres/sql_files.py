@@ -40,7 +40,7 @@ class Statement:
     """One named statement. Compared by identity: a connection prepares each of these objects once."""
 
     name: str
-    """File and name, as in `log.append`. Errors show it; pg_prepared_statements shows it with a number."""
+    """File and name, as in `command_log.append`. Errors show it; pg_prepared_statements shows it with a number."""
 
     text: str
     why: str
