@@ -67,10 +67,10 @@ def test_rows_and_panes_stay_as_they_were_arranged(console, stuck):
     width = aside.bounding_box()["width"]
     console.page.get_by_role("separator", name="Width of the details").focus()
     console.press("ArrowLeft", "ArrowLeft")
-    eventually_sync(lambda: aside.bounding_box()["width"] == width + 48)
+    eventually_sync(lambda: aside.bounding_box()["width"], accept=lambda found: found == width + 48)
     console.page.reload()
     console.settle()
-    eventually_sync(lambda: aside.bounding_box()["width"] == width + 48)
+    eventually_sync(lambda: aside.bounding_box()["width"], accept=lambda found: found == width + 48)
     divider = console.page.get_by_role("separator", name="Height of the history").bounding_box()
     history = console.page.get_by_role("region", name="History")
     height = history.bounding_box()["height"]
@@ -78,7 +78,7 @@ def test_rows_and_panes_stay_as_they_were_arranged(console, stuck):
     console.page.mouse.down()
     console.page.mouse.move(divider["x"] + 50, divider["y"] - 36)
     console.page.mouse.up()
-    eventually_sync(lambda: history.bounding_box()["height"] == height + 40)
+    eventually_sync(lambda: history.bounding_box()["height"], accept=lambda found: found == height + 40)
 
 
 def test_why_a_message_matches_nobody(console, api):

@@ -62,7 +62,7 @@ async def until_stored(connection, number):
 
 
 async def until_reconnecting(proxy, before):
-    await eventually(lambda: proxy.connections != before, every_s=0)
+    await eventually(lambda: proxy.connections, accept=lambda found: found != before, every_s=0)
 
 
 async def test_dropped_answers_double_and_lose_nothing(through, proxy, connection):

@@ -92,12 +92,14 @@ def test_the_embedded_server_is_started_again_when_it_is_killed(root, embedded_u
     ).raise_for_status()
 
     os.kill(server_at(root).supervisor, signal.SIGKILL)
-    eventually_sync(lambda: "the embedded PostgreSQL is gone: restarting it" in server.logged)
+    eventually_sync(
+        lambda: server.logged, accept=lambda found: "the embedded PostgreSQL is gone: restarting it" in found
+    )
     body = {"processDefinitionId": "greet"}
     eventually_sync(
         lambda: httpx.post(f"{server.address}/v2/process-instances", json=body, timeout=30).is_success, within_s=60
     )
-    eventually_sync(lambda: httpx.get(f"{server.address}/v2/status").status_code == 204)
+    eventually_sync(lambda: httpx.get(f"{server.address}/v2/status").status_code, accept=lambda found: found == 204)
     server.process.send_signal(signal.SIGTERM)
     assert server.ends() == 0
 

@@ -71,15 +71,15 @@ async def test_what_runs_is_appended_before_what_is_new(start, connection, nurse
     appender, answers = await start(2, new_wait_s=SECONDS), []
     for _ in range(5):
         nursery.start_soon(collect, answers, appender, CREATE)
-    await eventually(lambda: len(answers) == 2)
+    await eventually(lambda: len(answers), accept=lambda found: found == 2)
     await appender.append(COMPLETE, deadline_s=SECONDS)
     assert await intents(connection) == [CREATED] * 2 + ["JOB:COMPLETE"]
     engine.position = max(answer.position for answer in answers)
     appender.processed(1)
-    await eventually(lambda: len(answers) == 4)
+    await eventually(lambda: len(answers), accept=lambda found: found == 4)
     engine.position = appender.last_position(1)
     appender.processed(1)
-    await eventually(lambda: len(answers) == 5)
+    await eventually(lambda: len(answers), accept=lambda found: found == 5)
 
 
 async def test_new_that_finds_no_room_in_time_is_refused_and_not_written(start, connection, engine):
@@ -114,12 +114,12 @@ async def test_what_waits_for_room_is_in_the_log_before_the_program_ends(start, 
     appender, answers = await start(1, new_wait_s=SECONDS), []
     for _ in range(3):
         nursery.start_soon(collect, answers, appender, CREATE)
-    await eventually(lambda: len(answers) == 1)
+    await eventually(lambda: len(answers), accept=lambda found: found == 1)
     appender.drain()
     assert appender.busy
     engine.position = None
     appender.processed(1)
-    await eventually(lambda: len(answers) == 3)
+    await eventually(lambda: len(answers), accept=lambda found: found == 3)
     assert [type(answer) for answer in answers] == [Appended] * 3
 
 
@@ -127,7 +127,7 @@ async def test_new_is_admitted_while_the_engine_keeps_up_and_there_is_a_place_to
     appender, answers = await start(1, new_wait_s=SECONDS, new_channel=1, lag_commands=1, lag_s=0), []
     assert appender.admits_new()
     nursery.start_soon(collect, answers, appender, CREATE)
-    await eventually(lambda: len(answers) == 1)  # one is in the log,
+    await eventually(lambda: len(answers), accept=lambda found: found == 1)  # one is in the log,
     nursery.start_soon(collect, answers, appender, CREATE)
     await trio.testing.wait_all_tasks_blocked()
     await eventually(appender.admits_new)  # the next one waits for capacity,
@@ -137,7 +137,7 @@ async def test_new_is_admitted_while_the_engine_keeps_up_and_there_is_a_place_to
     assert not appender.admits_new()
     engine.position = appender.last_position(1)
     appender.processed(1)
-    await eventually(lambda: len(answers) == 2)
+    await eventually(lambda: len(answers), accept=lambda found: found == 2)
     assert appender.admits_new()
     engine.position -= 2
     assert not appender.admits_new()
@@ -149,15 +149,15 @@ async def test_a_full_log_holds_back_only_the_new_commands_of_its_partition(star
     appender, first, second = await start(1, new_wait_s=SECONDS), [], []
     for _ in range(3):
         nursery.start_soon(collect, first, appender, CREATE)
-    await eventually(lambda: len(first) == 1)
+    await eventually(lambda: len(first), accept=lambda found: found == 1)
     nursery.start_soon(collect, second, appender, Append(CreateInstance(process_id="p"), "t", partition=2))
-    await eventually(lambda: len(second) == 1)
+    await eventually(lambda: len(second), accept=lambda found: found == 1)
     assert [answer.position >> 51 for answer in second] == [2]
     assert len(first) == 1
     assert appender.admits_new()
     engine.position = None
     appender.processed(1)
-    await eventually(lambda: len(first) == 3)
+    await eventually(lambda: len(first), accept=lambda found: found == 3)
 
 
 async def test_only_new_commands_lose_patience(start):

@@ -82,7 +82,7 @@ async def test_the_timeout_of_the_job_cancels_the_call(server, run):
 
     await run(call, [("failed", "TooSlowError")], timeout="PT1S")
     assert seen == ["cancelled"]
-    await eventually(lambda: hung_up == ["/never"])
+    await eventually(lambda: hung_up, accept=lambda found: found == ["/never"])
 
 
 async def test_timeouts_of_asyncio_and_of_the_library_are_failures_of_the_run(server, run):
@@ -117,7 +117,7 @@ async def test_a_stop_cancels_the_function_and_all_its_tasks(run, until):
             group.create_task(part(2))
 
     made = await run(call, [("running", None)], settings={"drain": "PT0S"})
-    await eventually(lambda: len(events) == 2)
+    await eventually(lambda: len(events), accept=lambda found: found == 2)
     made.drain()
     await until([("pending", None)], "state, error")
     assert sorted(events) == ["began 1", "began 2", "ended 1", "ended 2"]

@@ -60,7 +60,7 @@ async def test_while_heartbeats_arrive_no_other_node_runs_the_execution(
     async def older():
         before = len(recoveries)
         await connection.script("UPDATE job_executions SET alive_at = alive_at - interval '30 s'")
-        await eventually(lambda: len(recoveries) > before + 2)
+        await eventually(lambda: len(recoveries), accept=lambda found: found > before + 2)
         await eventually_rows(connection, [(True,)], KEPT_ALIVE)
 
     def on(node):
@@ -130,7 +130,7 @@ async def test_a_frozen_node_loses_its_execution_and_what_it_then_writes(
     thawed.set()
     await eventually(lambda: frozen.figures.lost == 1 and frozen.running == 0)
     turns = frozen.figures.turns
-    await eventually(lambda: frozen.figures.turns > turns + 1)
+    await eventually(lambda: frozen.figures.turns, accept=lambda found: found > turns + 1)
     assert await ledger() == ([] if ends == "thread" else [("b", 1)])
     assert (await connection.execute("SELECT count(*) FROM job_executions")).rows == [(0,)]
     assert frozen.figures.completed == 0

@@ -46,12 +46,12 @@ async def test_long_runs_hold_no_free_places_back(connection, dispatcher, nurser
     await add(connection, "held", 2)
     made = dispatcher(held.job, min_concurrent=2, max_concurrent=5, poll_interval="PT1H")
     nursery.start_soon(made.run, beat)
-    await eventually(lambda: len(held.waiting) == 2)
+    await eventually(lambda: len(held.waiting), accept=lambda found: found == 2)
     await add(connection, "held", 4)
     made.look()
-    await eventually(lambda: len(held.waiting) == 5)
+    await eventually(lambda: len(held.waiting), accept=lambda found: found == 5)
     held.let_go()
-    await eventually(lambda: made.figures.started == 6)
+    await eventually(lambda: made.figures.started, accept=lambda found: found == 6)
     assert held.most == 5
 
 
@@ -105,7 +105,7 @@ async def test_other_types_do_not_wait_for_one_at_its_limit(connection, dispatch
     await add(connection, "other", 3)
     made = dispatcher(held.job, other.job, types={"held": JobTypeSettings(max_concurrent=1)}, **QUICK)
     nursery.start_soon(made.run, beat)
-    await eventually(lambda: len(other.waiting) == 3)
+    await eventually(lambda: len(other.waiting), accept=lambda found: found == 3)
     assert len(held.waiting) == 1
 
 
@@ -113,7 +113,7 @@ async def test_a_batch_size_bounds_one_pull(connection, dispatcher, nursery, hel
     await add(connection, "held", 6)
     made = dispatcher(held.job, types={"held": JobTypeSettings(batch_size=2)}, **QUICK)
     nursery.start_soon(made.run, beat)
-    await eventually(lambda: len(held.waiting) == 6)
+    await eventually(lambda: len(held.waiting), accept=lambda found: found == 6)
     assert made.figures.turns >= 3, "two at once"
 
 
@@ -121,10 +121,10 @@ async def test_a_node_whose_settings_pause_a_type_leaves_it_to_others(connection
     await add(connection, "held", 3)
     paused = dispatcher(held.job, node="a", types={"held": JobTypeSettings(paused=True)}, **QUICK)
     nursery.start_soon(paused.run, beat)
-    await eventually(lambda: paused.figures.turns > 3)
+    await eventually(lambda: paused.figures.turns, accept=lambda found: found > 3)
     assert held.waiting == []
     nursery.start_soon(dispatcher(held.job, node="b", **QUICK).run, beat)
-    await eventually(lambda: len(held.waiting) == 3)
+    await eventually(lambda: len(held.waiting), accept=lambda found: found == 3)
 
 
 async def test_a_cancelled_run_ends_at_the_next_heartbeat_and_writes_nothing(
@@ -151,7 +151,7 @@ async def test_a_cancelled_run_ends_at_the_next_heartbeat_and_writes_nothing(
         assert await job_executions.cancel(connection, found)
         await ended.wait()
     await until([("long", "failed", 0, "cancelled")], "job_type, state, attempt_index, error")
-    await eventually(lambda: made.running == 0)
+    await eventually(lambda: made.running, accept=lambda found: found == 0)
     assert (await connection.execute("SELECT count(*) FROM ledger")).rows == [(0,)]
 
 
@@ -172,7 +172,7 @@ async def test_runs_of_a_schedule_never_overlap_and_a_long_one_delays_the_next(c
     nodes += [dispatcher(often, node=node, **QUICK) for node in "abc"]
     for node in nodes:
         nursery.start_soon(node.run, beat)
-    await eventually(lambda: len(runs) == 5)
+    await eventually(lambda: len(runs), accept=lambda found: found == 5)
     assert most == 1
     assert runs == [0, 1, 2, 3, 4], "what a run covers is not made up afterwards"
 

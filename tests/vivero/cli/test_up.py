@@ -113,7 +113,8 @@ def test_the_node_is_known_by_the_name_it_leads_with(up, database):
         return httpx.get(f"{program.address}/v2/topology").json()["brokers"]
 
     eventually_sync(
-        lambda: [partition["role"] for broker in brokers() for partition in broker["partitions"]] == ["leader"]
+        lambda: [partition["role"] for broker in brokers() for partition in broker["partitions"]],
+        accept=lambda found: found == ["leader"],
     )
     assert brokers()[0]["brokerId"].startswith("blue-")
 
@@ -200,7 +201,7 @@ def test_a_version_that_is_not_adjacent_does_not_start(up, vivero, database):
     def versions():
         return {broker["version"] for broker in httpx.get(f"{running.address}/v2/topology").json()["brokers"]}
 
-    eventually_sync(lambda: versions() == {"0.1.0"})
+    eventually_sync(versions, accept=lambda found: found == {"0.1.0"})
     arguments = ("up", "--port", "0", "--database-url", database)
     status, (said,) = one_line(
         vivero(*arguments, VIVERO_DATABASE_ALLOW_UNSAFE_COMMITS="on", VIVERO_API_VERSION="0.3.0")
@@ -209,6 +210,6 @@ def test_a_version_that_is_not_adjacent_does_not_start(up, vivero, database):
     assert "runs version 0.1.0, and this program is version 0.3.0" in said
     assert said.endswith("Upgrade that node to version 0.2 first, or stop all other nodes")
     adjacent = up(database, VIVERO_API_VERSION="0.2.0")
-    eventually_sync(lambda: versions() == {"0.1.0", "0.2.0"})
+    eventually_sync(versions, accept=lambda found: found == {"0.1.0", "0.2.0"})
     adjacent.process.send_signal(signal.SIGTERM)
     assert adjacent.ends() == 0

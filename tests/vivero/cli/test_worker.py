@@ -237,7 +237,7 @@ def test_told_to_stop_it_finishes_what_it_has_in_hand(server, vivero, type_, sta
     worker = vivero("worker", type_, "--exec", command, "--address", server.address)
     eventually_sync(began.exists)
     worker.process.send_signal(signal.SIGTERM)
-    eventually_sync(lambda: "finishing the active jobs" in worker.logged)
+    eventually_sync(lambda: worker.logged, accept=lambda found: "finishing the active jobs" in found)
     pipe.write_text('{"done": true}')
     assert worker.ends() == 0
     assert [job_of(first)["state"], job_of(second)["state"]] == ["COMPLETED", "CREATED"]
@@ -251,7 +251,7 @@ def test_told_twice_it_ends_at_once_and_gives_its_job_back(server, vivero, type_
     worker = vivero("worker", type_, "--exec", command, "--timeout", "3600", "--address", server.address)
     eventually_sync(lambda: pid.exists() and pid.read_text())
     worker.process.send_signal(signal.SIGTERM)
-    eventually_sync(lambda: "finishing the active jobs" in worker.logged)
+    eventually_sync(lambda: worker.logged, accept=lambda found: "finishing the active jobs" in found)
     worker.process.send_signal(signal.SIGTERM)
     assert worker.ends() == 0
     eventually_sync(lambda: not runs(int(pid.read_text())))
@@ -271,7 +271,7 @@ def test_it_waits_for_a_server_that_is_away(vivero, up, database, greeting):
     server.process.send_signal(signal.SIGTERM)
     assert server.ends() == 0
     worker = vivero("worker", name, "--exec", "cat", "--max-jobs", "1", "--address", server.address)
-    eventually_sync(lambda: "trying again" in worker.logged)
+    eventually_sync(lambda: worker.logged, accept=lambda found: "trying again" in found)
     assert "listening" not in worker.logged
     up(database, "--port", port)
     assert worker.ends() == 0

@@ -105,7 +105,7 @@ def test_a_killed_postmaster_is_started_again_under_the_same_lease(ask, root, qu
         there = server_at(root)
         killed = there.postmaster
         os.kill(killed, signal.SIGKILL)
-        eventually_sync(lambda: there.postmaster != killed)
+        eventually_sync(lambda: there.postmaster, accept=lambda found: found != killed)
         assert ask(lease.dsn, "SELECT 1") == 1
         assert not lease.is_lost()
 
@@ -119,9 +119,9 @@ def test_a_backend_busy_computing_does_not_keep_the_next_postmaster_from_startin
         busy = threading.Thread(target=execute_until_killed, args=(connection, compute))
         busy.start()
         active = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%generate_series%'"
-        eventually_sync(lambda: ask(lease.dsn, active) > 1)
+        eventually_sync(lambda: ask(lease.dsn, active), accept=lambda found: found > 1)
         os.kill(killed, signal.SIGKILL)
-        eventually_sync(lambda: there.postmaster != killed)
+        eventually_sync(lambda: there.postmaster, accept=lambda found: found != killed)
         busy.join(20)
         assert not busy.is_alive()
         assert ask(lease.dsn, "SELECT 1") == 1
@@ -138,9 +138,12 @@ def test_processes_that_cannot_be_found_are_waited_for(ask, root, quick, server_
         killed = there.postmaster
         busy = threading.Thread(target=connection.execute, args=(compute,))
         busy.start()
-        eventually_sync(lambda: ask(lease.dsn, "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'DO %'") == 1)
+        eventually_sync(
+            lambda: ask(lease.dsn, "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'DO %'"),
+            accept=lambda found: found == 1,
+        )
         os.kill(killed, signal.SIGKILL)
-        eventually_sync(lambda: there.postmaster != killed)
+        eventually_sync(lambda: there.postmaster, accept=lambda found: found != killed)
         busy.join(20)
         assert ask(lease.dsn, "SELECT 1") == 1
     assert "pre-existing shared memory block" in there.server_log
@@ -188,9 +191,9 @@ def test_large_logs_begin_anew_while_the_server_runs(ask, root, quick, server_at
         connection.execute("DO $$ BEGIN FOR i IN 1..300 LOOP RAISE WARNING '%', repeat('x', 100); END LOOP; END $$")
         log = root / "postgres" / "server.log"
         eventually_sync(lambda: log.with_name("server.log.1").exists() and log.stat().st_size < 20_000)
-        eventually_sync(lambda: (root / "supervisor.log").stat().st_size < 2_000)
+        eventually_sync(lambda: (root / "supervisor.log").stat().st_size, accept=lambda found: found < 2_000)
         connection.execute("DO $$ BEGIN RAISE WARNING 'written later'; END $$")
-        eventually_sync(lambda: "written later" in there.server_log)
+        eventually_sync(lambda: there.server_log, accept=lambda found: "written later" in found)
         assert "\0" not in there.server_log
     embedded.wait_stopped(root)
 

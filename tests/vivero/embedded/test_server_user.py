@@ -155,7 +155,7 @@ supervisor.main(sys.argv[1:])
         there = server_at(root)
         first = there.postmaster
         os.kill(first, signal.SIGKILL)
-        eventually_sync(lambda: there.postmaster != first)
+        eventually_sync(lambda: there.postmaster, accept=lambda found: found != first)
     embedded.wait_stopped(root)
     with pytest.raises(embedded.EmbeddedPostgresError, match="shared_buffers"):
         embedded.acquire(root, embedded.Settings({"shared_buffers": "much"}))

@@ -155,7 +155,7 @@ async def test_metrics_are_pushed_to_a_collector(database):
                 await node.deploy()
                 before = len(received)
                 # The numbers of the first push after it may be older than the deployment.
-                await eventually(lambda: len(received) >= before + 2)
+                await eventually(lambda: len(received), accept=lambda found: found >= before + 2)
                 path, body = received[before + 1]
             nursery.cancel_scope.cancel()
     finally:
