@@ -1,20 +1,21 @@
-"""The columns in `save.sql` and `load.sql` of rows that elements wait for, derived from the classes of the rows.
+"""The columns of scopes in `save.sql`, and those of rows that elements wait for in `save.sql` and `load.sql`.
 
-`make statements` writes the lists of columns that do not say what the classes say. The order in a list means nothing,
-except where the state reads columns by their place.
+They follow from the classes of the rows. `make statements` writes the lists that do not say what the classes say. The
+order in a list means nothing, except where the state reads columns by their place.
 """
 
 from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 from tests.imports import ROOT
 from vivero.core.state.columns import Field
 from vivero.storage.state.owners import OwnerColumn
-from vivero.storage.state.tables import JOBS, TABLES, TIMERS, USER_TASKS, Table, is_json, is_list
+from vivero.storage.state.tables import ELEMENTS, INSTANCES, JOBS, TABLES, TIMERS, USER_TASKS, WAITS, Table, WaitTable
 
 FOLDER = ROOT / "storage" / "state"
 Lists = dict[str, str]
@@ -42,18 +43,20 @@ UPDATED: dict[Table, Lists] = {
 ENDED: dict[Table, Lists] = {
     JOBS: {"ready": "false", "returned": "true", "available_at": "NULL", "lease_token": "NULL"},
     USER_TASKS: {},
+    ELEMENTS: {},
 }
-LOADED: dict[Table, Lists] = {
+LOADED: dict[WaitTable, Lists] = {
     JOBS: {"available_at": "CASE WHEN state = 'FAILED' AND lease_token IS NULL THEN to_epoch_ms(available_at) END"}
 }
 """Expressions by column."""
 
 OWNERS = {"part_key": "coalesce(x.part, x.root)"}
-SHORT_OWNERS = {
-    "root_key": "coalesce(x.root, x.instance)",
-    "part_key": "coalesce(x.part, x.root, x.instance)",
-    "path": "coalesce(x.path, ARRAY[x.element, x.instance])",
-    "tags": "coalesce(x.tags, '{}')",
+_OF_SHORT = {"root_key": "coalesce(x.root, x.instance)", "part_key": "coalesce(x.part, x.root, x.instance)"}
+SHORT_OWNERS: dict[Table, Lists] = {
+    INSTANCES: {"root_key": "coalesce(x.root, x.key)", "part_key": "coalesce(x.part, x.root, x.key)"},
+    ELEMENTS: _OF_SHORT
+    | {"scope_key": "coalesce(x.scope, x.instance)", "path": "coalesce(x.path, ARRAY[x.key, x.instance])"},
+    JOBS: _OF_SHORT | {"path": "coalesce(x.path, ARRAY[x.element, x.instance])", "tags": "coalesce(x.tags, '{}')"},
 }
 """What stands for an owner column that a document omits."""
 
@@ -61,15 +64,15 @@ SHORT_OWNERS = {
 
 
 def key_of(table: Table) -> str:
-    return table.name.removesuffix("s") + "_key"
+    return table.stored.removesuffix("s") + "_key"
 
 
 def type_of(field: Field) -> str:
-    if field.column.time or field.column.key:
+    if field.column.time or field.column.key or field.column.large:
         return "bigint"
-    if is_list(field):
+    if field.is_list:
         return "text[]"
-    return "json" if is_json(field) else {bool: "boolean", int: "int", str: "text"}[field.type]
+    return "json" if field.is_json else {bool: "boolean", int: "int"}.get(field.type, "text")
 
 
 def is_timestamp(field: Field) -> bool:
@@ -78,14 +81,21 @@ def is_timestamp(field: Field) -> bool:
 
 def written(field: Field, table: Table) -> str:
     value = f"x.{field.document}"
-    if table.short and field.column.usual is not None:
-        usual = field.column.usual
-        value = f"coalesce({value}, {usual if isinstance(usual, int) else repr(usual or '{}')})"
+    if table.short and (usual := literal(field)):
+        value = f"coalesce({value}, {usual})"
     return f"from_epoch_ms({value})" if is_timestamp(field) else value
 
 
+def literal(field: Field) -> str:
+    """The usual value, empty if that is NULL."""
+    usual = field.column.usual
+    if usual is None or field.column.null:
+        return ""
+    return str(usual).lower() if isinstance(usual, int) else repr(usual or "{}")
+
+
 def owner(column: OwnerColumn, table: Table) -> str:
-    return (SHORT_OWNERS if table.short else OWNERS).get(column.stored, f"x.{column.document}")
+    return SHORT_OWNERS.get(table, OWNERS).get(column.stored, f"x.{column.document}")
 
 
 def columns_of(fields: list[Field]) -> list[Field]:
@@ -106,21 +116,24 @@ def updated(table: Table) -> tuple[Lists, Lists]:
 
 
 def ended(table: Table) -> Lists:
+    if table is ELEMENTS:
+        others = {field.stored: literal(field) or "NULL" for field in table.changing}
+        return others | {"state": "$2", "ended_at": "from_epoch_ms($3)"}
     fields = [field for field in columns_of(table.changing) if field.stored not in ENDED[table]]
     numbered = ((field, f"${number}") for number, field in enumerate(fields, 2))
     values = {field.stored: f"from_epoch_ms({n})" if is_timestamp(field) else n for field, n in numbered}
     return values | ENDED[table]
 
 
-def loaded(table: Table, of_element: bool = True) -> list[str]:
+def loaded(table: WaitTable, of_element: bool = True) -> list[str]:
     fields = [field for field in table.loaded if field.is_own or not of_element]
     return [key_of(table), "element_instance_key", *(read(field, table) for field in fields)]
 
 
-def read(field: Field, table: Table) -> str:
+def read(field: Field, table: WaitTable) -> str:
     if found := LOADED.get(table, {}).get(field.stored):
         return found
-    return f"to_epoch_ms({field.stored})" if is_timestamp(field) else f"{field.stored}{'::text' * is_json(field)}"
+    return f"to_epoch_ms({field.stored})" if is_timestamp(field) else f"{field.stored}{'::text' * field.is_json}"
 
 
 # ------------------------------------------------------------------------------------------- the files
@@ -160,7 +173,7 @@ def insert(table: Table, found: re.Match[str]) -> str:
     now = dict(zip(split(found["columns"]), split(found["values"]), strict=False)), pairs(found["taken"], " ")
     if now == (columns, taken):
         return found[0]
-    into, values = wrapped(f"INSERT INTO {table.name} (", columns), wrapped("SELECT ", columns.values())
+    into, values = wrapped(f"INSERT INTO {table.stored} (", columns), wrapped("SELECT ", columns.values())
     return f"{into})\n{values}{_taken(taken)}"
 
 
@@ -186,20 +199,19 @@ def select(columns: list[str], found: re.Match[str]) -> str:
 def rewritten(path: Path) -> str:
     """The file as it should be."""
     text = path.read_text(encoding="utf-8")
+    if path.name == "load.sql":
+        for wait in WAITS:
+            text = _in(text, wait.name, _SELECT, partial(select, loaded(wait)))
+        return _in(text, "start_timers", _SELECT, partial(select, loaded(TIMERS, of_element=False)))
     for table in TABLES:
-        if path.name == "save.sql":
-            text = _in(text, f"new_{table.name}", _INSERT, lambda found, table=table: insert(table, found))
-            text = _in(text, table.name, _UPDATE, lambda found, table=table: update(table, found))
-        else:
-            text = _in(text, table.name, _SELECT, lambda found, table=table: select(loaded(table), found))
-    if path.name == "save.sql":
-        for table in ENDED:
-            text = _in(text, f"ended_{table.name}", _END, lambda found, table=table: end(table, found))
-        return text
-    return _in(text, "start_timers", _SELECT, lambda found: select(loaded(TIMERS, of_element=False), found))
+        text = _in(text, f"new_{table.name}", _INSERT, partial(insert, table))
+        text = _in(text, table.name, _UPDATE, partial(update, table))
+    for table in ENDED:
+        text = _in(text, f"ended_{table.name}", _END, partial(end, table))
+    return text
 
 
-def _in(text, name, pattern, change):
+def _in(text: str, name: str, pattern: re.Pattern[str], change: Callable[[re.Match[str]], str]) -> str:
     """The text with a change in the statement of this name."""
     heading = f"-- name: {name}\n"
     before, _, rest = text.partition(heading)

@@ -6,7 +6,7 @@ snapshots. A new field comes last and has a default, so that older snapshots can
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from operator import attrgetter
 from types import UnionType
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
@@ -28,10 +28,16 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
     """Epoch milliseconds. The column is a timestamp, unless its name ends with `_ms`."""
     key: bool = False
     """A key of another row."""
+    large: bool = False
+    """A number that may need 64 bits."""
     changes: bool = False
     """Whether changes are saved."""
     usual: Any = None
     """The value that short documents omit, and snapshots, too, unless it is a text."""
+    null: bool = False
+    """Whether the column has no value where the field has its usual one."""
+    kept: bool = True
+    """Whether this is a column of its own. Other fields are only in memory, or an owner's."""
     loaded: bool = True
     """Whether the field is read back. What is not loaded stands last in a row, and is in no snapshot."""
     in_snapshots: bool = True
@@ -44,6 +50,7 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
 
 
 CHANGES = Column(changes=True)
+MEMORY = Column(kept=False)
 Time = Annotated[int, Column(time=True)]
 """Epoch milliseconds."""
 Count = Annotated[int, Meta(ge=0), Column(usual=0)]
@@ -79,6 +86,16 @@ class Field(NamedTuple):
         return self.column.shown_as or self.name
 
     @property
+    def is_list(self) -> bool:
+        """Whether this is a list of texts, for which the database has a type."""
+        return bool(self.type == tuple[str, ...])
+
+    @property
+    def is_json(self) -> bool:
+        """Whether the column is JSON, for want of a simpler type."""
+        return not (self.is_list or (isinstance(self.type, type) and issubclass(self.type, int | str)))
+
+    @property
     def is_own(self) -> bool:
         """Whether the row alone has the value."""
         return not self.column.of_instance
@@ -100,15 +117,10 @@ def _nothing(_element: Any) -> tuple[Any, ...]:
 
 
 def fields_of(kind: type[msgspec.Struct]) -> list[Field]:
-    """The fields of a class of rows in their order, without the key and the element that a row belongs to."""
-    return list(_fields(kind))
-
-
-def _fields(kind: type[msgspec.Struct]) -> Iterator[Field]:
+    """The fields of a class of rows that are kept, in their order, without the key."""
     hints = get_type_hints(kind, include_extras=True)
-    for name in kind.__struct_fields__:
-        if name not in ("key", "element"):
-            yield _field(name, hints[name])
+    fields = [_field(name, hints[name]) for name in kind.__struct_fields__ if name != "key"]
+    return [field for field in fields if field.column.kept]
 
 
 def _field(name: str, hint: Any) -> Field:

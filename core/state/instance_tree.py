@@ -16,7 +16,7 @@ import msgspec
 from vivero.core.bpmn.model import Node
 from vivero.core.feel import decode_large, from_json
 from vivero.core.rules import LARGE_JSON
-from vivero.core.state.columns import CHANGES, Column, Count, Time
+from vivero.core.state.columns import CHANGES, MEMORY, Column, Count, Time
 from vivero.core.state.loop_rows import place_of, texts_of
 from vivero.core.state.rows import Row
 
@@ -79,48 +79,48 @@ NO_WAITS = Waits(_NONE, _NONE, _NONE, _NONE, _NONE)
 class Element(Row, msgspec.Struct):  # the second base tells the linter that defaults are copied
     """A live element instance: a row of `element_instances`, or, as `Instance`, of `process_instances`."""
 
-    element: str
-    type: str
-    state: ElementState
-    root: Instance
-    instance: Instance
-    scope: Element | None
+    element: Annotated[str, Column(stored="element_id")]
+    type: Annotated[str, Column(stored="element_type")]
+    state: Annotated[ElementState, CHANGES]
+    root: Annotated[Instance, MEMORY]
+    instance: Annotated[Instance, MEMORY]
+    scope: Annotated[Element | None, MEMORY]
     """The flow scope; for a called process its call activity; None for a root."""
-    path: tuple[int, ...]
+    path: Annotated[tuple[int, ...], MEMORY]
     """Keys of the variable scopes, from this one to the process instance."""
-    started_at: int
-    ended_at: int | None = None
-    tokens: dict[str, int] = {}
+    started_at: Time
+    ended_at: Annotated[int | None, Column(time=True, changes=True)] = None
+    tokens: Annotated[dict[str, int], Column(usual={}, changes=True)] = {}
     """Numbers of tokens on each flow and in each element of this scope. The order of these places means nothing."""
-    live: int = 0
+    live: Annotated[int, Column(usual=0, changes=True)] = 0
     """The number of children that have not ended."""
-    index: int = -1
-    label: str | None = None
+    index: Annotated[int, Column(stored="loop_index", usual=-1)] = -1
+    label: Annotated[str | None, Column(stored="element_name", document="name")] = None
     """The element's name in the model, for people."""
-    then: tuple[Any, ...] | None = None
+    then: Annotated[tuple[Any, ...] | None, Column(stored="then_", document="then_", changes=True)] = None
     """The step that follows once all children have ended: `("complete",)` or `("enter", element, variables)`."""
-    interrupted: bool = False
+    interrupted: Annotated[bool, Column(usual=False, changes=True)] = False
     """An interrupting event sub-process has taken over: nothing else in this scope catches an event."""
     occurred: dict[str, str] | None = None
     """Variables (JSON text) of an event that had already happened when its element was entered."""
-    loop: LoopState | None = None
+    loop: Annotated[LoopState | None, CHANGES] = None
     """The progress of the loop, for a multi-instance body."""
-    request: int | None = None
-    incidents: int = 0
+    request: Annotated[int | None, Column(key=True, changes=True)] = None
+    incidents: Annotated[int, Column(usual=0, changes=True)] = 0
     """The number of open incidents of this element and of all below it."""
-    incident: int | None = None
-    children: dict[int, Element] = {}
-    variables: dict[str, Variable] = {}
-    waits: Waits = NO_WAITS
-    part: Part | None = None
+    incident: Annotated[int | None, Column(stored="incident_key", key=True, changes=True)] = None
+    children: Annotated[dict[int, Element], MEMORY] = {}
+    variables: Annotated[dict[str, Variable], MEMORY] = {}
+    waits: Annotated[Waits, MEMORY] = NO_WAITS
+    part: Annotated[Part | None, MEMORY] = None
     """The part of a paged loop that this is loaded with; None: it is loaded with the root."""
-    pages: LoopPages | None = None
+    pages: Annotated[LoopPages | None, MEMORY] = None
     """The loaded items and results, for the body of a paged loop."""
-    flows: tuple[str, ...] = ()
+    flows: Annotated[tuple[str, ...], Column(usual=(), null=True, changes=True)] = ()
     """The sequence flows that the element took when it completed."""
-    items: list[LoopItem] = []
+    items: Annotated[list[LoopItem], MEMORY] = []
     """The items of a multi-instance body, and the results of its inner instances."""
-    node: Node = MISSING
+    node: Annotated[Node, MEMORY] = MISSING
     """The element in the model; a cache of `View.node`."""
 
     def place(self) -> Element:
@@ -155,38 +155,40 @@ class Element(Row, msgspec.Struct):  # the second base tells the linter that def
 class Instance(Element, kw_only=True):
     """A process instance: the scope of its start event."""
 
-    definition_key: int
+    definition_key: Annotated[int, Column(stored="process_definition_key", document="definition", key=True)]
     process_id: str
-    version_number: int
+    version_number: Annotated[int, Column(stored="process_version", document="number")]
     version_tag: str | None
-    name: str | None
-    tenant: str
+    name: Annotated[str | None, Column(stored="process_name")]
+    tenant: Annotated[str, Column(stored="tenant_id")]
     business_id: str | None
-    tags: tuple[str, ...]
-    depth: int
-    created_position: int
-    context: str | None = None
+    tags: Annotated[tuple[str, ...], Column(usual=())]
+    depth: Annotated[int, Column(usual=1)]
+    created_position: Annotated[int, Column(document="position", large=True)]
+    context: Annotated[str | None, Column(stored="trace", document="trace")] = None
     """The context of the command that created a root."""
-    parent_instance: int | None = None
+    parent_instance: Annotated[
+        int | None, Column(stored="parent_process_instance_key", document="parent", key=True)
+    ] = None
     start: tuple[str, dict[str, str]] | None = None
     """The start event that has happened, with its variables (JSON text); None: the none start event."""
     start_lock: str | None = None
     """The correlation key of the message that started the instance. No other instance starts with it meanwhile."""
-    terminate_after: tuple[str, ...] = ()
+    terminate_after: Annotated[tuple[str, ...], Column(usual=(), null=True)] = ()
     """Elements after whose end the instance terminates."""
-    work: tuple[tuple[int, str, Any], ...] = ()
+    work: Annotated[tuple[tuple[int, str, Any], ...], Column(usual=(), null=True, changes=True)] = ()
     """Work items of a root that a later command continues."""
-    revision: int = 0
+    revision: Annotated[int, Column(stored="version", large=True, changes=True)] = 0
     """The number of batches that changed the tree of a root."""
-    commits_under_way: int = 0
+    commits_under_way: Annotated[int, MEMORY] = 0
     """The number of batches that changed the tree of a root, and whose commits are under way."""
-    weight: int = 0
+    weight: Annotated[int, MEMORY] = 0
     """The memory of the tree of a root, in bytes (estimated)."""
-    rows: int = 0
+    rows: Annotated[int, MEMORY] = 0
     """The number of live rows that are loaded with a root, including `still_to_come`."""
-    in_parts: int = 0
+    in_parts: Annotated[int, Column(usual=0, changes=True)] = 0
     """The number of live rows in the parts of a root, which may be in memory or not."""
-    loaded_work: int | None = None
+    loaded_work: Annotated[int | None, MEMORY] = None
     """For how many of the last items of `work` of a root the parts are loaded; None: for all."""
 
     def outer(self) -> Element | None:
@@ -296,7 +298,7 @@ class Part(Row):
 class Job(Row):
     """A row of `jobs` without its lease columns; `lease` is the engine's change to those (docs/design/log.md §7)."""
 
-    element: Element
+    element: Annotated[Element, MEMORY]
     type: str
     retries: Annotated[int, CHANGES]
     created_at: Time
@@ -333,7 +335,7 @@ class Job(Row):
 class UserTask(Row):
     """A row of `user_tasks`. Dates are epoch milliseconds."""
 
-    element: Element
+    element: Annotated[Element, MEMORY]
     created_at: Time
     priority: Annotated[int, CHANGES]
     assignee: Annotated[str | None, CHANGES]
@@ -354,7 +356,7 @@ class UserTask(Row):
 class Timer(Row):
     """A row of `timers`: of an element, or of a definition that it starts (`element` is None)."""
 
-    element: Element | None
+    element: Annotated[Element | None, MEMORY]
     definition: Annotated[int, Column(key=True, stored="process_definition_key", of_instance="definition_key")]
     process_id: Annotated[str, Column(of_instance="process_id")]
     tenant: Annotated[str, Column(stored="tenant_id", of_instance="tenant")]
@@ -378,7 +380,7 @@ class Subscription(Row):
     The state is CREATED, CORRELATED once the event has happened, or DELETED if the element no longer waits.
     """
 
-    element: Element
+    element: Annotated[Element, MEMORY]
     target: Annotated[str, Column(stored="target_element_id", part="element_id")]
     type: str
     kind: str
@@ -422,7 +424,7 @@ class Variable(Row):
 class Incident(Row):
     """A row of `incidents`. Resolving it runs the work item (element, stage, argument) again."""
 
-    element: Element
+    element: Annotated[Element, MEMORY]
     type: str
     message: str
     created_at: Time

@@ -7,12 +7,13 @@ of what an update costs PostgreSQL.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from operator import attrgetter
 from typing import Any
 
 from vivero.core.state.instance_tree import Element, Job, UserTask
 from vivero.core.state.rows import Row
 from vivero.storage.postgres.values import Params
-from vivero.storage.state.tables import JOBS, USER_TASKS
+from vivero.storage.state.tables import ELEMENTS, JOBS, USER_TASKS
 
 End = tuple[Any, ...]
 """The name of the statement, and its parameters after the keys."""
@@ -65,11 +66,14 @@ def _end_of_user_task(row: UserTask) -> End | None:
     return "ended_user_tasks", *USER_TASKS.ending(row)
 
 
+_RESET = [field for field in ELEMENTS.changing if field.name not in ("state", "ended_at")]
+_reset_of = attrgetter(*(field.name for field in _RESET))
+_USUAL = tuple(field.column.usual for field in _RESET)
+
+
 def _is_more_than_ended(row: Element) -> bool:
     """Whether a column that `ended_elements` resets, other than the state and the end, needs a different value."""
-    if row.request is not None or row.incident is not None:
-        return True
-    return bool(row.tokens or row.live or row.then or row.interrupted or row.loop or row.incidents or row.flows)
+    return bool(_reset_of(row) != _USUAL)
 
 
 _ENDS: dict[type[Row], Callable[[Any], End | None]] = {

@@ -27,7 +27,7 @@ from vivero.storage.state.load_plan import OF_TREES, LoadPlan
 from vivero.storage.state.row_bound import Reference, lacking
 from vivero.storage.state.stored_rows import ElementRow, InstanceRow
 from vivero.storage.state.stored_scopes import add_element, add_instance
-from vivero.storage.state.tables import INCIDENTS, JOBS, SUBSCRIPTIONS, TIMERS, USER_TASKS, Table
+from vivero.storage.state.tables import INCIDENTS, JOBS, SUBSCRIPTIONS, TIMERS, USER_TASKS, WaitTable
 
 _sql = beside(__file__)
 
@@ -166,7 +166,7 @@ async def _rows_of(reader: Connection, state: State, parts: dict[int, int]) -> l
     depth.
     """
     scopes: list[ScopeRow] = []
-    held: dict[Table, Rows] = {table: [] for table in _OF_ALL_SCOPES}
+    held: dict[WaitTable, Rows] = {table: [] for table in _OF_ALL_SCOPES}
     asked, lacking = set(parts), set(parts)
     while lacking:
         keys_of_parts = whole_numbers(sorted(lacking))
@@ -184,7 +184,7 @@ async def _rows_of(reader: Connection, state: State, parts: dict[int, int]) -> l
     return keys
 
 
-def _add_waits(state: State, table: Table, rows: Rows) -> None:
+def _add_waits(state: State, table: WaitTable, rows: Rows) -> None:
     """Adds rows to the state and to their elements."""
     elements, weight = state.elements, loaded_waits.WEIGHTS[table.name]
     loaded = [table.row(stored, elements[stored[1]]) for stored in rows]

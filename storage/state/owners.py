@@ -1,4 +1,4 @@
-"""The columns that say whose a row of an element is: copies of fields of its element and process instance."""
+"""The columns that say whose a row is: copies of fields of the element that it belongs to, and of its scopes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from vivero.core.state.instance_tree import Job, Timer
-from vivero.storage.state.scope_documents import SHORT_PATH, unless
+from vivero.core.state.instance_tree import Element, Instance, Job, Timer
+
+SHORT_PATH = 2
+"""The length of the path of an element directly in its process instance: the instance and the element."""
 
 
 class OwnerColumn(NamedTuple):
@@ -30,6 +32,8 @@ ROOT = OwnerColumn("root", "root_key", "bigint", "element.root.key")
 PART = OwnerColumn("part", "part_key", "bigint", "element.part_key")
 INSTANCE = OwnerColumn("instance", "process_instance_key", "bigint", "element.instance.key")
 ELEMENT = OwnerColumn("element", "element_instance_key", "bigint", "element.key")
+SCOPE = OwnerColumn("scope", "scope_key", "bigint", "scope.key")
+CALLER = OwnerColumn("caller", "parent_element_instance_key", "bigint", "scope.key")
 PATH = OwnerColumn("path", "path", "bigint[]", "element.path")
 DEFINITION = OwnerColumn("definition", "process_definition_key", "bigint", "element.instance.definition_key")
 PROCESS_ID = OwnerColumn("process_id", "process_id", "text", "element.instance.process_id")
@@ -80,5 +84,33 @@ def _of_job(row: Job) -> tuple[Any, ...]:
     )
 
 
+def _of_instance(row: Instance) -> tuple[Any, ...]:
+    """Without the usual root."""
+    return unless(row.root.key, row.key), row.part_key, None if row.scope is None else row.scope.key
+
+
+def _of_element(row: Element) -> tuple[Any, ...]:
+    """Without the usual root, scope and path."""
+    instance, path = row.instance, row.path
+    key = instance.key
+    return (
+        unless(row.root.key, key),
+        row.part_key,
+        key,
+        unless(path[1], key),
+        path if len(path) > SHORT_PATH else (),
+        instance.definition_key,
+        instance.process_id,
+        instance.tenant,
+    )
+
+
+def unless(key: int, usual: int) -> int | None:
+    """The key, or None if it is the usual one."""
+    return None if key == usual else key
+
+
+OF_INSTANCES = Owner((ROOT, PART, CALLER), _of_instance)
+OF_ELEMENTS = Owner((ROOT, PART, INSTANCE, SCOPE, PATH, DEFINITION, PROCESS_ID, TENANT), _of_element)
 OF_TIMERS = Owner(_PLACE, _of_timer)
 OF_JOBS = Owner((*_PLACE, PATH, DEFINITION, PROCESS_ID, NUMBER, ELEMENT_ID, BUSINESS_ID, TAGS, TENANT), _of_job)

@@ -10,8 +10,6 @@ import msgspec
 
 from vivero.core.state.catalogue import Definition, Deployment, FormVersion, Usage
 from vivero.core.state.instance_tree import (
-    Element,
-    Instance,
     Job,
     LoopItem,
     LoopItems,
@@ -29,7 +27,7 @@ from vivero.storage.postgres.values import Params, Texts
 from vivero.storage.state import message_documents as messages
 from vivero.storage.state import scope_documents as scopes
 from vivero.storage.state.bulk_end import BulkEnd
-from vivero.storage.state.tables import INCIDENTS, JOBS, SUBSCRIPTIONS, TIMERS, USER_TASKS, Table
+from vivero.storage.state.tables import TABLES, Table
 
 _sql = load(Path(__file__).with_name("save.sql"))
 _encode = msgspec.json.Encoder().encode
@@ -115,8 +113,6 @@ def _paged_items(row: LoopItems) -> Call:
 
 
 _TABLES: dict[type[Row], _Saved] = {
-    Instance: _Saved(_sql["new_instances"], scopes.new_instance, _sql["instances"], scopes.changed_instance),
-    Element: _Saved(_sql["new_elements"], scopes.new_element, _sql["elements"], scopes.changed_element),
     LoopItem: _Saved(_sql["new_loop_items"], scopes.new_loop_item, _sql["loop_items"], scopes.changed_loop_item),
     LoopResult: _Saved(_sql["paged_loop_results"], scopes.loop_result, _sql["paged_loop_results"], scopes.loop_result),
     Variable: _Saved(_sql["new_variables"], scopes.new_variable, _sql["variables"], scopes.changed_variable),
@@ -133,7 +129,7 @@ _TABLES: dict[type[Row], _Saved] = {
     StartLock: _Saved(_sql["new_start_locks"], messages.new_start_lock, _sql["start_locks"], messages.state_of),
     Correlation: _Saved(_sql["message_correlations"], messages.columns, _sql["message_correlations"], messages.columns),
     Deployment: _Saved(_sql["new_deployments"], messages.deployment, _sql["new_deployments"], messages.deployment),
-    **{table.kind: _derived(table) for table in (JOBS, TIMERS, USER_TASKS, SUBSCRIPTIONS, INCIDENTS)},
+    **{table.kind: _derived(table) for table in TABLES},
 }
 
 _OTHERWISE = (LoopItems, Usage, SlotMove)

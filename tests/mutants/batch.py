@@ -275,7 +275,7 @@ BATCH: tuple[Mutant, ...] = (
         "load: a column forgotten",
         f"{CONSUMER_TESTS}::test_evicting_everything_changes_nothing",
         "storage/state/tables.py",
-        ("*of_instance(element), *values)", "*of_instance(element), *values[:10])"),
+        ("{', '.join(values)})", "{', '.join(values[:10])})"),
     ),
     mutant(
         "save: a column that changes is left out",

@@ -10,7 +10,7 @@ from tests import statements
 from vivero.core.state.columns import Column
 from vivero.core.state.instance_tree import UserTask
 from vivero.storage.state import owners
-from vivero.storage.state.tables import TABLES, Table
+from vivero.storage.state.tables import WAITS, WaitTable
 
 
 @pytest.mark.parametrize("path", statements.FILES, ids=lambda path: path.name)
@@ -23,11 +23,12 @@ class Reviewed(UserTask):
     rank: Annotated[int, Column(stored="rank_", document="r")] = 0
 
 
-REVIEWED = Table("user_tasks", Reviewed, owners.of_element())
+REVIEWED = WaitTable("user_tasks", Reviewed, owners.of_element())
 
 
 def test_a_new_field_is_in_each_statement(tmp_path, monkeypatch):
     """Seven places: both columns at birth, the list of names, the change, the end by keys, and the load."""
+    monkeypatch.setattr(statements, "WAITS", [REVIEWED])
     monkeypatch.setattr(statements, "TABLES", [REVIEWED])
     monkeypatch.setattr(statements, "ENDED", {REVIEWED: {}})
     save, load = (statements.rewritten(path) for path in statements.FILES)
@@ -38,7 +39,7 @@ def test_a_new_field_is_in_each_statement(tmp_path, monkeypatch):
     assert "to_epoch_ms(reviewed_at), rank_\nFROM user_tasks" in load
 
 
-@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
+@pytest.mark.parametrize("table", WAITS, ids=lambda table: table.name)
 def test_what_is_not_loaded_stands_last(table):
     """Loaded values make a row by their places."""
     own = [field for field in table.fields if field.is_own]
