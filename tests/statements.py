@@ -1,4 +1,4 @@
-"""The columns of scopes in `save.sql`, and those of rows that elements wait for in `save.sql` and `load.sql`.
+"""The columns of scopes, and of rows that elements wait for, in `save.sql` and `load.sql`.
 
 They follow from the classes of the rows. `make statements` writes the lists that do not say what the classes say. The
 order in a list means nothing, except where the state reads columns by their place.
@@ -15,7 +15,19 @@ from pathlib import Path
 from tests.imports import ROOT
 from vivero.core.state.columns import Field
 from vivero.storage.state.owners import OwnerColumn
-from vivero.storage.state.tables import ELEMENTS, INSTANCES, JOBS, TABLES, TIMERS, USER_TASKS, WAITS, Table, WaitTable
+from vivero.storage.state.tables import (
+    ELEMENTS,
+    INSTANCES,
+    JOBS,
+    SCOPES,
+    TABLES,
+    TIMERS,
+    USER_TASKS,
+    WAITS,
+    ScopeTable,
+    Table,
+    WaitTable,
+)
 
 FOLDER = ROOT / "storage" / "state"
 Lists = dict[str, str]
@@ -45,7 +57,7 @@ ENDED: dict[Table, Lists] = {
     USER_TASKS: {},
     ELEMENTS: {},
 }
-LOADED: dict[WaitTable, Lists] = {
+LOADED: dict[Table, Lists] = {
     JOBS: {"available_at": "CASE WHEN state = 'FAILED' AND lease_token IS NULL THEN to_epoch_ms(available_at) END"}
 }
 """Expressions by column."""
@@ -125,12 +137,23 @@ def ended(table: Table) -> Lists:
     return values | ENDED[table]
 
 
+PLACES = {
+    INSTANCES: ("root_key", "parent_element_instance_key"),
+    ELEMENTS: ("process_instance_key", "scope_key", "path"),
+}
+"""The columns between the key and the fields of scopes."""
+
+
+def loaded_scope(table: ScopeTable) -> list[str]:
+    return [key_of(table), *PLACES[table], *(read(field, table) for field in table.loaded)]
+
+
 def loaded(table: WaitTable, of_element: bool = True) -> list[str]:
     fields = [field for field in table.loaded if field.is_own or not of_element]
     return [key_of(table), "element_instance_key", *(read(field, table) for field in fields)]
 
 
-def read(field: Field, table: WaitTable) -> str:
+def read(field: Field, table: Table) -> str:
     if found := LOADED.get(table, {}).get(field.stored):
         return found
     return f"to_epoch_ms({field.stored})" if is_timestamp(field) else f"{field.stored}{'::text' * field.is_json}"
@@ -200,6 +223,8 @@ def rewritten(path: Path) -> str:
     """The file as it should be."""
     text = path.read_text(encoding="utf-8")
     if path.name == "load.sql":
+        for scope in SCOPES:
+            text = _in(text, scope.name, _SELECT, partial(select, loaded_scope(scope)))
         for wait in WAITS:
             text = _in(text, wait.name, _SELECT, partial(select, loaded(wait)))
         return _in(text, "start_timers", _SELECT, partial(select, loaded(TIMERS, of_element=False)))

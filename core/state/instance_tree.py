@@ -89,7 +89,7 @@ class Element(Row, msgspec.Struct):  # the second base tells the linter that def
     path: Annotated[tuple[int, ...], MEMORY]
     """Keys of the variable scopes, from this one to the process instance."""
     started_at: Time
-    ended_at: Annotated[int | None, Column(time=True, changes=True)] = None
+    ended_at: Annotated[int | None, Column(time=True, changes=True, loaded=False)] = None
     tokens: Annotated[dict[str, int], Column(usual={}, changes=True)] = {}
     """Numbers of tokens on each flow and in each element of this scope. The order of these places means nothing."""
     live: Annotated[int, Column(usual=0, changes=True)] = 0
@@ -116,7 +116,7 @@ class Element(Row, msgspec.Struct):  # the second base tells the linter that def
     """The part of a paged loop that this is loaded with; None: it is loaded with the root."""
     pages: Annotated[LoopPages | None, MEMORY] = None
     """The loaded items and results, for the body of a paged loop."""
-    flows: Annotated[tuple[str, ...], Column(usual=(), null=True, changes=True)] = ()
+    flows: Annotated[tuple[str, ...], Column(usual=(), null=True, changes=True, loaded=False)] = ()
     """The sequence flows that the element took when it completed."""
     items: Annotated[list[LoopItem], MEMORY] = []
     """The items of a multi-instance body, and the results of its inner instances."""

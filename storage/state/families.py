@@ -4,19 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Set
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from vivero.core.state.catalogue import Definition, Usage
 from vivero.core.state.state import State
 from vivero.storage.postgres.driver import Call
 from vivero.storage.postgres.sql_files import load
-from vivero.storage.state.stored_rows import FamilyRow
 from vivero.storage.state.tables import TIMERS, StoredRow
 
 _sql = load(Path(__file__).with_name("load.sql"))
 FAMILIES, START_TIMERS = _sql["families"], _sql["start_timers"]
 
 Rows = Iterable[tuple[Any, ...]]
+
+
+class FamilyRow(NamedTuple):
+    """A row of the statement `families`: a definition, and the number of its running instances in the partition."""
+
+    key: int
+    deployment_key: int
+    tenant: str
+    process_id: str
+    version: int
+    name: str | None
+    version_tag: str | None
+    resource_name: str
+    sha256: str
+    state: str
+    deployed_at: int
+    start_form_id: str | None
+    start_form_binding: str | None
+    start_form_version_tag: str | None
+    retention_ms: int | None
+    running: int | None
 
 
 def calls_for(

@@ -8,7 +8,6 @@ never read again: while a batch is on its way, the state may be newer than the d
 from __future__ import annotations
 
 from collections.abc import Iterable, Set
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 import trio
@@ -25,14 +24,25 @@ from vivero.storage.postgres.values import whole_numbers
 from vivero.storage.state import families, forms, message_channels, pages, row_bound
 from vivero.storage.state.load_plan import OF_TREES, LoadPlan
 from vivero.storage.state.row_bound import Reference, lacking
-from vivero.storage.state.stored_rows import ElementRow, InstanceRow
 from vivero.storage.state.stored_scopes import add_element, add_instance
-from vivero.storage.state.tables import INCIDENTS, JOBS, SUBSCRIPTIONS, TIMERS, USER_TASKS, WaitTable
+from vivero.storage.state.tables import (
+    ELEMENTS,
+    INCIDENTS,
+    INSTANCES,
+    JOBS,
+    SUBSCRIPTIONS,
+    TIMERS,
+    USER_TASKS,
+    ScopeTable,
+    StoredRow,
+    WaitTable,
+)
 
 _sql = beside(__file__)
 
 Rows = list[tuple[Any, ...]]
-ScopeRow = InstanceRow | ElementRow
+Scope = tuple[ScopeTable, StoredRow]
+"""The second and third columns are the keys of its root or process instance, and of the scope around it."""
 _OF_ALL_SCOPES = (JOBS, INCIDENTS, TIMERS, SUBSCRIPTIONS)
 """The tables of waits that are read for all scopes. Only parts with user tasks read theirs."""
 ROWS_A_TURN = 2_000
@@ -165,15 +175,15 @@ async def _rows_of(reader: Connection, state: State, parts: dict[int, int]) -> l
     A part within another part (a loop in a loop) also needs the parts around it, which take one more round at any
     depth.
     """
-    scopes: list[ScopeRow] = []
+    scopes: list[Scope] = []
     held: dict[WaitTable, Rows] = {table: [] for table in _OF_ALL_SCOPES}
     asked, lacking = set(parts), set(parts)
     while lacking:
         keys_of_parts = whole_numbers(sorted(lacking))
         names = ("instances", "elements", *(table.name for table in held))
         instances, elements, *others = await reader.pipeline([(_sql[name], (keys_of_parts,)) for name in names])
-        scopes += map(InstanceRow._make, instances.rows)
-        scopes += map(ElementRow._make, elements.rows)
+        scopes += ((INSTANCES, row) for row in instances.rows)
+        scopes += ((ELEMENTS, row) for row in elements.rows)
         for rows, result in zip(held.values(), others, strict=True):
             rows += result.rows
         lacking = await _parts_around(reader, state, scopes) - asked
@@ -193,13 +203,13 @@ def _add_waits(state: State, table: WaitTable, rows: Rows) -> None:
         row.element.root.weight += weight
 
 
-async def _add_scopes(state: State, scopes: list[ScopeRow]) -> list[int]:
+async def _add_scopes(state: State, scopes: list[Scope]) -> list[int]:
     """Adds scopes to the state, outer scopes first: an inner scope has a larger key. Returns their keys."""
     keys = []
-    for number, row in enumerate(sorted(scopes, key=itemgetter(0)), 1):
+    for number, (table, stored) in enumerate(sorted(scopes, key=_key_of), 1):
         if not number % ROWS_A_TURN:
             await trio.lowlevel.checkpoint()
-        element = add_instance(state, row) if isinstance(row, InstanceRow) else add_element(state, row)
+        element = add_instance(state, stored) if table is INSTANCES else add_element(state, stored)
         state.elements[element.key] = element
         if element.scope is not None:
             element.scope.children[element.key] = element
@@ -207,10 +217,15 @@ async def _add_scopes(state: State, scopes: list[ScopeRow]) -> list[int]:
     return keys
 
 
-async def _parts_around(reader: Connection, state: State, rows: list[ScopeRow]) -> set[int]:
+def _key_of(scope: Scope) -> int:
+    key: int = scope[1][0]
+    return key
+
+
+async def _parts_around(reader: Connection, state: State, rows: list[Scope]) -> set[int]:
     """The parts around loaded elements, out to the root, that the state lacks."""
-    here = {row.key for row in rows}
-    scopes = {row.calling_element if isinstance(row, InstanceRow) else row.scope_key for row in rows} - {None}
+    here = {stored[0] for _, stored in rows}
+    scopes = {stored[2] for _, stored in rows} - {None}
     absent = [scope for scope in scopes if scope not in here and scope not in state.elements]
     if not absent:
         return set()

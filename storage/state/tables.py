@@ -7,6 +7,7 @@ the same columns: `make statements` writes the lists.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from enum import EnumType
 from operator import attrgetter
 from typing import Any
 
@@ -19,9 +20,10 @@ from vivero.storage.state import owners
 from vivero.storage.state.owners import Owner
 
 Values = Callable[[Any], tuple[Any, ...]]
-Decode = Callable[[Any], Any]
 StoredRow = Sequence[Any]
-"""Key, key of the element, and the loaded fields in their order. JSON columns are text; times are epoch ms."""
+"""Key, columns of the place, and the loaded fields in their order. JSON columns are text; times are epoch ms."""
+
+_PLACE = ("root", "instance", "scope", "path")
 
 _OF_LEASE = ("lease", "available_at")
 
@@ -68,6 +70,18 @@ class Table:
         return {"path": (), "tags": ()}.get(document)
 
 
+class ScopeTable(Table):
+    """What saves and loads process instances or elements."""
+
+    def __init__(
+        self, name: str, kind: type[Row], owner: Owner, stored: str, placed: int, without: Sequence[str] = ()
+    ) -> None:
+        super().__init__(name, kind, owner, stored=stored, short=True, without=without)
+        self.loaded = [field for field in self.fields if field.column.loaded]
+        self.row = _row_function(kind, self.loaded, placed, ("element", "type") if without else (), _PLACE)
+        """The row of a stored one, which begins with as many columns of its place, with these given fields."""
+
+
 class WaitTable(Table):
     """What saves and loads the rows of a table that elements wait for."""
 
@@ -79,11 +93,7 @@ class WaitTable(Table):
 
     def _reader(self, fields: list[Field], of_instance: Values) -> Callable[[StoredRow, Any], Any]:
         names: dict[str, Any] = {"kind": self.kind, "of_instance": of_instance}
-        values = []
-        for place, field in enumerate(fields, 2):
-            decode = _decoder(field)
-            values.append(f"stored[{place}]" if decode is None else f"decode_{place}(stored[{place}])")
-            names[f"decode_{place}"] = decode
+        values = [_expression(field, place, names) for place, field in enumerate(fields, 2)]
         return _compiled(
             f"lambda stored, element: kind(stored[0], element, *of_instance(element), {', '.join(values)})", names
         )
@@ -107,27 +117,42 @@ def _compiled(source: str, names: dict[str, Any]) -> Callable[..., Any]:
     return made
 
 
-def _decoder(field: Field) -> Decode | None:
-    """From the stored value to that of the state, if they differ."""
+def _row_function(kind: type[Row], fields: list[Field], first: int, *given: Sequence[str]) -> Callable[..., Any]:
+    """The function of a stored row, whose fields begin at `first`, and of the given fields that makes a row."""
+    names: dict[str, Any] = {"kind": kind}
+    others = [name for some in given for name in some]
+    values = {name: name for name in others}
+    values |= {field.name: _expression(field, place, names) for place, field in enumerate(fields, first)}
+    known = ", ".join(f"{name}={values[name]}" for name in kind.__struct_fields__ if name in values)
+    return _compiled(f"lambda stored, {', '.join(others)}: kind(stored[0], {known})", names)
+
+
+def _expression(field: Field, place: int, names: dict[str, Any]) -> str:
+    """The value in the state of the column at a place, as source that uses these names."""
+    stored, decode = f"stored[{place}]", f"decode_{place}"
     if field.is_list:
-        return tuple
-    return _json_decoder(field) if field.is_json else None
+        return f"tuple({stored} or ())" if field.column.null else f"tuple({stored})"
+    if isinstance(field.type, EnumType):
+        members: list[Any] = list(field.type)
+        names[decode] = {member.value: member for member in members}
+        return f"{decode}[{stored}]"
+    if not field.is_json:
+        return stored
+    names[decode] = msgspec.json.Decoder(field.type).decode
+    usual = field.column.usual
+    empty = f"{stored} == '{{}}'" if usual == {} else f"{stored} is None"
+    return f"({usual!r} if {empty} else {decode}({stored}))"
 
 
-def _json_decoder(field: Field) -> Decode:
-    decode, usual = msgspec.json.Decoder(field.type).decode, field.column.usual
-    return lambda text: decode(text) if text else usual
-
-
-INSTANCES = Table(
+INSTANCES = ScopeTable(
     "instances",
     Instance,
     owners.OF_INSTANCES,
-    stored="process_instances",
-    short=True,
+    "process_instances",
+    placed=3,
     without=("element", "type", "index", "label", "occurred", "loop", "incident", "flows"),
 )
-ELEMENTS = Table("elements", Element, owners.OF_ELEMENTS, stored="element_instances", short=True)
+ELEMENTS = ScopeTable("elements", Element, owners.OF_ELEMENTS, "element_instances", placed=4)
 JOBS = WaitTable("jobs", Job, owners.OF_JOBS, short=True)
 TIMERS = WaitTable("timers", Timer, owners.OF_TIMERS)
 USER_TASKS = WaitTable(
@@ -143,4 +168,5 @@ SUBSCRIPTIONS = WaitTable(
 INCIDENTS = WaitTable("incidents", Incident, owners.of_element(owners.ELEMENT_ID))
 
 WAITS = (JOBS, TIMERS, USER_TASKS, SUBSCRIPTIONS, INCIDENTS)
-TABLES = (INSTANCES, ELEMENTS, *WAITS)
+SCOPES = (INSTANCES, ELEMENTS)
+TABLES = (*SCOPES, *WAITS)

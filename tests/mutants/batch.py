@@ -275,7 +275,7 @@ BATCH: tuple[Mutant, ...] = (
         "load: a column forgotten",
         f"{CONSUMER_TESTS}::test_evicting_everything_changes_nothing",
         "storage/state/tables.py",
-        ("{', '.join(values)})", "{', '.join(values[:10])})"),
+        ("*of_instance(element), {', '.join(values)})", "*of_instance(element), {', '.join(values[:10])})"),
     ),
     mutant(
         "save: a column that changes is left out",
