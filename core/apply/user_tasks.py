@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from vivero.core.records.user_tasks import UserTaskChanged, UserTaskCreated, UserTaskEnded
 from vivero.core.state.instance_tree import USER_TASK_WEIGHT, UserTask
 from vivero.core.state.state import State
@@ -9,23 +11,13 @@ from vivero.core.state.state import State
 INDEXED_COST = 8
 """Factor for candidates: each is an index entry, too, whose write takes several times as long as its characters."""
 
+_of_event = attrgetter(*(name for name in UserTask.__struct_fields__[3:] if name in UserTaskCreated.__struct_fields__))
+"""The fields of a task that its creation says, which follow its key, its element and its time."""
+
 
 def user_task_created(state: State, event: UserTaskCreated) -> UserTask:
     element = state.elements[event.element]
-    task = UserTask(
-        event.key,
-        element,
-        state.now,
-        event.priority,
-        event.assignee,
-        event.candidate_groups,
-        event.candidate_users,
-        event.due_at,
-        event.follow_up_at,
-        event.headers,
-        event.external_form,
-        event.form_key,
-    )
+    task = UserTask(event.key, element, state.now, *_of_event(event))
     state.add(task)
     state.link(state.user_tasks, event.key, task)
     state.link(element.own_waits().user_tasks, event.key, task)

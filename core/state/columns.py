@@ -1,7 +1,7 @@
 """Facts about the fields of rows. A row's class declares each field once: storage and snapshots are derived from it.
 
 A field is `name: type` or, with facts, `name: Annotated[type, Column(…)]`. The order of the fields is that of
-snapshots. A new field comes last and has a default, so that older snapshots can be read.
+snapshots. A new field has a default, so that older snapshots can be read, and stands before those that are not loaded.
 """
 
 from __future__ import annotations

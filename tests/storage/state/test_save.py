@@ -267,7 +267,7 @@ def ended_job(key, **fields):
 
 
 def ended_user_task(key, **fields):
-    task = UserTask(key, MISSING, 1, 50, "a", ("g", "h"), (), 5, None, {}, None, None, "CANCELED", 9)
+    task = UserTask(key, MISSING, 1, 50, "a", ("g", "h"), (), 5, None, {}, None, None, state="CANCELED", ended_at=9)
     return changed(task, fields)
 
 
