@@ -63,10 +63,10 @@ def build(services: Services) -> App:
             raise ValueError(f"this application supports only the scope type 'http', not {scope['type']!r}")
         ids.begin(scope["headers"])
         try:
-            if services.tracer is None:
+            if services.observing.tracer is None:
                 await _serve(services, router, gate, storage_problems, scope, receive, send)
             else:
-                await traced(services.tracer, serve, scope, receive, send)
+                await traced(services.observing.tracer, serve, scope, receive, send)
         finally:
             request_ids.end()
 
@@ -102,10 +102,10 @@ async def _serve(
         log.exception("request handler failed", method=scope["method"], route=scope.get(ROUTE, UNKNOWN))
         response = bug().response(path)
     route, took_s = scope.get(ROUTE, UNKNOWN), perf_counter() - began
-    services.requests.note(scope["method"], route, response.status, took_s)
+    services.observing.requests.note(scope["method"], route, response.status, took_s)
     log.debug("request", method=scope["method"], route=route, status=response.status, took_s=took_s)
     id = request_ids.header()
-    await send_response(response, send, (id,) if services.access is None else (id, *PRIVATE))
+    await send_response(response, send, (id,) if services.access.authenticator is None else (id, *PRIVATE))
 
 
 async def _respond(
@@ -123,14 +123,14 @@ async def _respond(
     extensions = scope.get("extensions", {})
     owner = extensions.get(OWNER)
     caller, allowed = ANYBODY, None
-    if (services.access is not None or services.rates is not None) and route.needs is not PUBLIC:
+    if (services.access.authenticator is not None or services.access.rates is not None) and route.needs is not PUBLIC:
         address = "" if owner is None else owner(scope["headers"])
         caller = await _authenticate(services, route, scope["headers"], address)
         if caller.by_session:
             gate.check_session(method, scope["headers"])
         allowed = await _authorise(services, route, caller, address, scope, match.params)
-    if route.is_new and not services.appender.admits_new():
-        return await services.refusals.answer(path)
+    if route.is_new and not services.commands.appender.admits_new():
+        return await services.commands.refusals.answer(path)
     releases = send if RELEASE in extensions else None
     body = await _read(receive, scope["headers"], route.max_body_bytes(services.settings))
     query, redirected = without_mark(scope["query_string"])
@@ -173,12 +173,16 @@ def _route(method: str, match: Match[Route]) -> Route | None:
 
 async def _authenticate(services: Services, route: Route, headers: Headers, address: str) -> Caller:
     """The caller, within the rate limits of itself and of its only tenant. Raises Problem: 401, 429."""
-    caller = ANYBODY if services.access is None else await services.access.authenticate(headers, address)
-    if services.rates is not None and route.is_limited:
-        services.rates.check((caller.kind, caller.id) if services.access is not None else address)
-        tenant = only_tenant(caller, services.multi_tenancy)
+    caller = (
+        ANYBODY
+        if services.access.authenticator is None
+        else await services.access.authenticator.authenticate(headers, address)
+    )
+    if services.access.rates is not None and route.is_limited:
+        services.access.rates.check((caller.kind, caller.id) if services.access.authenticator is not None else address)
+        tenant = only_tenant(caller, services.access.multi_tenancy)
         if tenant is not None:
-            services.rates.check_tenant(tenant)
+            services.access.rates.check_tenant(tenant)
     return caller
 
 
@@ -228,11 +232,11 @@ async def _allowed(
 
 def _tenants(services: Services, caller: Caller) -> frozenset[str] | None:
     """The tenants that the caller may use; None: all."""
-    return caller.tenants if services.multi_tenancy else None
+    return caller.tenants if services.access.multi_tenancy else None
 
 
 def _is_audited(services: Services, route: Route, caller: Caller) -> bool:
-    return route.audited is not None and services.audit.records(route.audited, caller)
+    return route.audited is not None and services.access.audit.records(route.audited, caller)
 
 
 def _hint(path: str) -> str:

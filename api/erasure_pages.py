@@ -104,13 +104,13 @@ class Pages:
     async def messages(self, rest: str) -> str | None:
         """Buffered messages expire by a command: the engine may have them in memory. The logs come later."""
         after = _read(rest, lambda: int(rest), 0)
-        async with self.services.pool.connection() as connection:
+        async with self.services.reads.pool.connection() as connection:
             found, following = await by_value.search_messages(connection, self.search, after)
         counts = Counts(messages=len(found))
         if found and not self.search.dry:
             for key, tenant, correlation_key in found:
                 await submit_internal(self.services, ExpireMessage(key, tenant, correlation_key), tenant, key)
-            async with self.services.pool.connection() as connection, connection.transaction():
+            async with self.services.reads.pool.connection() as connection, connection.transaction():
                 await by_value.delete_expired(connection, [each.key for each in found])
                 await self._record(connection, [str(each.key) for each in found])
         self.answer.counts.add(counts)
@@ -118,9 +118,9 @@ class Pages:
 
     async def logs(self, rest: str) -> str | None:
         place = _read(rest, lambda: Place(*map(int, rest.split("."))), Place())
-        if self.services.archive is not None and not self.search.dry:
+        if self.services.files.archive is not None and not self.search.dry:
             await self._erase_archived(place)
-        async with self.services.pool.connection() as connection, connection.transaction():
+        async with self.services.reads.pool.connection() as connection, connection.transaction():
             found = await by_value.search_logs(connection, self.search, place)
             erased = [str(root) for root, verdict in found.trees.items() if verdict == history.DELETED]
             await self._record(connection, [*erased, *self._whole(found.counts, f"{LOGS}{rest}")])
@@ -134,11 +134,11 @@ class Pages:
 
     async def _erase_archived(self, place: Place) -> None:
         """Trees whose events have the value go from the archive first: later nothing would lead there."""
-        async with self.services.pool.connection() as connection:
+        async with self.services.reads.pool.connection() as connection:
             found = await by_value.search_logs(connection, replace(self.search, dry=True), place)
         roots = [root for root, verdict in found.trees.items() if verdict == history.DELETED]
-        if roots and self.services.archive is not None:
-            done = await self.services.archive.erase(roots, history.ERASURE)
+        if roots and self.services.files.archive is not None:
+            done = await self.services.files.archive.erase(roots, history.ERASURE)
             self.answer.erased_from_archive += done.roots
             self.answer.missing += done.missing
             self.answer.damaged += done.damaged
@@ -168,7 +168,7 @@ class Pages:
 
     async def _table(self, name: str, search: Callable[..., Awaitable[Any]]) -> Any:
         counts = Counts()
-        async with self.services.pool.connection() as connection, connection.transaction():
+        async with self.services.reads.pool.connection() as connection, connection.transaction():
             following = await search(connection, self.search, counts=counts)
             await self._record(connection, self._whole(counts, name))
         self.answer.counts.add(counts)

@@ -43,11 +43,11 @@ def conditions(tenants: Tenants) -> Tenants:
 @asynccontextmanager
 async def _connection(services: Services, tenants: Tenants) -> AsyncGenerator[Connection]:
     if tenants is None:
-        async with services.pool.connection() as connection:
+        async with services.reads.pool.connection() as connection:
             yield connection
-    elif services.readers is None:
+    elif services.reads.readers is None:
         raise RuntimeError("multi-tenancy needs the connections of the second role")
     else:
-        async with services.readers.connection() as connection:
+        async with services.reads.readers.connection() as connection:
             with connection.scoped(scope(tenants)):
                 yield connection

@@ -110,31 +110,70 @@ LARGE_COMMANDS_BYTES = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Services:
-    """All services of handlers. `chaos` is None unless the program was started with --chaos.
-
-    `clock_changed` wakes all tasks that wait for a time; None: clients must not set the clock. `node` is the program's
-    name as the leader of partitions. `limits` are those of files and expressions.
-    """
+class CommandServices:
+    """The way of a command: where it goes, whether it is taken, and who waits for its outcome."""
 
     appender: CommandAppender
     completions: CompletionRegistry
-    definitions: DefinitionStore
-    pool: ConnectionPool
-    leasing: ConnectionPool
-    large_jobs: ConnectionPool
-    long_polls: LongPolls
-    status: Health
-    settings: ApiSettings
-    chaos: Chaos | None = None
-    clock_changed: Callable[[], None] | None = None
-    node: str = "node"
-    limits: XmlLimits = LIMITS
+    routing: CommandRouting = field(default_factory=CommandRouting)
+    redirects: Redirects | None = None
+    """None: this node serves all writes itself."""
+    refusals: Refusals = field(default_factory=Refusals)
     waits: Waits = field(default_factory=lambda: Waits(ApiSettings().max_waiting))
-    pages: MemoryBudget = field(default_factory=lambda: MemoryBudget(ApiSettings().pages_bytes))
-    """The memory for large pages of searches."""
     large_commands: MemoryBudget = field(default_factory=lambda: MemoryBudget(LARGE_COMMANDS_BYTES))
     """The bytes of large bodies whose commands are on their way through the log."""
+    replies: ReplyPool = field(default_factory=ReplyPool)
+    """The memory channels of requests that wait for outcomes."""
+    deadlines: Deadlines = field(default_factory=Deadlines)
+    """Of the requests that wait for outcomes."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadServices:
+    """Reads and searches."""
+
+    pool: ConnectionPool
+    readers: ConnectionPool | None = None
+    """Connections of the role that row-level security holds, for callers with some tenants; None without tenants."""
+    pages: MemoryBudget = field(default_factory=lambda: MemoryBudget(ApiSettings().pages_bytes))
+    """The memory for large pages of searches."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobServices:
+    """Jobs for workers."""
+
+    long_polls: LongPolls
+    leasing: ConnectionPool
+    large_jobs: ConnectionPool
+
+
+@dataclass(frozen=True, slots=True)
+class FileServices:
+    """Files: models, their checks and evaluation, and the archive. `limits` are those of files and expressions."""
+
+    definitions: DefinitionStore
+    limits: XmlLimits = LIMITS
+    compute: ComputePool = field(default_factory=ComputePool)
+    """The processes that do heavy work."""
+    webhooks: Webhooks | None = None
+    """None: connectors are disabled."""
+    archive: Archive | None = None
+    """None: ended instances are not archived."""
+    archive_deletions: bool = False
+    """Whether instances that people delete are archived first."""
+
+
+@dataclass(frozen=True, slots=True)
+class ObservingServices:
+    """What is seen of the program, and what people do to it. `node` is its name as the leader of partitions.
+
+    `chaos` is None unless the program was started with --chaos. `clock_changed` wakes all tasks that wait for a time;
+    None: clients must not set the clock.
+    """
+
+    status: Health
+    node: str = "node"
     figures: Callable[[], Mapping[str, Any]] = dict
     """The figures of this node's tasks, partitions and caches."""
     metrics: Callable[[], Awaitable[Metrics]] | None = None
@@ -142,30 +181,33 @@ class Services:
     requests: RequestFigures = field(default_factory=RequestFigures)
     tracer: Tracer | None = None
     """None: nothing is traced."""
-    refusals: Refusals = field(default_factory=Refusals)
-    routing: CommandRouting = field(default_factory=CommandRouting)
-    redirects: Redirects | None = None
-    """None: this node serves all writes itself."""
-    access: Access | None = None
-    """None: without authentication, every client may do everything."""
+    chaos: Chaos | None = None
+    clock_changed: Callable[[], None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AccessServices:
+    """Who a caller is, and what is noted of it. Without authentication, every client may do everything."""
+
+    authenticator: Access | None = None
+    """None: without authentication."""
     check_password: CheckPassword | None = None
     """None: without authentication."""
-    readers: ConnectionPool | None = None
-    """Connections of the role that row-level security holds, for callers with some tenants; None without tenants."""
     rates: Rates | None = None
     """None: no client has a limit."""
     multi_tenancy: bool = False
     """Whether there are tenants other than `<default>`."""
-    webhooks: Webhooks | None = None
-    """None: connectors are disabled."""
     audit: AuditSettings = field(default_factory=AuditSettings)
-    archive: Archive | None = None
-    """None: ended instances are not archived."""
-    archive_deletions: bool = False
-    """Whether instances that people delete are archived first."""
-    replies: ReplyPool = field(default_factory=ReplyPool)
-    """The memory channels of requests that wait for outcomes."""
-    deadlines: Deadlines = field(default_factory=Deadlines)
-    """Of the requests that wait for outcomes."""
-    compute: ComputePool = field(default_factory=ComputePool)
-    """The processes that do heavy work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """All services of handlers, by what they are for."""
+
+    settings: ApiSettings
+    commands: CommandServices
+    reads: ReadServices
+    jobs: JobServices
+    files: FileServices
+    observing: ObservingServices
+    access: AccessServices = field(default_factory=AccessServices)

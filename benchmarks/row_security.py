@@ -21,8 +21,8 @@ from benchmarks.server import fresh_database
 from vivero.api import app
 from vivero.api.callers.caller import Caller
 from vivero.api.callers.permissions import ALL_RIGHTS
-from vivero.api.http.memory_budget import MemoryBudget
-from vivero.api.services import Services
+from vivero.api.http.metrics import RequestFigures
+from vivero.api.services import AccessServices, ReadServices, Services
 from vivero.api.settings import ApiSettings
 from vivero.storage.access import row_security
 from vivero.storage.postgres import driver
@@ -94,12 +94,9 @@ def _app(pool: Pool, readers: Pool | None) -> app.App:
     """An application that only reads, with tenants if there are connections for their reads."""
     services = SimpleNamespace(
         settings=ApiSettings(),
-        access=_OfTenant(),
-        rates=None,
-        pool=pool,
-        readers=readers,
-        multi_tenancy=readers is not None,
-        pages=MemoryBudget(ApiSettings().pages_bytes),
+        reads=ReadServices(pool, readers),
+        access=AccessServices(_OfTenant(), multi_tenancy=readers is not None),
+        observing=SimpleNamespace(tracer=None, requests=RequestFigures()),
     )
     return app.build(cast(Services, services))
 

@@ -80,7 +80,7 @@ def of_command(request: Request) -> str | None:
 @asynccontextmanager
 async def changing(request: Request, services: Services, entity_key: str | None = None) -> AsyncGenerator[Connection]:
     """A connection in a transaction for an administrative change, which ends with its record."""
-    async with services.pool.connection() as connection, connection.transaction():
+    async with services.reads.pool.connection() as connection, connection.transaction():
         yield connection
         made = record_of(request, entity_key)
         if made is not None:
@@ -104,7 +104,7 @@ async def attempt(handler: Handler, request: Request, services: Services) -> Res
 async def note_failure(services: Services, failed: AuditRecord) -> None:
     """Record a rejected attempt. It changed nothing, so an outage of the database does not change the answer."""
     try:
-        async with services.pool.connection() as connection:
+        async with services.reads.pool.connection() as connection:
             await audit_log.add(connection, failed, FAIL)
     except StorageError as error:
         log.warning("cannot record a rejected attempt", operation=failed.operation, error=told(error))

@@ -23,19 +23,19 @@ MAX_TENANTS = 100
 
 def of_key(request: Request, services: Services) -> str:
     """The tenants of a command by key (`core.partitions.tenants`): all that the caller may use."""
-    return joined(request.caller.tenants) if services.multi_tenancy else DEFAULT_TENANT
+    return joined(request.caller.tenants) if services.access.multi_tenancy else DEFAULT_TENANT
 
 
 def named(request: Request, services: Services, tenant: str | None, what: str, need: Permission) -> str:
     """The tenant that a request for an operation (`what`) names, and counts for. Raises Problem: 400, 403, 429."""
-    if not services.multi_tenancy:
+    if not services.access.multi_tenancy:
         return _default(tenant, what)
     if tenant is None or not tenant.strip():
         raise _missing(what)
     _check_form(tenant, what)
     _check_assigned(request.caller, tenant, need)
-    if services.rates is not None and only_tenant(request.caller, True) is None:
-        services.rates.check_tenant(tenant)
+    if services.access.rates is not None and only_tenant(request.caller, True) is None:
+        services.access.rates.check_tenant(tenant)
     return tenant
 
 
@@ -43,7 +43,7 @@ def named_several(
     request: Request, services: Services, given: Sequence[str], what: str, need: Permission
 ) -> Sequence[str]:
     """The tenants that a request names, each once. Raises Problem: 400, 403."""
-    if not services.multi_tenancy:
+    if not services.access.multi_tenancy:
         return (DEFAULT_TENANT, *(_default(tenant, what) for tenant in given))[:1]
     if not given:
         raise _missing(what)
@@ -54,7 +54,7 @@ def named_several(
 
 def assigned(request: Request, services: Services, what: str) -> Sequence[str]:
     """All tenants that the caller is assigned to. Raises Problem 400 for none, and for too many."""
-    if not services.multi_tenancy:
+    if not services.access.multi_tenancy:
         return (DEFAULT_TENANT,)
     tenants = [tenant.tenant_id for tenant in request.caller.listed_tenants]
     if not 0 < len(tenants) <= MAX_TENANTS:

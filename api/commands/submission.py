@@ -131,9 +131,9 @@ async def _attempt(
     """Append a command once, and wait for its outcome, which may be a rejection. Raises Problem."""
     now = trio.current_time()
     flush = not waits or deadline - now < WAL_WRITER_S
-    partition = await services.routing.partition_of(command, tenant, services.pool.connection, now)
-    if services.redirects is not None:
-        services.redirects.check(request, partition, anywhere=isinstance(command, CreateInstance))
+    partition = await services.commands.routing.partition_of(command, tenant, services.reads.pool.connection, now)
+    if services.commands.redirects is not None:
+        services.commands.redirects.check(request, partition, anywhere=isinstance(command, CreateInstance))
     record = audit.of_command(request)
     item = Append(command, tenant, key, idempotency, partition, audit=record, flush=flush)
     if len(request.body) < LARGE_BYTES:
@@ -148,7 +148,7 @@ async def _turn_of_large(services: Services, size: int, deadline: float) -> Asyn
 
     Raises Problem 503 if other large commands go until the deadline.
     """
-    budget = services.large_commands
+    budget = services.commands.large_commands
     with budget.share() as share:
         with trio.move_on_at(deadline) as waiting:
             await share.wait(min(size, budget.limit))
@@ -167,7 +167,7 @@ async def _submitted(
         pending, reply = wait.pending, None
         if waits and pending.queued:
             soon = min(deadline, pending.since + UNWATCHED_S, pending.patience_until)
-            reply = await wait.receive(services.deadlines, soon)
+            reply = await wait.receive(services.commands.deadlines, soon)
         appended = await _appended(services, wait, deadline) if reply is None else _place(reply)
         POSITION.set(appended.position)
         if not appended.same_body:
@@ -183,7 +183,7 @@ async def submit_internal(services: Services, command: Command, tenant: str, key
     """Append a command that the API itself creates and wait for any outcome. Raises Problem like `submit`."""
     now = trio.current_time()
     deadline = now + services.settings.response_timeout_s
-    partition = await services.routing.partition_of(command, tenant, services.pool.connection, now)
+    partition = await services.commands.routing.partition_of(command, tenant, services.reads.pool.connection, now)
     await _submitted(services, Append(command, tenant, key, None, partition), deadline, waits=True)
 
 
@@ -216,7 +216,7 @@ async def accepted(services: Services, appended: Appended) -> Response:
     """202: the command is durable at a position of the log."""
     at_ms = appended.at_ms
     if at_ms is None:  # a replay, which has the first command's time
-        async with services.pool.connection() as connection:
+        async with services.reads.pool.connection() as connection:
             first = await command_log.command(connection, appended.position)
         at_ms = 0 if first is None else first.appended_at_ms
     body = Accepted(str(appended.position), iso_time(at_ms))
@@ -225,7 +225,12 @@ async def accepted(services: Services, appended: Appended) -> Response:
 
 def _begin(services: Services, item: Append, waits: bool) -> OutcomeWait:
     try:
-        return OutcomeWait(services.replies, services.appender, item, services.completions if waits else None)
+        return OutcomeWait(
+            services.commands.replies,
+            services.commands.appender,
+            item,
+            services.commands.completions if waits else None,
+        )
     except NotAppended as error:
         raise not_appended(error) from error
 
@@ -242,7 +247,7 @@ async def _appended(services: Services, wait: OutcomeWait, deadline: float) -> A
     if appended is not None:
         return appended
     try:
-        return await services.appender.finish_append(wait.pending, wait.replies, deadline)
+        return await services.commands.appender.finish_append(wait.pending, wait.replies, deadline)
     except NotAppended as error:
         raise not_appended(error) from error
 
@@ -257,7 +262,7 @@ async def _outcome(
 ) -> CommandOutcome:
     """The outcome of a command. `durable_at`: the time of Trio's clock after which no crash loses the command."""
     try:
-        wait.register(services.completions, appended)
+        wait.register(services.commands.completions, appended)
     except NotAppended as error:
         # There are too many waiters. Clients would repeat a 503, but the command is in the log.
         raise _too_late(appended.position, durable_at) from error
@@ -302,7 +307,7 @@ async def idempotency_of(
         return None
     if IDEMPOTENCY_KEY.fullmatch(key) is None:
         raise bad_request("The header Idempotency-Key must be 1 to 255 visible ASCII characters")
-    if services.access is not None:
+    if services.access.authenticator is not None:
         key = f"{_of_caller(request.caller)} {key}"
     if content is None:
         content = await canonical_of(request.body, services, not_compared)

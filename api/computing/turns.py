@@ -19,7 +19,9 @@ async def computed(services: Services, kind: Kind, work: Callable[..., T], *argu
     Raises Problem: 503 with Retry-After if no process can do it now; 400 if the request takes more than one may.
     """
     try:
-        return await services.compute.call(kind, work, *arguments, patience_s=services.settings.response_timeout_s)
+        return await services.files.compute.call(
+            kind, work, *arguments, patience_s=services.settings.response_timeout_s
+        )
     except TooCostly as error:
         raise invalid_argument(f"The request takes {error}, which one request must not") from error
     except NotComputed as error:

@@ -13,13 +13,15 @@ from vivero.engine.connectors import webhooks
 
 async def check_webhooks(services: Services, tenant: str, parsed: Sequence[Parsed]) -> None:
     """Raise Problem 400 for webhooks that are wrong, or whose path belongs to another process."""
-    if services.webhooks is None:
+    if services.files.webhooks is None:
         return
     problems = webhook_problems(parsed)
     for resource in parsed:
         for process in resource.processes:
             paths = {webhook.path for webhook in webhooks.webhooks_of(process)}
-            problems += taken(resource, process, await services.webhooks.registry.taken(tenant, process.id, paths))
+            problems += taken(
+                resource, process, await services.files.webhooks.registry.taken(tenant, process.id, paths)
+            )
     reject(list(dict.fromkeys(problems)))
 
 

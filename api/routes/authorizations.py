@@ -33,7 +33,7 @@ async def search_own(request: Request, services: Services) -> Response:
     """POST /v2/authentication/me/authorizations/search: the caller's grants, and those of its built-in roles."""
     prepared = prepare(request, _OWN, services.settings, ("owners", request.caller.owners))
     found = await run(request, services, prepared)
-    enabled = b"false" if services.access is None else b"true"
+    enabled = b"false" if services.access.authenticator is None else b"true"
     return json_response(found.body[:-1] + b',"authorizationsEnabled":' + enabled + b"}")
 
 

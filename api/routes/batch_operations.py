@@ -145,7 +145,7 @@ async def create_for(
 
 
 async def _insert(request: Request, services: Services, new: NewOperation, is_subject: bool) -> Created:
-    async with services.pool.connection() as connection, connection.transaction():
+    async with services.reads.pool.connection() as connection, connection.transaction():
         created = await batch_operations.create(connection, new)
         record = audit.record_of(request, str(created.key) if is_subject else None)
         if record is not None and created.is_new:
@@ -211,7 +211,7 @@ async def _changed(request: Request, services: Services, key: int, change: _Chan
             "INVALID_STATE",
             f"Expected to {change.verb} batch operation with key '{key}', but it is in state '{found.state}'",
         )
-    async with services.pool.connection() as connection, connection.transaction():
+    async with services.reads.pool.connection() as connection, connection.transaction():
         changed = await batch_operations.change(connection, key, found, after)
         record = audit.record_of(request)
         if changed and record is not None:

@@ -20,14 +20,14 @@ _chaos_decoder = decoder(ChaosBody)
 
 async def inject(request: Request, services: Services) -> Response:
     """POST /chaos/children/{name} {kind?: raise|cancel|hang}, or ?kind=. 409 if the child is not running."""
-    if services.chaos is None:
+    if services.observing.chaos is None:
         raise Problem(404, "Not Found", "The program was started without --chaos")
     name = request.params["name"]
     kind = request.query.get("kind") or decode_optional(request, _chaos_decoder, services.settings).kind
     if kind not in KINDS:
         raise unexpected_value(kind, "kind", KINDS)
     try:
-        running = services.chaos(name, kind)
+        running = services.observing.chaos(name, kind)
     except KeyError as error:
         raise Problem(404, "NOT_FOUND", f"There is no child '{name[:100]}'") from error
     if not running:

@@ -40,13 +40,13 @@ async def reset(request: Request, services: Services) -> Response:
 
 
 def _check_allowed(services: Services) -> None:
-    if services.clock_changed is None:
+    if services.observing.clock_changed is None:
         raise Problem(403, "FORBIDDEN", "The clock can be set only if the program was started with --control-clock")
 
 
 async def _set(request: Request, services: Services, change: Callable[[Connection], Awaitable[None]]) -> Response:
     async with changing(request, services) as connection:
         await change(connection)
-    assert services.clock_changed is not None, "checked before"
-    services.clock_changed()
+    assert services.observing.clock_changed is not None, "checked before"
+    services.observing.clock_changed()
     return no_content()

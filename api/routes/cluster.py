@@ -25,7 +25,7 @@ async def topology(_request: Request, services: Services) -> Response:
     """GET /v2/topology: the live engine nodes as brokers, with their roles in each partition. This node comes first."""
     view = await read(services, nodes.view)
     engines = [node for node in view.nodes if node.live and nodes.ENGINE in node.roles]
-    engines.sort(key=lambda node: (node.id != services.node, node.number))
+    engines.sort(key=lambda node: (node.id != services.observing.node, node.number))
     brokers = [_broker(node, view.partitions, services) for node in engines]
     return json_response(
         {
@@ -41,7 +41,7 @@ async def topology(_request: Request, services: Services) -> Response:
 
 
 def _broker(node: Node, partitions: Sequence[Partition], services: Services) -> dict[str, Any]:
-    healthy = node.id != services.node or services.status.healthy
+    healthy = node.id != services.observing.node or services.observing.status.healthy
     return {
         "nodeId": node.number,
         "brokerId": node.id,
@@ -68,7 +68,9 @@ async def list_nodes(_request: Request, services: Services) -> Response:
     view = await read(services, nodes.view)
     described = [_node(node, view.partitions) for node in view.nodes]
     without_leader = [partition.id for partition in view.partitions if partition.leader is None]
-    return json_response({"nodes": described, "thisNode": services.node, "partitionsWithoutLeader": without_leader})
+    return json_response(
+        {"nodes": described, "thisNode": services.observing.node, "partitionsWithoutLeader": without_leader}
+    )
 
 
 def _node(node: Node, partitions: Sequence[Partition]) -> dict[str, Any]:
@@ -92,7 +94,13 @@ def _node(node: Node, partitions: Sequence[Partition]) -> dict[str, Any]:
 
 async def node_status(_request: Request, services: Services) -> Response:
     """GET /cluster/status: this node's health, and the figures of its tasks, partitions and caches."""
-    return json_response({"nodeId": services.node, "healthy": services.status.healthy, **services.figures()})
+    return json_response(
+        {
+            "nodeId": services.observing.node,
+            "healthy": services.observing.status.healthy,
+            **services.observing.figures(),
+        }
+    )
 
 
 async def drain(request: Request, services: Services) -> Response:
@@ -148,8 +156,8 @@ def _found(request: Request, found: bool) -> None:
 
 async def status(_request: Request, services: Services) -> Response:
     """GET /v2/status: 204 while every part of the program makes progress, otherwise 503."""
-    if not services.status.healthy:
-        failing = ", ".join(child.name for child in services.status.health() if not child.healthy)
+    if not services.observing.status.healthy:
+        failing = ", ".join(child.name for child in services.observing.status.health() if not child.healthy)
         detail = f"A part of the program makes no progress: {failing}; its log has the details"
         raise Problem(503, "UNAVAILABLE", detail, LATER)
     return no_content()

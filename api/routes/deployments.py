@@ -41,22 +41,22 @@ async def create(request: Request, services: Services) -> Response:
     reject(found.problems)
     parsed = found.parsed or [await unpacked(each) for each in found.packed]
     await check_webhooks(services, tenant, parsed)
-    async with services.pool.connection() as connection:
+    async with services.reads.pool.connection() as connection:
         stored = [(digest, file.content) for digest, file in zip(found.digests, files, strict=True)]
         await store_resources(connection, stored)
     for digest, resource in zip(found.digests, parsed, strict=True):
         if resource.processes:
-            services.definitions.put(digest, resource)
+            services.files.definitions.put(digest, resource)
     content = None if request.header(b"idempotency-key") is None else _content(parts)
     command = Deploy(found.references)
     submitted = await submission.submit(request, services, command, content=content, tenant=tenant)
     if submitted.outcome is None:
         return await submission.accepted(services, submitted.appended)
-    if services.webhooks is not None:
-        services.webhooks.registry.outdated()  # the notification may come after the client's next call
+    if services.files.webhooks is not None:
+        services.files.webhooks.registry.outdated()  # the notification may come after the client's next call
     reply = submitted.outcome.reply_by(_reply_decoder)
-    has_secret = None if services.webhooks is None else services.webhooks.has_secret
-    warnings = warnings_of(parsed, services.webhooks is not None, has_secret)
+    has_secret = None if services.files.webhooks is None else services.files.webhooks.has_secret
+    warnings = warnings_of(parsed, services.files.webhooks is not None, has_secret)
     warnings += await warnings_of_forms(parsed, services, tenant)
     document = _document(reply, warnings, submitted.appended.position)
     return json_response(document, submitted.position)
@@ -87,10 +87,10 @@ def _files(parts: list[Part]) -> list[Part]:
 async def _examined(services: Services, files: Files) -> Examined:
     """Read and check the files, at once if they are small, and otherwise in a compute process."""
     if sum(len(content) for _, content in files) <= SMALL_BYTES:
-        parsed = read_all(files, services.limits)
+        parsed = read_all(files, services.files.limits)
         if not evaluates(parsed):
             return examined(parsed, files)
-    return await computed(services, Kind.DEPLOYMENTS, examine_and_pack, files, services.limits)
+    return await computed(services, Kind.DEPLOYMENTS, examine_and_pack, files, services.files.limits)
 
 
 def _content(parts: list[Part]) -> bytes:

@@ -134,7 +134,7 @@ async def create_first_admin(request: Request, services: Services) -> Response:
 
     With authentication the first start has made one, so that no stranger can.
     """
-    if services.access is not None:
+    if services.access.authenticator is not None:
         raise _has_admin()
     body = _body(request, services, USERS, ("username",))
     username = body.username or ""

@@ -90,7 +90,7 @@ async def _erase_trees(
     """The trees with the value now. Returns the next place."""
     found: list[int] = []
     try:
-        async with services.pool.connection() as connection, connection.transaction():
+        async with services.reads.pool.connection() as connection, connection.transaction():
             found = await erasure.trees_of(connection, subject, after, TREES, request.tenants)
             verdicts = await history.delete_trees(connection, found, history.ERASURE) if found else {}
             answer.add_trees({root: verdicts[root] for root in found})
@@ -102,7 +102,7 @@ async def _erase_trees(
         pass
     if len(found) == TREES:
         return str(found[-1])
-    return OF_ARCHIVE if services.archive else MESSAGES
+    return OF_ARCHIVE if services.files.archive else MESSAGES
 
 
 async def _erase_logs(request: Request, connection: Connection, roots: Sequence[int]) -> None:
@@ -116,14 +116,14 @@ async def _erase_from_archive(
     request: Request, services: Services, body: ErasureBody, subject: Subject, after: str, answer: Answer
 ) -> str:
     """The next files of the archive. Trees that were deleted before go from the logs, too. Returns the next place."""
-    if services.archive is None:
+    if services.files.archive is None:
         raise invalid_argument("The provided after names a place in the archive, and there is none")
 
     async def record(connection: Connection, roots: Sequence[int]) -> None:
         await _erase_logs(request, connection, roots)
 
     try:
-        found = await services.archive.erase_subject(
+        found = await services.files.archive.erase_subject(
             subject, after, request.tenants, None if body.dry_run else record, ARCHIVE_S
         )
     except ArchiveProblem as problem:

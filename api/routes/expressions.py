@@ -34,7 +34,7 @@ _evaluation_decoder = decoder(EvaluationBody)
 
 async def evaluate(request: Request, services: Services) -> Response:
     """POST /v2/expression/evaluation: evaluate a text with a leading `=`. Other texts are constants."""
-    limits = services.limits.feel
+    limits = services.files.limits.feel
     body = await body_of(request, services, _evaluation_decoder)
     found = Violations()
     found.require("expression", body.expression)

@@ -52,7 +52,7 @@ _message_decoder = msgspec.json.Decoder(MessageReply)
 
 async def call(request: Request, services: Services, claim: Claim) -> Response:
     """Call a webhook."""
-    webhooks, webhook = services.webhooks, claim.webhook
+    webhooks, webhook = services.files.webhooks, claim.webhook
     assert webhooks is not None
     used = webhooks.used_secrets()
     if webhook.method not in (ANY, request.method.lower()):

@@ -73,10 +73,10 @@ async def activate(request: Request, services: Services) -> Response:
     """POST /v2/jobs/activation: lease jobs of a type, as soon as one is available."""
     body = decode(request, _activation_decoder, services.settings)
     ask, until = _ask(body, services.settings)
-    polls = services.long_polls
+    polls = services.jobs.long_polls
     asks = [ask._replace(tenant=tenant) for tenant in _tenants(body, request, services)]
     with (
-        services.waits.for_jobs(request.owner) as wait,
+        services.commands.waits.for_jobs(request.owner) as wait,
         _registered(polls, asks) as pollers,
         polls.budget.share() as share,
     ):
@@ -88,9 +88,9 @@ async def activate(request: Request, services: Services) -> Response:
         if left := worker.take():  # a batch delivered these after the client had left
             await _release(services, left)
     if activated.jobs:
-        services.requests.note_activated(ask.type, len(activated.jobs))
-        if services.tracer is not None:
-            tracing.activated(services.tracer, activated.jobs)
+        services.observing.requests.note_activated(ask.type, len(activated.jobs))
+        if services.observing.tracer is not None:
+            tracing.activated(services.observing.tracer, activated.jobs)
     undelivered = partial(_release, services, activated.leases) if activated.leases else None
     return Response(200, b'{"jobs":[%b]}' % b",".join(activated.jobs), (JSON,), undelivered)
 
@@ -191,7 +191,7 @@ class _Worker:
     async def _look(self, activated: Activated) -> None:
         """Look for jobs of the tenants that have a reason, or of all, in turn, until there are enough."""
         woken = [poller for poller in self.pollers if poller.woken]
-        for poller in self.services.long_polls.in_turn(woken or self.pollers):
+        for poller in self.services.jobs.long_polls.in_turn(woken or self.pollers):
             if len(activated.leases) < poller.max_jobs:
                 await self._look_of(poller, activated)
 
@@ -220,9 +220,9 @@ class _Worker:
 
     async def _lease(self, poller: Poller, activated: Activated, limit: int, max_bytes: int) -> Looked:
         """Lease jobs by one statement. If there are none, note when there may be some."""
-        polls = self.services.long_polls
+        polls = self.services.jobs.long_polls
         bounds = polls.bounds.of(poller.subject, trio.current_time())
-        async with self.services.leasing.connection() as connection:
+        async with self.services.jobs.leasing.connection() as connection:
             # A cancellation would lease jobs without a worker. The call has its own deadline.
             with trio.CancelScope(shield=True):
                 if lost := polls.lost_leases(poller.subject):
@@ -242,7 +242,9 @@ class _Worker:
         """Add the jobs of these leases. Large jobs are not part of their leases and are read separately."""
         ask, small = self.pollers[0].ask, sum(lease.size for lease in leases) <= SMALL_BYTES
         if any(lease.job is None for lease in leases):
-            async with (self.services.leasing if small else self.services.large_jobs).connection() as connection:
+            async with (
+                self.services.jobs.leasing if small else self.services.jobs.large_jobs
+            ).connection() as connection:
                 activated.jobs += await activation.activated_jobs(connection, leases, ask.names, ask.with_token)
         else:
             activated.jobs += [lease.job for lease in leases if lease.job is not None]
@@ -314,8 +316,8 @@ async def _release(services: Services, leases: Sequence[Lease]) -> None:
         return
     with trio.CancelScope(shield=True, deadline=trio.current_time() + RELEASE_TIMEOUT_S):
         try:
-            async with services.leasing.connection() as connection:
+            async with services.jobs.leasing.connection() as connection:
                 for type, tenant in await activation.release(connection, leases):
-                    services.long_polls.available(type, tenant, 1)
+                    services.jobs.long_polls.available(type, tenant, 1)
         except StorageError as error:
             log.warning("cannot release undelivered jobs before their timeout", count=len(leases), error=told(error))

@@ -145,11 +145,11 @@ async def _extend(request: Request, services: Services, key: int, timeout_ms: in
     """Change the end of the lease. Raises Problem 404, 409."""
     if token is not None and not _UUID.fullmatch(token):
         raise _not_extended(key, Refusal.OTHER_LEASE)
-    async with services.pool.connection() as connection:
+    async with services.reads.pool.connection() as connection:
         extended = await activation.extend(connection, key, timeout_ms, token, request.tenants)
     if isinstance(extended, Refusal):
         raise _not_extended(key, extended)
-    services.long_polls.available(*extended, 1)  # it may end sooner than long polls expect
+    services.jobs.long_polls.available(*extended, 1)  # it may end sooner than long polls expect
 
 
 def _not_extended(key: int, refusal: Refusal) -> Problem:

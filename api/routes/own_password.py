@@ -42,10 +42,10 @@ async def change(request: Request, services: Services) -> Response:
 
 async def _check_current(request: Request, services: Services, password: str) -> None:
     """Raise Problem 403 for a wrong password, and for callers without one; 429 after too many of them."""
-    if services.check_password is None or request.caller.provider != PASSWORD:
+    if services.access.check_password is None or request.caller.provider != PASSWORD:
         raise Problem(403, "FORBIDDEN", "Only users with a password can change their password")
     try:
-        await services.check_password(request.caller.id, password, request.owner)
+        await services.access.check_password(request.caller.id, password, request.owner)
     except Problem as problem:
         if problem.status == 401:
             raise _wrong() from problem

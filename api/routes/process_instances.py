@@ -132,7 +132,7 @@ async def create(request: Request, services: Services) -> Response:
         if submitted.outcome is None:
             return await submission.accepted(services, submitted.appended)
         return _created(submitted.outcome.reply_by(_reply_decoder), _NO_VARIABLES, submitted)
-    with services.waits.for_an_instance(request.owner) as wait:
+    with services.commands.waits.for_an_instance(request.owner) as wait:
         submitted = await submission.submit(
             request, services, command, tenant=tenant, deadline=deadline, needs_outcome=True, not_compared=HOW_TO_WAIT
         )
@@ -262,7 +262,7 @@ async def _end(
     delays the answer. Most instances end in the batch that creates them, and their end is known without a read.
     """
     send, ends = trio.open_memory_channel[End](1)
-    with ends, services.completions.register_end(key, send), trio.move_on_at(deadline) as scope:
+    with ends, services.commands.completions.register_end(key, send), trio.move_on_at(deadline) as scope:
         wait.leave = scope.cancel
         end = received(ends)
         while True:
@@ -361,14 +361,14 @@ async def delete(request: Request, services: Services) -> Response:
 
 async def _archive(services: Services, key: int, root: int) -> None:
     """Write the instance to the archive, if there is one for deletions by hand."""
-    if services.archive is None or not services.archive_deletions:
+    if services.files.archive is None or not services.files.archive_deletions:
         return
     try:
-        if await services.archive.before_deletion([key]):
+        if await services.files.archive.before_deletion([key]):
             return
     except ArchiveProblem as problem:
         raise archive_away(problem) from problem
-    async with services.pool.connection() as connection:
+    async with services.reads.pool.connection() as connection:
         verdict = (await archives.not_archived(connection, [key]))[key]
     if verdict == history.UNKNOWN:
         raise not_found(PROCESS_INSTANCES.name, key)

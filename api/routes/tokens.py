@@ -131,7 +131,7 @@ async def _tenants(
     connection: Connection, services: Services, asked: tuple[str, ...] | None, who: Owner | None
 ) -> list[str]:
     """The tenants of a new token. Those of a user are all of the user's without a choice. Raises Problem: 400, 403."""
-    if who is not None and services.multi_tenancy:
+    if who is not None and services.access.multi_tenancy:
         stored = await identities.rights(connection, [("USER", who.username)])
         own = [each.tenant_id for each in stored.tenants]
         if foreign := [tenant for tenant in asked or () if tenant not in own]:

@@ -14,10 +14,10 @@ from vivero.engine.connectors.webhook_registry import Claim
 async def receive(request: Request, services: Services) -> Response:
     """POST /inbound/{path} (GET, PUT, DELETE): call the webhook of the path."""
     path = request.params["path"]
-    claim = None if services.webhooks is None else await services.webhooks.registry.find(path)
-    if claim is None or services.webhooks is None:
+    claim = None if services.files.webhooks is None else await services.files.webhooks.registry.find(path)
+    if claim is None or services.files.webhooks is None:
         raise Problem(404, "NOT_FOUND", f"There is no webhook with the path '{path[:200]}'")
-    services.webhooks.limit(path, request.owner)
+    services.files.webhooks.limit(path, request.owner)
     from vivero.api.routes import inbound  # the libraries of HTTP and of tokens, which a node has with connectors only
 
     return await inbound.call(request, services, claim)
@@ -25,7 +25,7 @@ async def receive(request: Request, services: Services) -> Response:
 
 async def search(_request: Request, services: Services) -> Response:
     """GET /webhooks: the webhooks of the latest versions of all processes."""
-    claims = [] if services.webhooks is None else await services.webhooks.registry.all()
+    claims = [] if services.files.webhooks is None else await services.files.webhooks.registry.all()
     return json_response({"items": list(map(_claim, claims)), "page": {"totalItems": len(claims)}})
 
 

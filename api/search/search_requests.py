@@ -134,7 +134,7 @@ def _allowed(request: Request, resource: Resource) -> Iterator[tuple[str, Any]]:
 async def run(request: Request, services: Services, prepared: SearchStatement) -> Response:
     """The answer to a query. Raises Problem 400 if it is too large, 503 if there is no memory for it in time."""
     try:
-        with services.pages.share() as share:
+        with services.reads.pages.share() as share:
             return json_response(_document(await _page(request, services, prepared, share)))
     except BadQuery as error:
         raise problem_of(error) from error
@@ -147,7 +147,7 @@ async def _page(request: Request, services: Services, prepared: SearchStatement,
         try:
             return await read_of(services, _of(request, prepared), partial(_run, prepared, max_bytes))
         except PageTooLarge as error:
-            max_bytes = min(error.size, services.pages.limit)
+            max_bytes = min(error.size, services.reads.pages.limit)
         with trio.move_on_at(deadline) as waiting:
             await share.wait(max_bytes)
         if waiting.cancelled_caught:

@@ -2,7 +2,6 @@
 
 import json
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from types import SimpleNamespace
 
 import msgspec
@@ -10,10 +9,18 @@ import psycopg
 import pytest
 import trio
 
+from tests.api.changed_services import changed
 from vivero.api import app as api_app
 from vivero.api.activation.long_polls import LongPolls
 from vivero.api.admission.command_routing import CommandRouting
-from vivero.api.services import Services
+from vivero.api.services import (
+    CommandServices,
+    FileServices,
+    JobServices,
+    ObservingServices,
+    ReadServices,
+    Services,
+)
 from vivero.api.settings import ApiSettings
 from vivero.core.partitions.routes import ONE_PARTITION
 from vivero.engine.appender.calls import pending_command
@@ -217,11 +224,17 @@ def health():
 
 @pytest.fixture
 async def services(engine, settings, health):
-    pools = (NoPool(), NoPool(), NoPool())
     routing = CommandRouting(ONE_PARTITION)
-    services = Services(engine, engine, Definitions(), *pools, LongPolls(), health, settings, routing=routing)
+    services = Services(
+        settings,
+        CommandServices(engine, engine, routing),
+        ReadServices(NoPool()),
+        JobServices(LongPolls(), NoPool(), NoPool()),
+        FileServices(Definitions()),
+        ObservingServices(health),
+    )
     yield services
-    await services.compute.close()
+    await services.files.compute.close()
 
 
 @pytest.fixture
@@ -384,7 +397,7 @@ async def stored(rows, database, services):
         return await driver.connect(database, name="vivero test", deadline=deadline)
 
     pool = Pool(connect, 3)
-    yield replace(services, pool=pool, leasing=pool, large_jobs=pool)
+    yield changed(services, pool=pool, leasing=pool, large_jobs=pool)
     pool.close()
 
 
@@ -399,6 +412,6 @@ def make_client(services):
     """A client of an application with other services: `make_client(pool=…)`."""
 
     def make(**changes):
-        return Client(api_app.build(replace(services, **changes)))
+        return Client(api_app.build(changed(services, **changes)))
 
     return make

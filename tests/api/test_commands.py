@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 import trio
 
+from tests.api.changed_services import changed
 from tests.api.conftest import Client
 from tests.eventually import eventually
 from vivero.api import app
@@ -292,7 +293,7 @@ async def test_an_idempotency_key_belongs_to_its_caller(services, engine):
     key = (b"idempotency-key", b"k1")
     callers = [("USER", "ann"), ("USER", "bob"), ("TOKEN", "ann"), ("CLIENT", "ann"), ("USER", "ann")]
     for kind, id in callers:
-        client = Client(app.build(replace(services, access=Known(kind, id))))
+        client = Client(app.build(changed(services, access=Known(kind, id))))
         answer = await client("POST", "/v2/process-instances", {"processDefinitionId": "a"}, [key])
         assert answer.status == 200
     assert len(engine.appended) == 4
@@ -365,7 +366,7 @@ async def test_a_client_that_leaves_in_the_middle_of_its_body_is_not_answered(cl
 
 async def test_a_client_that_leaves_is_not_answered(client, engine, nursery, monkeypatch, services):
     monkeypatch.setattr("vivero.api.commands.submission.UNWATCHED_S", 0)
-    client.app = app.build(replace(services, settings=replace(services.settings, response_timeout_s=3600)))
+    client.app = app.build(changed(services, settings=replace(services.settings, response_timeout_s=3600)))
     engine.silent = True
     answers = []
 

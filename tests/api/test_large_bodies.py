@@ -1,11 +1,11 @@
 """Large bodies and other heavy work of requests: compute processes do it, and others go on meanwhile."""
 
 import json
-from dataclasses import replace
 
 import pytest
 import trio
 
+from tests.api.changed_services import changed
 from tests.api.conftest import Client
 from vivero.api import app
 from vivero.api.http.decoding import LARGE_BYTES, MAX_BYTES, MAX_VALUES
@@ -31,7 +31,7 @@ async def create(client, variables, key=None):
 @pytest.mark.parametrize(("text", "elsewhere"), [("x", 0), (LONG, 1)])
 async def test_large_bodies_are_decoded_elsewhere(client, engine, services, text, elsewhere):
     answer = await create(client, {"text": text, "fraction": 1.10, "list": [1, {"a": None}]})
-    assert (answer.status, services.compute.stats.done) == (200, elsewhere)
+    assert (answer.status, services.files.compute.stats.done) == (200, elsewhere)
     found = {name: bytes(value) for name, value in engine.command.variables.items()}
     assert found == {"text": json.dumps(text).encode(), "fraction": b"1.1", "list": b'[1,{"a":null}]'}
     assert engine.command.process_id == "order"
@@ -52,7 +52,7 @@ async def test_what_is_wrong_in_a_large_body_is_said(client, engine, services):
     assert "must not have more than 10000" in await refused(
         {"variables": {f"{LONG[:20]}{i}": 1 for i in range(10_001)}}
     )
-    assert services.compute.stats.done == 6
+    assert services.files.compute.stats.done == 6
 
 
 @pytest.mark.usefixtures("created")
@@ -60,12 +60,12 @@ async def test_idempotency_keys_of_large_bodies_are_those_of_small_ones(client, 
     """Before, such a body was decoded and encoded in the event loop."""
     variables = {"b": LONG, "a": 1.50}
     assert (await create(client, variables, b"k")).status == 200
-    assert services.compute.stats.done == 2
+    assert services.files.compute.stats.done == 2
     for module in ("http.decoding", "computing.large_bodies"):
         monkeypatch.setattr(f"vivero.api.{module}.LARGE_BYTES", 10_000_000)
     assert (await create(client, variables, b"k")).status == 200
     assert (await create(client, variables | {"c": 1}, b"k")).status == 422
-    assert (len(engine.appended), services.compute.stats.done) == (1, 2)
+    assert (len(engine.appended), services.files.compute.stats.done) == (1, 2)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ async def test_bodies_without_variables_must_not_have_too_many_values(client, se
     )
     assert answer.status == 400
     assert f"more than {MAX_VALUES} values" in answer.problem["detail"]
-    assert services.compute.stats.done == 0
+    assert services.files.compute.stats.done == 0
 
 
 async def test_bodies_without_variables_are_not_as_large_as_others(client):
@@ -112,7 +112,7 @@ class Refusing:
     ],
 )
 async def test_what_clients_are_told_when_it_is_not_done(services, engine, error, status, title, detail):
-    client = Client(app.build(replace(services, compute=Refusing(error))))
+    client = Client(app.build(changed(services, compute=Refusing(error))))
     answer = await client("POST", "/v2/messages/publication", {"name": "m", "variables": {"a": LONG}})
     assert (answer.status, answer.problem["title"], engine.appended) == (status, title, [])
     assert detail in answer.problem["detail"]
@@ -121,14 +121,14 @@ async def test_what_clients_are_told_when_it_is_not_done(services, engine, error
 
 async def test_small_work_needs_no_compute_process(services, engine):
     """Nothing is started for it."""
-    client = Client(app.build(replace(services, compute=Refusing(AssertionError()))))
+    client = Client(app.build(changed(services, compute=Refusing(AssertionError()))))
     engine.reply = InstanceReply(KEY + 1, KEY, "order", 3, "<default>", (), None)
     assert (await create(client, {"a": "x" * 100_000}, key=b"k")).status == 200
 
 
 @pytest.mark.usefixtures("created")
 async def test_large_commands_take_turns_and_small_ones_do_not_wait(client, engine, services):
-    budget = services.large_commands
+    budget = services.commands.large_commands
     with budget.share() as other:
         await other.wait(budget.limit)
         refused = await create(client, {"a": LONG})

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.api.changed_services import changed
 from vivero.api import app
 from vivero.api.settings import ApiSettings
 
@@ -44,7 +45,7 @@ def asking(client, services, engine):
     """Calls the application as it is with these settings."""
 
     async def ask(method, path, headers, body=b"", **settings):
-        client.app = app.build(replace(services, settings=replace(services.settings, **settings)))
+        client.app = app.build(changed(services, settings=replace(services.settings, **settings)))
         return await client(method, path, body, headers)
 
     return ask

@@ -1,10 +1,10 @@
 """Redirects of writes to the leader: once, before anything is written, and without a meaning for idempotency keys."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
+from tests.api.changed_services import changed
 from tests.api.conftest import Client
 from vivero.api import app
 from vivero.api.admission.redirects import Redirects, without_mark
@@ -39,7 +39,7 @@ def view(leader, *nodes):
 @pytest.fixture
 def redirecting(services):
     """A client of node `a`, which knows this view of the cluster."""
-    return lambda seen: Client(app.build(replace(services, redirects=Redirects("a", lambda: seen))))
+    return lambda seen: Client(app.build(changed(services, redirects=Redirects("a", lambda: seen))))
 
 
 async def test_a_write_is_redirected_to_the_leader_and_nothing_is_written(redirecting, engine):
@@ -120,7 +120,7 @@ async def test_a_node_that_leads_a_partition_keeps_creations(redirecting, engine
 
 
 async def test_by_default_nothing_is_redirected(services):
-    assert services.redirects is None
+    assert services.commands.redirects is None
 
 
 def test_only_the_mark_is_taken_out_of_a_query():

@@ -1,9 +1,8 @@
 """A node without the role `api`: its health, injected faults, and nothing else."""
 
-from dataclasses import replace
-
 import pytest
 
+from tests.api.changed_services import changed
 from tests.api.conftest import Client
 from vivero.api.serving import status_only
 
@@ -36,6 +35,6 @@ async def test_faults_are_injected_if_the_program_allows_them(services, client):
         hurt.append((name, kind))
         return True
 
-    allowing = replace(services, chaos=chaos)
+    allowing = changed(services, chaos=chaos)
     assert (await Client(status_only.build(allowing, "engine"))("POST", "/chaos/children/consumer")).status == 204
     assert hurt == [("consumer", "raise")]

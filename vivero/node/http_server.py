@@ -20,7 +20,15 @@ from vivero.api.admission.redirects import Redirects
 from vivero.api.admission.waits import Waits
 from vivero.api.http.memory_budget import MemoryBudget
 from vivero.api.http.request_ids import RequestIds, identified
-from vivero.api.services import Services
+from vivero.api.services import (
+    AccessServices,
+    CommandServices,
+    FileServices,
+    JobServices,
+    ObservingServices,
+    ReadServices,
+    Services,
+)
 from vivero.api.serving import server, status_only
 from vivero.api.serving.server import Endpoint
 from vivero.config.roles import Role
@@ -117,7 +125,7 @@ class HttpServer(Part):
             built = self._services()
             served = self._served(built)
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(built.deadlines.run)
+                nursery.start_soon(built.commands.deadlines.run)
                 if self.access is not None:
                     nursery.start_soon(self.access.failed_sign_ins.run)
                 await serve_http(served, endpoint, settings=self._config.http, drain=drain, beat=beat.beat)
@@ -134,38 +142,45 @@ class HttpServer(Part):
     def _services(self) -> Services:
         """The services of one life of the server."""
         config, pools, engine, models = self._config, self._pools, self._engine, self._models
+        access, observed = self.access, self._metrics
         return Services(
-            appender=engine.appender,
-            completions=self._outcomes.completions,
-            definitions=models.definitions,
-            pool=pools.reads,
-            leasing=pools.leasing,
-            large_jobs=pools.large_jobs,
-            long_polls=self.long_polls,
-            status=self._supervisor,
-            settings=config.api,
-            chaos=self._supervisor.chaos if config.chaos else None,
-            clock_changed=self._events.clock_changed if config.control_clock else None,
-            node=self._node,
-            limits=models.limits,
-            waits=Waits(self._max_waiting),
-            pages=MemoryBudget(max(config.api.pages_bytes, config.api.max_page_bytes)),
-            figures=self._status,
-            metrics=self._metrics.shown_by_api,
-            requests=self._metrics.requests,
-            tracer=self._tracer,
-            routing=self.routing,
-            redirects=Redirects(self._node, engine.view) if config.api.redirect_to_leader else None,
-            access=self.access,
-            check_password=None if self.access is None else self.access.check_password,
-            readers=pools.readers,
-            rates=rates(config.api),
-            multi_tenancy=config.tenants.enabled,
-            webhooks=self._connectors.webhooks,
-            audit=config.audit,
-            archive=engine.archive,
-            archive_deletions=config.retention.archive_deletions,
-            compute=models.compute,
+            config.api,
+            CommandServices(
+                engine.appender,
+                self._outcomes.completions,
+                self.routing,
+                Redirects(self._node, engine.view) if config.api.redirect_to_leader else None,
+                waits=Waits(self._max_waiting),
+            ),
+            ReadServices(
+                pools.reads, pools.readers, MemoryBudget(max(config.api.pages_bytes, config.api.max_page_bytes))
+            ),
+            JobServices(self.long_polls, pools.leasing, pools.large_jobs),
+            FileServices(
+                models.definitions,
+                models.limits,
+                models.compute,
+                self._connectors.webhooks,
+                engine.archive,
+                config.retention.archive_deletions,
+            ),
+            ObservingServices(
+                self._supervisor,
+                self._node,
+                self._status,
+                observed.shown_by_api,
+                observed.requests,
+                self._tracer,
+                self._supervisor.chaos if config.chaos else None,
+                self._events.clock_changed if config.control_clock else None,
+            ),
+            AccessServices(
+                access,
+                None if access is None else access.check_password,
+                rates(config.api),
+                config.tenants.enabled,
+                config.audit,
+            ),
         )
 
     def _status(self) -> Mapping[str, Any]:

@@ -1,9 +1,9 @@
 """A browser with cookies, as far as sign-in needs one, in front of the pages and the API."""
 
-from dataclasses import replace
 from http.cookies import SimpleCookie
 from urllib.parse import urlsplit
 
+from tests.api.changed_services import changed
 from tests.vivero.web.conftest import Browser, Page
 from vivero.api import app as api_app
 from vivero.api.settings import ApiSettings
@@ -17,8 +17,8 @@ from vivero.web.sign_in.sign_in_pages import SignIn
 def application_of(stored, authenticator, auth, flow=None, settings=None):
     """The API and the pages with authentication."""
     settings = settings or ApiSettings()
-    parts = WebParts(settings, Hub(5, 5), None, SignIn(authenticator, stored.pool, auth, flow))
-    return mount(api_app.build(replace(stored, access=authenticator, settings=settings)), application.build(parts))
+    parts = WebParts(settings, Hub(5, 5), None, SignIn(authenticator, stored.reads.pool, auth, flow))
+    return mount(api_app.build(changed(stored, access=authenticator, settings=settings)), application.build(parts))
 
 
 class Visitor:

@@ -2,7 +2,6 @@
 
 import base64
 import json
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 
+from tests.api.changed_services import changed
 from tests.api.conftest import Client
 from vivero.api import app as api_app
 from vivero.api.access.authentication import Authenticator
@@ -144,13 +144,13 @@ def auth_settings():
 
 @pytest.fixture
 def authenticator(stored, auth_settings, provider):
-    return Authenticator(auth_settings, stored.pool, SigningKeys(ISSUER, fetch=provider.fetch))
+    return Authenticator(auth_settings, stored.reads.pool, SigningKeys(ISSUER, fetch=provider.fetch))
 
 
 @pytest.fixture
 def secured(stored, authenticator):
     """A client of an application that requires authentication."""
-    return Client(api_app.build(replace(stored, access=authenticator, check_password=authenticator.check_password)))
+    return Client(api_app.build(changed(stored, access=authenticator, check_password=authenticator.check_password)))
 
 
 @pytest.fixture

@@ -1,12 +1,12 @@
 """The audit log: who changed what, when, from where, and with which result."""
 
 import json
-from dataclasses import replace
 
 import pytest
 from psycopg.rows import dict_row
 
 from tests.api.access.conftest import PASSWORD, basic, bearer
+from tests.api.changed_services import changed
 from tests.api.conftest import KEY, Client
 from tests.api.official import decode
 from vivero.api import app as api_app
@@ -122,7 +122,7 @@ def by(kind):
     ],
 )
 async def test_which_creations_carry_a_record(services, engine, kind, changes, carried):
-    app = api_app.build(replace(services, access=by(kind), audit=AuditSettings(changes)))
+    app = api_app.build(changed(services, access=by(kind), audit=AuditSettings(changes)))
     await Client(app)(
         "POST", "/v2/process-instances", {"processDefinitionId": "order", "variables": {"secret": "s3cr3t"}}
     )
@@ -133,7 +133,7 @@ async def test_which_creations_carry_a_record(services, engine, kind, changes, c
 
 @pytest.mark.parametrize("kind", ["USER", "TOKEN"])
 async def test_reports_of_job_workers_carry_no_record(services, engine, kind):
-    client = Client(api_app.build(replace(services, access=by(kind))))
+    client = Client(api_app.build(changed(services, access=by(kind))))
     await client("POST", f"/v2/jobs/{KEY}/completion", {})
     await client("POST", f"/v2/jobs/{KEY}/failure", {"retries": 1})
     await client("POST", f"/v2/jobs/{KEY}/error", {"errorCode": "x"})
@@ -159,7 +159,7 @@ async def test_a_record_carries_the_tenants_of_its_actor(services, engine, multi
         async def authenticate(self, headers, address):
             return Caller("USER", "ann", ALL_RIGHTS, tenants=None if tenants is None else frozenset(tenants))
 
-    app = api_app.build(replace(services, access=Known(), multi_tenancy=multi_tenancy))
+    app = api_app.build(changed(services, access=Known(), multi_tenancy=multi_tenancy))
     await Client(app)("POST", f"/v2/process-instances/{KEY}/cancellation")
     (item,) = engine.appended
     assert json.loads(item.audit).get("tenants") == (None if carried is None else json.loads(carried))

@@ -1,10 +1,9 @@
 """Who may create, see and change batch operations, and what their items may touch."""
 
-from dataclasses import replace
-
 import pytest
 
 from tests.api.access.conftest import basic, bearer
+from tests.api.changed_services import changed
 from tests.api.conftest import KEY, Client
 from tests.two_tenants import OFFSETS, OTHER, fill
 from vivero.api import app as api_app
@@ -56,7 +55,7 @@ async def client_of(rows, stored, database):
     pool = Pool(lambda deadline: driver.connect(reader, name="vivero test", deadline=deadline), 2)
 
     def make(tenants, allowed=ALL_RIGHTS):
-        services = replace(stored, readers=pool, multi_tenancy=True, access=As(tenants, allowed))
+        services = changed(stored, readers=pool, multi_tenancy=True, access=As(tenants, allowed))
         return Client(api_app.build(services))
 
     yield make
@@ -155,7 +154,7 @@ async def present(stored):
     present = PresentRights(authentication=True, multi_tenancy=True)
 
     async def ask(kind, id, *rules, type=CANCEL_PROCESS_INSTANCE):
-        async with stored.pool.connection() as connection:
+        async with stored.reads.pool.connection() as connection:
             return await present(connection, Creator(kind, id, rules), type)
 
     return ask
@@ -196,7 +195,7 @@ async def test_a_user_of_the_provider_has_none_when_a_local_user_gets_the_name(s
     present = PresentRights(authentication=True, multi_tenancy=False)
     shared = PresentRights(authentication=True, multi_tenancy=False, shared_names=["ann"])
     ann = Creator("USER", "ann", (), "OIDC")
-    async with stored.pool.connection() as connection:
+    async with stored.reads.pool.connection() as connection:
         assert await present(connection, ann, CANCEL_PROCESS_INSTANCE) == Bounds()
         people.user("ann")
         assert await present(connection, ann, CANCEL_PROCESS_INSTANCE) == NOTHING
@@ -209,7 +208,7 @@ async def test_a_user_of_the_provider_has_none_when_a_local_user_gets_the_name(s
 async def test_nobody_has_rights_once_authentication_is_required(present, stored):
     assert await present("ANONYMOUS", "anonymous") == NOTHING
     open_server = PresentRights(authentication=False, multi_tenancy=False)
-    async with stored.pool.connection() as connection:
+    async with stored.reads.pool.connection() as connection:
         assert await open_server(connection, Creator("ANONYMOUS", "anonymous"), CANCEL_PROCESS_INSTANCE) == Bounds()
 
 

@@ -73,7 +73,7 @@ def make_visitor(stored, authenticator, stand_in, flow_settings):
         settings = replace(flow_settings, **changes)
         keys = SigningKeys(ISSUER, fetch=stand_in.provider.fetch)
         flow = CodeFlow(settings, keys, stand_in.fetch, stand_in.post)
-        known = Authenticator(settings, stored.pool, keys) if changes else authenticator
+        known = Authenticator(settings, stored.reads.pool, keys) if changes else authenticator
         return Visitor(application_of(stored, known, settings, flow), origin)
 
     return make

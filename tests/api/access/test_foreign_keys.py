@@ -4,13 +4,13 @@ The core runs behind the API, without a database. A new route with a key in its 
 """
 
 import re
-from dataclasses import replace
 from typing import Any
 
 import msgspec
 import pytest
 import trio
 
+from tests.api.changed_services import changed
 from tests.api.conftest import NOW_MS, Client
 from vivero.api import app as api_app
 from vivero.api.access.scopes import OWNERS
@@ -154,7 +154,7 @@ def keys(core):
 def client_of(services, core):
     def make(*tenants):
         return Client(
-            api_app.build(replace(services, appender=core, completions=core, multi_tenancy=True, access=As(*tenants)))
+            api_app.build(changed(services, appender=core, completions=core, multi_tenancy=True, access=As(*tenants)))
         )
 
     return make

@@ -1,12 +1,12 @@
 """Every route of the table with every kind of caller. A route without a line here fails."""
 
 import re
-from dataclasses import replace
 
 import pytest
 
 from tests.api.access import test_batches, test_foreign_keys, test_tenant_reads, test_tenants
 from tests.api.access.conftest import basic, bearer
+from tests.api.changed_services import changed
 from tests.api.conftest import Client, NoDatabase
 from vivero.api import app as api_app
 from vivero.api.access import authentication
@@ -268,7 +268,7 @@ async def test_roles(services, route):
     for role in expected:
         client = Client(
             api_app.build(
-                replace(
+                changed(
                     services,
                     access=As(*[role] * (role != "nobody")),
                     clock_changed=lambda: None,

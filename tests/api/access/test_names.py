@@ -6,6 +6,7 @@ import pytest
 import structlog
 
 from tests.api.access.conftest import ISSUER, basic, bearer
+from tests.api.changed_services import changed
 from tests.api.conftest import Client
 from vivero.api import app as api_app
 from vivero.api.access.authentication import Authenticator
@@ -25,8 +26,8 @@ def shared(stored, auth_settings, provider):
 
     def make(names):
         settings = replace(auth_settings, oidc_shared_names=names)
-        known = Authenticator(settings, stored.pool, SigningKeys(ISSUER, fetch=provider.fetch))
-        return Client(api_app.build(replace(stored, access=known)))
+        known = Authenticator(settings, stored.reads.pool, SigningKeys(ISSUER, fetch=provider.fetch))
+        return Client(api_app.build(changed(stored, access=known)))
 
     return make
 
@@ -37,7 +38,7 @@ async def asked(client, headers):
 
 
 async def begin_session(stored, name, provider):
-    async with stored.pool.connection() as connection:
+    async with stored.reads.pool.connection() as connection:
         await sessions.create(connection, digest(ID.encode()), NewSession(name, provider), 600.0)
 
 

@@ -1,12 +1,11 @@
 """Sessions and API tokens by the API: one's own, and those of others with the permission."""
 
-from dataclasses import replace
-
 import pytest
 from argon2 import PasswordHasher
 
 from tests.api.access.browsers import Visitor, application_of
 from tests.api.access.conftest import PASSWORD, basic, bearer
+from tests.api.changed_services import changed
 from tests.api.conftest import Client
 from vivero.api import app as api_app
 from vivero.storage.access.identities import MAX_OWN_TOKENS
@@ -161,7 +160,7 @@ class TestTokens:
         """With tenants, a token has those of its owner, also later."""
         rows.execute("INSERT INTO tenants (tenant_id, name) VALUES ('blue', 'Blue'), ('red', 'Red')")
         people.member("TENANT", "blue", "USER", "ann")
-        client = Client(api_app.build(replace(stored, access=authenticator, multi_tenancy=True)))
+        client = Client(api_app.build(changed(stored, access=authenticator, multi_tenancy=True)))
         refused = await client("POST", f"{ME}/tokens", LAPTOP | {"tenantIds": ["red"]}, ANN)
         assert (refused.status, "'red'" in refused.problem["detail"]) == (403, True)
         made = (await client("POST", f"{ME}/tokens", LAPTOP, ANN)).json

@@ -1,9 +1,8 @@
 """Rate limits of clients, and the headers of private answers."""
 
-from dataclasses import replace
-
 import pytest
 
+from tests.api.changed_services import changed
 from tests.api.conftest import Client
 from vivero.api import app as api_app
 from vivero.api.access.buckets import Buckets
@@ -31,7 +30,7 @@ def by(name):
 
 
 async def test_each_client_has_a_limit_of_its_own(services, autojump_clock):
-    client = Client(api_app.build(replace(services, access=Named(), rates=Rates(Buckets(2, 0.5)))))
+    client = Client(api_app.build(changed(services, access=Named(), rates=Rates(Buckets(2, 0.5)))))
     assert [(await client("GET", ME, headers=by("ann"))).status for _ in range(3)] == [200, 200, 429]
     assert (await client("GET", ME, headers=by("bob"))).status == 200
     answer = await client("GET", ME, headers=by("ann"))
@@ -40,13 +39,13 @@ async def test_each_client_has_a_limit_of_its_own(services, autojump_clock):
 
 
 async def test_the_limit_comes_before_authorisation(services):
-    client = Client(api_app.build(replace(services, access=Named(), rates=Rates(Buckets(1, 0.001)))))
+    client = Client(api_app.build(changed(services, access=Named(), rates=Rates(Buckets(1, 0.001)))))
     statuses = [(await client("GET", "/cluster/nodes", headers=by("nobody"))).status for _ in range(2)]
     assert statuses == [403, 429]
 
 
 async def test_what_ends_work_does_not_count(services):
-    client = Client(api_app.build(replace(services, rates=Rates(Buckets(1, 0.001)))))
+    client = Client(api_app.build(changed(services, rates=Rates(Buckets(1, 0.001)))))
     assert [(await client("POST", CANCEL)).status for _ in range(3)] == [400, 400, 400]
     assert [(await client("GET", LICENSE)).status for _ in range(3)] == [200, 200, 200]
     assert [(await client("GET", ME)).status for _ in range(2)] == [200, 429]
@@ -62,7 +61,7 @@ def test_which_routes_do_not_count():
 
 
 async def test_answers_with_authentication_are_private(services):
-    secured = Client(api_app.build(replace(services, access=Named())))
+    secured = Client(api_app.build(changed(services, access=Named())))
     for method, path in (("GET", ME), ("GET", "/v2/nowhere"), ("POST", CANCEL)):
         headers = (await secured(method, path, headers=by("ann"))).headers
         assert headers[b"cache-control"] == b"no-store"
@@ -72,7 +71,7 @@ async def test_answers_with_authentication_are_private(services):
 
 async def test_a_refusal_that_is_sent_again_has_each_header_once(services, engine, autojump_clock):
     engine.admits = False
-    secured = Client(api_app.build(replace(services, access=Named())))
+    secured = Client(api_app.build(changed(services, access=Named())))
     answers = [await secured("POST", "/v2/signals/broadcast", b"{}", by("ann")) for _ in range(2)]
     assert [answer.status for answer in answers] == [503, 503]
     assert len(answers[0].raw_headers) == len(answers[1].raw_headers)
@@ -131,7 +130,7 @@ class TestTenants:
 
         def make(name, *tenants):
             access = Of(name, frozenset(tenants))
-            return Client(api_app.build(replace(services, access=access, rates=limits, multi_tenancy=True)))
+            return Client(api_app.build(changed(services, access=access, rates=limits, multi_tenancy=True)))
 
         return make
 
@@ -155,7 +154,7 @@ class TestTenants:
         assert [(await eve("GET", ME)).status for _ in range(2)] == [200, 429]
 
     async def test_without_multi_tenancy_all_clients_share_the_limit_of_the_default_tenant(self, services):
-        client = Client(api_app.build(replace(services, rates=Rates(None, Buckets(2, 0.001)))))
+        client = Client(api_app.build(changed(services, rates=Rates(None, Buckets(2, 0.001)))))
         assert [(await client("GET", ME)).status for _ in range(3)] == [200, 200, 429]
 
 

@@ -1,9 +1,8 @@
 """A caller with rights on the process `order` only, in a database with the processes `order` and `secret`."""
 
-from dataclasses import replace
-
 import pytest
 
+from tests.api.changed_services import changed
 from tests.api.conftest import KEY, NOW, Client
 from tests.two_tenants import counted, counting_requests
 from vivero.api import app as api_app
@@ -80,7 +79,7 @@ def data(rows):
 
 @pytest.fixture
 async def restricted(stored):
-    return Client(api_app.build(replace(stored, access=Restricted(), clock_changed=lambda: None)))
+    return Client(api_app.build(changed(stored, access=Restricted(), clock_changed=lambda: None)))
 
 
 def path(route, key):
@@ -193,7 +192,7 @@ async def test_an_expression_does_not_read_variables_of_others(data, restricted,
         async def authenticate(self, headers, address):
             return Caller("USER", "ann", rights((), [Grant("EXPRESSION", "*", ("EVALUATE",))]))
 
-    client = Client(api_app.build(replace(stored, access=Evaluator())))
+    client = Client(api_app.build(changed(stored, access=Evaluator())))
     assert (await client("POST", "/v2/expression/evaluation", {"expression": "=1"})).status == 200
     answer = await client("POST", "/v2/expression/evaluation", {"expression": "=x", "scopeKey": str(OTHER)})
     assert answer.status == 403

@@ -1,10 +1,9 @@
 """Grants on user tasks: by key, and by what the caller is to a task. Each key of a task has the property it is for."""
 
-from dataclasses import replace
-
 import pytest
 
 from tests.api.access.test_scopes import fill
+from tests.api.changed_services import changed
 from tests.api.conftest import KEY, Client
 from vivero.api import app as api_app
 from vivero.api.callers.caller import Caller
@@ -40,7 +39,7 @@ def client_of(stored):
             async def authenticate(self, headers, address):
                 return Caller(kind, "ann", rights((), grants), groups=("staff",))
 
-        return Client(api_app.build(replace(stored, access=As())))
+        return Client(api_app.build(changed(stored, access=As())))
 
     return make
 

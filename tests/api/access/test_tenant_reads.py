@@ -4,13 +4,13 @@ Each of the two defences, the conditions of the statements and row-level securit
 """
 
 import json
-from dataclasses import replace
 
 import psycopg
 import pytest
 import trio
 
 from tests.api.access import test_foreign_keys
+from tests.api.changed_services import changed
 from tests.api.conftest import KEY, Client, Rows
 from tests.sent_statements import record_statements
 from tests.two_tenants import ENDED, OFFSETS, OTHER, counted, counting_requests, fill, log_command
@@ -91,8 +91,8 @@ async def make(filled, services, monkeypatch):
             for module in (reading, api_search):
                 monkeypatch.setattr(module, "conditions", lambda _tenants: None)
         readers = pool_of(filled if defence == "conditions" else row_security.reader_of(filled))
-        changed = replace(services, pool=pool_of(filled), readers=readers, multi_tenancy=True, access=access)
-        return Client(api_app.build(changed))
+        other = changed(services, pool=pool_of(filled), readers=readers, multi_tenancy=True, access=access)
+        return Client(api_app.build(other))
 
     yield client
     for pool in pools:
@@ -312,7 +312,7 @@ async def test_administrative_audit_records_are_for_callers_with_all_tenants(mak
 async def test_without_tenants_the_second_role_is_not_used(filled, services, make):
     make(As("*"))
     pool = Pool(lambda deadline: driver.connect(filled, name="vivero test", deadline=deadline), 2)
-    client = Client(api_app.build(replace(services, pool=pool)))
+    client = Client(api_app.build(changed(services, pool=pool)))
     answer = await client("POST", "/v2/process-instances/search")
     assert {item["tenantId"] for item in answer.json["items"]} == {"a", "b"}
     pool.close()

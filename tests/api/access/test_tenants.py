@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.api.changed_services import changed
 from tests.api.conftest import KEY, Client, NoDatabase
 from vivero.api import app as api_app
 from vivero.api.admission.command_routing import CommandRouting
@@ -69,7 +70,7 @@ def client_of(services):
     def make(who=None, **changes):
         access = None if who is None else As(who)
         changes = {"pool": NoDatabase()} | changes
-        return Client(api_app.build(replace(services, multi_tenancy=True, access=access, **changes)))
+        return Client(api_app.build(changed(services, multi_tenancy=True, access=access, **changes)))
 
     return make
 
@@ -126,7 +127,7 @@ async def test_what_belongs_to_no_tenant_is_for_callers_with_all_tenants(client_
         assert (answer.status == 403) == refused
         if refused:
             assert answer.problem["detail"].endswith("it belongs to no tenant, so it needs all tenants")
-    without = Client(api_app.build(replace(services, access=As(ann("<default>")), pool=NoDatabase())))
+    without = Client(api_app.build(changed(services, access=As(ann("<default>")), pool=NoDatabase())))
     assert (await without(route.method, path, b"")).status != 403, "without multi-tenancy nothing changes"
 
 
@@ -281,7 +282,7 @@ def shop(stored, rows):
     """A database with a job of each of three tenants; gives a client of a caller with two of them."""
     for number, tenant in enumerate("abc"):
         rows.job(KEY + number, tenant_id=tenant)
-    return Client(api_app.build(replace(stored, multi_tenancy=True, access=As(ann("a", "b")))))
+    return Client(api_app.build(changed(stored, multi_tenancy=True, access=As(ann("a", "b")))))
 
 
 @pytest.mark.parametrize(
@@ -309,7 +310,7 @@ async def test_each_tenant_is_the_first_in_turn(shop, rows):
 
 
 async def test_the_lease_of_a_foreign_job_is_not_extended(shop, stored):
-    owner = Client(api_app.build(replace(stored, multi_tenancy=True, access=As(ann("c")))))
+    owner = Client(api_app.build(changed(stored, multi_tenancy=True, access=As(ann("c")))))
     assert len((await activate(owner, tenantIds=["c"])).json["jobs"]) == 1
     change = {"changeset": {"timeout": 5000}}
     foreign = await shop("PATCH", f"/v2/jobs/{KEY + 2}", change)

@@ -1,11 +1,11 @@
 """Status, topology, chaos; and what the application makes of failures underneath."""
 
-from dataclasses import replace
 from uuid import UUID
 
 import pytest
 import structlog
 
+from tests.api.changed_services import changed
 from tests.api.conftest import NOW
 from vivero.api import app
 from vivero.storage.postgres.errors import ConnectFailed, ConnectionLost, DataPoison, DeadlineExceeded, StorageBug
@@ -65,7 +65,7 @@ async def test_topology_shows_the_roles_of_live_engine_nodes(rows, reader, healt
 
 
 async def test_the_status_of_a_node_has_its_figures(client, services):
-    client.app = app.build(replace(services, figures=lambda: {"definitions": {"entries": 3}}))
+    client.app = app.build(changed(services, figures=lambda: {"definitions": {"entries": 3}}))
     answer = (await client("GET", "/cluster/status")).json
     assert answer == {"nodeId": "node", "healthy": True, "definitions": {"entries": 3}}
 
@@ -219,7 +219,7 @@ async def test_a_read_is_repeated_once_when_its_connection_is_lost(rows, reader,
             if Flaky.failures:
                 Flaky.failures -= 1
                 return Broken(ConnectionLost("gone"))
-            return stored.pool.connection()
+            return stored.reads.pool.connection()
 
     assert (await make_client(pool=Flaky())("GET", f"/v2/process-instances/{KEY}")).status == 200
 

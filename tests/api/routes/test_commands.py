@@ -162,18 +162,18 @@ async def test_problems_on_the_way_are_warnings(rows, reader):
 )
 async def test_an_expression_that_takes_long_is_evaluated_elsewhere(rows, reader, services, expression, result):
     assert (await evaluate(reader, expression)).json["result"] == result
-    assert services.compute.stats.done == 1
+    assert services.files.compute.stats.done == 1
 
 
 async def test_large_variables_of_an_expression_are_decoded_elsewhere(rows, reader, services):
     assert (await evaluate(reader, "=count(a)", variables={"a": [1.5] * 6_000})).json["result"] == 6_000
-    assert services.compute.stats.done == 1
+    assert services.files.compute.stats.done == 1
 
 
 @pytest.mark.parametrize("expression", ["=1 + 1", "=missing", "=1 +", "text", '=matches("aaa", "a+")'])
 async def test_a_short_expression_needs_no_compute_process(rows, reader, services, expression):
     await evaluate(reader, expression)
-    assert services.compute.stats.started == 0
+    assert services.files.compute.stats.started == 0
 
 
 async def test_an_expression_sees_a_scope(rows, reader):
@@ -217,4 +217,4 @@ async def test_very_many_events_are_put_together_elsewhere(append, process, read
     append(POSITION)
     process(POSITION, events=[ElementActivating(KEY + n, KEY, "work", "TASK", ()) for n in range(1_000)])
     assert len((await reader("GET", f"/v2/commands/{POSITION}")).json["events"]) == 1_000
-    assert stored.compute.stats.done == 1
+    assert stored.files.compute.stats.done == 1

@@ -3,10 +3,10 @@
 import gzip
 import json
 import shutil
-from dataclasses import replace
 
 import pytest
 
+from tests.api.changed_services import changed
 from tests.api.conftest import KEY, NOW, Client
 from tests.two_tenants import ENDED, OTHER, fill
 from vivero.api import app as api_app
@@ -57,8 +57,8 @@ async def test_an_unknown_key_and_a_bad_body(reader):
 
 
 async def test_an_archive_has_the_instance_before_it_is_deleted(stored, rows, tmp_path):
-    archive = Archive(DirectoryStore(tmp_path / "a" / "b"), stored.pool.connection)
-    client = Client(api_app.build(replace(stored, archive=archive, archive_deletions=True)))
+    archive = Archive(DirectoryStore(tmp_path / "a" / "b"), stored.reads.pool.connection)
+    client = Client(api_app.build(changed(stored, archive=archive, archive_deletions=True)))
     rows.instance(root_key=KEY)
     answer = await client("POST", PATH)
     assert (answer.status, answer.problem["detail"].endswith("it has not ended")) == (409, True)
@@ -80,8 +80,8 @@ async def test_an_archive_has_the_instance_before_it_is_deleted(stored, rows, tm
 
 
 async def test_the_archive_may_be_for_retention_alone(stored, rows, tmp_path):
-    archive = Archive(DirectoryStore(tmp_path / "archive"), stored.pool.connection)
-    client = Client(api_app.build(replace(stored, archive=archive)))
+    archive = Archive(DirectoryStore(tmp_path / "archive"), stored.reads.pool.connection)
+    client = Client(api_app.build(changed(stored, archive=archive)))
     rows.instance(root_key=KEY, state="COMPLETED", ended_at=NOW)
     assert (await client("POST", PATH)).status == 204
     assert not (tmp_path / "archive").exists()
@@ -108,7 +108,7 @@ async def client_of(rows, stored, database):
             return self.caller
 
     def make(tenants, allowed=ALL_RIGHTS):
-        return Client(api_app.build(replace(stored, readers=pool, multi_tenancy=True, access=As(tenants, allowed))))
+        return Client(api_app.build(changed(stored, readers=pool, multi_tenancy=True, access=As(tenants, allowed))))
 
     yield make
     pool.close()

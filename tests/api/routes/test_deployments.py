@@ -90,8 +90,8 @@ async def test_files_are_deployed(rows, reader, stored, engine):
     assert dict(rows.execute("SELECT sha256, bytes FROM resources").fetchall()) == dict(
         zip(digests, files, strict=True)
     )
-    assert list(stored.definitions.parsed) == digests
-    assert stored.definitions.parsed[digests[1]].processes[0].id == "bill"
+    assert list(stored.files.definitions.parsed) == digests
+    assert stored.files.definitions.parsed[digests[1]].processes[0].id == "bill"
 
 
 FORM = b'{"id": "ask", "components": [], "versionTag": "v1"}'
@@ -100,14 +100,14 @@ FORM = b'{"id": "ask", "components": [], "versionTag": "v1"}'
 async def deployed(reader, services, content):
     answer = await reader("POST", "/v2/deployments", body(part(content)), [TYPE])
     assert answer.status == 200, answer.problem
-    (parsed,) = services.definitions.parsed.values()
+    (parsed,) = services.files.definitions.parsed.values()
     return parsed.processes[0]
 
 
 async def test_large_files_are_read_elsewhere(rows, reader, stored, engine, services):
     tasks = "".join(f'<task id="t{i}"/><sequenceFlow id="f{i}" sourceRef="s" targetRef="t{i}"/>' for i in range(300))
     found = await deployed(reader, services, process(more=tasks))
-    assert (len(found.nodes), len(found.flows), services.compute.stats.done) == (302, 300, 1)
+    assert (len(found.nodes), len(found.flows), services.files.compute.stats.done) == (302, 300, 1)
     assert engine.command.resources[0].processes[0].id == "order"
 
 
@@ -121,13 +121,13 @@ async def test_start_events_are_evaluated_elsewhere(rows, reader, stored, servic
     """They may use all steps of an expression, in a file of any size."""
     more = TIMER.format(cycle.replace('"', "&quot;"))
     assert "t" in (await deployed(reader, services, process(more=more))).nodes
-    assert services.compute.stats.done == elsewhere
+    assert services.files.compute.stats.done == elsewhere
 
 
 async def test_the_problems_of_large_files_are_the_same(client, engine, services):
     bad = process(more='<task id="s"/>' + "<!-- long -->" * 500)
     answer = await client("POST", "/v2/deployments", body(part(bad)), [TYPE])
-    assert (answer.status, services.compute.stats.done, engine.appended) == (400, 1, [])
+    assert (answer.status, services.files.compute.stats.done, engine.appended) == (400, 1, [])
     assert "'order.bpmn' line 3 element 's'" in answer.problem["detail"]
 
 
@@ -142,7 +142,7 @@ async def test_forms_are_deployed(rows, reader, stored, engine):
     digest = hashlib.sha256(FORM).hexdigest()
     assert engine.command == Deploy((ResourceReference("ask.form", digest, (), FormMetadata("ask", "v1")),))
     assert rows.execute("SELECT sha256, bytes FROM resources").fetchall() == [(digest, FORM)]
-    assert stored.definitions.parsed == {}
+    assert stored.files.definitions.parsed == {}
 
 
 TASK = (

@@ -1,11 +1,10 @@
 """The erasure of a person's data: nothing of it is left in any table, positions stay, running instances are kept."""
 
-from dataclasses import replace
-
 import psycopg
 import pytest
 import trio
 
+from tests.api.changed_services import changed
 from tests.api.conftest import KEY, NOW, Client
 from tests.chaos import replayed
 from tests.core import event_models
@@ -147,7 +146,7 @@ async def test_only_the_tenants_of_the_caller(rows, stored, connection):
 
 @pytest.fixture
 def archive(tmp_path, stored):
-    return Archive(DirectoryStore(tmp_path / "archive"), stored.pool.connection)
+    return Archive(DirectoryStore(tmp_path / "archive"), stored.reads.pool.connection)
 
 
 def put_ended(rows, key, **columns):
@@ -163,7 +162,7 @@ def put_ended(rows, key, **columns):
 async def test_it_reaches_what_only_the_archive_has(rows, stored, archive, monkeypatch):
     """Deleted by retention: erased from the archive and from the logs, file by file, and recorded."""
     monkeypatch.setattr(erasures, "ARCHIVE_S", 0.0)
-    client = Client(api_app.build(replace(stored, archive=archive)))
+    client = Client(api_app.build(changed(stored, archive=archive)))
     for number, name in enumerate(("ann", "bob", "ann")):
         put_ended(rows, KEY + number, business_id=name)
         assert await archive.before_deletion([KEY + number]) == [KEY + number]
@@ -188,7 +187,7 @@ async def test_it_reaches_what_only_the_archive_has(rows, stored, archive, monke
 
 
 async def test_a_damaged_file_is_named_and_the_others_are_searched(rows, stored, archive, tmp_path):
-    client = Client(api_app.build(replace(stored, archive=archive)))
+    client = Client(api_app.build(changed(stored, archive=archive)))
     for key in (KEY, KEY + 1):
         put_ended(rows, key, business_id="ann")
         await archive.before_deletion([key])
@@ -200,7 +199,7 @@ async def test_a_damaged_file_is_named_and_the_others_are_searched(rows, stored,
 
 
 async def test_while_the_archive_is_away_the_answer_says_so(rows, stored, archive, monkeypatch):
-    client = Client(api_app.build(replace(stored, archive=archive)))
+    client = Client(api_app.build(changed(stored, archive=archive)))
     put_ended(rows, KEY, business_id="ann")
     await archive.before_deletion([KEY])
 

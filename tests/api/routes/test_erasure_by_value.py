@@ -1,12 +1,12 @@
 """An erasure reaches what belongs to no instance: the trial writes a person everywhere, and searches all columns."""
 
 import json
-from dataclasses import replace
 from typing import get_args, get_type_hints
 
 import msgspec
 import pytest
 
+from tests.api.changed_services import changed
 from tests.api.conftest import Client
 from tests.chaos import replayed
 from tests.core.models import ONE_TASK
@@ -94,7 +94,7 @@ async def client(services, migrated, bench, monkeypatch):
 
     pool = Pool(connect, 2)
     monkeypatch.setattr(erasure_pages, "submit_internal", lambda _services, command, *_: bench.run(command))
-    yield Client(api_app.build(replace(services, pool=pool)))
+    yield Client(api_app.build(changed(services, pool=pool)))
     pool.close()
 
 

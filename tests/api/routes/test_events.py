@@ -1,9 +1,8 @@
 """GET /v2/process-instances/{key}/events: what a program needs to replay an instance."""
 
-from dataclasses import replace
-
 import pytest
 
+from tests.api.changed_services import changed
 from tests.api.conftest import KEY, NOW, Client
 from tests.api.test_large_bodies import Refusing
 from vivero.api import app
@@ -68,20 +67,20 @@ async def test_large_pages_are_made_elsewhere(happened, reader, stored, what):
     happened(4, *(ElementCompleted(KEY + number, ("out",)) for number in range(1_000)))
     path = f"/v2/process-instances/{KEY}/{what}"
     first, second = (await reader("GET", path)).json["items"]
-    assert (len(first["lines" if what == "trace" else "events"]), stored.compute.stats.done) == (1, 1)
+    assert (len(first["lines" if what == "trace" else "events"]), stored.files.compute.stats.done) == (1, 1)
     assert len(second["lines" if what == "trace" else "events"]) == 1_000
     assert [item["commandPosition"] for item in (await reader("GET", f"{path}?after=4")).json["items"]] == []
-    assert stored.compute.stats.done == 1
+    assert stored.files.compute.stats.done == 1
 
 
 async def test_many_small_rows_are_made_elsewhere(happened, reader, stored):
     for position in range(3, 3 + LARGE_ROWS):
         happened(position, ElementCompleted(KEY))
     assert len((await reader("GET", PATH)).json["items"]) == LARGE_ROWS
-    assert stored.compute.stats.done == 1
+    assert stored.files.compute.stats.done == 1
 
 
 async def test_a_page_for_which_there_is_no_process(happened, stored):
     happened(4, *(ElementCompleted(KEY + number, ("out",)) for number in range(1_000)))
-    answer = await Client(app.build(replace(stored, compute=Refusing(Busy("100 tasks wait")))))("GET", PATH)
+    answer = await Client(app.build(changed(stored, compute=Refusing(Busy("100 tasks wait")))))("GET", PATH)
     assert (answer.status, answer.problem["title"]) == (503, "RESOURCE_EXHAUSTED")

@@ -1,10 +1,10 @@
 """Forms over HTTP: by key, of a task, for a start; as resources; and who may delete what."""
 
 from codecs import BOM_UTF8
-from dataclasses import replace
 
 import pytest
 
+from tests.api.changed_services import changed
 from tests.api.conftest import KEY, NOW, Client
 from tests.api.official import decode
 from vivero.api import app as api_app
@@ -168,7 +168,7 @@ class Granted:
 async def test_the_permission_to_delete_depends_on_what_it_is(forms, stored, engine, access, deleted):
     forms.definition()
     forms.form()
-    client = Client(api_app.build(replace(stored, access=access)))
+    client = Client(api_app.build(changed(stored, access=access)))
     answers = {key: await client("POST", f"/v2/resources/{key}/deletion") for key in (FORM, KEY)}
     assert {key for key, answer in answers.items() if answer.status == 200} == deleted
     assert {key for key, answer in answers.items() if answer.status == 403} == {FORM, KEY} - deleted

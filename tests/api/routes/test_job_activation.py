@@ -5,6 +5,7 @@ import json
 import pytest
 import trio
 
+from tests.api.changed_services import changed
 from tests.eventually import eventually
 from vivero.api.activation.long_polls import LongPolls
 from vivero.api.admission.waits import Waits
@@ -18,24 +19,14 @@ ASK = {"type": "work", "timeout": 60_000, "maxJobsToActivate": 5, "requestTimeou
 @pytest.fixture
 def services(services):
     """The fallback of long polls is out of the way: what wakes them here is what is tested."""
-    return type(services)(
-        services.appender,
-        services.completions,
-        services.definitions,
-        services.pool,
-        services.leasing,
-        services.large_jobs,
-        LongPolls(slow_poll_s=3600),
-        services.status,
-        services.settings,
-    )
+    return changed(services, long_polls=LongPolls(slow_poll_s=3600))
 
 
 async def until_waiting(services, number):
     """Wait until so many polls have looked and found nothing."""
 
     def waiting():
-        return [bool(poller.waiting) for queue in services.long_polls._queues.values() for poller in queue.pollers]
+        return [bool(poller.waiting) for queue in services.jobs.long_polls._queues.values() for poller in queue.pollers]
 
     await eventually(waiting, accept=lambda found: found == [True] * number)
 
@@ -116,20 +107,20 @@ async def test_a_poll_is_woken_by_a_job(rows, poll, stored, nursery):
         nursery.start_soon(poll)
     await until_waiting(stored, 2)
     rows.job(KEY + 3)
-    stored.long_polls.available("work", "<default>", 1)
+    stored.jobs.long_polls.available("work", "<default>", 1)
     await eventually(lambda: poll.answers)
     assert len(poll.answers[0].json["jobs"]) == 1
     await until_waiting(stored, 1)
     rows.job(KEY + 4)
-    stored.long_polls.available("work", "<default>", 1)
+    stored.jobs.long_polls.available("work", "<default>", 1)
     await eventually(lambda: len(poll.answers), accept=lambda found: found == 2)
     assert poll.answers[1].json["jobs"][0]["jobKey"] == str(KEY + 4)
 
 
 async def piggybacked(stored):
     """Run the statement of the waiting poll, as a batch that creates jobs does; the statement and its result."""
-    (statement,) = stored.long_polls.piggybacked({("work", "<default>"): 1})
-    async with stored.pool.connection() as connection:
+    (statement,) = stored.jobs.long_polls.piggybacked({("work", "<default>"): 1})
+    async with stored.reads.pool.connection() as connection:
         return statement, await connection.execute(*statement.call)
 
 
@@ -220,7 +211,7 @@ async def test_a_poll_whose_client_leaves_takes_no_job(rows, reader, stored, nur
     reader.gone.set()
     with trio.fail_after(20):
         await done.wait()
-    stored.long_polls.available("work", "<default>", 1)
+    stored.jobs.long_polls.available("work", "<default>", 1)
     assert ready(rows) == [(True,)]
 
 

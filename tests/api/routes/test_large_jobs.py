@@ -6,6 +6,7 @@ from functools import partial
 import pytest
 import trio
 
+from tests.api.changed_services import changed
 from tests.eventually import eventually
 from vivero.api import app
 from vivero.api.activation.long_polls import LongPolls
@@ -57,14 +58,14 @@ async def test_jobs_that_alone_fill_an_answer_come_one_at_a_time(rows, reader, s
     for number in range(3):
         (job,) = (await reader("POST", "/v2/jobs/activation", MANY)).json["jobs"]
         assert int(job["jobKey"]) == KEY + 1000 + number
-    assert stored.long_polls.budget.used == 0
+    assert stored.jobs.long_polls.budget.used == 0
 
 
 @pytest.fixture
 def narrow(stored, make):
     """A client of long polls whose budget holds one large answer, and the long polls."""
     polls = LongPolls(slow_poll_s=3600, answers_bytes=1_000_000)
-    return make(replace(stored, long_polls=polls)), polls
+    return make(changed(stored, long_polls=polls)), polls
 
 
 async def test_a_large_job_waits_for_room_and_leases_nothing_meanwhile(rows, narrow, nursery):
@@ -120,7 +121,7 @@ async def test_who_leaves_while_it_waits_for_room_lets_the_next_in(rows, narrow,
 async def test_a_job_that_is_too_large_for_any_answer_is_withheld(rows, stored, make, monkeypatch):
     """The engine is told, with the lease that the job had; the next job of the type is not held up."""
     monkeypatch.setattr(submission, "submit_internal", partial(withheld, rows))
-    client = make(replace(stored, settings=replace(stored.settings, max_job_bytes=5_000_000)))
+    client = make(changed(stored, settings=replace(stored.settings, max_job_bytes=5_000_000)))
     put_large(rows, 1, 5_000_000)
     put_large(rows, 2, 4_900_000)
     (job,) = (await client("POST", "/v2/jobs/activation", MANY)).json["jobs"]
@@ -136,10 +137,10 @@ async def withheld(rows, services, command, tenant, key):
 
 
 async def test_withholding_is_a_command_that_is_waited_for(rows, stored, engine, make):
-    client = make(replace(stored, settings=replace(stored.settings, max_job_bytes=5_000_000)))
+    client = make(changed(stored, settings=replace(stored.settings, max_job_bytes=5_000_000)))
     put_large(rows, 1, 5_000_000)
     engine.silent = True
     answer = await client("POST", "/v2/jobs/activation", MANY)
     assert (answer.status, answer.problem["title"]) == (504, "DEADLINE_EXCEEDED")
     assert isinstance(engine.command, WithholdJob)
-    assert stored.long_polls.budget.used == 0
+    assert stored.jobs.long_polls.budget.used == 0

@@ -1,7 +1,6 @@
 """The probes of schedulers, and the route of metrics."""
 
-from dataclasses import replace
-
+from tests.api.changed_services import changed
 from tests.api.conftest import Client
 from vivero.api import app
 from vivero.api.http.metrics import Metrics
@@ -34,5 +33,5 @@ async def test_metrics_are_shown_as_they_come(services):
     async def shown():
         return Metrics("text/plain; version=1", b"a 1\n")
 
-    response = await Client(app.build(replace(services, metrics=shown)))("GET", "/metrics")
+    response = await Client(app.build(changed(services, metrics=shown)))("GET", "/metrics")
     assert (response.status, response.body) == (200, b"a 1\n")

@@ -186,7 +186,7 @@ async def test_who_awaits_insists_on_it_whatever_the_servers_default(rows, reade
     rows.instance()
     finish(rows)
     settings = replace(stored.settings, respond_async=True, response_timeout_s=20)
-    client = make_client(pool=stored.pool, settings=settings)
+    client = make_client(pool=stored.reads.pool, settings=settings)
     assert (await client("POST", "/v2/process-instances", CREATE)).status == 200
     assert (await client("POST", "/v2/process-instances", {"processDefinitionId": "order"})).status == 202
     assert (await client("POST", "/v2/process-instances?wait=true", {"processDefinitionId": "order"})).status == 200
@@ -262,7 +262,7 @@ async def test_a_command_that_is_not_there_is_404(rows, reader):
 
 
 async def test_a_page_that_is_too_large_is_refused(rows, make_client, stored, settings):
-    client = make_client(pool=stored.pool, settings=replace(settings, max_page_bytes=1000))
+    client = make_client(pool=stored.reads.pool, settings=replace(settings, max_page_bytes=1000))
     for n in range(2):
         rows.variable(KEY + n, f"x{n}", '"' + "v" * 600 + '"')
     problem = (await client("POST", "/v2/variables/search")).problem
@@ -281,7 +281,7 @@ def two_large(rows, monkeypatch):
 
 async def test_a_large_page_takes_a_share_of_the_memory(two_large, make_client, stored):
     pages = MemoryBudget(10_000)
-    client = make_client(pool=stored.pool, pages=pages)
+    client = make_client(pool=stored.reads.pool, pages=pages)
     taken, take = [], pages.wait
 
     async def wait(size):
@@ -296,7 +296,7 @@ async def test_a_large_page_takes_a_share_of_the_memory(two_large, make_client, 
 
 async def test_a_large_page_waits_for_its_share_and_is_refused_in_time(two_large, make_client, stored, settings):
     pages = MemoryBudget(10_000)
-    client = make_client(pool=stored.pool, pages=pages, settings=replace(settings, response_timeout_s=0.2))
+    client = make_client(pool=stored.reads.pool, pages=pages, settings=replace(settings, response_timeout_s=0.2))
     with pages.share() as share:
         share.take(10_000)
         answer = await client("POST", "/v2/variables/search")
@@ -308,7 +308,7 @@ async def test_a_large_page_waits_for_its_share_and_is_refused_in_time(two_large
 
 async def test_a_page_that_grows_while_it_waits_takes_a_larger_share(two_large, make_client, stored, rows):
     pages = MemoryBudget(10_000)
-    client = make_client(pool=stored.pool, pages=pages)
+    client = make_client(pool=stored.reads.pool, pages=pages)
     taken, take = [], pages.wait
 
     async def wait(size):

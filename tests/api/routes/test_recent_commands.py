@@ -72,5 +72,5 @@ async def test_what_is_wrong(reader, query):
 @pytest.mark.parametrize(("tenants", "found"), [(["<default>", "b"], 3), (["b"], 0), (None, 3)])
 async def test_a_reader_sees_commands_of_its_tenants(commands, stored, tenants, found):
     commands(3)
-    async with stored.pool.connection() as connection:
+    async with stored.reads.pool.connection() as connection:
         assert len(await recent_commands.recent(connection, 1, 1 << 62, 10, tenants)) == found

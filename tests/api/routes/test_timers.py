@@ -1,9 +1,8 @@
 """Timers and the clock over HTTP."""
 
-from dataclasses import replace
-
 import pytest
 
+from tests.api.changed_services import changed
 from vivero.api import app as api_app
 from vivero.core.records.effects import Rejection, RejectionCode
 from vivero.core.records.timers import FireTimer, MoveTimer
@@ -100,7 +99,7 @@ async def test_the_clock_is_not_for_clients_unless_they_are_told_so(reader, rows
 
 async def test_the_clock_is_pinned_and_reset_and_everybody_told(stored, rows, reader):
     told = []
-    reader.app = api_app.build(replace(stored, clock_changed=lambda: told.append(clock())))
+    reader.app = api_app.build(changed(stored, clock_changed=lambda: told.append(clock())))
 
     def clock():
         return rows.execute("SELECT revision, to_epoch_ms(pinned_at), to_epoch_ms(clock_now()) FROM clock").fetchone()

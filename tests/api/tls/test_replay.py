@@ -1,11 +1,10 @@
 """What the official client sends, recorded and sent again to both servers: the same status, the same body."""
 
-from dataclasses import replace
-
 import httpx
 import pytest
 import trio
 
+from tests.api.changed_services import changed
 from tests.api.conftest import PlayedEngine
 from tests.api.official import models, sdk
 from vivero.api import app as api_app
@@ -66,7 +65,7 @@ def make_app(stored):
     def make():
         engine = PlayedEngine()
         engine.rejection = Rejection(RejectionCode.NOT_FOUND, "there is none: \u00fc")
-        return api_app.build(replace(stored, appender=engine, completions=engine))
+        return api_app.build(changed(stored, appender=engine, completions=engine))
 
     return make
 
