@@ -109,7 +109,7 @@ def test_it_runs_beside_a_users_modules_of_our_folders_names(wheel_of_sdist, tmp
         "import sys, vivero.node.tree, vivero.program.program, vivero.cli\n"
         "print(vivero.node.tree.__file__)\n"
         "print(sorted({'api', 'engine', 'storage', 'benchmarks'} & set(sys.modules)))\n"
-        "from vivero.storage.schema.migrate import read_migrations\n"
+        "from vivero.storage.schema.migration_files import read_migrations\n"
         "print(len(read_migrations()))\n"
     )
     where, loaded, migrations = run(sys.executable, "-c", code, cwd=home, PYTHONPATH=str(installed)).splitlines()

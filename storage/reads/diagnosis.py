@@ -13,14 +13,12 @@ from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.sql_files import beside
 from vivero.storage.retention import archives, history
 from vivero.storage.retention.history import State
-from vivero.storage.schema import installations
+from vivero.storage.schema import installations, predecessor
 from vivero.storage.schema.installations import Place
 
 _sql = beside(__file__)
-ARCHIVE = 38
-"""The version of the schema that knows the files of the archive."""
-RETENTION_STATE = 44
-"""The version of the schema that knows what retention did."""
+RETENTION = 61
+"""The migration that made the tables of retention and of the archive. The schema before the squash has them, too."""
 
 SETTINGS = (
     *("fsync", "full_page_writes", "synchronous_commit", "synchronous_standby_names", "autovacuum", "max_connections"),
@@ -104,6 +102,7 @@ async def read(connection: Connection, now: float) -> Facts:
     ((connections, idle, oldest_s),) = (await connection.execute(_sql["connections"])).rows
     place = await installations.place(connection)
     schema, nodes, engine_clock_s = await _of_schema(connection) if place.is_ours else (None, 0, 0.0)
+    knows_retention = schema == predecessor.LAST or (schema or 0) >= RETENTION
     return Facts(
         version,
         server_now - now - half_trip_s,
@@ -124,8 +123,8 @@ async def read(connection: Connection, now: float) -> Facts:
         schema,
         nodes,
         engine_clock_s,
-        await history.states(connection) if (schema or 0) >= RETENTION_STATE else [],
-        (schema or 0) >= ARCHIVE and await archives.knows_files(connection),
+        await history.states(connection) if knows_retention else [],
+        knows_retention and await archives.knows_files(connection),
         list(await connection_limit.limits(connection)),
         dict((await connection.execute(_sql["settings_of_role"])).rows),
         place,

@@ -1,4 +1,4 @@
-"""The schema: numbered migrations, the installations of a database, and checks whether it is fit.
+"""The schema: numbered migrations, `schema.sql` as their sum, installations, and checks whether a database is fit.
 
 Entry: `migrate.migrate`, `checks.check`.
 Imports: postgres.

@@ -1,24 +1,20 @@
 """Brings a database to the program's schema: numbered SQL files, each in a transaction, under one advisory lock.
 
-Files are `migrations/NNNN_name.sql`, numbered from 0001 without gaps. A released file never changes. The table
-`schema_migrations` lists the migrations that ran, each with the SHA-256 of its file. Any number of programs may start
-at once: one migrates; the others wait for its lock and then find nothing to do.
+The table `schema_migrations` lists the migrations that ran, each with the SHA-256 of its file. Any number of programs
+may start at once: one migrates; the others wait for its lock and then find nothing to do. A database of the fifty
+migrations before these is adopted (`predecessor`).
 """
 
-import hashlib
-import re
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 
 import trio
 
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import Conflict, Outage, Retry, StorageError
 from vivero.storage.postgres.session_settings import RELIED_ON
-
-MIGRATIONS_DIRECTORY = Path(__file__).parent / "migrations"
+from vivero.storage.schema import predecessor
+from vivero.storage.schema.migration_files import Migration, MigrationError, read_migrations
 
 MIGRATION_TIMEOUT_S = 600.0
 """Time for one migration, which may rewrite a large table."""
@@ -28,42 +24,19 @@ LOCK_WAIT_S = 120.0
 
 LOCK_KEY = int.from_bytes(b"Vivero")
 
-UNRELEASED_FIRST = "kernel"
-"""The name of the first migration in databases from before the first release. No released migration has it."""
-
 LOCK_TIMEOUT = RELIED_ON["lock_timeout"]
 """What a session has outside of migrations."""
-
-_FILE_NAME = re.compile(r"(?P<version>\d{4})_(?P<name>[a-z0-9_]+)\.sql")
-_TRANSACTION_CONTROL = re.compile(r"^(BEGIN|START TRANSACTION|COMMIT|ROLLBACK)\b.*;", re.IGNORECASE | re.MULTILINE)
 
 _EXISTS = "SELECT to_regclass(quote_ident(current_schema()) || '.schema_migrations') IS NOT NULL"
 """In the schema where tables are made: another one of the search_path may be another program's."""
 
-_CREATE_TABLE = """
+CREATE_TABLE = """
 CREATE TABLE IF NOT EXISTS schema_migrations (
     version    int PRIMARY KEY,
     name       text NOT NULL,
     sha256     text NOT NULL,
     applied_at timestamptz NOT NULL DEFAULT now()
 )"""
-
-
-class MigrationError(Exception):
-    """The database cannot be migrated to this program's schema. The message says what to do."""
-
-
-@dataclass(frozen=True, slots=True)
-class Migration:
-    """One file. `sha256` covers its text with plain line ends, which a checkout may change."""
-
-    version: int
-    name: str
-    sql: str
-    sha256: str
-
-    def __str__(self) -> str:
-        return f"{self.version:04d}_{self.name}"
 
 
 Progress = Callable[[Migration, int, int], None]
@@ -74,52 +47,26 @@ Check = Callable[[Connection], Awaitable[None]]
 """Raises if the database must not be migrated now."""
 
 
-def read_migrations(directory: Path = MIGRATIONS_DIRECTORY) -> tuple[Migration, ...]:
-    """All migrations in order. Raises `MigrationError` if the files break the rules."""
-    migrations = tuple(_read(path) for path in sorted(directory.glob("*.sql")))
-    for expected, migration in enumerate(migrations, 1):
-        if migration.version != expected:
-            raise MigrationError(f"{migration}.sql: its number must be {expected:04d}, without gaps or duplicates")
-    if not migrations:
-        raise MigrationError(f"no migrations in {directory}")
-    return migrations
-
-
-def _read(path: Path) -> Migration:
-    name = _FILE_NAME.fullmatch(path.name)
-    if name is None:
-        raise MigrationError(f"{path.name}: rename the migration to the pattern 0001_name.sql")
-    sql = path.read_text(encoding="utf-8")  # universal newlines
-    if control := _TRANSACTION_CONTROL.search(sql):
-        line = sql.count("\n", 0, control.start()) + 1
-        raise MigrationError(f"{path.name}:{line}: remove {control[1]}: each migration runs in one transaction")
-    return Migration(int(name["version"]), name["name"], sql, hashlib.sha256(sql.encode()).hexdigest())
-
-
-SCHEMA_VERSION = read_migrations()[-1].version
-"""The newest schema that this program knows."""
-
-
 async def pending(connection: Connection, migrations: Sequence[Migration] | None = None) -> list[Migration]:
     """The migrations that have not run. Changes nothing, waits for no lock.
 
-    Raises `MigrationError` if the database is newer than the program, or ran other migrations.
+    For a database of the fifty migrations, the adoption comes first. Raises `MigrationError` if the database is newer
+    than the program, or ran other migrations.
     """
     known = read_migrations() if migrations is None else migrations
     exists = await connection.execute(_EXISTS)
     if not exists.rows[0][0]:
         return list(known)
-    applied = await connection.execute("SELECT version, name, sha256 FROM schema_migrations ORDER BY version")
-    return _compare([Migration(version, name, "", sha256) for version, name, sha256 in applied.rows], known)
+    rows = (await connection.execute("SELECT version, name, sha256 FROM schema_migrations ORDER BY version")).rows
+    applied = [Migration(version, name, "", sha256) for version, name, sha256 in rows]
+    first = known[0].version
+    if any(each.version < first and each.sha256 for each in applied):
+        predecessor.check(applied)
+        return [predecessor.ADOPTION, *predecessor.behind(known)]
+    return _compare([each for each in applied if each.version >= first], known)
 
 
 def _compare(applied: Sequence[Migration], known: Sequence[Migration]) -> list[Migration]:
-    if applied and applied[0].name == UNRELEASED_FIRST:
-        raise MigrationError(
-            f"a development version from before the first release created this database (its first migration is"
-            f" {applied[0]}). It cannot be migrated: use an empty database (--database-url), or another data directory"
-            " for the embedded PostgreSQL (--data-dir); if you do not need the data, delete the old one"
-        )
     if len(applied) > len(known):
         raise MigrationError(
             f"the database has schema version {applied[-1]}, but this program knows only {known[-1]}:"
@@ -146,6 +93,8 @@ async def migrate(
 ) -> list[Migration]:
     """Runs the pending migrations and returns them. Each runs in one transaction: as a whole or not at all.
 
+    An adoption and the migrations behind it run in one transaction.
+
     It calls `before` under the lock, when the database is known to be one that it can migrate, and changes nothing if
     that raises. `before` may read only what every schema has: the tables are those of the last migration that ran.
 
@@ -158,11 +107,11 @@ async def migrate(
         if before is not None:
             await before(connection)
         if todo:
-            await connection.execute(_CREATE_TABLE)
-        for number, migration in enumerate(todo, 1):
-            if progress is not None:
-                progress(migration, number, len(todo))
-            await _apply(connection, migration, timeout_s)
+            await connection.execute(CREATE_TABLE)
+        if todo[:1] == [predecessor.ADOPTION]:
+            await _adopt(connection, todo, known, progress, timeout_s)
+        else:
+            await _run(connection, todo, progress, timeout_s)
     return todo
 
 
@@ -195,17 +144,55 @@ async def _unlock(connection: Connection) -> None:
             connection.abort()
 
 
-async def _apply(connection: Connection, migration: Migration, timeout_s: float) -> None:
+async def _run(connection: Connection, todo: Sequence[Migration], progress: Progress | None, timeout_s: float) -> None:
+    for number, migration in enumerate(todo, 1):
+        _say(progress, todo, number)
+        deadline = trio.current_time() + timeout_s
+        with _explained(migration):
+            async with connection.transaction(deadline=deadline):
+                await _apply(connection, migration, deadline)
+
+
+async def _adopt(
+    connection: Connection,
+    todo: Sequence[Migration],
+    known: Sequence[Migration],
+    progress: Progress | None,
+    timeout_s: float,
+) -> None:
+    """All in one transaction, because `schema.sql` is the schema after the last migration."""
     deadline = trio.current_time() + timeout_s
-    try:
+    with _explained(predecessor.ADOPTION):
         async with connection.transaction(deadline=deadline):
-            await connection.script(migration.sql, deadline=deadline)
-            if not connection.in_transaction:
-                raise MigrationError(f"migration {migration} ended its own transaction: repair the database by hand")
-            await connection.execute(
-                "INSERT INTO schema_migrations (version, name, sha256) VALUES ($1, $2, $3)",
-                (migration.version, migration.name, migration.sha256),
-            )
+            _say(progress, todo, 1)
+            await predecessor.rewrite(connection, known)
+            for number, migration in enumerate(todo[1:], 2):
+                _say(progress, todo, number)
+                with _explained(migration):
+                    await _apply(connection, migration, deadline)
+            await predecessor.compare(connection)
+
+
+def _say(progress: Progress | None, todo: Sequence[Migration], number: int) -> None:
+    if progress is not None:
+        progress(todo[number - 1], number, len(todo))
+
+
+async def _apply(connection: Connection, migration: Migration, deadline: float) -> None:
+    await connection.script(migration.sql, deadline=deadline)
+    if not connection.in_transaction:
+        raise MigrationError(f"migration {migration} ended its own transaction: repair the database by hand")
+    await connection.execute(
+        "INSERT INTO schema_migrations (version, name, sha256) VALUES ($1, $2, $3)",
+        (migration.version, migration.name, migration.sha256),
+    )
+
+
+@contextmanager
+def _explained(migration: Migration) -> Generator[None]:
+    """Turns errors of a migration into `MigrationError`."""
+    try:
+        yield
     except Conflict as error:
         raise MigrationError(
             f"migration {migration} could not lock a table: end the sessions that use it ({error.message})"

@@ -2,7 +2,7 @@
 
 from tests.mutants.mutant import Mutant, mutant
 
-FENCES = "storage/schema/migrations/0003_leadership.sql"
+FENCES = "storage/schema/migrations/0053_cluster.sql"
 LEADERSHIP_TESTS = "tests/engine/consumer/test_leadership.py"
 OVERLAP_TESTS = "tests/engine/consumer/test_overlap.py"
 POISON_TESTS = "tests/engine/consumer/test_poison.py"
@@ -146,7 +146,7 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "large variables are compressed slowly",
         "tests/storage/postgres/test_compression.py::test_large_texts_are_compressed_by_lz4_or_not_at_all",
-        "storage/schema/migrations/0006_instances.sql",
+        "storage/schema/migrations/0056_instances.sql",
         ("        ALTER TABLE variables ALTER COLUMN value SET STORAGE EXTERNAL;\n", ""),
     ),
     mutant(

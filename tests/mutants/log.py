@@ -2,8 +2,7 @@
 
 from tests.mutants.mutant import Mutant, mutant
 
-APPEND = "storage/schema/migrations/0004_append.sql"
-LOST_KEYS = "storage/schema/migrations/0032_restored_backups.sql"
+APPEND = "storage/schema/migrations/0054_append.sql"
 PARTITIONS_TESTS = "tests/storage/test_partitions.py"
 LOG_TESTS = "tests/storage/test_log.py"
 LATE_TESTS = "tests/storage/test_late.py"
@@ -159,7 +158,7 @@ LOG: tuple[Mutant, ...] = (
     mutant(
         "keys that a recovery took are assigned again",
         f"{PARTITIONS_TESTS}::test_no_key_is_assigned_again_after_the_database_went_back",
-        LOST_KEYS,
+        APPEND,
         ("b.next_key + greatest(1::bigint << 30, behind << 18)", "b.next_key"),
     ),
     mutant(
@@ -171,13 +170,13 @@ LOG: tuple[Mutant, ...] = (
     mutant(
         "a copy of a database assigns the keys of the original",
         f"{PARTITIONS_TESTS}::test_a_copy_of_a_database_assigns_other_keys",
-        LOST_KEYS,
+        APPEND,
         ("    DELETE FROM since_recovery WHERE database <> here;\n", ""),
     ),
     mutant(
         "an old backup jumps no farther than after a crash",
         f"{PARTITIONS_TESTS}::test_the_older_a_backup_the_farther_the_jump",
-        LOST_KEYS,
+        APPEND,
         ("greatest(1000000, behind << 16)", "1000000"),
     ),
     mutant(

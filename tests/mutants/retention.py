@@ -2,8 +2,7 @@
 
 from tests.mutants.mutant import Mutant, mutant
 
-DELETION = "storage/schema/migrations/0034_history.sql"
-LOGS = "storage/schema/migrations/0035_old_logs.sql"
+STATEMENTS = "storage/schema/migrations/0061_retention.sql"
 HISTORY_SQL = "storage/retention/history.sql"
 HISTORY_TESTS = "tests/storage/test_history.py"
 CHORE_TESTS = "tests/engine/jobs/test_history.py"
@@ -12,13 +11,13 @@ RETENTION: tuple[Mutant, ...] = (
     mutant(
         "retention: a start lock keeps no tree",
         f"{HISTORY_TESTS}::test_what_refers_to_a_tree_keeps_all_of_it",
-        DELETION,
+        STATEMENTS,
         ("JOIN start_locks l ON l.process_instance_key = t.key", "JOIN start_locks l ON false"),
     ),
     mutant(
         "retention: called instances do not go with their root",
         f"{HISTORY_TESTS}::test_whatever_runs_or_waits_stays_and_the_rest_goes_whole",
-        DELETION,
+        STATEMENTS,
         ("ON p.parent_process_instance_key = tree.key", "ON p.parent_process_instance_key = tree.key AND false"),
     ),
     mutant(
@@ -51,7 +50,7 @@ RETENTION: tuple[Mutant, ...] = (
     mutant(
         "retention: the logs of a running instance are dropped",
         "tests/engine/jobs/test_old_logs.py::test_what_somebody_needs_stays_with_all_behind_it",
-        LOGS,
+        STATEMENTS,
         ("WHERE i.ended_at IS NULL AND i.created_position >= base", "WHERE false AND i.created_position >= base"),
     ),
     mutant(

@@ -202,7 +202,7 @@ TASKS: tuple[Mutant, ...] = (
     mutant(
         "timers: one timer for an activity",
         f"{TIMER_TESTS}::test_an_activity_has_several_timers_and_a_cycle_a_row_for_each_occurrence",
-        "storage/schema/migrations/0008_timers.sql",
+        "storage/schema/migrations/0058_timers_and_messages.sql",
         ("ON timers (element_instance_key, target_element_id)", "ON timers (element_instance_key)"),
     ),
     mutant(

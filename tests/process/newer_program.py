@@ -5,11 +5,11 @@ import os
 from vivero.cli import main
 from vivero.node import engine_tasks
 from vivero.storage.schema import migrate
-from vivero.storage.schema.migrate import Migration, read_migrations
+from vivero.storage.schema.migration_files import SCHEMA_VERSION, Migration, read_migrations
 
 VERSION = "0.2.0"
 NEXT = Migration(
-    migrate.SCHEMA_VERSION + 1,
+    SCHEMA_VERSION + 1,
     "next",
     "ALTER TABLE process_instances ADD COLUMN of_the_next_version text; CREATE TABLE next_table (n int PRIMARY KEY);"
     " INSERT INTO next_table VALUES (1)",
@@ -18,7 +18,10 @@ NEXT = Migration(
 
 if __name__ == "__main__":
     known = (*read_migrations(), NEXT)
-    migrate.read_migrations = lambda *_directory: known
-    setattr(engine_tasks, "SCHEMA_VERSION", NEXT.version)  # noqa: B010 -- it is not exported
+    for module, name, value in (
+        (migrate, "read_migrations", lambda: known),
+        (engine_tasks, "SCHEMA_VERSION", NEXT.version),
+    ):
+        setattr(module, name, value)  # they are not exported
     os.environ["VIVERO_API_VERSION"] = VERSION
     main()

@@ -15,8 +15,11 @@ from tests.process.audit import audit, settled
 from tests.process.http_client import Caller
 from tests.process.load import Load, deploy
 from tests.process.newer_program import NEXT, VERSION
+from tests.storage.schemas.fifty import DUMP, FIFTY, as_left
 from vivero.storage.postgres import driver
-from vivero.storage.schema.migrate import LOCK_KEY, SCHEMA_VERSION, migrate, read_migrations
+from vivero.storage.schema import predecessor
+from vivero.storage.schema.migrate import LOCK_KEY, migrate
+from vivero.storage.schema.migration_files import SCHEMA_VERSION, read_migrations
 
 MIGRATIONS = "SELECT max(version), count(*)::int FROM schema_migrations"
 BEHIND = f"the database has schema version {NEXT}, but this program knows only {read_migrations()[-1]}"
@@ -49,10 +52,7 @@ async def test_a_program_that_is_one_schema_behind_refuses(make_program, databas
 
 async def test_a_program_that_is_one_schema_ahead_migrates(database, make_program, unsafe):
     """Several that start at once, too: one of them migrates, and the others wait."""
-    connection = await driver.connect(database)
-    await connection.script("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
-    await migrate(connection, read_migrations()[:-1])
-    connection.close()
+    await emptied(database, -1)
     programs = [make_program("--database-url", database, environment=unsafe, name=name) for name in ("a", "b")]
     for program in programs:
         program.start()
@@ -62,16 +62,19 @@ async def test_a_program_that_is_one_schema_ahead_migrates(database, make_progra
     assert sum("migration 1 of 1" in program.said() for program in programs) == 1
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("version", [13, 29, 39])
-async def test_an_old_schema_is_migrated_killed_and_restored(database, make_program, unsafe, tmp_path, version):
-    """Two programs start at once and are killed in the next migration. A backup of the old schema comes back, too."""
+async def emptied(database, count=0):
+    """The database without what it has, and with the first migrations."""
     connection = await driver.connect(database)
     await connection.script("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
-    await migrate(connection, read_migrations()[:version])
+    if count:
+        await migrate(connection, read_migrations()[:count])
     connection.close()
-    command(unsafe, "backup", tmp_path / "backup", "--database-url", database)
-    programs = [make_program("--database-url", database, environment=unsafe, name=name) for name in ("a", "b")]
+
+
+async def killed_and_started(database, programs, unsafe, directory):
+    """Back up, start two programs at once, kill them in their first migration, and start them again."""
+    before = ask(database, LIST)
+    command(unsafe, "backup", directory, "--database-url", database)
     with psycopg.connect(database) as other:
         other.execute("LOCK TABLE schema_migrations IN EXCLUSIVE MODE")  # the next migration ends before it is noted
         for program in programs:
@@ -79,19 +82,88 @@ async def test_an_old_schema_is_migrated_killed_and_restored(database, make_prog
         await eventually(partial(migrating, database), "one is in a migration")
         for program in programs:
             await program.kill()
-    assert ask(database, MIGRATIONS) == [(version, version)]
+    assert ask(database, LIST) == before
     for program in programs:
         program.start()
     for program in programs:
         await program.ready()
-        await program.kill()
     assert ask(database, MIGRATIONS) == [(SCHEMA_VERSION, SCHEMA_VERSION)]
-    with psycopg.connect(database, autocommit=True) as other:
-        other.execute("DROP SCHEMA public CASCADE")
-        other.execute("CREATE SCHEMA public")
-    command(unsafe, "restore", tmp_path / "backup", "--database-url", database)
+
+
+async def restored(database, programs, unsafe, directory):
+    """Kill the programs, restore the backup, and start one."""
+    for program in programs:
+        await program.kill()
+    await emptied(database)
+    command(unsafe, "restore", directory, "--database-url", database)
     await programs[0].restart()
-    await deploy(programs[0].port, "one_task.bpmn")
+    assert ask(database, MIGRATIONS) == [(SCHEMA_VERSION, SCHEMA_VERSION)]
+
+
+LIST = "SELECT * FROM schema_migrations ORDER BY version"
+
+
+@pytest.fixture
+def two_programs(make_program, database, unsafe):
+    return [make_program("--database-url", database, environment=unsafe, name=name) for name in ("a", "b")]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("count", [6, 9])
+async def test_an_unfinished_installation_is_migrated_killed_and_restored(
+    database, two_programs, unsafe, tmp_path, count
+):
+    await emptied(database, count)
+    for step in killed_and_started, restored:
+        await step(database, two_programs, unsafe, tmp_path / "backup")
+        await deploy(two_programs[0].port, "one_task.bpmn")
+
+
+@pytest.mark.long
+async def test_the_schema_before_the_squash_is_adopted_killed_and_restored(database, two_programs, unsafe, tmp_path):
+    """Instances that ran under it go on, after the adoption and after the restore of a backup of it."""
+    await emptied(database)
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute(DUMP.read_text())
+    for step in killed_and_started, restored:
+        await step(database, two_programs, unsafe, tmp_path / "backup")
+        await deploy(two_programs[0].port, "one_task.bpmn")
+        instance = await worked(two_programs[0].port, "right")
+        ended = f"SELECT state FROM process_instances WHERE process_instance_key = {instance}"
+        assert ask(database, ended) == [("COMPLETED",)]
+    assert f"migration 1 of 1: {predecessor.ADOPTION}" in "".join(each.said() for each in two_programs)
+
+
+async def worked(port, type):
+    """Complete the job of a type: its instance."""
+    wanted = {"type": type, "timeout": 60_000, "maxJobsToActivate": 1, "worker": "w"}
+    async with Caller(port) as caller:
+        (job,) = (await caller.call("POST", "/v2/jobs/activation", wanted)).json["jobs"]
+        answer = await caller.call("POST", f"/v2/jobs/{job['jobKey']}/completion", {})
+    assert answer.status == 204, answer
+    return job["processInstanceKey"]
+
+
+@pytest.mark.long
+async def test_a_database_before_the_squash_that_is_not_complete_or_was_changed(make_program, database, unsafe):
+    """The program says what to do or what differs, and changes nothing. So do the commands."""
+    for applied, changed, told in (
+        (FIFTY[:30], "SELECT", "can take over version 50: start Vivero of commit 414db56b once"),
+        (FIFTY, "DROP INDEX jobs_ready", "somebody has changed it: table jobs: missing: CREATE INDEX jobs_ready"),
+    ):
+        as_left(database, applied)
+        with psycopg.connect(database, autocommit=True) as connection:
+            connection.execute(changed)
+        before = ask(database, LIST)
+        program = make_program("--database-url", database, environment=unsafe)
+        program.start()
+        assert await program.wait() == 1
+        done = run(unsafe, "migrate", "--database-url", database)
+        assert done.returncode == 1
+        for said in program.said(), done.stderr:
+            assert told in said
+            assert "Traceback" not in said
+        assert ask(database, LIST) == before
 
 
 async def migrating(database):
@@ -99,10 +171,15 @@ async def migrating(database):
     return ask(database, waiting + " AND wait_event = 'relation' AND datname = current_database()") == [(1,)]
 
 
+def run(environment, *arguments):
+    """Run a command of the program."""
+    words = [sys.executable, "-m", "vivero", *map(str, arguments)]
+    return subprocess.run(words, env=os.environ | environment, capture_output=True, text=True, check=False)
+
+
 def command(environment, *arguments):
     """Run a command of the program, which must succeed."""
-    words = [sys.executable, "-m", "vivero", *map(str, arguments)]
-    done = subprocess.run(words, env=os.environ | environment, capture_output=True, text=True, check=False)
+    done = run(environment, *arguments)
     assert done.returncode == 0, done.stderr
 
 

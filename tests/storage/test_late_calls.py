@@ -31,7 +31,7 @@ from vivero.storage.postgres.queries import label
 from vivero.storage.postgres.sql_files import beside, load
 from vivero.storage.retention import archives, erasure, erasure_by_value, history
 from vivero.storage.schema import migrate
-from vivero.storage.schema.migrate import Migration, MigrationError
+from vivero.storage.schema.migration_files import Migration, MigrationError
 from vivero.storage.state import definitions, message_channels, save, variable_values
 from vivero.storage.work import activation, batch_operations, timers
 from vivero.storage.work.activation import Ask
@@ -39,7 +39,7 @@ from vivero.storage.work.activation import Ask
 TIMES = int(os.environ.get("VIVERO_LATE", "1"))
 """How often each call comes late."""
 STORAGE = Path(__file__).parents[2] / "storage"
-FILES = sorted(path for path in STORAGE.rglob("*.sql") if path.parent.name != "migrations")
+FILES = sorted(path for path in STORAGE.rglob("*.sql") if path.parent.name != "migrations" and path.stem != "schema")
 DAY_MS = 24 * 3_600_000
 ASK = Ask("work", "<default>", 1, 60_000, "w")
 NAMED = ASK._replace(names=["x"])

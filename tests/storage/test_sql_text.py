@@ -9,15 +9,15 @@ import pytest
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("core", "storage", "engine", "api", "vivero")
 MAX_COLUMNS = 130
-RELEASED = 50
-"""The last migration of a release: its text never changes again."""
+RELEASED = 62
+"""The last migration of a release: its text never changes again, nor do functions of databases that it has adopted."""
 
 EXCEPTIONS = {
     "storage/postgres/sql_files.py": "headings and includes",
     "storage/background/outbox.py": "ids of events",
     "storage/retention/backups.py": "values of settings",
     "storage/schema/installations.py": "names of schemas",
-    "storage/schema/migrate.py": "names of files, and statements that no migration may have",
+    "storage/schema/catalogue.py": "objects of schema.sql, and what differs between servers: compared, never run",
     "storage/search/fields.py": "digits of keys",
 }
 """Modules with SQL that use regular expressions or replace parts of texts, and of which texts."""
@@ -82,8 +82,10 @@ def test_the_check_sees_sql():
 def files_of_sql():
     for folder in (*FOLDERS, "benchmarks", "tests"):
         for path in sorted((ROOT / folder).rglob("*.sql")):
-            released = path.parent.name == "released" or (
-                path.parent.name == "migrations" and int(path.name[:4]) <= RELEASED
+            released = (
+                path.parent.name == "released"
+                or path.name == "schema.sql"
+                or (path.parent.name == "migrations" and int(path.name[:4]) <= RELEASED)
             )
             if not released:
                 yield path

@@ -19,7 +19,8 @@ from vivero.operations.backups import BackupProblem
 from vivero.operations.dump_tools import Meter, NoTool, run_tool, tool
 from vivero.storage.postgres import driver
 from vivero.storage.postgres import dsn as conninfo
-from vivero.storage.schema.migrate import SCHEMA_VERSION, migrate
+from vivero.storage.schema.migrate import migrate
+from vivero.storage.schema.migration_files import SCHEMA_VERSION
 
 UNSAFE = {"VIVERO_DATABASE_ALLOW_UNSAFE_COMMITS": "true"}
 

@@ -19,7 +19,7 @@ from vivero.storage.postgres.connection_limit import Limit
 from vivero.storage.reads import diagnosis
 from vivero.storage.reads.diagnosis import DeadRows, Facts, Slot, Standby
 from vivero.storage.retention.history import State
-from vivero.storage.schema.migrate import SCHEMA_VERSION
+from vivero.storage.schema.migration_files import SCHEMA_VERSION
 
 SETTINGS = {
     "fsync": "on",

@@ -11,7 +11,7 @@ from tests.eventually import eventually_sync
 from vivero.cli.shared.failures import alone
 from vivero.config.sections import Config, load
 from vivero.program import database, program
-from vivero.storage.schema.migrate import read_migrations
+from vivero.storage.schema.migration_files import read_migrations
 
 GREET = Path(__file__).parents[2] / "examples" / "first" / "greet.bpmn"
 

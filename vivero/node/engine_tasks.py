@@ -33,7 +33,7 @@ from vivero.storage.cluster.clock import CLOCK_CHANNEL
 from vivero.storage.cluster.nodes import NODES_CHANNEL, Registration, View
 from vivero.storage.postgres.plans import BY_INDEX, CHORES
 from vivero.storage.postgres.pool import Pool
-from vivero.storage.schema.migrate import SCHEMA_VERSION
+from vivero.storage.schema.migration_files import SCHEMA_VERSION
 from vivero.storage.state.save import DEFINITIONS_CHANNEL
 from vivero.storage.work.batch_operations import BATCHES_CHANNEL
 

@@ -26,8 +26,8 @@ from vivero.storage.postgres import driver
 from vivero.storage.postgres import dsn as conninfo
 from vivero.storage.postgres.errors import StorageBug
 from vivero.storage.retention import backups as queries
-from vivero.storage.schema import installations
-from vivero.storage.schema.migrate import SCHEMA_VERSION
+from vivero.storage.schema import installations, predecessor
+from vivero.storage.schema.migration_files import SCHEMA_VERSION
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -204,6 +204,8 @@ def read_manifest(directory: Path) -> Manifest:
         manifest = msgspec.json.decode(text, type=Manifest)
     except msgspec.MsgspecError as error:
         raise BackupProblem(f"{directory / MANIFEST} cannot be read: {error}") from error
+    if manifest.schema < predecessor.LAST:
+        raise BackupProblem(predecessor.too_old("backup", manifest.schema))
     if manifest.schema > SCHEMA_VERSION:
         raise BackupProblem(
             f"the backup has schema version {manifest.schema}, but this program knows only {SCHEMA_VERSION}: restore it"

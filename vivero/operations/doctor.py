@@ -10,7 +10,7 @@ from vivero.operations.doctor_settings import privacy, session, speed
 from vivero.operations.findings import MEGABYTE, Finding, Level
 from vivero.storage.reads.diagnosis import Facts
 from vivero.storage.retention.history import State
-from vivero.storage.schema.migrate import SCHEMA_VERSION
+from vivero.storage.schema.migration_files import SCHEMA_VERSION
 
 CONNECTIONS_OF_A_NODE = budget.connections(Config())
 CLOCK_OFF_S = 2.0

@@ -26,7 +26,7 @@ from vivero.storage.postgres import driver
 from vivero.storage.postgres.connection import Connection
 from vivero.storage.schema import checks, migrate
 from vivero.storage.schema.checks import Server
-from vivero.storage.schema.migrate import Migration
+from vivero.storage.schema.migration_files import Migration
 
 log = structlog.get_logger(__name__)
 

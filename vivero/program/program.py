@@ -32,7 +32,7 @@ from vivero.storage.access import row_security
 from vivero.storage.cluster import leadership
 from vivero.storage.postgres import driver
 from vivero.storage.schema.checks import Server
-from vivero.storage.schema.migrate import Migration
+from vivero.storage.schema.migration_files import Migration
 
 log = structlog.get_logger(__name__)
 

@@ -30,7 +30,8 @@ from vivero.storage.postgres.startup_problems import (
 )
 from vivero.storage.schema import checks
 from vivero.storage.schema.checks import Server, check
-from vivero.storage.schema.migrate import pending, read_migrations
+from vivero.storage.schema.migrate import pending
+from vivero.storage.schema.migration_files import read_migrations
 
 SAFE = Server("18.4", 180004, "on", True, "db as user at host port 5432")
 

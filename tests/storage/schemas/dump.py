@@ -32,10 +32,10 @@ async def _fill(dsn: str) -> None:
 
 
 def dump(dsn: str) -> str:
-    """Makes the instances; gives the SQL text without the lines for psql alone, comments and empty lines."""
+    """Makes the instances; gives the SQL text without the lines for psql alone and comments."""
     trio.run(_fill, dsn)
     text = subprocess.run([*DUMP, dsn], check=True, stdout=subprocess.PIPE, text=True).stdout
-    return "".join(f"{line}\n" for line in text.splitlines() if line and not line.startswith(("\\", "--")))
+    return "".join(f"{line}\n" for line in text.splitlines() if not line.startswith(("\\", "--")))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,8 @@ import pytest
 from tests.engine.whole_engine import EngineBench
 from tests.storage.schemas.running_instances import KINDS, REMAINS, finish
 from vivero.storage.postgres import driver
-from vivero.storage.schema.migrate import migrate, pending, read_migrations
+from vivero.storage.schema.migrate import migrate, pending
+from vivero.storage.schema.migration_files import read_migrations
 
 RELEASED = Path(__file__).parent / "released"
 DUMPS = sorted(RELEASED.glob("schema_*.sql"))

@@ -13,7 +13,7 @@ from vivero.cli.shared.options import PATH, json_option, tell
 from vivero.cli.shared.settings import Database, database_options
 from vivero.config.sections import Config
 from vivero.program.database import leased, pending, prepare
-from vivero.storage.schema.migrate import Migration
+from vivero.storage.schema.migration_files import Migration
 
 LISTED = 5
 """The most migrations that one message names."""

@@ -1,0 +1,2047 @@
+-- The schema as the embedded PostgreSQL has it after all migrations. `make schema` writes this file, and the migrations
+-- say why it is so. A server with LZ4 has COMPRESSION lz4 where this one, which has none, has STORAGE EXTERNAL.
+
+-- table api_tokens
+CREATE TABLE api_tokens (
+    name text NOT NULL,
+    sha256 bytea NOT NULL,
+    roles text[] NOT NULL,
+    tenants text[] NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone,
+    last_used_at timestamp with time zone,
+    key bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+    owner text,
+    owner_provider text,
+    CONSTRAINT api_tokens_key_key UNIQUE (key),
+    CONSTRAINT api_tokens_owner_provider_check CHECK (owner_provider = ANY (ARRAY['PASSWORD'::text, 'OIDC'::text])),
+    CONSTRAINT api_tokens_pkey PRIMARY KEY (name),
+    CONSTRAINT api_tokens_sha256_key UNIQUE (sha256)
+);
+CREATE INDEX api_tokens_by_owner ON api_tokens USING btree (owner, owner_provider) WHERE owner IS NOT NULL;
+CREATE TRIGGER api_tokens_changed AFTER INSERT OR DELETE OR UPDATE OF sha256, roles, tenants, expires_at ON api_tokens FOR EACH STATEMENT EXECUTE FUNCTION notify_identities();
+
+-- table appenders
+CREATE UNLOGGED TABLE appenders (
+    id uuid NOT NULL,
+    session bigint NOT NULL,
+    pid integer NOT NULL,
+    CONSTRAINT appenders_pkey PRIMARY KEY (id)
+);
+
+-- table archive_erasures
+CREATE TABLE archive_erasures (
+    root_key bigint NOT NULL,
+    file text NOT NULL,
+    erased_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    reason text NOT NULL,
+    CONSTRAINT archive_erasures_pkey PRIMARY KEY (root_key, file)
+);
+
+-- table archive_files
+CREATE TABLE archive_files (
+    name text NOT NULL,
+    partition_id integer NOT NULL,
+    state text DEFAULT 'WRITING'::text NOT NULL,
+    begun_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    sha256 text,
+    bytes bigint,
+    trees integer,
+    first_key bigint,
+    last_key bigint,
+    waiting bigint[] DEFAULT '{}'::bigint[] NOT NULL,
+    CONSTRAINT archive_files_pkey PRIMARY KEY (name),
+    CONSTRAINT archive_files_state_check CHECK (state = ANY (ARRAY['WRITING'::text, 'COMPLETE'::text, 'REMOVED'::text]))
+);
+CREATE INDEX archive_files_keys ON archive_files USING btree (last_key, first_key) WHERE state = 'COMPLETE'::text;
+CREATE INDEX archive_files_open ON archive_files USING btree (partition_id) WHERE state <> 'COMPLETE'::text OR waiting <> '{}'::bigint[];
+
+-- table attempts
+CREATE TABLE attempts (
+    partition_id integer NOT NULL,
+    "position" bigint NOT NULL,
+    until bigint NOT NULL,
+    begun integer NOT NULL,
+    epoch bigint NOT NULL,
+    open boolean NOT NULL,
+    causes text[] DEFAULT '{}'::text[] NOT NULL,
+    CONSTRAINT attempts_pkey PRIMARY KEY (partition_id, "position")
+);
+
+-- table audit_log
+CREATE TABLE audit_log (
+    audit_log_key bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    actor_type text NOT NULL,
+    actor_id text,
+    address text,
+    category text NOT NULL,
+    entity_type text NOT NULL,
+    entity_key text NOT NULL,
+    operation text NOT NULL,
+    result text NOT NULL,
+    description text,
+    related_type text,
+    related_key text,
+    tenant_id text,
+    "position" bigint,
+    root_key bigint,
+    process_instance_key bigint,
+    process_definition_key bigint,
+    process_id text,
+    element_instance_key bigint,
+    job_key bigint,
+    user_task_key bigint,
+    deployment_key bigint,
+    resource_key bigint,
+    batch_operation_key bigint,
+    batch_operation_type text,
+    actor_provider text,
+    CONSTRAINT audit_log_actor_type_check CHECK (actor_type = ANY (ARRAY['ANONYMOUS'::text, 'CLIENT'::text, 'UNKNOWN'::text, 'USER'::text])),
+    CONSTRAINT audit_log_pkey PRIMARY KEY (audit_log_key),
+    CONSTRAINT audit_log_result_check CHECK (result = ANY (ARRAY['FAIL'::text, 'SUCCESS'::text]))
+);
+CREATE INDEX audit_log_actor ON audit_log USING btree (actor_id);
+CREATE INDEX audit_log_at ON audit_log USING btree (at);
+CREATE INDEX audit_log_batch ON audit_log USING btree (batch_operation_key) WHERE batch_operation_key IS NOT NULL;
+CREATE INDEX audit_log_entity ON audit_log USING btree (entity_key);
+CREATE INDEX audit_log_instance ON audit_log USING btree (process_instance_key) WHERE process_instance_key IS NOT NULL;
+CREATE INDEX audit_log_user_task ON audit_log USING btree (user_task_key) WHERE user_task_key IS NOT NULL;
+
+-- table authorizations
+CREATE TABLE authorizations (
+    authorization_key bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+    owner_type text NOT NULL,
+    owner_id text NOT NULL,
+    resource_type text NOT NULL,
+    resource_id text,
+    permission_types text[] NOT NULL,
+    resource_property_name text,
+    CONSTRAINT authorizations_check CHECK (num_nonnulls(resource_id, resource_property_name) = 1),
+    CONSTRAINT authorizations_owner_type_check CHECK (owner_type = ANY (ARRAY['USER'::text, 'CLIENT'::text, 'ROLE'::text, 'GROUP'::text, 'MAPPING_RULE'::text])),
+    CONSTRAINT authorizations_pkey PRIMARY KEY (authorization_key)
+);
+CREATE INDEX authorizations_by_owner ON authorizations USING btree (owner_type, owner_id);
+CREATE TRIGGER authorizations_changed AFTER INSERT OR DELETE OR UPDATE ON authorizations FOR EACH STATEMENT EXECUTE FUNCTION notify_identities();
+
+-- table batch_operation_items
+CREATE TABLE batch_operation_items (
+    item_number bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+    batch_operation_key bigint NOT NULL,
+    item_key bigint NOT NULL,
+    process_instance_key bigint NOT NULL,
+    root_key bigint NOT NULL,
+    "position" bigint,
+    processed_at timestamp with time zone,
+    type text NOT NULL,
+    state text DEFAULT 'ACTIVE'::text NOT NULL,
+    process_id text NOT NULL,
+    tenant_id text NOT NULL,
+    error text,
+    CONSTRAINT batch_operation_items_batch_operation_key_item_key_key UNIQUE (batch_operation_key, item_key),
+    CONSTRAINT batch_operation_items_pkey PRIMARY KEY (item_number),
+    CONSTRAINT batch_operation_items_state_check CHECK (state = ANY (ARRAY['ACTIVE'::text, 'COMPLETED'::text, 'SKIPPED'::text, 'CANCELED'::text, 'FAILED'::text]))
+) WITH (autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_threshold=1000, fillfactor=80);
+CREATE INDEX batch_operation_items_instance ON batch_operation_items USING btree (process_instance_key);
+CREATE INDEX batch_operation_items_sent ON batch_operation_items USING btree (batch_operation_key, "position") WHERE state = 'ACTIVE'::text AND "position" IS NOT NULL;
+CREATE INDEX batch_operation_items_unsent ON batch_operation_items USING btree (batch_operation_key, item_key) WHERE state = 'ACTIVE'::text AND "position" IS NULL;
+
+-- table batch_operations
+CREATE TABLE batch_operations (
+    batch_operation_key bigint GENERATED BY DEFAULT AS IDENTITY NOT NULL,
+    type text NOT NULL,
+    state text DEFAULT 'CREATED'::text NOT NULL,
+    changes bigint DEFAULT 0 NOT NULL,
+    open boolean DEFAULT true NOT NULL,
+    resource text NOT NULL,
+    filter json NOT NULL,
+    scan_cursor bigint DEFAULT 0 NOT NULL,
+    scanned boolean DEFAULT false NOT NULL,
+    actor_kind text NOT NULL,
+    actor_id text NOT NULL,
+    mapping_rules text[] DEFAULT '{}'::text[] NOT NULL,
+    tenants text[],
+    processes text[],
+    created_at timestamp with time zone DEFAULT clock_now() NOT NULL,
+    started_at timestamp with time zone,
+    ended_at timestamp with time zone,
+    total bigint DEFAULT 0 NOT NULL,
+    completed bigint DEFAULT 0 NOT NULL,
+    failed bigint DEFAULT 0 NOT NULL,
+    skipped bigint DEFAULT 0 NOT NULL,
+    canceled bigint DEFAULT 0 NOT NULL,
+    error text,
+    request_key text NOT NULL,
+    body_sha bytea NOT NULL,
+    scan_at timestamp with time zone,
+    actor_provider text,
+    CONSTRAINT batch_operations_pkey PRIMARY KEY (batch_operation_key),
+    CONSTRAINT batch_operations_request_key_key UNIQUE (request_key),
+    CONSTRAINT batch_operations_state_check CHECK (state = ANY (ARRAY['CREATED'::text, 'ACTIVE'::text, 'SUSPENDED'::text, 'COMPLETED'::text, 'PARTIALLY_COMPLETED'::text, 'CANCELED'::text, 'FAILED'::text])),
+    CONSTRAINT batch_operations_type_check CHECK (type = ANY (ARRAY['CANCEL_PROCESS_INSTANCE'::text, 'RESOLVE_INCIDENT'::text, 'DELETE_PROCESS_INSTANCE'::text]))
+) WITH (fillfactor=50);
+CREATE INDEX batch_operations_ended ON batch_operations USING btree (ended_at) WHERE NOT open;
+CREATE INDEX batch_operations_open ON batch_operations USING btree (batch_operation_key) WHERE open;
+
+-- table batches
+CREATE TABLE batches (
+    partition_id integer NOT NULL,
+    from_pos bigint NOT NULL,
+    to_pos bigint NOT NULL,
+    next_key bigint NOT NULL,
+    epoch bigint NOT NULL,
+    CONSTRAINT batches_pkey PRIMARY KEY (partition_id, from_pos)
+);
+
+-- table channel_subscriptions
+CREATE TABLE channel_subscriptions (
+    subscription_key bigint NOT NULL,
+    interrupting boolean NOT NULL,
+    slot smallint GENERATED ALWAYS AS (slot_of(tenant_id, correlation_key)) STORED NOT NULL,
+    tenant_id text NOT NULL,
+    correlation_key text NOT NULL,
+    name text NOT NULL,
+    process_id text NOT NULL,
+    state text NOT NULL,
+    CONSTRAINT channel_subscriptions_pkey PRIMARY KEY (subscription_key),
+    CONSTRAINT channel_subscriptions_state_check CHECK (state = ANY (ARRAY['OPEN'::text, 'CORRELATING'::text]))
+) WITH (fillfactor=90);
+CREATE INDEX channel_subscriptions_channel ON channel_subscriptions USING btree (slot, tenant_id, md5(correlation_key), subscription_key);
+
+-- table clock
+CREATE TABLE clock (
+    one boolean DEFAULT true NOT NULL,
+    revision bigint DEFAULT 0 NOT NULL,
+    pinned_at timestamp with time zone,
+    shift interval DEFAULT '00:00:00'::interval NOT NULL,
+    CONSTRAINT clock_one_check CHECK (one),
+    CONSTRAINT clock_pkey PRIMARY KEY (one)
+);
+
+-- table cluster
+CREATE TABLE cluster (
+    one boolean DEFAULT true NOT NULL,
+    cluster_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    CONSTRAINT cluster_one_check CHECK (one),
+    CONSTRAINT cluster_pkey PRIMARY KEY (one)
+);
+
+-- table command_log
+CREATE TABLE command_log (
+    partition_id integer NOT NULL,
+    "position" bigint NOT NULL,
+    append_id uuid NOT NULL,
+    ord integer NOT NULL,
+    at timestamp with time zone NOT NULL,
+    tenant_id text NOT NULL,
+    intent text NOT NULL,
+    key bigint,
+    request bigint,
+    payload bytea STORAGE EXTERNAL NOT NULL,
+    trace text,
+    audit text,
+    CONSTRAINT command_log_pkey PRIMARY KEY (partition_id, "position")
+) PARTITION BY RANGE ("position");
+
+-- table definitions_seq
+CREATE TABLE definitions_seq (
+    one boolean DEFAULT true NOT NULL,
+    n bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT definitions_seq_one_check CHECK (one),
+    CONSTRAINT definitions_seq_pkey PRIMARY KEY (one)
+);
+
+-- table deleted_trees
+CREATE TABLE deleted_trees (
+    root_key bigint NOT NULL,
+    deleted_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    reason text NOT NULL,
+    CONSTRAINT deleted_trees_pkey PRIMARY KEY (root_key),
+    CONSTRAINT deleted_trees_reason_check CHECK (reason = ANY (ARRAY['RETENTION'::text, 'REQUEST'::text, 'ERASURE'::text]))
+);
+CREATE INDEX deleted_trees_at ON deleted_trees USING btree (deleted_at);
+
+-- table deployments
+CREATE TABLE deployments (
+    deployment_key bigint NOT NULL,
+    tenant_id text NOT NULL,
+    deployed_at timestamp with time zone NOT NULL,
+    CONSTRAINT deployments_pkey PRIMARY KEY (deployment_key)
+);
+
+-- table element_count_changes
+CREATE TABLE element_count_changes (
+    partition_id integer NOT NULL,
+    id bigint DEFAULT nextval('element_count_changes_id_seq'::regclass) NOT NULL,
+    process_definition_key bigint NOT NULL,
+    element_id text NOT NULL,
+    active bigint NOT NULL,
+    completed bigint NOT NULL,
+    canceled bigint NOT NULL,
+    bucket smallint DEFAULT '-1'::integer NOT NULL,
+    duration_ms bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT element_count_changes_pkey PRIMARY KEY (partition_id, id)
+) WITH (autovacuum_vacuum_insert_scale_factor=0, autovacuum_vacuum_insert_threshold=100000, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=20000);
+
+-- table element_count_totals
+CREATE TABLE element_count_totals (
+    partition_id integer NOT NULL,
+    until bigint NOT NULL,
+    CONSTRAINT element_count_totals_pkey PRIMARY KEY (partition_id)
+) WITH (fillfactor=50);
+
+-- table element_counts
+CREATE TABLE element_counts (
+    partition_id integer NOT NULL,
+    process_definition_key bigint NOT NULL,
+    element_id text NOT NULL,
+    active bigint NOT NULL,
+    completed bigint NOT NULL,
+    canceled bigint NOT NULL,
+    CONSTRAINT element_counts_pkey PRIMARY KEY (partition_id, process_definition_key, element_id)
+) WITH (fillfactor=50);
+CREATE INDEX element_counts_instances ON element_counts USING btree (process_definition_key) WHERE element_id = ''::text;
+
+-- table element_durations
+CREATE TABLE element_durations (
+    process_definition_key bigint NOT NULL,
+    element_id text NOT NULL,
+    bucket smallint NOT NULL,
+    partition_id integer NOT NULL,
+    completed bigint NOT NULL,
+    duration_ms numeric NOT NULL,
+    CONSTRAINT element_durations_pkey PRIMARY KEY (process_definition_key, element_id, bucket, partition_id)
+) WITH (fillfactor=50);
+
+-- table element_instances
+CREATE TABLE element_instances (
+    element_instance_key bigint NOT NULL,
+    root_key bigint NOT NULL,
+    part_key bigint,
+    process_instance_key bigint NOT NULL,
+    scope_key bigint NOT NULL,
+    process_definition_key bigint NOT NULL,
+    request bigint,
+    incident_key bigint,
+    started_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    loop_index integer NOT NULL,
+    live integer NOT NULL,
+    incidents integer NOT NULL,
+    interrupted boolean NOT NULL,
+    path bigint[] NOT NULL,
+    process_id text NOT NULL,
+    element_id text NOT NULL,
+    element_name text,
+    element_type text NOT NULL,
+    tenant_id text NOT NULL,
+    state text NOT NULL,
+    tokens json NOT NULL,
+    then_ json,
+    occurred json,
+    loop json,
+    flows text[],
+    CONSTRAINT element_instances_pkey PRIMARY KEY (element_instance_key)
+) WITH (autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_vacuum_scale_factor=0.05, fillfactor=100);
+CREATE INDEX element_instances_definition ON element_instances USING btree (process_definition_key, element_id) WHERE ended_at IS NULL AND process_definition_key IS NOT NULL;
+CREATE INDEX element_instances_incidents ON element_instances USING btree (process_definition_key, element_id) WHERE incidents > 0 AND ended_at IS NULL;
+CREATE INDEX element_instances_instance ON element_instances USING btree (process_instance_key, element_instance_key);
+CREATE INDEX element_instances_live ON element_instances USING btree (part_key) WHERE ended_at IS NULL;
+CREATE INDEX element_instances_scope ON element_instances USING btree (scope_key, element_instance_key) WHERE ended_at IS NULL AND scope_key IS NOT NULL;
+CREATE INDEX element_instances_terminated ON element_instances USING btree (element_instance_key) WHERE state = 'TERMINATED'::text;
+
+-- table event_consumers
+CREATE TABLE event_consumers (
+    consumer text NOT NULL,
+    partition_id integer NOT NULL,
+    "position" bigint NOT NULL,
+    seq smallint NOT NULL,
+    ordinal integer NOT NULL,
+    acknowledged_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT event_consumers_pkey PRIMARY KEY (partition_id, consumer)
+);
+
+-- table event_log
+CREATE TABLE event_log (
+    partition_id integer NOT NULL,
+    "position" bigint NOT NULL,
+    seq smallint NOT NULL,
+    root_key bigint,
+    request bigint,
+    events text,
+    large_events text STORAGE EXTERNAL,
+    rejection json,
+    response json,
+    version smallint NOT NULL,
+    processed_at timestamp with time zone NOT NULL,
+    CONSTRAINT event_log_has_events CHECK (num_nonnulls(events, large_events) = 1),
+    CONSTRAINT event_log_pkey PRIMARY KEY (partition_id, "position", seq)
+) PARTITION BY RANGE ("position");
+CREATE INDEX event_log_request ON ONLY event_log USING btree (request) WHERE request IS NOT NULL;
+CREATE INDEX event_log_root ON ONLY event_log USING btree (root_key, "position", seq);
+
+-- table forms
+CREATE TABLE forms (
+    form_key bigint NOT NULL,
+    deployment_key bigint NOT NULL,
+    tenant_id text NOT NULL,
+    form_id text NOT NULL,
+    version integer NOT NULL,
+    version_tag text,
+    resource_name text NOT NULL,
+    sha256 text NOT NULL,
+    state text NOT NULL,
+    deployed_at timestamp with time zone NOT NULL,
+    CONSTRAINT forms_pkey PRIMARY KEY (form_key),
+    CONSTRAINT forms_state_check CHECK (state = ANY (ARRAY['ACTIVE'::text, 'DELETED'::text])),
+    CONSTRAINT forms_tenant_id_form_id_version_key UNIQUE (tenant_id, form_id, version)
+);
+CREATE INDEX forms_resource ON forms USING btree (sha256);
+
+-- table idempotency_keys
+CREATE TABLE idempotency_keys (
+    tenant text NOT NULL,
+    key text NOT NULL,
+    body_sha bytea NOT NULL,
+    "position" bigint,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT idempotency_keys_pkey PRIMARY KEY (tenant, key)
+);
+CREATE INDEX idempotency_keys_expiry ON idempotency_keys USING btree (expires_at);
+
+-- table inbox
+CREATE TABLE inbox (
+    target_partition integer NOT NULL,
+    id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+    request bigint,
+    tenant_id text NOT NULL,
+    intent text NOT NULL,
+    key bigint,
+    payload bytea NOT NULL,
+    trace text,
+    audit text,
+    CONSTRAINT inbox_pkey PRIMARY KEY (target_partition, id)
+);
+
+-- table incidents
+CREATE TABLE incidents (
+    incident_key bigint NOT NULL,
+    root_key bigint NOT NULL,
+    part_key bigint,
+    process_instance_key bigint NOT NULL,
+    element_instance_key bigint NOT NULL,
+    process_definition_key bigint NOT NULL,
+    job_key bigint,
+    created_at timestamp with time zone NOT NULL,
+    resolved_at timestamp with time zone,
+    process_id text NOT NULL,
+    element_id text NOT NULL,
+    tenant_id text NOT NULL,
+    state text NOT NULL,
+    type text NOT NULL,
+    message text NOT NULL,
+    stage text NOT NULL,
+    argument json,
+    error_hash integer GENERATED ALWAYS AS ((('x'::text || "left"(md5(message), 8)))::bit(32)::integer) STORED NOT NULL,
+    cause integer GENERATED ALWAYS AS ((('x'::text || "left"(md5("left"(regexp_replace("left"(message, 500) COLLATE "C", '[0-9A-Fa-f]{8}-[0-9A-Fa-f-]{27}|(?<!\w)''[^'']*''|"[^"]*"|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[0-9]+(?:[.,][0-9]+)*'::text, '*'::text, 'g'::text), 300)), 8)))::bit(32)::integer) STORED NOT NULL,
+    CONSTRAINT incidents_pkey PRIMARY KEY (incident_key)
+);
+CREATE INDEX incidents_causes ON incidents USING btree (cause, process_definition_key, element_id, type) INCLUDE (incident_key) WHERE resolved_at IS NULL;
+CREATE INDEX incidents_created ON incidents USING btree (created_at);
+CREATE INDEX incidents_errors ON incidents USING btree (error_hash, process_definition_key, process_instance_key) INCLUDE (incident_key) WHERE resolved_at IS NULL;
+CREATE INDEX incidents_instance ON incidents USING btree (process_instance_key, incident_key);
+CREATE INDEX incidents_live ON incidents USING btree (part_key) WHERE resolved_at IS NULL;
+CREATE INDEX incidents_root ON incidents USING btree (root_key, incident_key);
+
+-- table job_count_changes
+CREATE TABLE job_count_changes (
+    partition_id integer NOT NULL,
+    id bigint DEFAULT nextval('job_count_changes_id_seq'::regclass) NOT NULL,
+    tenant_id text NOT NULL,
+    type text NOT NULL,
+    worker text NOT NULL,
+    status text NOT NULL,
+    jobs bigint NOT NULL,
+    last_at timestamp with time zone NOT NULL,
+    CONSTRAINT job_count_changes_pkey PRIMARY KEY (partition_id, id),
+    CONSTRAINT job_count_changes_status_check CHECK (status = ANY (ARRAY['CREATED'::text, 'COMPLETED'::text, 'FAILED'::text]))
+) WITH (autovacuum_vacuum_insert_scale_factor=0, autovacuum_vacuum_insert_threshold=100000, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=20000);
+
+-- table job_count_totals
+CREATE TABLE job_count_totals (
+    partition_id integer NOT NULL,
+    until bigint NOT NULL,
+    CONSTRAINT job_count_totals_pkey PRIMARY KEY (partition_id)
+) WITH (fillfactor=50);
+
+-- table job_counts
+CREATE TABLE job_counts (
+    period timestamp with time zone NOT NULL,
+    tenant_id text NOT NULL,
+    type text NOT NULL,
+    status text NOT NULL,
+    worker text NOT NULL,
+    partition_id integer NOT NULL,
+    jobs bigint NOT NULL,
+    last_at timestamp with time zone NOT NULL,
+    CONSTRAINT job_counts_pkey PRIMARY KEY (period, tenant_id, type, status, worker, partition_id)
+) WITH (fillfactor=70);
+
+-- table job_dispatchers
+CREATE TABLE job_dispatchers (
+    node text NOT NULL,
+    session bigint DEFAULT 1 NOT NULL,
+    seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    types text[] DEFAULT '{}'::text[] NOT NULL,
+    CONSTRAINT job_dispatchers_pkey PRIMARY KEY (node)
+);
+
+-- table job_executions
+CREATE TABLE job_executions (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    job_type text NOT NULL,
+    execute_at timestamp with time zone DEFAULT clock_now() NOT NULL,
+    state text DEFAULT 'pending'::text NOT NULL,
+    attempt_index integer DEFAULT 0 NOT NULL,
+    occurrence bigint DEFAULT 0 NOT NULL,
+    alive_at timestamp with time zone,
+    payload jsonb,
+    trace_context jsonb,
+    created_at timestamp with time zone DEFAULT clock_now() NOT NULL,
+    partition_id integer,
+    schedule text,
+    node text,
+    lease uuid,
+    error text,
+    failed_at timestamp with time zone,
+    unique_key text,
+    CONSTRAINT job_executions_pkey PRIMARY KEY (id),
+    CONSTRAINT job_executions_running CHECK ((state = 'running'::text) = (lease IS NOT NULL)),
+    CONSTRAINT job_executions_state_check CHECK (state = ANY (ARRAY['pending'::text, 'running'::text, 'failed'::text]))
+) WITH (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=500, fillfactor=70);
+CREATE INDEX job_executions_failed ON job_executions USING btree (failed_at) WHERE state = 'failed'::text;
+CREATE INDEX job_executions_pending ON job_executions USING btree (job_type, execute_at) WHERE state = 'pending'::text;
+CREATE INDEX job_executions_stale ON job_executions USING btree (alive_at) WHERE state = 'running'::text;
+CREATE UNIQUE INDEX job_executions_consumer ON job_executions USING btree (job_type, partition_id) WHERE partition_id IS NOT NULL AND schedule IS NULL;
+CREATE UNIQUE INDEX job_executions_schedule ON job_executions USING btree (job_type, COALESCE(partition_id, 0)) WHERE schedule IS NOT NULL AND state <> 'failed'::text;
+CREATE UNIQUE INDEX job_executions_unique ON job_executions USING btree (job_type, unique_key) WHERE unique_key IS NOT NULL AND state <> 'failed'::text;
+
+-- table job_pauses
+CREATE TABLE job_pauses (
+    one boolean DEFAULT true NOT NULL,
+    pauses bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT job_pauses_one_check CHECK (one),
+    CONSTRAINT job_pauses_pkey PRIMARY KEY (one)
+);
+
+-- table jobs
+CREATE TABLE jobs (
+    job_key bigint NOT NULL,
+    root_key bigint NOT NULL,
+    part_key bigint,
+    process_instance_key bigint NOT NULL,
+    element_instance_key bigint NOT NULL,
+    process_definition_key bigint NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    process_version integer NOT NULL,
+    listener_index integer NOT NULL,
+    retries integer NOT NULL,
+    priority integer NOT NULL,
+    path bigint[] NOT NULL,
+    process_id text NOT NULL,
+    element_id text NOT NULL,
+    type text NOT NULL,
+    kind text NOT NULL,
+    listener_event text NOT NULL,
+    state text NOT NULL,
+    business_id text,
+    tenant_id text NOT NULL,
+    tags text[] NOT NULL,
+    headers json NOT NULL,
+    error_code text,
+    error_message text,
+    ready boolean NOT NULL,
+    returned boolean DEFAULT false NOT NULL,
+    expiries integer DEFAULT 0 NOT NULL,
+    available_at timestamp with time zone,
+    lease_token uuid,
+    worker text,
+    trace text,
+    CONSTRAINT jobs_pkey PRIMARY KEY (job_key)
+) WITH (autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_vacuum_scale_factor=0.02, fillfactor=100);
+CREATE INDEX jobs_errors ON jobs USING btree (type, updated_at) WHERE error_code IS NOT NULL OR error_message IS NOT NULL;
+CREATE INDEX jobs_instance ON jobs USING btree (process_instance_key, job_key);
+CREATE INDEX jobs_leased ON jobs USING btree (type, tenant_id, available_at) WHERE NOT ready AND available_at IS NOT NULL;
+CREATE INDEX jobs_live ON jobs USING btree (part_key) WHERE ended_at IS NULL;
+CREATE INDEX jobs_ready ON jobs USING btree (type, tenant_id, returned, priority DESC, job_key) WHERE ready;
+
+-- table loop_items
+CREATE TABLE loop_items (
+    body_key bigint NOT NULL,
+    index integer NOT NULL,
+    item text,
+    result text,
+    CONSTRAINT loop_items_pkey PRIMARY KEY (body_key, index)
+);
+
+-- table mapping_rules
+CREATE TABLE mapping_rules (
+    mapping_rule_id text NOT NULL,
+    key bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+    name text NOT NULL,
+    claim_name text NOT NULL,
+    claim_value text NOT NULL,
+    CONSTRAINT mapping_rules_claim_name_claim_value_key UNIQUE (claim_name, claim_value),
+    CONSTRAINT mapping_rules_key_key UNIQUE (key),
+    CONSTRAINT mapping_rules_pkey PRIMARY KEY (mapping_rule_id)
+);
+CREATE TRIGGER mapping_rules_changed AFTER INSERT OR DELETE OR UPDATE ON mapping_rules FOR EACH STATEMENT EXECUTE FUNCTION notify_identities();
+
+-- table members
+CREATE TABLE members (
+    container_type text NOT NULL,
+    container_id text NOT NULL,
+    member_type text NOT NULL,
+    member_id text NOT NULL,
+    key bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+    CONSTRAINT members_container_type_check CHECK (container_type = ANY (ARRAY['ROLE'::text, 'GROUP'::text, 'TENANT'::text])),
+    CONSTRAINT members_key_key UNIQUE (key),
+    CONSTRAINT members_member_type_check CHECK (member_type = ANY (ARRAY['USER'::text, 'CLIENT'::text, 'GROUP'::text, 'ROLE'::text, 'MAPPING_RULE'::text])),
+    CONSTRAINT members_pkey PRIMARY KEY (container_type, container_id, member_type, member_id)
+);
+CREATE INDEX members_by_member ON members USING btree (member_type, member_id);
+CREATE TRIGGER members_changed AFTER INSERT OR DELETE OR UPDATE ON members FOR EACH STATEMENT EXECUTE FUNCTION notify_identities();
+
+-- table message_correlations
+CREATE TABLE message_correlations (
+    message_correlation_key bigint NOT NULL,
+    message_key bigint NOT NULL,
+    subscription_key bigint NOT NULL,
+    root_key bigint NOT NULL,
+    process_instance_key bigint NOT NULL,
+    element_instance_key bigint,
+    process_definition_key bigint NOT NULL,
+    correlated_at timestamp with time zone NOT NULL,
+    process_id text NOT NULL,
+    element_id text NOT NULL,
+    name text NOT NULL,
+    correlation_key text NOT NULL,
+    business_id text,
+    tenant_id text NOT NULL,
+    CONSTRAINT message_correlations_pkey PRIMARY KEY (message_correlation_key)
+);
+CREATE INDEX message_correlations_age ON message_correlations USING btree (correlated_at);
+CREATE INDEX message_correlations_instance ON message_correlations USING btree (process_instance_key);
+CREATE INDEX message_correlations_message ON message_correlations USING btree (message_key);
+
+-- table messages
+CREATE TABLE messages (
+    message_key bigint NOT NULL,
+    deadline_ms bigint NOT NULL,
+    partition_id integer NOT NULL,
+    slot smallint GENERATED ALWAYS AS (slot_of(tenant_id, correlation_key)) STORED NOT NULL,
+    tenant_id text NOT NULL,
+    name text NOT NULL,
+    correlation_key text NOT NULL,
+    message_id text,
+    business_id text,
+    variables json NOT NULL,
+    given text[] NOT NULL,
+    CONSTRAINT messages_pkey PRIMARY KEY (message_key)
+) WITH (fillfactor=90);
+CREATE INDEX messages_channel ON messages USING btree (slot, tenant_id, md5(correlation_key), md5(name), message_key);
+CREATE INDEX messages_deadline ON messages USING btree (partition_id, deadline_ms);
+CREATE INDEX messages_id ON messages USING btree (slot, tenant_id, md5(correlation_key), md5(message_id)) WHERE message_id IS NOT NULL;
+
+-- table nodes
+CREATE TABLE nodes (
+    id text NOT NULL,
+    number integer GENERATED ALWAYS AS IDENTITY NOT NULL,
+    roles text[] NOT NULL,
+    version text NOT NULL,
+    schema integer NOT NULL,
+    host text NOT NULL,
+    port integer NOT NULL,
+    started_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    heartbeat_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    pid integer NOT NULL,
+    backend_start timestamp with time zone NOT NULL,
+    draining boolean DEFAULT false NOT NULL,
+    ready integer[] DEFAULT '{}'::integer[] NOT NULL,
+    log_levels json DEFAULT '{}'::json NOT NULL,
+    address text,
+    CONSTRAINT nodes_pkey PRIMARY KEY (id)
+) WITH (fillfactor=50);
+
+-- table outbox_deliveries
+CREATE TABLE outbox_deliveries (
+    partition_id integer NOT NULL,
+    "position" bigint NOT NULL,
+    seq smallint NOT NULL,
+    ordinal integer NOT NULL,
+    root_key bigint NOT NULL,
+    type text NOT NULL,
+    document text NOT NULL,
+    state text NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    forgiven integer DEFAULT 0 NOT NULL,
+    due_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    error text,
+    CONSTRAINT outbox_deliveries_pkey PRIMARY KEY (partition_id, "position", seq, ordinal),
+    CONSTRAINT outbox_deliveries_state_check CHECK (state = ANY (ARRAY['pending'::text, 'held'::text, 'dead'::text, 'dropped'::text]))
+);
+CREATE INDEX outbox_dead ON outbox_deliveries USING btree (due_at) WHERE state = 'dead'::text;
+CREATE INDEX outbox_due ON outbox_deliveries USING btree (partition_id, due_at) WHERE state = ANY (ARRAY['pending'::text, 'dropped'::text]);
+CREATE INDEX outbox_trees ON outbox_deliveries USING btree (partition_id, root_key, "position", seq, ordinal);
+
+-- table paged_loop_items
+CREATE TABLE paged_loop_items (
+    body_key bigint NOT NULL,
+    first integer NOT NULL,
+    items text NOT NULL,
+    CONSTRAINT paged_loop_items_pkey PRIMARY KEY (body_key, first)
+);
+
+-- table partitions
+CREATE TABLE partitions (
+    id integer NOT NULL,
+    epoch bigint DEFAULT 0 NOT NULL,
+    owner_node text,
+    owner_pid integer,
+    owner_backend_start timestamp with time zone,
+    lease_until timestamp with time zone,
+    handed_over bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT partitions_pkey PRIMARY KEY (id)
+);
+
+-- table paused_job_types
+CREATE TABLE paused_job_types (
+    job_type text NOT NULL,
+    paused_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT paused_job_types_pkey PRIMARY KEY (job_type)
+);
+
+-- table process_definitions
+CREATE TABLE process_definitions (
+    process_definition_key bigint NOT NULL,
+    deployment_key bigint NOT NULL,
+    tenant_id text NOT NULL,
+    process_id text NOT NULL,
+    version integer NOT NULL,
+    name text,
+    version_tag text,
+    resource_name text NOT NULL,
+    sha256 text NOT NULL,
+    state text NOT NULL,
+    deployed_at timestamp with time zone NOT NULL,
+    start_form_id text,
+    start_form_binding text,
+    start_form_version_tag text,
+    retention_ms bigint,
+    CONSTRAINT process_definitions_check CHECK ((start_form_id IS NULL) = (start_form_binding IS NULL)),
+    CONSTRAINT process_definitions_pkey PRIMARY KEY (process_definition_key),
+    CONSTRAINT process_definitions_state_check CHECK (state = ANY (ARRAY['ACTIVE'::text, 'DRAINING'::text, 'DELETED'::text])),
+    CONSTRAINT process_definitions_tenant_id_process_id_version_key UNIQUE (tenant_id, process_id, version)
+);
+CREATE INDEX process_definitions_resource ON process_definitions USING btree (sha256);
+
+-- table process_instances
+CREATE TABLE process_instances (
+    process_instance_key bigint NOT NULL,
+    root_key bigint NOT NULL,
+    part_key bigint,
+    parent_process_instance_key bigint,
+    parent_element_instance_key bigint,
+    process_definition_key bigint NOT NULL,
+    created_position bigint NOT NULL,
+    request bigint,
+    version bigint NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    process_version integer NOT NULL,
+    depth integer NOT NULL,
+    live integer NOT NULL,
+    incidents integer NOT NULL,
+    in_parts integer DEFAULT 0 NOT NULL,
+    interrupted boolean NOT NULL,
+    process_id text NOT NULL,
+    process_name text,
+    version_tag text,
+    tenant_id text NOT NULL,
+    state text NOT NULL,
+    business_id text,
+    tags text[] DEFAULT '{}'::text[] NOT NULL,
+    tokens json NOT NULL,
+    then_ json,
+    work json,
+    start json,
+    start_lock text,
+    terminate_after text[],
+    trace text,
+    CONSTRAINT process_instances_pkey PRIMARY KEY (process_instance_key)
+) WITH (autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_vacuum_scale_factor=0.05, fillfactor=80);
+CREATE INDEX process_instances_business ON process_instances USING btree (business_id) WHERE business_id IS NOT NULL;
+CREATE INDEX process_instances_definition ON process_instances USING btree (process_definition_key, process_instance_key);
+CREATE INDEX process_instances_ended ON process_instances USING btree (ended_at) WHERE ended_at IS NOT NULL;
+CREATE INDEX process_instances_incidents ON process_instances USING btree (process_instance_key) WHERE incidents > 0 AND ended_at IS NULL;
+CREATE INDEX process_instances_incidents_definition ON process_instances USING btree (process_definition_key) WHERE incidents > 0 AND ended_at IS NULL;
+CREATE INDEX process_instances_late ON process_instances USING btree (started_at) WHERE (ended_at - started_at) < '00:00:00'::interval OR (ended_at - started_at) > '00:01:00'::interval;
+CREATE INDEX process_instances_live ON process_instances USING btree (part_key) WHERE ended_at IS NULL;
+CREATE INDEX process_instances_parent ON process_instances USING btree (parent_process_instance_key) WHERE parent_process_instance_key IS NOT NULL;
+CREATE INDEX process_instances_process_started ON process_instances USING btree (process_id, started_at, process_instance_key);
+CREATE INDEX process_instances_started ON process_instances USING btree (started_at);
+CREATE INDEX process_instances_tags ON process_instances USING gin (tags) WHERE tags <> '{}'::text[];
+CREATE INDEX process_instances_terminated ON process_instances USING btree (process_id, process_instance_key) WHERE state = 'TERMINATED'::text AND ended_at IS NOT NULL;
+
+-- table resources
+CREATE TABLE resources (
+    sha256 text NOT NULL,
+    bytes bytea NOT NULL,
+    stored_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT resources_pkey PRIMARY KEY (sha256)
+);
+
+-- table retention_clocks
+CREATE TABLE retention_clocks (
+    partition_id integer NOT NULL,
+    at timestamp with time zone NOT NULL,
+    moves bigint DEFAULT 0 NOT NULL,
+    deleted bigint DEFAULT 0 NOT NULL,
+    ran_moves bigint DEFAULT '-1'::integer NOT NULL,
+    ran_at timestamp with time zone,
+    ran_deleted bigint DEFAULT 0 NOT NULL,
+    problem text,
+    problem_since timestamp with time zone,
+    kept_key bigint,
+    kept_due timestamp with time zone,
+    kept_by text,
+    logs_kept_by text,
+    CONSTRAINT retention_clocks_pkey PRIMARY KEY (partition_id)
+);
+
+-- table roles
+CREATE TABLE roles (
+    role_id text NOT NULL,
+    key bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+    name text NOT NULL,
+    description text,
+    built_in boolean DEFAULT false NOT NULL,
+    CONSTRAINT roles_key_key UNIQUE (key),
+    CONSTRAINT roles_pkey PRIMARY KEY (role_id)
+);
+CREATE TRIGGER roles_changed AFTER INSERT OR DELETE OR UPDATE ON roles FOR EACH STATEMENT EXECUTE FUNCTION notify_identities();
+
+-- table schema_migrations
+CREATE TABLE schema_migrations (
+    version integer NOT NULL,
+    name text NOT NULL,
+    sha256 text NOT NULL,
+    applied_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT schema_migrations_pkey PRIMARY KEY (version)
+);
+
+-- table sessions
+CREATE TABLE sessions (
+    sha256 bytea NOT NULL,
+    username text NOT NULL,
+    provider text NOT NULL,
+    name text,
+    email text,
+    claims text DEFAULT '[]'::text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    key bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+    CONSTRAINT sessions_key_key UNIQUE (key),
+    CONSTRAINT sessions_pkey PRIMARY KEY (sha256),
+    CONSTRAINT sessions_provider_check CHECK (provider = ANY (ARRAY['PASSWORD'::text, 'OIDC'::text]))
+);
+CREATE INDEX sessions_by_expiry ON sessions USING btree (expires_at);
+CREATE INDEX sessions_by_user ON sessions USING btree (username, provider);
+CREATE TRIGGER sessions_ended AFTER DELETE ON sessions REFERENCING OLD TABLE AS ended FOR EACH STATEMENT EXECUTE FUNCTION notify_ended_sessions();
+
+-- table since_recovery
+CREATE UNLOGGED TABLE since_recovery (
+    one boolean DEFAULT true NOT NULL,
+    database text,
+    CONSTRAINT since_recovery_one_check CHECK (one),
+    CONSTRAINT since_recovery_pkey PRIMARY KEY (one)
+);
+
+-- table slot_detours
+CREATE TABLE slot_detours (
+    partition_id integer NOT NULL,
+    previous integer NOT NULL,
+    slots smallint[] NOT NULL,
+    held boolean NOT NULL,
+    CONSTRAINT slot_detours_pkey PRIMARY KEY (partition_id)
+);
+
+-- table slots
+CREATE TABLE slots (
+    slot smallint NOT NULL,
+    partition_id integer NOT NULL,
+    CONSTRAINT slots_pkey PRIMARY KEY (slot),
+    CONSTRAINT slots_slot_check CHECK (slot >= 0 AND slot <= 1023)
+);
+
+-- table start_locks
+CREATE TABLE start_locks (
+    process_instance_key bigint NOT NULL,
+    slot smallint GENERATED ALWAYS AS (slot_of(tenant_id, correlation_key)) STORED NOT NULL,
+    tenant_id text NOT NULL,
+    correlation_key text NOT NULL,
+    process_id text NOT NULL,
+    CONSTRAINT start_locks_pkey PRIMARY KEY (process_instance_key)
+);
+CREATE INDEX start_locks_channel ON start_locks USING btree (slot, tenant_id, md5(correlation_key));
+
+-- table start_subscriptions
+CREATE TABLE start_subscriptions (
+    subscription_key bigint NOT NULL,
+    process_definition_key bigint NOT NULL,
+    opened_at timestamp with time zone NOT NULL,
+    tenant_id text NOT NULL,
+    process_id text NOT NULL,
+    element_id text NOT NULL,
+    kind text NOT NULL,
+    name text NOT NULL,
+    CONSTRAINT start_subscriptions_kind_check CHECK (kind = ANY (ARRAY['MESSAGE'::text, 'SIGNAL'::text, 'CONDITION'::text])),
+    CONSTRAINT start_subscriptions_pkey PRIMARY KEY (subscription_key)
+);
+
+-- table stuck_timers
+CREATE TABLE stuck_timers (
+    timer_key bigint NOT NULL,
+    due_at_ms bigint NOT NULL,
+    partition_id integer NOT NULL,
+    noted_at timestamp with time zone NOT NULL,
+    reason text NOT NULL,
+    CONSTRAINT stuck_timers_pkey PRIMARY KEY (timer_key, due_at_ms)
+);
+
+-- table subscriptions
+CREATE TABLE subscriptions (
+    subscription_key bigint NOT NULL,
+    root_key bigint NOT NULL,
+    part_key bigint,
+    process_instance_key bigint NOT NULL,
+    element_instance_key bigint NOT NULL,
+    process_definition_key bigint NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    process_version integer NOT NULL,
+    interrupting boolean NOT NULL,
+    process_id text NOT NULL,
+    process_name text,
+    target_element_id text NOT NULL,
+    type text NOT NULL,
+    kind text NOT NULL,
+    name text NOT NULL,
+    correlation_key text,
+    state text NOT NULL,
+    business_id text,
+    tenant_id text NOT NULL,
+    CONSTRAINT subscriptions_kind_check CHECK (kind = ANY (ARRAY['MESSAGE'::text, 'SIGNAL'::text, 'CONDITION'::text])),
+    CONSTRAINT subscriptions_pkey PRIMARY KEY (subscription_key),
+    CONSTRAINT subscriptions_state_check CHECK (state = ANY (ARRAY['CREATED'::text, 'CORRELATED'::text, 'DELETED'::text])),
+    CONSTRAINT subscriptions_type_check CHECK (type = ANY (ARRAY['BOUNDARY'::text, 'INTERMEDIATE'::text, 'EVENT_SUB_PROCESS'::text]))
+) WITH (fillfactor=85);
+CREATE INDEX subscriptions_ended ON subscriptions USING btree (ended_at) WHERE ended_at IS NOT NULL;
+CREATE INDEX subscriptions_instance ON subscriptions USING btree (process_instance_key, subscription_key);
+CREATE INDEX subscriptions_live ON subscriptions USING btree (part_key) WHERE ended_at IS NULL;
+CREATE INDEX subscriptions_open ON subscriptions USING btree (process_definition_key, process_instance_key) WHERE kind = 'MESSAGE'::text AND ended_at IS NULL;
+CREATE INDEX subscriptions_signal ON subscriptions USING btree (tenant_id, md5(name), subscription_key) WHERE kind = 'SIGNAL'::text AND ended_at IS NULL;
+
+-- table tenant_partitions
+CREATE TABLE tenant_partitions (
+    tenant_id text NOT NULL,
+    partition_id integer NOT NULL,
+    CONSTRAINT tenant_partitions_pkey PRIMARY KEY (tenant_id, partition_id),
+    CONSTRAINT tenant_partitions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id) ON DELETE CASCADE
+);
+
+-- table tenants
+CREATE TABLE tenants (
+    tenant_id text NOT NULL,
+    key bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+    name text NOT NULL,
+    description text,
+    CONSTRAINT tenants_key_key UNIQUE (key),
+    CONSTRAINT tenants_pkey PRIMARY KEY (tenant_id)
+);
+CREATE TRIGGER tenants_changed AFTER INSERT OR DELETE OR UPDATE ON tenants FOR EACH STATEMENT EXECUTE FUNCTION notify_identities();
+
+-- table timers
+CREATE TABLE timers (
+    timer_key bigint NOT NULL,
+    root_key bigint,
+    part_key bigint,
+    process_instance_key bigint,
+    element_instance_key bigint,
+    process_definition_key bigint NOT NULL,
+    due_at_ms bigint NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    triggered_at timestamp with time zone,
+    ended_at timestamp with time zone,
+    partition_id integer NOT NULL,
+    repetitions integer NOT NULL,
+    process_id text NOT NULL,
+    target_element_id text NOT NULL,
+    type text NOT NULL,
+    state text NOT NULL,
+    tenant_id text NOT NULL,
+    cycle json,
+    CONSTRAINT timers_due_at_ms_check CHECK (due_at_ms >= 0 AND due_at_ms <= '253402300799999'::bigint),
+    CONSTRAINT timers_pkey PRIMARY KEY (timer_key),
+    CONSTRAINT timers_state_check CHECK (state = ANY (ARRAY['PENDING'::text, 'TRIGGERED'::text, 'CANCELED'::text, 'FAILED'::text])),
+    CONSTRAINT timers_type_check CHECK (type = ANY (ARRAY['BOUNDARY'::text, 'INTERMEDIATE'::text, 'START_EVENT'::text, 'EVENT_SUB_PROCESS'::text]))
+);
+CREATE INDEX timers_definition ON timers USING btree (process_definition_key) WHERE ended_at IS NULL AND root_key IS NULL;
+CREATE INDEX timers_due ON timers USING btree (partition_id, due_at_ms, timer_key) WHERE state = 'PENDING'::text;
+CREATE INDEX timers_ended ON timers USING btree (ended_at) WHERE ended_at IS NOT NULL;
+CREATE INDEX timers_instance ON timers USING btree (process_instance_key, timer_key);
+CREATE INDEX timers_live ON timers USING btree (part_key) WHERE ended_at IS NULL AND part_key IS NOT NULL;
+CREATE UNIQUE INDEX timers_pending_target ON timers USING btree (element_instance_key, target_element_id) WHERE state = 'PENDING'::text AND element_instance_key IS NOT NULL;
+
+-- table unhashed_variables
+CREATE TABLE unhashed_variables (
+    partition_id integer NOT NULL,
+    behind bigint NOT NULL,
+    upto bigint,
+    CONSTRAINT unhashed_variables_pkey PRIMARY KEY (partition_id)
+);
+
+-- table user_groups
+CREATE TABLE user_groups (
+    group_id text NOT NULL,
+    key bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+    name text NOT NULL,
+    description text,
+    CONSTRAINT user_groups_key_key UNIQUE (key),
+    CONSTRAINT user_groups_pkey PRIMARY KEY (group_id)
+);
+CREATE TRIGGER groups_changed AFTER INSERT OR DELETE OR UPDATE ON user_groups FOR EACH STATEMENT EXECUTE FUNCTION notify_identities();
+
+-- table user_tasks
+CREATE TABLE user_tasks (
+    user_task_key bigint NOT NULL,
+    root_key bigint NOT NULL,
+    part_key bigint,
+    process_instance_key bigint NOT NULL,
+    element_instance_key bigint NOT NULL,
+    process_definition_key bigint NOT NULL,
+    form_key bigint,
+    created_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    due_at timestamp with time zone,
+    follow_up_at timestamp with time zone,
+    process_version integer NOT NULL,
+    priority integer NOT NULL,
+    process_id text NOT NULL,
+    process_name text,
+    element_id text NOT NULL,
+    name text,
+    state text NOT NULL,
+    assignee text,
+    external_form text,
+    business_id text,
+    tenant_id text NOT NULL,
+    tags text[] NOT NULL,
+    candidate_groups text[] NOT NULL,
+    candidate_users text[] NOT NULL,
+    headers json NOT NULL,
+    CONSTRAINT user_tasks_pkey PRIMARY KEY (user_task_key),
+    CONSTRAINT user_tasks_priority_check CHECK (priority >= 0 AND priority <= 100),
+    CONSTRAINT user_tasks_state_check CHECK (state = ANY (ARRAY['CREATED'::text, 'COMPLETED'::text, 'CANCELED'::text]))
+) WITH (fillfactor=85);
+CREATE INDEX user_tasks_assignee ON user_tasks USING btree (assignee, user_task_key) WHERE ended_at IS NULL;
+CREATE INDEX user_tasks_created ON user_tasks USING btree (created_at);
+CREATE INDEX user_tasks_groups ON user_tasks USING gin (candidate_groups) WHERE ended_at IS NULL;
+CREATE INDEX user_tasks_instance ON user_tasks USING btree (process_instance_key, user_task_key);
+CREATE INDEX user_tasks_live ON user_tasks USING btree (part_key) WHERE ended_at IS NULL;
+CREATE INDEX user_tasks_users ON user_tasks USING gin (candidate_users) WHERE ended_at IS NULL;
+
+-- table users
+CREATE TABLE users (
+    username text NOT NULL,
+    key bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+    name text,
+    email text,
+    password_hash text NOT NULL,
+    CONSTRAINT users_key_key UNIQUE (key),
+    CONSTRAINT users_pkey PRIMARY KEY (username)
+);
+CREATE TRIGGER password_changed AFTER UPDATE OF password_hash ON users FOR EACH ROW WHEN (old.password_hash IS DISTINCT FROM new.password_hash) EXECUTE FUNCTION end_sessions();
+CREATE TRIGGER user_deleted AFTER DELETE ON users FOR EACH ROW EXECUTE FUNCTION end_sessions();
+CREATE TRIGGER user_deleted_with_tokens AFTER DELETE ON users FOR EACH ROW EXECUTE FUNCTION revoke_tokens_of_user();
+CREATE TRIGGER users_changed AFTER INSERT OR DELETE OR UPDATE ON users FOR EACH STATEMENT EXECUTE FUNCTION notify_identities();
+
+-- table variables
+CREATE TABLE variables (
+    variable_key bigint NOT NULL,
+    scope_key bigint NOT NULL,
+    process_instance_key bigint NOT NULL,
+    root_key bigint NOT NULL,
+    tenant_id text NOT NULL,
+    name text NOT NULL,
+    value text STORAGE EXTERNAL NOT NULL,
+    normal_hash uuid,
+    CONSTRAINT variables_pkey PRIMARY KEY (variable_key),
+    CONSTRAINT variables_scope_key_name_key UNIQUE (scope_key, name)
+) WITH (autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_vacuum_scale_factor=0.05, fillfactor=100);
+CREATE INDEX variables_instance ON variables USING btree (process_instance_key, name);
+CREATE INDEX variables_normal ON variables USING btree (name, normal_hash) WHERE normal_hash IS NOT NULL;
+CREATE INDEX variables_value ON variables USING btree (name, md5(value));
+
+-- table void_leases
+CREATE UNLOGGED TABLE void_leases (
+    token uuid NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT void_leases_pkey PRIMARY KEY (token)
+);
+
+-- view command_log_view
+CREATE VIEW command_log_view WITH (security_invoker=true) AS
+ SELECT c."position",
+    c.at AS "timestamp",
+    c.tenant_id,
+    c.intent,
+    convert_from(c.payload, 'UTF8'::name)::json AS payload,
+    e.processed_at,
+    e.rejection,
+    c.partition_id
+   FROM command_log c
+     LEFT JOIN event_log e ON e.partition_id = c.partition_id AND e."position" = c."position" AND e.seq = 0;
+
+-- view counted_durations
+CREATE VIEW counted_durations WITH (security_invoker=true) AS
+ SELECT element_durations.partition_id,
+    element_durations.process_definition_key,
+    element_durations.element_id,
+    element_durations.bucket,
+    element_durations.completed,
+    element_durations.duration_ms
+   FROM element_durations
+UNION ALL
+ SELECT p.id AS partition_id,
+    c.process_definition_key,
+    c.element_id,
+    c.bucket,
+    c.completed,
+    c.duration_ms
+   FROM partitions p
+     LEFT JOIN element_count_totals t ON t.partition_id = p.id
+     JOIN LATERAL ( SELECT c_1.partition_id,
+            c_1.id,
+            c_1.process_definition_key,
+            c_1.element_id,
+            c_1.active,
+            c_1.completed,
+            c_1.canceled,
+            c_1.bucket,
+            c_1.duration_ms
+           FROM element_count_changes c_1
+          WHERE c_1.partition_id = p.id AND c_1.id > COALESCE(t.until, 0::bigint) AND c_1.bucket >= 0) c ON true;
+
+-- view counted_elements
+CREATE VIEW counted_elements WITH (security_invoker=true) AS
+ SELECT element_counts.partition_id,
+    element_counts.process_definition_key,
+    element_counts.element_id,
+    element_counts.active,
+    element_counts.completed,
+    element_counts.canceled
+   FROM element_counts
+UNION ALL
+ SELECT p.id AS partition_id,
+    c.process_definition_key,
+    c.element_id,
+    c.active,
+    c.completed,
+    c.canceled
+   FROM partitions p
+     LEFT JOIN element_count_totals t ON t.partition_id = p.id
+     JOIN LATERAL ( SELECT c_1.partition_id,
+            c_1.id,
+            c_1.process_definition_key,
+            c_1.element_id,
+            c_1.active,
+            c_1.completed,
+            c_1.canceled
+           FROM element_count_changes c_1
+          WHERE c_1.partition_id = p.id AND c_1.id > COALESCE(t.until, 0::bigint)) c ON true;
+
+-- view counted_jobs
+CREATE VIEW counted_jobs WITH (security_invoker=true) AS
+ SELECT job_counts.period,
+    job_counts.tenant_id,
+    job_counts.type,
+    job_counts.status,
+    job_counts.worker,
+    job_counts.jobs,
+    job_counts.last_at
+   FROM job_counts
+UNION ALL
+ SELECT job_period(c.last_at) AS period,
+    c.tenant_id,
+    c.type,
+    c.status,
+    c.worker,
+    c.jobs,
+    c.last_at
+   FROM partitions p
+     LEFT JOIN job_count_totals t ON t.partition_id = p.id
+     JOIN LATERAL ( SELECT c_1.partition_id,
+            c_1.id,
+            c_1.tenant_id,
+            c_1.type,
+            c_1.worker,
+            c_1.status,
+            c_1.jobs,
+            c_1.last_at
+           FROM job_count_changes c_1
+          WHERE c_1.partition_id = p.id AND c_1.id > COALESCE(t.until, 0::bigint)) c ON true;
+
+-- view engine_state
+CREATE VIEW engine_state WITH (security_invoker=true) AS
+ SELECT p.owner_node AS instance_id,
+    p.id AS partition_id,
+    b.to_pos AS last_processed_position,
+    e.processed_at AS updated_at
+   FROM partitions p
+     LEFT JOIN LATERAL ( SELECT batches.to_pos
+           FROM batches
+          WHERE batches.partition_id = p.id
+          ORDER BY batches.from_pos DESC
+         LIMIT 1) b ON true
+     LEFT JOIN event_log e ON e.partition_id = p.id AND e."position" = b.to_pos AND e.seq = 0;
+
+-- view idempotency_keys_view
+CREATE VIEW idempotency_keys_view WITH (security_invoker=true) AS
+ SELECT i.key,
+    i.tenant AS tenant_id,
+    i."position" AS command_position,
+    e.response AS response_body,
+    c.at AS created_at,
+    i.expires_at
+   FROM idempotency_keys i
+     LEFT JOIN command_log c ON c.partition_id = (i."position" >> 51)::integer AND c."position" = i."position"
+     LEFT JOIN event_log e ON e.partition_id = (i."position" >> 51)::integer AND e."position" = i."position" AND e.seq = 0;
+
+-- view message_subscriptions
+CREATE VIEW message_subscriptions WITH (security_invoker=true) AS
+ SELECT subscriptions.subscription_key,
+    subscriptions.process_id,
+    subscriptions.process_definition_key,
+    subscriptions.process_name,
+    subscriptions.process_version,
+    subscriptions.process_instance_key,
+    subscriptions.root_key,
+    subscriptions.target_element_id AS element_id,
+    subscriptions.element_instance_key,
+    subscriptions.state,
+    'PROCESS_EVENT'::text AS subscription_type,
+    subscriptions.updated_at,
+    subscriptions.name,
+    subscriptions.correlation_key,
+    subscriptions.tenant_id,
+    subscriptions.business_id,
+    subscriptions.ended_at
+   FROM subscriptions
+  WHERE subscriptions.kind = 'MESSAGE'::text
+UNION ALL
+ SELECT s.subscription_key,
+    s.process_id,
+    s.process_definition_key,
+    d.name AS process_name,
+    d.version AS process_version,
+    NULL::bigint AS process_instance_key,
+    NULL::bigint AS root_key,
+    s.element_id,
+    NULL::bigint AS element_instance_key,
+    'CREATED'::text AS state,
+    'START_EVENT'::text AS subscription_type,
+    s.opened_at AS updated_at,
+    s.name,
+    NULL::text AS correlation_key,
+    s.tenant_id,
+    NULL::text AS business_id,
+    NULL::timestamp with time zone AS ended_at
+   FROM start_subscriptions s
+     JOIN process_definitions d USING (process_definition_key)
+  WHERE s.kind = 'MESSAGE'::text;
+
+-- view process_definitions_view
+CREATE VIEW process_definitions_view WITH (security_invoker=true) AS
+ SELECT d.process_definition_key,
+    d.process_id AS bpmn_process_id,
+    d.version,
+    d.tenant_id,
+    xml_text(r.bytes) AS bpmn_xml,
+    jsonb_strip_nulls(jsonb_build_object('name', d.name, 'versionTag', d.version_tag, 'resourceName', d.resource_name, 'startFormId', d.start_form_id)) AS parsed_metadata,
+    d.deployment_key,
+    d.deployed_at,
+    d.state
+   FROM process_definitions d
+     LEFT JOIN resources r ON r.sha256 = d.sha256;
+
+-- view process_instances_view
+CREATE VIEW process_instances_view WITH (security_invoker=true) AS
+ SELECT process_instance_key,
+    process_id AS bpmn_process_id,
+    process_version AS version,
+    process_definition_key,
+    tenant_id,
+        CASE
+            WHEN state = ANY (ARRAY['COMPLETED'::text, 'TERMINATED'::text]) THEN state
+            WHEN incidents > 0 THEN 'INCIDENT'::text
+            ELSE 'ACTIVE'::text
+        END AS state,
+    started_at,
+    ended_at,
+    parent_process_instance_key,
+    root_key AS root_process_instance_key,
+    business_id,
+    tags
+   FROM process_instances;
+
+-- view timers_view
+CREATE VIEW timers_view WITH (security_invoker=true) AS
+ SELECT timer_key,
+    process_instance_key,
+    element_instance_key,
+    tenant_id,
+    type AS timer_type,
+    target_element_id,
+    to_timestamp((due_at_ms::numeric / 1000.0)::double precision) AS due_date,
+        CASE
+            WHEN cycle IS NOT NULL THEN repetitions
+            ELSE NULL::integer
+        END AS repetitions,
+        CASE
+            WHEN (cycle ->> 0) ~ '(^|/)P(\d{1,8}W|(\d{1,8}D)?(T(\d{1,8}H)?(\d{1,8}M)?(\d{1,8}([.]\d+)?S)?)?)$'::text AND (cycle ->> 0) ~ 'P.*\d'::text THEN (EXTRACT(epoch FROM "substring"(cycle ->> 0, 'P[^/]*$'::text)::interval) * 1000::numeric)::bigint
+            ELSE NULL::bigint
+        END AS interval_ms,
+    state,
+    created_at,
+    triggered_at,
+    ended_at,
+    process_id AS bpmn_process_id,
+    process_definition_key
+   FROM timers;
+
+-- function append_commands(p integer, aid uuid, since bigint, cmds json, appender uuid, number bigint)
+CREATE OR REPLACE FUNCTION append_commands(p integer, aid uuid, since bigint, cmds json, appender uuid, number bigint)
+ RETURNS TABLE(ord integer, pos bigint, replayed boolean, same_body boolean, behind bigint)
+ LANGUAGE plpgsql
+ SET lock_timeout TO '5s'
+AS $function$
+#variable_conflict use_column
+DECLARE
+    fresh  int[];
+    moment timestamptz := clock_now();
+    positions CONSTANT regclass := ('log_position_' || p)::regclass;
+BEGIN
+    -- 1: keys first, sorted, before the partition's lock: inside it they would deadlock across partitions.
+    WITH c AS (
+        SELECT * FROM json_to_recordset(cmds) AS t(o int, tenant text, key text, sha text)
+    ), k AS (
+        INSERT INTO idempotency_keys AS i (tenant, key, body_sha, expires_at)
+        SELECT DISTINCT ON (tenant, key) tenant, key, decode(sha, 'hex'), moment + interval '24 h'
+        FROM c WHERE key IS NOT NULL ORDER BY tenant, key, o
+        ON CONFLICT (tenant, key) DO UPDATE
+            SET body_sha = excluded.body_sha, position = NULL, expires_at = excluded.expires_at
+            WHERE i.expires_at <= moment
+        RETURNING tenant, key
+    )
+    SELECT array_agg(o) INTO fresh FROM (SELECT min(c.o) o FROM c JOIN k USING (tenant, key) GROUP BY tenant, key) m;
+    -- 2: the lock, a statement of its own, so that the next one has a new snapshot and nextval runs under the lock.
+    PERFORM pg_advisory_xact_lock(4711, p);
+    IF NOT EXISTS (SELECT FROM appenders a WHERE a.id = appender AND a.session = number) THEN
+        PERFORM refuse_append(appender, number);
+    END IF;
+    IF since IS NOT NULL AND EXISTS (
+        SELECT FROM command_log l WHERE l.partition_id = p AND l.position > since AND l.append_id = aid
+    ) THEN
+        -- The first try of this append did happen: the same answer again.
+        RETURN QUERY
+        SELECT c.o, coalesce(l.position, i.position), l.ord IS NULL, l.ord IS NOT NULL OR i.body_sha = decode(c.sha, 'hex'),
+               NULL::bigint
+        FROM json_to_recordset(cmds) AS c(o int, tenant text, key text, sha text)
+        LEFT JOIN command_log l ON l.partition_id = p AND l.position > since AND l.append_id = aid AND l.ord = c.o
+        LEFT JOIN LATERAL (
+            SELECT * FROM idempotency_keys k WHERE k.tenant = c.tenant AND k.key = c.key OFFSET 0
+        ) i ON true
+        ORDER BY 1;
+        RETURN;
+    END IF;
+    -- 3: the fresh commands, in order. Keys are looked up one by one (LATERAL with OFFSET 0, ON CONFLICT), never joined: PostgreSQL
+    -- makes the plan while the table is empty, and a join that it plans then reads the whole table for ever after.
+    RETURN QUERY
+    WITH w AS MATERIALIZED (
+        SELECT s.*, CASE WHEN key IS NULL OR o = ANY (fresh) THEN nextval(positions) END pos
+        FROM (
+            SELECT * FROM json_to_recordset(cmds)
+                AS t(o int, tenant text, key text, sha text, intent text, subject bigint, payload text, trace text,
+                    audit text)
+            ORDER BY o
+        ) s
+    ), ins AS (
+        INSERT INTO command_log (partition_id, position, append_id, ord, at, tenant_id, intent, key, payload, trace, audit)
+        SELECT p, pos, aid, o, moment, tenant, intent, subject, convert_to(payload, 'UTF8'), trace, audit
+        FROM w WHERE pos IS NOT NULL
+    ), upd AS (
+        INSERT INTO idempotency_keys AS i (tenant, key, body_sha, expires_at, position)
+        SELECT tenant, key, decode(sha, 'hex'), moment, pos FROM w WHERE pos IS NOT NULL AND key IS NOT NULL
+        ON CONFLICT (tenant, key) DO UPDATE SET position = excluded.position
+    )
+    SELECT w.o, coalesce(w.pos, first.pos, i.position), w.pos IS NULL,
+           w.pos IS NOT NULL OR coalesce(decode(first.sha, 'hex'), i.body_sha) = decode(w.sha, 'hex'),
+           coalesce((SELECT max(position) FROM command_log WHERE partition_id = p), p::bigint << 51)
+    FROM w
+    LEFT JOIN w first ON w.pos IS NULL AND first.pos IS NOT NULL AND first.tenant = w.tenant AND first.key = w.key
+    LEFT JOIN LATERAL (
+        SELECT k.position, k.body_sha FROM idempotency_keys k
+        WHERE w.pos IS NULL AND k.tenant = w.tenant AND k.key = w.key OFFSET 0
+    ) i ON true
+    ORDER BY w.o;
+END $function$;
+
+-- function append_fresh(p integer, aid uuid, cmds json, flush boolean, appender uuid, number bigint)
+CREATE OR REPLACE FUNCTION append_fresh(p integer, aid uuid, cmds json, flush boolean, appender uuid, number bigint)
+ RETURNS TABLE(pos bigint, at_ms bigint, clock_revision bigint, definitions bigint)
+ LANGUAGE plpgsql
+ SET lock_timeout TO '5s'
+AS $function$
+DECLARE
+    moment timestamptz;
+    positions CONSTANT regclass := ('log_position_' || p)::regclass;
+BEGIN
+    SELECT coalesce(c.pinned_at, now() + c.shift), c.revision, d.n
+    INTO moment, clock_revision, definitions
+    FROM clock c, definitions_seq d;
+    at_ms := to_epoch_ms(moment);
+    IF NOT flush THEN
+        PERFORM set_config('synchronous_commit', 'off', true);
+    END IF;
+    -- A statement of its own: nextval runs under the lock, so that positions become visible in order.
+    PERFORM pg_advisory_xact_lock(4711, p);
+    RETURN QUERY
+    INSERT INTO command_log (partition_id, position, append_id, ord, at, tenant_id, intent, key, payload, trace, audit)
+    SELECT p, nextval(positions), aid, s.o, moment, s.tenant, s.intent, s.subject, convert_to(s.payload, 'UTF8'), s.trace,
+           s.audit
+    FROM (
+        SELECT * FROM json_to_recordset(cmds)
+            AS t(o int, tenant text, intent text, subject bigint, payload text, trace text, audit text)
+        ORDER BY o
+    ) s
+    WHERE EXISTS (SELECT FROM appenders a WHERE a.id = appender AND a.session = number)
+    RETURNING position, at_ms, clock_revision, definitions;
+    IF NOT FOUND THEN
+        PERFORM refuse_append(appender, number);
+    END IF;
+END $function$;
+
+-- function begin_appends(appender uuid, number bigint)
+CREATE OR REPLACE FUNCTION begin_appends(appender uuid, number bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    PERFORM skip_lost_positions();
+    DELETE FROM appenders a WHERE a.id <> appender AND NOT EXISTS (SELECT FROM pg_stat_activity s WHERE s.pid = a.pid);
+    INSERT INTO appenders AS a VALUES (appender, number, pg_backend_pid())
+    ON CONFLICT (id) DO UPDATE SET session = excluded.session, pid = excluded.pid WHERE a.session < excluded.session;
+END $function$;
+
+-- function clock_now()
+CREATE OR REPLACE FUNCTION clock_now()
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE
+AS $function$ SELECT coalesce(pinned_at, now() + shift) FROM clock $function$;
+
+-- function database_identity()
+CREATE OR REPLACE FUNCTION database_identity()
+ RETURNS text
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+DECLARE
+    server text := '';
+BEGIN
+    IF has_function_privilege('pg_control_system()', 'EXECUTE') THEN
+        SELECT system_identifier INTO server FROM pg_control_system();
+    END IF;
+    RETURN (SELECT format('%s/%s/%s', server, oid, pg_relation_filenode('since_recovery')) FROM pg_database
+            WHERE datname = current_database());
+END $function$;
+
+-- function delete_old_log_rows(p integer, before timestamp with time zone, most integer)
+CREATE OR REPLACE FUNCTION delete_old_log_rows(p integer, before timestamp with time zone, most integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+DECLARE
+    size      CONSTANT bigint := 10000000;
+    base      CONSTANT bigint := p::bigint << 51;
+    processed CONSTANT bigint := coalesce((SELECT b.to_pos FROM batches b WHERE b.partition_id = p ORDER BY b.from_pos DESC LIMIT 1), base);
+    consumed  CONSTANT bigint := (SELECT min(c.position) FROM event_consumers c WHERE c.partition_id = p);
+    free      CONSTANT bigint := least(processed, consumed, (
+        SELECT c.position FROM command_log c WHERE c.partition_id = p ORDER BY c.position DESC LIMIT 1));
+    lower     CONSTANT bigint := base + (processed - base) / size * size;
+    upto      bigint;
+    deleted   int;
+BEGIN
+    SELECT e.position INTO upto FROM event_log e WHERE e.partition_id = p ORDER BY e.position, e.seq LIMIT 1;
+    IF upto IS NULL OR upto < lower THEN
+        RETURN 0;
+    END IF;
+    SELECT max(s.position) INTO upto FROM (
+        SELECT e.position FROM event_log e WHERE e.partition_id = p AND e.position < free ORDER BY e.position, e.seq LIMIT most) s;
+    upto := least(upto, (
+        SELECT e.position - 1 FROM event_log e
+        WHERE e.partition_id = p AND e.position <= upto AND (e.processed_at >= before OR EXISTS (
+            SELECT FROM process_instances i WHERE i.process_instance_key = e.root_key AND i.ended_at IS NULL))
+        ORDER BY e.position LIMIT 1));
+    DELETE FROM command_log c WHERE c.partition_id = p AND c.position <= upto;
+    DELETE FROM event_log e WHERE e.partition_id = p AND e.position <= upto;
+    GET DIAGNOSTICS deleted = ROW_COUNT;
+    RETURN deleted;
+END $function$;
+
+-- function delete_trees(roots bigint[], why text)
+CREATE OR REPLACE FUNCTION delete_trees(roots bigint[], why text)
+ RETURNS TABLE(root bigint, verdict text)
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+DECLARE
+    ended     bigint[];
+    of_root   bigint[];
+    instances bigint[];
+    held      bigint[];
+    held_by   text[];
+    bodies    bigint[];
+BEGIN
+    ended := ARRAY(
+        SELECT p.process_instance_key FROM process_instances p
+        WHERE p.process_instance_key = ANY (roots) AND p.parent_process_instance_key IS NULL AND p.ended_at IS NOT NULL
+        ORDER BY p.process_instance_key FOR UPDATE);
+
+    WITH RECURSIVE tree AS (
+        SELECT p.process_instance_key AS key, p.root_key, p.ended_at FROM process_instances p WHERE p.process_instance_key = ANY (ended)
+        UNION ALL
+        SELECT p.process_instance_key, p.root_key, p.ended_at
+        FROM tree JOIN process_instances p ON p.parent_process_instance_key = tree.key
+    )
+    SELECT array_agg(tree.root_key), array_agg(tree.key), array_agg(tree.root_key) FILTER (WHERE tree.ended_at IS NULL)
+    INTO of_root, instances, held FROM tree;
+    held := coalesce(held, '{}');
+    held_by := array_fill('RUNNING'::text, ARRAY[cardinality(held)]);
+
+    SELECT held || coalesce(array_agg(x.root_key), '{}'), held_by || coalesce(array_agg(x.name), '{}') INTO held, held_by
+    FROM (
+        SELECT t.root_key, 'a start lock' AS name
+        FROM unnest(of_root, instances) AS t(root_key, key) JOIN start_locks l ON l.process_instance_key = t.key
+        UNION ALL
+        SELECT s.root_key, 'an open message subscription'
+        FROM subscriptions s JOIN channel_subscriptions c USING (subscription_key)
+        WHERE s.process_instance_key = ANY (instances)
+        UNION ALL
+        SELECT t.key, 'an undelivered event'
+        FROM unnest(ended) AS t(key)
+        WHERE EXISTS (SELECT FROM outbox_deliveries o WHERE o.partition_id = (t.key >> 51)::int AND o.root_key = t.key)
+        UNION ALL
+        SELECT i.root_key, 'a batch operation'
+        FROM batch_operation_items i
+        WHERE i.process_instance_key = ANY (instances) AND i.state = 'ACTIVE' AND i.type <> 'DELETE_PROCESS_INSTANCE'
+    ) x;
+
+    IF cardinality(held) > 0 THEN
+        ended := ARRAY(SELECT t.key FROM unnest(ended) AS t(key) WHERE t.key <> ALL (held));
+        instances := ARRAY(SELECT t.key FROM unnest(of_root, instances) AS t(root_key, key) WHERE t.root_key <> ALL (held));
+    END IF;
+
+    IF cardinality(ended) > 0 THEN
+        bodies := ARRAY(
+            SELECT e.element_instance_key FROM element_instances e
+            WHERE e.process_instance_key = ANY (instances) AND e.element_type = 'MULTI_INSTANCE_BODY');
+        IF cardinality(bodies) > 0 THEN
+            DELETE FROM loop_items i WHERE i.body_key = ANY (bodies);
+            DELETE FROM paged_loop_items i WHERE i.body_key = ANY (bodies);
+        END IF;
+        DELETE FROM variables v WHERE v.process_instance_key = ANY (instances);
+        DELETE FROM jobs j WHERE j.process_instance_key = ANY (instances);
+        DELETE FROM timers t WHERE t.process_instance_key = ANY (instances);
+        DELETE FROM message_correlations c WHERE c.process_instance_key = ANY (instances);
+        DELETE FROM subscriptions s WHERE s.process_instance_key = ANY (instances);
+        DELETE FROM incidents i WHERE i.process_instance_key = ANY (instances);
+        DELETE FROM user_tasks u WHERE u.process_instance_key = ANY (instances);
+        DELETE FROM element_instances e WHERE e.process_instance_key = ANY (instances);
+        DELETE FROM process_instances p WHERE p.process_instance_key = ANY (instances);
+        INSERT INTO deleted_trees (root_key, reason) SELECT t.key, why FROM unnest(ended) AS t(key) ON CONFLICT DO NOTHING;
+    END IF;
+
+    RETURN QUERY
+        SELECT asked.key, CASE
+            WHEN asked.key = ANY (ended) THEN 'DELETED'
+            WHEN p.process_instance_key IS NULL THEN 'UNKNOWN'
+            WHEN p.parent_process_instance_key IS NOT NULL THEN 'CALLED'
+            WHEN p.ended_at IS NULL THEN 'RUNNING'
+            ELSE coalesce(held_by[array_position(held, asked.key)], 'RUNNING') END
+        FROM unnest(roots) AS asked(key) LEFT JOIN process_instances p ON p.process_instance_key = asked.key;
+END $function$;
+
+-- function drop_log_partitions(p integer, before timestamp with time zone)
+CREATE OR REPLACE FUNCTION drop_log_partitions(p integer, before timestamp with time zone)
+ RETURNS TABLE(dropped integer, kept_by text)
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+AS $function$
+DECLARE
+    size      CONSTANT bigint := 10000000;
+    base      CONSTANT bigint := p::bigint << 51;
+    processed CONSTANT bigint := coalesce((SELECT b.to_pos FROM batches b WHERE b.partition_id = p ORDER BY b.from_pos DESC LIMIT 1), base);
+    consumed  CONSTANT bigint := (SELECT min(c.position) FROM event_consumers c WHERE c.partition_id = p);
+    number    bigint;
+    upper     bigint;
+BEGIN
+    dropped := 0;
+    FOR number IN
+        SELECT split_part(t.relname, '_', 4)::bigint FROM pg_inherits h JOIN pg_class t ON t.oid = h.inhrelid
+        WHERE h.inhparent = 'event_log'::regclass AND t.relname ~ format('^event_log_%s_[0-9]+$', p) ORDER BY 1
+    LOOP
+        upper := base + (number + 1) * size;
+        kept_by := CASE
+            WHEN upper > processed OR NOT EXISTS (SELECT FROM command_log c WHERE c.partition_id = p AND c.position >= upper) THEN 'cursor'
+            WHEN consumed < upper THEN 'consumer'
+            WHEN (SELECT e.processed_at FROM event_log e WHERE e.partition_id = p AND e.position >= upper - size AND e.position < upper
+                  ORDER BY e.position DESC, e.seq DESC LIMIT 1) >= before THEN 'age'
+            WHEN EXISTS (SELECT FROM process_instances i
+                         WHERE i.ended_at IS NULL AND i.created_position >= base AND i.created_position < upper) THEN 'instance'
+        END;
+        EXIT WHEN kept_by IS NOT NULL;
+        EXECUTE format('DROP TABLE %I, %I', format('command_log_%s_%s', p, number), format('event_log_%s_%s', p, number));
+        dropped := dropped + 1;
+    END LOOP;
+    RETURN NEXT;
+END $function$;
+
+-- function end_sessions()
+CREATE OR REPLACE FUNCTION end_sessions()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    DELETE FROM sessions WHERE username = OLD.username AND provider = 'PASSWORD';
+    RETURN NULL;
+END $function$;
+
+-- function fence(p integer, e bigint, old_pos bigint, new_pos bigint, next_key bigint)
+CREATE OR REPLACE FUNCTION fence(p integer, e bigint, old_pos bigint, new_pos bigint, next_key bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    last bigint;
+BEGIN
+    PERFORM FROM partitions WHERE id = p AND epoch = e FOR SHARE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'partition % is no longer owned by epoch %', p, e USING ERRCODE = 'VV001';
+    END IF;
+    SELECT to_pos INTO last FROM batches WHERE partition_id = p ORDER BY from_pos DESC LIMIT 1;
+    IF last IS DISTINCT FROM old_pos THEN
+        RAISE EXCEPTION 'partition % stands at %, not at %', p, last, old_pos USING ERRCODE = 'VV001';
+    END IF;
+    INSERT INTO batches VALUES (p, old_pos, new_pos, next_key, e);
+END $function$;
+
+-- function fence_between(p integer, e bigint, pos bigint, used_to bigint, told boolean)
+CREATE OR REPLACE FUNCTION fence_between(p integer, e bigint, pos bigint, used_to bigint, told boolean)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    last batches;
+BEGIN
+    PERFORM FROM partitions WHERE id = p AND epoch = e FOR SHARE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'partition % is no longer owned by epoch %', p, e USING ERRCODE = 'VV001';
+    END IF;
+    SELECT * INTO last FROM batches WHERE partition_id = p ORDER BY from_pos DESC LIMIT 1;
+    IF last.to_pos IS DISTINCT FROM pos OR last.next_key < used_to THEN
+        RAISE EXCEPTION 'partition % stands at % with keys up to %, not at % with %', p, last.to_pos, last.next_key, pos, used_to
+            USING ERRCODE = 'VV001';
+    END IF;
+    IF NOT told THEN
+        PERFORM set_config('synchronous_commit', 'off', true);
+    END IF;
+END $function$;
+
+-- function forward_inbox(p integer, n integer)
+CREATE OR REPLACE FUNCTION forward_inbox(p integer, n integer)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SET lock_timeout TO '5s'
+AS $function$
+DECLARE
+    last bigint;
+    positions CONSTANT regclass := ('log_position_' || p)::regclass;
+BEGIN
+    IF NOT EXISTS (SELECT FROM since_recovery) THEN
+        PERFORM skip_lost_positions();
+    END IF;
+    PERFORM pg_advisory_xact_lock(4711, p);
+    WITH taken AS (
+        DELETE FROM inbox WHERE target_partition = p AND id IN (
+            SELECT id FROM inbox WHERE target_partition = p ORDER BY id LIMIT n)
+        RETURNING *
+    ), w AS MATERIALIZED (
+        SELECT s.*, row_number() OVER () AS o, nextval(positions) pos FROM (SELECT * FROM taken ORDER BY id) s
+    ), ins AS (
+        INSERT INTO command_log (partition_id, position, append_id, ord, at, tenant_id, intent, key, request, payload, trace, audit)
+        SELECT p, pos, gen_random_uuid(), o, clock_now(), tenant_id, intent, key, request, payload, trace, audit FROM w
+    )
+    SELECT max(pos) INTO last FROM w;
+    RETURN last;
+END $function$;
+
+-- function from_epoch_ms(ms bigint)
+CREATE OR REPLACE FUNCTION from_epoch_ms(ms bigint)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$ SELECT to_timestamp(ms::float8 / 1000) $function$;
+
+-- function headers_with_trace(headers json, trace text)
+CREATE OR REPLACE FUNCTION headers_with_trace(headers json, trace text)
+ RETURNS json
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+SELECT (jsonb_strip_nulls(jsonb_build_object('traceparent', split_part(trace, ' ', 1),
+    'tracestate', nullif(substr(trace, length(split_part(trace, ' ', 1)) + 2), ''))) || headers::jsonb)::json
+$function$;
+
+-- function job_as_shown(j jobs, variables text, with_token boolean)
+CREATE OR REPLACE FUNCTION job_as_shown(j jobs, variables text, with_token boolean)
+ RETURNS json
+ LANGUAGE sql
+ STABLE
+AS $function$
+SELECT json_build_object(
+    'type', j.type,
+    'processDefinitionId', j.process_id,
+    'processDefinitionVersion', j.process_version,
+    'elementId', j.element_id,
+    'customHeaders', CASE WHEN j.trace IS NULL THEN j.headers ELSE headers_with_trace(j.headers, j.trace) END,
+    'worker', coalesce(j.worker, ''),
+    'retries', j.retries,
+    'deadline', to_epoch_ms(j.available_at),
+    'variables', coalesce(variables, '{}')::json,
+    'tenantId', j.tenant_id,
+    'physicalTenantId', 'default',
+    'jobKey', j.job_key::text,
+    'processInstanceKey', j.process_instance_key::text,
+    'processDefinitionKey', j.process_definition_key::text,
+    'elementInstanceKey', j.element_instance_key::text,
+    'kind', j.kind,
+    'listenerEventType', j.listener_event,
+    'userTask', NULL,
+    'tags', j.tags,
+    'rootProcessInstanceKey', j.root_key::text,
+    'businessId', j.business_id,
+    'priority', j.priority,
+    'jobLeaseToken', CASE WHEN with_token THEN j.lease_token END
+)
+$function$;
+
+-- function job_period(at timestamp with time zone)
+CREATE OR REPLACE FUNCTION job_period(at timestamp with time zone)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+SELECT date_bin('5 minutes', at, 'epoch')
+$function$;
+
+-- function last_log_position(p integer)
+CREATE OR REPLACE FUNCTION last_log_position(p integer)
+ RETURNS bigint
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    RETURN coalesce(pg_sequence_last_value(('log_position_' || p)::regclass), p::bigint << 51);
+END $function$;
+
+-- function make_log_partitions(pos bigint)
+CREATE OR REPLACE FUNCTION make_log_partitions(pos bigint)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    size  CONSTANT bigint := 10000000;
+    p     CONSTANT bigint := pos >> 51;
+    i     CONSTANT bigint := (pos - (p << 51)) / size;
+    lower CONSTANT bigint := (p << 51) + i * size;
+    parent text;
+    child  text;
+    made   int := 0;
+BEGIN
+    FOREACH parent IN ARRAY ARRAY['command_log', 'event_log'] LOOP
+        child := format('%s_%s_%s', parent, p, i);
+        IF to_regclass(child) IS NULL THEN
+            EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING ALL)', child, parent);
+        END IF;
+        IF NOT EXISTS (SELECT FROM pg_inherits WHERE inhrelid = child::regclass) THEN
+            EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%s) TO (%s)', parent, child, lower, lower + size);
+            made := made + 1;
+        END IF;
+    END LOOP;
+    RETURN made;
+END $function$;
+
+-- function make_partition(p integer)
+CREATE OR REPLACE FUNCTION make_partition(p integer)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    base CONSTANT bigint := p::bigint << 51;
+BEGIN
+    INSERT INTO partitions (id) VALUES (p);
+    INSERT INTO batches VALUES (p, base - 1, base, base + 1, 0);
+    EXECUTE format('CREATE SEQUENCE log_position_%s MINVALUE %s MAXVALUE %s', p, base + 1, base + (1::bigint << 51) - 1);
+    PERFORM make_log_partitions(base + n * 10000000) FROM generate_series(0, 2) n;
+END $function$;
+
+-- function notify_ended_sessions()
+CREATE OR REPLACE FUNCTION notify_ended_sessions()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    IF EXISTS (SELECT FROM ended WHERE expires_at > clock_timestamp()) THEN
+        PERFORM pg_notify('vivero_identities', 'sessions');
+    END IF;
+    RETURN NULL;
+END $function$;
+
+-- function notify_identities()
+CREATE OR REPLACE FUNCTION notify_identities()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    PERFORM pg_notify('vivero_identities', '');
+    RETURN NULL;
+END $function$;
+
+-- function refuse_append(appender uuid, number bigint)
+CREATE OR REPLACE FUNCTION refuse_append(appender uuid, number bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    RAISE EXCEPTION 'session % of appender % is over', number, appender USING ERRCODE = 'VV002';
+END $function$;
+
+-- function revoke_tokens_of_user()
+CREATE OR REPLACE FUNCTION revoke_tokens_of_user()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    DELETE FROM api_tokens WHERE owner = OLD.username AND owner_provider = 'PASSWORD';
+    RETURN NULL;
+END $function$;
+
+-- function seconds_behind(p integer)
+CREATE OR REPLACE FUNCTION seconds_behind(p integer)
+ RETURNS bigint
+ LANGUAGE sql
+ STABLE
+AS $function$
+    SELECT least(greatest(extract(epoch FROM clock_now() - coalesce(
+        (SELECT at FROM command_log WHERE partition_id = p AND position BETWEEN p::bigint << 51 AND (p::bigint + 1) << 51
+         ORDER BY position DESC LIMIT 1),
+        (SELECT max(applied_at) FROM schema_migrations))), 0), 400 * 86400)::bigint
+$function$;
+
+-- function skip_lost_positions()
+CREATE OR REPLACE FUNCTION skip_lost_positions()
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    here CONSTANT text := database_identity();
+    size CONSTANT bigint := 10000000;
+    p      int;
+    behind bigint;
+    last   bigint;
+    goal   bigint;
+BEGIN
+    IF pg_is_in_recovery() THEN
+        RAISE EXCEPTION 'this is a standby: nothing can be appended' USING ERRCODE = 'read_only_sql_transaction';
+    END IF;
+    IF EXISTS (SELECT FROM since_recovery WHERE database = here) THEN
+        RETURN;
+    END IF;
+    UPDATE since_recovery SET database = here WHERE database IS NULL;
+    DELETE FROM since_recovery WHERE database <> here;
+    INSERT INTO since_recovery (database) VALUES (here) ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    PERFORM set_config('synchronous_commit', reset_val, true) FROM pg_settings WHERE name = 'synchronous_commit';
+    FOR p IN SELECT id FROM partitions ORDER BY id LOOP
+        behind := seconds_behind(p);
+        last := last_log_position(p) - (p::bigint << 51);
+        goal := last + greatest(1000000, behind << 16);
+        IF goal / size > (last + 1000000) / size THEN
+            goal := (goal / size + 1) * size;
+            PERFORM make_log_partitions((p::bigint << 51) + goal);
+        END IF;
+        PERFORM setval(('log_position_' || p)::regclass, (p::bigint << 51) + goal);
+        UPDATE batches b SET next_key = b.next_key + greatest(1::bigint << 30, behind << 18)
+        WHERE b.partition_id = p AND b.from_pos = (SELECT max(from_pos) FROM batches WHERE partition_id = p);
+    END LOOP;
+END $function$;
+
+-- function slot_of(tenant text, name text)
+CREATE OR REPLACE FUNCTION slot_of(tenant text, name text)
+ RETURNS smallint
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$ SELECT (('x' || left(md5(tenant || ':' || name), 4))::bit(16)::int % 1024)::smallint $function$;
+
+-- function to_epoch_ms(t timestamp with time zone)
+CREATE OR REPLACE FUNCTION to_epoch_ms(t timestamp with time zone)
+ RETURNS bigint
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$ SELECT floor(extract(epoch FROM t) * 1000)::bigint $function$;
+
+-- function total_element_counts(p integer, most integer)
+CREATE OR REPLACE FUNCTION total_element_counts(p integer, most integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    low  bigint;
+    high bigint;
+    n    int;
+BEGIN
+    INSERT INTO element_count_totals VALUES (p, 0) ON CONFLICT DO NOTHING;
+    SELECT until INTO low FROM element_count_totals WHERE partition_id = p FOR UPDATE;
+    SELECT max(id), count(*) INTO high, n FROM (
+        SELECT id FROM element_count_changes WHERE partition_id = p AND id > low ORDER BY id LIMIT most) s;
+    IF n = 0 THEN
+        RETURN 0;
+    END IF;
+    WITH gone AS (
+        DELETE FROM element_count_changes WHERE partition_id = p AND id > low AND id <= high RETURNING *
+    ), durations AS (
+        INSERT INTO element_durations AS d (process_definition_key, element_id, bucket, partition_id, completed, duration_ms)
+        SELECT process_definition_key, element_id, bucket, p, sum(completed), sum(duration_ms)
+        FROM gone WHERE bucket >= 0 GROUP BY process_definition_key, element_id, bucket
+        ORDER BY process_definition_key, element_id, bucket
+        ON CONFLICT (process_definition_key, element_id, bucket, partition_id) DO UPDATE
+        SET completed = d.completed + excluded.completed, duration_ms = d.duration_ms + excluded.duration_ms
+    )
+    INSERT INTO element_counts AS c (partition_id, process_definition_key, element_id, active, completed, canceled)
+    SELECT p, process_definition_key, element_id, sum(active), sum(completed), sum(canceled)
+    FROM gone GROUP BY process_definition_key, element_id ORDER BY process_definition_key, element_id
+    ON CONFLICT (partition_id, process_definition_key, element_id) DO UPDATE
+    SET active = c.active + excluded.active, completed = c.completed + excluded.completed, canceled = c.canceled + excluded.canceled;
+    UPDATE element_count_totals SET until = high WHERE partition_id = p;
+    RETURN n;
+END $function$;
+
+-- function total_job_counts(p integer, most integer)
+CREATE OR REPLACE FUNCTION total_job_counts(p integer, most integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    low  bigint;
+    high bigint;
+    n    int;
+BEGIN
+    INSERT INTO job_count_totals VALUES (p, 0) ON CONFLICT DO NOTHING;
+    SELECT until INTO low FROM job_count_totals WHERE partition_id = p FOR UPDATE;
+    SELECT max(id), count(*) INTO high, n FROM (
+        SELECT id FROM job_count_changes WHERE partition_id = p AND id > low ORDER BY id LIMIT most) s;
+    IF n = 0 THEN
+        RETURN 0;
+    END IF;
+    WITH gone AS (DELETE FROM job_count_changes WHERE partition_id = p AND id > low AND id <= high RETURNING *)
+    INSERT INTO job_counts AS c (period, tenant_id, type, status, worker, partition_id, jobs, last_at)
+    SELECT job_period(last_at), tenant_id, type, status, worker, p, sum(jobs), max(last_at)
+    FROM gone GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
+    ON CONFLICT (period, tenant_id, type, status, worker, partition_id) DO UPDATE
+    SET jobs = c.jobs + excluded.jobs, last_at = greatest(c.last_at, excluded.last_at);
+    UPDATE job_count_totals SET until = high WHERE partition_id = p;
+    DELETE FROM job_counts WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM job_counts WHERE period < clock_now() - interval '30 days' AND partition_id = p LIMIT most));
+    RETURN n;
+END $function$;
+
+-- function xml_text(document bytea)
+CREATE OR REPLACE FUNCTION xml_text(document bytea)
+ RETURNS text
+ LANGUAGE plpgsql
+ STABLE PARALLEL SAFE STRICT
+AS $function$
+DECLARE
+    declared CONSTANT text := substring(encode(substring(document FOR 200), 'escape') FROM 'encoding\s*=\s*["'']([A-Za-z0-9._:-]+)');
+    encoding text;
+    little   int;
+BEGIN
+    IF substring(document FOR 2) IN ('\xfffe', '\xfeff') OR substring(document FOR 4) IN ('\x3c003f00', '\x003c003f') THEN
+        little := (get_byte(document, 0) IN (255, 60))::int;
+        BEGIN
+            RETURN (
+                SELECT string_agg(CASE
+                    WHEN unit BETWEEN 55296 AND 56319 AND following BETWEEN 56320 AND 57343
+                        THEN chr(65536 + (unit - 55296) * 1024 + following - 56320)
+                    WHEN unit BETWEEN 55296 AND 56319 THEN chr(65533)
+                    WHEN unit BETWEEN 56320 AND 57343 THEN ''
+                    ELSE chr(unit) END, '' ORDER BY place)
+                FROM (
+                    SELECT place, unit, lead(unit) OVER (ORDER BY place) AS following
+                    FROM generate_series(0, length(document) / 2 - 1) AS place,
+                        LATERAL (
+                            SELECT get_byte(document, 2 * place + little) * 256 + get_byte(document, 2 * place + 1 - little)
+                        ) AS u(unit)) AS units
+                WHERE NOT (place = 0 AND unit = 65279));
+        EXCEPTION WHEN OTHERS THEN
+            NULL;  -- NUL
+        END;
+    END IF;
+    IF substring(document FOR 3) = '\xefbbbf' THEN
+        document := substring(document FROM 4);
+    END IF;
+    FOREACH encoding IN ARRAY ARRAY[coalesce(declared, 'UTF8'), 'UTF8', 'LATIN1'] LOOP
+        BEGIN
+            RETURN convert_from(document, encoding);
+        EXCEPTION WHEN OTHERS THEN
+            NULL;  -- an encoding that PostgreSQL does not know, or bytes that it does not have
+        END;
+    END LOOP;
+    RETURN encode(document, 'escape');
+END $function$;
