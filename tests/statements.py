@@ -1,4 +1,4 @@
-"""The columns of scopes, and of rows that elements wait for, in `save.sql` and `load.sql`.
+"""The columns of rows in `save.sql`, and in `load.sql` those of scopes and of rows that elements wait for.
 
 They follow from the classes of the rows. `make statements` writes the lists that do not say what the classes say. The
 order in a list means nothing, except where the state reads columns by their place.
@@ -16,10 +16,16 @@ from tests.imports import ROOT
 from vivero.core.state.columns import Field
 from vivero.storage.state.owners import OwnerColumn
 from vivero.storage.state.tables import (
+    CHANNEL_SUBSCRIPTIONS,
+    CORRELATIONS,
+    DEPLOYMENTS,
     ELEMENTS,
     INSTANCES,
     JOBS,
+    MESSAGES,
     SCOPES,
+    START_LOCKS,
+    START_SUBSCRIPTIONS,
     TABLES,
     TIMERS,
     USER_TASKS,
@@ -42,7 +48,11 @@ _SELECT = re.compile(r"SELECT (?P<values>.*?)(?=\nFROM)", re.DOTALL)
 
 # ------------------------------------------------------------------------------------------- what fields do not say
 
-INSERTED: dict[Table, Lists] = {JOBS: {"ready": "x.lease = 'ready'"}, TIMERS: {"partition_id": "$2"}}
+INSERTED: dict[Table, Lists] = {
+    JOBS: {"ready": "x.lease = 'ready'"},
+    TIMERS: {"partition_id": "$2"},
+    MESSAGES: {"partition_id": "$2"},
+}
 UPDATED: dict[Table, Lists] = {
     JOBS: {
         "ready": "CASE WHEN x.lease IS NULL THEN t.ready ELSE x.lease = 'ready' END",
@@ -52,6 +62,8 @@ UPDATED: dict[Table, Lists] = {
         "returned": "true",
     }
 }
+DELETED = (CHANNEL_SUBSCRIPTIONS, START_LOCKS, START_SUBSCRIPTIONS)
+"""What a change may delete, so that its statement is no plain update."""
 ENDED: dict[Table, Lists] = {
     JOBS: {"ready": "false", "returned": "true", "available_at": "NULL", "lease_token": "NULL"},
     USER_TASKS: {},
@@ -75,8 +87,17 @@ SHORT_OWNERS: dict[Table, Lists] = {
 # ------------------------------------------------------------------------------------------- what they say
 
 
+INSERTS = {CORRELATIONS: "message_correlations"}
+KEYS = {
+    CHANNEL_SUBSCRIPTIONS: "subscription_key",
+    START_SUBSCRIPTIONS: "subscription_key",
+    START_LOCKS: "process_instance_key",
+}
+"""Keys that are those of another table."""
+
+
 def key_of(table: Table) -> str:
-    return table.stored.removesuffix("s") + "_key"
+    return KEYS.get(table) or table.stored.removesuffix("s") + "_key"
 
 
 def type_of(field: Field) -> str:
@@ -111,8 +132,7 @@ def owner(column: OwnerColumn, table: Table) -> str:
 
 
 def columns_of(fields: list[Field]) -> list[Field]:
-    """Without the lease, which is several columns."""
-    return [field for field in fields if field.name != "lease"]
+    return [field for field in fields if field.column.is_column]
 
 
 def inserted(table: Table) -> tuple[Lists, Lists]:
@@ -228,9 +248,11 @@ def rewritten(path: Path) -> str:
         for wait in WAITS:
             text = _in(text, wait.name, _SELECT, partial(select, loaded(wait)))
         return _in(text, "start_timers", _SELECT, partial(select, loaded(TIMERS, of_element=False)))
+    for table in (CORRELATIONS, DEPLOYMENTS, *TABLES):
+        text = _in(text, INSERTS.get(table, f"new_{table.name}"), _INSERT, partial(insert, table))
     for table in TABLES:
-        text = _in(text, f"new_{table.name}", _INSERT, partial(insert, table))
-        text = _in(text, table.name, _UPDATE, partial(update, table))
+        if table not in DELETED:
+            text = _in(text, table.name, _UPDATE, partial(update, table))
     for table in ENDED:
         text = _in(text, f"ended_{table.name}", _END, partial(end, table))
     return text

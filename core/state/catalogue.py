@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from vivero.core.state.columns import CHANGES, TENANT, Column, Time
 from vivero.core.state.instance_tree import Timer
 from vivero.core.state.message_channels import Starts
 from vivero.core.state.rows import Row
@@ -10,34 +13,34 @@ from vivero.core.state.rows import Row
 class Definition(Row):
     """A version of a process: a row of `process_definitions`."""
 
-    deployment: int
-    tenant: str
+    deployment: Annotated[int, Column(stored="deployment_key", key=True)]
+    tenant: Annotated[str, TENANT]
     process_id: str
     version: int
     name: str | None
     version_tag: str | None
-    resource: str
+    resource: Annotated[str, Column(stored="resource_name")]
     sha256: str
-    state: str
-    deployed_at: int
+    state: Annotated[str, CHANGES]
+    deployed_at: Time
     start_form_id: str | None = None
     start_form_binding: str | None = None
     start_form_version_tag: str | None = None
-    retention_ms: int | None = None
+    retention_ms: Annotated[int | None, Column(large=True)] = None
 
 
 class FormVersion(Row):
     """A version of a form: a row of `forms`."""
 
-    deployment: int
-    tenant: str
+    deployment: Annotated[int, Column(stored="deployment_key", key=True)]
+    tenant: Annotated[str, TENANT]
     form_id: str
     version: int
     version_tag: str | None
-    resource: str
+    resource: Annotated[str, Column(stored="resource_name")]
     sha256: str
-    state: str
-    deployed_at: int
+    state: Annotated[str, CHANGES]
+    deployed_at: Time
 
 
 class Usage(Row):
@@ -47,8 +50,8 @@ class Usage(Row):
 
 
 class Deployment(Row):
-    tenant: str
-    deployed_at: int
+    tenant: Annotated[str, TENANT]
+    deployed_at: Time
 
 
 Family = dict[int, Definition]

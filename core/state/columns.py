@@ -36,6 +36,8 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
     """The value that short documents omit, and snapshots, too, unless it is a text."""
     null: bool = False
     """Whether the column has no value where the field has its usual one."""
+    is_column: bool = True
+    """Whether a column has the value. Otherwise only documents say it, and their statements know what it means."""
     kept: bool = True
     """Whether this is a column of its own. Other fields are only in memory, or an owner's."""
     loaded: bool = True
@@ -51,6 +53,10 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
 
 CHANGES = Column(changes=True)
 MEMORY = Column(kept=False)
+DELETES = Column(changes=True, is_column=False)
+"""A state that deletes the row."""
+DEFINITION = Column(stored="process_definition_key", key=True)
+TENANT = Column(stored="tenant_id")
 Time = Annotated[int, Column(time=True)]
 """Epoch milliseconds."""
 Count = Annotated[int, Meta(ge=0), Column(usual=0)]

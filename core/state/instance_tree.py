@@ -317,7 +317,7 @@ class Job(Row):
     context: Annotated[str | None, Column(stored="trace", document="trace", in_snapshots=False)] = None
     """The context of the command that created the job."""
     ended_at: Annotated[int | None, Column(time=True, changes=True, loaded=False)] = None
-    lease: Annotated[str | None, Column(changes=True, loaded=False)] = None
+    lease: Annotated[str | None, Column(changes=True, is_column=False, loaded=False)] = None
     """None for no change; "ready", "closed", or "backoff" until `available_at`."""
 
     @property

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from typing import Annotated
 
 import msgspec
 
 from vivero.core.needs import Need, NeedKind, NotLoaded
+from vivero.core.state.columns import CHANGES, DEFINITION, DELETES, MEMORY, TENANT, Column, Time
 from vivero.core.state.rows import Row
 
 CHANNEL_WEIGHT = 900
@@ -131,12 +133,12 @@ class MessageChannel(msgspec.Struct, eq=False):
 class Message(Row):
     """A row of `messages`. `deadline` is epoch milliseconds. `variables` are JSON text; None if they are not loaded."""
 
-    channel: MessageChannel
+    channel: Annotated[MessageChannel, MEMORY]
     name: str
     message_id: str | None
-    deadline: int
+    deadline: Annotated[int, Column(stored="deadline_ms", time=True, changes=True)]
     variables: dict[str, str] | None
-    given: tuple[str, ...] = ()
+    given: Annotated[tuple[str, ...], CHANGES] = ()
     """The process ids that have had it. Each gets it once."""
     business_id: str | None = None
     """The business id of an instance that it starts."""
@@ -151,50 +153,50 @@ class ChannelSubscription(Row):
     The state is OPEN, CORRELATING while a message is on its way to the element, or CLOSED: the row is deleted.
     """
 
-    channel: MessageChannel
+    channel: Annotated[MessageChannel, MEMORY]
     name: str
     process_id: str
     interrupting: bool
-    state: str = OPEN
+    state: Annotated[str, CHANGES] = OPEN
 
 
 class StartLock(Row):
     """A row of `start_locks`; `key` is the instance's. A row with state CLOSED is deleted."""
 
-    channel: MessageChannel
+    channel: Annotated[MessageChannel, MEMORY]
     process_id: str
-    state: str = OPEN
+    state: Annotated[str, DELETES] = OPEN
 
 
 class Start(Row):
     """A row of `start_subscriptions`: a start event of the latest version of a process. CLOSED rows are deleted."""
 
-    definition: int
-    tenant: str
+    definition: Annotated[int, DEFINITION]
+    tenant: Annotated[str, TENANT]
     process_id: str
-    element: str
+    element: Annotated[str, Column(stored="element_id")]
     kind: str
     name: str
-    opened_at: int
-    state: str = OPEN
+    opened_at: Time
+    state: Annotated[str, DELETES] = OPEN
 
 
 class Correlation(Row):
     """A row of `message_correlations`, for the history: an instance received a message."""
 
-    message: int
-    subscription: int
+    message: Annotated[int, Column(stored="message_key", key=True)]
+    subscription: Annotated[int, Column(stored="subscription_key", key=True)]
     name: str
     correlation_key: str
-    root: int
-    instance: int
-    definition: int
+    root: Annotated[int, Column(stored="root_key", key=True)]
+    instance: Annotated[int, Column(stored="process_instance_key", key=True)]
+    definition: Annotated[int, DEFINITION]
     process_id: str
     business_id: str | None
-    target: str
-    element: int | None
-    tenant: str
-    at: int
+    target: Annotated[str, Column(stored="element_id")]
+    element: Annotated[int | None, Column(stored="element_instance_key", key=True)]
+    tenant: Annotated[str, TENANT]
+    at: Annotated[int, Column(stored="correlated_at", time=True)]
 
 
 class Starts(msgspec.Struct, eq=False):

@@ -45,6 +45,9 @@ BUSINESS_ID = OwnerColumn("business_id", "business_id", "text", "element.instanc
 TAGS = OwnerColumn("tags", "tags", "text[]", "element.instance.tags")
 TENANT = OwnerColumn("tenant", "tenant_id", "text", "element.instance.tenant")
 
+TENANT_OF_CHANNEL = OwnerColumn("tenant", "tenant_id", "text", "channel.tenant")
+CORRELATION_KEY = OwnerColumn("correlation_key", "correlation_key", "text", "channel.correlation_key")
+
 _PLACE = (ROOT, PART, INSTANCE, ELEMENT)
 _OF_ALL = (*_PLACE, DEFINITION, PROCESS_ID, TENANT)
 
@@ -110,6 +113,8 @@ def unless(key: int, usual: int) -> int | None:
     return None if key == usual else key
 
 
+NONE = Owner((), lambda _row: ())
+OF_CHANNELS = _plain(TENANT_OF_CHANNEL, CORRELATION_KEY)
 OF_INSTANCES = Owner((ROOT, PART, CALLER), _of_instance)
 OF_ELEMENTS = Owner((ROOT, PART, INSTANCE, SCOPE, PATH, DEFINITION, PROCESS_ID, TENANT), _of_element)
 OF_TIMERS = Owner(_PLACE, _of_timer)

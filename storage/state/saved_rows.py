@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from vivero.core.state.catalogue import Definition, Deployment, FormVersion, Usage
+from vivero.core.state.catalogue import Deployment, Usage
 from vivero.core.state.instance_tree import (
     Job,
     LoopItem,
@@ -17,17 +17,16 @@ from vivero.core.state.instance_tree import (
     Variable,
 )
 from vivero.core.state.loop_rows import first_of
-from vivero.core.state.message_channels import ChannelSubscription, Correlation, Message, Start, StartLock
+from vivero.core.state.message_channels import Correlation
 from vivero.core.state.rows import Row
 from vivero.core.state.slot_moves import SlotMove
 from vivero.core.state.state import State
 from vivero.storage.postgres.driver import Call
 from vivero.storage.postgres.sql_files import Statement, load
 from vivero.storage.postgres.values import Params, Texts
-from vivero.storage.state import message_documents as messages
 from vivero.storage.state import scope_documents as scopes
 from vivero.storage.state.bulk_end import BulkEnd
-from vivero.storage.state.tables import TABLES, Table
+from vivero.storage.state.tables import CORRELATIONS, DEPLOYMENTS, TABLES, Table
 
 _sql = load(Path(__file__).with_name("save.sql"))
 _encode = msgspec.json.Encoder().encode
@@ -88,6 +87,11 @@ def _derived(table: Table) -> _Saved:
     return _Saved(_sql[f"new_{table.name}"], table.new, _sql[table.name], table.changed)
 
 
+def _always(table: Table, statement: Statement) -> _Saved:
+    """Of rows that never change."""
+    return _Saved(statement, table.new, statement, table.new)
+
+
 class _Written:
     """The documents of a batch, by statement."""
 
@@ -116,19 +120,8 @@ _TABLES: dict[type[Row], _Saved] = {
     LoopItem: _Saved(_sql["new_loop_items"], scopes.new_loop_item, _sql["loop_items"], scopes.changed_loop_item),
     LoopResult: _Saved(_sql["paged_loop_results"], scopes.loop_result, _sql["paged_loop_results"], scopes.loop_result),
     Variable: _Saved(_sql["new_variables"], scopes.new_variable, _sql["variables"], scopes.changed_variable),
-    Definition: _Saved(_sql["new_definitions"], messages.columns, _sql["definitions"], messages.changed_definition),
-    FormVersion: _Saved(_sql["new_forms"], messages.columns, _sql["forms"], messages.changed_definition),
-    Start: _Saved(_sql["new_start_subscriptions"], messages.columns, _sql["start_subscriptions"], messages.state_of),
-    Message: _Saved(_sql["new_messages"], messages.new_message, _sql["messages"], messages.changed_message),
-    ChannelSubscription: _Saved(
-        _sql["new_channel_subscriptions"],
-        messages.new_channel_subscription,
-        _sql["channel_subscriptions"],
-        messages.state_of,
-    ),
-    StartLock: _Saved(_sql["new_start_locks"], messages.new_start_lock, _sql["start_locks"], messages.state_of),
-    Correlation: _Saved(_sql["message_correlations"], messages.columns, _sql["message_correlations"], messages.columns),
-    Deployment: _Saved(_sql["new_deployments"], messages.deployment, _sql["new_deployments"], messages.deployment),
+    Correlation: _always(CORRELATIONS, _sql["message_correlations"]),
+    Deployment: _always(DEPLOYMENTS, _sql["new_deployments"]),
     **{table.kind: _derived(table) for table in TABLES},
 }
 

@@ -1,4 +1,4 @@
-"""The tables of scopes, and of the rows that elements wait for, derived from the classes of rows at import.
+"""The tables of the state's rows, derived from the classes of the rows at import.
 
 The documents that save a new and a changed row, and the state's row from a stored one. `save.sql` and `load.sql` list
 the same columns: `make statements` writes the lists.
@@ -13,8 +13,10 @@ from typing import Any
 
 import msgspec
 
+from vivero.core.state.catalogue import Definition, Deployment, FormVersion
 from vivero.core.state.columns import Field, fields_of, values_of_instance
 from vivero.core.state.instance_tree import Element, Incident, Instance, Job, Subscription, Timer, UserTask
+from vivero.core.state.message_channels import ChannelSubscription, Correlation, Message, Start, StartLock
 from vivero.core.state.rows import Row
 from vivero.storage.state import owners
 from vivero.storage.state.owners import Owner
@@ -49,8 +51,6 @@ class Table:
         self.fields = [field for field in fields_of(kind) if field.name not in without]
         self.changing = sorted((field for field in self.fields if field.column.changes), key=_is_no_state)
         self.lasting = [field for field in self.fields if not field.column.changes]
-        self.ending = attrgetter(*(field.name for field in self.changing if field.name not in _OF_LEASE))
-        """The values that change, without those of the lease, the state first."""
         self.changed_record = self._record("Changed", self.changing)
         self.new_record = self._record("New", [*self.changing, *self.lasting], [one.document for one in owner.columns])
         self.changed = _document_of(self.changed_record, self.changing)
@@ -87,6 +87,8 @@ class WaitTable(Table):
 
     def __init__(self, name: str, kind: type[Row], owner: Owner, *, short: bool = False) -> None:
         super().__init__(name, kind, owner, short=short)
+        self.ending = attrgetter(*(field.name for field in self.changing if field.name not in _OF_LEASE))
+        """The values that change, without those of the lease, the state first."""
         self.loaded = [field for field in self.fields if field.column.loaded]
         self.row = self._reader([field for field in self.loaded if field.is_own], values_of_instance(self.fields))
         self.row_of_no_element = self._reader(self.loaded, values_of_instance([]))
@@ -168,5 +170,16 @@ SUBSCRIPTIONS = WaitTable(
 INCIDENTS = WaitTable("incidents", Incident, owners.of_element(owners.ELEMENT_ID))
 
 WAITS = (JOBS, TIMERS, USER_TASKS, SUBSCRIPTIONS, INCIDENTS)
+MESSAGES = Table("messages", Message, owners.OF_CHANNELS)
+CHANNEL_SUBSCRIPTIONS = Table("channel_subscriptions", ChannelSubscription, owners.OF_CHANNELS)
+START_LOCKS = Table("start_locks", StartLock, owners.OF_CHANNELS)
+START_SUBSCRIPTIONS = Table("start_subscriptions", Start, owners.NONE)
+CORRELATIONS = Table("message_correlations", Correlation, owners.NONE)
+DEPLOYMENTS = Table("deployments", Deployment, owners.NONE)
+DEFINITIONS = Table("definitions", Definition, owners.NONE, stored="process_definitions")
+FORMS = Table("forms", FormVersion, owners.NONE)
+
 SCOPES = (INSTANCES, ELEMENTS)
-TABLES = (*SCOPES, *WAITS)
+OTHERS = (MESSAGES, CHANNEL_SUBSCRIPTIONS, START_LOCKS, START_SUBSCRIPTIONS, DEFINITIONS, FORMS)
+TABLES = (*SCOPES, *WAITS, *OTHERS)
+"""All with a statement for new rows and another one for changed rows."""

@@ -19,9 +19,9 @@ from vivero.core.state.slot_moves import SlotMove
 from vivero.core.state.state import State
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.sql_files import Statement, beside
-from vivero.storage.state import message_documents, save, saved_rows
+from vivero.storage.state import save, saved_rows
 from vivero.storage.state.bulk_end import BulkEnd
-from vivero.storage.state.tables import ELEMENTS, JOBS, TABLES, USER_TASKS
+from vivero.storage.state.tables import CORRELATIONS, DEPLOYMENTS, ELEMENTS, JOBS, TABLES, USER_TASKS
 
 STATEMENTS = beside(save.__file__)
 ELSEWHERE = {
@@ -204,16 +204,14 @@ async def test_the_steps_of_a_move_of_slots_are_saved(connection):
 def test_documents_have_what_their_statements_take(kind):
     """The names in a document are those of its statement: a name too many would be lost without a word."""
     for statement, document in (saved_rows._TABLES[kind][:2], saved_rows._TABLES[kind][2:]):
-        assert named_by(document, kind) == set(fields_of(statement)), statement.name
+        assert named_by(document) == set(fields_of(statement)), statement.name
 
 
-def named_by(document, kind):
+def named_by(document):
     """The names in the document that a function makes: of its record, or by its source, of its dictionary."""
-    for table in TABLES:
+    for table in (CORRELATIONS, DEPLOYMENTS, *TABLES):
         if document in (table.new, table.changed):
             return set((table.new_record if document is table.new else table.changed_record).__struct_fields__)
-    if document is message_documents.columns:
-        return set(kind.__struct_fields__)
     record = get_type_hints(document)["return"]
     if hasattr(record, "__struct_fields__"):
         return set(record.__struct_fields__)
@@ -221,7 +219,7 @@ def named_by(document, kind):
     names = set(re.findall(r'"(\w+)":', source))
     for called in re.findall(r"(\w+)\(row\)", source):
         if called != document.__name__:
-            names |= named_by(document.__globals__[called], kind)
+            names |= named_by(document.__globals__[called])
     return names
 
 
