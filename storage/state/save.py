@@ -28,7 +28,7 @@ from vivero.storage.postgres.sql_files import beside
 from vivero.storage.postgres.values import Texts
 from vivero.storage.state.durations import NO_DURATION, bucket_of
 from vivero.storage.state.saved_rows import RowsByType, statements_for_rows
-from vivero.storage.state.scope_documents import Document
+from vivero.storage.state.variable_documents import Document
 
 _sql = beside(__file__)
 _encode = msgspec.json.Encoder().encode

@@ -24,14 +24,14 @@ from vivero.core.state.state import State
 from vivero.storage.postgres.driver import Call
 from vivero.storage.postgres.sql_files import Statement, load
 from vivero.storage.postgres.values import Params, Texts
-from vivero.storage.state import scope_documents as scopes
+from vivero.storage.state import variable_documents as variables
 from vivero.storage.state.bulk_end import BulkEnd
 from vivero.storage.state.tables import CORRELATIONS, DEPLOYMENTS, TABLES, Table
 
 _sql = load(Path(__file__).with_name("save.sql"))
 _encode = msgspec.json.Encoder().encode
 
-Document = scopes.Document | msgspec.Struct
+Document = variables.Document | msgspec.Struct
 
 
 class RowsByType:
@@ -117,9 +117,11 @@ def _paged_items(row: LoopItems) -> Call:
 
 
 _TABLES: dict[type[Row], _Saved] = {
-    LoopItem: _Saved(_sql["new_loop_items"], scopes.new_loop_item, _sql["loop_items"], scopes.changed_loop_item),
-    LoopResult: _Saved(_sql["paged_loop_results"], scopes.loop_result, _sql["paged_loop_results"], scopes.loop_result),
-    Variable: _Saved(_sql["new_variables"], scopes.new_variable, _sql["variables"], scopes.changed_variable),
+    LoopItem: _Saved(_sql["new_loop_items"], variables.new_loop_item, _sql["loop_items"], variables.changed_loop_item),
+    LoopResult: _Saved(
+        _sql["paged_loop_results"], variables.loop_result, _sql["paged_loop_results"], variables.loop_result
+    ),
+    Variable: _Saved(_sql["new_variables"], variables.new_variable, _sql["variables"], variables.changed_variable),
     Correlation: _always(CORRELATIONS, _sql["message_correlations"]),
     Deployment: _always(DEPLOYMENTS, _sql["new_deployments"]),
     **{table.kind: _derived(table) for table in TABLES},
