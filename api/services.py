@@ -13,7 +13,7 @@ from vivero.api.access.rates import Rates
 from vivero.api.activation.long_polls import LongPolls
 from vivero.api.admission.command_routing import CommandRouting
 from vivero.api.admission.redirects import Redirects
-from vivero.api.admission.refusals import Refusals
+from vivero.api.admission.refusals import NotAdmitted
 from vivero.api.admission.waits import Waits
 from vivero.api.callers.audited import AuditSettings
 from vivero.api.callers.caller import Caller
@@ -118,7 +118,7 @@ class CommandServices:
     routing: CommandRouting = field(default_factory=CommandRouting)
     redirects: Redirects | None = None
     """None: this node serves all writes itself."""
-    refusals: Refusals = field(default_factory=Refusals)
+    refusals: NotAdmitted = field(default_factory=NotAdmitted)
     waits: Waits = field(default_factory=lambda: Waits(ApiSettings().max_waiting))
     large_commands: MemoryBudget = field(default_factory=lambda: MemoryBudget(LARGE_COMMANDS_BYTES))
     """The bytes of large bodies whose commands are on their way through the log."""

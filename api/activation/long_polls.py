@@ -26,12 +26,12 @@ from vivero.engine.outcomes.admission import Overloaded
 from vivero.engine.outcomes.replies import received, tell
 from vivero.storage.postgres.driver import Call, QueryResult
 from vivero.storage.work import activation
-from vivero.storage.work.activation import Ask, Lease
+from vivero.storage.work.activation import ActivationRequest, Lease
 from vivero.storage.work.scan_bounds import Bounds, ScanBounds, ScanStart
 
 MAX_PIGGYBACKED = 4
 """Statements of polls on one batch. Each lengthens its transaction."""
-LOOKS_PER_S = 100.0
+POLLS_PER_S = 100.0
 """The most looks without a wake-up per second, for all types together. With 1,000 types, each has one in 10 s."""
 LOST_S = 30.0
 """After the first look that takes back a lost lease, looks repeat that for this time: the statement may be running."""
@@ -75,13 +75,13 @@ class PiggybackedPoll:
     def _learn(self, result: QueryResult, start: ScanStart | None) -> tuple[list[Lease], bool]:
         """The leases, and whether all available jobs fitted."""
         if start is None:
-            plain = activation.plain_look(result)
+            plain = activation.read_small_activation(result)
             self._bounds.note_plain(trio.current_time(), plain.large, plain.slow, len(plain.leases) == self._limit)
             return plain.leases, not plain.large
-        leases, unfit, seen = activation.looked(result)
+        leases, too_large, seen = activation.looked(result)
         if seen is not None:
             self._bounds.learn(start, seen)
-        return leases, unfit is None
+        return leases, too_large is None
 
     def lost(self) -> None:
         self._polls.note_lost_lease(self.subject, self.token)
@@ -133,7 +133,7 @@ class Poller:
         "woken",
     )
 
-    def __init__(self, queue: _Queue, ask: Ask, pause_s: Callable[[], float], alone: bool) -> None:
+    def __init__(self, queue: _Queue, ask: ActivationRequest, pause_s: Callable[[], float], alone: bool) -> None:
         self._queue = queue
         self._sleep: trio.CancelScope | None = None
         self._nudged = False
@@ -328,10 +328,10 @@ class LongPolls:
 
     def pause_s(self) -> float:
         """The time after which the first poll of a queue looks without a wake-up. It grows with the number of types."""
-        return max(self._slow_poll_s, len(self._queues) / LOOKS_PER_S)
+        return max(self._slow_poll_s, len(self._queues) / POLLS_PER_S)
 
     @contextmanager
-    def register(self, ask: Ask, alone: bool = True) -> Iterator[Poller]:
+    def register(self, ask: ActivationRequest, alone: bool = True) -> Iterator[Poller]:
         """A poller for the duration of the block. `alone`: its client has no other.
 
         Raises:

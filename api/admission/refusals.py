@@ -19,7 +19,7 @@ MAX_PAUSING = 1_000
 """Further refusals are answered at once."""
 
 
-class Refusals:
+class NotAdmitted:
     """The refused requests that wait for their answer."""
 
     def __init__(self) -> None:

@@ -29,7 +29,15 @@ from vivero.core.records.jobs import WithholdJob
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import StorageError, told
 from vivero.storage.work import activation
-from vivero.storage.work.activation import MAX_VARIABLES, SMALL_BYTES, Ask, Lease, Looked, Unfit, at_once
+from vivero.storage.work.activation import (
+    MAX_VARIABLES,
+    SMALL_BYTES,
+    Activation,
+    ActivationRequest,
+    Lease,
+    TooLargeJob,
+    at_once,
+)
 from vivero.storage.work.scan_bounds import Bounds
 
 log = structlog.get_logger(__name__)
@@ -96,7 +104,7 @@ async def activate(request: Request, services: Services) -> Response:
 
 
 @contextmanager
-def _registered(polls: LongPolls, asks: Sequence[Ask]) -> Iterator[Sequence[Poller]]:
+def _registered(polls: LongPolls, asks: Sequence[ActivationRequest]) -> Iterator[Sequence[Poller]]:
     with ExitStack() as stack:
         yield [stack.enter_context(polls.register(ask, alone=len(asks) == 1)) for ask in asks]
 
@@ -116,7 +124,7 @@ def _tenants(body: ActivationBody, request: Request, services: Services) -> Sequ
     return tenants.named_several(request, services, body.tenant_ids or (), "Activate Jobs", UPDATE_INSTANCE)
 
 
-def _ask(body: ActivationBody, settings: ApiSettings) -> tuple[Ask, float]:
+def _ask(body: ActivationBody, settings: ApiSettings) -> tuple[ActivationRequest, float]:
     """The request of a worker without a tenant, and the time of Trio's clock until which it waits for a job.
 
     Raises Problem 400.
@@ -134,7 +142,7 @@ def _ask(body: ActivationBody, settings: ApiSettings) -> tuple[Ask, float]:
         found.add(f"The provided fetchVariable names are more than {MAX_FETCHED}")
     found.check()
     poll_ms = as_int64(body.request_timeout, "requestTimeout") or settings.poll_timeout_ms
-    ask = Ask(
+    ask = ActivationRequest(
         body.type or "",
         "",
         min(limit or 0, settings.max_jobs),
@@ -199,13 +207,15 @@ class _Worker:
         """Lease some jobs per statement, until there are no more, the answer is full, or the limit is reached."""
         poller.looking()
         looked = await self._lease_some(poller, activated)
-        while looked.unfit is not None and not activated.leases and await self._make_fit(poller, looked.unfit):
+        while looked.too_large is not None and not activated.leases and await self._make_fit(poller, looked.too_large):
             looked = await self._lease_some(poller, activated)
         per_statement = at_once(poller.ask)
-        while looked.unfit is None and len(looked.leases) == per_statement and len(activated.leases) < poller.max_jobs:
+        while (
+            looked.too_large is None and len(looked.leases) == per_statement and len(activated.leases) < poller.max_jobs
+        ):
             looked = await self._lease_some(poller, activated)
 
-    async def _lease_some(self, poller: Poller, activated: Activated) -> Looked:
+    async def _lease_some(self, poller: Poller, activated: Activated) -> Activation:
         """Lease jobs that fit into the memory for the answer, and read them."""
         settings, share = self.services.settings, self.share
         limit = poller.max_jobs - len(activated.leases)
@@ -218,7 +228,7 @@ class _Worker:
         await self._read(activated, looked.leases)
         return looked
 
-    async def _lease(self, poller: Poller, activated: Activated, limit: int, max_bytes: int) -> Looked:
+    async def _lease(self, poller: Poller, activated: Activated, limit: int, max_bytes: int) -> Activation:
         """Lease jobs by one statement. If there are none, note when there may be some."""
         polls = self.services.jobs.long_polls
         bounds = polls.bounds.of(poller.subject, trio.current_time())
@@ -230,8 +240,8 @@ class _Worker:
                     polls.taken_back(poller.subject, lost)
                 looked = await _activate(connection, polls, poller.ask._replace(limit=limit), max_bytes, bounds)
             activated.leases += looked.leases
-            if looked.leases or looked.unfit is not None:
-                poller.found(len(activated.leases), looked.unfit is not None)
+            if looked.leases or looked.too_large is not None:
+                poller.found(len(activated.leases), looked.too_large is not None)
             elif poller.is_first:
                 within_ms = math.ceil(polls.pause_s() * 1000)
                 due_ms = await activation.next_available_ms(connection, *poller.subject, bounds.due_ms, within_ms)
@@ -249,18 +259,18 @@ class _Worker:
         else:
             activated.jobs += [lease.job for lease in leases if lease.job is not None]
 
-    async def _make_fit(self, poller: Poller, unfit: Unfit) -> bool:
+    async def _make_fit(self, poller: Poller, too_large: TooLargeJob) -> bool:
         """Wait for the memory of the first job, or withhold it if it is too large for any answer.
 
         False if the time is over or the client has left.
         """
         settings = self.services.settings
         max_bytes = min(settings.max_job_bytes, settings.activations_bytes)
-        if unfit.size is not None and unfit.size <= max_bytes:
-            return await self._wait_for_memory(unfit.size)
-        limit = MAX_VARIABLES if unfit.size is None else max_bytes
-        withhold = WithholdJob(unfit.job_key, unfit.lease, unfit.size, limit)
-        await submission.submit_internal(self.services, withhold, poller.ask.tenant, unfit.job_key)
+        if too_large.size is not None and too_large.size <= max_bytes:
+            return await self._wait_for_memory(too_large.size)
+        limit = MAX_VARIABLES if too_large.size is None else max_bytes
+        withhold = WithholdJob(too_large.job_key, too_large.lease, too_large.size, limit)
+        await submission.submit_internal(self.services, withhold, poller.ask.tenant, too_large.job_key)
         return True
 
     async def _wait_for_memory(self, size: int) -> bool:
@@ -279,7 +289,9 @@ class _Worker:
         waiting.cancel()
 
 
-async def _activate(connection: Connection, polls: LongPolls, ask: Ask, max_bytes: int, bounds: Bounds) -> Looked:
+async def _activate(
+    connection: Connection, polls: LongPolls, ask: ActivationRequest, max_bytes: int, bounds: Bounds
+) -> Activation:
     """One look: plain, and if that does not do, measured and with bounds."""
     token = uuid4()
     try:
@@ -288,7 +300,7 @@ async def _activate(connection: Connection, polls: LongPolls, ask: Ask, max_byte
             large = looked.large and max_bytes >= SMALL_BYTES
             bounds.note_plain(trio.current_time(), large, looked.slow, len(looked.leases) == at_once(ask))
             if not looked.large:
-                return Looked(looked.leases)
+                return Activation(looked.leases)
         partitions = polls.turns.order(bounds)
         return await _activate_measured(connection, ask, max_bytes, token, bounds, partitions)
     except StorageError as error:
@@ -298,8 +310,13 @@ async def _activate(connection: Connection, polls: LongPolls, ask: Ask, max_byte
 
 
 async def _activate_measured(
-    connection: Connection, ask: Ask, max_bytes: int, token: UUID, bounds: Bounds, partitions: Sequence[int]
-) -> Looked:
+    connection: Connection,
+    ask: ActivationRequest,
+    max_bytes: int,
+    token: UUID,
+    bounds: Bounds,
+    partitions: Sequence[int],
+) -> Activation:
     start = bounds.start(trio.current_time(), partitions)
     try:
         looked = await activation.activate(connection, ask, max_bytes, token, start)

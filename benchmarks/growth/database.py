@@ -12,8 +12,8 @@ import trio
 
 from vivero import embedded
 from vivero.storage.postgres import driver
+from vivero.storage.postgres.conninfo import parse
 from vivero.storage.postgres.driver import Connection
-from vivero.storage.postgres.dsn import parse
 from vivero.storage.schema import migrate
 
 LONGEST_S = 7_200.0

@@ -127,7 +127,7 @@ OTHERS: Mapping[str, tuple[str, Body, str]] = {
 }
 
 
-Ask = Callable[[httpx.Client, Filled], float]
+ActivationRequest = Callable[[httpx.Client, Filled], float]
 """Asks once: seconds until the answer."""
 
 
@@ -157,7 +157,7 @@ def _answers(ask: Callable[[], float], rounds: int) -> Iterator[float]:
             return
 
 
-def _asks() -> dict[str, Ask]:
+def _asks() -> dict[str, ActivationRequest]:
     instances = {name: _searching("process-instances", *found) for name, found in INSTANCES.items()}
     others = {name: _searching(*found) for name, found in OTHERS.items()}
     return instances | others | {f"page_{name}": _paging(path) for name, path in PAGE.items()}
@@ -175,7 +175,7 @@ PAGE: Mapping[str, Callable[[str], tuple[str, Mapping[str, Any] | None]]] = {
 """The requests of the page of an instance."""
 
 
-def _searching(resource: str, filter: Body, sort: str, limit: int = 50) -> Ask:
+def _searching(resource: str, filter: Body, sort: str, limit: int = 50) -> ActivationRequest:
     def ask(client: httpx.Client, filled: Filled) -> float:
         body: dict[str, Any] = {"filter": filter(filled), "page": {"limit": limit}}
         if sort:
@@ -185,7 +185,7 @@ def _searching(resource: str, filter: Body, sort: str, limit: int = 50) -> Ask:
     return ask
 
 
-def _paging(of: Callable[[str], tuple[str, Mapping[str, Any] | None]]) -> Ask:
+def _paging(of: Callable[[str], tuple[str, Mapping[str, Any] | None]]) -> ActivationRequest:
     def ask(client: httpx.Client, filled: Filled) -> float:
         filter = {"businessId": varieties.business_id_of(filled.number())}
         found = client.post("/process-instances/search", json={"filter": filter}).json()["items"]

@@ -17,7 +17,7 @@ import trio
 from vivero.engine.cluster import versions
 from vivero.engine.cluster.assignment import Duty
 from vivero.engine.cluster.balance import assign
-from vivero.engine.cluster.handovers import Handovers
+from vivero.engine.cluster.partition_duties import Handovers
 from vivero.engine.cluster.settings import ClusterSettings
 from vivero.engine.cluster.versions import IncompatibleVersion
 from vivero.engine.supervision.beat import Beat
@@ -69,7 +69,7 @@ class Cluster:
         """Nodes with a newer schema that were logged."""
         self._leaving = False
 
-    def look_soon(self) -> None:
+    def refresh_soon(self) -> None:
         """Another node, or a consumer of this one, has changed something."""
         self._wake.set()
 

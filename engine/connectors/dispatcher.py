@@ -40,7 +40,7 @@ from vivero.storage.background import connectors
 from vivero.storage.postgres.driver import CALL_TIMEOUT_S, Connection
 from vivero.storage.postgres.given_time import patient
 from vivero.storage.work import activation
-from vivero.storage.work.activation import AT_ONCE, SMALL_BYTES, Ask, Lease
+from vivero.storage.work.activation import AT_ONCE, SMALL_BYTES, ActivationRequest, Lease
 
 log = structlog.get_logger(__name__)
 
@@ -184,7 +184,7 @@ class ConnectorDispatcher:
         """Lease jobs of a tenant. Their leases are held from then on."""
         lease_ms, token = round(self._lease_s * 1000), uuid4()
         self._pulled_at = trio.current_time()
-        ask = Ask(HTTP_JSON, tenant, limit, lease_ms, self._worker, FETCHED, True)
+        ask = ActivationRequest(HTTP_JSON, tenant, limit, lease_ms, self._worker, FETCHED, True)
         self._lost.append((tenant, token))
         leases = await self._activate(connection, ask, token)
         self._lost.pop()
@@ -193,15 +193,17 @@ class ConnectorDispatcher:
             return list(map(_decode, await activation.activated_jobs(connection, leases, FETCHED, True)))
         return [_decode(lease.job) for lease in leases if lease.job is not None]
 
-    async def _activate(self, connection: Connection, ask: Ask, token: UUID) -> Sequence[Lease]:
+    async def _activate(self, connection: Connection, ask: ActivationRequest, token: UUID) -> Sequence[Lease]:
         looked = await activation.activate_plainly(connection, ask, SMALL_BYTES, token)
         if not looked.large:
             return looked.leases
         measured = await activation.activate(connection, ask, MAX_JOB_BYTES, token)
-        unfit = measured.unfit
-        if unfit is not None and not measured.leases:
-            most = activation.MAX_VARIABLES if unfit.size is None else MAX_JOB_BYTES
-            await self._append(WithholdJob(unfit.job_key, unfit.lease, unfit.size, most), unfit.job_key, ask.tenant)
+        too_large = measured.too_large
+        if too_large is not None and not measured.leases:
+            most = activation.MAX_VARIABLES if too_large.size is None else MAX_JOB_BYTES
+            await self._append(
+                WithholdJob(too_large.job_key, too_large.lease, too_large.size, most), too_large.job_key, ask.tenant
+            )
         return measured.leases
 
     async def _give_back(self, connection: Connection) -> None:

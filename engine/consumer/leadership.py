@@ -13,7 +13,7 @@ import structlog
 import trio
 
 from vivero.core.rules import TIMER_RULES, TimerRules
-from vivero.engine.cluster.handover import Handover
+from vivero.engine.cluster.partition_duty import Handover
 from vivero.engine.consumer.attempts import DATA, Trials, symptom
 from vivero.engine.consumer.observers import CommitObserver, Models
 from vivero.engine.consumer.rejected_commands import MAX_TIMERS, RejectedCommands, Suspected

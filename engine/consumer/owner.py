@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from vivero.core.rules import TimerRules
-from vivero.engine.cluster.handover import Handover
+from vivero.engine.cluster.partition_duty import Handover
 from vivero.engine.consumer.observers import CommitObserver, Models
 from vivero.engine.consumer.rejected_commands import RejectedCommands
 from vivero.engine.consumer.settings import ConsumerSettings, ConsumerStats

@@ -20,7 +20,7 @@ from vivero.core.rules import TimerRules
 from vivero.core.state import eviction
 from vivero.core.state.state import State
 from vivero.engine.cluster.assignment import Duty
-from vivero.engine.cluster.handover import Cached
+from vivero.engine.cluster.partition_duty import Cached
 from vivero.engine.consumer import batch
 from vivero.engine.consumer.attempts import Trials, Unworkable
 from vivero.engine.consumer.batch import BatchResult, Decoded

@@ -18,7 +18,7 @@ import structlog
 import trio
 
 from vivero.core.feel.temporal.timers import LATEST_MS
-from vivero.engine.jobs import spans as span
+from vivero.engine.jobs import span_names as span
 from vivero.engine.jobs.configured import configured
 from vivero.engine.jobs.definitions import JobDefinition, JobRegistry, RescheduleIn, Runs
 from vivero.engine.jobs.events import EventReader, execution_of, settle
@@ -26,13 +26,22 @@ from vivero.engine.jobs.execution import Connections, Execution, LeaseLost, Tran
 from vivero.engine.jobs.handlers import Result, call, event_loop
 from vivero.engine.jobs.retries import RetrySettings
 from vivero.engine.jobs.settings import JobSettings
-from vivero.engine.jobs.spans import Spans, no_spans
+from vivero.engine.jobs.span_names import Spans, no_spans
 from vivero.engine.jobs.tracker import JobTracker
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.dedicated_connection import DedicatedConnection
 from vivero.engine.supervision.wake_up import WakeUp
 from vivero.storage.background import job_executions
-from vivero.storage.background.job_executions import Batch, Consumers, Dispatcher, Due, GoesOn, Outcomes, Run, Scheduled
+from vivero.storage.background.job_executions import (
+    Batch,
+    Consumers,
+    Dispatcher,
+    Due,
+    Outcomes,
+    Rescheduled,
+    Run,
+    Scheduled,
+)
 from vivero.storage.postgres.driver import CALL_TIMEOUT_S, Connection
 from vivero.storage.postgres.errors import told
 from vivero.storage.postgres.given_time import given_time
@@ -259,7 +268,9 @@ class JobDispatcher:
         try:
             runs, counted, due = await job_executions.exchange(connection, dispatcher, outcomes, batch, consumers)
         except BaseException:
-            self._outcomes = outcomes.and_then(self._outcomes)  # the next start writes them; a repetition does nothing
+            self._outcomes = outcomes.merged_with(
+                self._outcomes
+            )  # the next start writes them; a repetition does nothing
             raise
         self._count(outcomes, counted)
         self.figures.turns += 1
@@ -367,7 +378,7 @@ class JobDispatcher:
         elif due_ms is None:
             self._outcomes.completed.append(run)
         else:
-            self._outcomes.go_on.append(GoesOn(run, due_ms, occurrence=run.occurrence + 1))
+            self._outcomes.go_on.append(Rescheduled(run, due_ms, occurrence=run.occurrence + 1))
 
     def _next_due_ms(self, run: Run, job: JobDefinition, result: Result) -> int | None:
         """The next time of the execution after a success; None: it is complete."""
@@ -389,12 +400,12 @@ class JobDispatcher:
         )
         if not final:
             due_ms = min(self._now_ms() + round(retry.delay_s(run.attempt) * 1000), LATEST_MS)
-            self._outcomes.go_on.append(GoesOn(run, due_ms, run.attempt + 1, run.occurrence, text))
+            self._outcomes.go_on.append(Rescheduled(run, due_ms, run.attempt + 1, run.occurrence, text))
         elif job.schedule is None:
-            self._outcomes.failed.append(GoesOn(run, 0, error=text))
+            self._outcomes.failed.append(Rescheduled(run, 0, error=text))
         else:
             due_ms = job.schedule.after(max(self._now_ms(), run.due_ms))
-            self._outcomes.failed_scheduled.append(GoesOn(run, due_ms, run.attempt + 1, run.occurrence + 1, text))
+            self._outcomes.failed_scheduled.append(Rescheduled(run, due_ms, run.attempt + 1, run.occurrence + 1, text))
 
 
 def _retry(job: JobDefinition) -> RetrySettings:

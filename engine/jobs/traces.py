@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import msgspec
 
-from vivero.engine.jobs.spans import DISPATCH
+from vivero.engine.jobs.span_names import DISPATCH
 from vivero.engine.tracing import w3c
 from vivero.engine.tracing.current import CURRENT, within
 from vivero.engine.tracing.names import ERROR_TYPE

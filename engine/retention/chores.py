@@ -121,8 +121,8 @@ def _of_partitions(settings: ChoreSettings, connections: Connections) -> Iterato
     yield _chore("variable-values", every_s, connections, hash_values, VALUES_PAUSE_S, by_partition=True)
     store = open_store(settings.retention)
     archive = None if store is None else Archive(store, connections)
-    before, tidy = (None, None) if archive is None else (archive.before_deletion, archive.tidy)
-    ended = EndedInstances(settings.retention, connections, before, tidy=tidy)
+    before, delete_orphans = (None, None) if archive is None else (archive.before_deletion, archive.delete_orphans)
+    ended = EndedInstances(settings.retention, connections, before, delete_orphans=delete_orphans)
     schedule = schedules.every(f"PT{settings.retention.every_s:g}S")
     yield JobDefinition(f"{CHORES}ended-instances", ended, Runs.TRIO, schedule=schedule, by_partition=True)
 

@@ -43,7 +43,7 @@ WARN_S = 3600.0
 KEEPERS = ("consumer", "instance")
 """Keepers of old logs that an operator can do something about."""
 
-Tidy = Callable[[int], Awaitable[None]]
+DeleteOrphans = Callable[[int], Awaitable[None]]
 """Called with a partition in each run, also if nothing is due: deletes files of the archive that nobody needs."""
 
 
@@ -103,13 +103,13 @@ class EndedInstances:
         connections: Connections,
         before: BeforeDeletion | None = None,
         clock: Callable[[], float] = trio.current_time,
-        tidy: Tidy | None = None,
+        delete_orphans: DeleteOrphans | None = None,
     ) -> None:
         self._settings = settings
         self._clock = clock
         self._connections = connections
         self._before = before
-        self._tidy = tidy
+        self._delete_orphans = delete_orphans
         self._memories: dict[int, _Memory] = {}
 
     async def __call__(self, execution: Execution) -> None:
@@ -131,8 +131,8 @@ class EndedInstances:
         self._note(partition, memory, times)
         problem = None
         try:
-            if self._tidy is not None:
-                await self._tidy(partition)
+            if self._delete_orphans is not None:
+                await self._delete_orphans(partition)
             await self._work(partition, memory, policy, log_ms)
         except ArchiveProblem as error:
             problem = error

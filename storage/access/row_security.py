@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import trio
 
-from vivero.storage.access import row_security_policies as policies
-from vivero.storage.postgres import dsn as conninfo
+from vivero.storage.access import policies
+from vivero.storage.postgres import conninfo
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import Conflict, StorageBug
 from vivero.storage.postgres.sql_files import beside

@@ -34,7 +34,7 @@ class Run(msgspec.Struct, frozen=True, gc=False):
     """The term of the partition, for chores that only its owner does."""
 
 
-class GoesOn(msgspec.Struct, frozen=True, gc=False):
+class Rescheduled(msgspec.Struct, frozen=True, gc=False):
     """The next state of an execution whose run has ended, and which waits again."""
 
     run: Run
@@ -48,16 +48,16 @@ class Outcomes(msgspec.Struct, gc=False):
     """The ends of runs that are to be written."""
 
     completed: list[Run] = []
-    go_on: list[GoesOn] = []
-    failed: list[GoesOn] = []
+    go_on: list[Rescheduled] = []
+    failed: list[Rescheduled] = []
     """Their last attempt failed; `due_ms` is not used."""
-    failed_scheduled: list[GoesOn] = []
+    failed_scheduled: list[Rescheduled] = []
     """Likewise, and the schedule goes on at `due_ms`."""
 
     def __len__(self) -> int:
         return len(self.completed) + len(self.go_on) + len(self.failed) + len(self.failed_scheduled)
 
-    def and_then(self, later: Outcomes) -> Outcomes:
+    def merged_with(self, later: Outcomes) -> Outcomes:
         """These and later ones."""
         return Outcomes(
             self.completed + later.completed,
@@ -144,7 +144,7 @@ def _ends(outcomes: Outcomes) -> list[Call]:
     return calls
 
 
-def _columns(ends: Sequence[GoesOn]) -> list[list[Any]]:
+def _columns(ends: Sequence[Rescheduled]) -> list[list[Any]]:
     return [
         [end.run.id for end in ends],
         [end.run.lease for end in ends],

@@ -8,7 +8,7 @@ import msgspec
 import psycopg
 from psycopg.conninfo import make_conninfo
 
-from vivero.storage.postgres import dsn as conninfo
+from vivero.storage.postgres import conninfo
 from vivero.storage.postgres.driver import Call, Connection
 from vivero.storage.postgres.errors import SteppedDown
 from vivero.storage.postgres.sql_files import beside

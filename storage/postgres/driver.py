@@ -25,8 +25,7 @@ import trio
 from psycopg import generators
 from psycopg.pq.abc import PGconn
 
-from vivero.storage.postgres import dsn as conninfo
-from vivero.storage.postgres import hosts
+from vivero.storage.postgres import conninfo, hosts
 from vivero.storage.postgres.connection import Connection, Notification
 from vivero.storage.postgres.errors import ConnectFailed, StorageError
 from vivero.storage.postgres.given_time import patient

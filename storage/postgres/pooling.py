@@ -4,8 +4,7 @@ from collections.abc import Awaitable, Callable
 
 import trio
 
-from vivero.storage.postgres import dsn as conninfo
-from vivero.storage.postgres import startup_connections
+from vivero.storage.postgres import conninfo, startup_connections
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import Retry, StorageBug
 from vivero.storage.postgres.startup_connections import connect_for_checks

@@ -12,8 +12,7 @@ from weakref import WeakSet
 import structlog
 import trio
 
-from vivero.storage.postgres import driver
-from vivero.storage.postgres import dsn as conninfo
+from vivero.storage.postgres import conninfo, driver
 from vivero.storage.postgres.connection import Connection
 from vivero.storage.postgres.errors import ConnectFailed, NoPrimary, StorageBug, StorageError, told
 from vivero.storage.postgres.sql_files import statement

@@ -2,8 +2,7 @@
 
 import trio
 
-from vivero.storage.postgres import dsn as conninfo
-from vivero.storage.postgres import hosts, startup_connections
+from vivero.storage.postgres import conninfo, hosts, startup_connections
 from vivero.storage.postgres.driver import Connection, connect
 from vivero.storage.postgres.errors import StorageError
 from vivero.storage.postgres.startup_problems import SeveralPrimaries, StartupProblem

@@ -2,7 +2,7 @@
 
 import re
 
-from vivero.storage.postgres import dsn as conninfo
+from vivero.storage.postgres import conninfo
 from vivero.storage.postgres.driver import Connection, connect
 from vivero.storage.postgres.errors import ConnectFailed, InvalidDsn, NoPrimary
 from vivero.storage.postgres.startup_problems import (

@@ -11,7 +11,7 @@ import sys
 import trio
 from psycopg import pq
 
-from vivero.storage.postgres import dsn as conninfo
+from vivero.storage.postgres import conninfo
 from vivero.storage.postgres.errors import ConnectFailed
 
 _ERROR_RESPONSE = re.compile(rb"\tErrorResponse\t.* C \"(?P<sqlstate>[0-9A-Z]{5})\"")

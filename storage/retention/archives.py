@@ -154,7 +154,7 @@ async def give_up(connection: Connection, name: str) -> None:
     await connection.execute(_sql["give_up"], (name,))
 
 
-async def left_over(connection: Connection, partition: int) -> list[str]:
+async def orphans(connection: Connection, partition: int) -> list[str]:
     """Files of the partition that are to be deleted."""
     return [name for (name,) in (await connection.execute(_sql["left_over"], (partition,))).rows]
 
@@ -180,7 +180,7 @@ async def waiting(connection: Connection, partition: int, roots: Sequence[int]) 
     return [Waiting(*row) for row in (await connection.execute(_sql["waiting"], (partition, list(roots)))).rows]
 
 
-async def distrust(connection: Connection, name: str) -> None:
+async def mark_missing(connection: Connection, name: str) -> None:
     """The store lacks a complete file, or has another one: its trees that are not deleted yet need another file."""
     await connection.execute(_sql["distrust"], (name,))
 

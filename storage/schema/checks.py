@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import trio
 
-from vivero.storage.postgres import dsn as conninfo
+from vivero.storage.postgres import conninfo
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import Retry, StorageBug
 from vivero.storage.postgres.pooling import find_pooling

@@ -19,7 +19,7 @@ import msgspec
 from vivero.core.partitions.keys import keys_of
 from vivero.storage.postgres.driver import Call, Connection, QueryResult
 from vivero.storage.postgres.sql_files import beside
-from vivero.storage.work.scan_bounds import EVERYTHING, ScanStart, Seen
+from vivero.storage.work.scan_bounds import EVERYTHING, ObservedBounds, ScanStart
 
 _sql = beside(__file__)
 
@@ -50,7 +50,7 @@ class Lease(msgspec.Struct, frozen=True, gc=False):
     """The job as the API shows it, in JSON, if it came with the lease; otherwise `activated_jobs` reads it."""
 
 
-class Unfit(NamedTuple):
+class TooLargeJob(NamedTuple):
     """The first job that was not leased, because it did not fit.
 
     `lease`: the token of its last lease, which is over; None: it had none. `size` None: it sees too many variables.
@@ -61,12 +61,12 @@ class Unfit(NamedTuple):
     size: int | None
 
 
-class Looked(NamedTuple):
+class Activation(NamedTuple):
     """The result of one look for jobs."""
 
     leases: list[Lease]
-    unfit: Unfit | None = None
-    seen: Seen | None = None
+    too_large: TooLargeJob | None = None
+    seen: ObservedBounds | None = None
     """For the bounds of the next look. None: it saw no job."""
 
     @property
@@ -75,7 +75,7 @@ class Looked(NamedTuple):
         return sum(lease.size for lease in self.leases)
 
 
-class PlainLook(NamedTuple):
+class SmallActivation(NamedTuple):
     """The result of one plain look: jobs that come with their leases."""
 
     leases: list[Lease]
@@ -93,7 +93,7 @@ class Refusal(Enum):
     OTHER_LEASE = "another's lease"
 
 
-class Ask(NamedTuple):
+class ActivationRequest(NamedTuple):
     """The request of a worker: up to `limit` jobs of a type for `timeout_ms`.
 
     `names`: only the variables of these names; `with_token`: it wants to be told the lease's token.
@@ -114,13 +114,13 @@ ACTIVATE_NEAR, ACTIVATE_NEAR_NAMED = _sql["activate_near"], _sql["activate_near_
 ACTIVATED, ACTIVATED_NAMED = _sql["activated_jobs"], _sql["activated_jobs_named"]
 
 
-def at_once(ask: Ask) -> int:
+def at_once(ask: ActivationRequest) -> int:
     """Jobs that one statement leases at most."""
     return min(ask.limit, AT_ONCE if not ask.names else max(1, min(AT_ONCE, NAMES_AT_ONCE // len(ask.names))))
 
 
 def lease_statement(
-    ask: Ask,
+    ask: ActivationRequest,
     token: UUID,
     room: int = SMALL_BYTES,
     variables: int = PIGGYBACKED_VARIABLES,
@@ -139,7 +139,9 @@ def lease_statement(
     return ACTIVATE if names is None else ACTIVATE_NAMED, whose
 
 
-def plain_lease_statement(ask: Ask, token: UUID, room: int = SMALL_BYTES, first: int | None = None) -> Call:
+def plain_lease_statement(
+    ask: ActivationRequest, token: UUID, room: int = SMALL_BYTES, first: int | None = None
+) -> Call:
     """The statement for jobs that are all small: it leases the same as `lease_statement` without bounds, or nothing.
 
     Among those of the highest priority, the jobs of the partition `first` come first.
@@ -153,47 +155,47 @@ def plain_lease_statement(ask: Ask, token: UUID, room: int = SMALL_BYTES, first:
     return ACTIVATE_NEAR if names is None else ACTIVATE_NEAR_NAMED, (*values, *keys_of(first))
 
 
-def plain_look(result: QueryResult) -> PlainLook:
+def read_small_activation(result: QueryResult) -> SmallActivation:
     """The result of the statement of `plain_lease_statement`."""
     rows = result.rows
     leases = [Lease(key, token, len(job), job) for key, token, _, job in rows if job is not None]
     if len(leases) == len(rows):
-        return PlainLook(leases)
+        return SmallActivation(leases)
     small = rows[-1][2]
-    return PlainLook(leases, not small, small)
+    return SmallActivation(leases, not small, small)
 
 
-def looked(result: QueryResult) -> Looked:
+def looked(result: QueryResult) -> Activation:
     """The result of the statement of `activation`."""
     leases = [Lease(key, token, size, job) for key, token, fits, size, job, *_ in result.rows if fits]
-    unfit = next((Unfit(key, token, size) for key, token, fits, size, *_ in result.rows if not fits), None)
-    return Looked(leases, unfit, _seen(result))
+    too_large = next((TooLargeJob(key, token, size) for key, token, fits, size, *_ in result.rows if not fits), None)
+    return Activation(leases, too_large, _seen(result))
 
 
-def _seen(result: QueryResult) -> Seen | None:
+def _seen(result: QueryResult) -> ObservedBounds | None:
     if not result.rows:
         return None
     first_keys = {(priority, key) for *_, priority, key, _, _ in result.rows if key is not None}
-    return Seen(result.rows[0][-2], first_keys, result.rows[0][-1])
+    return ObservedBounds(result.rows[0][-2], first_keys, result.rows[0][-1])
 
 
 async def activate(
     connection: Connection,
-    ask: Ask,
+    ask: ActivationRequest,
     room: int = SMALL_BYTES,
     token: UUID | None = None,
     start: ScanStart = EVERYTHING,
-) -> Looked:
+) -> Activation:
     """Lease jobs, in a transaction of their own. If it raises with `in_doubt`, jobs may have been leased to nobody:
     `take_back` makes them available again, or else the end of their time."""
     return looked(await connection.execute(*lease_statement(ask, token or uuid4(), room, MAX_VARIABLES, start)))
 
 
 async def activate_plainly(
-    connection: Connection, ask: Ask, room: int, token: UUID, first: int | None = None
-) -> PlainLook:
+    connection: Connection, ask: ActivationRequest, room: int, token: UUID, first: int | None = None
+) -> SmallActivation:
     """As `activate`, for jobs that are all small. `first`: see `plain_lease_statement`."""
-    return plain_look(await connection.execute(*plain_lease_statement(ask, token, room, first)))
+    return read_small_activation(await connection.execute(*plain_lease_statement(ask, token, room, first)))
 
 
 async def take_back(connection: Connection, type: str, tenant: str, tokens: Sequence[UUID]) -> int:

@@ -72,7 +72,7 @@ class ScanStart(NamedTuple):
 EVERYTHING = ScanStart()
 
 
-class Seen(NamedTuple):
+class ObservedBounds(NamedTuple):
     """The bounds that a look found.
 
     `due_ms`: the end of the first lease or backoff that is over, otherwise the engine's time. `first_keys`: a priority
@@ -162,7 +162,7 @@ class Bounds:
         """Whether a look without bounds should have been long ago. Plain looks have none."""
         return now >= self._whole_at + OVERDUE_S and not self.plain(now)
 
-    def learn(self, start: ScanStart, seen: Seen) -> None:
+    def learn(self, start: ScanStart, seen: ObservedBounds) -> None:
         """Keep what a look saw, unless it began before the last look without bounds ended: that one may know better."""
         if start.version != self._version:
             return

@@ -110,7 +110,7 @@ async def nowhere():
     raise AssertionError("nobody should connect")
 
 
-class PlayedEngine:
+class FakeEngine:
     """Appender and completions at once: takes commands, gives the outcomes that the test has laid out."""
 
     def __init__(self) -> None:
@@ -204,7 +204,7 @@ class Definitions:
 
 @pytest.fixture
 def engine():
-    return PlayedEngine()
+    return FakeEngine()
 
 
 @pytest.fixture

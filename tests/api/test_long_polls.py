@@ -17,7 +17,7 @@ from vivero.node.node_events import NodeEvents
 from vivero.storage.access.identities import CHANNEL
 from vivero.storage.postgres.results import QueryResult
 from vivero.storage.work import activation
-from vivero.storage.work.activation import Ask, Lease
+from vivero.storage.work.activation import ActivationRequest, Lease
 from vivero.storage.work.scan_bounds import OVERDUE_S, SLOW_LOOKS, WHOLE_EVERY_S
 
 FOREVER = float("inf")
@@ -37,7 +37,7 @@ class Poll:
         self.ended = trio.Event()
 
     async def run(self, long_polls, capacity, until, subject, due_in_s, lease_ms, task_status):
-        with long_polls.register(Ask(subject[0], subject[1], capacity, lease_ms, "w")) as self.poller:
+        with long_polls.register(ActivationRequest(subject[0], subject[1], capacity, lease_ms, "w")) as self.poller:
             self.poller.looking()
             if self.poller.is_first:
                 self.poller.found_nothing(due_in_s)
@@ -96,7 +96,7 @@ async def test_waits_end_without_a_job_and_others_may_begin(long_polls, start, n
 async def test_one_client_waits_for_the_jobs_of_several_tenants(long_polls, nursery, mock_clock):
     """Any of its pollers wakes it, and none gets jobs from a batch, which would be too many together."""
     with ExitStack() as stack:
-        asks = [Ask("t", tenant, 1, 60_000, "w") for tenant in "xyz"]
+        asks = [ActivationRequest("t", tenant, 1, 60_000, "w") for tenant in "xyz"]
         pollers = [stack.enter_context(long_polls.register(ask, alone=False)) for ask in asks]
         for tenant in "zx":
             for poller in pollers:
@@ -122,7 +122,7 @@ async def test_jobs_of_other_types_wake_nobody(long_polls, start, nursery, mock_
 
 
 async def test_what_becomes_available_before_the_wait_is_not_missed(long_polls):
-    with long_polls.register(Ask("t", "x", 1, 60_000, "w")) as poller:
+    with long_polls.register(ActivationRequest("t", "x", 1, 60_000, "w")) as poller:
         poller.looking()
         long_polls.available("t", "x", 1)
         poller.found_nothing(None)
@@ -233,7 +233,7 @@ async def test_the_board_is_bounded_and_forgets(start, mock_clock):
     long_polls = LongPolls(max_pollers=2)
     polls = [await start(long_polls), await start(long_polls, subject=("u", "x"))]
     await settle()
-    with pytest.raises(Overloaded), long_polls.register(Ask("t", "x", 1, 60_000, "w")):
+    with pytest.raises(Overloaded), long_polls.register(ActivationRequest("t", "x", 1, 60_000, "w")):
         pass
     assert len(long_polls) == 2
     for poll in polls:
@@ -488,7 +488,7 @@ def test_many_types_are_looked_for_less_often():
     pauses = []
     with ExitStack() as stack:
         for number in range(1000):
-            stack.enter_context(long_polls.register(Ask(f"t{number}", "x", 1, 60_000, "w")))
+            stack.enter_context(long_polls.register(ActivationRequest(f"t{number}", "x", 1, 60_000, "w")))
             pauses.append(long_polls.pause_s())
     assert (pauses[0], pauses[199], pauses[299], pauses[999]) == (2.0, 2.0, 3.0, 10.0)
     assert long_polls.pause_s() == 2.0

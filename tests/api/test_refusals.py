@@ -3,7 +3,7 @@
 import pytest
 import trio
 
-from vivero.api.admission.refusals import MAX_PAUSING, PAUSE_S, Refusals
+from vivero.api.admission.refusals import MAX_PAUSING, PAUSE_S, NotAdmitted
 
 NEW = [
     "process-instances", "deployments", "messages/publication", "messages/correlation", "signals/broadcast",
@@ -28,7 +28,7 @@ async def test_running_work_is_never_refused_so(client, engine):
 
 
 async def test_only_so_many_wait_for_their_refusal(autojump_clock):
-    refusals, took = Refusals(), []
+    refusals, took = NotAdmitted(), []
 
     async def refused():
         began = trio.current_time()

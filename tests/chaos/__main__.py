@@ -83,7 +83,7 @@ def _faults(name, directory, logs, chosen):
         )
     )  # fmt: skip
     print(f"\n{table(result.figures)}\n")
-    print(f"{result.instances} instances; {result.books}", flush=True)
+    print(f"{result.instances} instances; {result.ledger}", flush=True)
     print(f"replay gives the same {result.rows} rows; 0 lost, 0 twice")
     print(f"longest time without an answer while the first node was healthy: {result.silence_s:.2f} s", flush=True)
 

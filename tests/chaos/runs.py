@@ -24,7 +24,7 @@ class Result:
     figures: list
     instances: int
     rows: int
-    books: str
+    ledger: str
     silence_s: float
     """The longest time without an answered command throughout which the first node said that it was healthy."""
 
@@ -48,15 +48,15 @@ async def run(faults, rounds, random, directory, logs, *, nodes=2, partitions=1,
                     await trio.sleep_until(next_s)
                 if not left:
                     break
-                say(f"round {number + 1}: {load.books}")
-            silence_s = watch.longest_silence(load.books.moments)
+                say(f"round {number + 1}: {load.ledger}")
+            silence_s = watch.longest_silence(load.ledger.moments)
             await load.stop_creating(SETTLES_S)
             await settled(cluster.dsn, SETTLES_S)
             nursery.cancel_scope.cancel()
-        instances = await audit(cluster.dsn, load.books)
+        instances = await audit(cluster.dsn, load.ledger)
         rows = await replayed.check(cluster.dsn)
     check_bites(figures.values())
-    return Result(list(figures.values()), instances, rows, str(load.books), silence_s)
+    return Result(list(figures.values()), instances, rows, str(load.ledger), silence_s)
 
 
 def check_bites(figures):
@@ -71,7 +71,7 @@ def _bites(fault, figure):
 
 async def _round(cluster, load, fault, figure, random, say):
     await load.progress(random.randrange(1, 10 if fault.pace_s else 40), PROGRESS_S)
-    in_flight = load.books.in_flight
+    in_flight = load.ledger.in_flight
     with trio.fail_after(PROGRESS_S):
         async with fault.inject(cluster, random) as bite:
             await load.first_command(bite.port)

@@ -24,7 +24,7 @@ async def test_each_fault_bites_and_costs_nothing(together, seed, reachable_dire
     faults = TOGETHER[together]
     nodes = max(fault.nodes for fault in faults)
     result = await run(faults, 1, Random(seed), reachable_directory(), tmp_path, nodes=nodes)
-    print(table(result.figures), f"{result.instances} instances; {result.books}", sep="\n")
+    print(table(result.figures), f"{result.instances} instances; {result.ledger}", sep="\n")
 
 
 def test_a_run_whose_faults_did_not_bite_is_void():

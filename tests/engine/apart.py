@@ -5,8 +5,7 @@ from functools import partial
 from tests.engine.several_partitions import PartitionsBench
 from tests.storage.distribution import BELONGS, condition
 from vivero.storage.cluster import leadership
-from vivero.storage.postgres import driver
-from vivero.storage.postgres import dsn as conninfo
+from vivero.storage.postgres import conninfo, driver
 
 SENDS = {"inbox"}
 """Tables to which a partition may add rows of others: those are on their way."""

@@ -11,7 +11,7 @@ from vivero.core.partitions.routes import ONE_PARTITION
 from vivero.engine.appender.calls import Append
 from vivero.engine.appender.task import Appender
 from vivero.engine.cluster.assignment import Duty
-from vivero.engine.cluster.handovers import Handovers
+from vivero.engine.cluster.partition_duties import Handovers
 from vivero.engine.consumer.leadership import Consumer
 from vivero.engine.consumer.settings import ConsumerSettings
 from vivero.engine.supervision.beat import Beat

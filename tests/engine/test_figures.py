@@ -41,7 +41,7 @@ async def test_an_idle_server_processes_no_commands(migrated, connection):
         serial.start()
     supervisor = SimpleNamespace(health=list, slowness=Slowness())
     definitions = SimpleNamespace(stats=SimpleNamespace(size=0, bytes=0, hits=0, misses=0, evictions=0))
-    consumer, ears = make_consumer(migrated, serial.resources, poll_s=5)
+    consumer, observer = make_consumer(migrated, serial.resources, poll_s=5)
 
     def rate(later_s):
         now_s = trio.current_time() + later_s
@@ -50,7 +50,7 @@ async def test_an_idle_server_processes_no_commands(migrated, connection):
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
-        await ears.reached(await append(connection, serial.commands))
+        await observer.reached(await append(connection, serial.commands))
         leads, busy = rate(0)
         assert leads
         assert 1.5 <= busy <= len(serial.commands) / WINDOW_S

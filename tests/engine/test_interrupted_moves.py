@@ -12,8 +12,8 @@ from vivero.core.partitions.routes import slot_of
 from vivero.core.records.instances import CreateInstance
 from vivero.core.records.messages import PublishMessage
 from vivero.core.records.slots import MoveSlots
-from vivero.engine.cluster import more_partitions
-from vivero.engine.cluster.more_partitions import NotRaised, raise_number
+from vivero.engine.cluster import partition_growth
+from vivero.engine.cluster.partition_growth import NotRaised, raise_number
 from vivero.storage.cluster import routes
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.errors import ConnectionLost
@@ -106,7 +106,7 @@ async def test_a_node_that_ends_after_each_step_is_followed_by_another(migrated)
 )
 async def test_an_interrupted_raise_is_completed_by_the_next_one(migrated, monkeypatch, statement, when):
     """Its connection is lost at the last call of this name that it makes before the first move is complete."""
-    monkeypatch.setattr(more_partitions, "LOOK_EVERY_S", 0.001)
+    monkeypatch.setattr(partition_growth, "LOOK_EVERY_S", 0.001)
     async with MovesBench(migrated, 2, later=1).running() as bench:
         with pytest.raises(ConnectionLost):
             await raise_number(lose(await driver.connect(migrated), statement, when), 3, lambda _move: None)
@@ -154,11 +154,11 @@ async def test_a_move_that_an_interrupted_raise_has_left_in_the_log_is_not_an_er
     """The plan is older than the move, so the move is in the log twice."""
     async with MovesBench(migrated).running() as bench:
         await bench.connection.script("UPDATE slots SET partition_id = 1; UPDATE definitions_seq SET n = n + 1")
-        plan, stale = more_partitions.plan, await routes.read(bench.connection)
+        plan, stale = partition_growth.plan, await routes.read(bench.connection)
         connection = await driver.connect(migrated)
         await raise_number(connection, 3, lambda _move: None)
         plans = iter([stale])
-        monkeypatch.setattr(more_partitions, "plan", lambda known, count: plan(next(plans, known), count))
+        monkeypatch.setattr(partition_growth, "plan", lambda known, count: plan(next(plans, known), count))
         moves = []
         await raise_number(connection, 3, moves.append)
         connection.close()

@@ -83,7 +83,7 @@ def late(target, proxies):
     return proxies[0]
 
 
-class Books:
+class Ledger:
     """Creations with a number each, tried once: what was answered, and what nobody knows."""
 
     def __init__(self, target, id) -> None:
@@ -136,11 +136,11 @@ async def test_what_a_cut_network_delivers_late(target, late, name):
     """Each creation was made once, and each job can be done, though whoever asked for it has long left."""
     id = f"late-{name or 'all'}"
     await target.deployed(TIMER.format(id=id))
-    books, over = Books(target, id), trio.Event()
+    ledger, over = Ledger(target, id), trio.Event()
     async with target.attacked(tolerated=UNAVAILABLE, terms=6) as others, trio.open_nursery() as nursery:
         for number in range(3):
-            nursery.start_soon(books.create, number, 3, over)
-        nursery.start_soon(books.look, over)
+            nursery.start_soon(ledger.create, number, 3, over)
+        nursery.start_soon(ledger.look, over)
         await others.rounds_done(3, 60)
         assert await late.hold(f"vivero:{name}"), "there is no such session"
         await trio.sleep(CUT_S)
@@ -148,11 +148,11 @@ async def test_what_a_cut_network_delivers_late(target, late, name):
         delivered = await late.deliver()
         await others.rounds_done(5, 60)
         over.set()
-    print(f"{name}: {delivered} bytes came late; {len(books.answered)} answered, {len(books.unknown)} unknown")
+    print(f"{name}: {delivered} bytes came late; {len(ledger.answered)} answered, {len(ledger.unknown)} unknown")
     assert delivered, "nothing came late: the test did not bite"
-    assert books.answered
-    books.audit()
-    for key in list(books.answered.values())[-5:]:
+    assert ledger.answered
+    ledger.audit()
+    for key in list(ledger.answered.values())[-5:]:
         assert await target.ended(key) == "COMPLETED"
     triggered = (
         "SELECT count(*), count(DISTINCT process_instance_key) FROM timers"

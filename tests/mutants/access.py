@@ -55,7 +55,7 @@ ACCESS: tuple[Mutant, ...] = (
     mutant(
         "a command is visible to readers that have one of its tenants",
         f"{ROW_SECURITY}::test_commands_by_key_are_visible_to_those_who_see_what_they_changed",
-        "storage/access/row_security_policies.py",
+        "storage/access/policies.py",
         ("string_to_array(tenant_id, ',') <@", "string_to_array(tenant_id, ',') &&"),
     ),
     mutant(

@@ -66,7 +66,7 @@ async def _ask(dsn, query):
         return connection.execute(query).fetchall()
 
 
-async def audit(dsn, books, jobs=1):
+async def audit(dsn, ledger, jobs=1):
     """Fail unless every acknowledged instance exists exactly once and has ended, and nothing exists that was refused.
 
     Each has so many `jobs`. Returns how many instances there are, for people.
@@ -77,32 +77,32 @@ async def audit(dsn, books, jobs=1):
     of_number = Counter(number for number, _, _ in instances)
     keys = {number: key for number, key, _ in instances}
     assert {number: n for number, n in of_number.items() if n > 1} == {}, "instances that exist more than once"
-    missing = {number: key for number, key in books.started.items() if keys.get(number) != key}
+    missing = {number: key for number, key in ledger.started.items() if keys.get(number) != key}
     assert missing == {}, "acknowledged instances that do not exist, or under another key"
-    assert set(keys) - set(books.started) - books.unknown == set(), (
+    assert set(keys) - set(ledger.started) - ledger.unknown == set(), (
         "instances whose clients were told that they were not made"
     )
     states = {number: state for number, _, state in instances}
-    assert states == {number: "TERMINATED" if number in books.canceled else "COMPLETED" for number in states}
-    assert books.canceled <= set(states), "canceled instances that do not exist"
+    assert states == {number: "TERMINATED" if number in ledger.canceled else "COMPLETED" for number in states}
+    assert ledger.canceled <= set(states), "canceled instances that do not exist"
     assert await _ask(dsn, OPEN) == [], "rows that instances have left behind"
-    await _audit_messages(dsn, books)
+    await _audit_messages(dsn, ledger)
     ended = {key: state for _, key, state in instances}
-    await _audit_jobs(dsn, books, ended, jobs)
-    await _audit_log(dsn, len(instances), jobs, len(books.canceled))
+    await _audit_jobs(dsn, ledger, ended, jobs)
+    await _audit_log(dsn, len(instances), jobs, len(ledger.canceled))
     assert {
-        number: found for number, found in books.awaited.items() if found != {"number": number, "done": number}
+        number: found for number, found in ledger.awaited.items() if found != {"number": number, "done": number}
     } == {}
     return len(instances)
 
 
-async def _audit_messages(dsn, books):
+async def _audit_messages(dsn, ledger):
     published = Counter(number for (number,) in await _ask(dsn, MESSAGES))
     assert [number for number, times in published.items() if times > 1] == [], "messages that were published twice"
-    assert books.told <= set(published), "acknowledged messages that do not exist"
+    assert ledger.told <= set(published), "acknowledged messages that do not exist"
 
 
-async def _audit_jobs(dsn, books, ended, each):
+async def _audit_jobs(dsn, ledger, ended, each):
     """`ended`: the key of each instance → its state. Jobs of canceled instances may be canceled."""
     jobs = await _ask(dsn, "SELECT job_key::text, process_instance_key::text, state FROM jobs")
     of_instance = Counter(instance for _, instance, _ in jobs)
@@ -110,8 +110,8 @@ async def _audit_jobs(dsn, books, ended, each):
     assert set(of_instance.values()) <= {each}, "every instance has its jobs once"
     assert {state for _, instance, state in jobs if ended[instance] == "COMPLETED"} <= {"COMPLETED"}
     assert {state for _, _, state in jobs} <= {"COMPLETED", "CANCELED"}
-    assert [job for job, times in books.completed.items() if times > 1] == [], "jobs completed more than once"
-    assert set(books.completed) <= {job for job, _, state in jobs if state == "COMPLETED"}
+    assert [job for job, times in ledger.completed.items() if times > 1] == [], "jobs completed more than once"
+    assert set(ledger.completed) <= {job for job, _, state in jobs if state == "COMPLETED"}
 
 
 async def _audit_log(dsn, instances, jobs, canceled):

@@ -11,8 +11,8 @@ from pathlib import Path
 import trio
 
 from tests.eventually import eventually
-from tests.process.books import Books
 from tests.process.http_client import Caller, Unanswered
+from tests.process.ledger import Ledger
 from vivero.core.partitions.routes import slot_of, spread
 
 MODELS = Path(__file__).resolve().parents[1] / "models"
@@ -36,7 +36,7 @@ class Load:
     def __init__(
         self, ports, *, process="one-task", creators=6, workers=3, tellers=0, pause_s=0.01, first=1, lease_ms=LEASE_MS
     ) -> None:
-        self.books = Books()
+        self.ledger = Ledger()
         self._lease_ms = lease_ms
         self._ports, self._process, self._tellers = ports, process, tellers
         self._to_tell, self._told = trio.open_memory_channel(float("inf"))
@@ -66,14 +66,14 @@ class Load:
 
     async def progress(self, answers, within_s=60.0):
         """Wait for so many more answers to commands."""
-        goal = len(self.books.moments) + answers
+        goal = len(self.ledger.moments) + answers
         with trio.fail_after(within_s):
-            while len(self.books.moments) < goal:
+            while len(self.ledger.moments) < goal:
                 await self._moved.wait()
 
     async def busy(self, within_s=60.0):
         """Wait until a command is in flight."""
-        await eventually(lambda: self.books.in_flight, within_s=within_s, every_s=0.001)
+        await eventually(lambda: self.ledger.in_flight, within_s=within_s, every_s=0.001)
 
     # ---- creators
 
@@ -86,8 +86,8 @@ class Load:
             while not self._stop_creating:
                 number = next(self._numbers)
                 await self._live(caller, number)
-                if number % 3 == 0 and number in self.books.started:
-                    await self._read(reader, self.books.started[number])
+                if number % 3 == 0 and number in self.ledger.started:
+                    await self._read(reader, self.ledger.started[number])
                 await trio.sleep(self._pause_s)
         self._open -= 1
         if not self._open:
@@ -120,20 +120,20 @@ class Load:
         if self._tellers and not to_cancel:
             self._to_tell.send_nowait(number)
         await self._create(caller, number)
-        if to_cancel and number in self.books.started:
+        if to_cancel and number in self.ledger.started:
             await self._cancel(caller, number)
         elif to_cancel:
             self._to_tell.send_nowait(number)  # nobody knows its key, if it exists
 
     async def _cancel(self, caller, number):
         """Ask until it is certain. 404: an earlier request has canceled it, for it cannot end otherwise."""
-        self.books.canceled.add(number)
-        path = f"/v2/process-instances/{self.books.started[number]}/cancellation"
+        self.ledger.canceled.add(number)
+        path = f"/v2/process-instances/{self.ledger.started[number]}/cancellation"
         await self._until_settled(caller, path, {}, (204, 404))
 
     async def _create(self, caller, number):
         """One creation. Those with a key are repeated until there is an answer that settles it."""
-        books, keyed = self.books, number % 2 == 0
+        ledger, keyed = self.ledger, number % 2 == 0
         body = {"processDefinitionId": self._process, "tags": [f"n{number}"], "variables": {"number": number}}
         if number % 8 in (4, 5):
             body |= {"awaitCompletion": True, "requestTimeout": 30_000}
@@ -143,21 +143,21 @@ class Load:
             answer, sent = await self._command(caller, "/v2/process-instances", body, headers)
             key = self._key(answer)
             if key is not None and "awaitCompletion" not in body:
-                books.seconds[caller.port].append(trio.current_time() - began)
+                ledger.seconds[caller.port].append(trio.current_time() - began)
             if key is not None:
-                books.unknown.discard(number)
-                assert books.started.setdefault(number, key) == key, f"creation {number} was answered with two keys"
-                books.replayed[number] += 1
+                ledger.unknown.discard(number)
+                assert ledger.started.setdefault(number, key) == key, f"creation {number} was answered with two keys"
+                ledger.replayed[number] += 1
                 if answer.status == 200 and "awaitCompletion" in body:
-                    books.awaited[number] = answer.json["variables"]
+                    ledger.awaited[number] = answer.json["variables"]
                 return
             if sent and (answer is None or answer.status != 503):
-                books.unknown.add(number)
-            elif number not in books.unknown:
-                books.certainly_not.add(number)
+                ledger.unknown.add(number)
+            elif number not in ledger.unknown:
+                ledger.certainly_not.add(number)
             if not keyed:
                 return
-            books.certainly_not.discard(number)
+            ledger.certainly_not.discard(number)
             await trio.sleep(PAUSE_S)
 
     async def _read(self, caller, key):
@@ -201,7 +201,7 @@ class Load:
             body["jobLeaseToken"] = job["jobLeaseToken"]
         answer, _ = await self._command(caller, f"/v2/jobs/{job['jobKey']}/completion", body, [])
         if answer is not None and answer.status == 204:
-            self.books.completed[job["jobKey"]] += 1
+            self.ledger.completed[job["jobKey"]] += 1
 
     # ---- tellers
 
@@ -214,7 +214,7 @@ class Load:
         """Publish until it is certain. 409: an earlier request has published it."""
         body = {"name": "told", "correlationKey": str(number), "messageId": f"m{number}", "timeToLive": TTL_MS}
         await self._until_settled(caller, "/v2/messages/publication", body, (200, 409))
-        self.books.told.add(number)
+        self.ledger.told.add(number)
 
     # ---- all
 
@@ -227,27 +227,27 @@ class Load:
 
     async def _command(self, caller, path, body, headers):
         """The answer, or None; and whether anything was sent."""
-        books, number = self.books, next(self._commands)
-        books.open[number] = path
+        ledger, number = self.ledger, next(self._commands)
+        ledger.open[number] = path
         try:
             answer = await caller.call("POST", path, body, headers=headers)
         except Unanswered as unanswered:
             if unanswered.sent:
-                books.unanswered.add(number)
+                ledger.unanswered.add(number)
             else:
                 await trio.sleep(PAUSE_S)
             return None, unanswered.sent
         finally:
-            del books.open[number]
+            del ledger.open[number]
         what = path.rpartition("/")[2]
         self._note(what, answer, EXPECTED[what])
-        books.moments.append(trio.current_time())
+        ledger.moments.append(trio.current_time())
         self._moved.set()
         self._moved = trio.Event()
         return answer, True
 
     def _note(self, what, answer, expected):
-        self.books.statuses[f"{what} {answer.status}"] += 1
+        self.ledger.statuses[f"{what} {answer.status}"] += 1
         assert answer.status in expected, f"{what} was answered with {answer.status}: {answer.body[:1000]}"
 
 

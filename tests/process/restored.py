@@ -7,17 +7,17 @@ import psycopg
 import trio
 
 from tests.process.audit import audit, settled
-from tests.process.books import Books
 from tests.process.http_client import Caller
+from tests.process.ledger import Ledger
 from tests.process.load import Load
 
 FIRST_AFTERWARDS = 1_000_001
 """The number of the first creation after the restore: the numbers before it are those of the load before."""
 
 
-def note(books):
+def note(ledger):
     """What the books say now: all of it was answered before what comes next."""
-    return deepcopy(books)
+    return deepcopy(ledger)
 
 
 def instances(dsn):
@@ -53,8 +53,8 @@ async def goes_on(dsn, port, before, everything):
         await again.stop_creating()
         await settled(dsn)
         nursery.cancel_scope.cancel()
-    await audit(dsn, _joined(before, everything, again.books, instances(dsn)))
-    _nothing_twice(everything, again.books, lost)
+    await audit(dsn, _joined(before, everything, again.ledger, instances(dsn)))
+    _nothing_twice(everything, again.ledger, lost)
     return len(lost)
 
 
@@ -93,13 +93,13 @@ async def _kept_is_answered_alike(caller, before, there):
 
 def _joined(before, everything, after, there):
     """Books in which what was lost is in doubt."""
-    books = Books()
-    books.started = {**before.started, **after.started}
+    ledger = Ledger()
+    ledger.started = {**before.started, **after.started}
     asked = set(everything.started) | everything.unknown | {n for n in there if n < FIRST_AFTERWARDS}
-    books.unknown = (asked - set(before.started)) | after.unknown
-    books.completed = before.completed + after.completed
-    books.awaited = {**before.awaited, **after.awaited}
-    return books
+    ledger.unknown = (asked - set(before.started)) | after.unknown
+    ledger.completed = before.completed + after.completed
+    ledger.awaited = {**before.awaited, **after.awaited}
+    return ledger
 
 
 def _nothing_twice(everything, after, lost):

@@ -123,7 +123,7 @@ async def test_kills_during_uploads_lose_and_double_no_tree(make_program, databa
             async def killed_or_done():
                 return not program.running or connection.execute(DELETED).fetchone()[0] == len(created)
 
-            async def tidy():
+            async def delete_orphans():
                 return connection.execute(LEFT_OVER).fetchone() == (0,)
 
             for number in range(ROUNDS):
@@ -141,7 +141,7 @@ async def test_kills_during_uploads_lose_and_double_no_tree(make_program, databa
             assert check(connection, kept, created) == len(created)
             assert seen, "no program was killed"
             connection.execute("UPDATE archive_files SET begun_at = begun_at - interval '3 hours'")
-            await eventually(tidy, "what killed programs left behind is deleted", within_s=60)
+            await eventually(delete_orphans, "what killed programs left behind is deleted", within_s=60)
             await program.kill()
             assert sorted(kept.names()) == sorted(row[0] for row in connection.execute(COMPLETE))
             environment |= {"VIVERO_DATABASE_URL": database, "VIVERO_RETENTION_ARCHIVE_ENDPOINT": endpoint}

@@ -40,10 +40,10 @@ async def loaded(program):
         nursery.cancel_scope.cancel()
 
 
-async def check_what_is_lost(dsn, program, before, books, why):
+async def check_what_is_lost(dsn, program, before, ledger, why):
     """The program works on with what was answered before. Something was answered after that."""
-    lost = await goes_on(dsn, program.port, before, books)
-    print(f"{len(books.started)} instances, {lost} of them {why}")
+    lost = await goes_on(dsn, program.port, before, ledger)
+    print(f"{len(ledger.started)} instances, {lost} of them {why}")
     assert lost > 0
 
 
@@ -54,7 +54,7 @@ async def test_a_dump_under_load_holds_one_moment(replicas, make_program, tmp_pa
     program = make_program("--database-url", server.dsn)
     async with loaded(program) as load:
         await load.progress(200)
-        before = note(load.books)
+        before = note(load.ledger)
         manifest = await backups.take(server.dsn, tmp_path / "backup", jobs=2, progress=silent)
         await load.progress(200)
     await stopped(program)
@@ -64,7 +64,7 @@ async def test_a_dump_under_load_holds_one_moment(replicas, make_program, tmp_pa
     await backups.restore(dsn, tmp_path / "backup", manifest, silent)
     program = make_program("--database-url", dsn, name="restored")
     await program.restart()
-    await check_what_is_lost(dsn, program, before, load.books, f"after the backup of {manifest.rows}")
+    await check_what_is_lost(dsn, program, before, load.ledger, f"after the backup of {manifest.rows}")
 
 
 @pytest.mark.parametrize("target", ["time", "lsn"])
@@ -78,7 +78,7 @@ async def test_point_in_time_recovery_under_load(replicas, make_program, reachab
         await load.progress(100)
         await second.back_up(first)
         await load.progress(100)
-        before = note(load.books)
+        before = note(load.ledger)
         ((moment, lsn),) = first.sql("SELECT clock_timestamp()::text, pg_current_wal_flush_lsn()::text")
         await load.progress(200)
     await stopped(program)
@@ -88,7 +88,7 @@ async def test_point_in_time_recovery_under_load(replicas, make_program, reachab
     await second.recover(archive, **targets[target])
     program = make_program("--database-url", second.dsn, name="restored")
     await program.restart()
-    await check_what_is_lost(second.dsn, program, before, load.books, f"after {target} {moment} ({lsn})")
+    await check_what_is_lost(second.dsn, program, before, load.ledger, f"after {target} {moment} ({lsn})")
 
 
 async def test_an_asynchronous_standby_that_was_behind_is_promoted(replicas, make_program):
@@ -99,7 +99,7 @@ async def test_an_asynchronous_standby_that_was_behind_is_promoted(replicas, mak
     program = make_program("--database-url", dsn_of(first, second))
     async with loaded(program) as load:
         await load.progress(100)
-        before = note(load.books)
+        before = note(load.ledger)
         await second.caught_up(first)
         await second.stop(signal.SIGINT)
         await load.progress(200)
@@ -107,4 +107,4 @@ async def test_an_asynchronous_standby_that_was_behind_is_promoted(replicas, mak
     await second.start()
     second.promote()
     await program.ready()
-    await check_what_is_lost(second.dsn, program, before, load.books, "lost with the old primary")
+    await check_what_is_lost(second.dsn, program, before, load.ledger, "lost with the old primary")

@@ -111,10 +111,10 @@ async def test_moves_under_load_cost_milliseconds_and_no_answer(make, database):
         await load.stop_creating()
         await settled(database)
         nursery.cancel_scope.cancel()
-    count = await audit(database, load.books)
-    assert {answer.split()[1] for answer in load.books.statuses} == {"200", "204"}, load.books.statuses
+    count = await audit(database, load.ledger)
+    assert {answer.split()[1] for answer in load.ledger.statuses} == {"200", "204"}, load.ledger.statuses
     for program in pair:
         assert program.ends_of("consumer") == []
     print(
-        f"{count} instances; {MOVES} moves, median {statistics.median(seconds):.3f} s; {Counter(load.books.statuses)}"
+        f"{count} instances; {MOVES} moves, median {statistics.median(seconds):.3f} s; {Counter(load.ledger.statuses)}"
     )

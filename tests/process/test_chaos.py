@@ -51,9 +51,9 @@ async def test_children_recover_under_load(program, database, kind):
         await load.stop_creating()
         await settled(database)
         nursery.cancel_scope.cancel()
-    count = await audit(database, load.books)
-    silence = watch.longest_silence(load.books.moments)
-    print(f"{count} instances; {load.books}; longest silence while healthy: {silence:.2f} s")
+    count = await audit(database, load.ledger)
+    silence = watch.longest_silence(load.ledger.moments)
+    print(f"{count} instances; {load.ledger}; longest silence while healthy: {silence:.2f} s")
 
 
 async def test_a_node_that_gets_nowhere_says_so(program, database):
@@ -79,7 +79,7 @@ async def test_a_node_that_gets_nowhere_says_so(program, database):
         await load.stop_creating()
         await settled(database)
         nursery.cancel_scope.cancel()
-    await audit(database, load.books)
+    await audit(database, load.ledger)
 
 
 async def test_who_cannot_be_helped_ends(program, database):
@@ -104,4 +104,4 @@ async def test_who_cannot_be_helped_ends(program, database):
         await load.stop_creating()
         await settled(database)
         nursery.cancel_scope.cancel()
-    print(f"{await audit(database, load.books)} instances; {load.books}")
+    print(f"{await audit(database, load.ledger)} instances; {load.ledger}")

@@ -48,13 +48,13 @@ async def test_a_standby_is_promoted_under_load(replicated, make_program, how):
         await nursery.start(load.run)
         nursery.start_soon(watch.run)
         await load.progress(100)
-        in_flight, began = load.books.in_flight, trio.current_time()
+        in_flight, began = load.ledger.in_flight, trio.current_time()
         await first.stop(how)
         shown = await watch.unhealthy(began, within_s=RECOVERS_S)
         second.promote()
         promoted = trio.current_time()
         await load.progress(20, within_s=RECOVERS_S)
-        working = load.books.moments[-20]
+        working = load.ledger.moments[-20]
         healthy = await watch.next(204, within_s=RECOVERS_S)
         print(
             f"{in_flight} commands in flight; 503 after {shown - began:.2f} s; "
@@ -64,7 +64,7 @@ async def test_a_standby_is_promoted_under_load(replicated, make_program, how):
         await load.stop_creating()
         await settled(second.dsn)
         nursery.cancel_scope.cancel()
-    print(f"{await audit(second.dsn, load.books)} instances; {load.books}")
+    print(f"{await audit(second.dsn, load.ledger)} instances; {load.ledger}")
     ((last, term),) = second.sql("SELECT max(position), max(epoch) FROM command_log, batches")
     assert last % 2**51 > 1_000_000  # no position is given out that may have been lost
     assert term > 1

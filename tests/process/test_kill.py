@@ -28,7 +28,7 @@ async def kill_under_load(program, dsn, random, rounds, kill):
             await trio.sleep(random.uniform(0, 0.01))
             if not bites:
                 await load.busy()
-            bites += load.books.in_flight > 0
+            bites += load.ledger.in_flight > 0
             await kill()
             if random.random() < 0.3:
                 starts += 1
@@ -41,10 +41,8 @@ async def kill_under_load(program, dsn, random, rounds, kill):
         await load.stop_creating()
         await settled(dsn)
         nursery.cancel_scope.cancel()
-    count = await audit(dsn, load.books)
-    print(
-        f"{rounds} kills, {bites} with commands in flight, and {starts} during a start; {count} instances; {load.books}"
-    )
+    count = await audit(dsn, load.ledger)
+    print(f"{rounds} kills, {bites} with commands in flight, {starts} during a start; {count} instances; {load.ledger}")
     print(f"ready again in at most {longest_s:.2f} s")
     assert bites > 0
 

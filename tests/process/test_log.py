@@ -44,7 +44,7 @@ async def test_a_slow_committer_loses_no_command(pair, database):
         await load.stop_creating()
         await settled(database)
         nursery.cancel_scope.cancel()
-    print(f"{await audit(database, load.books)} instances; {load.books}")
+    print(f"{await audit(database, load.ledger)} instances; {load.ledger}")
 
 
 async def test_a_poisoned_command_fails_alone_and_visibly(pair, database):
@@ -61,7 +61,7 @@ async def test_a_poisoned_command_fails_alone_and_visibly(pair, database):
         await load.stop_creating()
         await settled(database)
         nursery.cancel_scope.cancel()
-    print(f"{await audit(database, load.books)} instances; {load.books}")
+    print(f"{await audit(database, load.ledger)} instances; {load.ledger}")
     async with Caller(program.port) as caller:
         for name, position in positions.items():
             command = (await caller.call("GET", f"/v2/commands/{position}")).json

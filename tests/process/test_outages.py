@@ -139,7 +139,7 @@ async def test_postgresql_says_no_for_a_while(server, program, fault):
         ended = trio.current_time()
         healthy = await watch.next(204, within_s=RECOVERS_S)
         await load.progress(20, within_s=RECOVERS_S)
-        working = next(moment for moment in load.books.moments if moment > ended)
+        working = next(moment for moment in load.ledger.moments if moment > ended)
         print(
             f"{fault.__name__:<20} 503 after {shown - began:.2f} s; healthy {healthy - ended:.2f} s and first answer"
             f" {working - ended:.2f} s after it; {details}"
@@ -148,7 +148,7 @@ async def test_postgresql_says_no_for_a_while(server, program, fault):
         await load.stop_creating()
         await settled(server.dsn)
         nursery.cancel_scope.cancel()
-    print(f"{await audit(server.dsn, load.books)} instances; {load.books}")
+    print(f"{await audit(server.dsn, load.ledger)} instances; {load.ledger}")
     assert any(FAULTS[fault] in detail for detail in details)
     assert program.pid == pid
     assert program.running
@@ -197,12 +197,12 @@ async def test_the_disk_is_really_full(server, small_disk, make_program):
         healthy = await watch.next(204, within_s=RECOVERS_S)
         await load.progress(50, within_s=RECOVERS_S)
         print(
-            f"503 {shown - began:.2f} s after the disk was full, healthy {healthy - ended:.2f} s after it; {load.books}"
+            f"503 {shown - began:.2f} s after the disk was full, healthy {healthy - ended:.2f} s later; {load.ledger}"
         )
         await load.stop_creating()
         await settled(server.dsn)
         nursery.cancel_scope.cancel()
-    print(f"{await audit(server.dsn, load.books)} instances")
+    print(f"{await audit(server.dsn, load.ledger)} instances")
     assert "No space left on device" in program.said(400)
     told_once(program)
     program.signal(signal.SIGTERM)
@@ -260,7 +260,7 @@ async def test_a_backup_takes_the_place_of_the_database(server, program):
         await again.stop_creating()
         await settled(server.dsn)
         nursery.cancel_scope.cancel()
-    print(f"{await audit(server.dsn, again.books)} instances; {again.books}")
+    print(f"{await audit(server.dsn, again.ledger)} instances; {again.ledger}")
     assert program.running
 
 
@@ -301,10 +301,10 @@ async def test_a_slow_network(server, make_program, delay_s):
         ended = trio.current_time()
         healthy = await watch.next(204, within_s=RECOVERS_S)
         await load.progress(20, within_s=RECOVERS_S)
-        print(f"delay {delay_s:g} s: healthy {healthy - ended:.2f} s after it; {load.books}")
+        print(f"delay {delay_s:g} s: healthy {healthy - ended:.2f} s after it; {load.ledger}")
         await load.stop_creating()
         await settled(server.dsn)
         nursery.cancel_scope.cancel()
-    print(f"{await audit(server.dsn, load.books)} instances")
+    print(f"{await audit(server.dsn, load.ledger)} instances")
     assert program.running
     told_once(program)

@@ -75,7 +75,7 @@ async def test_session_pooling_needs_no_settings_of_the_pooler(database, unsafe,
         await load.stop_creating()
         await settled(database)
         nursery.cancel_scope.cancel()
-    assert await audit(database, load.books) > 5
+    assert await audit(database, load.ledger) > 5
     program.end()
 
 

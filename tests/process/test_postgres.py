@@ -48,7 +48,7 @@ async def hurt(program, server, faults):
             await load.progress(30, within_s=RECOVERS_S)
             if not bites:
                 await load.busy()
-            bites += load.books.in_flight > 0
+            bites += load.ledger.in_flight > 0
             began = trio.current_time()
             await fault()
             shown = await watch.unhealthy(began, within_s=RECOVERS_S)
@@ -62,8 +62,8 @@ async def hurt(program, server, faults):
         await load.stop_creating()
         await settled(dsn)
         nursery.cancel_scope.cancel()
-    count = await audit(dsn, load.books)
-    print(f"{count} instances, {bites} faults with commands in flight; {load.books}")
+    count = await audit(dsn, load.ledger)
+    print(f"{count} instances, {bites} faults with commands in flight; {load.ledger}")
     assert bites > 0
     program.signal(signal.SIGTERM)
     assert await program.wait() == 0
@@ -87,7 +87,7 @@ async def test_sessions_that_are_ended_are_replaced(program, database):
         await load.stop_creating()
         await settled(database)
         nursery.cancel_scope.cancel()
-    print(f"{await audit(database, load.books)} instances; {load.books}")
+    print(f"{await audit(database, load.ledger)} instances; {load.ledger}")
 
 
 async def _end_session(dsn, name):
@@ -125,11 +125,11 @@ async def test_a_stop_while_postgresql_is_frozen(program_with_own_server, server
         await load.stop_creating()
         await settled(server.dsn)
         nursery.cancel_scope.cancel()
-    print(f"{await audit(server.dsn, load.books)} instances; {load.books}")
+    print(f"{await audit(server.dsn, load.ledger)} instances; {load.ledger}")
 
 
 async def _all_wait(load):
-    return load.books.in_flight == 4
+    return load.ledger.in_flight == 4
 
 
 async def test_a_server_that_keeps_dying_ends_the_program_with_the_reason(program_with_own_server, server):

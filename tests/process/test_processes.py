@@ -189,7 +189,7 @@ async def test_killed_processes_are_replaced_and_lose_nothing(start, database, r
         "ProcessEnded: it was ended by SIGKILL"
     ] * KILLS
     assert processes.program.printed().count("Vivero is ready") == 1
-    print(f"{await audit(database, load.books)} instances; {load.books}")
+    print(f"{await audit(database, load.ledger)} instances; {load.ledger}")
 
 
 async def test_a_process_that_is_told_to_stop_is_replaced(start):

@@ -135,4 +135,4 @@ async def test_nothing_is_lost_when_engine_and_api_nodes_end(with_roles, databas
         await load.stop_creating()
         await settled(database)
         nursery.cancel_scope.cancel()
-    print(f"{await audit(database, load.books)} instances; {load.books}")
+    print(f"{await audit(database, load.ledger)} instances; {load.ledger}")

@@ -26,20 +26,20 @@ async def test_a_stop_under_load_finishes_what_was_begun(program, database, numb
     async with trio.open_nursery() as nursery:
         await nursery.start(load.run)
         await load.progress(50)
-        while not load.books.in_flight:
+        while not load.ledger.in_flight:
             await load.progress(1)
-        begun = set(load.books.open)
+        begun = set(load.ledger.open)
         began = trio.current_time()
         program.signal(number)
         assert await program.wait(STOPS_S) == 0
         took = trio.current_time() - began
-        lost = begun & load.books.unanswered
+        lost = begun & load.ledger.unanswered
         assert "Traceback" not in program.said()
         await program.restart()
         await load.stop_creating()
         await settled(database)
         nursery.cancel_scope.cancel()
-    count = await audit(database, load.books)
+    count = await audit(database, load.ledger)
     print(f"stopped in {took:.2f} s with {len(begun)} commands in flight, {len(lost)} unanswered; {count} instances")
     assert begun
     assert lost == set()
@@ -169,7 +169,7 @@ async def test_a_hangup_reloads_nothing_without_tls_and_ends_nothing(make_progra
         await eventually(refused, "the log says that nothing was reloaded")
         await load.progress(20)
         assert program.running
-        assert not load.books.unanswered
+        assert not load.ledger.unanswered
         await load.stop_creating()
         await settled(database)
         nursery.cancel_scope.cancel()

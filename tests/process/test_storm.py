@@ -34,7 +34,7 @@ class Storm:
             (fault,) = self._random.choices(list(faults), list(faults.values()))
             if not self.hits.total():
                 await self._load.busy()
-            self.hits[fault.__name__] += self._load.books.in_flight > 0
+            self.hits[fault.__name__] += self._load.ledger.in_flight > 0
             await fault(program)
 
     async def kill(self, program):
@@ -91,8 +91,8 @@ async def weather(pair, database, random, seconds):
         await load.stop_creating(CALMS_DOWN_S)
         await settled(database, CALMS_DOWN_S)
         nursery.cancel_scope.cancel()
-    count = await audit(database, load.books, jobs=3)
-    print(f"{sum(storm.hits.values())} hits: {dict(storm.hits)}; {count} instances; {load.books}")
+    count = await audit(database, load.ledger, jobs=3)
+    print(f"{sum(storm.hits.values())} hits: {dict(storm.hits)}; {count} instances; {load.ledger}")
     assert storm.hits.total() > 0
 
 

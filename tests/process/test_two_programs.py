@@ -69,12 +69,12 @@ async def test_both_serve_and_one_leads(pair, database):
         await nursery.start(load.run)
         await load.progress(400)
         await finish(load, database, nursery)
-    count = await audit(database, load.books)
+    count = await audit(database, load.ledger)
     for program, role in ((leader, "leader"), (follower, "follower")):
-        seconds = load.books.seconds[program.port]
+        seconds = load.ledger.seconds[program.port]
         print(f"{role:<8} {len(seconds)} creations, median {1000 * statistics.median(seconds):.1f} ms")
         assert len(seconds) > 20
-    print(f"{count} instances; {load.books}")
+    print(f"{count} instances; {load.ledger}")
     assert await epoch(database) == before, "leadership does not move by itself"
 
 
@@ -96,7 +96,7 @@ async def test_the_other_takes_over_when_the_leader_ends(pair, database, how):
             await leader.restart()
             assert await roles(pair) == [("follower", "leader")[program is follower] for program in pair]
         await finish(load, database, nursery)
-    print(f"{await audit(database, load.books)} instances; {load.books}")
+    print(f"{await audit(database, load.ledger)} instances; {load.ledger}")
 
 
 async def test_a_frozen_leader_is_replaced_and_steps_down(pair, database):
@@ -121,7 +121,7 @@ async def test_a_frozen_leader_is_replaced_and_steps_down(pair, database):
         print(f"{leader.name} frozen, {follower.name} leads after {seconds:.2f} s")
         await load.progress(60)
         await finish(load, database, nursery)
-    print(f"{await audit(database, load.books)} instances; {load.books}")
+    print(f"{await audit(database, load.ledger)} instances; {load.ledger}")
 
 
 async def test_one_idempotency_key_at_both_programs_has_one_effect(pair, database):

@@ -226,7 +226,7 @@ async def test_a_cluster_is_upgraded_node_by_node_under_load(pair, database):
         await load.stop_creating()
         await settled(database)
         nursery.cancel_scope.cancel()
-    print(f"{await audit(database, load.books)} instances; {load.books}")
+    print(f"{await audit(database, load.ledger)} instances; {load.ledger}")
     for program in pair:
         assert not [entry for entry in program.logged("child ended") if entry["counts"]], program.said()
 

@@ -18,7 +18,15 @@ from vivero.storage.postgres.errors import ConnectionLost
 from vivero.storage.postgres.plans import by_index
 from vivero.storage.postgres.sql_files import Statement
 from vivero.storage.work import activation
-from vivero.storage.work.activation import AT_ONCE, MAX_TIMEOUT_MS, MAX_VARIABLES, Ask, Lease, Refusal, at_once
+from vivero.storage.work.activation import (
+    AT_ONCE,
+    MAX_TIMEOUT_MS,
+    MAX_VARIABLES,
+    ActivationRequest,
+    Lease,
+    Refusal,
+    at_once,
+)
 from vivero.storage.work.scan_bounds import Bounds
 
 PINNED = "2026-11-21T01:02:03Z"
@@ -89,7 +97,9 @@ def columns(sync, key, *names):
 
 
 async def activate(connection, limit=10, type="work", timeout_ms=1000, worker="w"):
-    return (await activation.activate(connection, Ask(type, "<default>", limit, timeout_ms, worker), ROOM)).leases
+    return (
+        await activation.activate(connection, ActivationRequest(type, "<default>", limit, timeout_ms, worker), ROOM)
+    ).leases
 
 
 def keys(leases):
@@ -183,7 +193,7 @@ async def test_an_activation_uses_the_partial_indexes(sync, connection, plain):
         " CASE WHEN n % 2 = 1 THEN now() + n * interval '1 s' END, NULL, NULL, 0 FROM generate_series(1, 20000) n"
     )
     sync.execute("ANALYZE jobs")
-    ask = Ask("work", "<default>", 10, 1000, "w")
+    ask = ActivationRequest("work", "<default>", 10, 1000, "w")
     statement, values = (activation.plain_lease_statement if plain else activation.lease_statement)(ask, uuid4())
     assert isinstance(statement, Statement)
     plan = "\n".join(row[0] for row in (await connection.execute(f"EXPLAIN {statement.text}", values)).rows)
@@ -245,7 +255,7 @@ async def test_few_small_jobs_come_with_their_leases(sync, connection):
     put_variable(sync, 12, 3, 'quo"te\\', "1.50")
     put_variable(sync, 13, 4, "elsewhere", "true")
     for names, with_token, plain in product((None, ["x"], []), (False, True), (False, True)):
-        ask = Ask("work", "<default>", 5, 1000, "w", names, with_token)
+        ask = ActivationRequest("work", "<default>", 5, 1000, "w", names, with_token)
         if plain:
             leases = (await activation.activate_plainly(connection, ask, ROOM, uuid4())).leases
         else:
@@ -299,7 +309,7 @@ async def test_a_plain_look_leases_small_jobs_or_none(sync, connection, what):
     put_job(sync, 1, path=[1])
     put_what_is_not_small(sync, what)
     plainly = partial(activation.activate_plainly, connection)
-    ask = Ask("work", "<default>", 10, 1000, "w")
+    ask = ActivationRequest("work", "<default>", 10, 1000, "w")
     assert await plainly(ask, ROOM, uuid4()) == ([], True, False)
     assert keys((await plainly(ask._replace(limit=1), ROOM, uuid4())).leases) == [1]
     assert await plainly(ask, ROOM, uuid4()) == ([], True, False)
@@ -312,7 +322,7 @@ async def test_a_plain_look_leases_small_jobs_or_none(sync, connection, what):
 async def test_a_plain_look_leases_what_fits_or_nothing(sync, connection):
     for key in range(3):
         put_job(sync, key)
-    ask = Ask("work", "<default>", 10, 1000, "w")
+    ask = ActivationRequest("work", "<default>", 10, 1000, "w")
     assert await activation.activate_plainly(connection, ask, 2000, uuid4()) == ([], True, False)
     assert len((await activation.activate_plainly(connection, ask, 2200, uuid4())).leases) == 3
 
@@ -322,7 +332,7 @@ def first_keys(partition, count):
 
 
 async def look_near(connection, limit, first):
-    ask = Ask("work", "<default>", limit, 1000, "w")
+    ask = ActivationRequest("work", "<default>", limit, 1000, "w")
     return keys((await activation.activate_plainly(connection, ask, ROOM, uuid4(), first)).leases)
 
 
@@ -379,11 +389,11 @@ async def test_a_statement_looks_up_so_many_names_at_most(sync, connection):
     names = [f"v{number}" for number in range(1000)]
     leases, *_ = await look(connection, ROOM, names)
     assert len(leases) == 5
-    assert at_once(Ask("work", "<default>", 50, 1, "w", names * 6)) == 1
+    assert at_once(ActivationRequest("work", "<default>", 50, 1, "w", names * 6)) == 1
 
 
 async def look(connection, room, names=None, variables=MAX_VARIABLES, limit=50):
-    ask, token = Ask("work", "<default>", limit, 1000, "w", names), uuid4()
+    ask, token = ActivationRequest("work", "<default>", limit, 1000, "w", names), uuid4()
     return activation.looked(await connection.execute(*activation.lease_statement(ask, token, room, variables)))
 
 
@@ -395,10 +405,10 @@ def put_large(sync, job, size, name="large"):
 async def test_only_as_many_are_leased_as_fit(sync, connection):
     for job in range(1, 6):
         put_large(sync, job, 1_000_000)
-    leases, unfit, _ = await look(connection, 3_500_000)
+    leases, too_large, _ = await look(connection, 3_500_000)
     assert keys(leases) == [1, 2, 3]
-    assert 1_000_000 < unfit.size < 1_001_000
-    assert (unfit.job_key, unfit.lease) == (4, None)
+    assert 1_000_000 < too_large.size < 1_001_000
+    assert (too_large.job_key, too_large.lease) == (4, None)
     assert [columns(sync, job, "ready") for job in (4, 5)] == [(True,), (True,)]
 
 
@@ -408,9 +418,9 @@ async def test_what_follows_a_large_job_waits_behind_it(sync, connection):
     put_large(sync, 2, 3_900_000)
     put_large(sync, 3, 10)
     assert keys((await look(connection, 60_000)).leases) == [1]
-    leases, unfit, _ = await look(connection, 60_000)
-    assert (leases, unfit.job_key) == ([], 2)
-    assert keys((await look(connection, unfit.size)).leases) == [2]
+    leases, too_large, _ = await look(connection, 60_000)
+    assert (leases, too_large.job_key) == ([], 2)
+    assert keys((await look(connection, too_large.size)).leases) == [2]
     assert keys((await look(connection, 60_000)).leases) == [3]
 
 
@@ -472,8 +482,8 @@ async def test_behind_the_first_job_only_a_thousand_variables_are_looked_at(sync
     sync.execute(
         "INSERT INTO variables SELECT n, 1 + n % 2, 1, 1, '<default>', 'v' || n, '1' FROM generate_series(1, 2002) n"
     )
-    leases, unfit, _ = await look(connection, ROOM)
-    assert (keys(leases), unfit) == ([1], (2, None, None))
+    leases, too_large, _ = await look(connection, ROOM)
+    assert (keys(leases), too_large) == ([1], (2, None, None))
     assert keys((await look(connection, ROOM)).leases) == [2]
 
 
@@ -483,7 +493,7 @@ async def test_the_lease_of_a_job_that_does_not_fit_is_told_of(sync, connection)
     (lease,), *_ = await look(connection, ROOM)
     assert (await look(connection, 60_000))[:2] == ([], None)
     move_clock(sync, 2)
-    assert (await look(connection, 60_000)).unfit.lease == lease.token
+    assert (await look(connection, 60_000)).too_large.lease == lease.token
 
 
 async def test_a_job_that_is_no_longer_leased_is_left_out(sync, connection):
@@ -510,8 +520,8 @@ async def test_what_was_leased_to_nobody_is_taken_back(sync, connection):
     lost, held = uuid4(), uuid4()
     for number in (1, 2, 3):
         put_job(sync, number)
-    await activation.activate(connection, Ask("work", "<default>", 2, 1000, "w"), token=lost)
-    await activation.activate(connection, Ask("work", "<default>", 1, 1000, "w"), token=held)
+    await activation.activate(connection, ActivationRequest("work", "<default>", 2, 1000, "w"), token=lost)
+    await activation.activate(connection, ActivationRequest("work", "<default>", 1, 1000, "w"), token=held)
     sync.execute(
         "UPDATE jobs SET ready = false, available_at = NULL, lease_token = NULL, state = 'COMPLETED' WHERE job_key = 2"
     )
@@ -525,7 +535,7 @@ async def test_taking_back_waits_for_no_job(sync, connection, database):
     token = uuid4()
     for number in (1, 2):
         put_job(sync, number)
-    await activation.activate(connection, Ask("work", "<default>", 2, 1000, "w"), token=token)
+    await activation.activate(connection, ActivationRequest("work", "<default>", 2, 1000, "w"), token=token)
     with psycopg.connect(database) as engine:
         engine.execute("UPDATE jobs SET retries = 5 WHERE job_key = 1")
         assert await activation.take_back(connection, "work", "<default>", [token]) == 1

@@ -15,7 +15,7 @@ from vivero.storage.postgres.plans import by_index
 from vivero.storage.postgres.sql_files import Statement, beside
 from vivero.storage.state import save
 from vivero.storage.work import activation
-from vivero.storage.work.activation import MAX_VARIABLES, Ask, release, take_back
+from vivero.storage.work.activation import MAX_VARIABLES, ActivationRequest, release, take_back
 from vivero.storage.work.scan_bounds import EVERYTHING, SLOW_LOOKS, Bounds
 
 ROOM = 4_000_000
@@ -31,7 +31,7 @@ COMPLETE = """
     UPDATE jobs SET state = 'COMPLETED', ended_at = now(), ready = false, available_at = NULL, lease_token = NULL
     WHERE job_key = ANY (%s)
 """
-ASK = partial(Ask, "work", "<default>", timeout_ms=1000, worker="w")
+ASK = partial(ActivationRequest, "work", "<default>", timeout_ms=1000, worker="w")
 
 
 @pytest.fixture

@@ -34,14 +34,14 @@ from vivero.storage.schema import migrate
 from vivero.storage.schema.migration_files import Migration, MigrationError
 from vivero.storage.state import definitions, message_channels, save, variable_values
 from vivero.storage.work import activation, batch_operations, timers
-from vivero.storage.work.activation import Ask
+from vivero.storage.work.activation import ActivationRequest
 
 TIMES = int(os.environ.get("VIVERO_LATE", "1"))
 """How often each call comes late."""
 STORAGE = Path(__file__).parents[2] / "storage"
 FILES = sorted(path for path in STORAGE.rglob("*.sql") if path.parent.name != "migrations" and path.stem != "schema")
 DAY_MS = 24 * 3_600_000
-ASK = Ask("work", "<default>", 1, 60_000, "w")
+ASK = ActivationRequest("work", "<default>", 1, 60_000, "w")
 NAMED = ASK._replace(names=["x"])
 FENCED = ("save.", "attempts.clear", "timers.note_stuck")
 """Statements of batches: the fence stands before each."""
@@ -213,7 +213,7 @@ def ended(**outcome):
 
 
 def goes_on(error=None):
-    return job_executions.GoesOn(RUN, 1_900_000_000_000, 1, 0, error)
+    return job_executions.Rescheduled(RUN, 1_900_000_000_000, 1, 0, error)
 
 
 async def dispatched(connection):
@@ -587,7 +587,7 @@ CASES = [
     Case("archives.complete", lambda c: archives.complete(c, "writing", CONTENTS), again, ARCHIVE),
     Case("archives.give_up", lambda c: archives.give_up(c, "writing"), again, ARCHIVE),
     Case("archives.forget", lambda c: archives.forget(c, "removed"), again, ARCHIVE),
-    Case("archives.distrust", lambda c: archives.distrust(c, "complete"), again, ARCHIVE),
+    Case("archives.distrust", lambda c: archives.mark_missing(c, "complete"), again, ARCHIVE),
     Case("archives.forget_lost", lambda c: archives.forget_lost(c, "complete"), again, ARCHIVE),
     Case("archives.adopt", adopt, nothing, ARCHIVE),
     Case("archives.settle", lambda c: archives.settle(c, 1), again, ARCHIVE),

@@ -9,8 +9,8 @@ from psycopg.conninfo import make_conninfo
 from tests.core.message_models import model
 from tests.core.models import end, start, task
 from tests.engine.consumer.bench import (
-    Ears,
     Models,
+    RecordingObserver,
     Serial,
     append,
     dump,
@@ -55,31 +55,31 @@ async def test_a_batch_that_comes_late_is_refused(proxy, database, connection, s
         serial.start()
         serial.complete("work")
     dsn = {"vivero:consumer-writer": proxy.dsn(database)}
-    ears = Ears()
+    observer = RecordingObserver()
     consumer = Consumer(
         lambda name: driver.connect(dsn.get(name, database), name=name),
         "node",
         Models(serial.resources),
-        ears,
+        observer,
         ConsumerSettings(poll_s=0.05),
     )
     refused = 0
     async with trio.open_nursery() as nursery:
         nursery.start_soon(keep_leading, consumer)
         for number, command in enumerate(serial.commands):
-            await ears.until(lambda number=number: len(ears.terms) > number)
+            await observer.until(lambda number=number: len(observer.terms) > number)
             with trio.fail_after(20):
                 proxy.hold()
                 last = await append(connection, [command])
                 await proxy.until_kept()
                 consumer.close()
-            await ears.until(lambda number=number: len(ears.terms) > number + 1)
-            await ears.reached(last)
+            await observer.until(lambda number=number: len(observer.terms) > number + 1)
+            await observer.reached(last)
             refused += b"VV001" in await proxy.deliver()
         nursery.cancel_scope.cancel()
     assert refused, "no batch came late: the test did not bite"
     print(f"{refused} batches of {len(serial.commands)} came late")
-    assert ears.terms == sorted(set(ears.terms))
+    assert observer.terms == sorted(set(observer.terms))
     assert await event_log(connection) == expected_event_log(serial)
     await save_serially(second, serial)
     assert await dump(connection, without={"version"}) == await dump(second, without={"version"})

@@ -10,7 +10,7 @@ from tests.api.conftest import KEY, NOW, Rows
 from tests.storage.test_row_security import filled as filled  # a fixture
 from tests.two_tenants import fill
 from vivero.storage.access import row_security
-from vivero.storage.access.row_security_policies import VIEWS
+from vivero.storage.access.policies import VIEWS
 
 PAGE = Path(__file__).parents[2] / "docs" / "schema.md"
 READABLE = ("process_definitions_view", "process_instances_view", "timers_view", "command_log_view")

@@ -7,7 +7,7 @@ import trio
 from tests.api.conftest import KEY, Rows
 from tests.two_tenants import OTHER, fill, log_command
 from vivero.storage.access import row_security
-from vivero.storage.access.row_security_policies import POLICIES, SHARED, VIEWS
+from vivero.storage.access.policies import POLICIES, SHARED, VIEWS
 from vivero.storage.access.tenants import scope
 from vivero.storage.postgres import driver
 from vivero.storage.schema import migrate

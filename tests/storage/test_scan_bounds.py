@@ -19,8 +19,8 @@ from vivero.storage.work.scan_bounds import (
     WHOLE_EVERY_S,
     WHOLE_SHARE,
     Bounds,
+    ObservedBounds,
     ScanBounds,
-    Seen,
 )
 
 LOWEST, HIGHEST = -(2**31), 2**31 - 1
@@ -48,7 +48,7 @@ def bounds():
     first = bounds.start(-SLOW_S)
     assert first.whole
     bounds.ended(first, 0.0)
-    bounds.learn(first, Seen(1000, [], SLOW_S))
+    bounds.learn(first, ObservedBounds(1000, [], SLOW_S))
     return bounds
 
 
@@ -57,7 +57,7 @@ def test_without_knowledge_a_look_sees_everything():
 
 
 def test_each_known_priority_has_its_bound_and_all_others_none(bounds):
-    bounds.learn(bounds.bounded(), Seen(2000, [(5, 70), (0, 50)]))
+    bounds.learn(bounds.bounded(), ObservedBounds(2000, [(5, 70), (0, 50)]))
     start = bounds.bounded()
     assert start.due_ms == 2000
     assert ranges(start) == [(HIGHEST, 6, 0), (5, 5, 70), (4, 1, 0), (0, 0, 50), (-1, LOWEST, 0)]
@@ -66,21 +66,21 @@ def test_each_known_priority_has_its_bound_and_all_others_none(bounds):
 def test_each_partition_has_its_bound_and_comes_in_turn(bounds):
     """The jobs of a partition become visible in the order of their keys, but not those of several."""
     (first, end), (second, last) = keys_of(1), keys_of(2)
-    bounds.learn(bounds.bounded((1, 2)), Seen(2000, [(0, second + 7)]))
+    bounds.learn(bounds.bounded((1, 2)), ObservedBounds(2000, [(0, second + 7)]))
     assert key_ranges(bounds.bounded((2, 1)))[1:-1] == [(0, 0, second + 7, last - 1), (0, 0, first, end - 1)]
-    bounds.learn(bounds.bounded((1, 2)), Seen(2000, [(0, first + 3)]))
+    bounds.learn(bounds.bounded((1, 2)), ObservedBounds(2000, [(0, first + 3)]))
     assert key_ranges(bounds.bounded((1, 2)))[1:-1] == [(0, 0, first + 3, end - 1), (0, 0, second + 7, last - 1)]
 
 
 def test_a_node_that_knows_one_partition_hides_no_other(bounds):
     """Its routes are old."""
-    bounds.learn(bounds.bounded((1, 2)), Seen(2000, [(0, keys_of(2)[0] + 7), (0, keys_of(1)[0] + 3)]))
+    bounds.learn(bounds.bounded((1, 2)), ObservedBounds(2000, [(0, keys_of(2)[0] + 7), (0, keys_of(1)[0] + 3)]))
     assert bounds.bounded((1,)).keys == (0, keys_of(1)[0] + 3, 0)
 
 
 @pytest.mark.parametrize("priorities", [(HIGHEST,), (LOWEST,), (LOWEST, HIGHEST), (0, 1, 2), range(-9, 9)])
 def test_the_ranges_are_all_priorities_once_from_high_to_low(bounds, priorities):
-    bounds.learn(bounds.bounded(), Seen(0, [(priority, 7) for priority in priorities]))
+    bounds.learn(bounds.bounded(), ObservedBounds(0, [(priority, 7) for priority in priorities]))
     found = ranges(bounds.bounded())
     assert found[0][0] == HIGHEST
     assert found[-1][1] == LOWEST
@@ -91,17 +91,17 @@ def test_the_ranges_are_all_priorities_once_from_high_to_low(bounds, priorities)
 
 def test_an_older_answer_never_raises_and_never_lowers_the_key_of_a_newer(bounds):
     older, newer = bounds.bounded(), bounds.bounded()
-    bounds.learn(newer, Seen(3000, [(0, 50)]))
-    bounds.learn(older, Seen(2000, [(0, 40)]))
+    bounds.learn(newer, ObservedBounds(3000, [(0, 50)]))
+    bounds.learn(older, ObservedBounds(2000, [(0, 40)]))
     assert bounds.bounded().keys == (0, 50, 0)
     assert bounds.bounded().due_ms == 2000
 
 
 def test_what_a_look_without_bounds_found_lowers_them_and_earlier_looks_do_not_raise_them(bounds):
-    bounds.learn(bounds.bounded(), Seen(2000, [(0, 50), (1, 60)]))
+    bounds.learn(bounds.bounded(), ObservedBounds(2000, [(0, 50), (1, 60)]))
     early = bounds.bounded()
-    bounds.learn(bounds.start(WHOLE_EVERY_S), Seen(1500, [(0, 3)], SLOW_S))
-    bounds.learn(early, Seen(2500, [(0, 51)]))
+    bounds.learn(bounds.start(WHOLE_EVERY_S), ObservedBounds(1500, [(0, 3)], SLOW_S))
+    bounds.learn(early, ObservedBounds(2500, [(0, 51)]))
     assert bounds.bounded()[:4] == (1500, (HIGHEST, 1, 0, -1), (2, 1, 0, LOWEST), (0, 60, 3, 0))
 
 
@@ -117,7 +117,7 @@ def test_looks_without_bounds_come_once_a_second_and_take_a_small_share_of_the_t
 
 
 def test_bounds_are_used_only_while_looks_without_them_are_slow(bounds):
-    bounds.learn(bounds.bounded(), Seen(2000, [(0, 50)]))
+    bounds.learn(bounds.bounded(), ObservedBounds(2000, [(0, 50)]))
     bounds.ended(bounds.start(1.0), 1.0 + SLOW_S / 2)
     assert bounds.bounded()[:4] == EVERYTHING[:4]
     bounds.ended(bounds.start(3.0), 3.0 + SLOW_S)
@@ -129,7 +129,7 @@ def test_a_look_is_as_slow_as_postgresql_says_however_late_its_answer_arrives(bo
     late = bounds.start(1.0)
     bounds.ended(late, 1.5)
     assert not bounds.plain(1.5)
-    bounds.learn(late, Seen(2000, [], SLOW_S / 2))
+    bounds.learn(late, ObservedBounds(2000, [], SLOW_S / 2))
     assert bounds.plain(1.5)
 
 
@@ -179,7 +179,7 @@ def test_forgotten_bounds_learn_nothing_for_their_successors():
     before = scans.of(("a", "t"), 0.0)
     start = before.bounded()
     scans.forget()
-    before.learn(start, Seen(9, [(0, 9)]))
+    before.learn(start, ObservedBounds(9, [(0, 9)]))
     assert scans.of(("a", "t"), 1.0).bounded()[:4] == EVERYTHING[:4]
 
 
@@ -209,7 +209,7 @@ class Look:
 
     start: object
     leased: list
-    seen: Seen | None
+    seen: ObservedBounds | None
 
 
 @dataclass
@@ -239,7 +239,7 @@ class Table:
             leased += taken
         for job in leased:
             job.locked = True
-        return Look(start, leased, Seen(0, firsts) if leased else None)
+        return Look(start, leased, ObservedBounds(0, firsts) if leased else None)
 
 
 def order(job):

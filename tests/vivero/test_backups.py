@@ -17,8 +17,7 @@ from vivero.embedded.binaries import BIN_VARIABLE
 from vivero.operations import backups
 from vivero.operations.backups import BackupProblem
 from vivero.operations.dump_tools import Meter, NoTool, run_tool, tool
-from vivero.storage.postgres import driver
-from vivero.storage.postgres import dsn as conninfo
+from vivero.storage.postgres import conninfo, driver
 from vivero.storage.schema.migrate import migrate
 from vivero.storage.schema.migration_files import SCHEMA_VERSION
 

@@ -21,7 +21,7 @@ from vivero.engine.jobs.settings import JobSettings
 from vivero.storage.cluster import nodes
 from vivero.storage.cluster.nodes import Registration
 from vivero.storage.postgres import driver
-from vivero.storage.postgres.dsn import with_user
+from vivero.storage.postgres.conninfo import with_user
 
 
 @pytest.mark.parametrize(

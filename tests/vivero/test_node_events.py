@@ -153,7 +153,7 @@ async def test_an_engine_hears_of_the_clock_and_of_nodes(engine, events, recorde
     events.heard(CLOCK_CHANNEL, "")
     events.heard(NODES_CHANNEL, "")
     clock = [("timers 1.clock_changed",), ("timers 2.clock_changed",)]
-    assert recorder.calls == [*clock, *clock, ("cluster.look_soon",)]
+    assert recorder.calls == [*clock, *clock, ("cluster.refresh_soon",)]
 
 
 async def test_commands_for_another_node_go_through_its_inbox(engine, events, recorder):

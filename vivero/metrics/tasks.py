@@ -15,8 +15,8 @@ from vivero.api.serving.server import Endpoint, serve
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.children import Child
 from vivero.engine.supervision.failures import Escalated
-from vivero.metrics.late import Late
-from vivero.metrics.late_exposition import Exposition
+from vivero.metrics.lazy import Lazy
+from vivero.metrics.lazy_exposition import Exposition
 from vivero.metrics.settings import MetricsSettings
 
 log = structlog.get_logger(__name__)
@@ -24,7 +24,7 @@ log = structlog.get_logger(__name__)
 PUSH_TIMEOUT_S = 10.0
 
 
-def children(settings: MetricsSettings, exposition: Late[Exposition], http: ServerSettings) -> Iterator[Child]:
+def children(settings: MetricsSettings, exposition: Lazy[Exposition], http: ServerSettings) -> Iterator[Child]:
     """The tasks that the settings ask for."""
     if settings.otlp_endpoint is not None:
         yield Child("metrics-push", Push(exposition, settings.otlp_endpoint, settings.otlp_every_s).run)
@@ -35,7 +35,7 @@ def children(settings: MetricsSettings, exposition: Late[Exposition], http: Serv
 class Push:
     """Pushes metrics to a collector. The log tells once that they do not arrive, and once that they do again."""
 
-    def __init__(self, exposition: Late[Exposition], endpoint: str, every_s: float) -> None:
+    def __init__(self, exposition: Lazy[Exposition], endpoint: str, every_s: float) -> None:
         self._exposition, self._endpoint, self._every_s = exposition, endpoint, every_s
         self._works = True
 
@@ -64,7 +64,7 @@ class Push:
         self._works = works
 
 
-def _server(settings: MetricsSettings, exposition: Late[Exposition], http: ServerSettings) -> Child:
+def _server(settings: MetricsSettings, exposition: Lazy[Exposition], http: ServerSettings) -> Child:
     """A server for GET /metrics alone."""
     drain = trio.Event()
 

@@ -10,7 +10,7 @@ from vivero.engine.jobs.configured import check_types, configured
 from vivero.engine.jobs.definitions import JobRegistry
 from vivero.engine.jobs.dispatcher import JobDispatcher
 from vivero.engine.jobs.execution import Connections as Lent
-from vivero.engine.jobs.spans import no_spans
+from vivero.engine.jobs.span_names import no_spans
 from vivero.engine.jobs.traces import JobSpans
 from vivero.engine.supervision.children import Child
 from vivero.engine.tracing.tracer import Tracer

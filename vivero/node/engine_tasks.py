@@ -15,7 +15,7 @@ from vivero.config.sections import Config
 from vivero.engine.appender.task import Appender, WorkChannel
 from vivero.engine.batch_operations.settings import BATCH_OPERATIONS_PARTITION
 from vivero.engine.batch_operations.task import BatchOperations
-from vivero.engine.cluster.handovers import Handovers
+from vivero.engine.cluster.partition_duties import Handovers
 from vivero.engine.cluster.task import Cluster
 from vivero.engine.consumer.leadership import Consumer
 from vivero.engine.counters.counts_by_type import CountsByType
@@ -140,7 +140,7 @@ class EngineTasks(Part):
         events.changed(DEFINITIONS_CHANNEL, self.warm_up.deployed)
         events.changed(CLOCK_CHANNEL, self._clock_changed)
         events.changed(BATCHES_CHANNEL, self.batch_operations.look)
-        events.changed(NODES_CHANNEL, self.cluster.look_soon)
+        events.changed(NODES_CHANNEL, self.cluster.refresh_soon)
         events.reconnected.append(self.handovers.wake_all)
 
     def _appended(self, partition: int, position: int) -> None:

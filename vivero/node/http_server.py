@@ -37,7 +37,7 @@ from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.children import Child
 from vivero.engine.supervision.supervisor import Supervisor
 from vivero.engine.tracing.tracer import Tracer
-from vivero.metrics.late import Late
+from vivero.metrics.lazy import Lazy
 from vivero.node.connections import Pools
 from vivero.node.connector_tasks import ConnectorTasks
 from vivero.node.engine_tasks import EngineTasks
@@ -222,7 +222,7 @@ def identities_changed(access: Authenticator, long_polls: LongPolls, payload: st
 
 def _when_asked(make: Callable[[], App]) -> App:
     """An application that is made at the first request."""
-    made = Late(make)
+    made = Lazy(make)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         await (await made.get())(scope, receive, send)

@@ -10,7 +10,7 @@ from vivero.config.roles import Role
 from vivero.config.sections import Config
 from vivero.engine.supervision.children import Child
 from vivero.metrics.database_figures import DatabaseFigures
-from vivero.metrics.late_exposition import late_exposition
+from vivero.metrics.lazy_exposition import late_exposition
 from vivero.metrics.sources import Sources
 from vivero.node.connections import Connections
 from vivero.node.part import Part

@@ -22,8 +22,7 @@ import msgspec
 import trio
 
 from vivero.operations.dump_tools import Meter, Progress, run_tool, tool
-from vivero.storage.postgres import driver
-from vivero.storage.postgres import dsn as conninfo
+from vivero.storage.postgres import conninfo, driver
 from vivero.storage.postgres.errors import StorageBug
 from vivero.storage.retention import backups as queries
 from vivero.storage.schema import installations, predecessor

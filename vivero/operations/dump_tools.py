@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 import trio
 
 from vivero.embedded.binaries import BIN_VARIABLE, Client, find_clients
-from vivero.storage.postgres import dsn as conninfo
+from vivero.storage.postgres import conninfo
 
 Progress = Callable[[str, int, int], None]
 """Called with what is done, and how many bytes of how many."""

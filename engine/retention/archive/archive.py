@@ -74,7 +74,7 @@ class Archive:
         return ready
 
     async def _before(self, partition: int, roots: Sequence[int]) -> list[int]:
-        await self.tidy(partition)
+        await self.delete_orphans(partition)
         ready: set[int] = set()
         for _ in range(ATTEMPTS):
             ready |= await self._kept(partition, [root for root in roots if root not in ready])
@@ -97,7 +97,7 @@ class Archive:
         for name in lost:
             log.warning("the archive lacks a file whose trees are not deleted yet: they get another one", file=name)
             async with self._connections() as connection:
-                await archives.distrust(connection, name)
+                await archives.mark_missing(connection, name)
         return {each.root for each in found if each.file not in lost}
 
     def _has(self, name: str, size: int) -> bool:
@@ -118,14 +118,14 @@ class Archive:
             roots = roots[seen:]
         return True
 
-    async def tidy(self, partition: int) -> None:
+    async def delete_orphans(self, partition: int) -> None:
         """Delete files that others have replaced or left behind. What cannot be deleted now is tried again later."""
         async with self._connections() as connection:
             await archives.settle(connection, partition)
-            left_over = await archives.left_over(connection, partition)
-            for name in left_over:
+            orphans = await archives.orphans(connection, partition)
+            for name in orphans:
                 await archives.give_up(connection, name)
-        for name in left_over:
+        for name in orphans:
             try:
                 await self._delete(name)
             except ArchiveProblem as problem:

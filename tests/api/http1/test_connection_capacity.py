@@ -194,7 +194,7 @@ class TestTrustedProxies:
 
     def test_addresses_of_ipv6_count_by_network(self):
         owners = Owners("")
-        groups = {owners.of(played_wire(address)) for address in ("2001:db8::1", "2001:db8::2", "2001:db8:0:1::1")}
+        groups = {owners.of(fake_wire(address)) for address in ("2001:db8::1", "2001:db8::2", "2001:db8:0:1::1")}
         assert len(groups) == 2
 
     @pytest.mark.parametrize(
@@ -212,20 +212,20 @@ class TestTrustedProxies:
     )
     def test_proxies_write_addresses_in_many_ways(self, said, meant):
         """One client is one address, whatever its port; two clients of IPv4 are not one network of IPv6."""
-        wire = played_wire("10.0.0.1")
+        wire = fake_wire("10.0.0.1")
         wire.slow_request = SimpleNamespace(headers=[(b"x-forwarded-for", said)])
         assert Owners("10.0.0.0/8").of(wire) == meant
 
     def test_a_trusted_proxy_that_is_seen_over_ipv6(self):
-        wire = played_wire("::ffff:10.0.0.1")
+        wire = fake_wire("::ffff:10.0.0.1")
         wire.slow_request = SimpleNamespace(headers=[(b"x-forwarded-for", b"192.0.2.7")])
         assert Owners("10.0.0.0/8").of(wire) == "192.0.2.7"
 
     def test_a_trusted_proxy_with_an_address_of_ipv6_is_the_last_to_lose(self):
         """Trusted is the address, and not the network that it would count for."""
         owners = Owners("2001:db8::1")
-        assert owners.trusts(owners.of(played_wire("2001:db8::1")))
-        assert not owners.trusts(owners.of(played_wire("2001:db8::2")))
+        assert owners.trusts(owners.of(fake_wire("2001:db8::1")))
+        assert not owners.trusts(owners.of(fake_wire("2001:db8::2")))
 
     @pytest.mark.parametrize("value", ["nonsense", "10.0.0.1/8", "10.0.0.0/33"])
     def test_what_is_no_network(self, value):
@@ -233,7 +233,7 @@ class TestTrustedProxies:
             ServerSettings(trusted_proxies=value)
 
 
-def played_wire(address: str) -> Wire:
+def fake_wire(address: str) -> Wire:
     wire = object.__new__(Wire)
     wire.stream = object.__new__(SocketStream)
     wire.stream.client = (address, 1)
@@ -351,7 +351,7 @@ def test_one_look_chooses_several():
 
     capacity = ConnectionCapacity(800, Counting(""))
     for number in range(800):
-        wire = played_wire("10.0.0.1")
+        wire = fake_wire("10.0.0.1")
         capacity.slow[wire] = float(number)
         capacity.open += 1
     order = list(capacity.slow)
@@ -362,7 +362,7 @@ def test_one_look_chooses_several():
 
 async def test_a_stale_choice_is_not_closed():
     capacity = ConnectionCapacity(2, Owners(""))
-    wires = [played_wire("10.0.0.1") for _ in range(16)]
+    wires = [fake_wire("10.0.0.1") for _ in range(16)]
     for since, wire in enumerate(wires):
         capacity.slow[wire] = float(since)
     assert capacity.evict(0.0)

@@ -21,7 +21,7 @@ REPLY = InstanceReply(KEY, KEY + 1, "order", 1, "<default>", (), "b")
 CREATE = {"processDefinitionId": "order", "awaitCompletion": True, "requestTimeout": 20_000}
 
 
-class PlayedEnd:
+class FakeEnd:
     """An end that the test decides on; `registered` when somebody waits for it."""
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class PlayedEnd:
     def tell(self, end):
         self.send.send_nowait(end)
 
-    def __enter__(self) -> "PlayedEnd":
+    def __enter__(self) -> "FakeEnd":
         return self
 
     def __exit__(self, *_) -> None:
@@ -50,7 +50,7 @@ class PlayedEnd:
 @pytest.fixture
 def end(engine):
     engine.reply = REPLY
-    end = PlayedEnd()
+    end = FakeEnd()
     engine.register_end = end.register
     return end
 

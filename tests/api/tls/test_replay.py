@@ -5,7 +5,7 @@ import pytest
 import trio
 
 from tests.api.changed_services import changed
-from tests.api.conftest import PlayedEngine
+from tests.api.conftest import FakeEngine
 from tests.api.official import models, sdk
 from vivero.api import app as api_app
 from vivero.api.http1.settings import ServerSettings
@@ -63,7 +63,7 @@ def make_app(stored):
     """The same state for each server: the rows of this test, and an engine that has done nothing."""
 
     def make():
-        engine = PlayedEngine()
+        engine = FakeEngine()
         engine.rejection = Rejection(RejectionCode.NOT_FOUND, "there is none: \u00fc")
         return api_app.build(changed(stored, appender=engine, completions=engine))
 

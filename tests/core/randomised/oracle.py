@@ -60,7 +60,7 @@ class Oracle:
         self.count = 0
         self.gone = {}
         """The last variables of instances of a loop, and of the process."""
-        self.shouts = []
+        self.broadcasts = []
         """[on, name, key, before, telling] of messages and signals that are on their way: see `_hear`."""
         self.state = "ACTIVATED"
         self.left = self._within(Within(self._open(block, id), None, id, None))
@@ -135,7 +135,7 @@ class Oracle:
 
     def shout(self, on, name, key=None):
         """A signal, or a message with its correlation key."""
-        self.shouts.append([on, name, key, self.count, None])
+        self.broadcasts.append([on, name, key, self.count, None])
         self._go_on()
 
     def resolve_job(self, place):
@@ -161,7 +161,7 @@ class Oracle:
         self.left, self.state = None, state
         self.scopes.all.clear()
         self.hooks.clear()
-        self.shouts.clear()
+        self.broadcasts.clear()
 
     # ---- rewriting
 
@@ -182,17 +182,17 @@ class Oracle:
             thrown = next(all_in(self.left, Thrown), None)
             if thrown is not None:
                 self._throw(thrown)
-            elif self.shouts:
+            elif self.broadcasts:
                 self._hear_next()
             else:
                 return
 
     def _hear_next(self):
         """Who waits when the rest is quiet hears a signal; then its thrower goes on, if that was not its end."""
-        for shout in self.shouts:
+        for shout in self.broadcasts:
             if shout[3] is None:
                 shout[3] = self.count
-        *shout, telling = self.shouts.pop(0)
+        *shout, telling = self.broadcasts.pop(0)
         self._hear(*shout)
         self.left = self._in(self.left, lambda one: one is telling, lambda one: None)
 
@@ -280,7 +280,7 @@ class Oracle:
             case Shout(_, on, name):
                 key = str(self.scopes.value("v0", scope)) if on == "message" else None
                 telling = Telling(place, scope)
-                self.shouts.append([on, name, key, self.count if on == "message" else None, telling])
+                self.broadcasts.append([on, name, key, self.count if on == "message" else None, telling])
                 return telling
             case Final(_, on):
                 return Thrown(place, on, scope, final=True)

@@ -82,7 +82,7 @@ def test_without_an_engine_nothing_is_held(pace):
     assert pace.capacity() == 64
 
 
-class PlayedEngine:
+class FakeEngine:
     """Works off what was appended in batches: `batch_s` each, and `command_s` a command. A client waits for each."""
 
     def __init__(self, pace, creators, workers, batch_s=0.004, command_s=0.0003) -> None:
@@ -109,28 +109,28 @@ class PlayedEngine:
 
 
 def test_nine_hundred_creators_leave_the_engine_to_what_runs(pace):
-    created, completed = PlayedEngine(pace, creators=900, workers=32).run(20)
+    created, completed = FakeEngine(pace, creators=900, workers=32).run(20)
     assert 0.7 * created < completed
-    without = PlayedEngine(Pace(PaceSettings(least=1_000, most=1_000)), creators=900, workers=32).run(20)
+    without = FakeEngine(Pace(PaceSettings(least=1_000, most=1_000)), creators=900, workers=32).run(20)
     assert without[1] < 0.1 * without[0]
 
 
 def test_creators_alone_have_the_whole_engine(pace):
-    created, _ = PlayedEngine(pace, creators=900, workers=0).run(60)
-    alone, _ = PlayedEngine(Pace(PaceSettings(least=1_000, most=1_000)), creators=900, workers=0).run(60)
+    created, _ = FakeEngine(pace, creators=900, workers=0).run(60)
+    alone, _ = FakeEngine(Pace(PaceSettings(least=1_000, most=1_000)), creators=900, workers=0).run(60)
     assert created > 0.95 * alone
 
 
 @pytest.mark.parametrize("slowness", [1, 10, 100])
 def test_running_work_gets_on_as_fast_as_new_on_a_slow_machine(pace, slowness):
-    played = PlayedEngine(pace, creators=900, workers=128, batch_s=0.02 * slowness, command_s=0.0003 * slowness)
+    played = FakeEngine(pace, creators=900, workers=128, batch_s=0.02 * slowness, command_s=0.0003 * slowness)
     created, completed = played.run(100 * slowness)
     assert 0.9 < completed / created < 1.2
 
 
 def test_the_window_does_not_shrink_for_work_that_is_over(pace):
     """Few completions, one now and then, hold back nobody."""
-    played = PlayedEngine(pace, creators=900, workers=0)
+    played = FakeEngine(pace, creators=900, workers=0)
     for number in range(30):
         played.workers = 32 if number == 10 else number % 2
         played.run(played.now + 0.5)
@@ -138,17 +138,17 @@ def test_the_window_does_not_shrink_for_work_that_is_over(pace):
 
 
 def test_few_creators_are_never_held(pace):
-    played = PlayedEngine(pace, creators=16, workers=32)
+    played = FakeEngine(pace, creators=16, workers=32)
     created, completed = played.run(10)
     assert created == completed / 2
 
 
 @pytest.mark.parametrize("cost", [0.01, 0.1])
 def test_slow_commands_make_it_small_and_quick_ones_large_again(pace, cost):
-    slow = PlayedEngine(pace, creators=900, workers=8, command_s=cost)
+    slow = FakeEngine(pace, creators=900, workers=8, command_s=cost)
     slow.run(60)
     assert pace.capacity() == SETTINGS.least
-    quick = PlayedEngine(pace, creators=900, workers=8, command_s=0.00005)
+    quick = FakeEngine(pace, creators=900, workers=8, command_s=0.00005)
     quick.now, quick.position = slow.now, slow.position
     quick.run(slow.now + 60)
     assert pace.capacity() > 150

@@ -7,7 +7,7 @@ import trio.testing
 from tests.engine.consumer.bench import beat
 from tests.eventually import eventually, eventually_rows
 from vivero.engine.cluster.assignment import Assignment, Duty
-from vivero.engine.cluster.handovers import Handovers
+from vivero.engine.cluster.partition_duties import Handovers
 from vivero.engine.cluster.settings import ClusterSettings
 from vivero.engine.cluster.task import Cluster, eligible
 from vivero.storage.cluster import leadership, nodes
@@ -21,7 +21,7 @@ def registration(name, roles, version, schema):
     return Registration(name, roles, version, schema, "localhost", 1)
 
 
-class PlayedNode:
+class FakeNode:
     """A cluster task that is made to look by the test, and consumers that are played."""
 
     def __init__(self, connect, name, roles=("engine",), grace_s=60.0, version="1.0", schema=13, **more) -> None:
@@ -69,7 +69,7 @@ async def node(connect, connection):
     # The server of the tests may have started a moment ago; nodes without a session count as live then.
     is_older = f"SELECT pg_postmaster_start_time() < now() - interval '{nodes.LIVE_S} s'"
     await eventually_rows(connection, [(True,)], is_older)
-    return lambda name, **options: PlayedNode(connect, name, **options)
+    return lambda name, **options: FakeNode(connect, name, **options)
 
 
 async def test_a_node_follows_changed_log_levels_and_tells_of_each_change_once(node, connection):

@@ -3,13 +3,13 @@
 import pytest
 from structlog.testing import capture_logs
 
-from tests.engine.cluster.test_cluster import PlayedNode, node
+from tests.engine.cluster.test_cluster import FakeNode, node
 from vivero.engine.cluster.versions import IncompatibleVersion, check
 from vivero.engine.supervision.failures import Escalated
 from vivero.storage.cluster import nodes
 from vivero.storage.cluster.nodes import Node
 
-__all__ = ["PlayedNode", "node"]
+__all__ = ["FakeNode", "node"]
 
 
 def running(version):

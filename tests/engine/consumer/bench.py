@@ -122,7 +122,7 @@ class Models:
         return None if sha256 in self.cold else self.resources.get(sha256)
 
 
-class Ears:
+class RecordingObserver:
     """Hears what a consumer tells; `reached(position)` waits for a watermark."""
 
     def __init__(self) -> None:
@@ -177,13 +177,13 @@ class Ears:
 
 def make_consumer(dsn, resources, node="node-a", connect=None, **settings):
     """A consumer and its ears. `connect(name)` replaces the usual way to make a connection."""
-    ears = Ears()
+    observer = RecordingObserver()
     settings = ConsumerSettings(**{"poll_s": 0.05} | settings)
 
     async def usual(name):
         return await driver.connect(dsn, name=name)
 
-    return Consumer(connect or usual, node, Models(resources), ears, settings), ears
+    return Consumer(connect or usual, node, Models(resources), observer, settings), observer
 
 
 def beat():
@@ -226,12 +226,12 @@ async def work_off(dsn, connection, serial, **settings):
     """Append the whole log of a serial run and have it worked off; the consumer and its ears."""
     await pin_clock(connection)
     last = await append(connection, serial.commands)
-    consumer, ears = make_consumer(dsn, serial.resources, **settings)
+    consumer, observer = make_consumer(dsn, serial.resources, **settings)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
-        await ears.reached(last)
+        await observer.reached(last)
         nursery.cancel_scope.cancel()
-    return consumer, ears
+    return consumer, observer
 
 
 # ---- tables as text

@@ -87,7 +87,9 @@ class Program:
         self.restart()
 
     def restart(self):
-        self.consumer, self.ears = make_consumer(self.dsn, self.serial.resources, connect=self.connect, **self.settings)
+        self.consumer, self.observer = make_consumer(
+            self.dsn, self.serial.resources, connect=self.connect, **self.settings
+        )
         self.beat = None
 
     async def connect(self, name):
@@ -144,20 +146,20 @@ class Program:
                 self.restart()
             except* (Outage, Conflict, ConnectionLost, SteppedDown, StorageBug, Unworkable, OSError) as group:
                 self.ends.append(group.exceptions[0])
-        self.told += self.ears.told
-        self.ears.told.clear()
+        self.told += self.observer.told
+        self.observer.told.clear()
         return done
 
     async def _reached(self, last):
         """A commit whose answer nobody waited for is told by nobody: then the table says that it was."""
         with trio.fail_after(60):
-            while self.ears.watermark < last:
+            while self.observer.watermark < last:
                 with trio.move_on_after(0.5):
-                    await self.ears.reached(last)
+                    await self.observer.reached(last)
                 own = await driver.connect(self.dsn, name="test")
                 ((position,),) = (await own.execute("SELECT max(to_pos) FROM batches")).rows
                 own.close()
-                self.ears.watermark = max(self.ears.watermark, position)
+                self.observer.watermark = max(self.observer.watermark, position)
 
     async def lives(self, last, most=10):
         """Life after life, until all is done; how many were needed."""
@@ -649,15 +651,15 @@ async def test_normal_operation_and_idle_restarts_cost_nothing(migrated, connect
         program.restart()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(program.consumer.run, Beat(SupervisionSettings()))
-            await program.ears.until(lambda: program.ears.terms)
+            await program.observer.until(lambda: program.observer.terms)
             nursery.cancel_scope.cancel()
     program.restart()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(program.consumer.run, Beat(SupervisionSettings()))
-        await program.ears.until(lambda: program.ears.terms)
+        await program.observer.until(lambda: program.observer.terms)
         last = await append(connection, [(TENANT, CreateInstance("p")) for _ in range(5)])
         program.consumer.handover.wake()
-        await program.ears.reached(last)
+        await program.observer.reached(last)
         nursery.cancel_scope.cancel()
     assert program.consumer.stats.batches == 1
     told = [name for name in program.statements if name.startswith("attempts.")]

@@ -28,12 +28,12 @@ MODEL = model(
 PENDING = "SELECT work::text LIKE '%\"enter\"%' FROM process_instances"
 
 
-async def until(connection, consumer, ears, last, is_done):
+async def until(connection, consumer, observer, last, is_done):
     """Have the log worked off, and the inbox, a command at a time, until it is done or nothing is left."""
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         while last is not None:
-            await ears.reached(last)
+            await observer.reached(last)
             if await is_done():
                 break
             last = await command_log.forward(connection, 1, 1)
@@ -60,21 +60,21 @@ async def test_it_is_entered_after_a_stop_and_its_scope_is_not_stuck_meanwhile(m
     async def is_pending():
         return (await connection.execute(PENDING)).rows == [(True,)]
 
-    consumer, ears = make_consumer(migrated, serial.resources)
-    await until(connection, consumer, ears, first, never)
+    consumer, observer = make_consumer(migrated, serial.resources)
+    await until(connection, consumer, observer, first, never)
     happened = await append(connection, [("<default>", happen)])
-    consumer, ears = make_consumer(migrated, serial.resources, quantum_items=1)
-    await until(connection, consumer, ears, happened, is_pending)
+    consumer, observer = make_consumer(migrated, serial.resources, quantum_items=1)
+    await until(connection, consumer, observer, happened, is_pending)
     assert await is_pending()
     beside = (await jobs(connection))["beside"]
-    consumer, ears = make_consumer(migrated, serial.resources)
+    consumer, observer = make_consumer(migrated, serial.resources)
     completed = await append(connection, [("<default>", CompleteJob(beside))])
-    await until(connection, consumer, ears, completed, is_pending)
+    await until(connection, consumer, observer, completed, is_pending)
     assert await is_pending()
-    assert (ears.outcomes[completed].rejection, await jobs(connection)) == (None, {})
+    assert (observer.outcomes[completed].rejection, await jobs(connection)) == (None, {})
     last = await command_log.forward(connection, 1, 10)
-    consumer, ears = make_consumer(migrated, serial.resources)
-    await until(connection, consumer, ears, last, never)
+    consumer, observer = make_consumer(migrated, serial.resources)
+    await until(connection, consumer, observer, last, never)
     assert list(await jobs(connection)) == ["late"]
     assert (await connection.execute("SELECT count(*) FROM incidents")).rows == [(0,)]
     assert (await connection.execute("SELECT value FROM variables WHERE name = 'n'")).rows == [("1",)]

@@ -43,13 +43,13 @@ STARTING = model(f'<startEvent id="begin">{WHEN}</startEvent>', task("begun"), "
 async def worked_off_one_by_one(dsn, connection, serial, **settings):
     """Each command when everything has been evicted: as if the program began anew before it."""
     await pin_clock(connection)
-    consumer, ears = make_consumer(dsn, serial.resources, cache_bytes=0, batch_commands=1, poll_s=5, **settings)
+    consumer, observer = make_consumer(dsn, serial.resources, cache_bytes=0, batch_commands=1, poll_s=5, **settings)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         for command in serial.commands:
             last = await append(connection, [command])
             consumer.handover.wake()
-            await ears.reached(last)
+            await observer.reached(last)
         nursery.cancel_scope.cancel()
 
 
@@ -88,12 +88,12 @@ async def test_what_a_page_of_a_loop_brings_is_seen_around_it(migrated, connecti
     serial.deploy(model(start(), loop(task("work"), "=for i in 1..20 return i"), handler, end(), "start > work > end"))
     await pin_clock(connection)
     settings = {"cache_bytes": 0, "batch_commands": 1, "poll_s": 5, "paged_from": 5}
-    consumer, ears = make_consumer(migrated, serial.resources, **settings)
+    consumer, observer = make_consumer(migrated, serial.resources, **settings)
 
     async def work(command):
         last = await append(connection, [command])
         consumer.handover.wake()
-        await ears.reached(last)
+        await observer.reached(last)
         return (await connection.execute(OPEN_JOBS)).rows
 
     async with trio.open_nursery() as nursery:

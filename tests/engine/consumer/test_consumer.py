@@ -28,7 +28,7 @@ from vivero.core.state.state import State
 from vivero.storage.postgres.queries import label
 from vivero.storage.state import save
 from vivero.storage.work import activation
-from vivero.storage.work.activation import Ask
+from vivero.storage.work.activation import ActivationRequest
 
 
 @pytest.fixture
@@ -38,31 +38,31 @@ def serial(seed):
 
 
 async def test_a_log_is_worked_off_to_what_a_serial_run_comes_to(migrated, connection, second, serial):
-    _, ears = await work_off(migrated, connection, serial)
+    _, observer = await work_off(migrated, connection, serial)
     await save_serially(second, serial)
     assert await dump(connection, without={"version"}) == await dump(second, without={"version"})
     assert await event_log(connection) == expected_event_log(serial)
     positions = [logged.position for logged in serial.engine.log]
-    assert ears.told == positions, "each command is answered once, in order"
+    assert observer.told == positions, "each command is answered once, in order"
     for logged in serial.engine.log:
-        assert ears.outcomes[logged.position].rejection == logged.handled[0].rejection
+        assert observer.outcomes[logged.position].rejection == logged.handled[0].rejection
     roots = [row for (table, _), row in serial.rows.items() if table == "Instance" and row["root"] == row["key"]]
     states = [row["state"] for row in roots]
-    assert sorted(end.state for end in ears.ended) == sorted(state for state in states if state != "ACTIVATED")
+    assert sorted(end.state for end in observer.ended) == sorted(state for state in states if state != "ACTIVATED")
 
 
 @pytest.mark.parametrize("commands", [1, 7])
 async def test_evicting_everything_changes_nothing(migrated, connection, second, serial, commands):
     """One command at a time, each when the one before is committed and everything has been evicted."""
     await pin_clock(connection)
-    consumer, ears = make_consumer(migrated, serial.resources, cache_bytes=0, batch_commands=commands, poll_s=5)
+    consumer, observer = make_consumer(migrated, serial.resources, cache_bytes=0, batch_commands=commands, poll_s=5)
     log = serial.commands
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         for first in range(0, len(log), commands):
             last = await append(connection, log[first : first + commands])
             consumer.handover.wake()
-            await ears.reached(last)
+            await observer.reached(last)
         nursery.cancel_scope.cancel()
     assert consumer.stats.evicted > len(log) / commands / 6  # what ended, or was still on its way, is not evicted
     await save_serially(second, serial)
@@ -106,18 +106,18 @@ async def test_statements_per_batch_do_not_depend_on_its_size(migrated, connecti
     serial = Serial()
     serial.deploy(ONE_TASK)
     base = await append(connection, serial.commands)
-    consumer, ears = make_consumer(migrated, serial.resources, cache_bytes=cache_bytes, poll_s=5)
+    consumer, observer = make_consumer(migrated, serial.resources, cache_bytes=cache_bytes, poll_s=5)
     counter = Counter(consumer)
     statements = []
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
-        await ears.reached(base)
+        await observer.reached(base)
         for size in (4, 40, 400):
             for log in (create(serial, size), finish(serial)):
                 before, batches = counter.statements, consumer.stats.batches
                 last = await append_at_once(connection, log)
                 consumer.handover.wake()
-                await ears.reached(last)
+                await observer.reached(last)
                 assert consumer.stats.batches == batches + 1
                 statements.append(counter.statements - before)
         nursery.cancel_scope.cancel()
@@ -136,17 +136,17 @@ async def test_one_command_takes_what_it_changes_and_one_pipeline(migrated, conn
     serial = Serial()
     serial.deploy(ONE_TASK)
     base = await append(connection, serial.commands)
-    consumer, ears = make_consumer(migrated, serial.resources, poll_s=1_000)
+    consumer, observer = make_consumer(migrated, serial.resources, poll_s=1_000)
     counter = Counter(consumer)
     asked = []
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
-        await ears.reached(base)
+        await observer.reached(base)
         for commands in (create(serial, 1), create(serial, 1), finish(serial)[:1]):
             counter.names.clear()
             last = await append(connection, commands)
             consumer.handover.wake()
-            await ears.reached(last)
+            await observer.reached(last)
             asked.append(list(counter.names))
         nursery.cancel_scope.cancel()
     assert asked[1:] == [[CREATED], [COMPLETED]]
@@ -223,22 +223,22 @@ async def test_a_job_lost_to_a_new_lease_cannot_be_completed(migrated, connectio
     serial.start()
     job = serial.job("work").key
     await append(connection, serial.commands)
-    consumer, ears = make_consumer(migrated, serial.resources)
+    consumer, observer = make_consumer(migrated, serial.resources)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
-        await ears.reached((1 << 51) + 2)
+        await observer.reached((1 << 51) + 2)
         first, second = [await lease(connection, job) for _ in range(2)]
         last = await append(connection, [("<default>", CompleteJob(job, lease=token)) for token in (first, second)])
         consumer.handover.wake()
-        await ears.reached(last)
+        await observer.reached(last)
         nursery.cancel_scope.cancel()
-    assert ears.outcomes[(1 << 51) + 3].rejection.code == "INVALID_STATE"
-    assert ears.outcomes[(1 << 51) + 4].rejection is None
+    assert observer.outcomes[(1 << 51) + 3].rejection.code == "INVALID_STATE"
+    assert observer.outcomes[(1 << 51) + 4].rejection is None
 
 
 async def lease(connection, job):
     await connection.execute("UPDATE jobs SET ready = true WHERE job_key = $1", (job,))
-    (given,) = (await activation.activate(connection, Ask("work", "<default>", 1, 60_000, "w"))).leases
+    (given,) = (await activation.activate(connection, ActivationRequest("work", "<default>", 1, 60_000, "w"))).leases
     return given.token
 
 
@@ -247,13 +247,13 @@ async def test_a_model_that_is_not_in_memory_is_waited_for(migrated, connection)
     serial.deploy(ONE_TASK)
     serial.start()
     await append(connection, serial.commands)
-    consumer, ears = make_consumer(migrated, serial.resources)
+    consumer, observer = make_consumer(migrated, serial.resources)
     consumer.definitions.cold.update(serial.resources)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
-        await ears.reached((1 << 51) + 2)
+        await observer.reached((1 << 51) + 2)
         nursery.cancel_scope.cancel()
-    assert ears.outcomes[(1 << 51) + 2].rejection is None
+    assert observer.outcomes[(1 << 51) + 2].rejection is None
     assert consumer.stats.not_loaded == 1
 
 
@@ -263,7 +263,7 @@ async def test_parsing_a_large_model_is_no_hang_on_a_slow_machine(migrated, conn
     serial.deploy(ONE_TASK)
     serial.start()
     await append(connection, serial.commands)
-    consumer, ears = make_consumer(migrated, serial.resources)
+    consumer, observer = make_consumer(migrated, serial.resources)
     models, sign, excused_s = consumer.definitions, beat(), []
     models.cold.update(serial.resources)
     resource = models.resource
@@ -275,7 +275,7 @@ async def test_parsing_a_large_model_is_no_hang_on_a_slow_machine(migrated, conn
     models.resource = slowly
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, sign)
-        await ears.reached((1 << 51) + 2)
+        await observer.reached((1 << 51) + 2)
         nursery.cancel_scope.cancel()
     assert excused_s
     assert min(excused_s) >= 30
@@ -291,14 +291,14 @@ async def test_a_model_that_cannot_be_had_rejects_its_command_only(migrated, con
     serial.deploy(ONE_TASK)
     serial.start()
     last = await append(connection, [*serial.commands, ("<default>", CancelInstance(77))])
-    consumer, ears = make_consumer(migrated, {})
+    consumer, observer = make_consumer(migrated, {})
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
-        await ears.reached(last)
+        await observer.reached(last)
         nursery.cancel_scope.cancel()
-    assert ears.outcomes[(1 << 51) + 1].rejection is None
-    assert ears.outcomes[(1 << 51) + 2].rejection.code == "PROCESSING_ERROR"
-    assert ears.outcomes[(1 << 51) + 3].rejection.code == "NOT_FOUND"
+    assert observer.outcomes[(1 << 51) + 1].rejection is None
+    assert observer.outcomes[(1 << 51) + 2].rejection.code == "PROCESSING_ERROR"
+    assert observer.outcomes[(1 << 51) + 3].rejection.code == "NOT_FOUND"
 
 
 async def test_another_nodes_deployment_is_seen_with_the_next_batch(migrated, connection):
@@ -306,15 +306,15 @@ async def test_another_nodes_deployment_is_seen_with_the_next_batch(migrated, co
     serial = Serial()
     serial.deploy(ONE_TASK)
     await append(connection, serial.commands)
-    consumer, ears = make_consumer(migrated, serial.resources)
+    consumer, observer = make_consumer(migrated, serial.resources)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
-        await ears.reached((1 << 51) + 1)
+        await observer.reached((1 << 51) + 1)
         async with connection.transaction():
             await connection.execute("UPDATE process_definitions SET state = 'DELETED'")
             await connection.execute("UPDATE definitions_seq SET n = n + 1")
         last = await append(connection, [("<default>", CreateInstance("p", variables=raw({})))])
         consumer.handover.wake()
-        await ears.reached(last)
+        await observer.reached(last)
         nursery.cancel_scope.cancel()
-    assert ears.outcomes[last].rejection.code == "NOT_FOUND"
+    assert observer.outcomes[last].rejection.code == "NOT_FOUND"

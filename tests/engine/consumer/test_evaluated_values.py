@@ -164,18 +164,18 @@ async def test_whatever_is_evaluated_the_database_takes_what_comes_of_it(migrate
     serial.deploy(*(model(place, id) for place, id in ids.items()))
     cases = [(place, value) for place in PLACES for value in VALUES]
     await pin_clock(connection)
-    consumer, ears = make_consumer(migrated, serial.resources, poll_s=5)
+    consumer, observer = make_consumer(migrated, serial.resources, poll_s=5)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         first = await append(connection, serial.commands) + 1
         creations = [CreateInstance(ids[place], variables=raw({"v": VALUES[value]})) for place, value in cases]
         last = await append(connection, [(DEFAULT_TENANT, creation) for creation in creations])
         consumer.handover.wake()
-        await ears.until(lambda: ears.watermark >= last, seconds=120)
+        await observer.until(lambda: observer.watermark >= last, seconds=120)
         nursery.cancel_scope.cancel()
     refused = {
         cases[position - first]: outcome.rejection.reason
-        for position, outcome in ears.outcomes.items()
+        for position, outcome in observer.outcomes.items()
         if outcome.rejection is not None
     }
     assert refused == {}

@@ -32,15 +32,15 @@ WHERE datname = current_database() AND application_name = $1
 class Killer:
     """Ends a backend of the consumer whenever some more batches have been committed."""
 
-    def __init__(self, connection, ears, random) -> None:
-        self.connection, self.ears, self.random = connection, ears, random
+    def __init__(self, connection, observer, random) -> None:
+        self.connection, self.observer, self.random = connection, observer, random
         self.killed = 0
 
     async def run(self):
         while True:
             further = self.random.randint(5, 30) if self.killed > 1 else 5  # two in any case, however short the log
-            heard = self.ears.watermark + further
-            await self.ears.until(lambda heard=heard: self.ears.watermark >= heard, 1_000)
+            heard = self.observer.watermark + further
+            await self.observer.until(lambda heard=heard: self.observer.watermark >= heard, 1_000)
             name = self.random.choice(["vivero:consumer-writer", "vivero:consumer-reader"])
             self.killed += (await self.connection.execute(KILL, (name,))).rows[0][0]
 
@@ -51,31 +51,33 @@ async def survive(dsn, connection, second, connect, runs, seed, *, cache_bytes):
     await pin_clock(connection)
     await connection.script(flaky("INSERT ON batches"))
     last = await append(connection, serial.commands)
-    consumer, ears = make_consumer(dsn, serial.resources, batch_commands=7, cache_bytes=cache_bytes)
-    killer = Killer(await connect(), ears, random)
+    consumer, observer = make_consumer(dsn, serial.resources, batch_commands=7, cache_bytes=cache_bytes)
+    killer = Killer(await connect(), observer, random)
     errors = []
     async with trio.open_nursery() as nursery:
         nursery.start_soon(keep_leading, consumer, errors)
         nursery.start_soon(killer.run)
-        await reached_whatever_is_told(connection, ears, last)
+        await reached_whatever_is_told(connection, observer, last)
         nursery.cancel_scope.cancel()
     conflicts = sum(isinstance(error, Conflict) for error in errors)
     lost = sum(isinstance(error, ConnectionLost) for error in errors)
-    print(f"{last} commands, {len(ears.terms)} terms, {conflicts} failed commits, {killer.killed} killed, {lost} lost")
+    print(
+        f"{last} commands, {len(observer.terms)} terms, {conflicts} failed commits, {killer.killed} killed, {lost} lost"
+    )
     assert conflicts > 3
     assert killer.killed > 1
-    assert ears.terms == sorted(set(ears.terms))
-    assert len(ears.told) == len(set(ears.told)), "no command is answered twice"
+    assert observer.terms == sorted(set(observer.terms))
+    assert len(observer.told) == len(set(observer.told)), "no command is answered twice"
     assert await event_log(connection) == expected_event_log(serial)
     await save_serially(second, serial)
     assert await dump(connection, without={"version"}) == await dump(second, without={"version"})
 
 
-async def reached_whatever_is_told(connection, ears, last):
+async def reached_whatever_is_told(connection, observer, last):
     """The batch whose answer is lost is told by nobody: then the table says that it was the last."""
-    while ears.watermark < last:
+    while observer.watermark < last:
         with trio.move_on_after(0.5):
-            await ears.reached(last)
+            await observer.reached(last)
         (position,) = (await connection.execute("SELECT max(to_pos) FROM batches")).rows[0]
         if position == last:
             return

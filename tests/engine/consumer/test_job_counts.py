@@ -8,7 +8,7 @@ from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError, Update
 from vivero.engine.consumer.settings import ConsumerSettings
 from vivero.storage.cluster import clock
 from vivero.storage.work import activation
-from vivero.storage.work.activation import Ask
+from vivero.storage.work.activation import ActivationRequest
 
 WORK = (
     f'{HEAD}<process id="p" isExecutable="true"><startEvent id="start"/><serviceTask id="work"><extensionElements>'
@@ -30,7 +30,7 @@ async def bench(migrated, connection, request):
 
 async def leased(connection, worker, count=1):
     """The keys of jobs that a worker has leased."""
-    answer = await activation.activate(connection, Ask("work", "<default>", count, 60_000, worker))
+    answer = await activation.activate(connection, ActivationRequest("work", "<default>", count, 60_000, worker))
     return [lease.job_key for lease in answer.leases]
 
 

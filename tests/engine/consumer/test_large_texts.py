@@ -36,17 +36,17 @@ async def working(migrated, connection):
         async def begin(*models):
             serial = Serial()
             serial.deploy(*models)
-            consumer, ears = make_consumer(migrated, serial.resources, poll_s=1)
+            consumer, observer = make_consumer(migrated, serial.resources, poll_s=1)
             nursery.start_soon(consumer.run, beat())
 
             async def work(*commands):
                 last = await append(connection, [(TENANT, command) for command in commands])
                 consumer.handover.wake()
-                await ears.reached(last)
-                assert ears.outcomes[last].rejection is None
+                await observer.reached(last)
+                assert observer.outcomes[last].rejection is None
 
             await work(*(command for _, command in serial.commands))
-            return work, consumer.stats, ears
+            return work, consumer.stats, observer
 
         yield begin
         nursery.cancel_scope.cancel()
@@ -69,9 +69,9 @@ async def test_many_calls_of_a_process_with_a_large_variable(working, connection
     monkeypatch.setattr(committer, "RESERVED_KEYS", 0)  # nothing goes on between commands
     called = with_events(start(), task("inner"), "start > inner", id="q")
     calling = with_events(start(), loop(call("c", "q"), "=items"), "start > c")
-    work, stats, ears = await working(called, calling)
+    work, stats, observer = await working(called, calling)
     await work(CreateInstance("p", variables={"large": LARGE, **raw({"items": list(range(COPIES))})}))
-    await ears.reached(await command_log.forward(connection, 1, 1))
+    await observer.reached(await command_log.forward(connection, 1, 1))
     copies = await one(connection, "SELECT count(*) FROM variables WHERE name = 'large'")
     assert 1 < copies < 5
     assert stats.terms == 1
@@ -111,13 +111,13 @@ async def test_follow_ups_of_a_batch_that_has_written_enough_go_through_the_log(
     serial.run(PublishMessage("hello", "x", 60_000, variables=raw({"n": 1})))
     await work_off(migrated, connection, serial)
     monkeypatch.setattr(step, "BATCH_CHARACTERS", 1)
-    consumer, ears = make_consumer(migrated, serial.resources)
+    consumer, observer = make_consumer(migrated, serial.resources)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
-        await ears.reached(await append(connection, [(TENANT, CreateInstance("p", variables=raw({"k": "x"})))]))
+        await observer.reached(await append(connection, [(TENANT, CreateInstance("p", variables=raw({"k": "x"})))]))
         assert await one(connection, "SELECT string_agg(intent, ',') FROM inbox") == "MESSAGE_SUBSCRIPTION:CREATE"
         while (last := await command_log.forward(connection, 1, 1)) is not None:
-            await ears.reached(last)
+            await observer.reached(last)
         nursery.cancel_scope.cancel()
     assert await one(connection, "SELECT value FROM variables WHERE name = 'n'") == "1"
     assert await one(connection, "SELECT type FROM jobs") == "work"

@@ -252,7 +252,7 @@ async def test_a_batch_from_another_position_writes_nothing_and_steps_down(conne
 
 async def test_a_term_that_was_overtaken_steps_down_and_changes_nothing(migrated, connect, connection, serial):
     """Behind the back of a running consumer somebody else claims; what it then computes is refused by the fence."""
-    consumer, ears = make_consumer(migrated, serial.resources, poll_s=5)
+    consumer, observer = make_consumer(migrated, serial.resources, poll_s=5)
     stepped_down = []
 
     async def lead():
@@ -262,12 +262,12 @@ async def test_a_term_that_was_overtaken_steps_down_and_changes_nothing(migrated
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(lead)
-        await ears.until(lambda: ears.terms)
+        await observer.until(lambda: observer.terms)
         await connection.execute("UPDATE partitions SET epoch = epoch + 1, owner_node = 'other'")
         await append(connection, serial.commands)
         consumer.handover.wake()
         await eventually(lambda: stepped_down)
-    assert ears.told == []
+    assert observer.told == []
     assert len(await batches(connection)) == 1
     for table in ("event_log", "process_definitions", "process_instances"):
         assert (await connection.execute(f"SELECT count(*) FROM {table}")).rows == [(0,)]
@@ -276,10 +276,10 @@ async def test_a_term_that_was_overtaken_steps_down_and_changes_nothing(migrated
 
 async def test_a_loser_steps_down_and_rejects_nobody(migrated, connect, connection, serial):
     """Two of one epoch, as only a mistake can bring it: the slower one's batch is no data poison."""
-    consumer, ears = make_consumer(migrated, serial.resources, poll_s=5)
+    consumer, observer = make_consumer(migrated, serial.resources, poll_s=5)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(keep_leading, consumer)
-        await ears.until(lambda: ears.terms)
+        await observer.until(lambda: observer.terms)
         async with connection.transaction():
             await connection.execute(
                 "INSERT INTO batches SELECT 1, base, base + 1, base + 1, 1 FROM (VALUES (1::bigint << 51)) v(base)"
@@ -290,11 +290,11 @@ async def test_a_loser_steps_down_and_rejects_nobody(migrated, connect, connecti
             )
         last = await append(connection, serial.commands[:1] + serial.commands)
         consumer.handover.wake()
-        await ears.reached(last)
+        await observer.reached(last)
         nursery.cancel_scope.cancel()
     assert consumer.stats.poisoned == 0
-    assert ears.terms == [1, 2]
-    assert all(outcome.rejection is None for outcome in ears.outcomes.values())
+    assert observer.terms == [1, 2]
+    assert all(outcome.rejection is None for outcome in observer.outcomes.values())
 
 
 # ---- two nodes
@@ -361,20 +361,20 @@ async def keep_leading_elsewhere(consumer):
 
 
 async def test_a_cancelled_term_releases_its_claim(migrated, connection, serial):
-    consumer, ears = make_consumer(migrated, serial.resources)
+    consumer, observer = make_consumer(migrated, serial.resources)
     async with trio.open_nursery() as nursery:
         scope = await nursery.start(in_a_scope, consumer)
-        await ears.until(lambda: ears.terms)
+        await observer.until(lambda: observer.terms)
         assert consumer.handover.consumed().position == ZERO
         scope.cancel()
     assert not consumer.handover.leads
     assert consumer.handover.consumed() is None
     _, _, pid = await owner(connection)
     await gone(connection, pid)
-    other, ears = make_consumer(migrated, serial.resources, "node-b")
+    other, observer = make_consumer(migrated, serial.resources, "node-b")
     async with trio.open_nursery() as nursery:
         nursery.start_soon(other.run, beat())
-        await ears.until(lambda: ears.terms, 2)
+        await observer.until(lambda: observer.terms, 2)
         nursery.cancel_scope.cancel()
 
 
@@ -383,14 +383,14 @@ async def test_a_cancelled_term_releases_its_claim(migrated, connection, serial)
 
 async def test_a_partition_that_is_handed_over_is_free_and_nothing_is_lost(migrated, connection, serial):
     commands = serial.commands
-    consumer, ears = make_consumer(migrated, serial.resources)
+    consumer, observer = make_consumer(migrated, serial.resources)
     other, others_ears = make_consumer(migrated, serial.resources, node="node-b")
     other.handover.assignment.set(Duty.NEXT)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         nursery.start_soon(other.run, beat())
         middle = await append(connection, commands[:2])
-        await ears.reached(middle)
+        await observer.reached(middle)
         consumer.handover.assignment.set(Duty.ELSEWHERE)
         consumer.handover.wake()
         other.handover.assignment.set(Duty.OURS)
@@ -398,20 +398,20 @@ async def test_a_partition_that_is_handed_over_is_free_and_nothing_is_lost(migra
         await others_ears.reached(last)
         assert not consumer.handover.leads
         nursery.cancel_scope.cancel()
-    told = ears.told + others_ears.told
+    told = observer.told + others_ears.told
     assert len(told) == len(set(told)) == len(commands)
-    assert len(ears.ended + others_ears.ended) == 1
+    assert len(observer.ended + others_ears.ended) == 1
     assert (await owner(connection))[:2] == (2, "node-b")
     assert (await connection.execute("SELECT handed_over FROM partitions")).rows == [(1,)]
 
 
 async def test_a_node_that_has_handed_over_a_partition_with_work_in_its_log_stays_healthy(migrated, connection, serial):
     """The child goes on with the same beat, which the term gave its progress to."""
-    consumer, ears = make_consumer(migrated, serial.resources)
+    consumer, observer = make_consumer(migrated, serial.resources)
     sign = beat()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, sign)
-        await ears.reached(await append(connection, serial.commands[:2]))
+        await observer.reached(await append(connection, serial.commands[:2]))
         progress = consumer.handover.term._progress
         consumer.handover.assignment.set(Duty.ELSEWHERE)
         consumer.handover.wake()

@@ -30,13 +30,13 @@ async def worked(migrated, connection):
     await pin_clock(connection)
     serial = Serial()
     serial.deploy(WAITS)
-    consumer, ears = make_consumer(migrated, serial.resources, cache_bytes=0, poll_s=5)
+    consumer, observer = make_consumer(migrated, serial.resources, cache_bytes=0, poll_s=5)
 
     async def work(*commands):
         last = await append(connection, [(DEFAULT_TENANT, command) for command in commands])
         consumer.handover.wake()
-        await ears.reached(last)
-        assert ears.outcomes[last].rejection is None
+        await observer.reached(last)
+        assert observer.outcomes[last].rejection is None
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())

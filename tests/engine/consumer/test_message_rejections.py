@@ -29,7 +29,7 @@ async def worked(migrated, connection):
     await pin_clock(connection)
     serial = Serial()
     serial.deploy(STARTED, WAITS)
-    consumer, ears = make_consumer(migrated, serial.resources, poll_s=5)
+    consumer, observer = make_consumer(migrated, serial.resources, poll_s=5)
 
     class Work:
         definitions = consumer.definitions
@@ -37,12 +37,12 @@ async def worked(migrated, connection):
         async def __call__(self, *commands) -> Any:
             last = await append(connection, [(DEFAULT_TENANT, command) for command in commands])
             consumer.handover.wake()
-            await ears.reached(last)
+            await observer.reached(last)
             while sent := await _sent(connection):
                 last_sent = await _append_sent(connection, sent)
                 consumer.handover.wake()
-                await ears.reached(last_sent)
-            return ears.outcomes.get(last)
+                await observer.reached(last_sent)
+            return observer.outcomes.get(last)
 
     work = Work()
     async with trio.open_nursery() as nursery:

@@ -107,13 +107,13 @@ def serial_run():
 async def test_reloading_after_every_command_changes_nothing(migrated, connection, second):
     await pin_clock(connection)
     serial = serial_run()
-    consumer, ears = make_consumer(migrated, serial.resources, cache_bytes=0, batch_commands=1, poll_s=5)
+    consumer, observer = make_consumer(migrated, serial.resources, cache_bytes=0, batch_commands=1, poll_s=5)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         for command in serial.commands:
             last = await append(connection, [command])
             consumer.handover.wake()
-            await ears.reached(last)
+            await observer.reached(last)
         nursery.cancel_scope.cancel()
     assert consumer.stats.evicted > 0
     await save_serially(second, serial)
@@ -148,10 +148,10 @@ async def without_keys(connection):
 @pytest.mark.parametrize("commands", [3, 500])
 async def test_large_batches_come_to_the_same_and_replay_gives_the_tables(migrated, connection, second, commands):
     serial = serial_run()
-    _, ears = await work_off(migrated, connection, serial, batch_commands=commands)
+    _, observer = await work_off(migrated, connection, serial, batch_commands=commands)
     await save_serially(second, serial)
     assert await without_keys(connection) == await without_keys(second)
-    assert set(ears.outcomes) == {logged.position for logged in serial.engine.log}, "everybody is answered"
+    assert set(observer.outcomes) == {logged.position for logged in serial.engine.log}, "everybody is answered"
     again = State(1)
     rows = await connection.execute("SELECT position, 0, events::text FROM event_log ORDER BY position, seq")
     replay(again, [[Recorded(row[0], PINNED_MS, decode_events(row[2])) for row in rows.rows]])
@@ -177,13 +177,13 @@ def consumer_of_many(migrated):
 async def worked(consumer_of_many, connection):
     """Has commands worked off one batch after the other."""
     await pin_clock(connection)
-    serial, consumer, ears = consumer_of_many
+    serial, consumer, observer = consumer_of_many
 
     async def work(*commands):
         last = await append(connection, [("<default>", command) for command in commands])
         consumer.handover.wake()
-        await ears.reached(last)
-        return ears.outcomes[last]
+        await observer.reached(last)
+        return observer.outcomes[last]
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())

@@ -61,18 +61,18 @@ async def run(migrated, connection, serial, first, second):
     """`first`, and while that commits, `second`, each a batch; with nothing kept in memory that need not be."""
     await connection.script(HELD_UP)
     base = await append(connection, serial.commands)
-    consumer, ears = make_consumer(migrated, serial.resources, cache_bytes=0, batch_commands=1)
+    consumer, observer = make_consumer(migrated, serial.resources, cache_bytes=0, batch_commands=1)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
-        await ears.reached(base)
+        await observer.reached(base)
         async with gate(connection):
             last = await append(connection, [(TENANT, first), (TENANT, second)])
             consumer.handover.wake()
             await computed(consumer, last)
-            assert ears.watermark == base, "nothing was committed meanwhile"
-        await ears.reached(last)
+            assert observer.watermark == base, "nothing was committed meanwhile"
+        await observer.reached(last)
         nursery.cancel_scope.cancel()
-    return consumer, [ears.outcomes[position].rejection for position in (last - 1, last)]
+    return consumer, [observer.outcomes[position].rejection for position in (last - 1, last)]
 
 
 async def test_what_is_being_committed_is_not_evicted(migrated, connection, serial):
@@ -124,10 +124,10 @@ async def test_a_batch_is_computed_while_the_one_before_it_commits(migrated, con
     """And only one: the third waits until the first is known."""
     await connection.script(HELD_UP)
     base = await append(connection, serial.commands)
-    consumer, ears = make_consumer(migrated, serial.resources, batch_commands=1)
+    consumer, observer = make_consumer(migrated, serial.resources, batch_commands=1)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
-        await ears.reached(base)
+        await observer.reached(base)
         async with gate(connection):
             last = await append(connection, [(TENANT, CreateInstance("p"))] * 3)
             consumer.handover.wake()
@@ -135,6 +135,6 @@ async def test_a_batch_is_computed_while_the_one_before_it_commits(migrated, con
             with trio.move_on_after(0.05):
                 await computed(consumer, last)
             assert consumer.handover.term._state.position == last - 1
-        await ears.reached(last)
+        await observer.reached(last)
         nursery.cancel_scope.cancel()
     assert (await connection.execute("SELECT count(*) FROM process_instances")).rows == [(4,)]

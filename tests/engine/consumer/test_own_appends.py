@@ -42,17 +42,17 @@ ZERO = 1 << 51
 async def test_commands_of_this_node_are_not_read_back(migrated, connection):
     await pin_clock(connection)
     serial = serial_run(20)
-    consumer, ears = make_consumer(migrated, serial.resources, poll_s=1_000)
+    consumer, observer = make_consumer(migrated, serial.resources, poll_s=1_000)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         await appended(connection, serial, 0, 1)
         consumer.handover.wake()
-        await ears.reached(ZERO + 1)
+        await observer.reached(ZERO + 1)
         reads = consumer.stats.reads + 1  # the one that finds nothing more
         for number in range(1, len(serial.commands)):
             segment = await appended(connection, serial, number, number + 1)
             assert consumer.handover.take(segment)
-            await ears.reached(segment.batch.rows[-1].position)
+            await observer.reached(segment.batch.rows[-1].position)
         assert consumer.stats.reads <= reads
         assert consumer.stats.commands == 21
         nursery.cancel_scope.cancel()
@@ -62,10 +62,10 @@ async def test_nothing_of_others_is_missed_or_overtaken(migrated, connection, se
     await pin_clock(connection)
     random = Random(7)
     serial = serial_run(150)
-    consumer, ears = make_consumer(migrated, serial.resources, poll_s=1_000, batch_commands=7)
+    consumer, observer = make_consumer(migrated, serial.resources, poll_s=1_000, batch_commands=7)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
-        await ears.until(lambda: ears.terms)
+        await observer.until(lambda: observer.terms)
         first = 0
         while first < len(serial.commands):
             last = min(first + random.randrange(1, 10), len(serial.commands))
@@ -75,7 +75,7 @@ async def test_nothing_of_others_is_missed_or_overtaken(migrated, connection, se
             elif random.random() < 0.5 or last == len(serial.commands):
                 consumer.handover.wake()
             first = last
-        await ears.reached(segment.batch.rows[-1].position)
+        await observer.reached(segment.batch.rows[-1].position)
         nursery.cancel_scope.cancel()
     await save_serially(second, serial)
     assert await dump(connection) == await dump(second)
@@ -85,16 +85,16 @@ async def test_what_is_read_ahead_may_end_within_a_segment(migrated, connection)
     """The rest of that segment needs nobody to wake the consumer."""
     await pin_clock(connection)
     serial = serial_run(15)
-    consumer, ears = make_consumer(migrated, serial.resources, poll_s=1_000, batch_commands=7)
+    consumer, observer = make_consumer(migrated, serial.resources, poll_s=1_000, batch_commands=7)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         await appended(connection, serial, 0, 1)
-        await ears.until(lambda: ears.terms)
+        await observer.until(lambda: observer.terms)
         consumer.handover.wake()
 
         async def knows_that_there_is_no_more():
             await trio.testing.wait_all_tasks_blocked(0.01)
-            return ears.watermark >= ZERO + 1 and not consumer.handover.look
+            return observer.watermark >= ZERO + 1 and not consumer.handover.look
 
         await eventually(knows_that_there_is_no_more, every_s=0)
         sizes = [7, 4, 4]
@@ -104,7 +104,7 @@ async def test_what_is_read_ahead_may_end_within_a_segment(migrated, connection)
         ]
         for segment in segments:
             assert consumer.handover.take(segment)
-        await ears.reached(ZERO + 16)
+        await observer.reached(ZERO + 16)
         nursery.cancel_scope.cancel()
 
 

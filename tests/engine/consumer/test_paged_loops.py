@@ -93,7 +93,7 @@ def same_end(request, migrated, connection, second, monkeypatch):
 async def worked(dsn, connection, serial, commands, **settings):
     """Clients' commands of the serial run, so many at a time, and what follows from them through the log."""
     await pin_clock(connection)
-    consumer, ears = make_consumer(dsn, serial.resources, **settings)
+    consumer, observer = make_consumer(dsn, serial.resources, **settings)
     asked = [one for one in serial.commands if not isinstance(one[1], ContinueWork)]
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
@@ -101,7 +101,7 @@ async def worked(dsn, connection, serial, commands, **settings):
             last = await append(connection, asked[first : first + commands])
             while last is not None:
                 consumer.handover.wake()
-                await ears.reached(last)
+                await observer.reached(last)
                 last = await command_log.forward(connection, 1, 100)
         nursery.cancel_scope.cancel()
     return consumer
@@ -515,7 +515,7 @@ async def test_a_loop_over_a_million_items_is_an_incident_and_no_term_ends(migra
     """Their rows would take longer to save than a commit may, in this term and in each that comes after it."""
     serial = Serial()
     serial.deploy(looped())
-    consumer, ears = make_consumer(migrated, serial.resources, poll_s=5)
+    consumer, observer = make_consumer(migrated, serial.resources, poll_s=5)
     items = msgspec.Raw(b"[" + b",".join([b"1"] * 1_000_000) + b"]")
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
@@ -523,9 +523,9 @@ async def test_a_loop_over_a_million_items_is_an_incident_and_no_term_ends(migra
         await append(connection, serial.commands)
         last = await append(connection, [(DEFAULT_TENANT, big), (DEFAULT_TENANT, small)])
         consumer.handover.wake()
-        await ears.reached(last)
+        await observer.reached(last)
         nursery.cancel_scope.cancel()
-    assert (consumer.stats.terms, ears.outcomes[last].rejection) == (1, None)
+    assert (consumer.stats.terms, observer.outcomes[last].rejection) == (1, None)
     ((element, type_, message),) = (await connection.execute("SELECT element_id, type, message FROM incidents")).rows
     assert (element, type_) == ("work", "EXTRACT_VALUE_ERROR")
     assert message.endswith("at most 200000 are allowed, not 1000000.")

@@ -12,7 +12,7 @@ from vivero.core.records.jobs import CompleteJob
 from vivero.engine.consumer.piggyback import PiggybackedStatements
 from vivero.storage.postgres.errors import ConnectionLost
 from vivero.storage.work import activation
-from vivero.storage.work.activation import Ask
+from vivero.storage.work.activation import ActivationRequest
 
 SUBJECT = ("work", "<default>")
 
@@ -20,12 +20,12 @@ SUBJECT = ("work", "<default>")
 class Waits:
     """A worker that waits; what it is told goes into `told`."""
 
-    def __init__(self, ears, limit=1, call=None) -> None:
+    def __init__(self, observer, limit=1, call=None) -> None:
         self.subject = SUBJECT
-        self.call = call or activation.lease_statement(Ask(*SUBJECT, limit, 60_000, "w"), uuid4())
+        self.call = call or activation.lease_statement(ActivationRequest(*SUBJECT, limit, 60_000, "w"), uuid4())
         self.told = []
-        self._ears, self._limit = ears, limit
-        ears.waiting.append(self)
+        self._ears, self._limit = observer, limit
+        observer.waiting.append(self)
 
     def arrived(self, result):
         self._ears.waiting.remove(self)
@@ -53,51 +53,51 @@ async def serial():
 async def run(migrated, connection, serial, make, commands=None):
     """Work off the log with whoever `make(ears)` has waiting; the ears, and what stands in `jobs`."""
     last = await append(connection, commands or serial.commands)
-    consumer, ears = make_consumer(migrated, serial.resources)
-    statements = make(ears)
+    consumer, observer = make_consumer(migrated, serial.resources)
+    statements = make(observer)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
-        await ears.reached(last)
+        await observer.reached(last)
         nursery.cancel_scope.cancel()
     rows = (await connection.execute("SELECT job_key, ready, lease_token::text FROM jobs ORDER BY job_key")).rows
-    return statements, ears, rows, consumer
+    return statements, observer, rows, consumer
 
 
 async def test_a_job_is_leased_by_the_batch_that_makes_it(migrated, connection, serial):
     serial.start()
-    statement, ears, rows, _ = await run(migrated, connection, serial, Waits)
+    statement, observer, rows, _ = await run(migrated, connection, serial, Waits)
     (lease,) = statement.told
     assert rows == [(serial.job("work").key, False, lease.token)]
     assert b'"jobKey":"%d"' % lease.job_key in lease.job.replace(b" ", b"")
-    assert ears.waiting == []
+    assert observer.waiting == []
 
 
 async def test_others_are_told_of_the_jobs_that_a_statement_leaves(migrated, connection, serial):
     for _ in range(3):
         serial.start()
-    statement, ears, rows, _ = await run(migrated, connection, serial, lambda ears: Waits(ears, limit=2))
+    statement, observer, rows, _ = await run(migrated, connection, serial, lambda observer: Waits(observer, limit=2))
     assert len(statement.told) == 2
     assert [row[1] for row in rows] == [False, False, True]
-    assert ears.jobs == {"work": 3}  # a statement that has all it can take says nothing of what is left
+    assert observer.jobs == {"work": 3}  # a statement that has all it can take says nothing of what is left
 
 
 async def test_a_statement_that_took_everything_wakes_no_other_poll(migrated, connection, serial):
     serial.start()
-    statement, ears, _, _ = await run(migrated, connection, serial, lambda ears: Waits(ears, limit=2))
-    assert (len(statement.told), ears.jobs) == (1, {})
+    statement, observer, _, _ = await run(migrated, connection, serial, lambda observer: Waits(observer, limit=2))
+    assert (len(statement.told), observer.jobs) == (1, {})
 
 
 async def test_a_batch_that_makes_no_jobs_carries_nobody(migrated, connection, serial):
-    statement, ears, _, _ = await run(migrated, connection, serial, Waits)
+    statement, observer, _, _ = await run(migrated, connection, serial, Waits)
     assert statement.told == []
-    assert ears.waiting == [statement]
+    assert observer.waiting == [statement]
 
 
 async def test_large_jobs_are_not_leased_by_a_batch(migrated, connection, serial):
     """The batch leases nothing of them, reads nothing of them, and tells who waits to look by himself."""
     for _ in range(2):
         serial.start(large="x" * 50_000, more="x" * 20_000)
-    statement, _, rows, _ = await run(migrated, connection, serial, lambda ears: Waits(ears, limit=2))
+    statement, _, rows, _ = await run(migrated, connection, serial, lambda observer: Waits(observer, limit=2))
     assert statement.told == []
     assert [row[1] for row in rows] == [True, True]
 
@@ -115,14 +115,14 @@ async def test_a_faulty_piggybacked_statement_is_dropped_and_the_batch_repeated_
     """It would come along again."""
     serial.start()
 
-    def stubborn(ears):
-        statement = Waits(ears, call=call)
+    def stubborn(observer):
+        statement = Waits(observer, call=call)
         statement.lost = lambda: statement.told.append("lost")
         return statement
 
-    statement, ears, rows, consumer = await run(migrated, connection, serial, stubborn)
+    statement, observer, rows, consumer = await run(migrated, connection, serial, stubborn)
     assert statement.told == ["lost"]
-    assert [outcome.rejection for outcome in ears.outcomes.values()] == [None] * len(ears.outcomes)
+    assert [outcome.rejection for outcome in observer.outcomes.values()] == [None] * len(observer.outcomes)
     assert [row[1] for row in rows] == [True]
     assert consumer.stats.poisoned == 1
 
@@ -131,14 +131,14 @@ async def test_a_statement_whose_batch_is_lost_is_told(migrated, connection, ser
     """The connection ends before the commit; the next term does the batch again."""
     serial.start()
     last = await append(connection, serial.commands)
-    consumer, ears = make_consumer(migrated, serial.resources)
-    statement = Waits(ears, call=("SELECT pg_terminate_backend(pg_backend_pid())", ()))
+    consumer, observer = make_consumer(migrated, serial.resources)
+    statement = Waits(observer, call=("SELECT pg_terminate_backend(pg_backend_pid())", ()))
     with pytest.raises(ConnectionLost):
         await consumer.run(beat())
     assert statement.told == ["lost"]
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
-        await ears.reached(last)
+        await observer.reached(last)
         nursery.cancel_scope.cancel()
     assert (await connection.execute("SELECT ready FROM jobs")).rows == [(True,)]
 
@@ -146,7 +146,7 @@ async def test_a_statement_whose_batch_is_lost_is_told(migrated, connection, ser
 async def test_a_lost_batch_is_repeated_without_piggybacked_statements(migrated, connection, serial):
     """It may have been theirs: one that takes too long would be too long again, although it piggybacked for another."""
     serial.start()
-    consumer, ears = make_consumer(migrated, serial.resources)
+    consumer, observer = make_consumer(migrated, serial.resources)
     first = await append(connection, serial.commands)
 
     async def term():
@@ -156,8 +156,8 @@ async def test_a_lost_batch_is_repeated_without_piggybacked_statements(migrated,
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(term)
-        await ears.reached(first)
-        statement = Waits(ears, call=("SELECT pg_terminate_backend(pg_backend_pid())", ()))
+        await observer.reached(first)
+        statement = Waits(observer, call=("SELECT pg_terminate_backend(pg_backend_pid())", ()))
         statement.lost = lambda: statement.told.append("lost")
         known = len(serial.commands)
         serial.start()
@@ -165,7 +165,7 @@ async def test_a_lost_batch_is_repeated_without_piggybacked_statements(migrated,
         consumer.handover.wake()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
-        await ears.reached(last)
+        await observer.reached(last)
         nursery.cancel_scope.cancel()
     assert statement.told == ["lost"]
     assert (await connection.execute("SELECT ready FROM jobs")).rows == [(True,), (True,)]
@@ -177,15 +177,15 @@ async def test_no_command_is_rejected_for_a_piggybacked_statement(migrated, conn
     commands = [*serial.commands, ("<default>", CompleteJob(serial.job("work").key, raw({"bad": 1})))]
     await refuse_bad(connection)
 
-    def later(ears):
-        statement = Waits(ears, call=("SELECT 1 / 0", ()))
+    def later(observer):
+        statement = Waits(observer, call=("SELECT 1 / 0", ()))
         statement.lost = lambda: statement.told.append("lost")
         there = iter([[]])
-        ears.piggybacked = lambda _available: next(there, ears.waiting)
+        observer.piggybacked = lambda _available: next(there, observer.waiting)
         return statement
 
-    _, ears, rows, _ = await run(migrated, connection, serial, later, commands)
-    refused = [position for position, outcome in ears.outcomes.items() if outcome.rejection is not None]
+    _, observer, rows, _ = await run(migrated, connection, serial, later, commands)
+    refused = [position for position, outcome in observer.outcomes.items() if outcome.rejection is not None]
     assert refused == [(1 << 51) + len(commands)]
     assert len(rows) == 1
 
@@ -196,10 +196,10 @@ async def test_nobody_rides_while_a_culprit_is_looked_for(migrated, connection, 
     job = serial.job("work").key
     await refuse_bad(connection)
     commands = [*serial.commands, ("<default>", CompleteJob(job, raw({"bad": 1})))]
-    statement, ears, rows, consumer = await run(migrated, connection, serial, Waits, commands)
+    statement, observer, rows, consumer = await run(migrated, connection, serial, Waits, commands)
     assert statement.told == ["lost"]
     assert consumer.stats.poisoned > 0
-    assert ears.outcomes[(1 << 51) + len(commands)].rejection is not None
+    assert observer.outcomes[(1 << 51) + len(commands)].rejection is not None
     assert (rows[0], key > 0) == ((job, False, None), True), "no worker leased the job, which its incident withholds"
 
 

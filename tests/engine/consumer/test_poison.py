@@ -16,7 +16,7 @@ from vivero.engine.consumer.rejected_commands import RejectedCommands
 from vivero.engine.definitions.cache import UnreadableResource
 from vivero.storage.log import command_log
 from vivero.storage.work import activation
-from vivero.storage.work.activation import Ask
+from vivero.storage.work.activation import ActivationRequest
 
 TENANT = "<default>"
 
@@ -31,10 +31,10 @@ def serial():
     return serial
 
 
-async def lead_until(consumer, ears, last):
+async def lead_until(consumer, observer, last):
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
-        await ears.reached(last)
+        await observer.reached(last)
         nursery.cancel_scope.cancel()
 
 
@@ -80,12 +80,12 @@ async def test_a_row_that_cannot_be_read_is_rejected_and_the_log_goes_on(migrate
     await append(connection, serial.commands)
     position = await put(connection, *UNREADABLE[case])
     last = await append(connection, [(TENANT, CompleteJob(serial.job_keys[0]))])
-    consumer, ears = make_consumer(migrated, serial.resources)
-    await lead_until(consumer, ears, last)
-    rejection = ears.outcomes[position].rejection
+    consumer, observer = make_consumer(migrated, serial.resources)
+    await lead_until(consumer, observer, last)
+    rejection = observer.outcomes[position].rejection
     assert rejection.code == "PROCESSING_ERROR"
     assert f"the log row at position {position} ({UNREADABLE[case][0]}) cannot be read" in rejection.reason
-    assert ears.outcomes[last].rejection is None
+    assert observer.outcomes[last].rejection is None
     assert consumer.stats.terms == 1
 
 
@@ -102,10 +102,10 @@ async def test_a_row_at_which_the_decoder_has_a_bug_is_rejected_alone(migrated, 
         return decode(intent, payload)
 
     monkeypatch.setattr(batch, "decode_command", explode)
-    consumer, ears = make_consumer(migrated, serial.resources)
-    await lead_until(consumer, ears, last)
-    assert "cannot be read: too large" in ears.outcomes[position].rejection.reason
-    assert ears.outcomes[last].rejection is None
+    consumer, observer = make_consumer(migrated, serial.resources)
+    await lead_until(consumer, observer, last)
+    assert "cannot be read: too large" in observer.outcomes[position].rejection.reason
+    assert observer.outcomes[last].rejection is None
     assert consumer.stats.terms == 1
 
 
@@ -131,26 +131,29 @@ async def test_what_the_database_cannot_be_asked_for_is_rejected_alone(migrated,
     await append(connection, serial.commands)
     position = await put(connection, intent, payload.encode())
     last = await append(connection, [(TENANT, CompleteJob(serial.job_keys[0]))])
-    consumer, ears = make_consumer(migrated, serial.resources)
-    await lead_until(consumer, ears, last)
-    rejection = ears.outcomes.pop(position).rejection
+    consumer, observer = make_consumer(migrated, serial.resources)
+    await lead_until(consumer, observer, last)
+    rejection = observer.outcomes.pop(position).rejection
     assert (rejection and rejection.code) == code
-    assert all(outcome.rejection is None for outcome in ears.outcomes.values())
-    assert len(ears.told) == last - (1 << 51), "each is answered once"
+    assert all(outcome.rejection is None for outcome in observer.outcomes.values())
+    assert len(observer.told) == last - (1 << 51), "each is answered once"
 
 
 async def test_a_deployed_file_that_cannot_be_read_any_more_stops_its_own_commands_only(migrated, connection, serial):
     await append(connection, serial.commands)
     last = await append(connection, [(TENANT, CancelInstance(77))])
-    consumer, ears = make_consumer(migrated, serial.resources)
+    consumer, observer = make_consumer(migrated, serial.resources)
 
     async def unreadable(sha256, _connection):
         raise UnreadableResource(sha256)
 
     consumer.definitions.cold.update(serial.resources)
     consumer.definitions.resource = unreadable
-    await lead_until(consumer, ears, last)
-    codes = [ears.outcomes[position].rejection and ears.outcomes[position].rejection.code for position in ears.told]
+    await lead_until(consumer, observer, last)
+    codes = [
+        observer.outcomes[position].rejection and observer.outcomes[position].rejection.code
+        for position in observer.told
+    ]
     assert codes == [None, *["PROCESSING_ERROR"] * 3, "NOT_FOUND"]
 
 
@@ -182,17 +185,17 @@ async def test_what_cannot_be_saved_is_rejected_alone(migrated, connection, seri
     last = await append(
         connection, [(TENANT, CompleteJob(serial.job_keys[0])), (TENANT, CancelInstance(serial.keys[2]))]
     )
-    consumer, ears = make_consumer(migrated, serial.resources)
-    await lead_until(consumer, ears, last)
-    rejection = ears.outcomes.pop(position).rejection
+    consumer, observer = make_consumer(migrated, serial.resources)
+    await lead_until(consumer, observer, last)
+    rejection = observer.outcomes.pop(position).rejection
     assert rejection.code == "PROCESSING_ERROR"
     assert rejection.reason.startswith("the database rejects what the command names or would write: ")
-    assert len(ears.outcomes) == last - (1 << 51) - 1
+    assert len(observer.outcomes) == last - (1 << 51) - 1
     withheld = intent in (FailJob.intent, ThrowJobError.intent)
-    rejected = [position for position, outcome in ears.outcomes.items() if outcome.rejection is not None]
+    rejected = [position for position, outcome in observer.outcomes.items() if outcome.rejection is not None]
     assert rejected == ([last - 1] if withheld else []), "the job has an incident, and nobody works on it"
-    assert ears.outcomes[before]
-    assert len(ears.told) == last - (1 << 51), "each is answered once"
+    assert observer.outcomes[before]
+    assert len(observer.told) == last - (1 << 51), "each is answered once"
     states = await connection.execute("SELECT state FROM process_instances ORDER BY process_instance_key")
     assert [state for (state,) in states.rows] == ["ACTIVATED" if withheld else "COMPLETED", "COMPLETED", "TERMINATED"]
     logged = await connection.execute("SELECT count(*), count(rejection), count(DISTINCT position) FROM event_log")
@@ -215,11 +218,11 @@ async def test_deferred_work_that_cannot_be_saved_is_an_incident_and_goes_on_whe
     await connection.execute(REFUSES)
     await pin_clock(connection)
     await append(connection, serial.commands)
-    consumer, ears = make_consumer(migrated, serial.resources, quantum_items=1)
+    consumer, observer = make_consumer(migrated, serial.resources, quantum_items=1)
     kinds = [{"kind": "bad", "n": 1}, {"kind": "good", "n": 2}]
     async with trio.open_nursery() as nursery:
         nursery.start_soon(keep_leading, consumer, [])
-        work_off = partial(appended, connection, consumer, ears)
+        work_off = partial(appended, connection, consumer, observer)
         await work_off(*(CreateInstance("p", variables=raw(kind)) for kind in kinds))
         assert await rows_of(connection, "SELECT type FROM jobs") == [("good",)]
         ((incident, instance, stage, said),) = await rows_of(
@@ -246,10 +249,10 @@ async def test_deferred_work_that_cannot_be_saved_does_not_keep_its_instance_fro
     await connection.execute(REFUSES)
     await pin_clock(connection)
     await append(connection, serial.commands)
-    consumer, ears = make_consumer(migrated, serial.resources, quantum_items=1)
+    consumer, observer = make_consumer(migrated, serial.resources, quantum_items=1)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(keep_leading, consumer, [])
-        work_off = partial(appended, connection, consumer, ears)
+        work_off = partial(appended, connection, consumer, observer)
         await work_off(CreateInstance("p", variables=raw({"kind": "bad"})))
         ((instance,),) = await rows_of(connection, HAS_WORK)
         await work_off(CancelInstance(instance))
@@ -266,12 +269,12 @@ async def rows_of(connection, query):
     return (await connection.execute(query)).rows
 
 
-async def appended(connection, consumer, ears, *commands):
+async def appended(connection, consumer, observer, *commands):
     """Append commands and wait for them, and for all that is left for later by them."""
     last = await append(connection, [(TENANT, command) for command in commands])
     while last:
         consumer.handover.wake()
-        await ears.reached(last)
+        await observer.reached(last)
         last = await command_log.forward(connection, 1, 10)
 
 
@@ -280,9 +283,9 @@ async def test_nul_inside_a_value_can_be_saved(migrated, connection, serial):
     await append(connection, serial.commands)
     payload = text(key=serial.keys[0], variables=f'{{"a":{NUL}}}')
     last = await put(connection, "VARIABLE_DOCUMENT:UPDATE", payload.encode())
-    consumer, ears = make_consumer(migrated, serial.resources)
-    await lead_until(consumer, ears, last)
-    assert ears.outcomes[last].rejection is None
+    consumer, observer = make_consumer(migrated, serial.resources)
+    await lead_until(consumer, observer, last)
+    assert observer.outcomes[last].rejection is None
     values = await connection.execute("SELECT value FROM variables WHERE scope_key = $1", (serial.keys[0],))
     assert values.rows == [(NUL,)]
 
@@ -293,10 +296,10 @@ async def test_several_culprits_in_one_batch_are_all_found(migrated, connection,
     for job in serial.job_keys:
         bad.append(await put(connection, "JOB:FAIL", text(key=job, retries=1, message=NUL).encode()))
         last = await append(connection, [(TENANT, CreateInstance("p"))])
-    consumer, ears = make_consumer(migrated, serial.resources)
-    await lead_until(consumer, ears, last)
-    assert [position for position in ears.told if ears.outcomes[position].rejection] == bad
-    assert len(ears.told) == last - (1 << 51)
+    consumer, observer = make_consumer(migrated, serial.resources)
+    await lead_until(consumer, observer, last)
+    assert [position for position in observer.told if observer.outcomes[position].rejection] == bad
+    assert len(observer.told) == last - (1 << 51)
 
 
 async def test_a_poison_command_harms_no_later_batch(migrated, connection, serial, monkeypatch):
@@ -305,15 +308,15 @@ async def test_a_poison_command_harms_no_later_batch(migrated, connection, seria
     await append(connection, serial.commands)
     await put(connection, "JOB:FAIL", text(key=serial.job_keys[0], retries=1, message=NUL).encode())
     suspects = await append(connection, [(TENANT, CompleteJob(serial.job_keys[0]))])
-    consumer, ears = make_consumer(migrated, serial.resources)
+    consumer, observer = make_consumer(migrated, serial.resources)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
-        await ears.reached(suspects)
+        await observer.reached(suspects)
         batches = consumer.stats.batches
         async with connection.transaction():
             last = await append(connection, [(TENANT, CreateInstance("p")) for _ in range(50)])
         consumer.handover.wake()
-        await ears.reached(last)
+        await observer.reached(last)
         nursery.cancel_scope.cancel()
     assert consumer.stats.batches - batches <= 3
 
@@ -330,27 +333,29 @@ async def test_a_handler_that_raises_harms_its_own_command_alone(migrated, conne
     apply_by(monkeypatch, JobCompleted, mined)
     await append(connection, serial.commands)
     last = await append(connection, [(TENANT, CompleteJob(job, raw({"r": 1}))) for job in serial.job_keys])
-    consumer, ears = make_consumer(migrated, serial.resources)
+    consumer, observer = make_consumer(migrated, serial.resources)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
-        await ears.reached(last)
-        rejected = [position for position in ears.told if ears.outcomes[position].rejection]
+        await observer.reached(last)
+        rejected = [position for position in observer.told if observer.outcomes[position].rejection]
         assert rejected == [last - 1]
-        assert ears.outcomes[last - 1].rejection.reason == "handling the command raised ZeroDivisionError: a bug"
+        assert observer.outcomes[last - 1].rejection.reason == "handling the command raised ZeroDivisionError: a bug"
         ((incident, key, stage),) = (
             await connection.execute("SELECT incident_key, process_instance_key, stage FROM incidents")
         ).rows
         assert (key, stage) == (serial.keys[1], "command")
-        assert (await activation.activate(connection, Ask("work", TENANT, 10, 1, "w"))).leases == [], "it is withheld"
+        assert (await activation.activate(connection, ActivationRequest("work", TENANT, 10, 1, "w"))).leases == [], (
+            "it is withheld"
+        )
         armed.clear()
         resolved = await append(connection, [(TENANT, ResolveIncident(incident))])
         consumer.handover.wake()
-        await ears.until(lambda: ears.inbox_notices)
+        await observer.until(lambda: observer.inbox_notices)
         again = await command_log.forward(connection, 1, 10)
         consumer.handover.wake()
-        await ears.reached(again)
+        await observer.reached(again)
         nursery.cancel_scope.cancel()
-    assert ears.outcomes[resolved].rejection is None
+    assert observer.outcomes[resolved].rejection is None
     states = await connection.execute("SELECT DISTINCT state FROM process_instances")
     assert states.rows == [("COMPLETED",)]
     values = await connection.execute("SELECT count(*) FROM variables WHERE name = 'r' AND value = '1'")
@@ -371,17 +376,19 @@ async def test_a_change_of_a_leased_job_leaves_its_lease_alone(migrated, connect
     """A delta for each event, never the cached row: that would undo the activation."""
     job = serial.job_keys[0]
     base = await append(connection, serial.commands)
-    consumer, ears = make_consumer(migrated, serial.resources)
+    consumer, observer = make_consumer(migrated, serial.resources)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
-        await ears.reached(base)
-        leases = (await activation.activate(connection, Ask("work", TENANT, 10, 60_000, "worker-1"))).leases
+        await observer.reached(base)
+        leases = (
+            await activation.activate(connection, ActivationRequest("work", TENANT, 10, 60_000, "worker-1"))
+        ).leases
         before = await connection.execute(
             "SELECT ready, available_at, lease_token FROM jobs WHERE job_key = $1", (job,)
         )
         last = await put(connection, "JOB:UPDATE", text(key=job, priority=5).encode())
         consumer.handover.wake()
-        await ears.reached(last)
+        await observer.reached(last)
         nursery.cancel_scope.cancel()
     after = await connection.execute("SELECT ready, available_at, lease_token FROM jobs WHERE job_key = $1", (job,))
     assert len(leases) == 3
@@ -401,34 +408,36 @@ async def test_a_finished_job_is_not_handed_out_again_when_its_lease_runs_out(mi
     intent, fields = ENDS[case]
     job = serial.job_keys[0]
     base = await append(connection, serial.commands)
-    consumer, ears = make_consumer(migrated, serial.resources)
+    consumer, observer = make_consumer(migrated, serial.resources)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
-        await ears.reached(base)
-        await activation.activate(connection, Ask("work", TENANT, 10, 1, "worker-1"))
+        await observer.reached(base)
+        await activation.activate(connection, ActivationRequest("work", TENANT, 10, 1, "worker-1"))
         last = await put(connection, intent, text(key=job, **fields).encode())
         consumer.handover.wake()
-        await ears.reached(last)
+        await observer.reached(last)
         nursery.cancel_scope.cancel()
     await connection.execute("UPDATE clock SET shift = '1 day', revision = revision + 1")
     assert await columns(connection, job) == (False, True, True, "worker-1")
-    again = (await activation.activate(connection, Ask("work", TENANT, 10, 1_000, "worker-2"))).leases
+    again = (await activation.activate(connection, ActivationRequest("work", TENANT, 10, 1_000, "worker-2"))).leases
     assert {lease.job_key for lease in again} == set(serial.job_keys) - {job}
 
 
 async def test_a_cancelled_job_is_not_handed_out_again(migrated, connection, serial):
     base = await append(connection, serial.commands)
-    consumer, ears = make_consumer(migrated, serial.resources)
+    consumer, observer = make_consumer(migrated, serial.resources)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
-        await ears.reached(base)
-        await activation.activate(connection, Ask("work", TENANT, 10, 1, "worker-1"))
+        await observer.reached(base)
+        await activation.activate(connection, ActivationRequest("work", TENANT, 10, 1, "worker-1"))
         last = await append(connection, [(TENANT, CancelInstance(key)) for key in serial.keys])
         consumer.handover.wake()
-        await ears.reached(last)
+        await observer.reached(last)
         nursery.cancel_scope.cancel()
     await connection.execute("UPDATE clock SET shift = '1 day', revision = revision + 1")
-    assert (await activation.activate(connection, Ask("work", TENANT, 10, 1_000, "worker-2"))).leases == []
+    assert (
+        await activation.activate(connection, ActivationRequest("work", TENANT, 10, 1_000, "worker-2"))
+    ).leases == []
 
 
 async def test_a_failed_job_waits_for_its_backoff_and_then_is_handed_out(migrated, connection, serial):
@@ -437,23 +446,23 @@ async def test_a_failed_job_waits_for_its_backoff_and_then_is_handed_out(migrate
     await append(connection, serial.commands)
     failed = text(key=job, retries=1, backoff_ms=60_000)
     last = await put(connection, "JOB:FAIL", failed.encode())
-    consumer, ears = make_consumer(migrated, serial.resources)
-    await lead_until(consumer, ears, last)
+    consumer, observer = make_consumer(migrated, serial.resources)
+    await lead_until(consumer, observer, last)
     assert await columns(connection, job) == (False, False, True, None)
-    early = (await activation.activate(connection, Ask("work", TENANT, 10, 1_000, "w"))).leases
+    early = (await activation.activate(connection, ActivationRequest("work", TENANT, 10, 1_000, "w"))).leases
     assert {lease.job_key for lease in early} == set(serial.job_keys) - {job}
     last = await put(connection, "JOB:COMPLETE", text(key=job).encode())
-    await lead_until(consumer, ears, last)
-    refused = ears.outcomes[last].rejection
+    await lead_until(consumer, observer, last)
+    refused = observer.outcomes[last].rejection
     assert refused is not None
     assert "in state 'FAILED'" in refused.reason
     await connection.execute("UPDATE clock SET pinned_at = pinned_at + interval '60 s', revision = revision + 1")
-    late = (await activation.activate(connection, Ask("work", TENANT, 10, 1_000, "w"))).leases
+    late = (await activation.activate(connection, ActivationRequest("work", TENANT, 10, 1_000, "w"))).leases
     assert job in {lease.job_key for lease in late}
     await connection.execute("UPDATE clock SET pinned_at = pinned_at - interval '60 s', revision = revision + 1")
     last = await put(connection, "JOB:COMPLETE", text(key=job).encode())
-    await lead_until(consumer, ears, last)
-    assert ears.outcomes[last].rejection is None
+    await lead_until(consumer, observer, last)
+    assert observer.outcomes[last].rejection is None
 
 
 async def test_a_job_whose_incident_is_resolved_is_handed_out_at_once(migrated, connection, serial):
@@ -461,9 +470,9 @@ async def test_a_job_whose_incident_is_resolved_is_handed_out_at_once(migrated, 
     serial.update("work", retries=1)
     serial.resolve()
     last = await append(connection, serial.commands)
-    consumer, ears = make_consumer(migrated, serial.resources, batch_commands=1)
-    await lead_until(consumer, ears, last)
-    leases = (await activation.activate(connection, Ask("work", TENANT, 10, 1_000, "w"))).leases
+    consumer, observer = make_consumer(migrated, serial.resources, batch_commands=1)
+    await lead_until(consumer, observer, last)
+    leases = (await activation.activate(connection, ActivationRequest("work", TENANT, 10, 1_000, "w"))).leases
     assert {lease.job_key for lease in leases} == set(serial.job_keys)
 
 
@@ -472,11 +481,11 @@ async def test_a_job_whose_incident_is_resolved_is_handed_out_at_once(migrated, 
 
 async def test_waking_and_polling_find_the_same(migrated, connection, serial):
     """Nobody wakes it: the poll is the fallback."""
-    consumer, ears = make_consumer(migrated, serial.resources, poll_s=0.02)
+    consumer, observer = make_consumer(migrated, serial.resources, poll_s=0.02)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(keep_leading, consumer)
-        await ears.until(lambda: ears.terms)
+        await observer.until(lambda: observer.terms)
         last = await append(connection, serial.commands)
-        await ears.reached(last)
+        await observer.reached(last)
         nursery.cancel_scope.cancel()
     assert (await dump(connection))["process_instances"]

@@ -31,7 +31,7 @@ from vivero.core.records.instances import CancelInstance, ContinueWork, CreateIn
 from vivero.core.replay import Recorded, replay
 from vivero.core.state import batches, eviction, loop_rows
 from vivero.core.state.state import State
-from vivero.engine.cluster import handover
+from vivero.engine.cluster import partition_duty
 from vivero.engine.consumer import committer, term
 from vivero.engine.consumer.quanta import Quanta
 from vivero.storage.cluster import leadership
@@ -97,11 +97,11 @@ async def count(connection, what, *parameters):
 
 async def test_a_quantum_waits_for_commands_that_are_being_appended(migrated, connection, monkeypatch):
     """And for no others: the loop goes on as soon as nothing is coming."""
-    monkeypatch.setattr(handover, "EXPECT_S", 30)
+    monkeypatch.setattr(partition_duty, "EXPECT_S", 30)
     serial = long_loop()
-    consumer, ears = consuming(migrated, serial)
+    consumer, observer = consuming(migrated, serial)
     appended, committed = [], {}
-    tell = ears.committed
+    tell = observer.committed
 
     def note(partition, watermark, outcomes, ended):
         committed.setdefault(watermark, consumer.stats.quanta)
@@ -121,7 +121,7 @@ async def test_a_quantum_waits_for_commands_that_are_being_appended(migrated, co
             nursery.start_soon(add)
         return len(asked_for) == 3
 
-    asked_for, ears.committed, consumer.coming = [], note, coming
+    asked_for, observer.committed, consumer.coming = [], note, coming
     await append(connection, asked(serial))
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
@@ -141,20 +141,20 @@ async def test_a_loop_begins_and_ends_without_a_further_command(migrated, connec
     serial = long_loop()
     serial.cancel(serial.key)
     await pin_clock(connection)
-    consumer, ears = consuming(migrated, serial)
+    consumer, observer = consuming(migrated, serial)
     *before, (tenant, cancel) = asked(serial)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         last = await append(connection, before)
         consumer.handover.wake()
-        await ears.until(lambda: ears.jobs.get("work") == len(ITEMS))
+        await observer.until(lambda: observer.jobs.get("work") == len(ITEMS))
         last = await append(connection, [(tenant, cancel)])
         consumer.handover.wake()
-        await ears.until(lambda: last in ears.outcomes)
+        await observer.until(lambda: last in observer.outcomes)
         nursery.cancel_scope.cancel()
-    assert ears.watermark == last
+    assert observer.watermark == last
     assert consumer.stats.quanta > 10
-    assert ears.inbox_notices == 0, "nobody is told to hurry"
+    assert observer.inbox_notices == 0, "nobody is told to hurry"
     assert await count(connection, "command_log WHERE intent = $1", ContinueWork.intent) == 0
     assert await count(connection, "inbox WHERE intent = $1", ContinueWork.intent) == 2
     assert await count(connection, "batches") <= len(before) + 2
@@ -167,12 +167,12 @@ async def test_a_loop_begins_and_ends_without_a_further_command(migrated, connec
 async def test_their_rows_stand_behind_those_of_the_last_command(migrated, connection):
     serial = long_loop()
     await pin_clock(connection)
-    consumer, ears = consuming(migrated, serial)
+    consumer, observer = consuming(migrated, serial)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         last = await append(connection, asked(serial))
         consumer.handover.wake()
-        await ears.until(lambda: ears.jobs.get("work") == len(ITEMS))
+        await observer.until(lambda: observer.jobs.get("work") == len(ITEMS))
         nursery.cancel_scope.cancel()
     rows = await connection.execute("SELECT seq, request FROM event_log WHERE position = $1 ORDER BY seq", (last,))
     assert [seq for seq, _ in rows.rows] == list(range(len(rows.rows)))
@@ -186,7 +186,7 @@ async def test_whoever_fails_each_quantum_is_done_once(migrated, connection, sec
     serial.cancel(serial.key)
     await pin_clock(connection)
     await connection.script(flaky("UPDATE ON process_instances"))
-    consumer, ears = consuming(migrated, serial, poll_s=0.05)
+    consumer, observer = consuming(migrated, serial, poll_s=0.05)
     errors = []
 
     async def worked_off():
@@ -203,10 +203,10 @@ async def test_whoever_fails_each_quantum_is_done_once(migrated, connection, sec
         last = await append(connection, commands[-1:])
         consumer.handover.wake()
         await eventually(worked_off, every_s=0)
-        await ears.until(lambda: last in ears.outcomes)
+        await observer.until(lambda: last in observer.outcomes)
         nursery.cancel_scope.cancel()
     assert len(errors) > 5
-    assert len(ears.terms) == len(errors) + 1
+    assert len(observer.terms) == len(errors) + 1
     await save_serially(second, serial)
     found, expected = await dump(connection, without=KEYS), await dump(second, without=KEYS)
     for table in expected:
@@ -232,7 +232,7 @@ async def test_a_quantum_that_cannot_be_saved_is_found_and_harms_nobody_else(mig
     serial = long_loop()
     await pin_clock(connection)
     await connection.script(REFUSED)
-    consumer, ears = consuming(migrated, serial, poll_s=0.05)
+    consumer, observer = consuming(migrated, serial, poll_s=0.05)
     create = [(DEFAULT_TENANT, CreateInstance("small"))]
 
     async def rejected():
@@ -247,9 +247,9 @@ async def test_a_quantum_that_cannot_be_saved_is_found_and_harms_nobody_else(mig
         await eventually(rejected, every_s=0)
         last = await append(connection, create)
         consumer.handover.wake()
-        await ears.until(lambda: last in ears.outcomes)
+        await observer.until(lambda: last in observer.outcomes)
         nursery.cancel_scope.cancel()
-    assert ears.outcomes[last].rejection is None
+    assert observer.outcomes[last].rejection is None
     assert consumer.stats.poisoned > 2, "a quantum, and the command that goes on with it in company and alone"
     assert await count(connection, "element_instances WHERE loop_index > 16") == 0
     assert await count(connection, "jobs") > 10
@@ -261,23 +261,23 @@ async def test_commands_are_done_while_a_loop_without_end_goes_on(migrated, conn
     endless = process(start("s"), script("again", "=1", "r"), "s > again > again", id="endless")
     serial.deploy(endless)
     await pin_clock(connection)
-    consumer, ears = consuming(migrated, serial)
+    consumer, observer = consuming(migrated, serial)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         last = await append(connection, [*asked(serial), (DEFAULT_TENANT, CreateInstance("endless"))])
         consumer.handover.wake()
-        await ears.reached(last)
+        await observer.reached(last)
         for _ in range(10):
             quanta = consumer.stats.quanta
             last = await append(connection, [(DEFAULT_TENANT, CreateInstance("small"))])
             consumer.handover.wake()
-            await ears.until(lambda last=last: last in ears.outcomes)
+            await observer.until(lambda last=last: last in observer.outcomes)
             await eventually(lambda quanta=quanta: more_quanta(consumer, quanta), every_s=0)
         query = "SELECT process_instance_key FROM process_instances WHERE process_id = 'endless'"
         (key,) = (await connection.execute(query)).rows[0]
         last = await append(connection, [(DEFAULT_TENANT, CancelInstance(key))])
         consumer.handover.wake()
-        await ears.until(lambda: last in ears.outcomes)
+        await observer.until(lambda: last in observer.outcomes)
         nursery.cancel_scope.cancel()
     assert await count(connection, "command_log WHERE intent = $1", ContinueWork.intent) == 0
 
@@ -300,13 +300,13 @@ async def test_what_commands_take_counts_while_work_waits_and_their_commits_alon
     monkeypatch.setattr(term, "Quanta", Noting)
     serial = long_loop()
     await pin_clock(connection)
-    consumer, ears = consuming(migrated, serial, batch_commands=1)
+    consumer, observer = consuming(migrated, serial, batch_commands=1)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         *deployments, create = asked(serial)
         await append(connection, [*deployments, create])
         consumer.handover.wake()
-        await ears.until(lambda: ears.jobs.get("work") == len(ITEMS))
+        await observer.until(lambda: observer.jobs.get("work") == len(ITEMS))
         nursery.cancel_scope.cancel()
     assert consumer.stats.quanta > 10
     assert noted.count("commit") == len(deployments) + 1
@@ -336,12 +336,12 @@ async def test_what_is_read_for_a_quantum_does_not_make_the_next_one_shorter(mig
     monkeypatch.setattr(load, "fill", read)
     serial = long_loop()
     await pin_clock(connection)
-    consumer, ears = consuming(migrated, serial)
+    consumer, observer = consuming(migrated, serial)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         await append(connection, asked(serial))
         consumer.handover.wake()
-        await ears.until(lambda: ears.jobs.get("work") == len(ITEMS))
+        await observer.until(lambda: observer.jobs.get("work") == len(ITEMS))
         nursery.cancel_scope.cancel()
     assert used[0] > consumer.stats.quanta > 10
     assert set(worked) == {0.0}
@@ -352,17 +352,17 @@ async def test_no_keys_are_given_out_between_commands_that_were_not_set_aside(mi
     monkeypatch.setattr(committer, "RESERVED_KEYS", 0)
     serial = long_loop()
     await pin_clock(connection)
-    consumer, ears = consuming(migrated, serial)
+    consumer, observer = consuming(migrated, serial)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         last = await append(connection, asked(serial))
         while last is not None:
             consumer.handover.wake()
-            await ears.reached(last)
+            await observer.reached(last)
             last = await command_log.forward(connection, 1, 100)
         nursery.cancel_scope.cancel()
     assert consumer.stats.quanta == 0
-    assert ears.jobs == {"work": len(ITEMS)}
+    assert observer.jobs == {"work": len(ITEMS)}
 
 
 # ---- the fence

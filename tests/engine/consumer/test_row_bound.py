@@ -94,17 +94,17 @@ def run(migrated, connection):
 
     async def run_batches(serial, *batches):
         await pin_clock(connection)
-        consumer, ears = make_consumer(migrated, serial.resources, cache_bytes=0, batch_commands=100, poll_s=5)
+        consumer, observer = make_consumer(migrated, serial.resources, cache_bytes=0, batch_commands=100, poll_s=5)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(consumer.run, beat())
             for commands in batches:
                 last = await append(connection, commands)
                 while last is not None:
                     consumer.handover.wake()
-                    await ears.reached(last)
+                    await observer.reached(last)
                     last = await command_log.forward(connection, 1, 100)
             nursery.cancel_scope.cancel()
-        assert [outcome.rejection for outcome in ears.outcomes.values()] == [None] * len(ears.outcomes)
+        assert [outcome.rejection for outcome in observer.outcomes.values()] == [None] * len(observer.outcomes)
         return consumer.stats
 
     return run_batches

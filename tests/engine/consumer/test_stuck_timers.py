@@ -22,8 +22,8 @@ async def test_a_timer_that_can_neither_fire_nor_fail_is_left_alone_by_later_pro
     serial.start()
     (due,) = serial.state.timers.values()
     await pin_clock(connection)
-    consumer, ears = make_consumer(migrated, serial.resources)
-    await lead_until(consumer, ears, await append(connection, serial.commands))
+    consumer, observer = make_consumer(migrated, serial.resources)
+    await lead_until(consumer, observer, await append(connection, serial.commands))
     await pin_clock(connection, due.due_at)
     await connection.execute(REFUSES)
     await connection.execute(ON_UPDATES)
@@ -31,10 +31,10 @@ async def test_a_timer_that_can_neither_fire_nor_fail_is_left_alone_by_later_pro
 
     ends = []
     for _ in range(2):  # a program after the other
-        consumer, ears = make_consumer(migrated, serial.resources)
+        consumer, observer = make_consumer(migrated, serial.resources)
         last = await append(connection, [trigger])
-        await lead_until(consumer, ears, last)
-        assert "this row is damaged" in ears.outcomes[last].rejection.reason
+        await lead_until(consumer, observer, last)
+        assert "this row is damaged" in observer.outcomes[last].rejection.reason
         ends.append(consumer.stats.poisoned)
     assert ends == [3, 0]
     assert (await connection.execute("SELECT state FROM timers")).rows == [("PENDING",)]

@@ -45,9 +45,9 @@ async def test_variables_of_an_instance_that_reads_them_at_once(migrated, connec
     variables = {"a": a_list(characters, 1), "b": a_list(characters, 2), "small": 1}
     await append(connection, base)
     last = await append(connection, [("<default>", CreateInstance("p", variables=raw(variables)))] * 2)
-    consumer, ears = make_consumer(migrated, serial.resources)
-    await lead_until(consumer, ears, last)
-    assert [outcome.rejection for outcome in ears.outcomes.values()] == [None] * len(ears.outcomes)
+    consumer, observer = make_consumer(migrated, serial.resources)
+    await lead_until(consumer, observer, last)
+    assert [outcome.rejection for outcome in observer.outcomes.values()] == [None] * len(observer.outcomes)
     assert set(threads) == ({True} if characters == VERY_LARGE_JSON else set())
     rows = (await connection.execute("SELECT name, value::text FROM variables WHERE name IN ('both', 'copy')")).rows
     values = sorted((name, msgspec.json.decode(value)) for name, value in rows)
@@ -73,11 +73,11 @@ async def test_several_values_are_decoded_beside_a_loop_without_end(migrated, co
     monkeypatch.setattr(Quanta, "due", property(lambda _: next(turns)))
     serial = Serial()
     serial.deploy(COUNTS, process(start("s"), script("again", "=1", "r"), "s > again > again", id="endless"))
-    consumer, ears = make_consumer(migrated, serial.resources)
+    consumer, observer = make_consumer(migrated, serial.resources)
     created = CreateInstance(
         "p", variables=raw({name: a_list(VERY_LARGE_JSON, number) for number, name in enumerate("ab")})
     )
     await append(connection, [*serial.commands, ("<default>", CreateInstance("endless"))])
     last = await append(connection, [("<default>", created)])
-    await lead_until(consumer, ears, last)
-    assert ears.outcomes[last].rejection is None
+    await lead_until(consumer, observer, last)
+    assert observer.outcomes[last].rejection is None

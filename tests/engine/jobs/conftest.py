@@ -7,7 +7,7 @@ from vivero.engine.jobs.definitions import JobRegistry
 from vivero.engine.jobs.dispatcher import JobDispatcher
 from vivero.engine.jobs.execution import Execution
 from vivero.engine.jobs.settings import JobSettings
-from vivero.engine.jobs.spans import no_spans
+from vivero.engine.jobs.span_names import no_spans
 from vivero.engine.retention.chores import ChoreSettings, of_database, of_partitions
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.settings import SupervisionSettings

@@ -854,7 +854,7 @@ async def test_an_erasure_that_takes_too_long_loses_no_other_tree(
     assert [file.trees for file in await archives.files(connection, 10)] == [COUNT]
     assert await archives.erasures(connection, 10) == []
     await late(connection)
-    await archive.tidy(1)
+    await archive.delete_orphans(1)
     assert sorted(trees(kept)) == roots
     assert (await archive.erase([roots[0]], "r")).roots == [roots[0]]
     assert sorted(trees(kept)) == roots[1:]
@@ -958,7 +958,7 @@ async def test_what_nobody_needs_is_deleted_even_if_nothing_is_due(archive, pool
         "INSERT INTO archive_files (name, partition_id, state, sha256) VALUES ('old.gz', 1, 'REMOVED', 'x')"
     )
     settings = RetentionSettings(instances="P1D")
-    chore = EndedInstances(settings, pool.connection, archive.before_deletion, tidy=archive.tidy)
+    chore = EndedInstances(settings, pool.connection, archive.before_deletion, delete_orphans=archive.delete_orphans)
     epoch = (await connection.execute("SELECT epoch FROM partitions WHERE id = 1")).rows[0][0]
     await chore(Execution(Run("id", "x", 0, None, None, 1, "lease", 0, 0, 0, epoch)))
     assert kept.names() == []

@@ -130,7 +130,7 @@ async def test_a_transaction_commits_with_the_end_of_its_run_or_not_at_all(
     await connection.script("CREATE TABLE ledger (id text, attempt int)")
 
     @job("books", retry=SOON)
-    async def books(execution):
+    async def ledger(execution):
         await execution.execute("INSERT INTO ledger VALUES ($1, $2)", (execution.id, execution.attempt))
         if execution.attempt == 0:
             raise RuntimeError("not yet")
@@ -138,7 +138,7 @@ async def test_a_transaction_commits_with_the_end_of_its_run_or_not_at_all(
 
     once = await add(connection, "books")
     again = await add(connection, "books", "1")
-    nursery.start_soon(dispatcher(books).run, beat)
+    nursery.start_soon(dispatcher(ledger).run, beat)
     await until([(again, "pending", 0)], "id::text, state, attempt_index")
     written = (await connection.execute("SELECT id, attempt FROM ledger")).rows
     assert sorted(map(tuple, written)) == sorted([(once, 1), (again, 1)]), "the first attempts left nothing"

@@ -17,7 +17,7 @@ NOW_MS = 1_000_000
 async def published(migrated, connection):
     """Messages with these times to live (ms), published now; then the clock stands so much later."""
     await pin_clock(connection, NOW_MS)
-    consumer, ears = make_consumer(migrated, {})
+    consumer, observer = make_consumer(migrated, {})
 
     async def publish(*times, later_ms):
         said = [
@@ -26,7 +26,7 @@ async def published(migrated, connection):
         ]
         async with trio.open_nursery() as nursery:
             nursery.start_soon(consumer.run, beat())
-            await ears.reached(await append(connection, said))
+            await observer.reached(await append(connection, said))
             nursery.cancel_scope.cancel()
         await pin_clock(connection, NOW_MS + later_ms)
 

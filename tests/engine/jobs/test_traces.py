@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
-from vivero.engine.jobs.spans import COMPLETE, DISPATCH, EXECUTE, RETRY
+from vivero.engine.jobs.span_names import COMPLETE, DISPATCH, EXECUTE, RETRY
 from vivero.engine.jobs.traces import JobSpans, context_of, stored_form
 from vivero.engine.tracing.current import CURRENT
 from vivero.engine.tracing.tracer import Kind, Tracer

@@ -15,7 +15,7 @@ from vivero.engine.consumer.engine_time import EngineTime
 from vivero.storage.cluster import clock, leadership
 from vivero.storage.log.log_batches import Batch
 from vivero.storage.work import activation
-from vivero.storage.work.activation import Ask
+from vivero.storage.work.activation import ActivationRequest
 
 HOUR = 3_600_000
 JOB = (
@@ -56,7 +56,9 @@ async def test_what_is_set_after_a_step_goes_by_the_new_time(bench, by_ms):
     await bench.create()
     ((job, token),) = [
         (lease.job_key, lease.token)
-        for lease in (await activation.activate(bench.connection, Ask("work", "<default>", 1, 1000, "w"))).leases
+        for lease in (
+            await activation.activate(bench.connection, ActivationRequest("work", "<default>", 1, 1000, "w"))
+        ).leases
     ]
     await bench.run(FailJob(job, 1, HOUR, lease=token))
     after = await now_ms(bench.connection)

@@ -120,7 +120,7 @@ async def test_a_name_server_that_is_silent_about_one_host_does_not_delay_the_ot
         await trio.sleep_forever()
 
     monkeypatch.setattr(trio.socket, "getaddrinfo", getaddrinfo)
-    monkeypatch.setattr("vivero.storage.postgres.dsn.RESOLVE_S", 0.1)
+    monkeypatch.setattr("vivero.storage.postgres.conninfo.RESOLVE_S", 0.1)
     dsn = several(1).replace("127.0.0.1", "silent.example")
     connection = await connect(dsn)
     connection.close()

@@ -207,7 +207,7 @@ async def _job(bench, instance, type=None):
 
 async def _make_jobs(bench):
     await _create(bench, "jobs", text="ä" * 100, number=1)
-    ask = activation.Ask("first", TENANT, 1, 10 * HOUR_MS, "a worker")
+    ask = activation.ActivationRequest("first", TENANT, 1, 10 * HOUR_MS, "a worker")
     assert (await activation.activate(bench.connection, ask, 1_000_000)).leases
     for arguments in {"retries": 1, "backoff_ms": HOUR_MS}, {"retries": 0, "message": "no more retries"}:
         instance = await _create(bench, "jobs")

@@ -13,7 +13,7 @@ from vivero.cli.shared.recorded import record
 from vivero.cli.shared.rows import print_rows
 from vivero.cli.shared.settings import Database, database_options
 from vivero.core.partitions.routes import SLOTS
-from vivero.engine.cluster.more_partitions import Move, NotRaised, raise_number
+from vivero.engine.cluster.partition_growth import Move, NotRaised, raise_number
 from vivero.storage.access import audit_log, identities
 from vivero.storage.cluster import routes
 from vivero.storage.postgres.driver import Connection

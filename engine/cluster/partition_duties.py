@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from vivero.engine.appender.forwarding import Consumed
 from vivero.engine.cluster.assignment import Assignment, Duty
-from vivero.engine.cluster.handover import Handover
+from vivero.engine.cluster.partition_duty import Handover
 from vivero.storage.log.attempts import Suspicion
 from vivero.storage.log.command_log import AppendedSegment
 

@@ -5,7 +5,7 @@ import threading
 import pytest
 import trio
 
-from vivero.metrics.late import Late
+from vivero.metrics.lazy import Lazy
 
 
 async def test_the_first_users_share_what_a_thread_makes():
@@ -15,7 +15,7 @@ async def test_the_first_users_share_what_a_thread_makes():
         made.append(threading.current_thread())
         return object()
 
-    late, found = Late(make), []
+    late, found = Lazy(make), []
 
     async def use():
         found.append(await late.get())
@@ -29,7 +29,7 @@ async def test_the_first_users_share_what_a_thread_makes():
 
 
 async def test_a_user_that_gives_up_takes_nothing_from_the_others():
-    late, found = Late(object), []
+    late, found = Lazy(object), []
 
     async def use(scope):
         with scope:
@@ -53,7 +53,7 @@ async def test_what_failed_is_tried_again():
             raise answer
         return answer
 
-    late = Late(make)
+    late = Lazy(make)
     with pytest.raises(ImportError, match="no such library"):
         await late.get()
     assert await late.get() == 7

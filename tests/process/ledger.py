@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass
-class Books:
+class Ledger:
     """What was asked, and what was answered."""
 
     started: dict = field(default_factory=dict)

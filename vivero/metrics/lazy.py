@@ -10,7 +10,7 @@ import trio
 T = TypeVar("T")
 
 
-class Late(Generic[T]):
+class Lazy(Generic[T]):
     """A part that a thread makes at its first use. The program starts sooner, and serves others meanwhile."""
 
     def __init__(self, make: Callable[[], T]) -> None:

@@ -12,7 +12,7 @@ from tests.engine.test_several_partitions import CORRELATED_TWICE, OPEN, UNLIKE,
 from vivero.core.partitions.routes import SLOTS, Routes, spread
 from vivero.core.records.instances import CancelInstance, CreateInstance
 from vivero.core.records.messages import PublishMessage
-from vivero.engine.cluster.more_partitions import NotRaised, plan, raise_number
+from vivero.engine.cluster.partition_growth import NotRaised, plan, raise_number
 from vivero.storage.access import directory
 from vivero.storage.cluster import routes
 from vivero.storage.postgres import driver

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from vivero.api.http.metrics import Metrics
-from vivero.metrics.late import Late
+from vivero.metrics.lazy import Lazy
 from vivero.metrics.sources import Sources
 
 
@@ -20,7 +20,7 @@ class Exposition(Protocol):
         """As data of OpenTelemetry's SDK."""
 
 
-def late_exposition(sources: Callable[[], Sources], node: str, version: str) -> Late[Exposition]:
+def late_exposition(sources: Callable[[], Sources], node: str, version: str) -> Lazy[Exposition]:
     """The exposition. The import of OpenTelemetry and Prometheus would take a tenth of the time of a start."""
 
     def make() -> Exposition:
@@ -28,4 +28,4 @@ def late_exposition(sources: Callable[[], Sources], node: str, version: str) -> 
 
         return exposition.Exposition(sources, node, version)
 
-    return Late(make)
+    return Lazy(make)
