@@ -268,9 +268,8 @@ class JobDispatcher:
         try:
             runs, counted, due = await job_executions.exchange(connection, dispatcher, outcomes, batch, consumers)
         except BaseException:
-            self._outcomes = outcomes.merged_with(
-                self._outcomes
-            )  # the next start writes them; a repetition does nothing
+            # The next start writes them; a repetition does nothing.
+            self._outcomes = outcomes.merged_with(self._outcomes)
             raise
         self._count(outcomes, counted)
         self.figures.turns += 1

@@ -12,6 +12,7 @@ from vivero.api.serving.server import Endpoint
 from vivero.config.sections import Config
 from vivero.engine.connectors.settings import ConnectorSettings
 from vivero.node import tree
+from vivero.node.connector_tasks import ConnectorTasks
 
 
 async def serve(database, config, node, stop, task_status):
@@ -49,3 +50,9 @@ async def deploy(client, *models):
     """Deploy files; the answer."""
     files = [("resources", (f"{number}.bpmn", model)) for number, model in enumerate(models)]
     return await client.post("/v2/deployments", files=files)
+
+
+def connectors_of(tree):
+    """The connectors of a node."""
+    (found,) = (part for part in tree.parts if isinstance(part, ConnectorTasks))
+    return found

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from tests.engine.connectors.programs import deploy, program
+from tests.engine.connectors.programs import connectors_of, deploy, program
 from tests.eventually import eventually
 from vivero.core.bpmn.parser import parse
 from vivero.engine.connectors import models
@@ -46,8 +46,8 @@ async def test_a_node_with_the_role_jobs_works_what_others_create(migrated, weat
         variables["city"] = "Atlantis"
         atlantis = (await client.post("/v2/process-instances", json=body)).json()
         assert "temperature" not in atlantis["variables"]
-        assert trees[0].connectors.dispatcher is None
-        assert trees[1].connectors.dispatcher.figures.started == 2
+        assert connectors_of(trees[0]).dispatcher is None
+        assert connectors_of(trees[1]).dispatcher.figures.started == 2
 
 
 async def test_the_example_of_a_webhook(migrated, monkeypatch):

@@ -10,7 +10,7 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from tests.engine.connectors.programs import deploy, program
+from tests.engine.connectors.programs import connectors_of, deploy, program
 from tests.engine.connectors.webhook_models import by_message, properties, starting, waiting
 from tests.engine.whole_engine import EngineBench
 from vivero.core.bpmn.parser import parse
@@ -252,7 +252,7 @@ async def test_calls_of_one_address_are_limited(migrated):
 
 async def test_without_connectors_there_are_no_webhooks(migrated):
     async with program(migrated) as (client, trees, _):
-        assert trees[0].connectors.webhooks is not None
+        assert connectors_of(trees[0]).webhooks is not None
         answer = await deploy(client, starting(messageIdExpression="=", inbound__method="trace"))
         assert answer.status_code == 400
         assert "inbound.method must be one of" in answer.text
