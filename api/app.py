@@ -173,16 +173,13 @@ def _route(method: str, match: Match[Route]) -> Route | None:
 
 async def _authenticate(services: Services, route: Route, headers: Headers, address: str) -> Caller:
     """The caller, within the rate limits of itself and of its only tenant. Raises Problem: 401, 429."""
-    caller = (
-        ANYBODY
-        if services.access.authenticator is None
-        else await services.access.authenticator.authenticate(headers, address)
-    )
-    if services.access.rates is not None and route.is_limited:
-        services.access.rates.check((caller.kind, caller.id) if services.access.authenticator is not None else address)
+    authenticator, rates = services.access.authenticator, services.access.rates
+    caller = ANYBODY if authenticator is None else await authenticator.authenticate(headers, address)
+    if rates is not None and route.is_limited:
+        rates.check((caller.kind, caller.id) if authenticator is not None else address)
         tenant = only_tenant(caller, services.access.multi_tenancy)
         if tenant is not None:
-            services.access.rates.check_tenant(tenant)
+            rates.check_tenant(tenant)
     return caller
 
 

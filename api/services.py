@@ -125,7 +125,7 @@ class CommandServices:
     replies: ReplyPool = field(default_factory=ReplyPool)
     """The memory channels of requests that wait for outcomes."""
     deadlines: Deadlines = field(default_factory=Deadlines)
-    """Of the requests that wait for outcomes."""
+    """The deadlines of these requests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ class FileServices:
 
 @dataclass(frozen=True, slots=True)
 class ObservingServices:
-    """What is seen of the program, and what people do to it. `node` is its name as the leader of partitions.
+    """The state and the figures of the program, and its controls. `node` is its name as the leader of partitions.
 
     `chaos` is None unless the program was started with --chaos. `clock_changed` wakes all tasks that wait for a time;
     None: clients must not set the clock.
@@ -187,7 +187,7 @@ class ObservingServices:
 
 @dataclass(frozen=True, slots=True)
 class AccessServices:
-    """Who a caller is, and what is noted of it. Without authentication, every client may do everything."""
+    """Authentication, limits and the audit log. Without authentication, every client may do everything."""
 
     authenticator: Access | None = None
     """None: without authentication."""

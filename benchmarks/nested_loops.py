@@ -44,7 +44,7 @@ _PROCESS = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" t
 
 
 def run() -> tuple[dict[str, float], dict[str, str]]:
-    """How long the cancellations take, and what others' requests take beside the second one."""
+    """Measure the cancellations, and the requests of others beside the second one."""
     return trio.run(_run)
 
 

@@ -53,7 +53,7 @@ def door(package: str) -> Door:
 
 
 def packages() -> Iterator[str]:
-    """Of the product, layer by layer, each before what is in it."""
+    """The packages of the product, layer by layer, each before what is in it."""
     ours = [name for name, path in MODULES.items() if path.name == "__init__.py" and not within(name, "benchmarks")]
     for layer in LAYERS:
         yield from (name for name in ours if max((one for one in LAYERS if within(name, one)), key=len) == layer)

@@ -21,7 +21,7 @@ class NotInTime(AssertionError):
 
 
 class _Question:
-    """What is asked, and the newest answer to it."""
+    """A question, and the newest answer to it."""
 
     def __init__(self, read: Callable[..., Any], what: str, accept: Callable[[Any], object]) -> None:
         self._what = what or getattr(read, "__qualname__", repr(read))
@@ -79,7 +79,7 @@ def eventually_sync(
     every_s: float = 0.01,
     despite: tuple[type[Exception], ...] = (),
 ) -> Any:
-    """As `eventually`, outside of Trio."""
+    """The same as `eventually`, outside of Trio."""
     question = _Question(read, what, accept)
     deadline = time.monotonic() + within_s
     while True:

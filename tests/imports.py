@@ -56,7 +56,7 @@ def imports_of(module: str) -> Iterator[Import]:
 
 @cache
 def every_import() -> list[Import]:
-    """Of all modules. They are read when a test asks, in the one process that needs them."""
+    """The imports of all modules. They are read when a test asks, in the one process that needs them."""
     return [found for module in MODULES for found in imports_of(module)]
 
 

@@ -63,7 +63,7 @@ UPDATED: dict[Table, Lists] = {
     }
 }
 DELETED = (CHANNEL_SUBSCRIPTIONS, START_LOCKS, START_SUBSCRIPTIONS)
-"""What a change may delete, so that its statement is no plain update."""
+"""Rows that a change may delete, so that its statement is no plain update."""
 ENDED: dict[Table, Lists] = {
     JOBS: {"ready": "false", "returned": "true", "available_at": "NULL", "lease_token": "NULL"},
     USER_TASKS: {},
@@ -82,7 +82,7 @@ SHORT_OWNERS: dict[Table, Lists] = {
     | {"scope_key": "coalesce(x.scope, x.instance)", "path": "coalesce(x.path, ARRAY[x.key, x.instance])"},
     JOBS: _OF_SHORT | {"path": "coalesce(x.path, ARRAY[x.element, x.instance])", "tags": "coalesce(x.tags, '{}')"},
 }
-"""What stands for an owner column that a document omits."""
+"""SQL in place of an owner column that a document omits."""
 
 # ------------------------------------------------------------------------------------------- what they say
 

@@ -26,7 +26,7 @@ PLACES = sorted(set(re.findall(r"`((?:core|engine|storage|api|vivero|examples|do
 
 
 def names_of(file):
-    """What a module defines, with the members of its classes; or what a file of SQL names or creates."""
+    """The names that a module defines, with the members of its classes, or that a file of SQL has or creates."""
     text = file.read_text(encoding="utf-8")
     if file.suffix == ".sql":
         return set(re.findall(r"^(?:-- name:|CREATE .*\b(?:TABLE|FUNCTION|VIEW)) (\w+)", text, re.MULTILINE))

@@ -16,7 +16,7 @@ MOST_LOOSE = 8
 
 
 def names_in(path):
-    """What a module defines or lists, at its top."""
+    """The names that a module defines or imports, at its top."""
     names = set()
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):

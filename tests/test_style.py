@@ -51,7 +51,7 @@ def effect_functions(path: Path) -> set[str]:
 
 
 def module_name(path: Path) -> str:
-    """Of a module in `core`, `engine`, `storage` or `api`, which `vivero` links to."""
+    """The name of a module in `core`, `engine`, `storage` or `api`, which `vivero` links to."""
     return ".".join(("vivero", *path.relative_to(ROOT).with_suffix("").parts))
 
 

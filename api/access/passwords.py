@@ -50,7 +50,7 @@ def verify(password_hash: str, password: str) -> bool:
 
 
 class Turn(IntEnum):
-    """Whose turn it is first when others wait."""
+    """The order of turns while others wait."""
 
     KNOWN = 0
     """A password that was right lately: a flood of other passwords does not keep its user waiting."""

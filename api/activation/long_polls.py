@@ -78,7 +78,7 @@ class PiggybackedPoll:
             plain = activation.read_small_activation(result)
             self._bounds.note_plain(trio.current_time(), plain.large, plain.slow, len(plain.leases) == self._limit)
             return plain.leases, not plain.large
-        leases, too_large, seen = activation.looked(result)
+        leases, too_large, seen = activation.read_activation(result)
         if seen is not None:
             self._bounds.learn(start, seen)
         return leases, too_large is None

@@ -1,4 +1,4 @@
-"""What a request knows of its caller: identity, permissions, and what the audit log will say.
+"""The caller of a request: its identity, its permissions, and the record of it in the audit log.
 
 Entry: `caller.Caller`, `permissions`.
 Imports: core, storage.

@@ -150,7 +150,7 @@ async def delete_all(request: Request, services: Services) -> Response:
 
     200 with how many were deleted, and `more` if others match: repeat the request then. The state is `failed` if it
     is not given.
-    Running executions, schedules and consumers stay. So do executions that fail or are added after the request.
+    Running executions, schedules and consumers stay. Executions that fail or are added after the request stay, too.
     """
     chosen = decode(request, _deletion_decoder, services.settings).filter
     state = _state_to_delete(chosen)

@@ -252,9 +252,8 @@ class _Worker:
         """Add the jobs of these leases. Large jobs are not part of their leases and are read separately."""
         ask, small = self.pollers[0].ask, sum(lease.size for lease in leases) <= SMALL_BYTES
         if any(lease.job is None for lease in leases):
-            async with (
-                self.services.jobs.leasing if small else self.services.jobs.large_jobs
-            ).connection() as connection:
+            pool = self.services.jobs.leasing if small else self.services.jobs.large_jobs
+            async with pool.connection() as connection:
                 activated.jobs += await activation.activated_jobs(connection, leases, ask.names, ask.with_token)
         else:
             activated.jobs += [lease.job for lease in leases if lease.job is not None]

@@ -37,7 +37,7 @@ class Mapping:
     source: Expression
     target: tuple[str, ...]
     marked: Expression | None = None
-    """Of an input whose source refers to secrets: the source with marks (`core.bpmn.reading.secret_references`)."""
+    """The source with marks, for an input whose source refers to secrets (`core.bpmn.reading.secret_references`)."""
 
     @property
     def root(self) -> str:

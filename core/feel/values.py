@@ -8,7 +8,7 @@ Values
     string      str
     list        list                     (not mutated once it is built)
     context     dict[str, value]         (not mutated once it is built)
-    temporals   core.feel.temporal     (Date, Time, DateTime, YearMonthDuration, DayTimeDuration: immutable)
+    temporals   core.feel.temporal       (Date, Time, DateTime, YearMonthDuration, DayTimeDuration: immutable)
     range       Range
     function    Function | BuiltinFunction
 

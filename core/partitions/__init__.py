@@ -1,4 +1,4 @@
-"""Which partition handles a command and owns what is found by a name, and which tenants a command may use.
+"""Partitions: the home of each command, the owner of each name, and the tenants that a command may use.
 
 Entry: `homes.of_key`, `routes.Routes`.
 Imports: nothing of ours.

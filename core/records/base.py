@@ -14,7 +14,7 @@ DEFAULT_TENANT = "<default>"
 
 
 class Sender(Enum):
-    """Who sends a command."""
+    """The kind of sender of a command."""
 
     CLIENT = "CLIENT"
     """A request. The command sees what the tenants of its sender have, and its outcome answers the request. An element
@@ -31,7 +31,7 @@ class Command(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     intent: ClassVar[str]
     """The name in the log, FAMILY:VERB."""
     home: ClassVar[Home]
-    """Which partition handles it: one of `core.partitions.homes`."""
+    """The function of `core.partitions.homes` that gives the partition which handles it."""
     sent_by: ClassVar[Sender]
     format: ClassVar[int] = 1
     """The number of its shape: a change of meaning (not a new field with a default) needs the next one."""

@@ -21,9 +21,7 @@ from vivero.core.records import (
 )
 from vivero.core.records.base import Command, Event
 
-FAMILIES = (
-    *(catalogue, conditional_changes, conditionals, instances, jobs, messages, signals, slots, timers, user_tasks),
-)
+FAMILIES = catalogue, conditional_changes, conditionals, instances, jobs, messages, signals, slots, timers, user_tasks
 """The modules of records: a record that is in none of them is not known."""
 INTENTS: dict[str, type[Command]] = {command.intent: command for command in Command.__subclasses__()}
 """Name in the log → command."""

@@ -1,4 +1,4 @@
-"""What several elements, events and commands use: mappings, listeners, waits, flows, jobs, variables.
+"""Functions that several elements, events and commands use: mappings, listeners, waits, flows, jobs, variables.
 
 Entry: `mappings`, `flows`, `waits`.
 Imports: bpmn, feel, records, state.

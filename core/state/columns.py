@@ -16,7 +16,7 @@ from msgspec import Meta
 
 
 class Column(msgspec.Struct, frozen=True, kw_only=True):
-    """What a field is outside of memory. Its names there are the field's unless the facts give another one."""
+    """The facts about a field outside of memory. Its names there are the field's unless the facts give another one."""
 
     stored: str = ""
     """The name of the column."""

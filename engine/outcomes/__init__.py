@@ -1,4 +1,4 @@
-"""Who waits for what: the channels of requests, and the task that sends outcomes and ends through them.
+"""Requests that wait: their channels, and the task that sends outcomes and ends through them.
 
 Entry: `completions.Completions`, `replies`.
 Imports: core, storage, supervision.

@@ -108,7 +108,7 @@ class Completions:
         return self._outcomes.count + self._ends.count
 
     def _check_limit(self) -> None:
-        if self._outcomes.count + self._ends.count >= self._settings.waiters:
+        if self.waiting >= self._settings.waiters:
             raise Overloaded(f"{self.waiting} requests already wait for the outcome of their commands")
 
     # -- for the consumer and the listener; none of these has a checkpoint either -----------------------------------

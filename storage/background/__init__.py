@@ -1,4 +1,4 @@
-"""What runs outside of the log: executions of jobs, consumers of events, deliveries, definitions for connectors.
+"""Work outside of the log: executions of jobs, consumers of events, deliveries, definitions for connectors.
 
 Entry: `job_executions`, `outbox`.
 Imports: postgres.

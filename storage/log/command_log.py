@@ -291,7 +291,7 @@ async def backlog(connection: Connection, partition: int, behind: int, limit: in
 
 
 async def cursor_before(connection: Connection, partition: int, last: int, limit: int) -> int:
-    """How far the partition is, as a position so that `last` less it is the number of commands that wait.
+    """A position so far before `last` as there are commands that wait.
 
     Positions jump after a crash. Up to `limit` positions are taken for commands; then they are counted.
     """

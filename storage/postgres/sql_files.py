@@ -17,6 +17,7 @@ A fragment may include other fragments.
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from itertools import dropwhile, pairwise, takewhile
 from pathlib import Path
 from typing import NamedTuple
@@ -78,8 +79,9 @@ def load(path: Path, variant: str | None = None) -> Mapping[str, Statement]:
     return statements
 
 
+@cache
 def beside(module_file: str, variant: str | None = None) -> Mapping[str, Statement]:
-    """The statements of the .sql file beside a module, with the same name (pass `__file__`)."""
+    """The statements of the .sql file beside a module (pass `__file__`), in this variant. Each variant is read once."""
     return load(Path(module_file).with_suffix(".sql"), variant)
 
 

@@ -156,7 +156,7 @@ async def give_up(connection: Connection, name: str) -> None:
 
 async def orphans(connection: Connection, partition: int) -> list[str]:
     """Files of the partition that are to be deleted."""
-    return [name for (name,) in (await connection.execute(_sql["left_over"], (partition,))).rows]
+    return [name for (name,) in (await connection.execute(_sql["orphans"], (partition,))).rows]
 
 
 async def forget(connection: Connection, name: str) -> None:
@@ -182,7 +182,7 @@ async def waiting(connection: Connection, partition: int, roots: Sequence[int]) 
 
 async def mark_missing(connection: Connection, name: str) -> None:
     """The store lacks a complete file, or has another one: its trees that are not deleted yet need another file."""
-    await connection.execute(_sql["distrust"], (name,))
+    await connection.execute(_sql["mark_missing"], (name,))
 
 
 async def waiting_of(connection: Connection, name: str) -> list[int]:

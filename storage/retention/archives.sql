@@ -29,7 +29,7 @@ RETURNING name;
 -- In the transaction that removes the file.
 INSERT INTO archive_erasures (root_key, file, reason) SELECT unnest($1::bigint[]), $2, $3 ON CONFLICT DO NOTHING;
 
--- name: left_over
+-- name: orphans
 -- Files that are to be deleted: replaced ones, and those that nobody completed, whose writer may still write or upload. A file
 -- takes minutes at most; an hour is beyond doubt.
 SELECT name FROM archive_files
@@ -59,7 +59,7 @@ SELECT DISTINCT ON (key) key, name, bytes FROM archive_files f, unnest(f.waiting
 WHERE f.partition_id = $1 AND f.state = 'COMPLETE' AND f.waiting <> '{}' AND key = ANY ($2)
 ORDER BY key, begun_at DESC, name;
 
--- name: distrust
+-- name: mark_missing
 -- Nothing waits for this file any more. A late call makes trees be archived once more, at worst.
 UPDATE archive_files SET waiting = '{}' WHERE name = $1 AND state = 'COMPLETE' AND waiting <> '{}';
 

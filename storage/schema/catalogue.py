@@ -59,7 +59,7 @@ def expected() -> Catalogue:
 
 
 def differences(found: Catalogue, wanted: Catalogue) -> Iterator[str]:
-    """How objects of the schema differ from those that it should have. Objects of others beside them do not count."""
+    """The differences between the objects of a schema and those that it should have. Other objects do not count."""
     for name, statement in wanted.items():
         if name not in found:
             yield f"{name} is missing"

@@ -23,7 +23,7 @@ PROGRAM = "commit 414db56b"
 FINGERPRINT = "bd0781af7240386da0becdd962695d84c64c9f38a513c1a7e20dadbb67617eb7"
 """SHA-256 of the list of the fifty."""
 ADOPTION = Migration(LAST, "adoption", "", "")
-"""What is pending for a database of the fifty."""
+"""The step that is pending for a database of the fifty."""
 UNRELEASED_FIRST = "kernel"
 """The name of the first migration in databases that even the fifty could not migrate."""
 _FIRST = {"database": "start", "backup": "restore it and start"}

@@ -88,7 +88,7 @@ def _derived(table: Table) -> _Saved:
 
 
 def _always(table: Table, statement: Statement) -> _Saved:
-    """Of rows that never change."""
+    """For rows that never change."""
     return _Saved(statement, table.new, statement, table.new)
 
 

@@ -31,7 +31,7 @@ _OF_LEASE = ("lease", "available_at")
 
 
 class Table:
-    """What saves the rows of a table. `name` is that of its statements. `stored`: that of the table, if it differs.
+    """Saves the rows of a table. `name` is that of its statements. `stored`: that of the table, if it differs.
 
     `short`: its documents omit usual values, which statements fill in. Reading JSON is a large part of what a save
     costs PostgreSQL. `without`: fields that the table does not have.
@@ -71,7 +71,7 @@ class Table:
 
 
 class ScopeTable(Table):
-    """What saves and loads process instances or elements."""
+    """Saves and loads process instances or elements."""
 
     def __init__(
         self, name: str, kind: type[Row], owner: Owner, stored: str, placed: int, without: Sequence[str] = ()
@@ -83,7 +83,7 @@ class ScopeTable(Table):
 
 
 class WaitTable(Table):
-    """What saves and loads the rows of a table that elements wait for."""
+    """Saves and loads the rows of a table that elements wait for."""
 
     def __init__(self, name: str, kind: type[Row], owner: Owner, *, short: bool = False) -> None:
         super().__init__(name, kind, owner, short=short)

@@ -1,4 +1,4 @@
-"""What is leased, fired and done in bulk: activation of jobs, due timers, items of batch operations.
+"""Work that is due: activation of jobs, timers, items of batch operations.
 
 Entry: `activation.activate`, `timers`, `batch_operations`.
 Imports: core, access, postgres.

@@ -165,7 +165,7 @@ def read_small_activation(result: QueryResult) -> SmallActivation:
     return SmallActivation(leases, not small, small)
 
 
-def looked(result: QueryResult) -> Activation:
+def read_activation(result: QueryResult) -> Activation:
     """The result of the statement of `activation`."""
     leases = [Lease(key, token, size, job) for key, token, fits, size, job, *_ in result.rows if fits]
     too_large = next((TooLargeJob(key, token, size) for key, token, fits, size, *_ in result.rows if not fits), None)
@@ -188,7 +188,9 @@ async def activate(
 ) -> Activation:
     """Lease jobs, in a transaction of their own. If it raises with `in_doubt`, jobs may have been leased to nobody:
     `take_back` makes them available again, or else the end of their time."""
-    return looked(await connection.execute(*lease_statement(ask, token or uuid4(), room, MAX_VARIABLES, start)))
+    return read_activation(
+        await connection.execute(*lease_statement(ask, token or uuid4(), room, MAX_VARIABLES, start))
+    )
 
 
 async def activate_plainly(

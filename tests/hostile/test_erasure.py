@@ -9,7 +9,7 @@ from tests.storage.personal_data import ESCAPED, PERSON, SPELLINGS, erase, place
 
 PROGRAM_ENVIRONMENT = {"VIVERO_CONNECTORS_ENABLED": "true"}
 LOGIN = "ann.smith-1970"
-"""Of the same person, for headers, which are ASCII."""
+"""The same person in headers, which are ASCII."""
 GIVEN = {"email": PERSON, "customer": {"mail": f"To: {PERSON}!", "login": LOGIN}}
 HOUR_MS = 3_600_000
 FLOW = '<bpmn:sequenceFlow id="{before}-{after}" sourceRef="{before}" targetRef="{after}"/>'

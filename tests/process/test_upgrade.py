@@ -146,7 +146,7 @@ async def worked(port, type):
 
 @pytest.mark.long
 async def test_a_database_before_the_squash_that_is_not_complete_or_was_changed(make_program, database, unsafe):
-    """The program says what to do or what differs, and changes nothing. So do the commands."""
+    """The program says what to do or what differs, and changes nothing. The commands do the same."""
     for applied, changed, told in (
         (FIFTY[:30], "SELECT", "can take over version 50: start Vivero of commit 414db56b once"),
         (FIFTY, "DROP INDEX jobs_ready", "somebody has changed it: table jobs: missing: CREATE INDEX jobs_ready"),

@@ -394,7 +394,9 @@ async def test_a_statement_looks_up_so_many_names_at_most(sync, connection):
 
 async def look(connection, room, names=None, variables=MAX_VARIABLES, limit=50):
     ask, token = ActivationRequest("work", "<default>", limit, 1000, "w", names), uuid4()
-    return activation.looked(await connection.execute(*activation.lease_statement(ask, token, room, variables)))
+    return activation.read_activation(
+        await connection.execute(*activation.lease_statement(ask, token, room, variables))
+    )
 
 
 def put_large(sync, job, size, name="large"):

@@ -1,4 +1,4 @@
-"""What a node tells its parts and other nodes, and in which order."""
+"""The events that a node tells its parts and other nodes, and their order."""
 
 import json
 from types import SimpleNamespace
@@ -84,7 +84,7 @@ def test_jobs_are_heard_here_and_elsewhere_and_told_once(events, recorder):
 
 
 def test_after_a_connection_everybody_looks_once(events, recorder):
-    events.changed("c1", lambda: recorder.calls.append("c1"))
+    events.changed(lambda: recorder.calls.append("c1"), "c1")
     events.notified("c2", recorder.heard("c2"))
     events.announced("c3", recorder.heard("c3"))
     events.reconnected.append(recorder.heard("reconnected"))

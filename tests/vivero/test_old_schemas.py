@@ -20,7 +20,7 @@ from vivero.storage.schema.migration_files import read_migrations
 
 MIGRATIONS = read_migrations()
 NODES, INSTANCES = 3, 6
-"""How many migrations have run when the tables `nodes` and `process_instances` are made."""
+"""The number of migrations that have run when the tables `nodes` and `process_instances` are made."""
 CONFIG = load(environment={}, flags={"database.allow_unsafe_commits": True})
 RUNS = """INSERT INTO nodes (id, roles, version, schema, host, port, pid, backend_start)
 SELECT 'n', '{api}', $1, 13, 'host', 8080, pid, backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()"""

@@ -63,7 +63,7 @@ NEEDS: Mapping[str, Callable[[Config], int]] = {
     "jobs": _runs_jobs,
     "job-runs": lambda config: config.jobs.max_concurrent * _runs_jobs(config),
 }
-"""How many connections each part of a node has at most, by the name that PostgreSQL shows behind `vivero:`."""
+"""The most connections of each part of a node, by the name that PostgreSQL shows behind `vivero:`."""
 
 
 def connections(config: Config) -> int:
@@ -72,7 +72,7 @@ def connections(config: Config) -> int:
 
 
 def of_partitions(config: Config) -> int:
-    """How many of them move with the partitions to another node."""
+    """The number of them that move with the partitions to another node."""
     return sum(needed(config) for needed in OF_A_PARTITION.values())
 
 

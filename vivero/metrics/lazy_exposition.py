@@ -20,7 +20,7 @@ class Exposition(Protocol):
         """As data of OpenTelemetry's SDK."""
 
 
-def late_exposition(sources: Callable[[], Sources], node: str, version: str) -> Lazy[Exposition]:
+def lazy_exposition(sources: Callable[[], Sources], node: str, version: str) -> Lazy[Exposition]:
     """The exposition. The import of OpenTelemetry and Prometheus would take a tenth of the time of a start."""
 
     def make() -> Exposition:

@@ -72,8 +72,7 @@ class Chores(Part):
 
     def hears(self, events: NodeEvents) -> None:
         """Look when executions were changed by hand, or the clock changed."""
-        for channel in (JOBS_CHANNEL, CLOCK_CHANNEL):
-            events.changed(channel, self._dispatcher.look)
+        events.changed(self._dispatcher.look, JOBS_CHANNEL, CLOCK_CHANNEL)
 
     async def close(self) -> None:
         """Close the idle connections, when the program ends."""

@@ -85,11 +85,10 @@ class ConnectorTasks(Part):
     def hears(self, events: NodeEvents) -> None:
         """Read the webhooks again after a deployment, and look when jobs may be available."""
         if self.webhooks is not None:
-            events.changed(DEFINITIONS_CHANNEL, self.webhooks.registry.outdated)
+            events.changed(self.webhooks.registry.outdated, DEFINITIONS_CHANNEL)
         if (dispatcher := self.dispatcher) is not None:
             events.jobs.append(lambda type_, tenant, _count: dispatcher.available(type_, tenant))
-            for channel in (JOBS_CHANNEL, CLOCK_CHANNEL):
-                events.changed(channel, dispatcher.look)
+            events.changed(dispatcher.look, JOBS_CHANNEL, CLOCK_CHANNEL)
 
 
 def _secrets(config: Config) -> Mapping[str, str]:

@@ -105,7 +105,7 @@ class EngineTasks(Part):
         )
 
     def view(self) -> View:
-        """What this node saw last of the cluster."""
+        """The newest view that this node has of the cluster."""
         return self.cluster.view
 
     def _cluster_changed(self) -> None:
@@ -137,10 +137,10 @@ class EngineTasks(Part):
         events.inboxes.append(self._inbox_filled)
         events.announced(APPENDED, lambda key, _position: self.handovers.wake(int(key)))
         events.announced(INBOX, lambda key, _count: self._note_inbox(int(key)))
-        events.changed(DEFINITIONS_CHANNEL, self.warm_up.deployed)
-        events.changed(CLOCK_CHANNEL, self._clock_changed)
-        events.changed(BATCHES_CHANNEL, self.batch_operations.look)
-        events.changed(NODES_CHANNEL, self.cluster.refresh_soon)
+        events.changed(self.warm_up.deployed, DEFINITIONS_CHANNEL)
+        events.changed(self._clock_changed, CLOCK_CHANNEL)
+        events.changed(self.batch_operations.look, BATCHES_CHANNEL)
+        events.changed(self.cluster.refresh_soon, NODES_CHANNEL)
         events.reconnected.append(self.handovers.wake_all)
 
     def _appended(self, partition: int, position: int) -> None:

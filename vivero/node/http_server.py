@@ -101,8 +101,8 @@ class HttpServer(Part):
         events.lease = self.long_polls.piggybacked
         events.jobs.append(self.long_polls.available)
         events.progress += [self.routing.loads.processed, self.hub.processed]
-        events.changed(CLOCK_CHANNEL, self.long_polls.wake_all)
-        events.changed(ROUTES_CHANNEL, self.routing.outdated)
+        events.changed(self.long_polls.wake_all, CLOCK_CHANNEL)
+        events.changed(self.routing.outdated, ROUTES_CHANNEL)
         if self.access is not None:
             events.notified(IDENTITIES_CHANNEL, partial(identities_changed, self.access, self.long_polls))
 

@@ -10,7 +10,7 @@ from vivero.config.roles import Role
 from vivero.config.sections import Config
 from vivero.engine.supervision.children import Child
 from vivero.metrics.database_figures import DatabaseFigures
-from vivero.metrics.lazy_exposition import late_exposition
+from vivero.metrics.lazy_exposition import lazy_exposition
 from vivero.metrics.sources import Sources
 from vivero.node.connections import Connections
 from vivero.node.part import Part
@@ -48,7 +48,7 @@ class NodeMetrics(Part):
         self.shown: Callable[[], Awaitable[Metrics]] | None = None
         """The metrics as text; None: they are off."""
         if config.metrics.enabled:
-            self._exposition = late_exposition(self._collect, node, config.api.version)
+            self._exposition = lazy_exposition(self._collect, node, config.api.version)
             self.shown = self._text
 
     @property

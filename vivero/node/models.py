@@ -16,7 +16,7 @@ from vivero.node.part import Part
 
 
 class Models(Part):
-    """What turns files into models, within `limits`."""
+    """Turns files into models, within `limits`."""
 
     def __init__(self, config: Config, pools: Pools) -> None:
         self.limits = replace(LIMITS, feel=config.feel.limits)

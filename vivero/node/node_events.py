@@ -28,10 +28,6 @@ def _nothing(_available: Mapping[Subject, int]) -> Sequence[PiggybackedStatement
     return ()
 
 
-def _without_payload(callback: Callable[[], None]) -> Callable[[str], None]:
-    return lambda _payload: callback()
-
-
 class NodeEvents:
     """The callbacks of the parts, by event. They are told in the order of these lists.
 
@@ -79,9 +75,10 @@ class NodeEvents:
         """Hear the payloads of a channel. After each connection of the listener it is empty."""
         self._notified[channel].append(callback)
 
-    def changed(self, channel: str, *callbacks: Callable[[], None]) -> None:
-        """Hear that what a channel stands for has changed, or may have changed unheard."""
-        self._notified[channel].extend(map(_without_payload, callbacks))
+    def changed(self, callback: Callable[[], None], *channels: str) -> None:
+        """Hear that what these channels stand for has changed, or may have changed unheard."""
+        for channel in channels:
+            self._notified[channel].append(lambda _payload: callback())
 
     # -- from the consumers
 

@@ -1,4 +1,4 @@
-"""What each part of a node has: its tasks, and what it hears and shows."""
+"""The base of the parts of a node: tasks, subscriptions, figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What looks after the tasks of a node: the supervisor, and the probe of the event loop."""
+"""The supervision of a node's tasks: the supervisor, and the probe of the event loop."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 The parser reads the elements in `ELEMENTS` and the definitions in `core.bpmn.events.EVENTS`. The engine executes
 them, except for the kinds in `core.bpmn.reading.report`. Elements in `NOT_YET` and `PARTS_NOT_YET` are problems, each
-with its reason, and so is an element in none of these tables. The elements in the `ACCEPTED` sets have no meaning for
-execution. A new element is one more entry in `ELEMENTS`, and one fewer below.
+with its reason. An element in none of these tables is a problem, too. The elements in the `ACCEPTED` sets have no
+meaning for execution. A new element is one more entry in `ELEMENTS`, and one fewer below.
 `docs/bpmn-support.md` explains the same table to readers.
 """
 

@@ -29,7 +29,7 @@ class Waits:
 
     def arrived(self, result):
         self._ears.waiting.remove(self)
-        self.told += activation.looked(result).leases
+        self.told += activation.read_activation(result).leases
         return len(result.rows) < self._limit
 
     def lost(self):

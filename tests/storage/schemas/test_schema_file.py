@@ -17,7 +17,7 @@ NOT_WRITTEN = {
     "other relations": "SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace"
     " AND relkind NOT IN ('r', 'p', 'v', 'i', 'I', 'S', 't')",
 }
-"""What the file would not show, so migrations make none of it."""
+"""The file would not show comments and policies, so migrations make none."""
 
 
 async def test_the_file_is_what_the_migrations_make(empty_database):

@@ -1,4 +1,4 @@
-"""What saves and loads the rows that elements wait for lists the fields of their classes."""
+"""The statements for rows that elements wait for list the fields of the classes of these rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What several commands use: options, input and output, settings, failures.
+"""Functions that several commands use: options, input and output, settings, failures.
 
 Entry: `options`, `streams`, `failures`.
 Imports: storage, engine, client, config, embedded, program, terminal.
