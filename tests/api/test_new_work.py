@@ -96,7 +96,7 @@ async def test_a_notification_makes_the_next_command_read_the_routes(autojump_cl
     moved = CommandRouting()
     announcer: Any = SimpleNamespace(announce=None)
     events = NodeEvents(announcer)
-    events.changed(ROUTES_CHANNEL, moved.outdated)
+    events.changed(moved.outdated, ROUTES_CHANNEL)
 
     async def commands():
         for _ in range(3):

@@ -71,6 +71,8 @@ class Console:
     page: Page
     address: str
     errors: list[str] = field(default_factory=list)
+    expected: str | None = None
+    """Errors with this text do not count, whenever they come: a fault that lasts is reported again and again."""
     urls: list[str] = field(default_factory=list)
     """Every URL that it asked for."""
 
@@ -81,7 +83,7 @@ class Console:
         self.page.on("dialog", lambda dialog: self.errors.append(f"dialog {dialog.message}"))
 
     def _said(self, message: ConsoleMessage) -> None:
-        if message.type == "error":
+        if message.type == "error" and (self.expected is None or self.expected not in message.text):
             self.errors.append(message.text)
 
     def open(self, path: str) -> None:
