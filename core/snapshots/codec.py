@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from vivero.core.snapshots.document import FORMAT, Snapshot
+from vivero.core.snapshots.format import FORMAT, Snapshot
 
 Migration = Callable[[dict[str, Any]], dict[str, Any]]
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from vivero.core.bpmn.model import Process
-from vivero.core.snapshots import document as parts
+from vivero.core.snapshots import format as entries
 from vivero.core.snapshots import references, wait_reader
 from vivero.core.snapshots.codec import InvalidSnapshot
-from vivero.core.snapshots.document import Snapshot, key_of, text
+from vivero.core.snapshots.format import Snapshot, key_of, text
 from vivero.core.state.catalogue import Definition
 from vivero.core.state.instance_tree import (
     Element,
@@ -40,9 +40,9 @@ def add_tree(state: State, snapshot: Snapshot, find_model: FindModel) -> Instanc
     """
     references.check(snapshot)
     root: Instance | None = None
-    for number, part in enumerate(snapshot.elements):
+    for number, entry in enumerate(snapshot.elements):
         place = f"elements[{number}]"
-        root = _add_element(state, part, place, snapshot, find_model)
+        root = _add_element(state, entry, place, snapshot, find_model)
     assert root is not None, "a snapshot has elements: it was checked"
     _add_variables(state, snapshot)
     wait_reader.add(state, snapshot)
@@ -51,19 +51,19 @@ def add_tree(state: State, snapshot: Snapshot, find_model: FindModel) -> Instanc
 
 
 def _add_element(
-    state: State, part: parts.ElementPart, place: str, snapshot: Snapshot, find_model: FindModel
+    state: State, entry: entries.ElementEntry, place: str, snapshot: Snapshot, find_model: FindModel
 ) -> Instance:
-    if part.state not in _LIVE:
-        raise InvalidSnapshot(f"{place}.state: '{part.state}' is not a state of a live element")
-    scope = None if part.scope_key is None else state.elements[int(part.scope_key)]
-    if part.process is not None:
-        element: Element = _instance(state, part, part.process, scope, place, snapshot)
+    if entry.state not in _LIVE:
+        raise InvalidSnapshot(f"{place}.state: '{entry.state}' is not a state of a live element")
+    scope = None if entry.scope_key is None else state.elements[int(entry.scope_key)]
+    if entry.process is not None:
+        element: Element = _instance(state, entry, entry.process, scope, place, snapshot)
     else:
         if scope is None:
             raise InvalidSnapshot(f"{place}.process: the root is a process instance")
-        element = _plain_element(part, scope)
+        element = _plain_element(entry, scope)
     _find_node(state, element, place, find_model)
-    _set_progress(element, part, place)
+    _set_progress(element, entry, place)
     state.elements[element.key] = element
     if scope is not None:
         scope.children[element.key] = element
@@ -73,8 +73,8 @@ def _add_element(
 
 def _instance(
     state: State,
-    part: parts.ElementPart,
-    process: parts.ProcessPart,
+    entry: entries.ElementEntry,
+    process: entries.ProcessEntry,
     caller: Element | None,
     place: str,
     snapshot: Snapshot,
@@ -82,17 +82,17 @@ def _instance(
     definition = state.catalogue.definitions.get(int(process.definition_key))
     if definition is None or all(one.key != process.definition_key for one in snapshot.definitions):
         raise InvalidSnapshot(f"{place}.process.definitionKey: no definition has the key {process.definition_key}")
-    key, start = int(part.key), process.start
+    key, start = int(entry.key), process.start
     instance = Instance(
         key,
         definition.process_id,
         "PROCESS",
-        _STATES[part.state],
+        _STATES[entry.state],
         None,  # type: ignore[arg-type]  # set below: a root is its own root
         None,  # type: ignore[arg-type]
         caller,
         (key,),
-        part.started_at,
+        entry.started_at,
         definition_key=definition.key,
         process_id=definition.process_id,
         version_number=definition.version,
@@ -117,34 +117,34 @@ def _instance(
     return instance
 
 
-def _plain_element(part: parts.ElementPart, scope: Element) -> Element:
+def _plain_element(entry: entries.ElementEntry, scope: Element) -> Element:
     return Element(
-        int(part.key),
-        part.element_id,
-        part.type,
-        _STATES[part.state],
+        int(entry.key),
+        entry.element_id,
+        entry.type,
+        _STATES[entry.state],
         scope.root,
         scope.instance,
         scope,
-        (int(part.key), *scope.path),
-        part.started_at,
-        index=part.loop_index,
+        (int(entry.key), *scope.path),
+        entry.started_at,
+        index=entry.loop_index,
     )
 
 
-def _set_progress(element: Element, part: parts.ElementPart, place: str) -> None:
-    element.label = part.name
-    element.tokens = part.tokens
-    element.then = part.then
-    element.interrupted = part.interrupted
-    element.occurred = None if part.occurred is None else _texts(part.occurred)
-    element.request = key_of(part.request)
-    element.incident = key_of(part.incident_key)
-    if part.loop is not None:
-        _set_loop(element, part.loop, f"{place}.loop")
+def _set_progress(element: Element, entry: entries.ElementEntry, place: str) -> None:
+    element.label = entry.name
+    element.tokens = entry.tokens
+    element.then = entry.then
+    element.interrupted = entry.interrupted
+    element.occurred = None if entry.occurred is None else _texts(entry.occurred)
+    element.request = key_of(entry.request)
+    element.incident = key_of(entry.incident_key)
+    if entry.loop is not None:
+        _set_loop(element, entry.loop, f"{place}.loop")
 
 
-def _set_loop(body: Element, loop: parts.LoopPart, place: str) -> None:
+def _set_loop(body: Element, loop: entries.LoopEntry, place: str) -> None:
     size = len(loop.items)
     if not loop.completed + loop.terminated <= loop.next <= size:
         raise InvalidSnapshot(f"{place}.next: of {size} items, {loop.next} cannot have begun")
@@ -170,17 +170,17 @@ def _find_node(state: State, element: Element, place: str, find_model: FindModel
 
 
 def _add_variables(state: State, snapshot: Snapshot) -> None:
-    for number, part in enumerate(snapshot.variables):
-        scope = state.elements[int(part.scope_key)]
-        if part.name in scope.variables:
-            raise InvalidSnapshot(f"variables[{number}].name: the scope has two variables '{part.name}'")
-        scope.variables[part.name] = Variable(int(part.key), scope, part.name, text(part.value))
+    for number, entry in enumerate(snapshot.variables):
+        scope = state.elements[int(entry.scope_key)]
+        if entry.name in scope.variables:
+            raise InvalidSnapshot(f"variables[{number}].name: the scope has two variables '{entry.name}'")
+        scope.variables[entry.name] = Variable(int(entry.key), scope, entry.name, text(entry.value))
 
 
 def _count(state: State, snapshot: Snapshot, root: Instance) -> None:
     """Set the counters that follow from the rows."""
-    for part in snapshot.elements:
-        element = state.elements[int(part.key)]
+    for entry in snapshot.elements:
+        element = state.elements[int(entry.key)]
         root.rows += 1 + still_to_come(element)
         root.weight += weight_of(element)
         above: Element | None = element if element.waits.incidents else None
@@ -199,27 +199,27 @@ def add_channels(state: State, root: Instance, snapshot: Snapshot) -> None:
             channel.subscriptions[subscription.key] = ChannelSubscription(
                 subscription.key, channel, subscription.name, process_id, subscription.interrupting
             )
-    for part in snapshot.messages:
-        channel = _channel(state, root.tenant, part.correlation_key)
-        channel.add_loaded([_message(channel, part)])
+    for entry in snapshot.messages:
+        channel = _channel(state, root.tenant, entry.correlation_key)
+        channel.add_loaded([_message(channel, entry)])
 
 
 def _channel(state: State, tenant: str, correlation_key: str) -> MessageChannel:
     return state.channels.setdefault((tenant, correlation_key), MessageChannel(tenant, correlation_key))
 
 
-def _message(channel: MessageChannel, part: parts.MessagePart) -> Message:
+def _message(channel: MessageChannel, entry: entries.MessageEntry) -> Message:
     return Message(
-        int(part.key),
+        int(entry.key),
         channel,
-        part.name,
-        part.message_id,
-        part.deadline,
-        _texts(part.variables),
-        part.given,
-        part.business_id,
+        entry.name,
+        entry.message_id,
+        entry.deadline,
+        _texts(entry.variables),
+        entry.given,
+        entry.business_id,
     )
 
 
-def _texts(values: parts.Values) -> dict[str, str]:
+def _texts(values: entries.Values) -> dict[str, str]:
     return {name: text(value) for name, value in values.items()}

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from vivero.core.snapshots.codec import InvalidSnapshot
-from vivero.core.snapshots.document import Snapshot
+from vivero.core.snapshots.format import Snapshot
 
 
 def check(snapshot: Snapshot) -> None:
     """Raises InvalidSnapshot, with the name of the field."""
     _check_keys(snapshot)
     _check_scopes(snapshot)
-    elements = {part.key for part in snapshot.elements}
+    elements = {entry.key for entry in snapshot.elements}
     for number, variable in enumerate(snapshot.variables):
         if variable.scope_key not in elements:
             raise _missing(f"variables[{number}].scopeKey", "element", variable.scope_key)
@@ -22,7 +22,7 @@ def check(snapshot: Snapshot) -> None:
             key = getattr(row, "element_key", None)
             if key is not None and key not in elements:
                 raise _missing(f"{name}[{number}].elementKey", "element", key)
-    jobs = {None, *(part.key for part in snapshot.jobs)}
+    jobs = {None, *(entry.key for entry in snapshot.jobs)}
     for number, incident in enumerate(snapshot.incidents):
         if incident.job_key not in jobs:
             raise _missing(f"incidents[{number}].jobKey", "job", incident.job_key)
@@ -60,13 +60,13 @@ def _check_scopes(snapshot: Snapshot) -> None:
     if not snapshot.elements:
         raise InvalidSnapshot("elements: a snapshot has at least its root")
     above: set[str] = set()
-    for number, part in enumerate(snapshot.elements):
+    for number, entry in enumerate(snapshot.elements):
         place = f"elements[{number}]"
-        if part.scope_key is None and above:
+        if entry.scope_key is None and above:
             raise InvalidSnapshot(f"{place}.scopeKey: only the first element is without a scope")
-        if part.scope_key is not None and part.scope_key not in above:
-            raise InvalidSnapshot(f"{place}.scopeKey: no element before this one has the key {part.scope_key}")
-        above.add(part.key)
+        if entry.scope_key is not None and entry.scope_key not in above:
+            raise InvalidSnapshot(f"{place}.scopeKey: no element before this one has the key {entry.scope_key}")
+        above.add(entry.key)
 
 
 def _missing(place: str, what: str, key: str | None) -> InvalidSnapshot:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from vivero.core.snapshots import wait_parts
+from vivero.core.snapshots import wait_entries
 from vivero.core.snapshots.codec import InvalidSnapshot
-from vivero.core.snapshots.document import Snapshot
+from vivero.core.snapshots.format import Snapshot
 from vivero.core.state import loaded_waits
 from vivero.core.state.state import State
 from vivero.core.state.subscription_index import INDEXED_BY
@@ -12,10 +12,10 @@ from vivero.core.state.subscription_index import INDEXED_BY
 
 def add(state: State, snapshot: Snapshot) -> None:
     """Add all of them to the state and to their elements. Raises InvalidSnapshot."""
-    for number, part in enumerate(snapshot.subscriptions):
-        if part.correlation_key is None and part.kind not in INDEXED_BY:
+    for number, entry in enumerate(snapshot.subscriptions):
+        if entry.correlation_key is None and entry.kind not in INDEXED_BY:
             place = f"subscriptions[{number}].correlationKey"
-            raise InvalidSnapshot(f"{place}: a subscription of kind '{part.kind}' has one")
-    for table, wait in wait_parts.TABLES.items():
-        parts = getattr(snapshot, table)
-        loaded_waits.add(state, table, (wait.row(part, state.elements[int(part.element_key)]) for part in parts))
+            raise InvalidSnapshot(f"{place}: a subscription of kind '{entry.kind}' has one")
+    for table, wait in wait_entries.TABLES.items():
+        entries = getattr(snapshot, table)
+        loaded_waits.add(state, table, (wait.row(entry, state.elements[int(entry.element_key)]) for entry in entries))

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from operator import attrgetter
 from typing import Any
 
-from vivero.core.snapshots import document as parts
-from vivero.core.snapshots import wait_parts
-from vivero.core.snapshots.document import FORMAT, Snapshot, Values, key_text, raw
+from vivero.core.snapshots import format as entries
+from vivero.core.snapshots import wait_entries
+from vivero.core.snapshots.format import FORMAT, Snapshot, Values, key_text, raw
 from vivero.core.state.catalogue import Catalogue, Definition
 from vivero.core.state.instance_tree import (
     Element,
@@ -50,8 +50,8 @@ def snapshot_of(
         tenant_id=root.tenant,
         definitions=tuple(_definitions(elements, catalogue)),
         elements=tuple(map(_element, elements)),
-        variables=tuple(map(variable_part, rows.variables)),
-        **{table: tuple(map(wait.part, rows.waits[table])) for table, wait in wait_parts.TABLES.items()},
+        variables=tuple(map(variable_entry, rows.variables)),
+        **{table: tuple(map(wait.entry, rows.waits[table])) for table, wait in wait_entries.TABLES.items()},
         messages=tuple(_messages(channels, at)),
     )
 
@@ -63,7 +63,7 @@ class _Rows:
         self.elements = elements
         self.variables: list[Variable] = _sorted(element.variables for element in elements)
         waits = [element.waits for element in elements]
-        self.waits = {table: _sorted(getattr(one, table) for one in waits) for table in wait_parts.TABLES}
+        self.waits = {table: _sorted(getattr(one, table) for one in waits) for table in wait_entries.TABLES}
 
     def __iter__(self) -> Iterator[Any]:
         yield from self.elements
@@ -76,13 +76,13 @@ def _sorted(tables: Iterable[Mapping[Any, Any]]) -> list[Any]:
     return sorted((row for table in tables for row in table.values()), key=_by_key)
 
 
-def _definitions(elements: Iterable[Element], catalogue: Catalogue) -> Iterator[parts.DefinitionPart]:
+def _definitions(elements: Iterable[Element], catalogue: Catalogue) -> Iterator[entries.DefinitionEntry]:
     keys = {element.definition_key for element in elements if isinstance(element, Instance)}
-    return (definition_part(catalogue.definitions[key]) for key in sorted(keys))
+    return (definition_entry(catalogue.definitions[key]) for key in sorted(keys))
 
 
-def definition_part(row: Definition) -> parts.DefinitionPart:
-    return parts.DefinitionPart(
+def definition_entry(row: Definition) -> entries.DefinitionEntry:
+    return entries.DefinitionEntry(
         key=str(row.key),
         process_id=row.process_id,
         version=row.version,
@@ -93,8 +93,8 @@ def definition_part(row: Definition) -> parts.DefinitionPart:
     )
 
 
-def _element(row: Element) -> parts.ElementPart:
-    return parts.ElementPart(
+def _element(row: Element) -> entries.ElementEntry:
+    return entries.ElementEntry(
         key=str(row.key),
         element_id=row.element,
         type=row.type,
@@ -114,11 +114,11 @@ def _element(row: Element) -> parts.ElementPart:
     )
 
 
-def _process(row: Instance) -> parts.ProcessPart:
+def _process(row: Instance) -> entries.ProcessEntry:
     start = None
     if row.start is not None:
-        start = parts.StartPart(element_id=row.start[0], variables=_values(row.start[1]))
-    return parts.ProcessPart(
+        start = entries.StartEntry(element_id=row.start[0], variables=_values(row.start[1]))
+    return entries.ProcessEntry(
         definition_key=str(row.definition_key),
         business_id=row.business_id,
         tags=row.tags,
@@ -130,7 +130,7 @@ def _process(row: Instance) -> parts.ProcessPart:
     )
 
 
-def _loop(body: Element, loop: LoopState) -> parts.LoopPart:
+def _loop(body: Element, loop: LoopState) -> entries.LoopEntry:
     """The items and results of a loop, whether it is paged or not. All of them must be in memory."""
     pages = body.pages
     items = [item.item for item in body.items] if pages is None else _items_of(pages)
@@ -138,7 +138,7 @@ def _loop(body: Element, loop: LoopState) -> parts.LoopPart:
     if pages is not None:
         results = pages.results
     assert len(items) == loop.size, f"the items of loop {body.key} are not all in memory"
-    return parts.LoopPart(
+    return entries.LoopEntry(
         items=tuple(map(raw, items)),
         results={str(index): raw(results[index]) for index in sorted(results)},
         next=loop.next,
@@ -152,17 +152,17 @@ def _items_of(pages: LoopPages) -> list[str]:
     return [item for row in pages.rows for item in texts_of(row)]
 
 
-def variable_part(row: Variable) -> parts.VariablePart:
-    return parts.VariablePart(key=str(row.key), scope_key=str(row.scope.key), name=row.name, value=raw(row.value))
+def variable_entry(row: Variable) -> entries.VariableEntry:
+    return entries.VariableEntry(key=str(row.key), scope_key=str(row.scope.key), name=row.name, value=raw(row.value))
 
 
-def _messages(channels: Iterable[MessageChannel], at: int) -> Iterator[parts.MessagePart]:
+def _messages(channels: Iterable[MessageChannel], at: int) -> Iterator[entries.MessageEntry]:
     found = [message for channel in channels for message in channel.messages.values() if message.deadline > at]
     yield from map(_message, sorted(found, key=_by_key))
 
 
-def _message(row: Message) -> parts.MessagePart:
-    return parts.MessagePart(
+def _message(row: Message) -> entries.MessageEntry:
+    return entries.MessageEntry(
         key=str(row.key),
         name=row.name,
         correlation_key=row.channel.correlation_key,

@@ -22,7 +22,7 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
     """The name of the column."""
     document: str = ""
     """The name in documents that save the row."""
-    part: str = ""
+    entry: str = ""
     """The name in snapshots."""
     time: bool = False
     """Epoch milliseconds. The column is a timestamp, unless its name ends with `_ms`."""
@@ -80,8 +80,8 @@ class Field(NamedTuple):
         return self.column.stored or self.name
 
     @property
-    def part(self) -> str:
-        return self.column.part or self.name
+    def entry(self) -> str:
+        return self.column.entry or self.name
 
     @property
     def saved(self) -> str:

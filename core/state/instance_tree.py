@@ -360,7 +360,7 @@ class Timer(Row):
     definition: Annotated[int, Column(key=True, stored="process_definition_key", of_instance="definition_key")]
     process_id: Annotated[str, Column(of_instance="process_id")]
     tenant: Annotated[str, Column(stored="tenant_id", of_instance="tenant")]
-    target: Annotated[str, Column(stored="target_element_id", part="element_id")]
+    target: Annotated[str, Column(stored="target_element_id", entry="element_id")]
     type: str
     state: Annotated[str, CHANGES]
     due_at: Annotated[int, Column(stored="due_at_ms", time=True, changes=True)]
@@ -381,7 +381,7 @@ class Subscription(Row):
     """
 
     element: Annotated[Element, MEMORY]
-    target: Annotated[str, Column(stored="target_element_id", part="element_id")]
+    target: Annotated[str, Column(stored="target_element_id", entry="element_id")]
     type: str
     kind: str
     name: str
@@ -430,7 +430,7 @@ class Incident(Row):
     created_at: Time
     stage: str
     argument: Annotated[Any, Column(usual=0)]
-    job: Annotated[int | None, Column(key=True, stored="job_key", part="job_key")]
+    job: Annotated[int | None, Column(key=True, stored="job_key", entry="job_key")]
     state: Annotated[str, Column(changes=True, loaded=False)] = "ACTIVE"
     resolved_at: Annotated[int | None, Column(time=True, changes=True, loaded=False)] = None
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from vivero.core.partitions.keys import partition_of
-from vivero.core.snapshots import document as parts
-from vivero.core.snapshots.document import FORMAT, Snapshot, raw
+from vivero.core.snapshots import format as entries
+from vivero.core.snapshots.format import FORMAT, Snapshot, raw
 from vivero.core.snapshots.writer import snapshot_of
 from vivero.core.state.instance_tree import Instance
 from vivero.core.state.state import State
@@ -123,14 +123,14 @@ async def _ended(connection: Connection, tree: _Tree) -> Snapshot:
     length = sum(len(row[3]) for row in rows)
     if length > MOST_CHARACTERS:
         raise TooLarge(f"its variables have more than {MOST_CHARACTERS} characters")
-    process = parts.ProcessPart(
+    process = entries.ProcessEntry(
         definition_key=str(definition), business_id=business_id, tags=tuple(tags), created_position=created_position
     )
-    root = parts.ElementPart(
+    root = entries.ElementEntry(
         key=str(tree.root), element_id=process_id, type="PROCESS", state=state, started_at=started_at, process=process
     )
     variables = tuple(
-        parts.VariablePart(key=str(key), scope_key=str(scope), name=variable, value=raw(value))
+        entries.VariableEntry(key=str(key), scope_key=str(scope), name=variable, value=raw(value))
         for key, scope, variable, value in rows
     )
     return Snapshot(
@@ -141,7 +141,7 @@ async def _ended(connection: Connection, tree: _Tree) -> Snapshot:
         next_key=str(max([tree.root, *(key for key, *_ in rows)]) + 1),
         tenant_id=tree.tenant,
         definitions=(
-            parts.DefinitionPart(
+            entries.DefinitionEntry(
                 key=str(definition),
                 process_id=process_id,
                 version=version,

@@ -38,7 +38,7 @@ SNAPSHOTS: tuple[Mutant, ...] = (
     mutant(
         "a default is a text, which msgspec compares by identity",
         "tests/core/snapshots/test_snapshot_docs.py::test_what_is_left_out_does_not_depend_on_the_identity_of_objects",
-        "core/snapshots/document.py",
+        "core/snapshots/format.py",
         ("usual is None or isinstance(usual, str) else", "usual is None else"),
     ),
     mutant(

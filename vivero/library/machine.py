@@ -13,10 +13,10 @@ from vivero.core.records.base import Command, Event
 from vivero.core.records.effects import Rejection
 from vivero.core.records.instances import ContinueWork, InstanceCreated
 from vivero.core.records.messages import CompleteThrow
-from vivero.core.snapshots import document as parts
-from vivero.core.snapshots.document import FORMAT, Snapshot
+from vivero.core.snapshots import format as entries
+from vivero.core.snapshots.format import FORMAT, Snapshot
 from vivero.core.snapshots.reader import add_channels, add_tree
-from vivero.core.snapshots.writer import definition_part, snapshot_of, variable_part
+from vivero.core.snapshots.writer import definition_entry, snapshot_of, variable_entry
 from vivero.core.state.instance_tree import ACTIVATED, Element
 from vivero.library.models import Models
 
@@ -54,7 +54,7 @@ class TooMuchWork(Exception):
 class Machine:
     """One instance tree. `now` is the time of the next command, in epoch milliseconds."""
 
-    def __init__(self, models: Models, tenant: str, known: tuple[parts.DefinitionPart, ...], next_key: int) -> None:
+    def __init__(self, models: Models, tenant: str, known: tuple[entries.DefinitionEntry, ...], next_key: int) -> None:
         partition = next_key >> PARTITION_SHIFT
         self.tenant = tenant
         self.engine = MemoryEngine(LIMITS, partition, resources=models.resources)
@@ -69,7 +69,7 @@ class Machine:
             self.state.catalogue.form_versions.setdefault((tenant, form.form_id), {})[form.version] = form
             self.state.catalogue.forms[form.key] = form
         self.version = 0
-        self.root: parts.ElementPart | None = None
+        self.root: entries.ElementEntry | None = None
         self.places: dict[int, Place] = {}
         """The elements of the restored tree by key."""
         self.commands: list[Command] = []
@@ -83,11 +83,11 @@ class Machine:
             MissingModel: a model is not there.
             InvalidSnapshot: the snapshot contradicts itself.
         """
-        for part in snapshot.definitions:
-            if not models.has(part.process_id, part.sha256):
+        for entry in snapshot.definitions:
+            if not models.has(entry.process_id, entry.sha256):
                 raise MissingModel(
-                    f"The instance runs version {part.version} of process '{part.process_id}', file "
-                    f"'{part.resource_name}' with SHA-256 {part.sha256}, which is not among the models"
+                    f"The instance runs version {entry.version} of process '{entry.process_id}', file "
+                    f"'{entry.resource_name}' with SHA-256 {entry.sha256}, which is not among the models"
                 )
         machine = cls(models, snapshot.tenant_id, snapshot.definitions, int(snapshot.next_key))
         root = add_tree(machine.state, snapshot, models.process)
@@ -160,7 +160,7 @@ class Machine:
         root = self.root or self._created()
         assert root.process is not None, "a root is a process instance"
         variables = sorted(ended.variables.values(), key=lambda variable: variable.key)
-        part = parts.ElementPart(
+        entry = entries.ElementEntry(
             key=root.key,
             element_id=root.element_id,
             type=root.type,
@@ -175,18 +175,18 @@ class Machine:
             state=ended.state,
             next_key=str(self.state.next_key),
             tenant_id=self.tenant,
-            definitions=(definition_part(self.state.catalogue.definitions[int(root.process.definition_key)]),),
-            elements=(part,),
-            variables=tuple(map(variable_part, variables)),
+            definitions=(definition_entry(self.state.catalogue.definitions[int(root.process.definition_key)]),),
+            elements=(entry,),
+            variables=tuple(map(variable_entry, variables)),
         )
 
-    def _created(self) -> parts.ElementPart:
+    def _created(self) -> entries.ElementEntry:
         """The root of an instance that began and ended in this call."""
         event = next(event for event in self.events() if isinstance(event, InstanceCreated))
-        process = parts.ProcessPart(
+        process = entries.ProcessEntry(
             definition_key=str(event.definition_key), business_id=event.business_id, tags=event.tags
         )
-        return parts.ElementPart(
+        return entries.ElementEntry(
             key=str(event.key),
             element_id=event.process_id,
             type="PROCESS",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from vivero.core.bpmn.model import Form, Problem, Process
 from vivero.core.bpmn.resources import read_resource
-from vivero.core.snapshots.document import DefinitionPart
+from vivero.core.snapshots.format import DefinitionEntry
 from vivero.core.state.catalogue import Definition, FormVersion
 
 KEY_BYTES = 6
@@ -72,18 +72,18 @@ class Models:
     def has(self, process_id: str, digest: str) -> bool:
         return process_id in self.resources.get(digest, {})
 
-    def definitions(self, tenant: str, known: Iterable[DefinitionPart] = ()) -> Iterator[Definition]:
+    def definitions(self, tenant: str, known: Iterable[DefinitionEntry] = ()) -> Iterator[Definition]:
         """A definition for each version of each process. Those that a snapshot knows keep their keys and versions."""
-        parts = {(part.process_id, part.sha256): part for part in known}
+        entries = {(entry.process_id, entry.sha256): entry for entry in known}
         for process_id in self.process_ids():
-            taken = {part.version for part in parts.values() if part.process_id == process_id}
+            taken = {entry.version for entry in entries.values() if entry.process_id == process_id}
             version = 0
             for digest, processes in self.resources.items():
                 if process_id not in processes:
                     continue
-                part = parts.get((process_id, digest))
-                version = _next_version(version, taken) if part is None else part.version
-                yield self._definition(processes[process_id], digest, version, tenant, part)
+                entry = entries.get((process_id, digest))
+                version = _next_version(version, taken) if entry is None else entry.version
+                yield self._definition(processes[process_id], digest, version, tenant, entry)
 
     def forms(self, tenant: str) -> Iterator[FormVersion]:
         """A version of a form for each file."""
@@ -94,10 +94,10 @@ class Models:
             yield FormVersion(key, DEPLOYMENT, tenant, form.id, version, form.version_tag, name, digest, "ACTIVE", 0)
 
     def _definition(
-        self, process: Process, digest: str, version: int, tenant: str, part: DefinitionPart | None
+        self, process: Process, digest: str, version: int, tenant: str, entry: DefinitionEntry | None
     ) -> Definition:
-        key = _key_of(process.id, digest) if part is None else int(part.key)
-        name = self._names[digest] if part is None else part.resource_name
+        key = _key_of(process.id, digest) if entry is None else int(entry.key)
+        name = self._names[digest] if entry is None else entry.resource_name
         return Definition(
             key, DEPLOYMENT, tenant, process.id, version, process.name, process.version_tag, name, digest, "ACTIVE", 0
         )

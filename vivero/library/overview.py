@@ -9,10 +9,10 @@ from typing import Any
 
 import msgspec
 
-from vivero.core.snapshots import document as parts
+from vivero.core.snapshots import format as entries
 from vivero.core.snapshots import references
 from vivero.core.snapshots.codec import decode
-from vivero.core.snapshots.document import Snapshot, key_of
+from vivero.core.snapshots.format import Snapshot, key_of
 from vivero.library.times import from_ms, optional
 
 
@@ -146,10 +146,10 @@ def overview(snapshot: Snapshot) -> Instance:
 class _Reader:
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
-        self.elements = {part.key: part for part in snapshot.elements}
+        self.elements = {entry.key: entry for entry in snapshot.elements}
         self.variables: dict[str, dict[str, Any]] = {}
-        for part in snapshot.variables:
-            self.variables.setdefault(part.scope_key, {})[part.name] = msgspec.json.decode(part.value)
+        for entry in snapshot.variables:
+            self.variables.setdefault(entry.scope_key, {})[entry.name] = msgspec.json.decode(entry.value)
 
     def instance(self) -> Instance:
         snapshot, root = self.snapshot, self.snapshot.elements[0]
@@ -166,67 +166,67 @@ class _Reader:
             jobs=tuple(map(self._job, snapshot.jobs)),
             user_tasks=tuple(map(self._user_task, snapshot.user_tasks)),
             timers=tuple(
-                Timer(int(part.key), part.element_id, from_ms(part.due_at))
-                for part in snapshot.timers
-                if part.state == "PENDING"
+                Timer(int(entry.key), entry.element_id, from_ms(entry.due_at))
+                for entry in snapshot.timers
+                if entry.state == "PENDING"
             ),
             waits=tuple(map(self._wait, snapshot.subscriptions)),
             incidents=tuple(map(self._incident, snapshot.incidents)),
         )
 
-    def _element(self, part: parts.ElementPart) -> Element:
+    def _element(self, entry: entries.ElementEntry) -> Element:
         return Element(
-            int(part.key),
-            part.element_id,
-            part.type,
-            part.state,
-            key_of(part.scope_key),
-            part.loop_index,
-            self.variables.get(part.key, {}),
+            int(entry.key),
+            entry.element_id,
+            entry.type,
+            entry.state,
+            key_of(entry.scope_key),
+            entry.loop_index,
+            self.variables.get(entry.key, {}),
         )
 
-    def _job(self, part: parts.JobPart) -> Job:
-        element = self.elements[part.element_key]
+    def _job(self, entry: entries.JobEntry) -> Job:
+        element = self.elements[entry.element_key]
         stopped = {incident.job_key for incident in self.snapshot.incidents}
-        waits = part.available_at is not None and part.available_at > self.snapshot.at
+        waits = entry.available_at is not None and entry.available_at > self.snapshot.at
         return Job(
-            int(part.key),
-            part.type,
+            int(entry.key),
+            entry.type,
             element.element_id,
-            part.kind,
-            part.retries,
-            part.headers,
+            entry.kind,
+            entry.retries,
+            entry.headers,
             self._visible(element),
-            part.key not in stopped and not waits,
-            optional(part.available_at),
-            part.error_message,
+            entry.key not in stopped and not waits,
+            optional(entry.available_at),
+            entry.error_message,
         )
 
-    def _user_task(self, part: parts.UserTaskPart) -> UserTask:
-        element = self.elements[part.element_key]
+    def _user_task(self, entry: entries.UserTaskEntry) -> UserTask:
+        element = self.elements[entry.element_key]
         return UserTask(
-            int(part.key),
+            int(entry.key),
             element.element_id,
-            part.assignee,
-            part.candidate_groups,
-            part.candidate_users,
-            optional(part.due_at),
-            optional(part.follow_up_at),
-            part.priority,
+            entry.assignee,
+            entry.candidate_groups,
+            entry.candidate_users,
+            optional(entry.due_at),
+            optional(entry.follow_up_at),
+            entry.priority,
             self._visible(element),
         )
 
-    def _wait(self, part: parts.SubscriptionPart) -> Wait:
-        return Wait(int(part.key), part.element_id, part.kind, part.name, part.correlation_key)
+    def _wait(self, entry: entries.SubscriptionEntry) -> Wait:
+        return Wait(int(entry.key), entry.element_id, entry.kind, entry.name, entry.correlation_key)
 
-    def _incident(self, part: parts.IncidentPart) -> Incident:
-        element = self.elements[part.element_key]
-        return Incident(int(part.key), element.element_id, part.type, part.message, key_of(part.job_key))
+    def _incident(self, entry: entries.IncidentEntry) -> Incident:
+        element = self.elements[entry.element_key]
+        return Incident(int(entry.key), element.element_id, entry.type, entry.message, key_of(entry.job_key))
 
-    def _visible(self, element: parts.ElementPart) -> dict[str, Any]:
+    def _visible(self, element: entries.ElementEntry) -> dict[str, Any]:
         """The variables that an element sees. Inner ones hide outer ones; a called process sees none of its caller."""
         seen: dict[str, Any] = {}
-        scope: parts.ElementPart | None = element
+        scope: entries.ElementEntry | None = element
         while scope is not None:
             seen = self.variables.get(scope.key, {}) | seen
             inner = scope.process is None and scope.scope_key is not None

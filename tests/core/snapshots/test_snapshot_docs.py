@@ -5,8 +5,8 @@ from pathlib import Path
 
 import msgspec
 
-from vivero.core.snapshots import document
-from vivero.core.snapshots.document import FORMAT, Part, Snapshot
+from vivero.core.snapshots import format as entries
+from vivero.core.snapshots.format import FORMAT, Entry, Snapshot
 
 DOCS = Path(__file__).parents[3] / "docs"
 
@@ -30,7 +30,7 @@ def test_every_field_of_a_snapshot_is_described():
 
 def test_what_is_left_out_does_not_depend_on_the_identity_of_objects():
     """msgspec leaves out a default by identity: equal texts and large numbers may be several objects."""
-    parts = [kind for kind in vars(document).values() if isinstance(kind, type) and issubclass(kind, Part)]
-    assert len(parts) > 12
-    defaults = [field.default for kind in parts for field in msgspec.structs.fields(kind)]
+    kinds = [kind for kind in vars(entries).values() if isinstance(kind, type) and issubclass(kind, Entry)]
+    assert len(kinds) > 12
+    defaults = [field.default for kind in kinds for field in msgspec.structs.fields(kind)]
     assert {default for default in defaults if default is not msgspec.NODEFAULT} <= {None, 0, 1, -1, ()}

@@ -24,7 +24,7 @@ Time = Annotated[int, Meta(ge=0)]
 Values = dict[str, Raw]
 
 
-class Part(
+class Entry(
     msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel", forbid_unknown_fields=True, gc=False
 ):
     """An object in a snapshot.
@@ -33,7 +33,7 @@ class Part(
     """
 
 
-class DefinitionPart(Part, frozen=True):
+class DefinitionEntry(Entry, frozen=True):
     """A version of a process that an instance of the tree runs. `sha256` is the hash of its BPMN file."""
 
     key: Key
@@ -45,27 +45,27 @@ class DefinitionPart(Part, frozen=True):
     version_tag: str | None = None
 
 
-class StartPart(Part, frozen=True):
+class StartEntry(Entry, frozen=True):
     """The start event that has happened, with its variables."""
 
     element_id: str
     variables: Values = {}
 
 
-class ProcessPart(Part, frozen=True):
+class ProcessEntry(Entry, frozen=True):
     """The fields that only process instances have. `work` is deferred work, only of a root."""
 
     definition_key: Key
     business_id: str | None = None
     tags: tuple[str, ...] = ()
     created_position: Count = 0
-    start: StartPart | None = None
+    start: StartEntry | None = None
     start_lock: str | None = None
     terminate_after: tuple[str, ...] = ()
     work: tuple[tuple[int, str, Any], ...] = ()
 
 
-class LoopPart(Part, frozen=True):
+class LoopEntry(Entry, frozen=True):
     """The progress of a loop. `results` has the results of inner instances by their index."""
 
     items: tuple[Raw, ...]
@@ -76,7 +76,7 @@ class LoopPart(Part, frozen=True):
     collected: Count = 0
 
 
-class ElementPart(Part, frozen=True):
+class ElementEntry(Entry, frozen=True):
     """A live element instance or process instance. `scope_key` is its flow scope, which only the root lacks."""
 
     key: Key
@@ -86,10 +86,10 @@ class ElementPart(Part, frozen=True):
     started_at: Time
     scope_key: Key | None = None
     name: str | None = None
-    process: ProcessPart | None = None
+    process: ProcessEntry | None = None
     tokens: dict[str, Count] = {}
     loop_index: int = -1
-    loop: LoopPart | None = None
+    loop: LoopEntry | None = None
     then: tuple[Any, ...] | None = None
     interrupted: bool = False
     occurred: Values | None = None
@@ -97,7 +97,7 @@ class ElementPart(Part, frozen=True):
     incident_key: Key | None = None
 
 
-class VariablePart(Part, frozen=True):
+class VariableEntry(Entry, frozen=True):
     key: Key
     scope_key: Key
     name: str
@@ -108,14 +108,14 @@ def _derived(kind: type[Row]) -> Any:
     """The fields that snapshots show of a row that an element waits for: its class declares them."""
     place = (("key", Key), ("element_key", Key))
     fields = [_field(field) for field in fields_of(kind) if field.is_shown]
-    return msgspec.defstruct(kind.__name__, [*place, *fields], bases=(Part,), frozen=True, kw_only=True)
+    return msgspec.defstruct(kind.__name__, [*place, *fields], bases=(Entry,), frozen=True, kw_only=True)
 
 
 def _field(field: Field) -> tuple[str, Any] | tuple[str, Any, Any]:
     usual, type_ = field.column.usual, _type(field)
     if field.optional:
-        return field.part, type_ | None, None
-    return (field.part, type_) if usual is None or isinstance(usual, str) else (field.part, type_, usual)
+        return field.entry, type_ | None, None
+    return (field.entry, type_) if usual is None or isinstance(usual, str) else (field.entry, type_, usual)
 
 
 def _type(field: Field) -> Any:
@@ -131,27 +131,27 @@ _Subscription: Any = _derived(Subscription)
 _Incident: Any = _derived(Incident)
 
 
-class JobPart(_Job):  # type: ignore[misc]  # a derived class
+class JobEntry(_Job):  # type: ignore[misc]  # a derived class
     """A job without its lease: which worker has it is no part of the instance."""
 
 
-class UserTaskPart(_UserTask):  # type: ignore[misc]
+class UserTaskEntry(_UserTask):  # type: ignore[misc]
     pass
 
 
-class TimerPart(_Timer):  # type: ignore[misc]
+class TimerEntry(_Timer):  # type: ignore[misc]
     """`cycle` is the data for the next due date: interval or cron text, zone, anchor, number of this occurrence."""
 
 
-class SubscriptionPart(_Subscription):  # type: ignore[misc]
+class SubscriptionEntry(_Subscription):  # type: ignore[misc]
     """The element waits for a message, a signal or a condition (`kind`)."""
 
 
-class IncidentPart(_Incident):  # type: ignore[misc]
+class IncidentEntry(_Incident):  # type: ignore[misc]
     """Resolving it runs `stage` of the element again with `argument`."""
 
 
-class MessagePart(Part, frozen=True):
+class MessageEntry(Entry, frozen=True):
     """A buffered message of a message channel. `given`: the process ids that have had it."""
 
     key: Key
@@ -164,7 +164,7 @@ class MessagePart(Part, frozen=True):
     business_id: str | None = None
 
 
-class Snapshot(Part, frozen=True):
+class Snapshot(Entry, frozen=True):
     """A snapshot. `version` counts the changes of the tree, and `at` is the time of the last one.
 
     `state` is that of the root. `messages` are those that a client published for later; PostgreSQL holds those of a
@@ -176,16 +176,16 @@ class Snapshot(Part, frozen=True):
     at: Time
     state: str
     next_key: Key
-    definitions: tuple[DefinitionPart, ...]
-    elements: tuple[ElementPart, ...]
+    definitions: tuple[DefinitionEntry, ...]
+    elements: tuple[ElementEntry, ...]
     tenant_id: str
-    variables: tuple[VariablePart, ...] = ()
-    jobs: tuple[JobPart, ...] = ()
-    user_tasks: tuple[UserTaskPart, ...] = ()
-    timers: tuple[TimerPart, ...] = ()
-    subscriptions: tuple[SubscriptionPart, ...] = ()
-    incidents: tuple[IncidentPart, ...] = ()
-    messages: tuple[MessagePart, ...] = ()
+    variables: tuple[VariableEntry, ...] = ()
+    jobs: tuple[JobEntry, ...] = ()
+    user_tasks: tuple[UserTaskEntry, ...] = ()
+    timers: tuple[TimerEntry, ...] = ()
+    subscriptions: tuple[SubscriptionEntry, ...] = ()
+    incidents: tuple[IncidentEntry, ...] = ()
+    messages: tuple[MessageEntry, ...] = ()
 
 
 def raw(text: str) -> Raw:
