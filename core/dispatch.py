@@ -50,7 +50,7 @@ from vivero.core.elements import (
     sub_process,
     user_task,
 )
-from vivero.core.events.table import EVENTS as EVENTS
+from vivero.core.events.table import EVENT_BEHAVIOURS as EVENT_BEHAVIOURS
 from vivero.core.needs import Needs
 from vivero.core.records.base import Command
 from vivero.core.records.catalogue import DeleteResource, Deploy, RetireDefinition

@@ -63,7 +63,7 @@ def effects() -> dict[str, set[str]]:
 
 TABLES = {
     "ELEMENTS": set(dispatch.Behaviour.__dataclass_fields__) - {"awaits"},
-    "EVENTS": {"subscribe", "throw", "follow", "open_start"},
+    "EVENT_BEHAVIOURS": {"subscribe", "throw", "follow", "open_start"},
 }
 """The functions in the tables of contents that yield effects."""
 
@@ -127,7 +127,7 @@ def test_no_effects_vanish(path):
         ("yield enter(node, scope, at)", 1),
         ("flows.enter(node, scope, at)", 1),
         ("ELEMENTS[e.type].settle(e, at)", 1),
-        ("EVENTS[type(e)].throw(e, at)", 1),
+        ("EVENT_BEHAVIOURS[type(e)].throw(e, at)", 1),
         ("if enter(node, scope, at): pass", 1),
         ("yield from enter(node, scope, at)", 0),
         ("(*enter(node, scope, at),)", 0),
@@ -170,7 +170,7 @@ def test_neither_appliers_nor_shared_code_know_element_types():
 # ----------------------------------------------------------------------------------------------- names of event types
 
 KINDS_OF_WAITS = set(START_KINDS) | set(INDEXED_BY)
-DEFINITIONS = {definition.__name__ for definition in dispatch.EVENTS}
+DEFINITIONS = {definition.__name__ for definition in dispatch.EVENT_BEHAVIOURS}
 
 
 def types_of_events(tree: ast.Module) -> set[str]:
@@ -201,7 +201,7 @@ def test_only_the_files_of_events_compare_event_types():
         ("type(event) is model.LinkEvent", {"LinkEvent"}),
         ("subscription.kind == 'SIGNAL'", {"SIGNAL"}),
         ("start.kind in ('MESSAGE', 'TIMER_DATE')", {"MESSAGE", "TIMER_DATE"}),
-        ("EVENTS[type(event)].throw", set()),
+        ("EVENT_BEHAVIOURS[type(event)].throw", set()),
     ],
 )
 def test_the_check_sees_event_types(statement, found):

@@ -25,9 +25,9 @@ from vivero.core.state.message_channels import (
     ChannelSubscription,
     Message,
     MessageChannel,
-    Start,
     StartLock,
     Starts,
+    StartSubscription,
 )
 from vivero.core.state.rows import Row
 from vivero.core.state.state import State
@@ -134,7 +134,7 @@ def start_released(state: State, event: StartReleased) -> Row:
 
 
 def start_opened(state: State, event: StartOpened) -> Row:
-    start = Start(
+    start = StartSubscription(
         event.key,
         event.definition,
         event.tenant,
@@ -174,7 +174,7 @@ def conditionals_evaluated(_state: State, event: ConditionalsEvaluated) -> Row:
     return Row(event.key)
 
 
-def _indexes(starts: Starts, start: Start) -> tuple[tuple[dict[Any, Any], Any], ...]:
+def _indexes(starts: Starts, start: StartSubscription) -> tuple[tuple[dict[Any, Any], Any], ...]:
     return (
         (starts.by_name, (start.tenant, start.kind, start.name)),
         (starts.by_process, (start.tenant, start.process_id)),

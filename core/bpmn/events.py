@@ -1,6 +1,6 @@
 """Events: what they wait for and what they throw. BPMN 2.0.2 §10.5.
 
-`EVENTS` is the table of contents of event definitions; `core.events.table` says what they do.
+`EVENT_KINDS` is the table of contents of event definitions; `core.events.table` says what they do.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from vivero.core.bpmn.event_definitions.kind import THROWN, EventKind
 from vivero.core.bpmn.model import EventDefinition
 from vivero.core.bpmn.reading.draft import Draft, Member, Place, definition_of
 from vivero.core.bpmn.reading.extensions import Extensions, read_extensions
-from vivero.core.bpmn.reading.references import Reading
+from vivero.core.bpmn.reading.references import EventReading
 from vivero.core.bpmn.reading.values import flag
 
-EVENTS: Mapping[str, EventKind] = {
+EVENT_KINDS: Mapping[str, EventKind] = {
     "messageEventDefinition": message.KIND,
     "timerEventDefinition": timer.KIND,
     "errorEventDefinition": error.KIND,
@@ -32,9 +32,9 @@ EVENTS: Mapping[str, EventKind] = {
 def event_of(member: Member, extensions: Extensions, draft: Draft) -> EventDefinition | None:
     """What an event waits for or throws. None for a none event, and for a wrong one (reported)."""
     found, place = definition_of(member.element), draft.place_of(member)
-    if found is None or place is None or found[0] not in EVENTS:
+    if found is None or place is None or found[0] not in EVENT_KINDS:
         return None
-    kind, definition = EVENTS[found[0]], found[1]
+    kind, definition = EVENT_KINDS[found[0]], found[1]
     if place not in kind.places:
         draft.report.add_problem(member.element, f"{kind.what} cannot {place.value}", at=definition)
         return None
@@ -43,7 +43,7 @@ def event_of(member: Member, extensions: Extensions, draft: Draft) -> EventDefin
         **extensions,
     }
     interrupting = is_interrupting(member, draft)
-    return kind.read(Reading(member.element, definition, place, interrupting, both, member.scope, draft))
+    return kind.read(EventReading(member.element, definition, place, interrupting, both, member.scope, draft))
 
 
 def allowed_extensions(member: Member, draft: Draft) -> frozenset[str]:
@@ -63,12 +63,12 @@ def _in_definition(member: Member, kind: EventKind, draft: Draft) -> frozenset[s
 def _thrown_kind(member: Member, draft: Draft) -> EventKind | None:
     """The kind of the only definition of an event that throws."""
     found = definition_of(member.element)
-    return None if found is None or draft.place_of(member) not in THROWN else EVENTS.get(found[0])
+    return None if found is None or draft.place_of(member) not in THROWN else EVENT_KINDS.get(found[0])
 
 
-def reading_of_task(task: Member, place: Place, extensions: Extensions, draft: Draft) -> Reading:
+def reading_of_task(task: Member, place: Place, extensions: Extensions, draft: Draft) -> EventReading:
     """A reading of the message of a receive task, which catches, or of a send task, which throws."""
-    return Reading(task.element, task.element, place, True, extensions, task.scope, draft)
+    return EventReading(task.element, task.element, place, True, extensions, task.scope, draft)
 
 
 def is_interrupting(member: Member, draft: Draft) -> bool:

@@ -201,7 +201,7 @@ class Script:
 
 
 @dataclass(frozen=True, slots=True)
-class UserTask:
+class UserTaskDefinition:
     """`zeebe:userTask` with assignment, schedule, priority and form. Expressions are evaluated at activation."""
 
     assignee: Expression | None = None
@@ -260,7 +260,7 @@ class Node:
     called: CalledElement | None = None
     script: Script | None = None
     decision: CalledDecision | None = None
-    user_task: UserTask | None = None
+    user_task: UserTaskDefinition | None = None
     start_form: FormReference | None = None
     """The form that clients show before they start the process; only of a none start event of a process."""
     listeners: MappingOf[str, tuple[JobDefinition, ...]] = field(default_factory=dict)

@@ -21,7 +21,7 @@ from vivero.core.bpmn.elements.contents import (
     SCOPES_NOT_YET,
 )
 from vivero.core.bpmn.model import NodeId
-from vivero.core.bpmn.reading.draft import Draft, Kind, Member
+from vivero.core.bpmn.reading.draft import Draft, ElementKind, Member
 from vivero.core.bpmn.reading.report import Report, quote
 from vivero.core.bpmn.reading.values import flag
 from vivero.core.bpmn.reading.xml import BPMN, Element, line_of, split
@@ -86,7 +86,7 @@ def _read_node(element: Element, tag: str, scope: NodeId, draft: Draft, ids: Ids
     return member
 
 
-def _kind(element: Element, tag: str, report: Report) -> Kind | None:
+def _kind(element: Element, tag: str, report: Report) -> ElementKind | None:
     if tag == "subProcess" and flag(element, "triggeredByEvent", report):
         return EVENT_SUB_PROCESS
     return ELEMENTS.get(tag)

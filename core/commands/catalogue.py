@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from vivero.core.commands import forms
 from vivero.core.commands.instance import latest
 from vivero.core.events import start_timers
-from vivero.core.events.behaviour import Start
+from vivero.core.events.behaviour import LatestVersion
 from vivero.core.events.starts import starts_of
 from vivero.core.events.table import START_KINDS
 from vivero.core.needs import Need, NeedKind, Needs
@@ -99,7 +99,7 @@ def _move_starts(
     for new in starts:
         open_start = START_KINDS[new.kind].open_start
         assert open_start is not None, f"an event definition with start kinds opens them: {new.kind}"
-        yield from open_start(new, Start(definition, process_id, restored), view)
+        yield from open_start(new, LatestVersion(definition, process_id, restored), view)
 
 
 def _processes(command: Deploy) -> Iterator[tuple[ResourceReference, ProcessMetadata]]:

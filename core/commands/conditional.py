@@ -18,7 +18,7 @@ from vivero.core.records.effects import Effects, Fail, Reject, RejectionCode, Re
 from vivero.core.records.messages import StartInstance
 from vivero.core.shared.deliveries import distribute
 from vivero.core.shared.variables import texts_of
-from vivero.core.state.message_channels import Start
+from vivero.core.state.message_channels import StartSubscription
 from vivero.core.view import View
 
 
@@ -54,14 +54,14 @@ def _check_definition(key: int | None, view: View) -> None:
         )
 
 
-def _candidates(command: EvaluateConditionals, view: View) -> Iterator[Start]:
+def _candidates(command: EvaluateConditionals, view: View) -> Iterator[StartSubscription]:
     for start in list(view.starts().rows.values()):
         of_this = command.definition_key in (None, start.definition)
         if of_this and start.kind in START_KINDS and start.tenant == view.tenant:
             yield start
 
 
-def _is_met(start: Start, values: dict[str, Any], view: View) -> bool:
+def _is_met(start: StartSubscription, values: dict[str, Any], view: View) -> bool:
     """Whether the condition is true. It counts as false if it fails or gives no boolean."""
     try:
         met = view.evaluate(compile_attribute(start.name), None, extra=values) is True

@@ -41,7 +41,7 @@ from vivero.core.records.messages import (
 )
 from vivero.core.shared.deliveries import distribute
 from vivero.core.shared.variables import texts_of
-from vivero.core.state.message_channels import OPEN, ChannelSubscription, Message, MessageChannel, Start
+from vivero.core.state.message_channels import OPEN, ChannelSubscription, Message, MessageChannel, StartSubscription
 from vivero.core.view import View
 
 # ---- publishing
@@ -111,12 +111,12 @@ def _is_duplicate(command: PublishMessage, channel: MessageChannel, view: View) 
 
 def _receivers(
     name: str, channel: MessageChannel, view: View, *, stored: bool, without: int | None = None
-) -> dict[str, ChannelSubscription | Start]:
+) -> dict[str, ChannelSubscription | StartSubscription]:
     """By process id, one receiver each: the oldest subscription, else a start event of a process without a lock.
 
     `without`: the key of a subscription to leave out.
     """
-    found: dict[str, ChannelSubscription | Start] = {}
+    found: dict[str, ChannelSubscription | StartSubscription] = {}
     for subscription in channel.waiting(name):
         if subscription.key != without and _can_take(subscription, stored):
             found.setdefault(subscription.process_id, subscription)
@@ -135,13 +135,13 @@ def _can_take(subscription: ChannelSubscription, stored: bool) -> bool:
 
 
 def _send_to_all(
-    offer: Offer, receivers: Iterable[ChannelSubscription | Start], thrower: int | None, view: View
+    offer: Offer, receivers: Iterable[ChannelSubscription | StartSubscription], thrower: int | None, view: View
 ) -> Effects:
     """Record the receivers in the channel and send them the offer. The first one answers a waiting client."""
     triggers: list[TriggerSubscription] = []
     starts: list[StartInstance] = []
     for receiver in receivers:
-        if isinstance(receiver, Start):
+        if isinstance(receiver, StartSubscription):
             starts.append((yield from _correlate_to_start(offer, receiver, view)))
         else:
             triggers.append((yield from _correlate_to_subscription(offer, receiver)))
@@ -163,11 +163,11 @@ def _correlate_to_subscription(
     return TriggerSubscription(subscription.key, msgspec.structs.replace(offer, process_id=subscription.process_id))
 
 
-def _send_to_start(offer: Offer, start: Start, view: View) -> Effects:
+def _send_to_start(offer: Offer, start: StartSubscription, view: View) -> Effects:
     yield Send((yield from _correlate_to_start(offer, start, view)))
 
 
-def _correlate_to_start(offer: Offer, start: Start, view: View) -> Generator[Event, None, StartInstance]:
+def _correlate_to_start(offer: Offer, start: StartSubscription, view: View) -> Generator[Event, None, StartInstance]:
     """Start an instance. With a correlation key it locks its process until it ends: no other one starts meanwhile.
 
     If the tenant is pinned to other partitions, the instance gets another key there, and names it (`ConfirmStart`).
@@ -290,7 +290,7 @@ def reject(command: RejectCorrelation, view: View) -> Effects:
     yield CorrelationAnswered(offer.message, command.tenant, offer.correlation_key, command.key, False, process_id)
     receivers = _receivers(offer.name, channel, view, stored=stored, without=command.key)
     following = None if process_id is None else receivers.get(process_id)
-    if isinstance(following, Start):
+    if isinstance(following, StartSubscription):
         yield from _send_to_start(offer, following, view)
     elif following is not None:
         yield from _send_to_subscription(offer, following)

@@ -8,7 +8,7 @@ The host opens timers and subscriptions for it (`shared/subscriptions.py`). Erro
 
 from __future__ import annotations
 
-from vivero.core.events.table import EVENTS
+from vivero.core.events.table import EVENT_BEHAVIOURS
 from vivero.core.records.effects import Effects
 from vivero.core.records.instances import ElementCompleting
 from vivero.core.shared.variables import merge_texts, set_texts
@@ -25,7 +25,7 @@ def _take_occurred(event: Element, view: View) -> Effects:
     if not event.occurred:
         return ()
     node = view.node(event)
-    stays = node.host is not None and node.event is not None and EVENTS[type(node.event)].has_local_variables
+    stays = node.host is not None and node.event is not None and EVENT_BEHAVIOURS[type(node.event)].has_local_variables
     if node.outputs or stays:
         return set_texts(event, event.occurred, view)
     return merge_texts(event, event.occurred, view)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from vivero.core.bpmn.model import Node, Process
 from vivero.core.elements import boundary_event
-from vivero.core.events.table import EVENTS
+from vivero.core.events.table import EVENT_BEHAVIOURS
 from vivero.core.records.effects import Effects
 from vivero.core.records.instances import ElementCompleting
 from vivero.core.state.instance_tree import Element
@@ -24,5 +24,5 @@ def activate(event: Element, view: View) -> Effects:
     assert definition is not None, f"the parser rejects catch events without an event definition: {event.element}"
     if event.occurred is not None:
         yield from boundary_event.activate(event, view)
-    elif EVENTS[type(definition)].subscribe is None:
+    elif EVENT_BEHAVIOURS[type(definition)].subscribe is None:
         yield ElementCompleting(event.key)

@@ -6,7 +6,7 @@ Not here: compensation throw events.
 
 from __future__ import annotations
 
-from vivero.core.events.table import EVENTS
+from vivero.core.events.table import EVENT_BEHAVIOURS
 from vivero.core.records.effects import Effects
 from vivero.core.records.instances import ElementCompleted, ElementCompleting
 from vivero.core.shared.jobs import create_job
@@ -16,7 +16,7 @@ from vivero.core.view import View
 
 def activate(event: Element, view: View) -> Effects:
     node = event.node
-    throw = None if node.event is None else EVENTS[type(node.event)].throw
+    throw = None if node.event is None else EVENT_BEHAVIOURS[type(node.event)].throw
     if node.job is not None:
         return create_job(event, node.job, view)
     if throw is not None:
@@ -31,5 +31,5 @@ def leave(event: Element, view: View) -> Effects:
 def follow(event: Element, view: View) -> Effects:
     """The effects of the event definition after the event has completed."""
     definition = event.node.event
-    follows = None if definition is None else EVENTS[type(definition)].follow
+    follows = None if definition is None else EVENT_BEHAVIOURS[type(definition)].follow
     return () if follows is None else follows(event, definition, view)

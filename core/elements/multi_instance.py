@@ -14,7 +14,7 @@ from typing import Any
 
 from vivero.core.bpmn.model import Loop, Node
 from vivero.core.elements import defaults
-from vivero.core.events.table import EVENTS
+from vivero.core.events.table import EVENT_BEHAVIOURS
 from vivero.core.feel import Expression, from_json, is_compact, scalars_to_json
 from vivero.core.records.effects import Effects, Fail, IncidentType, LoadMore
 from vivero.core.records.instances import (
@@ -54,7 +54,9 @@ def _prevents_paging(body: Element, view: View) -> bool:
     """Whether an event inside needs all its subscriptions in memory."""
     nodes = view.model(body.instance.definition_key).nodes
     return any(
-        node.event is not None and EVENTS[type(node.event)].prevents_paging and _is_inside(node, body.element, nodes)
+        node.event is not None
+        and EVENT_BEHAVIOURS[type(node.event)].prevents_paging
+        and _is_inside(node, body.element, nodes)
         for node in nodes.values()
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from vivero.core.bpmn.model import UserTask
+from vivero.core.bpmn.model import UserTaskDefinition
 from vivero.core.bpmn.reading.text_limits import (
     CANDIDATE_CHARACTERS,
     CANDIDATES,
@@ -65,7 +65,7 @@ def _date_as_text(expression: Expression, task: Element, view: View) -> str | No
     return None if _date(expression, task, view) is None else _date_text(view.evaluate(expression, task), view)
 
 
-def _native(task: Element, model: UserTask, view: View) -> Effects:
+def _native(task: Element, model: UserTaskDefinition, view: View) -> Effects:
     found = form_key(model.form, task, view)
     form = model.external_form or model.form_key
     yield UserTaskCreated(

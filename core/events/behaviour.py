@@ -33,7 +33,7 @@ class Wait(NamedTuple):
     """Whether the wait ends when the event occurs. Always true for the element's own events."""
 
 
-class Start(NamedTuple):
+class LatestVersion(NamedTuple):
     """A version of a process that becomes the latest, so that its start events are opened."""
 
     definition: int
@@ -58,7 +58,7 @@ class EventBehaviour(NamedTuple):
     """
     start_kinds: tuple[str, ...] = ()
     """The values of `kind` in the metadata that `start` returns."""
-    open_start: Callable[[StartMetadata, Start, View], Effects] | None = None
+    open_start: Callable[[StartMetadata, LatestVersion, View], Effects] | None = None
     """Subscribe to the event that starts the process."""
     affected: Callable[[Sequence[VariableChange], View], Iterable[Subscription]] | None = None
     """The open subscriptions to `check` after changes of variables, in the order of evaluation."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vivero.core.bpmn.reading.text_limits import TEXT_CHARACTERS
-from vivero.core.events.behaviour import InvalidStart, Start
+from vivero.core.events.behaviour import InvalidStart, LatestVersion
 from vivero.core.feel import EvaluationError, Expression
 from vivero.core.records.catalogue import StartMetadata
 from vivero.core.records.effects import Effects
@@ -11,9 +11,9 @@ from vivero.core.records.messages import StartOpened
 from vivero.core.view import View
 
 
-def open_start(event: StartMetadata, start: Start, view: View) -> Effects:
+def open_start(event: StartMetadata, latest: LatestVersion, view: View) -> Effects:
     yield StartOpened(
-        view.key(), start.definition, view.tenant, start.process_id, event.element, event.kind, event.name
+        view.key(), latest.definition, view.tenant, latest.process_id, event.element, event.kind, event.name
     )
 
 

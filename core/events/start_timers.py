@@ -4,7 +4,7 @@ without variables."""
 from __future__ import annotations
 
 from vivero.core.bpmn.model import TimerEvent
-from vivero.core.events.behaviour import Start
+from vivero.core.events.behaviour import LatestVersion
 from vivero.core.events.schedules import Due, InvalidSchedule, describe, due_date_of
 from vivero.core.feel import EvaluationError, compile_attribute
 from vivero.core.records.catalogue import StartMetadata
@@ -33,7 +33,7 @@ def metadata(element: str, event: TimerEvent) -> StartMetadata:
     return found
 
 
-def open_timer(event: StartMetadata, start: Start, view: View) -> Effects:
+def open_timer(event: StartMetadata, latest: LatestVersion, view: View) -> Effects:
     """Schedule the timer of a start event. A version that becomes the latest again does not repeat past dates.
 
     Raises:
@@ -44,10 +44,10 @@ def open_timer(event: StartMetadata, start: Start, view: View) -> Effects:
     except InvalidSchedule as error:
         raise Reject(
             RejectionCode.INVALID_ARGUMENT,
-            f"Expected to deploy process '{start.process_id}', but element '{event.element}': {error}",
+            f"Expected to deploy process '{latest.process_id}', but element '{event.element}': {error}",
         ) from error
-    if not (start.restored and due.cycle is None and due.at <= view.now):
-        yield scheduled(view.key(), event.element, due, start.definition, start.process_id, view.tenant)
+    if not (latest.restored and due.cycle is None and due.at <= view.now):
+        yield scheduled(view.key(), event.element, due, latest.definition, latest.process_id, view.tenant)
 
 
 def close_timers(process_id: str, view: View) -> Effects:

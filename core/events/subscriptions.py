@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from vivero.core.bpmn.model import Node, Process
 from vivero.core.events.behaviour import VariableChange, Wait
-from vivero.core.events.table import AFFECTED, EVENTS
+from vivero.core.events.table import AFFECTED, EVENT_BEHAVIOURS
 from vivero.core.records.effects import Effects
 from vivero.core.shared.catchers import boundaries_of, event_node, event_sub_processes_of
 from vivero.core.state.instance_tree import Element, Subscription
@@ -51,13 +51,13 @@ def check(subscription: Subscription, view: View) -> Effects:
     element = subscription.element
     nodes = view.model(element.instance.definition_key).nodes
     definition = event_node(nodes[subscription.target], element, view).event
-    checks = None if definition is None else EVENTS[type(definition)].check
+    checks = None if definition is None else EVENT_BEHAVIOURS[type(definition)].check
     return () if checks is None else checks(subscription, definition, view)
 
 
 def _subscribe(element: Element, target: Node, type_: str, view: View) -> Effects:
     node = event_node(target, element, view)
-    subscribe = None if node.event is None else EVENTS[type(node.event)].subscribe
+    subscribe = None if node.event is None else EVENT_BEHAVIOURS[type(node.event)].subscribe
     if subscribe is not None:
         wait = Wait(element, target, type_, type_ == "INTERMEDIATE" or node.interrupting)
         yield from subscribe(wait, node.event, view)

@@ -26,7 +26,7 @@ def behaviour(module: ModuleType) -> EventBehaviour:
     return EventBehaviour(**{name: value for name, value in found.items() if value is not None})
 
 
-EVENTS: Mapping[type[EventDefinition], EventBehaviour] = {
+EVENT_BEHAVIOURS: Mapping[type[EventDefinition], EventBehaviour] = {
     MessageEvent: behaviour(message),
     TimerEvent: behaviour(timer),
     ErrorEvent: behaviour(error),
@@ -37,8 +37,8 @@ EVENTS: Mapping[type[EventDefinition], EventBehaviour] = {
     ConditionalEvent: behaviour(conditional),
 }
 
-AFFECTED = tuple(event.affected for event in EVENTS.values() if event.affected is not None)
+AFFECTED = tuple(event.affected for event in EVENT_BEHAVIOURS.values() if event.affected is not None)
 """Called after changes of variables that a subscription may watch."""
 
-START_KINDS = {kind: event for event in EVENTS.values() for kind in event.start_kinds}
+START_KINDS = {kind: event for event in EVENT_BEHAVIOURS.values() for kind in event.start_kinds}
 """`kind` of a start event's metadata → behaviour of its event definition"""

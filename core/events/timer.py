@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from vivero.core.bpmn.model import TimerEvent
 from vivero.core.events import start_timers
-from vivero.core.events.behaviour import InvalidStart, Start, Wait
+from vivero.core.events.behaviour import InvalidStart, LatestVersion, Wait
 from vivero.core.events.schedules import InvalidSchedule, due_date
 from vivero.core.records.catalogue import StartMetadata
 from vivero.core.records.effects import Effects
@@ -28,5 +28,5 @@ def start(element: str, event: TimerEvent) -> StartMetadata:
         raise InvalidStart(f"element '{element}': {error}") from error
 
 
-def open_start(event: StartMetadata, start: Start, view: View) -> Effects:
-    return start_timers.open_timer(event, start, view)
+def open_start(event: StartMetadata, latest: LatestVersion, view: View) -> Effects:
+    return start_timers.open_timer(event, latest, view)

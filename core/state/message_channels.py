@@ -168,7 +168,7 @@ class StartLock(Row):
     state: Annotated[str, DELETES] = OPEN
 
 
-class Start(Row):
+class StartSubscription(Row):
     """A row of `start_subscriptions`: a start event of the latest version of a process. CLOSED rows are deleted."""
 
     definition: Annotated[int, DEFINITION]
@@ -202,22 +202,22 @@ class Correlation(Row):
 class Starts(msgspec.Struct, eq=False):
     """The open start subscriptions of a partition's catalogue, with three indexes."""
 
-    rows: dict[int, Start] = {}
-    by_name: dict[tuple[str, str, str], dict[int, Start]] = {}
+    rows: dict[int, StartSubscription] = {}
+    by_name: dict[tuple[str, str, str], dict[int, StartSubscription]] = {}
     """By tenant, kind and name."""
-    by_process: dict[tuple[str, str], dict[int, Start]] = {}
+    by_process: dict[tuple[str, str], dict[int, StartSubscription]] = {}
     """By tenant and process id."""
 
-    def named(self, tenant: str, kind: str, name: str) -> list[Start]:
+    def named(self, tenant: str, kind: str, name: str) -> list[StartSubscription]:
         """The start events that wait for a message or signal (`kind`) of this name."""
         return list(self.by_name.get((tenant, kind, name), {}).values())
 
-    def of_process(self, tenant: str, process_id: str, kind: str | None = None) -> list[Start]:
+    def of_process(self, tenant: str, process_id: str, kind: str | None = None) -> list[StartSubscription]:
         """The start events of a process; with a `kind`, only that kind."""
         starts = self.by_process.get((tenant, process_id), {}).values()
         return [start for start in starts if kind in (None, start.kind)]
 
-    def add(self, start: Start) -> None:
+    def add(self, start: StartSubscription) -> None:
         """Add a loaded row. Appliers use `State.link` instead, so that a change can be undone."""
         self.rows[start.key] = start
         self.by_name.setdefault((start.tenant, start.kind, start.name), {})[start.key] = start

@@ -23,9 +23,9 @@ from vivero.core.state.message_channels import (
     ChannelSubscription,
     Message,
     MessageChannel,
-    Start,
     StartLock,
     Starts,
+    StartSubscription,
 )
 from vivero.core.state.state import State
 from vivero.storage.postgres.driver import Call, Connection
@@ -161,7 +161,7 @@ async def fill(reader: Connection, state: State, needs: Iterable[Need]) -> Signa
 def _starts(rows: Rows) -> Starts:
     starts = Starts()
     for row in rows:
-        starts.add(Start(*row))
+        starts.add(StartSubscription(*row))
     return starts
 
 

@@ -16,7 +16,7 @@ import msgspec
 from vivero.core.state.catalogue import Definition, Deployment, FormVersion
 from vivero.core.state.columns import Field, fields_of, values_of_instance
 from vivero.core.state.instance_tree import Element, Incident, Instance, Job, Subscription, Timer, UserTask
-from vivero.core.state.message_channels import ChannelSubscription, Correlation, Message, Start, StartLock
+from vivero.core.state.message_channels import ChannelSubscription, Correlation, Message, StartLock, StartSubscription
 from vivero.core.state.rows import Row
 from vivero.storage.state import owners
 from vivero.storage.state.owners import Owner
@@ -173,7 +173,7 @@ WAITS = (JOBS, TIMERS, USER_TASKS, SUBSCRIPTIONS, INCIDENTS)
 MESSAGES = Table("messages", Message, owners.OF_CHANNELS)
 CHANNEL_SUBSCRIPTIONS = Table("channel_subscriptions", ChannelSubscription, owners.OF_CHANNELS)
 START_LOCKS = Table("start_locks", StartLock, owners.OF_CHANNELS)
-START_SUBSCRIPTIONS = Table("start_subscriptions", Start, owners.NONE)
+START_SUBSCRIPTIONS = Table("start_subscriptions", StartSubscription, owners.NONE)
 CORRELATIONS = Table("message_correlations", Correlation, owners.NONE)
 DEPLOYMENTS = Table("deployments", Deployment, owners.NONE)
 DEFINITIONS = Table("definitions", Definition, owners.NONE, stored="process_definitions")

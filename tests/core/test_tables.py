@@ -8,10 +8,9 @@ import vivero.core
 from vivero.core.apply import APPLY
 from vivero.core.bpmn.elements.contents import ELEMENTS as READ
 from vivero.core.bpmn.elements.contents import EVENT_SUB_PROCESS
-from vivero.core.bpmn.events import EVENTS as EVENT_KINDS
+from vivero.core.bpmn.events import EVENT_KINDS
 from vivero.core.bpmn.model import EventDefinition
-from vivero.core.dispatch import COMMANDS, ELEMENTS
-from vivero.core.dispatch import EVENTS as EVENTS_OF_MODELS
+from vivero.core.dispatch import COMMANDS, ELEMENTS, EVENT_BEHAVIOURS
 from vivero.core.execution.consequences import FOLLOW
 from vivero.core.execution.lifecycle import STAGES, TRANSITIONS
 from vivero.core.records.base import Command
@@ -48,13 +47,13 @@ def test_every_element_module_is_in_the_table():
 
 
 def test_every_event_definition_is_in_both_tables():
-    assert set(EVENTS_OF_MODELS) == set(get_args(EventDefinition)), "what is read is executed"
+    assert set(EVENT_BEHAVIOURS) == set(get_args(EventDefinition)), "what is read is executed"
     modules = {f"{path.stem}EventDefinition" for path in (CORE / "events").glob("*.py")}
     assert set(EVENT_KINDS) <= modules, "one file an event"
 
 
 def test_an_event_that_starts_processes_opens_its_starts():
-    for event in EVENTS_OF_MODELS.values():
+    for event in EVENT_BEHAVIOURS.values():
         assert (event.start is None) == (event.open_start is None) == (not event.start_kinds)
 
 

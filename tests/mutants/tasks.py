@@ -287,7 +287,7 @@ TASKS: tuple[Mutant, ...] = (
         "timers: a date that has passed comes back with its version",
         f"{TIMER_START_TESTS}::test_a_date_that_has_passed_does_not_come_back_with_its_version",
         "core/events/start_timers.py",
-        ("    if not (start.restored and due.cycle is None and due.at <= view.now):\n        yield", "    yield"),
+        ("    if not (latest.restored and due.cycle is None and due.at <= view.now):\n        yield", "    yield"),
     ),
     mutant(
         "timers: the next version keeps the timers of the last",

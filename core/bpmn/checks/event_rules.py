@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from vivero.core.bpmn.events import EVENTS
+from vivero.core.bpmn.events import EVENT_KINDS
 from vivero.core.bpmn.reading.draft import Draft, Member, Place, definition_of, event_definitions, is_none_event
 from vivero.core.bpmn.reading.references import find_root
 from vivero.core.bpmn.reading.report import quote
@@ -73,7 +73,7 @@ def own_rules(draft: Draft) -> None:
     """Run the checks of event definitions (`EventKind.check`)."""
     for member in draft.members.values():
         found = definition_of(member.element)
-        kind = None if found is None else EVENTS.get(found[0])
+        kind = None if found is None else EVENT_KINDS.get(found[0])
         if kind is not None and kind.check is not None:
             kind.check(member, draft)
 
@@ -127,7 +127,7 @@ def _waits_for(member: Member, draft: Draft) -> tuple[str, str] | None:
         if found is None:
             return None
         tag, definition = found
-    reference = EVENTS[tag].reference if tag in EVENTS else None
+    reference = EVENT_KINDS[tag].reference if tag in EVENT_KINDS else None
     if reference is None:
         return None
     refers_to = definition.get(f"{reference.tag}Ref", "").strip()
@@ -177,7 +177,7 @@ def _not_a_target(target: Member, draft: Draft) -> str | None:
 
 
 def _may_stand_behind(tag: str) -> bool:
-    kind = EVENTS.get(tag)
+    kind = EVENT_KINDS.get(tag)
     return kind is not None and kind.behind_gateway
 
 

@@ -16,30 +16,32 @@ from vivero.core.bpmn.elements import builders
 from vivero.core.bpmn.elements.activities import LOOP_CHILDREN
 from vivero.core.bpmn.elements.form_references import START_FORM
 from vivero.core.bpmn.elements.user_tasks import EXTENSIONS as USER_TASK
-from vivero.core.bpmn.events import EVENTS
-from vivero.core.bpmn.reading.draft import Build, Kind, Place
+from vivero.core.bpmn.events import EVENT_KINDS
+from vivero.core.bpmn.reading.draft import Build, ElementKind, Place
 from vivero.core.bpmn.reading.extensions import CALL, JOB, LISTENERS, MAPPINGS, PEOPLE, PUBLISH
 
 _LOOP = frozenset({"multiInstanceLoopCharacteristics"})
-_EVENTS = frozenset(EVENTS)
+_EVENTS = frozenset(EVENT_KINDS)
 
 
-def _event(type_: str, place: Place) -> Kind:
-    return Kind(type_, builders.event, MAPPINGS | LISTENERS, children=_EVENTS, place=place)
+def _event(type_: str, place: Place) -> ElementKind:
+    return ElementKind(type_, builders.event, MAPPINGS | LISTENERS, children=_EVENTS, place=place)
 
 
-def _activity(type_: str, build: Build, extensions: frozenset[str] = frozenset(), *, scope: bool = False) -> Kind:
-    return Kind(type_, build, extensions | MAPPINGS | LISTENERS, children=_LOOP, activity=True, scope=scope)
+def _activity(
+    type_: str, build: Build, extensions: frozenset[str] = frozenset(), *, scope: bool = False
+) -> ElementKind:
+    return ElementKind(type_, build, extensions | MAPPINGS | LISTENERS, children=_LOOP, activity=True, scope=scope)
 
 
-def _one_of_several(type_: str, build: Build, extensions: frozenset[str] = frozenset()) -> Kind:
+def _one_of_several(type_: str, build: Build, extensions: frozenset[str] = frozenset()) -> ElementKind:
     """An activity that is executed by its extension elements. A modeler that changed the kind of an activity may leave
     extension elements of the former kind. They are warnings, because this kind cannot be without its own."""
     kind = _activity(type_, build, extensions)
     return replace(kind, remnants=(JOB | CALL | PEOPLE | START_FORM) - kind.extensions)
 
 
-ELEMENTS: Mapping[str, Kind] = {
+ELEMENTS: Mapping[str, ElementKind] = {
     "startEvent": _event("START_EVENT", Place.PROCESS_START),
     "endEvent": _event("END_EVENT", Place.END),
     "intermediateThrowEvent": _event("INTERMEDIATE_THROW_EVENT", Place.THROW),
@@ -55,13 +57,13 @@ ELEMENTS: Mapping[str, Kind] = {
     "userTask": _one_of_several("USER_TASK", builders.user_task_node, USER_TASK),
     "callActivity": _one_of_several("CALL_ACTIVITY", builders.call_activity, CALL),
     "subProcess": _activity("SUB_PROCESS", builders.sub_process, scope=True),
-    "exclusiveGateway": Kind("EXCLUSIVE_GATEWAY", builders.plain, LISTENERS, chooses=True),
-    "inclusiveGateway": Kind("INCLUSIVE_GATEWAY", builders.inclusive_gateway, LISTENERS, chooses=True),
-    "parallelGateway": Kind("PARALLEL_GATEWAY", builders.plain, LISTENERS),
-    "eventBasedGateway": Kind("EVENT_BASED_GATEWAY", builders.event_based_gateway, LISTENERS),
+    "exclusiveGateway": ElementKind("EXCLUSIVE_GATEWAY", builders.plain, LISTENERS, chooses=True),
+    "inclusiveGateway": ElementKind("INCLUSIVE_GATEWAY", builders.inclusive_gateway, LISTENERS, chooses=True),
+    "parallelGateway": ElementKind("PARALLEL_GATEWAY", builders.plain, LISTENERS),
+    "eventBasedGateway": ElementKind("EVENT_BASED_GATEWAY", builders.event_based_gateway, LISTENERS),
 }
 
-EVENT_SUB_PROCESS = Kind("EVENT_SUB_PROCESS", builders.sub_process, MAPPINGS | LISTENERS, scope=True)
+EVENT_SUB_PROCESS = ElementKind("EVENT_SUB_PROCESS", builders.sub_process, MAPPINGS | LISTENERS, scope=True)
 """A `subProcess` with `triggeredByEvent`. It is no activity: it has no boundary events and no loop."""
 
 NOT_YET: Mapping[str, str] = {
@@ -94,7 +96,7 @@ PARTS_NOT_YET: Mapping[str, str] = {
 """Children of flow nodes, of their parts and of processes that are not executable, with the reason."""
 
 PARTS: Mapping[str, frozenset[str]] = {
-    **{tag: kind.children for tag, kind in EVENTS.items()},
+    **{tag: kind.children for tag, kind in EVENT_KINDS.items()},
     "multiInstanceLoopCharacteristics": LOOP_CHILDREN,
 }
 """Children of flow nodes that have children themselves, and which of those are executed or allowed."""

@@ -13,7 +13,7 @@ from vivero.core.bpmn.reading.extensions import Extensions, job_retries, job_typ
 from vivero.core.bpmn.reading.report import quote
 from vivero.core.bpmn.reading.xml import ZEEBE, Element, split
 
-EVENTS = {"start": "START", "end": "END"}
+LISTENER_EVENTS = {"start": "START", "end": "END"}
 """`eventType` → the event as the REST API names it."""
 NOT_YET = {
     "beforeAll": "listeners before all instances of a multi-instance activity are not executable yet",
@@ -69,10 +69,10 @@ def _event(element: Element, type_: str, listener: Element, draft: Draft) -> str
     definition = definition_of(element) if type_ == "END_EVENT" else None
     if given == "end" and definition is not None and definition[0] == "errorEventDefinition":
         problem = _ERROR_END
-    elif problem is None and given not in EVENTS:
-        problem = f"eventType: {quote(given)} is none of {', '.join(EVENTS)}"
+    elif problem is None and given not in LISTENER_EVENTS:
+        problem = f"eventType: {quote(given)} is none of {', '.join(LISTENER_EVENTS)}"
     if problem is None:
-        return EVENTS[given]
+        return LISTENER_EVENTS[given]
     draft.report.add_problem(element, f"zeebe:executionListener: {problem}", at=listener)
     return None
 

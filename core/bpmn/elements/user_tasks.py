@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from vivero.core.bpmn.elements.activities import binding_of
 from vivero.core.bpmn.elements.form_references import EMBEDDED
-from vivero.core.bpmn.model import FormReference, JobDefinition, UserTask
+from vivero.core.bpmn.model import FormReference, JobDefinition, UserTaskDefinition
 from vivero.core.bpmn.reading.draft import Draft
 from vivero.core.bpmn.reading.extensions import JOB, PEOPLE, Extensions, job_priority, task_headers
 from vivero.core.bpmn.reading.report import Report, quote
@@ -27,10 +27,10 @@ EXTENSIONS = PEOPLE | JOB | {"formDefinition"}
 _JOB_TYPE, _RETRIES = compile_attribute(JOB_TYPE), compile_attribute("1")
 
 
-def user_task(element: Element, extensions: Extensions, report: Report) -> UserTask:
+def user_task(element: Element, extensions: Extensions, report: Report) -> UserTaskDefinition:
     """The assignment, schedule, priority and form of a user task, also of one that is a job."""
     assignment, schedule = extensions.get("assignmentDefinition"), extensions.get("taskSchedule")
-    task = UserTask(
+    task = UserTaskDefinition(
         assignee=_text(element, assignment, "assignee", report),
         candidate_groups=_list(element, assignment, "candidateGroups", report),
         candidate_users=_list(element, assignment, "candidateUsers", report),
@@ -43,7 +43,7 @@ def user_task(element: Element, extensions: Extensions, report: Report) -> UserT
     return task if form is None else _with_form(task, element, form, report)
 
 
-def user_task_job(task: UserTask, element: Element, extensions: Extensions, draft: Draft) -> JobDefinition:
+def user_task_job(task: UserTaskDefinition, element: Element, extensions: Extensions, draft: Draft) -> JobDefinition:
     """The job of a user task without `zeebe:userTask`."""
     if "taskDefinition" in extensions:
         text = f"zeebe:taskDefinition has no effect on a user task, whose job is always of the type {JOB_TYPE}"
@@ -104,7 +104,7 @@ def _priority(element: Element, holder: Element | None, report: Report) -> Expre
     return whole_number(text, "task priority", element, report, at=holder, least=0, most=100)
 
 
-def _with_form(task: UserTask, element: Element, form: Element, report: Report) -> UserTask:
+def _with_form(task: UserTaskDefinition, element: Element, form: Element, report: Report) -> UserTaskDefinition:
     given = [name for name in ("formKey", "formId", "externalReference") if form.get(name, "").strip()]
     if len(given) != 1:
         text = f"zeebe:formDefinition needs one of formKey, formId and externalReference, and has {len(given)}"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from vivero.core.bpmn.event_definitions.kind import THROWN
-from vivero.core.bpmn.reading.references import Reading, article
+from vivero.core.bpmn.reading.references import EventReading, article
 from vivero.core.bpmn.reading.report import quote
 from vivero.core.bpmn.reading.values import is_expression, text_or_expression
 from vivero.core.feel import Expression
 
 
-def read_code(reading: Reading, tag: str, attribute: str) -> tuple[bool, Expression | None]:
+def read_code(reading: EventReading, tag: str, attribute: str) -> tuple[bool, Expression | None]:
     """Whether the code is known, and the code; None catches all codes."""
     throws = reading.place in THROWN
     reference = f"{tag}Ref"

@@ -7,7 +7,7 @@ from vivero.core.bpmn.event_definitions.kind import CAUGHT, EventKind
 from vivero.core.bpmn.model import ConditionalEvent
 from vivero.core.bpmn.reading.draft import Draft, Member, Place, definition_of
 from vivero.core.bpmn.reading.extensions import CONDITIONAL
-from vivero.core.bpmn.reading.references import Reading
+from vivero.core.bpmn.reading.references import EventReading
 from vivero.core.bpmn.reading.report import quote
 from vivero.core.bpmn.reading.values import feel
 from vivero.core.bpmn.reading.xml import bpmn_children, text_of
@@ -15,7 +15,7 @@ from vivero.core.bpmn.reading.xml import bpmn_children, text_of
 CHANGES = frozenset({"create", "update"})
 
 
-def _read(reading: Reading) -> ConditionalEvent | None:
+def _read(reading: EventReading) -> ConditionalEvent | None:
     found = bpmn_children(reading.definition, "condition")
     if len(found) != 1:
         reading.add_problem(f"a conditional event needs one condition, and has {len(found)}")
@@ -28,7 +28,7 @@ def _read(reading: Reading) -> ConditionalEvent | None:
     return ConditionalEvent(condition, names & condition.variables if names else condition.variables, changes)
 
 
-def _changes(reading: Reading) -> frozenset[str] | None:
+def _changes(reading: EventReading) -> frozenset[str] | None:
     changes = _list(reading, "variableEvents")
     unknown = sorted(changes - CHANGES)
     if unknown:
@@ -37,7 +37,7 @@ def _changes(reading: Reading) -> frozenset[str] | None:
     return changes or CHANGES
 
 
-def _list(reading: Reading, attribute: str) -> frozenset[str]:
+def _list(reading: EventReading, attribute: str) -> frozenset[str]:
     """The list of an attribute of the filter, separated by commas; empty without a filter."""
     conditional_filter = reading.extensions.get("conditionalFilter")
     text = "" if conditional_filter is None else conditional_filter.get(attribute, "")

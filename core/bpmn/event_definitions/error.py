@@ -6,10 +6,10 @@ from vivero.core.bpmn.event_definitions.codes import read_code
 from vivero.core.bpmn.event_definitions.kind import EventKind, Reference
 from vivero.core.bpmn.model import ErrorEvent
 from vivero.core.bpmn.reading.draft import Place
-from vivero.core.bpmn.reading.references import Reading
+from vivero.core.bpmn.reading.references import EventReading
 
 
-def _read(reading: Reading) -> ErrorEvent | None:
+def _read(reading: EventReading) -> ErrorEvent | None:
     if not reading.interrupting:
         reading.add_problem("an error event always interrupts")
     found, code = read_code(reading, "error", "errorCode")

@@ -6,14 +6,14 @@ from vivero.core.bpmn.event_definitions.codes import read_code
 from vivero.core.bpmn.event_definitions.kind import THROWN, EventKind, Reference
 from vivero.core.bpmn.model import EscalationEvent
 from vivero.core.bpmn.reading.draft import Draft, Member, Place
-from vivero.core.bpmn.reading.references import Reading
+from vivero.core.bpmn.reading.references import EventReading
 from vivero.core.bpmn.reading.report import quote
 
 ESCALATES = ("SUB_PROCESS", "CALL_ACTIVITY")
 """The types of activities that escalations can come from."""
 
 
-def _read(reading: Reading) -> EscalationEvent | None:
+def _read(reading: EventReading) -> EscalationEvent | None:
     found, code = read_code(reading, "escalation", "escalationCode")
     return EscalationEvent(code) if found else None
 

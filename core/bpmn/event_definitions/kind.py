@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from vivero.core.bpmn.model import EventDefinition
 from vivero.core.bpmn.reading.draft import Draft, Member, Place
-from vivero.core.bpmn.reading.references import Reading
+from vivero.core.bpmn.reading.references import EventReading
 
 STARTS = frozenset({Place.PROCESS_START, Place.EVENT_SUB_PROCESS_START})
 CAUGHT = STARTS | {Place.CATCH, Place.BOUNDARY}
@@ -31,7 +31,7 @@ class EventKind:
     what: str
     """The name in problems, such as "a message event"."""
     places: frozenset[Place]
-    read: Callable[[Reading], EventDefinition | None]
+    read: Callable[[EventReading], EventDefinition | None]
     children: frozenset[str] = frozenset()
     """The executed or accepted BPMN child elements, by local name."""
     reference: Reference | None = None

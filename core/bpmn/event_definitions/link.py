@@ -6,14 +6,14 @@ from __future__ import annotations
 from vivero.core.bpmn.event_definitions.kind import EventKind
 from vivero.core.bpmn.model import LinkEvent
 from vivero.core.bpmn.reading.draft import Draft, Member, Place, definition_of
-from vivero.core.bpmn.reading.references import Reading
+from vivero.core.bpmn.reading.references import EventReading
 from vivero.core.bpmn.reading.report import quote
 from vivero.core.bpmn.reading.xml import Element
 
 TAG = "linkEventDefinition"
 
 
-def _read(reading: Reading) -> LinkEvent | None:
+def _read(reading: EventReading) -> LinkEvent | None:
     name = link_name(reading.definition)
     if not name:
         reading.add_problem("a link event needs a name")

@@ -10,7 +10,7 @@ from vivero.core.bpmn.event_definitions.kind import CAUGHT, THROWN, EventKind, R
 from vivero.core.bpmn.model import MessageEvent
 from vivero.core.bpmn.reading.draft import Place
 from vivero.core.bpmn.reading.extensions import JOB, PUBLISH, read_extensions
-from vivero.core.bpmn.reading.references import Reading
+from vivero.core.bpmn.reading.references import EventReading
 from vivero.core.bpmn.reading.report import quote
 from vivero.core.bpmn.reading.values import expression, feel, is_expression, text_or_expression
 from vivero.core.bpmn.reading.xml import Element
@@ -19,7 +19,7 @@ from vivero.core.feel.temporal.calendar import TemporalError
 from vivero.core.feel.temporal.timers import parse_interval
 
 
-def awaited(reading: Reading) -> MessageEvent | None:
+def awaited(reading: EventReading) -> MessageEvent | None:
     """The message that an event or a receive task waits for. None if it is wrong (reported)."""
     message = reading.referred("messageRef", "message")
     if message is None:
@@ -31,7 +31,7 @@ def awaited(reading: Reading) -> MessageEvent | None:
     return None if name is None or key is None else MessageEvent(name, correlation_key=key)
 
 
-def _correlation_key(message: Element, reading: Reading) -> Expression | None:
+def _correlation_key(message: Element, reading: EventReading) -> Expression | None:
     subscription = read_extensions(message, frozenset({"subscription"}), reading.report).get("subscription")
     if subscription is None:
         why = f"{quote(reading.owner.get('id', ''))} waits for it"
@@ -40,7 +40,7 @@ def _correlation_key(message: Element, reading: Reading) -> Expression | None:
     return feel(subscription.get("correlationKey", ""), "correlationKey", message, reading.report, at=subscription)
 
 
-def thrown(reading: Reading) -> MessageEvent | None:
+def thrown(reading: EventReading) -> MessageEvent | None:
     """The message that is sent. None if a job sends it, because the worker knows the message."""
     job, publish = reading.extensions.get("taskDefinition"), reading.extensions.get("publishMessage")
     if job is not None and publish is not None:
@@ -53,7 +53,7 @@ def thrown(reading: Reading) -> MessageEvent | None:
     return None
 
 
-def _published(publish: Element, reading: Reading) -> MessageEvent | None:
+def _published(publish: Element, reading: EventReading) -> MessageEvent | None:
     reading.needs("publishMessage")
     message = reading.referred("messageRef", "message")
     if message is None:
@@ -69,12 +69,12 @@ def _published(publish: Element, reading: Reading) -> MessageEvent | None:
     return MessageEvent(name, correlation_key, _message_id(publish, reading), _time_to_live(publish, reading))
 
 
-def _message_id(publish: Element, reading: Reading) -> Expression | None:
+def _message_id(publish: Element, reading: EventReading) -> Expression | None:
     text = publish.get("messageId", "")
     return text_or_expression(text, "messageId", reading.owner, reading.report, at=publish) if text else None
 
 
-def _time_to_live(publish: Element, reading: Reading) -> Expression | None:
+def _time_to_live(publish: Element, reading: EventReading) -> Expression | None:
     text = publish.get("timeToLive", "").strip()
     if not text:
         return None
@@ -87,7 +87,7 @@ def _time_to_live(publish: Element, reading: Reading) -> Expression | None:
     return expression(text, "timeToLive", reading.owner, reading.report, at=publish)
 
 
-def _read(reading: Reading) -> MessageEvent | None:
+def _read(reading: EventReading) -> MessageEvent | None:
     if reading.place in THROWN:
         return thrown(reading)
     reading.needs("message")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from vivero.core.bpmn.event_definitions.kind import CAUGHT, THROWN, EventKind, Reference
 from vivero.core.bpmn.model import SignalEvent
-from vivero.core.bpmn.reading.references import Reading
+from vivero.core.bpmn.reading.references import EventReading
 from vivero.core.bpmn.reading.report import quote
 
 
-def _read(reading: Reading) -> SignalEvent | None:
+def _read(reading: EventReading) -> SignalEvent | None:
     reading.needs("signal")
     signal = reading.referred("signalRef", "signal")
     if signal is None:

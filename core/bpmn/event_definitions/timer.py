@@ -5,7 +5,7 @@ from __future__ import annotations
 from vivero.core.bpmn.event_definitions.kind import CAUGHT, EventKind
 from vivero.core.bpmn.model import TimerEvent
 from vivero.core.bpmn.reading.draft import Place
-from vivero.core.bpmn.reading.references import Reading
+from vivero.core.bpmn.reading.references import EventReading
 from vivero.core.bpmn.reading.report import quote
 from vivero.core.bpmn.reading.values import is_expression, text_or_expression
 from vivero.core.bpmn.reading.xml import Element, bpmn_children, text_of
@@ -17,7 +17,7 @@ TOO_LATE = "leads beyond the year 9999"
 CHILDREN = {"timeDate": "date", "timeDuration": "duration", "timeCycle": "cycle"}
 
 
-def _read(reading: Reading) -> TimerEvent | None:
+def _read(reading: EventReading) -> TimerEvent | None:
     """Read the timer that the event waits for. None if it is wrong (reported)."""
     reading.needs("timer")
     given = bpmn_children(reading.definition, *CHILDREN)
@@ -36,7 +36,7 @@ def _read(reading: Reading) -> TimerEvent | None:
     return None if expression is None else TimerEvent(kind, expression)
 
 
-def _misplaced(kind: str, reading: Reading) -> str | None:
+def _misplaced(kind: str, reading: EventReading) -> str | None:
     """The reason why this kind of timer cannot stand at its place; None if it can."""
     if kind == "duration" and reading.place is Place.PROCESS_START:
         return "a duration cannot start a process; a date or a cycle can"
@@ -47,7 +47,7 @@ def _misplaced(kind: str, reading: Reading) -> str | None:
     return None
 
 
-def _check(kind: str, tag: str, text: str, at: Element, reading: Reading) -> None:
+def _check(kind: str, tag: str, text: str, at: Element, reading: EventReading) -> None:
     """Check a static value. The value of an expression is checked when it is evaluated."""
     try:
         fault = _fault(kind, text)

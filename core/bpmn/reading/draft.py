@@ -29,7 +29,7 @@ Build = Callable[["Member", Extensions, "Draft"], Node]
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ElementKind:
     """How to read elements of one tag: an entry of the table in `core.bpmn.elements.contents`."""
 
     type: str
@@ -59,7 +59,7 @@ class Member:
     element: Element
     scope: NodeId
     tag: str
-    kind: Kind | None
+    kind: ElementKind | None
 
 
 @dataclass(slots=True)

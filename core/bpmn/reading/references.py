@@ -38,7 +38,7 @@ def find_root(tag: str, reference: str, roots: Roots) -> Element | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class EventReading:
     """An event definition while it is read; for a receive or send task, the task itself."""
 
     owner: Element

@@ -34,7 +34,7 @@ RULES: Mapping[type, Rule] = {
     ast.Disjunction: operators.compile_any,
     ast.If: operators.compile_if,
     ast.For: loops.compile_for,
-    ast.Span: loops.compile_span,
+    ast.Steps: loops.compile_steps,
     ast.Quantified: loops.compile_quantified,
     ast.Call: calls.compile_call,
     ast.FunctionLiteral: calls.compile_function,

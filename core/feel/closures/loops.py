@@ -63,7 +63,7 @@ def _sources(
     return scope, tuple(sources)
 
 
-def compile_span(c: Compiler, node: ast.Span, scope: Scope) -> Closure:
+def compile_steps(c: Compiler, node: ast.Steps, scope: Scope) -> Closure:
     start = c.compile(node.start, scope)
     end = c.compile(node.end, scope)
 

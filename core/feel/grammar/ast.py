@@ -138,7 +138,7 @@ class If(NamedTuple):
     otherwise: Node
 
 
-class Span(NamedTuple):
+class Steps(NamedTuple):
     """`start..end` after `in` of an iterator: from start to end in steps of 1, upwards or downwards."""
 
     start: Node

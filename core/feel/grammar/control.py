@@ -55,7 +55,7 @@ def _iterator(reader: Reader) -> tuple[str, ast.Node]:
     reader.expect_word("in")
     reader.descend()
     start = reader.sum()
-    domain = ast.Span(start, reader.sum()) if reader.take_sign("..") else start
+    domain = ast.Steps(start, reader.sum()) if reader.take_sign("..") else start
     reader.depth -= 1
     reader.add_name(name)
     return name, domain

@@ -34,7 +34,7 @@ def test_every_executed_element_is_documented():
 
 def test_every_event_definition_is_documented_with_its_places():
     table = {names(row[1])[0]: row[2] for row in rows("Executed") if len(row) == 4 and names(row[1])}
-    assert list(table) == list(events.EVENTS)
+    assert list(table) == list(events.EVENT_KINDS)
     words = {
         Place.PROCESS_START: r"start of a process",
         Place.EVENT_SUB_PROCESS_START: r"start of an? (process or )?event sub-process",
@@ -43,7 +43,7 @@ def test_every_event_definition_is_documented_with_its_places():
         Place.END: r"\bend\b",
         Place.BOUNDARY: r"\bboundary\b",
     }
-    for tag, kind in events.EVENTS.items():
+    for tag, kind in events.EVENT_KINDS.items():
         assert {place for place, word in words.items() if re.search(word, table[tag])} == kind.places, tag
 
 

@@ -14,7 +14,7 @@ from tests.core.golden.variants_loops import PARALLEL
 from tests.core.golden.variants_timers import VARIANTS as TIMERS
 from tests.core.golden.variants_waits import VARIANTS as WAITS
 from vivero.core.bpmn.elements.contents import ELEMENTS
-from vivero.core.bpmn.events import EVENTS
+from vivero.core.bpmn.events import EVENT_KINDS
 from vivero.core.bpmn.reading.draft import Place
 from vivero.core.bpmn.resources import read_resource
 
@@ -64,7 +64,7 @@ def needed():
         if kind.place is None:
             rows |= {f"{kind.type} {way}" for way in WAYS.get(kind.type, ())} or {kind.type}
     rows |= {"START_EVENT", "END_EVENT", "INTERMEDIATE_THROW_EVENT"}
-    for tag, event in EVENTS.items():
+    for tag, event in EVENT_KINDS.items():
         for place in event.places:
             rows |= set(_rows_of_event(tag.removesuffix("EventDefinition"), place))
     return rows

@@ -16,7 +16,7 @@ from tests.core.randomised.pairs import PATHS, check_alone, check_in_parallel, c
 from tests.core.randomised.shrinking import smaller
 from tests.rounds import few_and_many
 from vivero.core.bpmn.model import EscalationEvent
-from vivero.core.events.table import EVENTS
+from vivero.core.events.table import EVENT_BEHAVIOURS
 from vivero.core.records.instances import ElementCompleting
 
 PAIRS = 10_000
@@ -47,7 +47,7 @@ def test_the_engine_does_what_the_oracle_says_many_times(seed):
 def test_what_fails_is_told_as_a_small_test(monkeypatch):
     """Escalations that nobody hears are seen, and little is left of the model but one, and who should hear it."""
     deaf = lambda event, escalation, at: iter((ElementCompleting(event.key),))  # noqa: E731
-    monkeypatch.setitem(EVENTS, EscalationEvent, EVENTS[EscalationEvent]._replace(throw=deaf))
+    monkeypatch.setitem(EVENT_BEHAVIOURS, EscalationEvent, EVENT_BEHAVIOURS[EscalationEvent]._replace(throw=deaf))
     seed, told = next((seed, told) for seed in range(1_000) if (told := _told_of(seed)))
     assert re.search(rf"seed {seed}\n(.|\n)*check_path\(block,", told)
     assert told.count("<escalationEventDefinition") == 2
