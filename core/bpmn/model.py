@@ -240,6 +240,8 @@ class Node:
     incoming: tuple[FlowId, ...] = ()
     outgoing: tuple[FlowId, ...] = ()
     default: FlowId | None = None
+    conditional: bool = False
+    """Whether an activity has outgoing flows with conditions."""
     start: NodeId | None = None
     """The none start event of a scope; None for a process that only events start. For an event sub-process, its only
     start event, whose `event` and `interrupting` say what starts it."""

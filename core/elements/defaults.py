@@ -9,7 +9,7 @@ from __future__ import annotations
 from vivero.core.bpmn.model import FlowId, Node
 from vivero.core.records.effects import Effects
 from vivero.core.records.instances import ElementCompleted, ElementCompleting, EventTriggered
-from vivero.core.shared.flows import enter
+from vivero.core.shared.flows import chosen_flows, enter
 from vivero.core.shared.variables import merge_texts, set_texts
 from vivero.core.state.instance_tree import Element
 from vivero.core.view import View
@@ -54,5 +54,14 @@ def join(_gateway: Node, _scope: Element, _view: View) -> Effects:
 
 
 def leave(element: Element, view: View) -> Effects:
-    """Put a token on every outgoing flow. In a loop only the body does so, not its inner instances."""
-    return (ElementCompleted(element.key, () if element.is_inner else element.node.outgoing),)
+    """Put a token on every outgoing flow, or on those that conditions choose (§13.3.1).
+
+    In a loop only the body does so. Conditions see the variables around an activity, and the results of a loop.
+    """
+    node = element.node
+    if element.is_inner:
+        return (ElementCompleted(element.key),)
+    if not node.conditional:
+        return (ElementCompleted(element.key, node.outgoing),)
+    seen_from = element if element.loop is not None else element.outer() or element
+    return (ElementCompleted(element.key, chosen_flows(element, seen_from, view)),)

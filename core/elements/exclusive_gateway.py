@@ -5,8 +5,9 @@ incident.
 
 from __future__ import annotations
 
-from vivero.core.records.effects import Effects, Fail, IncidentType
+from vivero.core.records.effects import Effects, IncidentType
 from vivero.core.records.instances import ElementCompleted
+from vivero.core.shared.flows import no_flow
 from vivero.core.state.instance_tree import Element
 from vivero.core.view import View
 
@@ -22,8 +23,5 @@ def leave(gateway: Element, view: View) -> Effects:
             yield ElementCompleted(gateway.key, (flow,))
             return
     if node.outgoing and node.default is None:
-        raise Fail(
-            IncidentType.CONDITION_ERROR,
-            "Expected at least one condition to evaluate to true, or to have a default flow",
-        )
+        raise no_flow()
     yield ElementCompleted(gateway.key, () if node.default is None else (node.default,))

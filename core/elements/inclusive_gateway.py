@@ -8,9 +8,9 @@ The engine checks the join when the scope is quiet, after a token of the scope h
 from __future__ import annotations
 
 from vivero.core.bpmn.model import FlowId, Node
-from vivero.core.records.effects import Effects, Fail, IncidentType
+from vivero.core.records.effects import Effects
 from vivero.core.records.instances import ElementCompleted
-from vivero.core.shared.flows import enter
+from vivero.core.shared.flows import chosen_flows, enter
 from vivero.core.state.instance_tree import Element
 from vivero.core.view import View
 
@@ -33,20 +33,4 @@ def join(gateway: Node, scope: Element, view: View) -> Effects:
 
 
 def leave(gateway: Element, view: View) -> Effects:
-    node = view.node(gateway)
-    flows = view.model(gateway.instance.definition_key).flows
-    taken = []
-    for flow in node.outgoing:
-        condition = flows[flow].condition
-        if flow != node.default and (
-            condition is None or view.typed(condition, gateway, bool, IncidentType.EXTRACT_VALUE_ERROR)
-        ):
-            taken.append(flow)
-    if not taken and node.default is not None:
-        taken = [node.default]
-    if not taken and node.outgoing:
-        raise Fail(
-            IncidentType.CONDITION_ERROR,
-            "Expected at least one condition to evaluate to true, or to have a default flow",
-        )
-    yield ElementCompleted(gateway.key, tuple(taken))
+    yield ElementCompleted(gateway.key, chosen_flows(gateway, gateway, view))

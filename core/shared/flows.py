@@ -1,11 +1,11 @@
-"""Enter elements with tokens."""
+"""Enter elements with tokens, and choose the flows on which they leave."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vivero.core.bpmn.model import Node
-from vivero.core.records.effects import Effects
+from vivero.core.bpmn.model import FlowId, Node
+from vivero.core.records.effects import Effects, Fail, IncidentType
 from vivero.core.records.instances import ElementActivating
 from vivero.core.state.instance_tree import Element
 from vivero.core.view import View
@@ -25,3 +25,34 @@ def enter(
 def enter_inner(node: Node, body: Element, index: int, view: View) -> Effects:
     """Activate one inner instance of a multi-instance activity."""
     return (ElementActivating(view.key(), body.key, node.id, node.type, (), index, node.name),)
+
+
+def chosen_flows(element: Element, seen_from: Element, view: View) -> tuple[FlowId, ...]:
+    """The outgoing flows of an activity or an inclusive gateway that get a token, in document order.
+
+    They are the flows without a condition and those whose condition is true. If no condition is true, the default flow
+    is one of them. BPMN 2.0.2 §13.3.1, §13.4.3. `seen_from`: the element whose variables the conditions see.
+
+    Raises:
+        Fail: no flow gets a token, or a condition is not a boolean.
+    """
+    node, flows = view.node(element), view.model(element.instance.definition_key).flows
+    conditions = {flow: flows[flow].condition for flow in node.outgoing if flow != node.default}
+    true = [
+        flow
+        for flow, condition in conditions.items()
+        if condition is not None and view.typed(condition, seen_from, bool, IncidentType.EXTRACT_VALUE_ERROR)
+    ]
+    free = [flow for flow, condition in conditions.items() if condition is None]
+    taken = {*true, *free} if true or node.default is None else {*free, node.default}
+    if node.outgoing and not taken:
+        raise no_flow()
+    return tuple(flow for flow in node.outgoing if flow in taken)
+
+
+def no_flow() -> Fail:
+    """The failure of an element that has outgoing flows and may take none of them."""
+    return Fail(
+        IncidentType.CONDITION_ERROR,
+        "Expected at least one condition to evaluate to true, or to have a default flow",
+    )

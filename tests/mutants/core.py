@@ -227,11 +227,21 @@ CORE: tuple[Mutant, ...] = (
     mutant(
         "core: an inclusive gateway takes its default flow always",
         "tests/core/elements/test_inclusive_gateway.py::test_the_default_flow_is_taken_only_when_no_other_is",
-        "core/elements/inclusive_gateway.py",
-        (
-            "    if not taken and node.default is not None:\n        taken = [node.default]",
-            "    if node.default is not None:\n        taken += [node.default]",
-        ),
+        "core/shared/flows.py",
+        ("if true or node.default is None else", "if node.default is None else"),
+    ),
+    mutant(
+        "core: a flow without condition counts as one whose condition is true",
+        "tests/core/elements/test_conditional_flows.py"
+        "::test_a_flow_without_condition_is_always_taken_and_does_not_count",
+        "core/shared/flows.py",
+        ("if true or node.default is None else", "if true or free or node.default is None else"),
+    ),
+    mutant(
+        "core: conditions behind an activity see what is local to it",
+        "tests/core/elements/test_conditional_flows.py::test_conditions_see_what_the_output_mappings_let_out",
+        "core/elements/defaults.py",
+        ("element if element.loop is not None else element.outer() or element", "element"),
     ),
     mutant(
         "core: inclusive joins are looked at on arrival alone",
@@ -264,10 +274,7 @@ CORE: tuple[Mutant, ...] = (
         "core: an activity without outgoing flows but one",
         "tests/core/elements/test_process.py::test_a_task_with_several_flows_takes_all_of_them",
         "core/elements/defaults.py",
-        (
-            "() if element.is_inner else element.node.outgoing)",
-            "() if element.is_inner else element.node.outgoing[:1])",
-        ),
+        ("ElementCompleted(element.key, node.outgoing)", "ElementCompleted(element.key, node.outgoing[:1])"),
     ),
     mutant(
         "core: an ending element keeps its incidents",

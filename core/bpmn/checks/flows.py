@@ -21,7 +21,7 @@ def link_flows(draft: Draft) -> None:
     name = _namer(draft)
     for element in draft.flow_elements:
         source, target = _end(element, "sourceRef", draft), _end(element, "targetRef", draft)
-        condition = _condition(element, draft)
+        condition = None if _is_ignored(source, element, draft) else _condition(element, draft)
         if source is None or target is None:
             continue
         if source.scope != target.scope:
@@ -33,6 +33,16 @@ def link_flows(draft: Draft) -> None:
         if flow_id == source.element.get("default"):
             condition = None  # is never evaluated; so nobody needs to know that
         _connect(Flow(flow_id, source.id, target.id, condition, line_of(element)), element, draft)
+
+
+def _is_ignored(source: Member | None, element: Element, draft: Draft) -> bool:
+    """Whether the flow leaves a parallel gateway, which takes all its flows. Other tools write conditions there."""
+    if source is None or source.tag != "parallelGateway":
+        return False
+    for condition in bpmn_children(element, "conditionExpression"):
+        text = f"the parallel gateway {quote(source.id)} takes all its flows: this condition has no effect"
+        draft.report.warn(element, text, at=condition)
+    return True
 
 
 def _end(element: Element, name: str, draft: Draft) -> Member | None:

@@ -33,13 +33,18 @@ def _ends_of_the_path(draft: Draft) -> None:
 
 
 def _conditions(draft: Draft) -> None:
-    """Only a gateway that chooses evaluates conditions. It needs one on every flow except its default flow."""
+    """Activities and gateways that choose evaluate conditions. BPMN 2.0.2 §8.4.13, §13.3.1.
+
+    Such a gateway needs one on every flow except its default flow.
+    """
     for flow in draft.flows.values():
         source = draft.members[flow.source]
         if source.kind is None:
             continue
-        if not source.kind.chooses and flow.condition is not None:
-            text = "a condition is evaluated only on a flow that leaves an exclusive or inclusive gateway"
+        if not source.kind.takes_conditions and flow.condition is not None:
+            text = (
+                "a condition is evaluated only on a flow that leaves an activity or an exclusive or inclusive gateway"
+            )
             draft.report.add_problem(draft.flow_of[flow.id], text)
         if source.kind.chooses and _lacks_condition(flow, source, draft):
             text = f"needs a condition, or to be the default flow of {quote(source.id)}"
@@ -54,17 +59,17 @@ def _lacks_condition(flow: Flow, source: Member, draft: Draft) -> bool:
 
 
 def _defaults(draft: Draft) -> None:
-    """A default flow leaves the gateway that names it. BPMN 2.0.2 §8.4.13."""
+    """A default flow leaves the activity or gateway that names it. BPMN 2.0.2 §8.4.13."""
     for member in draft.members.values():
         default = member.element.get("default")
         if default is None or member.kind is None:
             continue
-        if not member.kind.chooses:
+        if not member.kind.takes_conditions:
             draft.report.add_problem(
-                member.element, "a default flow is taken only from an exclusive or inclusive gateway"
+                member.element, "a default flow is taken only from an activity or an exclusive or inclusive gateway"
             )
         elif default not in draft.outgoing.get(member.id, ()):
-            draft.report.add_problem(member.element, f"the default flow {quote(default)} does not leave this gateway")
+            draft.report.add_problem(member.element, f"the default flow {quote(default)} does not leave this element")
 
 
 def _activities(draft: Draft) -> None:

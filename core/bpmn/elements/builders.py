@@ -30,6 +30,7 @@ def plain(member: Member, extensions: Extensions, draft: Draft, **more: Any) -> 
         incoming=tuple(draft.incoming.get(member.id, ())),
         outgoing=tuple(draft.outgoing.get(member.id, ())),
         default=element.get("default"),
+        conditional=member.kind.activity and _has_conditions(member, draft),
         inputs=inputs,
         outputs=outputs,
         boundaries=tuple(draft.attached.get(member.id, ())),
@@ -39,6 +40,10 @@ def plain(member: Member, extensions: Extensions, draft: Draft, **more: Any) -> 
         line=line_of(element),
         **more,
     )
+
+
+def _has_conditions(member: Member, draft: Draft) -> bool:
+    return any(draft.flows[flow].condition is not None for flow in draft.outgoing.get(member.id, ()))
 
 
 # Tasks ----------------------------------------------------------------------------------------------------------------

@@ -46,9 +46,14 @@ class ElementKind:
     scope: bool = False
     """Whether it contains flow nodes."""
     chooses: bool = False
-    """Whether it evaluates the conditions of its outgoing flows, and may have a default flow."""
+    """Whether it is a gateway that evaluates the conditions of its outgoing flows."""
     place: Place | None = None
     """The place of an event. For a start event it depends on the scope: `Draft.place_of`."""
+
+    @property
+    def takes_conditions(self) -> bool:
+        """Whether it evaluates the conditions of its outgoing flows, and may have a default flow."""
+        return self.chooses or self.activity
 
 
 @dataclass(frozen=True, slots=True)

@@ -650,7 +650,13 @@ REFUSED = {
         gateway([TICK, TOCK]).replace(
             "targetRef='b' />", "targetRef='b'><conditionExpression>=true</conditionExpression></sequenceFlow>"
         ),
-        [("fb", 4, "a condition is evaluated only on a flow that leaves an exclusive or inclusive gateway")],
+        [
+            (
+                "fb",
+                4,
+                "a condition is evaluated only on a flow that leaves an activity or an exclusive or inclusive gateway",
+            )
+        ],
     ),
 }
 

@@ -42,6 +42,13 @@ def condition(text):
     )
 
 
+def catch(id):
+    return (
+        f'<intermediateCatchEvent id="{id}"><timerEventDefinition><timeDuration>PT1H</timeDuration>'
+        "</timerEventDefinition></intermediateCatchEvent>"
+    )
+
+
 NODES_NOT_YET = {
     "complexGateway": "a complex gateway is not executable yet",
     "implicitThrowEvent": "an implicit throw event is not executable yet",
@@ -267,34 +274,57 @@ GATEWAYS = {
     ),
     "default that does not exist": (
         f'{GATEWAY}\n<exclusiveGateway id="g" default="nothing" />',
-        [("g", 3, "the default flow 'nothing' does not leave this gateway")],
+        [("g", 3, "the default flow 'nothing' does not leave this element")],
     ),
     "default that leaves another node": (
         f'{GATEWAY}\n<exclusiveGateway id="g" default="f" />{flow(id="c", sourceRef="g", targetRef="a")}',
-        [("g", 3, "the default flow 'f' does not leave this gateway")],
+        [("g", 3, "the default flow 'f' does not leave this element")],
     ),
-    "default of a task": (
-        task(attributes='default="c"') + f'<endEvent id="a" />{flow(id="c", sourceRef="t", targetRef="a")}',
-        [("t", 3, "a default flow is taken only from an exclusive or inclusive gateway")],
+    "default of a task that does not exist": (
+        task(attributes='default="d"') + f'<endEvent id="a" />{flow(id="c", sourceRef="t", targetRef="a")}',
+        [("t", 3, "the default flow 'd' does not leave this element")],
+    ),
+    "default of a task that leaves another node": (
+        task(attributes='default="f"') + f'<endEvent id="a" />{flow(id="f", sourceRef="s", targetRef="a")}',
+        [("t", 3, "the default flow 'f' does not leave this element")],
+    ),
+    "default of an event": (
+        f'{S}\n<intermediateThrowEvent id="t" default="c" /><endEvent id="a" />'
+        f"{flow(id='c', sourceRef='t', targetRef='a')}",
+        [("t", 3, "a default flow is taken only from an activity or an exclusive or inclusive gateway")],
     ),
     "default of a parallel gateway": (
         f'{GATEWAY}\n<parallelGateway id="g" default="c" />{flow(id="c", sourceRef="g", targetRef="a")}',
-        [("g", 3, "a default flow is taken only from an exclusive or inclusive gateway")],
+        [("g", 3, "a default flow is taken only from an activity or an exclusive or inclusive gateway")],
     ),
-    "condition behind a task": (
+    "condition behind a task that is no expression": (
         task() + '<endEvent id="a" />\n<sequenceFlow id="c" sourceRef="t" targetRef="a">'
-        "<conditionExpression>=true</conditionExpression></sequenceFlow>",
-        [("c", 6, "a condition is evaluated only on a flow that leaves an exclusive or inclusive gateway")],
+        "<conditionExpression>true</conditionExpression></sequenceFlow>",
+        [("c", 6, "condition: 'true' is not an expression: '=' and FEEL behind it")],
     ),
-    "condition behind a parallel gateway": (
-        f'{GATEWAY}<parallelGateway id="g" />\n<sequenceFlow id="c" sourceRef="g" targetRef="a">'
+    "condition behind an event-based gateway": (
+        f'{GATEWAY}<eventBasedGateway id="g" />'
+        f"{catch('m')}{catch('n')}{flow(id='d', sourceRef='g', targetRef='m')}"
+        '\n<sequenceFlow id="c" sourceRef="g" targetRef="n">'
         "<conditionExpression>=true</conditionExpression></sequenceFlow>",
-        [("c", 3, "a condition is evaluated only on a flow that leaves an exclusive or inclusive gateway")],
+        [
+            (
+                "c",
+                3,
+                "a condition is evaluated only on a flow that leaves an activity or an exclusive or inclusive gateway",
+            )
+        ],
     ),
     "condition behind a start event": (
         f'{S}<endEvent id="a" />\n<sequenceFlow id="c" sourceRef="s" targetRef="a">'
         "<conditionExpression>=true</conditionExpression></sequenceFlow>",
-        [("c", 3, "a condition is evaluated only on a flow that leaves an exclusive or inclusive gateway")],
+        [
+            (
+                "c",
+                3,
+                "a condition is evaluated only on a flow that leaves an activity or an exclusive or inclusive gateway",
+            )
+        ],
     ),
     "condition that is no expression": (
         condition("x &gt; 1"),

@@ -221,6 +221,12 @@ TASK = (
             "t",
             f"dataInputAssociation {NO_DATA}",
         ),
+        (
+            S + '<parallelGateway id="g" />' + E + flow("s", "g") + '<sequenceFlow id="c" sourceRef="g" targetRef="e">'
+            "<conditionExpression>${x}</conditionExpression></sequenceFlow>",
+            "c",
+            "the parallel gateway 'g' takes all its flows: this condition has no effect",
+        ),
         (S + '<property id="of-p" name="total" />' + E + flow("s", "e"), "of-p", f"property {NO_DATA}"),
     ],
 )

@@ -117,6 +117,7 @@ VARIANTS = {
     "loop_until": looped(until="=numberOfCompletedInstances = 1"),
     "exclusive_gateway": chosen(xor("x")),
     "inclusive_fork": chosen(inc("x")),
+    "conditional_flows": chosen(task("x")),
     "inclusive_join": joined(inc("x")),
     "parallel_join": joined(par("x")),
     "none_start": lambda inputs: [start("x", inputs=inputs), end("e"), "x > e"],

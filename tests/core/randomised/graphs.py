@@ -71,11 +71,13 @@ def random_graph(random, size):
     for node, kind in graph.kinds.items():
         if kind in {"exclusive", "inclusive"}:
             _decide(graph, node, random)
+        elif kind == "task" and random.random() < 0.5:
+            _decide_for_task(graph, node, random)
     return graph
 
 
 def _ways(kind, random):
-    return random.randint(1, 3) if kind in GATEWAYS else random.choice((1, 1, 1, 2))
+    return random.randint(1, 3) if kind in GATEWAYS else random.choice((1, 1, 1, 2, 3))
 
 
 def _target(graph, ranked, ends, rank, random):
@@ -108,6 +110,17 @@ def _decide(graph, node, random):
             graph.flows[way.id] = Flow(way.id, way.source, way.target, condition)
 
 
+def _decide_for_task(graph, node, random):
+    """Conditions on some flows of a task. One has none, or is the default flow, so that no task is stuck."""
+    last, *others = random.sample(ways := graph.outgoing(node), len(ways))
+    if others and random.random() < 0.5:
+        graph.defaults[node] = last.id
+    for way in others:
+        if random.random() < 0.7:
+            condition = (random.choice(VARIABLES), random.randrange(VALUES))
+            graph.flows[way.id] = Flow(way.id, way.source, way.target, condition)
+
+
 # ---- BPMN
 
 
@@ -122,12 +135,16 @@ def graph_bpmn(graph):
     return process(*parts)
 
 
+def _default(graph, node):
+    return f' default="{graph.defaults[node]}"' if node in graph.defaults else ""
+
+
 def _element(graph, node, kind):
     match kind:
         case "start":
             return start(node)
         case "task":
-            return task(node)
+            return task(node).replace("<serviceTask", f"<serviceTask{_default(graph, node)}")
         case "timer":
             return waiting(node, "timer", False)
         case "pass":

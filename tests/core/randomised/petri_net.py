@@ -174,6 +174,8 @@ class Marking:
         ways = self.graph.outgoing(node)
         if self.graph.kinds[node] in {"exclusive", "inclusive"}:
             ways = self._chosen(node, ways)
+        elif self.graph.kinds[node] == "task":
+            ways = self._chosen_by_task(node, ways)
         if ways is None:
             self.tokens[node] += 1
             self.stuck[node] += 1
@@ -188,6 +190,12 @@ class Marking:
         if default is not None:
             return [self.graph.flows[default]]
         return None if ways else []
+
+    def _chosen_by_task(self, node, ways):
+        """Flows without condition, and those whose condition holds; the default flow only if none holds."""
+        default = self.graph.defaults.get(node)
+        true = [way for way in ways if way.condition is not None and self._holds(way.condition)]
+        return [way for way in ways if way in true or (way.condition is None and not (way.id == default and true))]
 
     def _holds(self, condition):
         variable, value = condition

@@ -51,6 +51,8 @@ EVENTS = {
 }
 GATEWAYS = {"exclusive": "exclusiveGateway", "inclusive": "inclusiveGateway", "parallel": "parallelGateway"}
 CHOOSE = ("exclusive", "inclusive")
+FORKS = (*ACTIVITIES, "sub", "call")
+"""What may have conditional flows beside one without a condition."""
 KINDS = ("task",) * 4 + (
     *ACTIVITIES,
     *EVENTS,
@@ -228,7 +230,8 @@ class ModelBuilder:
                 scope.parts.append(f'<{GATEWAYS[kind]} id="{id}"{default}/>')
         kinds = dict(scope.order)
         for source, target in scope.ways:
-            conditional = kinds[source] in CHOOSE and last[source] != target
+            chooses = kinds[source] in CHOOSE or (kinds[source] in FORKS and self.random.random() < 0.5)
+            conditional = chooses and last[source] != target
             condition = f"=v{self.random.randrange(3)} = {self.random.randrange(2)}" if conditional else None
             scope.parts.append(flow(source, target, condition))
 
