@@ -2,7 +2,7 @@
 
 Filled with copies of ended instances as for `growth`, 50,000 (VIVERO_BENCH_INSTANCES), which are then deleted. After
 that a program creates and completes instances at a steady pace, and deletes them a minute after their end, for
-VIVERO_BENCH_STEADY_S seconds (180; 0: not at all; 1200 for the figures of docs/benchmarks.md), compared with one that
+VIVERO_BENCH_STEADY_S seconds (180; 0: not at all; 1200 for the figures of benchmarks/results), compared with one that
 deletes nothing. VIVERO_BENCH_HOURS: so many hours pass meanwhile on the engine's clock, which is moved each second.
 Instances then stay for two hours, and logs for two days: 24 shows that the state is level, 96 that the logs are, too.
 """
