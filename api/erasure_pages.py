@@ -26,7 +26,7 @@ from vivero.storage.access import audit_log
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.retention import erasure_by_value as by_value
 from vivero.storage.retention import history
-from vivero.storage.retention.erasure_by_value import Counts, Place, Search
+from vivero.storage.retention.erasure_by_value import Counts, EventLogPlace, Search
 
 MESSAGES, LOGS, KEYS, BATCHES = "messages:", "log:", "keys:", "batches:"
 EXECUTIONS, WORKERS = "executions:", "workers:"
@@ -117,7 +117,7 @@ class Pages:
         return LOGS if following is None else f"{MESSAGES}{following}"
 
     async def logs(self, rest: str) -> str | None:
-        place = _read(rest, lambda: Place(*map(int, rest.split("."))), Place())
+        place = _read(rest, lambda: EventLogPlace(*map(int, rest.split("."))), EventLogPlace())
         if self.services.files.archive is not None and not self.search.dry:
             await self._erase_archived(place)
         async with self.services.reads.pool.connection() as connection, connection.transaction():
@@ -132,7 +132,7 @@ class Pages:
             self.answer.searched = f"{found.next.position}/{found.of}"
         return LOGS + ".".join(map(str, found.next))
 
-    async def _erase_archived(self, place: Place) -> None:
+    async def _erase_archived(self, place: EventLogPlace) -> None:
         """Trees whose events have the value go from the archive first: later nothing would lead there."""
         async with self.services.reads.pool.connection() as connection:
             found = await by_value.search_logs(connection, replace(self.search, dry=True), place)

@@ -30,7 +30,7 @@ from vivero.engine.compute.pool import ComputePool
 from vivero.engine.connectors.secrets import UsedSecrets
 from vivero.engine.connectors.webhook_registry import WebhookRegistry
 from vivero.engine.outcomes.replies import OutcomeRegistry, Replies, Reply
-from vivero.engine.outcomes.waiters import End
+from vivero.engine.outcomes.waiters import InstanceEnd
 from vivero.engine.retention.archive.archive import Archive
 from vivero.engine.supervision.children import ChildHealth
 from vivero.engine.tracing.tracer import Tracer
@@ -53,7 +53,9 @@ class CommandAppender(Protocol):
 class CompletionRegistry(OutcomeRegistry, Protocol):
     """`engine.outcomes.completions`: a registration lasts until the message, `close`, or the block's end."""
 
-    def register_end(self, instance_key: int, send: trio.MemorySendChannel[End]) -> AbstractContextManager[object]: ...
+    def register_end(
+        self, instance_key: int, send: trio.MemorySendChannel[InstanceEnd]
+    ) -> AbstractContextManager[object]: ...
 
 
 class ConnectionPool(Protocol):
@@ -74,7 +76,7 @@ class Access(Protocol):
     async def authenticate(self, headers: Headers, address: str) -> Caller: ...
 
 
-class Webhooks(Protocol):
+class WebhookAccess(Protocol):
     """`api.webhooks.Webhooks`, which needs libraries that only connectors need."""
 
     @property
@@ -156,7 +158,7 @@ class FileServices:
     limits: XmlLimits = LIMITS
     compute: ComputePool = field(default_factory=ComputePool)
     """The processes that do heavy work."""
-    webhooks: Webhooks | None = None
+    webhooks: WebhookAccess | None = None
     """None: connectors are disabled."""
     archive: Archive | None = None
     """None: ended instances are not archived."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
-from vivero.cli import COMMANDS, main
+from vivero.cli import CLI_COMMANDS, main
 from vivero.config import sections
 from vivero.core import dispatch
 from vivero.core.bpmn.elements.contents import ELEMENTS as ELEMENT_KINDS
@@ -84,10 +84,10 @@ def test_examples_can_be_deployed(model):
 
 def commands():
     context = click.Context(main)
-    return {name: main.get_command(context, name) for section in COMMANDS.values() for name in section}
+    return {name: main.get_command(context, name) for section in CLI_COMMANDS.values() for name in section}
 
 
-@pytest.mark.parametrize("name", [name for section in COMMANDS.values() for name in section])
+@pytest.mark.parametrize("name", [name for section in CLI_COMMANDS.values() for name in section])
 def test_every_command_and_option_is_in_the_manual(name):
     manual = (DOCS / "cli.md").read_text()
     [section] = re.findall(rf"^### `vivero {name}\b.*?(?=^##|\Z)", manual, re.MULTILINE | re.DOTALL)
@@ -101,7 +101,7 @@ def plain(text: str) -> str:
     return " ".join(re.sub(r"\s*\[[^]]*\]$", "", text).replace("`", "").split())
 
 
-@pytest.mark.parametrize("name", [name for section in COMMANDS.values() for name in section])
+@pytest.mark.parametrize("name", [name for section in CLI_COMMANDS.values() for name in section])
 def test_the_manual_says_of_a_command_what_its_help_says(name):
     manual = (DOCS / "cli.md").read_text()
     [section] = re.findall(rf"^### `vivero {name}\b.*?(?=^##|\Z)", manual, re.MULTILINE | re.DOTALL)

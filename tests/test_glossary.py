@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+
+from tests.imports import LAYERS, MODULES, layer_of
 
 ROOT = Path(__file__).parents[1]
 GLOSSARY = ROOT / "docs" / "glossary.md"
@@ -89,6 +92,29 @@ def test_the_check_sees():
         "riders",
     }
     assert retired_in("override = strides = 1", retired) == set()
+
+
+SHARED_CLASS_NAMES: dict[str, str] = {}
+"""Class names that a layer may use twice, each with the reason."""
+
+
+def test_a_public_class_name_is_used_once_per_layer():
+    assert {name for layer in LAYERS for name in used_twice(modules_of(layer))} == SHARED_CLASS_NAMES.keys()
+
+
+def modules_of(layer: str) -> list[str]:
+    return [path.read_text(encoding="utf-8") for name, path in MODULES.items() if layer_of(name) == layer]
+
+
+def used_twice(texts: list[str]) -> set[str]:
+    """The names of public classes that several modules, or one twice, define at their top."""
+    names = Counter(node.name for text in texts for node in ast.parse(text).body if isinstance(node, ast.ClassDef))
+    return {name for name, count in names.items() if count > 1 and not name.startswith("_")}
+
+
+def test_the_check_of_class_names_sees():
+    assert used_twice(["class Page: pass\nclass _Row: pass", "class Page: pass\nclass _Row: pass"]) == {"Page"}
+    assert len(modules_of("vivero.api")) > 50
 
 
 def test_each_term_is_defined_once():

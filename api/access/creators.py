@@ -14,7 +14,7 @@ from vivero.api.callers.permissions import Permission, Rights
 from vivero.engine.batch_operations.items import ACTIONS
 from vivero.storage.access import identities
 from vivero.storage.postgres.driver import Connection
-from vivero.storage.work.batch_operations import Bounds, Creator
+from vivero.storage.work.batch_operations import CallerBounds, Creator
 
 
 def needed(type: str) -> Permission:
@@ -44,13 +44,13 @@ class PresentRights:
         self._authentication, self._multi_tenancy = authentication, multi_tenancy
         self._shared_names = shared_names
 
-    async def __call__(self, connection: Connection, creator: Creator, type: str) -> Bounds:
+    async def __call__(self, connection: Connection, creator: Creator, type: str) -> CallerBounds:
         if not self._authentication:
-            return Bounds()
+            return CallerBounds()
         found = await _caller(connection, creator, self._shared_names)
         if found is None:
-            return Bounds((), ())
-        return Bounds(sorted_ids(found.tenants) if self._multi_tenancy else None, processes(found.rights, type))
+            return CallerBounds((), ())
+        return CallerBounds(sorted_ids(found.tenants) if self._multi_tenancy else None, processes(found.rights, type))
 
 
 async def _caller(connection: Connection, creator: Creator, shared_names: Sequence[str]) -> Caller | None:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from vivero.api.http.origins import is_loopback
 from vivero.api.http.problems import Problem
 from vivero.api.http.request import Headers, Request
-from vivero.storage.access.identities import Owner
+from vivero.storage.access.identities import TokenOwner
 
 SECURE, PLAIN = "__Host-vivero_session", "vivero_session"
 """The names of the cookie: everywhere, and on loopback without TLS."""
@@ -55,9 +55,9 @@ def host_name(headers: Headers) -> str:
     return (value.rpartition(":")[0] if ":" in value.rpartition("]")[2] else value).strip("[]")
 
 
-def owner(request: Request) -> Owner:
+def owner(request: Request) -> TokenOwner:
     """The user of a request. Raises Problem 403 for clients, tokens and callers without a name."""
     caller = request.caller
     if caller.kind != "USER" or caller.provider is None:
         raise Problem(403, "FORBIDDEN", "Only users have sessions and tokens of their own")
-    return Owner(caller.id, caller.provider)
+    return TokenOwner(caller.id, caller.provider)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from vivero.storage.work.scan_bounds import Bounds
+from vivero.storage.work.scan_bounds import SubjectBounds
 
 FAIR_EVERY = 4
 
@@ -21,12 +21,12 @@ class JobTurns:
     ) -> None:
         self._partitions, self._led = partitions, led
 
-    def first(self, bounds: Bounds) -> int | None:
+    def first(self, bounds: SubjectBounds) -> int | None:
         """The partition where the next look begins. None: at the beginning, as no look leaves jobs to others."""
         partitions = self._partitions()
         return None if len(partitions) == 1 or not bounds.backlog else self._next(partitions, bounds)
 
-    def order(self, bounds: Bounds) -> Sequence[int]:
+    def order(self, bounds: SubjectBounds) -> Sequence[int]:
         """All partitions, in the order in which the next look with bounds takes their jobs."""
         partitions = self._partitions()
         if len(partitions) == 1:
@@ -34,7 +34,7 @@ class JobTurns:
         first = self._next(partitions, bounds)
         return [first, *(partition for partition in partitions if partition != first)]
 
-    def _next(self, partitions: Sequence[int], bounds: Bounds) -> int:
+    def _next(self, partitions: Sequence[int], bounds: SubjectBounds) -> int:
         fair, left = divmod(bounds.count_look(), FAIR_EVERY)
         own = self._led()
         if not own or not left:

@@ -27,7 +27,7 @@ from vivero.engine.outcomes.replies import received, tell
 from vivero.storage.postgres.driver import Call, QueryResult
 from vivero.storage.work import activation
 from vivero.storage.work.activation import ActivationRequest, Lease
-from vivero.storage.work.scan_bounds import Bounds, ScanBounds, ScanStart
+from vivero.storage.work.scan_bounds import ScanBounds, ScanStart, SubjectBounds
 
 MAX_PIGGYBACKED = 4
 """Statements of polls on one batch. Each lengthens its transaction."""
@@ -48,7 +48,7 @@ class PiggybackedPoll:
 
     __slots__ = ("_bounds", "_limit", "_polls", "_send", "_start", "call", "poller", "token")
 
-    def __init__(self, polls: LongPolls, poller: Poller, bounds: Bounds) -> None:
+    def __init__(self, polls: LongPolls, poller: Poller, bounds: SubjectBounds) -> None:
         self.token = uuid4()
         self._bounds = bounds
         self._start = None if bounds.plain(trio.current_time()) else bounds.bounded(polls.turns.order(bounds))

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from vivero.api.http.problems import Problem
 from vivero.api.http.request import Request
-from vivero.storage.cluster.nodes import Node, View
+from vivero.storage.cluster.nodes import ClusterView, Node
 
 MARK = b"redirected-by-vivero=true"
 API = "api"
@@ -35,7 +35,7 @@ class Redirects:
     """Knows where to send requests. `node` is this node, `view()` what it saw last of the cluster."""
 
     node: str
-    view: Callable[[], View]
+    view: Callable[[], ClusterView]
 
     def check(self, request: Request, partition: int, *, anywhere: bool) -> None:
         """Raise Problem 307 if another node leads the partition. Nothing is written before.

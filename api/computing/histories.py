@@ -12,7 +12,7 @@ from vivero.api.http.response import encode, iso_time
 from vivero.core.partitions.keys import PARTITION_SHIFT
 from vivero.core.records.codec import decode_command, decode_events
 from vivero.core.trace import Trace
-from vivero.storage.log.command_log import EventRow, HistoryRow, LoggedCommand
+from vivero.storage.log.command_log import CommandEvents, HistoryRow, LoggedCommand
 
 _FIRST_KEY = 1 << PARTITION_SHIFT
 _UNDERSCORE = re.compile(r"_(\w)")
@@ -74,7 +74,7 @@ def command_document(command: LoggedCommand) -> bytes:
     return encode(document)
 
 
-def _events(row: EventRow) -> list[dict[str, Any]]:
+def _events(row: CommandEvents) -> list[dict[str, Any]]:
     at = iso_time(row.processed_at_ms)
     return [
         {"seq": row.seq, "type": type(event).__name__, "at": at, **_fields_of(event)}

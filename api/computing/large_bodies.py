@@ -18,7 +18,7 @@ from vivero.api.http.problems import Problem
 from vivero.api.http.request import Request
 from vivero.api.services import Services
 from vivero.core.records.base import Variables
-from vivero.engine.compute.turns import Kind
+from vivero.engine.compute.turns import WorkKind
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -52,11 +52,11 @@ async def canonical_of(body: bytes, services: Services, left_out: Collection[str
     """A JSON body in normal form (`split_bodies.canonical`). Raises Problem 503."""
     if len(body) < LARGE_BYTES:
         return canonical(body, left_out)
-    return await computed(services, Kind.BODIES, canonical, body, tuple(left_out))
+    return await computed(services, WorkKind.BODIES, canonical, body, tuple(left_out))
 
 
 async def _large(request: Request, services: Services, decoder: msgspec.json.Decoder[T]) -> T:
-    parts = await computed(services, Kind.BODIES, split, request.body, services.settings)
+    parts = await computed(services, WorkKind.BODIES, split, request.body, services.settings)
     if parts.problem is not None:
         raise Problem(*parts.problem)
     check_count(parts.rest)

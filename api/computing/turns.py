@@ -8,12 +8,12 @@ from typing import Any, TypeVar
 from vivero.api.http.problems import invalid_argument, not_computed
 from vivero.api.services import Services
 from vivero.engine.compute.problems import NotComputed, TooCostly
-from vivero.engine.compute.turns import Kind
+from vivero.engine.compute.turns import WorkKind
 
 T = TypeVar("T")
 
 
-async def computed(services: Services, kind: Kind, work: Callable[..., T], *arguments: Any) -> T:
+async def computed(services: Services, kind: WorkKind, work: Callable[..., T], *arguments: Any) -> T:
     """The result of `work(*arguments)`, from a compute process (`ComputePool.call`).
 
     Raises Problem: 503 with Retry-After if no process can do it now; 400 if the request takes more than one may.

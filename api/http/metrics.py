@@ -18,7 +18,7 @@ class Metrics(NamedTuple):
     text: bytes
 
 
-class Kind(NamedTuple):
+class RequestKind(NamedTuple):
     """Requests are counted by these."""
 
     method: str
@@ -30,13 +30,13 @@ class RequestFigures:
     """The figures since the program started. There are as many kinds as routes and statuses."""
 
     def __init__(self) -> None:
-        self.by_kind: dict[Kind, Buckets] = {}
+        self.by_kind: dict[RequestKind, Buckets] = {}
         self.jobs = CountsByType()
         """Activated jobs."""
 
     def note(self, method: str, route: str, status: int, seconds: float) -> None:
         """A request was answered."""
-        kind = Kind(OTHER if route == UNKNOWN else method, route, status)
+        kind = RequestKind(OTHER if route == UNKNOWN else method, route, status)
         buckets = self.by_kind.get(kind)
         if buckets is None:
             buckets = self.by_kind[kind] = Buckets()

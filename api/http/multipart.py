@@ -17,7 +17,7 @@ MAX_HEADER_BYTES = 8192
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
 
-class Part(NamedTuple):
+class FormPart(NamedTuple):
     """One part. `file_name` is None if it has none."""
 
     name: str
@@ -25,7 +25,7 @@ class Part(NamedTuple):
     content: bytes
 
 
-def read_parts(request: Request, limit: int) -> list[Part]:
+def read_parts(request: Request, limit: int) -> list[FormPart]:
     """The parts of a request's body, at most `limit`. Raises Problem 400, 415."""
     content_type = request.header(b"content-type") or ""
     kind, options = parsed(content_type.encode())
@@ -62,7 +62,7 @@ class _Collector:
     """The parser's callbacks, which collect headers and content of each part."""
 
     def __init__(self, limit: int) -> None:
-        self.parts: list[Part] = []
+        self.parts: list[FormPart] = []
         self.complete = False
         self._limit = limit
         self._field = b""
@@ -103,7 +103,7 @@ class _Collector:
             raise bad_request("The multipart body cannot be parsed: a part has no name")
         _check(name)
         _check(file_name or "")
-        self.parts.append(Part(name, file_name, b"".join(self._content)))
+        self.parts.append(FormPart(name, file_name, b"".join(self._content)))
 
     def finish(self) -> None:
         self.complete = True

@@ -10,7 +10,7 @@ import msgspec
 from vivero.api.http.request import Receive, Send
 from vivero.engine.tracing.current import CURRENT, within
 from vivero.engine.tracing.names import ELEMENT_ID, ERROR_TYPE, INSTANCE, JOB_KEY, JOB_TYPE
-from vivero.engine.tracing.tracer import Begun, Kind, Tracer, Value
+from vivero.engine.tracing.tracer import Begun, SpanRole, Tracer, Value
 from vivero.engine.tracing.w3c import of_job
 
 Scope = MutableMapping[str, Any]
@@ -60,7 +60,7 @@ def _end(tracer: Tracer, begun: Begun, scope: Scope, status: int | None) -> None
         if status >= 500:
             error = attributes[ERROR_TYPE] = str(status)
     name = known if known in METHODS else "HTTP"
-    tracer.end(begun, name if route is None else f"{name} {route}", Kind.SERVER, attributes, error=error)
+    tracer.end(begun, name if route is None else f"{name} {route}", SpanRole.SERVER, attributes, error=error)
 
 
 class _Traced(msgspec.Struct, rename="camel", gc=False):
@@ -92,4 +92,4 @@ def activated(tracer: Tracer, jobs: Iterable[bytes]) -> None:
                     ELEMENT_ID: shown.element_id,
                     INSTANCE: shown.process_instance_key,
                 }
-                tracer.end(tracer.below(context), "activate job", Kind.INTERNAL, attributes, links)
+                tracer.end(tracer.below(context), "activate job", SpanRole.INTERNAL, attributes, links)

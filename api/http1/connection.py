@@ -6,7 +6,7 @@ import trio
 from vivero.api.http1.connection_capacity import ConnectionCapacity
 from vivero.api.http1.exchange import Exchange
 from vivero.api.http1.problems import Refusal
-from vivero.api.http1.request import Request
+from vivero.api.http1.request import ParsedRequest
 from vivero.api.http1.response import problem_response
 from vivero.api.http1.socket_stream import Address, SocketStream
 from vivero.api.http1.state import ServerState
@@ -52,7 +52,7 @@ async def _serve_requests(state: ServerState, wire: Wire) -> None:
         return
 
 
-def _check_reserved(state: ServerState, request: Request) -> None:
+def _check_reserved(state: ServerState, request: ParsedRequest) -> None:
     """Raise Refusal 503 unless the request is a health check. It is the last request of its connection."""
     if request.path != state.settings.health_path:
         detail = f"The server has {state.capacity.limit} connections, its limit, and all are busy; try again later"
@@ -60,13 +60,13 @@ def _check_reserved(state: ServerState, request: Request) -> None:
     request.keep_alive = False
 
 
-async def _linger_if_early(wire: Wire, request: Request) -> None:
+async def _linger_if_early(wire: Wire, request: ParsedRequest) -> None:
     """Give the client time to read an answer that was sent before its request was complete."""
     if not wire.gone and (wire.pending or wire.parser.error or not request.complete):
         await wire.linger()
 
 
-async def _next_request(state: ServerState, wire: Wire, idle_s: float) -> Request | None:
+async def _next_request(state: ServerState, wire: Wire, idle_s: float) -> ParsedRequest | None:
     """The next request, as soon as its header is complete; None at the end of the connection. Raises Refusal."""
     parser = wire.parser
     since: float | None = None

@@ -12,7 +12,7 @@ import trio
 
 from vivero.api.http1 import response
 from vivero.api.http1.problems import RETRY_AFTER, Refusal, problem_body
-from vivero.api.http1.request import Request
+from vivero.api.http1.request import ParsedRequest
 from vivero.api.http1.socket_stream import Address
 from vivero.api.http1.state import Message, Scope, ServerState
 from vivero.api.http1.wire import ClientGone, Wire
@@ -55,7 +55,7 @@ class Exchange:
         "wire",
     )
 
-    def __init__(self, state: ServerState, wire: Wire, request: Request) -> None:
+    def __init__(self, state: ServerState, wire: Wire, request: ParsedRequest) -> None:
         self.state = state
         self.wire = wire
         self.request = request

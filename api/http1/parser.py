@@ -12,7 +12,7 @@ from typing import Any
 import httptools
 
 from vivero.api.http1.problems import Refusal
-from vivero.api.http1.request import MAX_LENGTH_DIGITS, Headers, Request, check_host
+from vivero.api.http1.request import MAX_LENGTH_DIGITS, Headers, ParsedRequest, check_host
 from vivero.api.http1.settings import ServerSettings
 
 # The most bytes that are parsed ahead of the handler. This bounds the requests of a pipeline that wait in memory.
@@ -74,13 +74,13 @@ class RequestParser:
     )
 
     def __init__(self, settings: ServerSettings) -> None:
-        self.ready: deque[Request] = deque()
+        self.ready: deque[ParsedRequest] = deque()
         self.error: Refusal | None = None
         self.in_head = False
         self.method = ""
         self._settings = settings
         self._max_header_bytes = settings.max_header_bytes
-        self._arriving: Request | None = None
+        self._arriving: ParsedRequest | None = None
         self._target = b""
         self._headers: Headers = []
         self._noted: dict[bytes, bytes] = {}
@@ -202,7 +202,7 @@ class RequestParser:
             raise self._header_too_large()
         version = parser.get_http_version()
         self._check_head(method, version)
-        request = Request(method, self._target, version, self._headers, parser.should_keep_alive())
+        request = ParsedRequest(method, self._target, version, self._headers, parser.should_keep_alive())
         if self._noted:
             self._frame(request)
         self._arriving = request
@@ -223,7 +223,7 @@ class RequestParser:
         if method in _OTHER_PROTOCOLS:
             raise Refusal(501, f"{method} is not a method of HTTP")
 
-    def _frame(self, request: Request) -> None:
+    def _frame(self, request: ParsedRequest) -> None:
         noted = self._noted
         if (coding := noted.get(b"transfer-encoding")) is not None:
             self._check_coding(coding, request.version)

@@ -14,7 +14,7 @@ _HOST = re.compile(rb"(?:\[[0-9A-Fa-f:.]{2,45}\]|(?:[A-Za-z0-9._~!$&'()*+;=-]|%[
 _ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})|%[01][0-9A-Fa-f]|%7[Ff]")
 
 
-class Request:
+class ParsedRequest:
     """One parsed request. `parts`, `received` and `complete` change while its body arrives."""
 
     __slots__ = (

@@ -10,7 +10,7 @@ import trio
 
 from vivero.api.http1.parser import RequestParser
 from vivero.api.http1.problems import Refusal
-from vivero.api.http1.request import Request
+from vivero.api.http1.request import ParsedRequest
 from vivero.api.http1.settings import ServerSettings
 from vivero.api.http1.socket_stream import SocketStream
 from vivero.storage.postgres.given_time import given_time, patient
@@ -85,7 +85,7 @@ class Wire:
         self._wait: trio.CancelScope | None = None
         self.evicted = self.lingering = self.used = False
         self.held = 0
-        self.slow_request: Request | None = None
+        self.slow_request: ParsedRequest | None = None
         self._send_nowait = stream.send_nowait if isinstance(stream, SocketStream) else _send_nothing
         self.settings = settings
         self.parser = RequestParser(settings)
@@ -110,7 +110,7 @@ class Wire:
             self._wait.cancel()
 
     @contextmanager
-    def waiting(self, deadline: float, since: float, request: Request | None) -> Iterator[trio.CancelScope]:
+    def waiting(self, deadline: float, since: float, request: ParsedRequest | None) -> Iterator[trio.CancelScope]:
         """The block waits for the client, up to a deadline in Trio's time. The connection may be evicted meanwhile."""
         self.capacity.slow[self] = since
         self.slow_request = request
@@ -122,7 +122,7 @@ class Wire:
                 self.capacity.slow.pop(self, None)
                 self._wait = self.slow_request = None
 
-    async def receive(self, deadline: float, since: float, request: Request | None = None) -> bool:
+    async def receive(self, deadline: float, since: float, request: ParsedRequest | None = None) -> bool:
         """Wait for more bytes, into `pending`. False at the deadline, in Trio's time, and after an eviction."""
         if not self.evicted:
             with self.waiting(deadline, since, request) as scope:
@@ -168,7 +168,7 @@ class Wire:
             data, self.pending = view[:size], view[size:]
         self.parser.feed(data)
 
-    async def transmit(self, data: bytes, request: Request | None = None) -> None:
+    async def transmit(self, data: bytes, request: ParsedRequest | None = None) -> None:
         """Send all bytes. Raises ClientGone if the client closed or is too slow, or the connection is evicted.
 
         This is not a checkpoint if the client reads fast enough, because a deadline costs as much as the rest of
@@ -184,7 +184,7 @@ class Wire:
         if sent < len(data):
             await self._transmit_slowly(data, sent, request)
 
-    async def _transmit_slowly(self, data: bytes, sent: int, request: Request | None) -> None:
+    async def _transmit_slowly(self, data: bytes, sent: int, request: ParsedRequest | None) -> None:
         """Send the rest to a slow client, and count its memory. Meanwhile another task may wait for a disconnect."""
         size = len(data)
         if not self._memory.take_nowait(self, size):
@@ -198,7 +198,7 @@ class Wire:
         finally:
             self._memory.give_back(self, min(size, self.held))
 
-    async def _send_pieces(self, view: memoryview, sent: int, request: Request | None) -> None:
+    async def _send_pieces(self, view: memoryview, sent: int, request: ParsedRequest | None) -> None:
         settings, since = self.settings, trio.current_time()
         left_s = settings.send_timeout_s
         for start in range(sent, len(view), SEND_BYTES):

@@ -44,7 +44,7 @@ class AddBody(Body, frozen=True):
     allow_unknown_type: bool = False
 
 
-class Filter(Body, frozen=True):
+class ExecutionFilter(Body, frozen=True):
     type: str | None = None
     state: str | None = None
 
@@ -55,23 +55,23 @@ class Selection(Body, frozen=True):
     failed_before: str | None = None
 
 
-class DeletionBody(Body, frozen=True):
+class ExecutionDeletionBody(Body, frozen=True):
     filter: Selection
 
 
-class Page(Body, frozen=True):
+class ExecutionPage(Body, frozen=True):
     from_: Annotated[int, msgspec.Meta(ge=0, le=10**9)] = msgspec.field(name="from", default=0)
     limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_LIMIT)] = 100
 
 
-class SearchBody(Body, frozen=True):
-    filter: Filter = Filter()
-    page: Page = Page()
+class ExecutionSearchBody(Body, frozen=True):
+    filter: ExecutionFilter = ExecutionFilter()
+    page: ExecutionPage = ExecutionPage()
 
 
 _add_decoder = decoder(AddBody)
-_search_decoder = decoder(SearchBody)
-_deletion_decoder = decoder(DeletionBody)
+_search_decoder = decoder(ExecutionSearchBody)
+_deletion_decoder = decoder(ExecutionDeletionBody)
 
 
 async def add(request: Request, services: Services) -> Response:

@@ -33,7 +33,7 @@ from vivero.storage.work.batch_operations import (
     DELETE_PROCESS_INSTANCE,
     OPEN_STATES,
     RESOLVE_INCIDENT,
-    Bounds,
+    CallerBounds,
     Created,
     NewOperation,
 )
@@ -63,7 +63,7 @@ TRIES = 5
 """Attempts at a change while other clients change the same batch."""
 
 
-class CreationBody(Body, frozen=True):
+class BatchCreationBody(Body, frozen=True):
     filter: dict[str, Any] | None = None
     operation_reference: Int64 | None = None
 
@@ -72,7 +72,7 @@ class EmptyBody(Body, frozen=True):
     """The body, which has no properties."""
 
 
-_creation_decoder, _empty_decoder = decoder(CreationBody), decoder(EmptyBody)
+_creation_decoder, _empty_decoder = decoder(BatchCreationBody), decoder(EmptyBody)
 _encode_filter = msgspec.json.Encoder(decimal_format="number").encode
 
 
@@ -154,11 +154,11 @@ async def _insert(request: Request, services: Services, new: NewOperation, is_su
         return created
 
 
-def _bounds(request: Request, type: str) -> Bounds:
+def _bounds(request: Request, type: str) -> CallerBounds:
     """The rights of the caller to see and change. Raises Problem 403 for nothing."""
     for permission in (READ_INSTANCE, needed(type)):
         authorise(request.caller, permission)
-    return Bounds(sorted_ids(request.tenants), processes(request.caller.rights, type))
+    return CallerBounds(sorted_ids(request.tenants), processes(request.caller.rights, type))
 
 
 # -- changes of a batch

@@ -17,13 +17,13 @@ from vivero.api.services import Services
 from vivero.core.records.conditionals import ConditionalsReply, EvaluateConditionals
 
 
-class EvaluationBody(Body, frozen=True):
+class ConditionalEvaluationBody(Body, frozen=True):
     variables: dict[str, Any] | None = None
     process_definition_key: Key | None = None
     tenant_id: str | None = None
 
 
-_evaluation_decoder = decoder(EvaluationBody)
+_evaluation_decoder = decoder(ConditionalEvaluationBody)
 _reply_decoder = msgspec.json.Decoder(ConditionalsReply)
 
 

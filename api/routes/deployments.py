@@ -13,14 +13,14 @@ from vivero.api.computing.turns import computed
 from vivero.api.deployment.checks import check_webhooks, reject
 from vivero.api.deployment.problems import Examined, Files, evaluates, examine_and_pack, examined, read_all
 from vivero.api.deployment.warnings import warnings_of, warnings_of_forms
-from vivero.api.http.multipart import Part, read_parts
+from vivero.api.http.multipart import FormPart, read_parts
 from vivero.api.http.problems import bad_request, invalid_argument
 from vivero.api.http.request import Request
 from vivero.api.http.response import Response, json_response
 from vivero.api.services import Services
 from vivero.core.records.catalogue import Deploy, DeployedForm, DeployedProcess, DeploymentReply
 from vivero.engine.compute.models import unpacked
-from vivero.engine.compute.turns import Kind
+from vivero.engine.compute.turns import WorkKind
 from vivero.storage.state.definitions import store_resources
 
 MAX_NAME = 500
@@ -62,11 +62,11 @@ async def create(request: Request, services: Services) -> Response:
     return json_response(document, submitted.position)
 
 
-def _tenant(parts: list[Part]) -> str | None:
+def _tenant(parts: list[FormPart]) -> str | None:
     return next((part.content.decode(errors="replace") for part in parts if part.name == TENANT), None)
 
 
-def _files(parts: list[Part]) -> list[Part]:
+def _files(parts: list[FormPart]) -> list[FormPart]:
     """The files of a request. Raises Problem 400."""
     files = []
     for part in parts:
@@ -90,10 +90,10 @@ async def _examined(services: Services, files: Files) -> Examined:
         parsed = read_all(files, services.files.limits)
         if not evaluates(parsed):
             return examined(parsed, files)
-    return await computed(services, Kind.DEPLOYMENTS, examine_and_pack, files, services.files.limits)
+    return await computed(services, WorkKind.DEPLOYMENTS, examine_and_pack, files, services.files.limits)
 
 
-def _content(parts: list[Part]) -> bytes:
+def _content(parts: list[FormPart]) -> bytes:
     """The content for the fingerprint of an idempotent request, without the random boundaries."""
     return msgspec.json.encode([(part.name, part.file_name, part.content) for part in parts])
 

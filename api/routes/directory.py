@@ -18,7 +18,7 @@ from vivero.api.search.search_requests import prepare, run
 from vivero.api.services import Services
 from vivero.core.bpmn.reading.text_limits import TENANT_ID
 from vivero.storage.access import directory, identities
-from vivero.storage.access.directory import Kind
+from vivero.storage.access.directory import EntryKind
 from vivero.storage.access.identities import LastAdmin
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.search import directory as searches
@@ -52,7 +52,7 @@ class Entries:
     """One kind of entries in the API. `members`: the kinds of its members."""
 
     path: str
-    kind: Kind
+    kind: EntryKind
     resource: Resource
     members: tuple[str, ...] = ()
 
@@ -285,7 +285,7 @@ def json_name(field: str) -> str:
     return first + "".join(map(str.title, others))
 
 
-def _check_id(kind: Kind, id: str) -> None:
+def _check_id(kind: EntryKind, id: str) -> None:
     if (TENANT_ID if kind is directory.TENANT else ID).fullmatch(id) is None:
         raise invalid_argument(f"The {json_name(kind.id)} '{id[:100]}' is not valid")
 
@@ -299,7 +299,7 @@ async def _hashed(password: str | None) -> str:
         raise invalid_argument(str(error).capitalize()) from error
 
 
-def _values(kind: Kind, body: DirectoryBody) -> list[str | None]:
+def _values(kind: EntryKind, body: DirectoryBody) -> list[str | None]:
     return [getattr(body, column) for column in kind.columns]
 
 

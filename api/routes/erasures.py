@@ -19,7 +19,7 @@ from vivero.storage.access import audit_log
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.retention import erasure, history
 from vivero.storage.retention.archives import ArchiveProblem
-from vivero.storage.retention.erasure import Subject
+from vivero.storage.retention.erasure import ErasureSubject
 from vivero.storage.retention.erasure_by_value import Search
 from vivero.storage.retention.sought import SHORTEST, Sought
 
@@ -85,7 +85,7 @@ async def erase(request: Request, services: Services) -> Response:
 
 
 async def _erase_trees(
-    request: Request, services: Services, body: ErasureBody, subject: Subject, after: int, answer: Answer
+    request: Request, services: Services, body: ErasureBody, subject: ErasureSubject, after: int, answer: Answer
 ) -> str:
     """The trees with the value now. Returns the next place."""
     found: list[int] = []
@@ -113,7 +113,7 @@ async def _erase_logs(request: Request, connection: Connection, roots: Sequence[
 
 
 async def _erase_from_archive(
-    request: Request, services: Services, body: ErasureBody, subject: Subject, after: str, answer: Answer
+    request: Request, services: Services, body: ErasureBody, subject: ErasureSubject, after: str, answer: Answer
 ) -> str:
     """The next files of the archive. Trees that were deleted before go from the logs, too. Returns the next place."""
     if services.files.archive is None:
@@ -133,15 +133,15 @@ async def _erase_from_archive(
     return MESSAGES if found.next is None else f"{OF_ARCHIVE}{found.next}"
 
 
-def _subject(body: ErasureBody) -> Subject:
+def _subject(body: ErasureBody) -> ErasureSubject:
     if sum(each is not None for each in (body.business_id, body.variable, body.values)) != 1:
         raise invalid_argument("Exactly one of [businessId, variable, values] is required")
     if body.values is not None:
-        return Subject(texts=tuple(body.values))
+        return ErasureSubject(texts=tuple(body.values))
     if body.variable is None:
-        return Subject(body.business_id)
+        return ErasureSubject(body.business_id)
     try:
         msgspec.json.decode(body.variable.value)
     except msgspec.DecodeError as error:
         raise invalid_argument(f"The provided variable.value is not JSON: {error}. A text needs quotes") from error
-    return Subject(variable=body.variable.name, value=body.variable.value)
+    return ErasureSubject(variable=body.variable.name, value=body.variable.value)

@@ -18,18 +18,18 @@ from vivero.api.http.request import Request
 from vivero.api.http.response import Response, json_response
 from vivero.api.reading import read_of
 from vivero.api.services import Services
-from vivero.engine.compute.turns import Kind
+from vivero.engine.compute.turns import WorkKind
 from vivero.storage.reads import single_reads
 
 
-class EvaluationBody(Body, frozen=True):
+class ExpressionEvaluationBody(Body, frozen=True):
     expression: str | None = None
     tenant_id: str | None = None
     scope_key: Key | None = None
     variables: dict[str, Any] | None = None
 
 
-_evaluation_decoder = decoder(EvaluationBody)
+_evaluation_decoder = decoder(ExpressionEvaluationBody)
 
 
 async def evaluate(request: Request, services: Services) -> Response:
@@ -63,7 +63,7 @@ async def _evaluated(services: Services, evaluation: Evaluation) -> Evaluated:
         found = compute(evaluation.with_small_limits())
         if not found.is_limited:
             return found
-    return await computed(services, Kind.EXPRESSIONS, compute, evaluation)
+    return await computed(services, WorkKind.EXPRESSIONS, compute, evaluation)
 
 
 def _answer(expression: str, evaluated: Evaluated) -> Response:

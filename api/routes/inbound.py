@@ -17,7 +17,7 @@ from vivero.api.http.problems import Problem, bad_request
 from vivero.api.http.request import MAX_QUERY_FIELDS, Request
 from vivero.api.http.response import JSON, Response
 from vivero.api.routes.messages import MAX_TIME_TO_LIVE_MS
-from vivero.api.services import Services, Webhooks
+from vivero.api.services import Services, WebhookAccess
 from vivero.core.bpmn.reading.text_limits import TEXT_CHARACTERS
 from vivero.core.records.instances import CreateInstance, InstanceReply
 from vivero.core.records.messages import MessageReply, PublishMessage
@@ -71,7 +71,9 @@ async def call(request: Request, services: Services, claim: Claim) -> Response:
         ) from None
 
 
-async def _serve(request: Request, services: Services, webhooks: Webhooks, claim: Claim, used: UsedSecrets) -> Response:
+async def _serve(
+    request: Request, services: Services, webhooks: WebhookAccess, claim: Claim, used: UsedSecrets
+) -> Response:
     webhook = claim.webhook
     headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in request.headers}
     check_raw(webhook, headers, request.body, used)

@@ -38,7 +38,7 @@ from vivero.storage.work.activation import (
     TooLargeJob,
     at_once,
 )
-from vivero.storage.work.scan_bounds import Bounds
+from vivero.storage.work.scan_bounds import SubjectBounds
 
 log = structlog.get_logger(__name__)
 
@@ -289,7 +289,7 @@ class _Worker:
 
 
 async def _activate(
-    connection: Connection, polls: LongPolls, ask: ActivationRequest, max_bytes: int, bounds: Bounds
+    connection: Connection, polls: LongPolls, ask: ActivationRequest, max_bytes: int, bounds: SubjectBounds
 ) -> Activation:
     """One look: plain, and if that does not do, measured and with bounds."""
     token = uuid4()
@@ -313,7 +313,7 @@ async def _activate_measured(
     ask: ActivationRequest,
     max_bytes: int,
     token: UUID,
-    bounds: Bounds,
+    bounds: SubjectBounds,
     partitions: Sequence[int],
 ) -> Activation:
     start = bounds.start(trio.current_time(), partitions)

@@ -33,7 +33,7 @@ MAX_TOKEN = 100
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-class CompletionBody(Body, frozen=True):
+class JobCompletionBody(Body, frozen=True):
     variables: dict[str, Any] | None = None
     result: dict[str, Any] | None = None
     business_id: str | None = None
@@ -55,22 +55,22 @@ class ErrorBody(Body, frozen=True):
     job_lease_token: str | None = None
 
 
-class Changeset(Body, frozen=True):
+class JobChangeset(Body, frozen=True):
     retries: Int32 | None = None
     timeout: Int64 | None = None
     priority: Int32 | None = None
 
 
-class UpdateBody(Body, frozen=True):
-    changeset: Changeset | None = None
+class JobUpdateBody(Body, frozen=True):
+    changeset: JobChangeset | None = None
     operation_reference: Int64 | None = None
     job_lease_token: str | None = None
 
 
-_completion_decoder = decoder(CompletionBody)
+_completion_decoder = decoder(JobCompletionBody)
 _failure_decoder = decoder(FailureBody)
 _error_decoder = decoder(ErrorBody)
-_update_decoder = decoder(UpdateBody)
+_update_decoder = decoder(JobUpdateBody)
 
 
 async def complete(request: Request, services: Services) -> Response:
@@ -126,7 +126,7 @@ async def update(request: Request, services: Services) -> Response:
     key = request.key("jobKey")
     body = decode(request, _update_decoder, services.settings)
     check_reference(body.operation_reference)
-    changes = body.changeset or Changeset()
+    changes = body.changeset or JobChangeset()
     timeout_ms = as_int64(changes.timeout, "changeset.timeout")
     found = Violations()
     if changes.retries is None and changes.priority is None and timeout_ms is None:

@@ -24,20 +24,20 @@ MAX_LIMIT = 1000
 Change = Callable[[Connection, EventId, int], Awaitable[bool]]
 
 
-class Filter(Body, frozen=True):
+class DeliveryFilter(Body, frozen=True):
     state: str | None = None
 
 
-class Page(Body, frozen=True):
+class DeliveryPage(Body, frozen=True):
     limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_LIMIT)] = 100
 
 
-class SearchBody(Body, frozen=True):
-    filter: Filter = Filter()
-    page: Page = Page()
+class DeliverySearchBody(Body, frozen=True):
+    filter: DeliveryFilter = DeliveryFilter()
+    page: DeliveryPage = DeliveryPage()
 
 
-_search_decoder = decoder(SearchBody)
+_search_decoder = decoder(DeliverySearchBody)
 
 
 async def search(request: Request, services: Services) -> Response:

@@ -38,7 +38,7 @@ from vivero.core.records.base import Variables
 from vivero.core.records.instances import CancelInstance, CreateInstance, InstanceReply
 from vivero.engine.outcomes.admission import Overloaded
 from vivero.engine.outcomes.replies import received
-from vivero.engine.outcomes.waiters import End
+from vivero.engine.outcomes.waiters import InstanceEnd
 from vivero.storage.postgres.errors import Outage, Retry
 from vivero.storage.reads import single_reads
 from vivero.storage.reads.single_reads import StoredAnswer
@@ -67,7 +67,7 @@ class RuntimeInstruction(Body, frozen=True):
     after_element_id: str | None = None
 
 
-class CreationBody(Body, frozen=True):
+class InstanceCreationBody(Body, frozen=True):
     process_definition_id: str | None = None
     process_definition_key: Key | None = None
     process_definition_version: Int32 | None = None
@@ -104,7 +104,7 @@ class Created(msgspec.Struct, frozen=True, rename="camel", gc=False):
     command_position: str
 
 
-_creation_decoder = decoder(CreationBody)
+_creation_decoder = decoder(InstanceCreationBody)
 _reference_decoder = decoder(ReferenceBody)
 _reply_decoder = msgspec.json.Decoder(InstanceReply)
 _encode = msgspec.json.Encoder().encode
@@ -141,7 +141,7 @@ async def create(request: Request, services: Services) -> Response:
         return await _awaited(request, services, submitted, names, deadline, wait)
 
 
-def _command(body: CreationBody, variables: Variables, awaits: bool) -> CreateInstance:
+def _command(body: InstanceCreationBody, variables: Variables, awaits: bool) -> CreateInstance:
     return CreateInstance(
         body.process_definition_id,
         as_key(body.process_definition_key, "processDefinitionKey"),
@@ -181,7 +181,7 @@ async def _awaited(
     return _created(reply, msgspec.Raw(result.variables), submitted)
 
 
-def _check(body: CreationBody) -> None:
+def _check(body: InstanceCreationBody) -> None:
     found = Violations()
     both = "[processDefinitionId, processDefinitionKey]"
     if not body.process_definition_id and body.process_definition_key is None:
@@ -202,7 +202,7 @@ def _check(body: CreationBody) -> None:
     found.check()
 
 
-def _check_version_tag(body: CreationBody, found: Violations) -> None:
+def _check_version_tag(body: InstanceCreationBody, found: Violations) -> None:
     if body.process_definition_version_tag is None:
         return
     found.require("processDefinitionVersionTag", body.process_definition_version_tag)
@@ -244,7 +244,7 @@ def _check_tags(tags: tuple[str, ...], found: Violations) -> None:
         )
 
 
-def _limit_s(request: Request, body: CreationBody, services: Services) -> float:
+def _limit_s(request: Request, body: InstanceCreationBody, services: Services) -> float:
     """The time to wait for the end of the instance."""
     requested_s = submission.wait_limit_s(request)
     if not requested_s:
@@ -261,7 +261,7 @@ async def _end(
     The waiter is registered before the state is read, so that an end in between is not missed. A database outage only
     delays the answer. Most instances end in the batch that creates them, and their end is known without a read.
     """
-    send, ends = trio.open_memory_channel[End](1)
+    send, ends = trio.open_memory_channel[InstanceEnd](1)
     with ends, services.commands.completions.register_end(key, send), trio.move_on_at(deadline) as scope:
         wait.leave = scope.cancel
         end = received(ends)
@@ -287,7 +287,7 @@ async def _end(
     return None
 
 
-async def _next_end(request: Request, ends: trio.MemoryReceiveChannel[End]) -> End:
+async def _next_end(request: Request, ends: trio.MemoryReceiveChannel[InstanceEnd]) -> InstanceEnd:
     """Wait for the end, first without a watch for the client's disconnect, then with it. Raises ClientLeft."""
     with trio.move_on_after(UNWATCHED_S):
         return await ends.receive()

@@ -26,12 +26,12 @@ from vivero.storage.search.statements import process_of
 from vivero.storage.work.batch_operations import DELETE_PROCESS_INSTANCE
 
 
-class DeletionBody(Body, frozen=True):
+class ResourceDeletionBody(Body, frozen=True):
     operation_reference: Int64 | None = None
     delete_history: bool | None = None
 
 
-_deletion_decoder = decoder(DeletionBody)
+_deletion_decoder = decoder(ResourceDeletionBody)
 
 get = getting(DEPLOYED_RESOURCES, "resourceKey")
 search = searching(DEPLOYED_RESOURCES)

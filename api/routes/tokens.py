@@ -20,7 +20,7 @@ from vivero.api.search.search_requests import searching
 from vivero.api.services import Services
 from vivero.core.records.base import DEFAULT_TENANT
 from vivero.storage.access import identities
-from vivero.storage.access.identities import MAX_OWN_TOKENS, ListedToken, Owner
+from vivero.storage.access.identities import MAX_OWN_TOKENS, ListedToken, TokenOwner
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.search.directory import TOKENS
 
@@ -72,7 +72,7 @@ async def revoke(request: Request, services: Services) -> Response:
     return await _revoke(request, services, None)
 
 
-async def _create(request: Request, services: Services, body: TokenBody, who: Owner | None) -> Response:
+async def _create(request: Request, services: Services, body: TokenBody, who: TokenOwner | None) -> Response:
     name, roles, made = body.name or "", list(dict.fromkeys(body.roles or ())), new_token()
     expires_in_s = None if body.lifetime_days is None else float(body.lifetime_days * DAY_S)
     async with changing(request, services, name) as connection:
@@ -85,7 +85,7 @@ async def _create(request: Request, services: Services, body: TokenBody, who: Ow
     return json_response({"name": name, "token": made, "roles": roles, "tenantIds": tenants}, status=201)
 
 
-async def _revoke(request: Request, services: Services, who: Owner | None) -> Response:
+async def _revoke(request: Request, services: Services, who: TokenOwner | None) -> Response:
     name = request.params["tokenName"]
     async with changing(request, services) as connection:
         if not await identities.revoke_token(connection, name, who):
@@ -112,7 +112,7 @@ def _body(request: Request, services: Services, most_days: int, *, must_expire: 
     return body
 
 
-async def _check_roles(connection: Connection, roles: list[str], who: Owner | None) -> None:
+async def _check_roles(connection: Connection, roles: list[str], who: TokenOwner | None) -> None:
     """Raise Problem 400 for an unknown role, 403 for one that the token's owner does not have.
 
     Roles by mapping rules come from the claims of a sign-in, which nobody could ask for again when the token is used.
@@ -128,7 +128,7 @@ async def _check_roles(connection: Connection, roles: list[str], who: Owner | No
 
 
 async def _tenants(
-    connection: Connection, services: Services, asked: tuple[str, ...] | None, who: Owner | None
+    connection: Connection, services: Services, asked: tuple[str, ...] | None, who: TokenOwner | None
 ) -> list[str]:
     """The tenants of a new token. Those of a user are all of the user's without a choice. Raises Problem: 400, 403."""
     if who is not None and services.access.multi_tenancy:

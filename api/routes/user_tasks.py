@@ -43,12 +43,12 @@ class AssignmentBody(Body, frozen=True):
     action: str | None = None
 
 
-class CompletionBody(Body, frozen=True):
+class UserTaskCompletionBody(Body, frozen=True):
     variables: dict[str, Any] | None = None
     action: str | None = None
 
 
-class Changeset(Body, frozen=True):
+class UserTaskChangeset(Body, frozen=True):
     """Changes to a user task. Null keeps an attribute; an empty date or list removes it."""
 
     due_date: str | None = None
@@ -58,16 +58,16 @@ class Changeset(Body, frozen=True):
     priority: Int32 | None = None
 
 
-class UpdateBody(Body, frozen=True):
-    changeset: Changeset | None = None
+class UserTaskUpdateBody(Body, frozen=True):
+    changeset: UserTaskChangeset | None = None
     action: str | None = None
 
 
 _WITH_OFFSET = re.compile(r"[^T]+T[^Z+-]+(Z|[+-][0-9:]+)(\[.+\])?", re.ASCII)
 
 _assignment_decoder = decoder(AssignmentBody)
-_completion_decoder = decoder(CompletionBody)
-_update_decoder = decoder(UpdateBody)
+_completion_decoder = decoder(UserTaskCompletionBody)
+_update_decoder = decoder(UserTaskUpdateBody)
 
 
 async def assign(request: Request, services: Services) -> Response:
@@ -102,7 +102,7 @@ async def update(request: Request, services: Services) -> Response:
     key = request.key("userTaskKey")
     body = decode_optional(request, _update_decoder, services.settings)
     found = Violations()
-    changes = _changes(body.changeset or Changeset(), found)
+    changes = _changes(body.changeset or UserTaskChangeset(), found)
     found.longest("action", body.action, MAX_ACTION)
     if not changes and not body.action:
         found.add(
@@ -113,7 +113,7 @@ async def update(request: Request, services: Services) -> Response:
     return await submission.command(request, services, UpdateUserTask(key, changes, body.action or "update"), key)
 
 
-def _changes(given: Changeset, found: Violations) -> UserTaskChanges:
+def _changes(given: UserTaskChangeset, found: Violations) -> UserTaskChanges:
     changes: UserTaskChanges = {}
     if given.due_date is not None:
         changes["due_at"] = _date("due date", given.due_date, found)

@@ -24,7 +24,7 @@ from vivero.storage.search import statistics as storage_statistics
 from vivero.storage.search.filters import OF_PROCESSES
 from vivero.storage.search.groups import Groups, prepare_groups
 from vivero.storage.search.problems import BadQuery, UnexpectedValue, Unparsable
-from vivero.storage.search.queries import MAX_SORT, Page, Query, Sort, check_page
+from vivero.storage.search.queries import MAX_SORT, Page, SearchQuery, Sort, check_page
 from vivero.storage.search.resources import Resource
 from vivero.storage.search.statements import PageTooLarge, SearchStatement
 from vivero.storage.search.user_tasks import GRANTED
@@ -177,7 +177,7 @@ def prepare_statistics(
         raise problem_of(error) from error
 
 
-def read_query(request: Request, resource: Resource, settings: ApiSettings) -> Query:
+def read_query(request: Request, resource: Resource, settings: ApiSettings) -> SearchQuery:
     """The query in a request's body. Raises Problem 400."""
     body = decode_optional(request, _search_decoder, settings)
     page = body.page or PageBody()
@@ -186,7 +186,7 @@ def read_query(request: Request, resource: Resource, settings: ApiSettings) -> Q
         raise invalid_argument(*found)
     sort = _sorts(body.sort or [], resource)
     limit = 100 if limit is None else limit
-    return Query(body.filter or {}, sort, limit, offset or 0, page.after, page.before, settings.max_page_bytes)
+    return SearchQuery(body.filter or {}, sort, limit, offset or 0, page.after, page.before, settings.max_page_bytes)
 
 
 def _sorts(criteria: list[SortBody], resource: Resource) -> tuple[Sort, ...]:

@@ -26,7 +26,7 @@ Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]
 
 
-class Exchange:
+class TlsExchange:
     """One request and its response. `run` calls the application."""
 
     def __init__(

@@ -18,7 +18,7 @@ from vivero.api.http1.state import TICK_S, App
 from vivero.api.serving.certificate import Certificate
 from vivero.api.serving.server import ACCEPT_RETRY_S, BEAT_S, OUT_OF_RESOURCES, Endpoint, accept_in_turn
 from vivero.api.tls.connection import Connection
-from vivero.api.tls.exchange import CONNECTION, Exchange
+from vivero.api.tls.exchange import CONNECTION, TlsExchange
 from vivero.api.tls.state import TlsState
 from vivero.storage.postgres.errors import told
 from vivero.storage.postgres.given_time import given_time
@@ -120,7 +120,7 @@ class _Server:
     async def _call(self, scope: dict, receive: Callable, send: Callable) -> None:  # type: ignore[type-arg]
         if scope["type"] == "http":
             scope["state"][CONNECTION].http1 = scope["http_version"] != "2"
-            await Exchange(self._state, scope, receive, send).run()
+            await TlsExchange(self._state, scope, receive, send).run()
         else:
             await send({"type": "websocket.close"})
 

@@ -1,4 +1,4 @@
-"""The table of contents of BPMN events: event definition → behaviour. `core.bpmn.events.EVENTS` parses them."""
+"""The table of contents of BPMN events: event definition → behaviour. `core.bpmn.events.EVENT_KINDS` parses them."""
 
 from __future__ import annotations
 

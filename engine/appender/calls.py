@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 from uuid import UUID, uuid4
@@ -42,7 +43,13 @@ class Append(msgspec.Struct, frozen=True, gc=False):
     """Whether a client is told of the append before the outcome. Otherwise the flush of the outcome is enough."""
 
 
-class AppendSpan(Protocol):
+class BulkAppender(Protocol):
+    """Appends many commands at a time: `engine.appender.task.Appender`."""
+
+    async def append_all(self, items: Sequence[Append], *, deadline_s: float) -> list[Appended]: ...
+
+
+class OpenSpan(Protocol):
     """`engine.appender.traces.AppendSpan`."""
 
     def end(self, result: Appended | NotAppended) -> None:
@@ -79,7 +86,7 @@ class PendingCommand:
     """The time at which the appender gives a `new` command up if the log has no capacity for it (Trio's clock)."""
     appended_at: float = 0.0
     """The time at which the appender knew the position (Trio's clock)."""
-    span: AppendSpan | None = None
+    span: OpenSpan | None = None
     """None: it is not traced."""
 
     def finish(self, result: Appended | NotAppended, now: float = 0.0) -> None:

@@ -13,7 +13,7 @@ import trio
 
 from vivero.engine.appender.calls import AppendCall, PendingCommand
 from vivero.engine.appender.forwarding import Consumed
-from vivero.engine.appender.pace import Pace, PaceSettings
+from vivero.engine.appender.pace import AppendPace, PaceSettings
 from vivero.engine.outcomes.replies import received
 
 PERIOD_S = 0.5
@@ -66,7 +66,7 @@ class NewCommands:
         """At most `limit` commands wait, each at most `wait_s` seconds."""
         self.limit = QueueLimit(limit, 2 * pace.least, wait_s)
         self._waiting: deque[PendingCommand] = deque()
-        self.pace = Pace(pace)
+        self.pace = AppendPace(pace)
         self.first: PendingCommand | None = None
         """The first of the commands, if they wait for capacity in the log."""
         self._capacity = 0.0

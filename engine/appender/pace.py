@@ -42,7 +42,7 @@ class _Appended(NamedTuple):
     filled: bool
 
 
-class Pace:
+class AppendPace:
     """The window of one partition. Times are seconds of a monotonic clock."""
 
     def __init__(self, settings: PaceSettings) -> None:

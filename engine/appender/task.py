@@ -29,7 +29,7 @@ from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.wake_up import WakeUp
 from vivero.engine.tracing.tracer import Tracer
 from vivero.storage.log import command_log
-from vivero.storage.log.command_log import Appended, AppendedSegment, Session
+from vivero.storage.log.command_log import Appended, AppendedSegment, AppenderSession
 from vivero.storage.postgres.driver import CONNECT_TIMEOUT_S, Connection
 from vivero.storage.postgres.errors import DataPoison, Outage, Retry, StorageError, reason
 
@@ -98,7 +98,7 @@ class Appender:
         self._out_since: float | None = None
         self._out_because = ""
         self._connection: Connection | None = None
-        self._session = Session(uuid4(), 0)
+        self._session = AppenderSession(uuid4(), 0)
 
     # -- for requests ---------------------------------------------------------------------------------------------
 
@@ -357,7 +357,7 @@ class Appender:
         """
         self._last.clear()
         self._cursors.clear()
-        self._session = Session(self._session.appender, self._session.number + 1)
+        self._session = AppenderSession(self._session.appender, self._session.number + 1)
         await command_log.begin(connection, *self._session)
 
     async def run_once(self, connection: Connection, beat: Beat) -> bool:

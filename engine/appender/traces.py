@@ -9,7 +9,7 @@ from vivero.engine.outcomes.admission import NotAppended
 from vivero.engine.outcomes.replies import Reply
 from vivero.engine.tracing.current import CURRENT
 from vivero.engine.tracing.names import ERROR_TYPE, of_log, position
-from vivero.engine.tracing.tracer import Begun, Kind, Tracer
+from vivero.engine.tracing.tracer import Begun, SpanRole, Tracer
 from vivero.storage.log.command_log import Appended
 
 
@@ -38,7 +38,7 @@ class AppendSpan:
             position(attributes, result.position)
         else:
             error = attributes[ERROR_TYPE] = type(result).__name__
-        self._tracer.end(self._begun, f"append {self._intent}", Kind.PRODUCER, attributes, error=error)
+        self._tracer.end(self._begun, f"append {self._intent}", SpanRole.PRODUCER, attributes, error=error)
 
 
 def traced_command(

@@ -9,7 +9,7 @@ turn that is interrupted anywhere is repeated:
     mark      the positions of the commands
     settle    outcomes → ends of items and the counts of the batch
 
-Commands of batches never fill the log: `Pace` measures how long they wait, as it does for timers.
+Commands of batches never fill the log: `TriggerPace` measures how long they wait, as it does for timers.
 """
 
 from __future__ import annotations
@@ -17,12 +17,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
 
 import structlog
 import trio
 
-from vivero.engine.appender.calls import Append
+from vivero.engine.appender.calls import BulkAppender
 from vivero.engine.batch_operations.items import append_of, denied, end_of, end_of_deletion, record_of
 from vivero.engine.batch_operations.scan import scan
 from vivero.engine.batch_operations.settings import BatchOperationSettings
@@ -30,16 +29,22 @@ from vivero.engine.outcomes.admission import NotAppended
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.dedicated_connection import DedicatedConnection
 from vivero.engine.supervision.wake_up import WakeUp
-from vivero.engine.timers.pace import Pace
+from vivero.engine.timers.pace import TriggerPace
 from vivero.storage.access import audit_log
 from vivero.storage.log import command_log as command_log
-from vivero.storage.log.command_log import Appended
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import StorageError, told
 from vivero.storage.retention import archives, history
 from vivero.storage.retention.archives import ArchiveProblem, BeforeDeletion
 from vivero.storage.work import batch_operations
-from vivero.storage.work.batch_operations import DELETE_PROCESS_INSTANCE, Bounds, Creator, Item, ItemEnd, Operation
+from vivero.storage.work.batch_operations import (
+    DELETE_PROCESS_INSTANCE,
+    CallerBounds,
+    Creator,
+    Item,
+    ItemEnd,
+    Operation,
+)
 
 log = structlog.get_logger(__name__)
 
@@ -55,14 +60,8 @@ AWAY_S = 15.0
 PURGE_EVERY_S, PURGE_ROWS = 60.0, 1_000
 DAY_MS = 24 * 3600 * 1000
 
-Rights = Callable[[Connection, Creator, str], Awaitable[Bounds]]
+Rights = Callable[[Connection, Creator, str], Awaitable[CallerBounds]]
 """(connection, creator, type of the batch) → what the creator may change now."""
-
-
-class Appends(Protocol):
-    """Appends many commands at a time: `engine.appender.task.Appender`."""
-
-    async def append_all(self, items: Sequence[Append], *, deadline_s: float) -> list[Appended]: ...
 
 
 class _Overtaken(Exception):
@@ -94,7 +93,7 @@ class BatchOperations:
     def __init__(
         self,
         connect: Callable[[], Awaitable[Connection]],
-        appender: Appends,
+        appender: BulkAppender,
         rights: Rights,
         leads: Callable[[], bool] = lambda: True,
         settings: BatchOperationSettings | None = None,
@@ -113,7 +112,7 @@ class BatchOperations:
         self._wake = WakeUp()
         self._after = 0
         self._purge_at = float("-inf")
-        self._pace = Pace(self.settings.in_flight, self.settings.delay_s)
+        self._pace = TriggerPace(self.settings.in_flight, self.settings.delay_s)
         self._appended_at: dict[int, float] = {}
         """Position of a command → when it was appended (Trio's clock)."""
 

@@ -18,7 +18,7 @@ EXPECT_S = 0.005
 """How long a quantum of deferred work waits for commands that are being appended, so that they need not wait for it."""
 
 
-class Cached(NamedTuple):
+class CachedState(NamedTuple):
     """The state that a term has in memory: instance trees, and bytes, message channels included (estimated)."""
 
     instances: int
@@ -41,7 +41,7 @@ class RunningTerm(Protocol):
     def computes(self) -> bool: ...
 
     @property
-    def cached(self) -> Cached: ...
+    def cached(self) -> CachedState: ...
 
     def take(self, segment: AppendedSegment) -> None: ...
 
@@ -83,10 +83,10 @@ class Handover:
         term = self.term
         return Consumed(term.last, term.per_second) if term is not None and term.leading else None
 
-    def cached(self) -> Cached:
+    def cached(self) -> CachedState:
         """The counts of what the term has in memory; zeros if this node does not lead the partition."""
         term = self.term
-        return term.cached if term is not None and term.leading else Cached(0, 0)
+        return term.cached if term is not None and term.leading else CachedState(0, 0)
 
     def accuse(self, note: Callable[[Suspicion], None]) -> None:
         """Tell what blocked the event loop. The watchdog's thread calls this before it ends the process.

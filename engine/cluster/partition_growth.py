@@ -18,7 +18,7 @@ from vivero.core.records.slots import MoveSlots
 from vivero.storage.cluster import routes
 from vivero.storage.cluster.leadership import MAKE_TIMEOUT_S, MAX_PARTITIONS
 from vivero.storage.log import command_log
-from vivero.storage.log.command_log import LogEntry, Session
+from vivero.storage.log.command_log import AppenderSession, LogEntry
 from vivero.storage.postgres.driver import Connection
 
 MOVE_TIMEOUT_S = 60.0
@@ -79,7 +79,7 @@ async def raise_number(connection: Connection, partitions: int, told: Callable[[
         await _move(connection, session, move)
 
 
-async def _move(connection: Connection, session: Session, move: Move) -> None:
+async def _move(connection: Connection, session: AppenderSession, move: Move) -> None:
     """Make a move. It may be in the log already, from an interrupted call: then it has been made, or is under way."""
     command = MoveSlots(move.slots, move.to)
     entry = LogEntry(DEFAULT_TENANT, command.intent, encode_command(command))

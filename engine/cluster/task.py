@@ -25,7 +25,7 @@ from vivero.engine.supervision.dedicated_connection import DedicatedConnection
 from vivero.engine.supervision.failures import Escalated
 from vivero.engine.supervision.wake_up import WakeUp
 from vivero.storage.cluster import nodes
-from vivero.storage.cluster.nodes import ENGINE, Node, Partition, Registration, View
+from vivero.storage.cluster.nodes import ENGINE, ClusterView, Node, Partition, Registration
 from vivero.storage.postgres.driver import CALL_TIMEOUT_S, Connection
 from vivero.storage.postgres.given_time import patient
 
@@ -55,7 +55,7 @@ class Cluster:
         `log_levels(levels)` changes the levels of this node's loggers.
         """
         self.node = node
-        self.view = View((), ())
+        self.view = ClusterView((), ())
         """The result of the last look."""
         self._connection = DedicatedConnection(connect)
         self.handovers = handovers
@@ -133,7 +133,7 @@ class Cluster:
                     "a newer version runs in this cluster: upgrade this node, too", node=node.id, version=node.version
                 )
 
-    def _decide(self, view: View) -> float:
+    def _decide(self, view: ClusterView) -> float:
         if ENGINE not in self.node.roles:
             return self._settings.look_s
         self._open_new(view.partitions)

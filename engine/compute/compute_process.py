@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import trio
 
 from vivero.engine.compute import messages
-from vivero.engine.compute.messages import HEAD, Begin, End, Task
+from vivero.engine.compute.messages import HEAD, Begin, Task, TaskEnd
 from vivero.engine.compute.problems import CannotWork, ProcessDied, TaskFailed, TooCostly
 from vivero.engine.compute.settings import ComputeSettings
 
@@ -83,20 +83,20 @@ class ComputeProcess:
         self.usable = False
         with trio.move_on_after(self._settings.task_s):
             answer = await self._exchange(messages.encode(Task(work, arguments)))
-            self.usable = answer.end is not End.OUT_OF_MEMORY  # what is left of its memory may be in pieces
-            if answer.end is End.FAILED:
+            self.usable = answer.end is not TaskEnd.OUT_OF_MEMORY  # what is left of its memory may be in pieces
+            if answer.end is TaskEnd.FAILED:
                 raise TaskFailed(answer.result)
-            if answer.end is End.OUT_OF_MEMORY:
+            if answer.end is TaskEnd.OUT_OF_MEMORY:
                 raise TooCostly(f"more than {self._settings.memory_bytes >> 20} MiB of memory")
             result: T = answer.result
             return result
         raise TooCostly(f"more than {self._settings.task_s:g} s")
 
-    async def _exchange(self, request: bytes) -> messages.Answer:
+    async def _exchange(self, request: bytes) -> messages.TaskAnswer:
         try:
             await self._send(request)
             (size,) = HEAD.unpack(await self._receive(HEAD.size))
-            answer: messages.Answer = messages.decode(await self._receive(size))
+            answer: messages.TaskAnswer = messages.decode(await self._receive(size))
             return answer
         except (trio.BrokenResourceError, EOFError):
             with trio.CancelScope(shield=True):

@@ -27,7 +27,7 @@ class Task(NamedTuple):
     arguments: tuple[Any, ...]
 
 
-class End(StrEnum):
+class TaskEnd(StrEnum):
     """How a task ended."""
 
     DONE = "done"
@@ -35,14 +35,14 @@ class End(StrEnum):
     OUT_OF_MEMORY = "out of memory"
 
 
-class Answer(NamedTuple):
+class TaskAnswer(NamedTuple):
     """From a compute process. `result` is that of the function, or the traceback of its exception."""
 
-    end: End
+    end: TaskEnd
     result: Any
 
 
-def encode(message: Begin | Task | Answer) -> bytes:
+def encode(message: Begin | Task | TaskAnswer) -> bytes:
     """A message with its length. Large parts of bytes are copied once."""
     body = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
     return HEAD.pack(len(body)) + body

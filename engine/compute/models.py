@@ -12,7 +12,7 @@ from vivero.core.bpmn.parser import Parsed, parse
 from vivero.core.bpmn.reading.xml import LIMITS, XmlLimits
 from vivero.engine.compute.pool import ComputePool
 from vivero.engine.compute.problems import CannotWork, TooCostly
-from vivero.engine.compute.turns import Kind
+from vivero.engine.compute.turns import WorkKind
 
 log = structlog.get_logger(__name__)
 
@@ -46,7 +46,7 @@ def model_reader(pool: ComputePool, limits: XmlLimits = LIMITS) -> ReadModel:
         if len(content) <= (URGENT_BYTES if urgent else SMALL_BYTES):
             await trio.lowlevel.checkpoint()
             return parse(content, name, limits)
-        kind = Kind.ENGINE if urgent else Kind.MODELS
+        kind = WorkKind.ENGINE if urgent else WorkKind.MODELS
         try:
             packed = await pool.call(kind, parse_and_pack, content, name, limits, patience_s=float("inf"))
         except TooCostly as error:

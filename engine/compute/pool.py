@@ -12,7 +12,7 @@ import trio
 from vivero.engine.compute.compute_process import ComputeProcess
 from vivero.engine.compute.problems import Busy, CannotWork, ProcessDied, TooCostly
 from vivero.engine.compute.settings import ComputeSettings
-from vivero.engine.compute.turns import Kind, Turns
+from vivero.engine.compute.turns import Turns, WorkKind
 from vivero.engine.supervision.beat import Beat
 
 T = TypeVar("T")
@@ -53,7 +53,7 @@ class ComputePool:
         self._all: set[ComputeProcess] = set()
         self._started = self._done = self._refused = self._too_costly = 0
 
-    async def call(self, kind: Kind, work: Callable[..., T], *arguments: Any, patience_s: float = PATIENCE_S) -> T:
+    async def call(self, kind: WorkKind, work: Callable[..., T], *arguments: Any, patience_s: float = PATIENCE_S) -> T:
         """The result of `work(*arguments)`. Function, arguments and result must be picklable; the result is small, or
         consists of bytes, because the event loop decodes it at once. The function must not have effects.
 
@@ -75,10 +75,10 @@ class ComputePool:
         finally:
             self._turns.give()
 
-    async def _take(self, kind: Kind, patience_s: float) -> None:
+    async def _take(self, kind: WorkKind, patience_s: float) -> None:
         taken = False
         try:
-            with trio.move_on_after(float("inf") if kind is Kind.ENGINE else patience_s):
+            with trio.move_on_after(float("inf") if kind is WorkKind.ENGINE else patience_s):
                 await self._turns.take(kind)
                 taken = True
             if not taken:

@@ -10,7 +10,7 @@ import trio
 from vivero.engine.compute.problems import Busy
 
 
-class Kind(StrEnum):
+class WorkKind(StrEnum):
     """Kinds of work. One client that sends much of one kind does not keep the others waiting for long."""
 
     ENGINE = "engine"
@@ -27,7 +27,7 @@ class Turns:
 
     def __init__(self, places: int, max_waiting: int) -> None:
         self._places, self._max_waiting = places, max_waiting
-        self._lots: OrderedDict[Kind, trio.lowlevel.ParkingLot] = OrderedDict()
+        self._lots: OrderedDict[WorkKind, trio.lowlevel.ParkingLot] = OrderedDict()
         self.taken = 0
 
     @property
@@ -35,19 +35,19 @@ class Turns:
         """Tasks that wait for a place."""
         return sum(map(len, self._lots.values()))
 
-    async def take(self, kind: Kind) -> None:
+    async def take(self, kind: WorkKind) -> None:
         """Wait for a place. Raises Busy if too many wait already; the engine always may."""
         if self.taken < self._allowed(kind):  # whoever waits could not take it: places are given on as they become free
             self.taken += 1
             return
-        if kind is not Kind.ENGINE and self.waiting >= self._max_waiting:
+        if kind is not WorkKind.ENGINE and self.waiting >= self._max_waiting:
             raise Busy(f"{self.waiting} tasks wait for a compute process already")
         await self._lots.setdefault(kind, trio.lowlevel.ParkingLot()).park()
 
     def give(self) -> None:
         """Give a place back. It goes to the engine, or to the kind that has waited longest for its turn."""
         self.taken -= 1
-        for kind in (Kind.ENGINE, *self._lots):
+        for kind in (WorkKind.ENGINE, *self._lots):
             lot = self._lots.get(kind)
             if lot and self.taken < self._allowed(kind):
                 self.taken += 1
@@ -55,5 +55,5 @@ class Turns:
                 self._lots.move_to_end(kind)
                 return
 
-    def _allowed(self, kind: Kind) -> int:
-        return self._places + (kind is Kind.ENGINE)
+    def _allowed(self, kind: WorkKind) -> int:
+        return self._places + (kind is WorkKind.ENGINE)

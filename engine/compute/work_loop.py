@@ -18,7 +18,7 @@ import threading
 import time
 import traceback
 
-from vivero.engine.compute.messages import HEAD, Answer, Begin, End, Task, decode, encode
+from vivero.engine.compute.messages import HEAD, Begin, Task, TaskAnswer, TaskEnd, decode, encode
 
 CHANNEL_FD = 0
 """The channel is the standard input."""
@@ -93,8 +93,8 @@ def _done(task: Task, cpu_s: int) -> bytes:
     """The answer to a task. The system ends the process with SIGXCPU if the task takes longer than it may."""
     _set_limit(resource.RLIMIT_CPU, int(time.process_time()) + 1 + cpu_s)
     try:
-        return encode(Answer(End.DONE, task.work(*task.arguments)))
+        return encode(TaskAnswer(TaskEnd.DONE, task.work(*task.arguments)))
     except MemoryError:
-        return encode(Answer(End.OUT_OF_MEMORY, None))
+        return encode(TaskAnswer(TaskEnd.OUT_OF_MEMORY, None))
     except Exception:  # a bug, which the program raises
-        return encode(Answer(End.FAILED, traceback.format_exc()))
+        return encode(TaskAnswer(TaskEnd.FAILED, traceback.format_exc()))

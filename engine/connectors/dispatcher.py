@@ -30,7 +30,7 @@ from vivero.engine.connectors.results import Failure, Outcome
 from vivero.engine.connectors.secrets import UsedSecrets
 from vivero.engine.connectors.settings import ConnectorSettings
 from vivero.engine.connectors.traces import working
-from vivero.engine.jobs.tracker import Limits
+from vivero.engine.jobs.tracker import RunLimits
 from vivero.engine.outcomes.admission import Draining, NotAppended, ValueRejected
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.dedicated_connection import DedicatedConnection
@@ -57,7 +57,7 @@ _decode = msgspec.json.Decoder(ConnectorJob).decode
 
 
 @dataclass(slots=True)
-class Figures:
+class CallFigures:
     """Counts of the dispatcher since the program started."""
 
     started: int = 0
@@ -86,7 +86,7 @@ class ConnectorDispatcher:
         self._secrets = secrets
         self._worker, self._multi_tenancy = worker, multi_tenancy
         self._make_client, self._tracer = make_client or partial(HttpClient, tracer=tracer), tracer
-        self._limits = Limits(max(1, settings.max_concurrent // 2), settings.max_concurrent)
+        self._limits = RunLimits(max(1, settings.max_concurrent // 2), settings.max_concurrent)
         self._running = 0
         self._lease_s = settings.max_call_s + MARGIN_S
         self._held: dict[int, Lease] = {}
@@ -100,7 +100,7 @@ class ConnectorDispatcher:
         """When to pull what waits until more places are free."""
         self._wake = WakeUp()
         self._draining = False
-        self.figures = Figures()
+        self.figures = CallFigures()
 
     # -- for the node
 

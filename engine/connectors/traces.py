@@ -11,7 +11,7 @@ from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.inputs import HttpRequest
 from vivero.engine.tracing.current import CURRENT, within
 from vivero.engine.tracing.names import ELEMENT_ID, ERROR_TYPE, JOB_KEY, JOB_TYPE
-from vivero.engine.tracing.tracer import Kind, Tracer, Value
+from vivero.engine.tracing.tracer import SpanRole, Tracer, Value
 from vivero.engine.tracing.w3c import TRACEPARENT, of_job
 
 
@@ -39,13 +39,13 @@ def working(tracer: Tracer | None, job: Job) -> Generator[None]:
         yield
         return
     attributes: dict[str, Value] = {JOB_KEY: job.job_key, JOB_TYPE: job.type, ELEMENT_ID: job.element_id}
-    tracer.end(tracer.below(context), "activate job", Kind.INTERNAL, attributes)
+    tracer.end(tracer.below(context), "activate job", SpanRole.INTERNAL, attributes)
     begun = tracer.below(context)
     with within(begun.context):
         try:
             yield
         finally:
-            tracer.end(begun, "work job", Kind.CONSUMER, attributes)
+            tracer.end(begun, "work job", SpanRole.CONSUMER, attributes)
 
 
 class CallSpan:
@@ -89,4 +89,4 @@ def called(tracer: Tracer | None, request: HttpRequest) -> Generator[CallSpan]:
             attributes["http.response.status_code"] = call.status
             if call.status >= 400:
                 error = attributes[ERROR_TYPE] = str(call.status)
-        tracer.end(begun, request.method, Kind.CLIENT, attributes, error=error)
+        tracer.end(begun, request.method, SpanRole.CLIENT, attributes, error=error)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 
 from vivero.storage.log.command_log import AppendedSegment
-from vivero.storage.log.log_batches import Batch, CommandRow
+from vivero.storage.log.log_batches import CommandRow, LogPage
 
 MAX_COMMANDS = 2_000
 MAX_BYTES = 4_000_000
@@ -35,13 +35,13 @@ class AppendedSegments:
         self._count(segment, 1)
         return True
 
-    def behind(self, position: int, limit: int) -> Batch | None:
+    def behind(self, position: int, limit: int) -> LogPage | None:
         """Take the commands behind `position`, at most `limit`, as long as there is no gap. None: there are none.
 
         Segments are taken whole, except for those commands of the first one that were read from the log meanwhile.
         """
         rows: list[CommandRow] = []
-        last: Batch | None = None
+        last: LogPage | None = None
         while self._segments:
             segment = self._segments[0]
             fresh = [row for row in segment.batch.rows if row.position > position]
@@ -52,7 +52,7 @@ class AppendedSegments:
             self._count(self._segments.popleft(), -1)
         if last is None:
             return None
-        return Batch(rows, last.now, last.clock_revision, last.definitions_seq, last.asked_at)
+        return LogPage(rows, last.now, last.clock_revision, last.definitions_seq, last.asked_at)
 
     def _count(self, segment: AppendedSegment, sign: int) -> None:
         self._commands += sign * len(segment.batch.rows)

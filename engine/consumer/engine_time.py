@@ -7,7 +7,7 @@ the clock can have reached it since the latest reading.
 
 from __future__ import annotations
 
-from vivero.storage.log.log_batches import Batch
+from vivero.storage.log.log_batches import LogPage
 
 
 class EngineTime:
@@ -19,7 +19,7 @@ class EngineTime:
         self._revision = -1
         self._asked_at = float("-inf")
 
-    def note(self, read: Batch, now_s: float) -> None:
+    def note(self, read: LogPage, now_s: float) -> None:
         """Take over a reading, unless it was requested before the latest one."""
         if read.clock_revision < self._revision or read.asked_at < self._asked_at:
             return

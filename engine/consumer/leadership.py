@@ -15,7 +15,7 @@ import trio
 from vivero.core.rules import TIMER_RULES, TimerRules
 from vivero.engine.cluster.partition_duty import Handover
 from vivero.engine.consumer.attempts import DATA, Trials, symptom
-from vivero.engine.consumer.observers import CommitObserver, Models
+from vivero.engine.consumer.observers import CommitObserver, ModelSource
 from vivero.engine.consumer.rejected_commands import MAX_TIMERS, RejectedCommands, Suspected
 from vivero.engine.consumer.settings import ConsumerSettings, ConsumerStats
 from vivero.engine.consumer.term import Term
@@ -44,7 +44,7 @@ class Consumer:
         self,
         connect: Callable[[str], Awaitable[Connection]],
         node: str,
-        definitions: Models,
+        definitions: ModelSource,
         observer: CommitObserver,
         settings: ConsumerSettings | None = None,
         partition: int = 1,

@@ -19,7 +19,7 @@ from vivero.engine.consumer.owner import Owner
 from vivero.engine.definitions.cache import Models, UnreadableResource
 from vivero.engine.supervision.beat import Beat
 from vivero.storage.cluster import routes
-from vivero.storage.log.log_batches import Batch
+from vivero.storage.log.log_batches import LogPage
 from vivero.storage.postgres.errors import told
 from vivero.storage.state import load
 from vivero.storage.state.load import Loaded
@@ -44,13 +44,13 @@ class Loader:
         self._pinned: dict[str, Models] = {}
         """The models that the commands under way have found, by file. The cache may evict them meanwhile."""
 
-    def is_outdated(self, read: Batch) -> bool:
+    def is_outdated(self, read: LogPage) -> bool:
         """Whether the cached catalogue must be dropped: another node deployed something, or there is too much of it."""
         foreign = self._definitions_seq is not None and read.definitions_seq > self._definitions_seq
         catalogue = self._state.catalogue
         return foreign or len(catalogue.definitions) + len(catalogue.forms) > self._settings.max_definitions
 
-    def may_be_rerouted(self, read: Batch) -> bool:
+    def may_be_rerouted(self, read: LogPage) -> bool:
         """Whether the routes may have changed since the last read. A change raises the catalogue's number, too."""
         return self._definitions_seq is None or read.definitions_seq > self._definitions_seq
 
@@ -58,7 +58,7 @@ class Loader:
         """The routes, at least as new as the last read."""
         return await routes.read(await self._log_reader.connection_free(), self._state.partition)
 
-    def note_read(self, read: Batch) -> None:
+    def note_read(self, read: LogPage) -> None:
         """Remember the version of the catalogue that rows were read with."""
         self._definitions_seq = max(read.definitions_seq, self._definitions_seq or 0)
 

@@ -15,7 +15,7 @@ from vivero.engine.consumer.owner import Owner
 from vivero.engine.consumer.read_ahead import ReadAhead
 from vivero.storage.log import log_batches
 from vivero.storage.log.command_log import AppendedSegment
-from vivero.storage.log.log_batches import Batch
+from vivero.storage.log.log_batches import LogPage
 from vivero.storage.postgres.driver import Connection
 
 LOOK_EVERY_S = 0.1
@@ -42,7 +42,7 @@ class LogReader:
         """Whether there are unread rows, as far as this node knows."""
         return bool(self._segments or self._handover.look)
 
-    async def read(self, behind: int, limit: int, working: bool) -> Batch | None:
+    async def read(self, behind: int, limit: int, working: bool) -> LogPage | None:
         """Up to `limit` rows behind a position; None when nothing suggests that there are any.
 
         `working` tells that deferred work keeps the term busy, so that no timeout makes it look at the database.
@@ -69,7 +69,7 @@ class LogReader:
             await self._read_ahead.wait()
         return self._connection
 
-    async def _take_read_ahead(self) -> Batch | None:
+    async def _take_read_ahead(self) -> LogPage | None:
         reading, self._read_ahead = self._read_ahead, None
         if reading is None:
             return None
@@ -79,6 +79,6 @@ class LogReader:
         self._handover.look = True
         return ahead
 
-    async def _query(self, behind: int, limit: int) -> Batch:
+    async def _query(self, behind: int, limit: int) -> LogPage:
         self._stats.reads += 1
         return await log_batches.read_batch(self._connection, self._partition, behind, limit)

@@ -13,7 +13,7 @@ from vivero.storage.log.command_log import CommandOutcome
 from vivero.storage.postgres.driver import Connection
 
 
-class Models(Protocol):
+class ModelSource(Protocol):
     """The processes of a deployed file by its SHA-256: `engine.definitions.cache.DefinitionCache`."""
 
     hits: int

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from vivero.core.rules import TimerRules
 from vivero.engine.cluster.partition_duty import Handover
-from vivero.engine.consumer.observers import CommitObserver, Models
+from vivero.engine.consumer.observers import CommitObserver, ModelSource
 from vivero.engine.consumer.rejected_commands import RejectedCommands
 from vivero.engine.consumer.settings import ConsumerSettings, ConsumerStats
 from vivero.engine.tracing.tracer import Tracer
@@ -19,7 +19,7 @@ class Owner(Protocol):
     settings: ConsumerSettings
     timer_rules: TimerRules
     stats: ConsumerStats
-    definitions: Models
+    definitions: ModelSource
     observer: CommitObserver
     rejected: RejectedCommands
     handover: Handover

@@ -20,7 +20,7 @@ from vivero.core.rules import TimerRules
 from vivero.core.state import eviction
 from vivero.core.state.state import State
 from vivero.engine.cluster.assignment import Duty
-from vivero.engine.cluster.partition_duty import Cached
+from vivero.engine.cluster.partition_duty import CachedState
 from vivero.engine.consumer import batch
 from vivero.engine.consumer.attempts import Trials, Unworkable
 from vivero.engine.consumer.batch import BatchResult, Decoded
@@ -38,7 +38,7 @@ from vivero.engine.supervision.beat import Beat
 from vivero.storage.cluster.leadership import Claim
 from vivero.storage.log.attempts import Suspicion
 from vivero.storage.log.command_log import AppendedSegment
-from vivero.storage.log.log_batches import Batch
+from vivero.storage.log.log_batches import LogPage
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import DataPoison, StorageError
 
@@ -115,9 +115,9 @@ class Term:
         return (self._trials.meter.step_s() or 0.0) > LONG_S
 
     @property
-    def cached(self) -> Cached:
+    def cached(self) -> CachedState:
         """The state in memory."""
-        return Cached(len(self._state.trees), self._state.weight + self._state.channels_weight)
+        return CachedState(len(self._state.trees), self._state.weight + self._state.channels_weight)
 
     async def work(self, nursery: trio.Nursery) -> None:
         """Process the log until another node should lead. Then hand the partition over, between two batches."""
@@ -193,7 +193,7 @@ class Term:
             await self._loader.load_values(missing)
         return fitting, loaded.leases
 
-    async def _read(self, limit: int) -> Batch | None:
+    async def _read(self, limit: int) -> LogPage | None:
         """The rows behind those that wait; None: there are none."""
         behind = self._waiting[-1].row.position if self._waiting else self.last
         with self._beat.waiting(self._settings.call_timeout_s):
@@ -202,7 +202,7 @@ class Term:
             await self._note_read(read)
         return read
 
-    async def _note_read(self, read: Batch) -> None:
+    async def _note_read(self, read: LogPage) -> None:
         """Adopt the clock, the version of the catalogue and the routes that rows were read with."""
         self._time.note(read, trio.current_time())
         if self._loader.may_be_rerouted(read):

@@ -20,7 +20,7 @@ from vivero.core.state.rows import Row
 from vivero.core.state.state import State
 from vivero.engine.tracing import w3c
 from vivero.engine.tracing.names import ERROR_TYPE, INSTANCE, REJECTION, of_log, position
-from vivero.engine.tracing.tracer import Begun, Kind, Tracer
+from vivero.engine.tracing.tracer import Begun, SpanRole, Tracer
 from vivero.engine.tracing.w3c import TraceContext
 
 _TRACE_ID = len("00-"), len("00-") + 32
@@ -127,7 +127,7 @@ class BatchTraces:
         attributes = of_log("process", "process", "batch", self._partition)
         attributes["messaging.batch.message_count"] = commands
         links = tuple(one.begun.context for one in handled[:MAX_LINKS])
-        tracer.end(batch, "process batch", Kind.CONSUMER, attributes, links, end_ns=ended_ns)
+        tracer.end(batch, "process batch", SpanRole.CONSUMER, attributes, links, end_ns=ended_ns)
 
     def _record(self, one: HandledCommand, batch: TraceContext) -> None:
         attributes = of_log("process", "process", one.intent, self._partition)
@@ -140,7 +140,7 @@ class BatchTraces:
             if one.rejection is RejectionCode.PROCESSING_ERROR:
                 error = attributes[ERROR_TYPE] = one.rejection.value
         links = (*one.links, batch)
-        self._tracer.end(one.begun, f"process {one.intent}", Kind.CONSUMER, attributes, links, error, one.end_ns)
+        self._tracer.end(one.begun, f"process {one.intent}", SpanRole.CONSUMER, attributes, links, error, one.end_ns)
 
 
 def _trace_of(text: str) -> str:

@@ -69,7 +69,7 @@ class CacheStats(msgspec.Struct, frozen=True, gc=False):
         return self.hits / asked if asked else 1.0
 
 
-class Cached(msgspec.Struct, frozen=True, gc=False):
+class CachedFile(msgspec.Struct, frozen=True, gc=False):
     """The models of a file and the bytes that they take."""
 
     models: Models
@@ -80,7 +80,7 @@ class UnreadableResource(Exception):
     """This version of the program can no longer read a deployed file."""
 
 
-class ModelCache(LRUCache[str, Cached]):
+class ModelCache(LRUCache[str, CachedFile]):
     """The least recently used files go when there are more than `entries`, or when they take more than `size` bytes.
 
     A file whose models take more than that is kept alone.
@@ -91,12 +91,12 @@ class ModelCache(LRUCache[str, Cached]):
         self._entries = entries
         self.evictions = 0
 
-    def __setitem__(self, sha256: str, cached: Cached) -> None:
+    def __setitem__(self, sha256: str, cached: CachedFile) -> None:
         if sha256 not in self and len(self) >= self._entries:
             self.popitem()
         super().__setitem__(sha256, cached)
 
-    def popitem(self) -> tuple[str, Cached]:
+    def popitem(self) -> tuple[str, CachedFile]:
         self.evictions += 1
         return super().popitem()
 
@@ -130,7 +130,7 @@ class DefinitionCache:
     def put(self, sha256: str, parsed: Parsed) -> None:
         """Keep a parsed file. Files with problems are not deployed, and not kept."""
         if not parsed.problems:
-            self._models[sha256] = Cached({process.id: process for process in parsed.processes}, parsed.memory)
+            self._models[sha256] = CachedFile({process.id: process for process in parsed.processes}, parsed.memory)
 
     def resource_nowait(self, sha256: str) -> Models | None:
         """The models of a deployed file, if they are in the cache."""

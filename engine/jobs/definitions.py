@@ -27,7 +27,7 @@ from vivero.engine.jobs import schedules
 from vivero.engine.jobs.durations import seconds
 from vivero.engine.jobs.retries import RetrySettings
 from vivero.engine.jobs.schedules import Schedule
-from vivero.engine.jobs.tracker import Limits
+from vivero.engine.jobs.tracker import RunLimits
 
 Handler = Callable[..., Any]
 """A function that takes an `Execution`: for Trio, for asyncio, or a plain function."""
@@ -108,7 +108,7 @@ class JobDefinition:
     timeout_s: float | None = None
     """An attempt that takes longer is cancelled and counts as failed. Threads cannot be cancelled."""
     by_partition: bool = False
-    limits: Limits | None = None
+    limits: RunLimits | None = None
     """How many run at once on a node, beside the limits of all types together."""
     max_in_cluster: int | None = None
     """How many run at once on all nodes together."""

@@ -33,11 +33,11 @@ from vivero.engine.supervision.dedicated_connection import DedicatedConnection
 from vivero.engine.supervision.wake_up import WakeUp
 from vivero.storage.background import job_executions
 from vivero.storage.background.job_executions import (
-    Batch,
     Consumers,
     Dispatcher,
     Due,
     Outcomes,
+    PullLimits,
     Rescheduled,
     Run,
     Scheduled,
@@ -59,7 +59,7 @@ LOOK_AGAIN_S = 0.02
 
 
 @dataclass(slots=True)
-class Figures:
+class RunFigures:
     """Counts of the dispatcher since the program started."""
 
     turns: int = 0
@@ -138,7 +138,7 @@ class JobDispatcher:
         self._draining = False
         self._clock = (0, 0.0)
         """The time of the jobs in ms (`Due`), and Trio's time when it was read."""
-        self.figures = Figures()
+        self.figures = RunFigures()
 
     @property
     def running(self) -> int:
@@ -233,13 +233,13 @@ class JobDispatcher:
                 pause_s = min(pause_s, EVENTS_S)
             await self._wake.idle(beat, trio.current_time() + pause_s)
 
-    def _next_batch(self) -> tuple[Batch, float]:
+    def _next_batch(self) -> tuple[PullLimits, float]:
         """What to pull now, and in how many seconds to ask for what waits until more places are free."""
         if self._draining:
             return job_executions.NOTHING, float("inf")
         found = self._tracker.next_batch(self._types, trio.current_time())
         limits = {name: limit for name in found.types if (limit := self._jobs[name].max_in_cluster) is not None}
-        return Batch(found.types, found.most, limits) if found else job_executions.NOTHING, found.delay_s
+        return PullLimits(found.types, found.most, limits) if found else job_executions.NOTHING, found.delay_s
 
     def _pause_s(self, due: Due, most: int, pulled: int) -> float:
         """How long to wait if nothing wakes the loop."""
@@ -260,7 +260,9 @@ class JobDispatcher:
 
     # -- calls
 
-    async def _exchange(self, connection: Connection, dispatcher: Dispatcher, batch: Batch) -> tuple[list[Run], Due]:
+    async def _exchange(
+        self, connection: Connection, dispatcher: Dispatcher, batch: PullLimits
+    ) -> tuple[list[Run], Due]:
         outcomes, self._outcomes = self._outcomes, Outcomes()
         consumers = Consumers(self._consumers, sorted(self._new_events))
         self._new_events.clear()

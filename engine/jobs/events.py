@@ -14,7 +14,7 @@ from vivero.core.records.codec import decode_events
 from vivero.engine.jobs.definitions import Runs
 from vivero.engine.jobs.execution import Connections, Execution, LeaseLost, TransactionalExecution
 from vivero.storage.background import event_consumers
-from vivero.storage.background.event_consumers import EventRow, Place
+from vivero.storage.background.event_consumers import EventPlace, EventRow
 from vivero.storage.background.job_executions import Run
 from vivero.storage.postgres.driver import Connection
 
@@ -48,9 +48,9 @@ class OutboxEvent:
         return data
 
     @property
-    def after(self) -> Place:
+    def after(self) -> EventPlace:
         """The place after this event."""
-        return Place(self.position, self.seq, self.ordinal + 1)
+        return EventPlace(self.position, self.seq, self.ordinal + 1)
 
 
 @dataclass(slots=True)
@@ -61,15 +61,15 @@ class EventReader:
     types: frozenset[str]
     """Empty: all."""
     latest: bool
-    place: Place | None = None
+    place: EventPlace | None = None
     caught_up: bool = False
     """Whether the last poll came to the end of the log."""
-    last: Place | None = None
+    last: EventPlace | None = None
     """The place after the last event that the function received."""
-    acknowledged: Place | None = None
+    acknowledged: EventPlace | None = None
 
     @property
-    def settled(self) -> Place | None:
+    def settled(self) -> EventPlace | None:
         """The place up to which all events are acknowledged or of other types; None if nothing was read."""
         return self.place if self.last == self.acknowledged else None
 
@@ -100,7 +100,7 @@ class EventReader:
             if ordinal >= first
         ]
 
-    async def acknowledge(self, connection: Connection, place: Place) -> None:
+    async def acknowledge(self, connection: Connection, place: EventPlace) -> None:
         """Raises LeaseLost if the run is another node's by now."""
         if not await event_consumers.acknowledge(connection, self.run, place):
             raise LeaseLost(self.run.id)
@@ -171,7 +171,7 @@ async def _poll(connections: Connections, reader: EventReader, limit: int) -> Se
         return await reader.poll(connection, limit)
 
 
-async def _acknowledge(connections: Connections, reader: EventReader, place: Place) -> None:
+async def _acknowledge(connections: Connections, reader: EventReader, place: EventPlace) -> None:
     async with connections() as connection:
         await reader.acknowledge(connection, place)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from vivero.engine.jobs.durations import seconds
 from vivero.engine.jobs.retries import RetrySettings
-from vivero.engine.jobs.tracker import Limits
+from vivero.engine.jobs.tracker import RunLimits
 from vivero.engine.jobs.type_settings import JobTypeSettings
 
 
@@ -55,9 +55,9 @@ class JobSettings:
             raise ValueError(f"'{name}': {error}") from error
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> RunLimits:
         """How many executions of all types together run at once on a node."""
-        return Limits(self.min_concurrent, self.max_concurrent)
+        return RunLimits(self.min_concurrent, self.max_concurrent)
 
     @property
     def poll_s(self) -> float:

@@ -11,7 +11,7 @@ from vivero.engine.jobs.span_names import DISPATCH
 from vivero.engine.tracing import w3c
 from vivero.engine.tracing.current import CURRENT, within
 from vivero.engine.tracing.names import ERROR_TYPE
-from vivero.engine.tracing.tracer import Begun, Kind, Tracer, Value
+from vivero.engine.tracing.tracer import Begun, SpanRole, Tracer, Value
 from vivero.engine.tracing.w3c import TraceContext
 from vivero.storage.background.job_executions import Run
 
@@ -41,7 +41,7 @@ class JobSpans:
             error = attributes[ERROR_TYPE] = type(raised).__name__
             raise
         finally:
-            kind = Kind.CONSUMER if name == DISPATCH else Kind.INTERNAL
+            kind = SpanRole.CONSUMER if name == DISPATCH else SpanRole.INTERNAL
             self._tracer.end(begun, name, kind, attributes, error=error)
 
     def _dispatch(self, run: Run) -> Begun | None:

@@ -15,7 +15,7 @@ GATHER_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RunLimits:
     """How many executions of one kind run at once on a node.
 
     The node asks for as many as are missing to `max_concurrent`. While at least `min_concurrent` run, it first waits
@@ -62,8 +62,8 @@ class NextBatch:
 class JobTracker:
     """The executions that a node runs, by their leases, and the limits of all together and of some types."""
 
-    limits: Limits
-    by_type: Mapping[str, Limits] = field(default_factory=dict)
+    limits: RunLimits
+    by_type: Mapping[str, RunLimits] = field(default_factory=dict)
     _running: dict[str, tuple[Run, trio.CancelScope]] = field(default_factory=dict)
     _pulled_at: dict[str, float] = field(default_factory=dict)
     """By type the time of the last pull that asked for it."""

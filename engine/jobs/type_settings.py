@@ -11,7 +11,7 @@ from vivero.engine.jobs.definitions import JobDefinition, Runs
 from vivero.engine.jobs.durations import seconds
 from vivero.engine.jobs.retries import RetrySettings
 from vivero.engine.jobs.schedules import Schedule
-from vivero.engine.jobs.tracker import Limits
+from vivero.engine.jobs.tracker import RunLimits
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +57,13 @@ class JobTypeSettings:
             return schedules.every(self.every)
         return None if self.cron is None else schedules.cron(self.cron, self.timezone or "UTC")
 
-    def limits(self, of_node: Limits) -> Limits | None:
+    def limits(self, of_node: RunLimits) -> RunLimits | None:
         """The limits of the type on a node; None if it has none of its own."""
         if self.min_concurrent is None and self.max_concurrent is None and self.batch_size is None:
             return None
         most = self.max_concurrent or of_node.max_concurrent
         least = most if self.max_concurrent is not None else min(of_node.min_concurrent, most)
-        return Limits(least if self.min_concurrent is None else self.min_concurrent, most, self.batch_size)
+        return RunLimits(least if self.min_concurrent is None else self.min_concurrent, most, self.batch_size)
 
     def retry(self, default: RetrySettings) -> RetrySettings:
         """The default with what is set."""
@@ -75,7 +75,7 @@ class JobTypeSettings:
         }
         return replace(default, **{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
 
-    def applied(self, job: JobDefinition, retry: RetrySettings, of_node: Limits) -> JobDefinition:
+    def applied(self, job: JobDefinition, retry: RetrySettings, of_node: RunLimits) -> JobDefinition:
         """The definition with these settings. Raises ValueError if they do not fit the job."""
         schedule, timeout_s = self.schedule, _seconds(self.timeout)
         if schedule is not None and job.schedule is None:

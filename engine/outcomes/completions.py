@@ -21,7 +21,7 @@ from vivero.core.partitions.keys import partition_of
 from vivero.core.state.instance_tree import Variable
 from vivero.engine.outcomes.admission import Lost, Overloaded
 from vivero.engine.outcomes.replies import Reply
-from vivero.engine.outcomes.waiters import End, EndWaiter, OutcomeWaiter, WaiterTable
+from vivero.engine.outcomes.waiters import EndWaiter, InstanceEnd, OutcomeWaiter, WaiterTable
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.dedicated_connection import DedicatedConnection
 from vivero.engine.supervision.wake_up import WakeUp
@@ -55,7 +55,7 @@ class Completions:
         self._connection = DedicatedConnection(connect)
         self._settings = settings = settings or CompletionsSettings()
         self._outcomes: WaiterTable[CommandOutcome | Lost, OutcomeWaiter] = WaiterTable(settings.recent)
-        self._ends: WaiterTable[End, EndWaiter] = WaiterTable(settings.recent)
+        self._ends: WaiterTable[InstanceEnd, EndWaiter] = WaiterTable(settings.recent)
         self._stopping = False
         self._watermarks: dict[int, int] = {}
         self._due = WakeUp()
@@ -82,7 +82,7 @@ class Completions:
             self._due.set()
         return waiter
 
-    def register_end(self, instance_key: int, send: trio.MemorySendChannel[End]) -> EndWaiter:
+    def register_end(self, instance_key: int, send: trio.MemorySendChannel[InstanceEnd]) -> EndWaiter:
         """Send the end of a process instance, once, when it comes. If the program stops before, `send` is closed.
 
         The next sweep finds an instance that ended long ago. A caller that needs it sooner registers, and then reads.
@@ -121,7 +121,7 @@ class Completions:
         for outcome in outcomes:
             self.told(outcome)
         for key, state, variables in ended:
-            end = End(state, self._small_texts(variables))
+            end = InstanceEnd(state, self._small_texts(variables))
             if not self._ends.tell(key, end):
                 self._ends.remember(key, end)
 
@@ -199,7 +199,7 @@ class Completions:
                 self._outcomes.tell(outcome.position, outcome)
         if self._ends.waiters:
             for key, state in await command_log.ended(connection, list(self._ends.waiters)):
-                self._ends.tell(key, End(state))
+                self._ends.tell(key, InstanceEnd(state))
 
     async def give_up_lost(self, connection: Connection) -> None:
         """Fail the waits for commands that a crash of PostgreSQL lost. Call this after a sweep."""

@@ -21,7 +21,7 @@ V = TypeVar("V")
 W = TypeVar("W", bound="Waiter[Any]")
 
 
-class End(msgspec.Struct, frozen=True, gc=False):
+class InstanceEnd(msgspec.Struct, frozen=True, gc=False):
     """How a process instance ended, with its variables (name → JSON text); None: read them from the database."""
 
     state: str
@@ -84,16 +84,16 @@ class OutcomeWaiter(Waiter[CommandOutcome | Lost]):
             tell(self._send, Reply(self._number, self.appended, None, value))
 
 
-class EndWaiter(Waiter[End]):
+class EndWaiter(Waiter[InstanceEnd]):
     """Waits for the end of an instance. It owns the sending end of the channel."""
 
     __slots__ = ("_send",)
 
-    def __init__(self, table: Table[End], key: int, send: trio.MemorySendChannel[End]) -> None:
+    def __init__(self, table: Table[InstanceEnd], key: int, send: trio.MemorySendChannel[InstanceEnd]) -> None:
         super().__init__(table, key)
         self._send = send
 
-    def tell(self, value: End) -> None:
+    def tell(self, value: InstanceEnd) -> None:
         tell(self._send, value)
 
     def give_up(self) -> None:

@@ -10,7 +10,7 @@ import trio
 from vivero.engine.appender.calls import PendingCommand
 from vivero.engine.outcomes.admission import InDoubt
 from vivero.engine.outcomes.completions import Completions
-from vivero.engine.siblings.records import Answer, Frames, Submission, answers_decoder, frame
+from vivero.engine.siblings.records import Frames, Submission, SubmissionAnswer, answers_decoder, frame
 from vivero.engine.supervision.wake_up import WakeUp
 
 MAX_OUTSTANDING = 10_000
@@ -77,7 +77,7 @@ class Link:
             for answer in answers_decoder.decode(body):
                 self._take_answer(answer, now)
 
-    def _take_answer(self, answer: Answer, now: float) -> None:
+    def _take_answer(self, answer: SubmissionAnswer, now: float) -> None:
         outcome = answer.outcome
         if outcome is not None:
             self._completions.told(outcome)

@@ -18,7 +18,14 @@ from vivero.engine.outcomes.admission import NotAppended
 from vivero.engine.outcomes.completions import Completions
 from vivero.engine.outcomes.replies import Registration, Reply, received, tell
 from vivero.engine.siblings.link import MAX_OUTSTANDING
-from vivero.engine.siblings.records import Answer, Failure, Frames, Submission, frame, submissions_decoder
+from vivero.engine.siblings.records import (
+    AppendFailure,
+    Frames,
+    Submission,
+    SubmissionAnswer,
+    frame,
+    submissions_decoder,
+)
 from vivero.storage.log.command_log import Appended, CommandOutcome
 
 log = structlog.get_logger(__name__)
@@ -95,9 +102,9 @@ class Reception:
                 except trio.BrokenResourceError:
                     return  # the other task notices the end
 
-    def _answers(self, reply: Reply | None) -> list[Answer]:
+    def _answers(self, reply: Reply | None) -> list[SubmissionAnswer]:
         """What the sibling is told now: of this reply, of the others that have come, and of positions held long."""
-        answers: list[Answer] = []
+        answers: list[SubmissionAnswer] = []
         while reply is not None:
             answers += self._answer_to(reply)
             reply = received(self._replies)
@@ -107,24 +114,24 @@ class Reception:
         answers += self._forget(now)
         return answers
 
-    def _answer_to(self, reply: Reply) -> list[Answer]:
+    def _answer_to(self, reply: Reply) -> list[SubmissionAnswer]:
         pending = self._pending.pop(reply.number, None)
         if pending is not None:
             return self._answer_to_append(pending, reply)
         waiting = self._waiting.pop(reply.number)
         if reply.error is not None:
             waiting.told = True
-            return [Answer(reply.number, failure=Failure.of(reply.error))]
+            return [SubmissionAnswer(reply.number, failure=AppendFailure.of(reply.error))]
         return [waiting.answer(reply.outcome)]
 
-    def _answer_to_append(self, pending: PendingCommand, reply: Reply) -> list[Answer]:
+    def _answer_to_append(self, pending: PendingCommand, reply: Reply) -> list[SubmissionAnswer]:
         """Hold the position of a command that waits for its outcome; answer at once otherwise."""
         if reply.error is not None:
-            return [Answer(reply.number, failure=Failure.of(reply.error))]
+            return [SubmissionAnswer(reply.number, failure=AppendFailure.of(reply.error))]
         if reply.appended is None:
-            return [Answer(reply.number, taken=False)]
+            return [SubmissionAnswer(reply.number, taken=False)]
         if pending.waiter is None:
-            return [Answer(reply.number, appended=reply.appended)]
+            return [SubmissionAnswer(reply.number, appended=reply.appended)]
         waiting = _Waiting(reply.number, reply.appended, pending.waiter, pending.since)
         self._waiting[reply.number] = waiting
         if pending.flush or self._appender.draining:
@@ -132,9 +139,9 @@ class Reception:
         self._untold.append(waiting)
         return []
 
-    def _forget(self, now: float) -> list[Answer]:
+    def _forget(self, now: float) -> list[SubmissionAnswer]:
         """Forget commands that have waited too long, or are too many. Their replies are all received."""
-        answers: list[Answer] = []
+        answers: list[SubmissionAnswer] = []
         while self._waiting:
             oldest = next(iter(self._waiting.values()))
             if now - oldest.since < FORGET_S and len(self._waiting) <= MAX_OUTSTANDING:
@@ -156,16 +163,16 @@ class _Waiting:
     told: bool = False
     """The position was sent, or need not be."""
 
-    def tell(self) -> list[Answer]:
+    def tell(self) -> list[SubmissionAnswer]:
         """An answer with the position, unless it was sent."""
         if self.told:
             return []
         self.told = True
-        return [Answer(self.number, appended=self.appended)]
+        return [SubmissionAnswer(self.number, appended=self.appended)]
 
-    def answer(self, outcome: CommandOutcome | None) -> Answer:
+    def answer(self, outcome: CommandOutcome | None) -> SubmissionAnswer:
         """An answer with the outcome, and with the position unless it was sent."""
         appended, self.told = None if self.told else self.appended, True
         if outcome is not None:
             outcome = CommandOutcome(outcome.position, outcome.rejection, outcome.response)
-        return Answer(self.number, appended=appended, outcome=outcome)
+        return SubmissionAnswer(self.number, appended=appended, outcome=outcome)

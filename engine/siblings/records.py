@@ -36,14 +36,14 @@ class Submission(msgspec.Struct, frozen=True, array_like=True, gc=False):
     entry: LogEntry
 
 
-class Failure(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class AppendFailure(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The reason why a command was not, or perhaps not, appended."""
 
     kind: str
     why: str
 
     @classmethod
-    def of(cls, error: Exception) -> Failure:
+    def of(cls, error: Exception) -> AppendFailure:
         """An error that the other process cannot know leaves the command in doubt."""
         kind = type(error).__name__
         return cls(kind if kind in _ERRORS else InDoubt.__name__, str(error))
@@ -54,7 +54,7 @@ class Failure(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return _ERRORS[self.kind](self.why)
 
 
-class Answer(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class SubmissionAnswer(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The answer to a submitted command. A command may get two: its position first, and then its outcome.
 
     `taken` is False if the receiver does not append: certainly nothing was written, and the sender appends it itself.
@@ -64,12 +64,12 @@ class Answer(msgspec.Struct, frozen=True, array_like=True, gc=False):
     taken: bool = True
     appended: Appended | None = None
     outcome: CommandOutcome | None = None
-    failure: Failure | None = None
+    failure: AppendFailure | None = None
 
 
 _encoder = msgspec.msgpack.Encoder()
 submissions_decoder = msgspec.msgpack.Decoder(list[Submission])
-answers_decoder = msgspec.msgpack.Decoder(list[Answer])
+answers_decoder = msgspec.msgpack.Decoder(list[SubmissionAnswer])
 
 
 MAX_PATH_BYTES = 103
@@ -86,7 +86,7 @@ def address(directory: Path, node: str) -> Path:
     return directory / blake2b(node.encode(errors="surrogatepass"), digest_size=12).hexdigest()
 
 
-def frame(records: Sequence[Submission] | Sequence[Answer]) -> bytes:
+def frame(records: Sequence[Submission] | Sequence[SubmissionAnswer]) -> bytes:
     """The bytes of one message."""
     body = _encoder.encode(records)
     return len(body).to_bytes(LENGTH_BYTES, "big") + body

@@ -22,7 +22,7 @@ from vivero.engine.siblings.reception import Reception
 from vivero.engine.siblings.records import address
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.wake_up import WakeUp
-from vivero.storage.cluster.nodes import View
+from vivero.storage.cluster.nodes import ClusterView
 from vivero.storage.postgres.errors import told
 
 log = structlog.get_logger(__name__)
@@ -41,12 +41,12 @@ class Siblings:
         node: str,
         completions: Completions,
         appender: Appender,
-        view: Callable[[], View],
+        view: Callable[[], ClusterView],
     ) -> None:
         """`directory` has the sockets of all siblings. `view()` is what this node saw last of the cluster."""
         self._directory, self._node = directory, node
         self._completions, self._appender, self._view = completions, appender, view
-        self._seen: View | None = None
+        self._seen: ClusterView | None = None
         self._leaders: dict[int, str] = {}
         """The leaders of the partitions that other nodes lead."""
         self._links: dict[str, Link] = {}

@@ -15,7 +15,7 @@ SHRINK, GROW = 0.5, 1.1
 """Bounds of one step: down quickly, up slowly, so that the slow moments of a machine decide."""
 
 
-class Pace:
+class TriggerPace:
     """The number of triggers in flight."""
 
     def __init__(self, most: int, delay_s: float) -> None:

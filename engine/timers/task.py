@@ -13,22 +13,20 @@ All memory belongs to one term of the partition's owner. A new epoch drops it.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Mapping
 
 import structlog
 import trio
 
 from vivero.core.records.timers import TriggerTimer
-from vivero.engine.appender.calls import Append
+from vivero.engine.appender.calls import Append, BulkAppender
 from vivero.engine.outcomes.admission import Draining, NotAppended
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.dedicated_connection import DedicatedConnection
 from vivero.engine.supervision.wake_up import WakeUp
-from vivero.engine.timers.pace import Pace
+from vivero.engine.timers.pace import TriggerPace
 from vivero.engine.timers.settings import TimerSettings, TimerStats
 from vivero.engine.timers.term_memory import NEVER, TermMemory, Trigger
-from vivero.storage.log.command_log import Appended
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import told
 from vivero.storage.work import timers
@@ -47,19 +45,13 @@ CLOCK_S = 1.0
 """While timers are pending, the task reads the time this often: somebody may set the database's clock forward."""
 
 
-class Appends(Protocol):
-    """Appends many commands at a time: `engine.appender.task.Appender`."""
-
-    async def append_all(self, items: Sequence[Append], *, deadline_s: float) -> list[Appended]: ...
-
-
 class Timers:
     """The handle of a partition's timer task; `run` is the child. It survives the child's restarts."""
 
     def __init__(
         self,
         connect: Callable[[], Awaitable[Connection]],
-        appender: Appends,
+        appender: BulkAppender,
         settings: TimerSettings | None = None,
         partition: int = 1,
         leads: Callable[[], bool] = lambda: True,
@@ -74,7 +66,7 @@ class Timers:
         self._wake = WakeUp()
         self._watermark = 0
         self._memory = TermMemory(self.settings.window)
-        self._pace = Pace(self.settings.in_flight, self.settings.delay_s)
+        self._pace = TriggerPace(self.settings.in_flight, self.settings.delay_s)
 
     # -- reports of other tasks; none of these waits
 

@@ -19,7 +19,7 @@ from vivero.engine.tracing.w3c import TraceContext
 Value = str | int | bool
 
 
-class Kind(Enum):
+class SpanRole(Enum):
     """The role of a span in a trace, as OpenTelemetry names it."""
 
     INTERNAL = "INTERNAL"
@@ -33,7 +33,7 @@ class Span(msgspec.Struct, frozen=True, gc=False):
     """A span that has ended. Times are epoch nanoseconds of this machine."""
 
     name: str
-    kind: Kind
+    kind: SpanRole
     context: TraceContext
     parent: str
     """The id of the parent's span; empty for the first span of a trace."""
@@ -83,7 +83,7 @@ class Tracer:
         self,
         begun: Begun,
         name: str,
-        kind: Kind = Kind.INTERNAL,
+        kind: SpanRole = SpanRole.INTERNAL,
         attributes: Mapping[str, Value] = {},
         links: tuple[TraceContext, ...] = (),
         error: str | None = None,

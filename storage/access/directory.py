@@ -14,7 +14,7 @@ from vivero.storage.postgres.driver import Connection
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class EntryKind:
     """A kind of entries. `kept`: the condition of entries that nobody may change or delete."""
 
     type: str
@@ -28,10 +28,10 @@ class Kind:
     """The condition that something depends on the entry $1, so that it cannot be deleted."""
 
 
-USER = Kind("USER", "users", "username", ("name", "email"))
-GROUP = Kind("GROUP", "user_groups", "group_id", ("name", "description"))
-ROLE = Kind("ROLE", "roles", "role_id", ("name", "description"), kept="built_in")
-TENANT = Kind(
+USER = EntryKind("USER", "users", "username", ("name", "email"))
+GROUP = EntryKind("GROUP", "user_groups", "group_id", ("name", "description"))
+ROLE = EntryKind("ROLE", "roles", "role_id", ("name", "description"), kept="built_in")
+TENANT = EntryKind(
     "TENANT",
     "tenants",
     "tenant_id",
@@ -41,7 +41,7 @@ TENANT = Kind(
     used="(EXISTS (SELECT FROM process_definitions d WHERE d.tenant_id = $1 AND d.state <> 'DELETED')"
     " OR EXISTS (SELECT FROM forms f WHERE f.tenant_id = $1 AND f.state <> 'DELETED'))",
 )
-MAPPING_RULE = Kind(
+MAPPING_RULE = EntryKind(
     "MAPPING_RULE",
     "mapping_rules",
     "mapping_rule_id",
@@ -53,7 +53,7 @@ MAPPING_RULE = Kind(
 Values = Sequence[str | None]
 
 
-async def create(connection: Connection, kind: Kind, id: str, values: Values, **more: str) -> bool:
+async def create(connection: Connection, kind: EntryKind, id: str, values: Values, **more: str) -> bool:
     """Create an entry; `more` are further columns. False if its id, or what must be unique, is taken."""
     names = (kind.id, *kind.columns, *more)
     places = ", ".join(f"${i}" for i in range(1, len(names) + 1))
@@ -61,7 +61,7 @@ async def create(connection: Connection, kind: Kind, id: str, values: Values, **
     return bool((await connection.execute(text, (id, *values, *more.values()))).rows)
 
 
-async def update(connection: Connection, kind: Kind, id: str, values: Values) -> str:
+async def update(connection: Connection, kind: EntryKind, id: str, values: Values) -> str:
     """Change an entry: "done", or why not: "unknown", "kept", "taken".
 
     Call it in a transaction: a late statement alone could undo a newer change.
@@ -77,13 +77,13 @@ async def update(connection: Connection, kind: Kind, id: str, values: Values) ->
     return rows[0][0] if rows else "unknown"
 
 
-async def exists(connection: Connection, kind: Kind, id: str) -> bool:
+async def exists(connection: Connection, kind: EntryKind, id: str) -> bool:
     """Whether there is an entry with this id."""
     text = f"SELECT FROM {kind.table} WHERE {kind.id} = $1"
     return bool((await connection.execute(text, (id,))).rows)
 
 
-async def delete(connection: Connection, kind: Kind, id: str) -> str:
+async def delete(connection: Connection, kind: EntryKind, id: str) -> str:
     """Delete an entry with its members, memberships and grants: a later one with its id must not inherit them.
 
     Gives "done", or why not: "unknown", "kept", "used". Raises LastAdmin: then the transaction must not commit.
@@ -110,7 +110,7 @@ async def delete(connection: Connection, kind: Kind, id: str) -> str:
     return "done"
 
 
-async def _why_not(connection: Connection, kind: Kind, id: str) -> str:
+async def _why_not(connection: Connection, kind: EntryKind, id: str) -> str:
     """The reason why an entry was not deleted."""
     rows = (await connection.execute(f"SELECT {kind.kept} FROM {kind.table} WHERE {kind.id} = $1", (id,))).rows
     return "unknown" if not rows else "kept" if rows[0][0] else "used"

@@ -47,7 +47,7 @@ class StoredToken(NamedTuple):
     """The user whose token it is."""
 
 
-class Owner(NamedTuple):
+class TokenOwner(NamedTuple):
     """The user whose tokens these are; the provider is one of `sessions.PASSWORD` and `sessions.OIDC`."""
 
     username: str
@@ -305,14 +305,14 @@ async def create_token(
     roles: Sequence[str],
     tenants: Sequence[str],
     expires_in_s: float | None,
-    owner: Owner | None = None,
+    owner: TokenOwner | None = None,
 ) -> bool:
     """Store the hash of a new token. False if the name is taken."""
     values = (name, sha256, list(roles), list(tenants), expires_in_s, *(owner or (None, None)))
     return await _change(connection, "create_token", values)
 
 
-async def tokens(connection: Connection, owner: Owner | None = None) -> list[ListedToken]:
+async def tokens(connection: Connection, owner: TokenOwner | None = None) -> list[ListedToken]:
     """All tokens, or those of a user, without their hashes."""
     return [ListedToken(*row) for row in (await connection.execute(_sql["tokens"], owner or (None, None))).rows]
 
@@ -322,6 +322,6 @@ async def rotate_token(connection: Connection, name: str, sha256: bytes, expires
     return await _change(connection, "rotate_token", (name, sha256, expires_in_s))
 
 
-async def revoke_token(connection: Connection, name: str, owner: Owner | None = None) -> bool:
+async def revoke_token(connection: Connection, name: str, owner: TokenOwner | None = None) -> bool:
     """Delete a token, if an owner is given only one of this user. False if there is none."""
     return await _change(connection, "revoke_token", (name, *(owner or (None, None))))

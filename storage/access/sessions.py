@@ -23,7 +23,7 @@ MAX_SESSIONS = 50
 _claims = msgspec.json.Decoder(tuple[tuple[str, str], ...])
 
 
-class Session(NamedTuple):
+class UserSession(NamedTuple):
     """A valid session. `claims` are those of the identity provider. `use_is_old`: its last use is to be written."""
 
     username: str
@@ -66,13 +66,13 @@ class ListedSession(NamedTuple):
 
 async def read(
     connection: Connection, sha256: bytes, idle_s: float, shared_names: Sequence[str] = ()
-) -> Session | None:
+) -> UserSession | None:
     """The session with this hash; None if it does not exist, has ended, or was not used for so many seconds."""
     rows = (await connection.execute(_sql["session"], (sha256, idle_s, list(shared_names)))).rows
     if not rows:
         return None
     username, name, email, provider, claims, expires_in_s, use_is_old = rows[0]
-    return Session(username, name, email, provider, _claims.decode(claims), expires_in_s, use_is_old)
+    return UserSession(username, name, email, provider, _claims.decode(claims), expires_in_s, use_is_old)
 
 
 async def seen(connection: Connection, sha256: bytes) -> None:

@@ -16,7 +16,7 @@ MAX_PAGE_BYTES = 4_000_000
 """Rows of a page beyond this size wait for the next page."""
 
 
-class Place(msgspec.Struct, frozen=True, order=True, gc=False):
+class EventPlace(msgspec.Struct, frozen=True, order=True, gc=False):
     """The next event to read: the row, and the number of the event in the row."""
 
     position: int
@@ -46,18 +46,18 @@ class ConsumerPlace(msgspec.Struct, frozen=True, gc=False):
     acknowledged_ms: int
 
 
-async def begin(connection: Connection, consumer: str, partition: int, latest: bool) -> Place:
+async def begin(connection: Connection, consumer: str, partition: int, latest: bool) -> EventPlace:
     """The position of the consumer. A new one begins with the first kept event, or, with `latest`, with the next."""
-    return Place(*(await connection.execute(_sql["begin"], (consumer, partition, latest))).rows[0])
+    return EventPlace(*(await connection.execute(_sql["begin"], (consumer, partition, latest))).rows[0])
 
 
-async def read(connection: Connection, partition: int, place: Place, limit: int) -> Sequence[EventRow]:
+async def read(connection: Connection, partition: int, place: EventPlace, limit: int) -> Sequence[EventRow]:
     """Up to `limit` rows from the place on."""
     values = (partition, place.position, place.seq, limit, MAX_PAGE_BYTES)
     return [EventRow(*row) for row in (await connection.execute(_sql["read"], values)).rows]
 
 
-async def acknowledge(connection: Connection, run: Run, place: Place) -> bool:
+async def acknowledge(connection: Connection, run: Run, place: EventPlace) -> bool:
     """Moves the place of the run's consumer forward. False if the run has lost its lease."""
     values = (run.type, run.partition, place.position, place.seq, place.ordinal, run.id, run.lease)
     return bool((await connection.execute(_sql["acknowledge"], values)).rows)

@@ -84,7 +84,7 @@ class Consumers(msgspec.Struct, frozen=True):
 NO_CONSUMERS = Consumers((), ())
 
 
-class Batch(msgspec.Struct, frozen=True):
+class PullLimits(msgspec.Struct, frozen=True):
     """The limits of a pull: up to `most` executions, and a number for each type."""
 
     types: Mapping[str, int]
@@ -97,7 +97,7 @@ class Batch(msgspec.Struct, frozen=True):
         return [self.in_cluster.get(type) for type in self.types]
 
 
-NOTHING = Batch({}, 0)
+NOTHING = PullLimits({}, 0)
 
 
 class Dispatcher(msgspec.Struct, frozen=True):
@@ -159,7 +159,7 @@ async def exchange(
     connection: Connection,
     dispatcher: Dispatcher,
     outcomes: Outcomes,
-    batch: Batch = NOTHING,
+    batch: PullLimits = NOTHING,
     consumers: Consumers = NO_CONSUMERS,
 ) -> tuple[list[Run], set[str], Due]:
     """Writes ends and pulls due executions, in one round trip and one transaction.
@@ -187,7 +187,7 @@ async def exchange(
     return runs, counted, Due(now_ms, next_ms)
 
 
-def _pull(dispatcher: Dispatcher, batch: Batch) -> list[Call]:
+def _pull(dispatcher: Dispatcher, batch: PullLimits) -> list[Call]:
     if not batch.most:
         return []
     values = (

@@ -78,7 +78,7 @@ class Running(NamedTuple):
     roles: Sequence[str]
 
 
-class View(msgspec.Struct, frozen=True, gc=False):
+class ClusterView(msgspec.Struct, frozen=True, gc=False):
     """The nodes, the oldest first, and the partitions, at one moment."""
 
     nodes: tuple[Node, ...]
@@ -100,10 +100,10 @@ async def beat(connection: Connection, id: str, ready: Collection[int] = ()) -> 
     return bool((await connection.execute(_sql["beat"], (id, list(ready)))).rows)
 
 
-async def view(connection: Connection) -> View:
+async def view(connection: Connection) -> ClusterView:
     """The whole cluster now."""
     ((nodes, partitions),) = (await connection.execute(_sql["view"], (LIVE_S, LEASE_S))).rows
-    return View(_nodes_decoder.decode(nodes or "[]"), _partitions_decoder.decode(partitions))
+    return ClusterView(_nodes_decoder.decode(nodes or "[]"), _partitions_decoder.decode(partitions))
 
 
 async def leave(connection: Connection, id: str) -> None:

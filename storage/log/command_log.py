@@ -16,7 +16,7 @@ import trio
 
 from vivero.core.records.effects import Rejection
 from vivero.storage.access.tenants import Tenants, TenantStatements, names_one
-from vivero.storage.log.log_batches import Batch, CommandRow
+from vivero.storage.log.log_batches import CommandRow, LogPage
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.sql_files import beside
 
@@ -70,7 +70,7 @@ class _Numbered(msgspec.Struct, omit_defaults=True, gc=False):
     audit: str | None = None
 
 
-class Session(NamedTuple):
+class AppenderSession(NamedTuple):
     """A session of an appender. Each new connection has a higher number, from 1; only the last session appends."""
 
     appender: UUID
@@ -98,7 +98,7 @@ class AppendedSegment(msgspec.Struct, frozen=True, gc=False):
     """
 
     behind: int
-    batch: Batch
+    batch: LogPage
 
 
 class CommandOutcome(msgspec.Struct, frozen=True, gc=False):
@@ -116,7 +116,7 @@ class CommandOutcome(msgspec.Struct, frozen=True, gc=False):
         return reply
 
 
-class EventRow(msgspec.Struct, frozen=True, gc=False):
+class CommandEvents(msgspec.Struct, frozen=True, gc=False):
     """The events (JSON, as `records.encode_events` wrote it) of the command (seq 0) or of one of its follow-ups."""
 
     seq: int
@@ -141,7 +141,7 @@ class LoggedCommand(msgspec.Struct, frozen=True, gc=False):
     request: int | None
     appended_at_ms: int
     payload: bytes
-    rows: tuple[EventRow, ...] = ()
+    rows: tuple[CommandEvents, ...] = ()
     outcome: CommandOutcome | None = None
 
 
@@ -157,7 +157,7 @@ class HistoryRow(msgspec.Struct, frozen=True, gc=False):
     version: int
 
 
-async def begin(connection: Connection, appender: UUID, number: int) -> Session:
+async def begin(connection: Connection, appender: UUID, number: int) -> AppenderSession:
     """Begins a session of an appender, as the first call on its connection.
 
     Each session needs a higher number than the earlier ones. From now on the earlier sessions append nothing, however
@@ -167,12 +167,12 @@ async def begin(connection: Connection, appender: UUID, number: int) -> Session:
         Outage: the server is a standby.
     """
     await connection.execute(_BEGIN, (appender, number))
-    return Session(appender, number)
+    return AppenderSession(appender, number)
 
 
 async def append(
     connection: Connection,
-    session: Session,
+    session: AppenderSession,
     partition: int,
     append_id: UUID,
     since: int | None,
@@ -185,7 +185,7 @@ async def append(
 
 async def append_segment(
     connection: Connection,
-    session: Session,
+    session: AppenderSession,
     partition: int,
     append_id: UUID,
     since: int | None,
@@ -242,7 +242,7 @@ def _fresh(
         CommandRow(row[0], entry.tenant, entry.intent, None, entry.payload, entry.audit, entry.trace)
         for entry, row in zip(entries, rows, strict=True)
     ]
-    segment = AppendedSegment(first - 1, Batch(log_rows, now, clock_revision, definitions, asked_at))
+    segment = AppendedSegment(first - 1, LogPage(log_rows, now, clock_revision, definitions, asked_at))
     return [Appended(row.position, at_ms=now) for row in log_rows], segment
 
 
@@ -255,7 +255,7 @@ def _segment(entries: Sequence[LogEntry], rows: Sequence[tuple[Any, ...]], asked
         for entry, row in zip(entries, rows, strict=True)
         if not row[2]
     ]
-    return AppendedSegment(behind, Batch(fresh, now, clock_revision, definitions, asked_at)) if fresh else None
+    return AppendedSegment(behind, LogPage(fresh, now, clock_revision, definitions, asked_at)) if fresh else None
 
 
 async def forward(connection: Connection, partition: int, limit: int) -> int | None:
@@ -337,7 +337,7 @@ async def command(connection: Connection, position: int, tenants: Tenants = None
         return None
     events = await connection.execute(_EVENTS, (position,))
     rows = tuple(
-        EventRow(seq, processed_at_ms, version, body, decode_rejection(rejection))
+        CommandEvents(seq, processed_at_ms, version, body, decode_rejection(rejection))
         for seq, processed_at_ms, version, body, rejection in events.rows
     )
     at, partition, tenant, intent, key, request, appended_at_ms, payload = found[0]

@@ -25,7 +25,7 @@ class CommandRow(msgspec.Struct, frozen=True, gc=False):
     """The trace context that came with the command (`TraceContext.text`), None for most commands."""
 
 
-class Batch(msgspec.Struct, frozen=True):
+class LogPage(msgspec.Struct, frozen=True):
     """The next rows of the log.
 
     `now` is the engine's time in epoch ms, not before `asked_at` (Trio's clock). Each change of the clock raises
@@ -39,10 +39,10 @@ class Batch(msgspec.Struct, frozen=True):
     asked_at: float
 
 
-async def read_batch(reader: Connection, partition: int, after: int, limit: int) -> Batch:
+async def read_batch(reader: Connection, partition: int, after: int, limit: int) -> LogPage:
     """Up to `limit` rows after position `after`."""
     asked_at = trio.current_time()
     rows = (await reader.execute(_sql["read_batch"], (partition, after, limit))).rows
     now, clock_revision, definitions = rows[0][7:10]
     found = [CommandRow(*row[:7]) for row in rows if row[0] is not None]
-    return Batch(found, now, clock_revision, definitions, asked_at)
+    return LogPage(found, now, clock_revision, definitions, asked_at)

@@ -14,7 +14,7 @@ from vivero.storage.postgres.sql_files import beside
 from vivero.storage.retention import archives, history
 from vivero.storage.retention.history import State
 from vivero.storage.schema import installations, predecessor
-from vivero.storage.schema.installations import Place
+from vivero.storage.schema.installations import SessionSchemas
 
 _sql = beside(__file__)
 RETENTION = 61
@@ -90,7 +90,7 @@ class Facts:
     """Of sessions of this user in this database."""
     of_role: dict[str, str] = field(default_factory=dict)
     """Settings that somebody has made for this user or database."""
-    place: Place | None = None
+    place: SessionSchemas | None = None
     """The schema in which sessions of this user work."""
 
 

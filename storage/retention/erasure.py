@@ -22,7 +22,7 @@ _sql = beside(__file__)
 _of_tenants = TenantStatements(__file__)
 
 
-class Subject(msgspec.Struct, frozen=True, gc=False):
+class ErasureSubject(msgspec.Struct, frozen=True, gc=False):
     """Whose data are erased: what has a business id, a value of a variable (JSON text), or one of some texts."""
 
     business_id: str | None = None
@@ -32,7 +32,7 @@ class Subject(msgspec.Struct, frozen=True, gc=False):
 
 
 async def trees_of(
-    connection: Connection, subject: Subject, after: int, limit: int, tenants: Tenants = None
+    connection: Connection, subject: ErasureSubject, after: int, limit: int, tenants: Tenants = None
 ) -> list[int]:
     """The roots of the next trees with data of the subject, behind a root."""
     if subject.texts:

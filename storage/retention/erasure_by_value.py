@@ -59,7 +59,7 @@ class Counts:
         return any(getattr(self, each.name) for each in fields(self) if each.name != "in_use")
 
 
-class Place(NamedTuple):
+class EventLogPlace(NamedTuple):
     """A row of a partition's event log."""
 
     partition: int = 0
@@ -107,28 +107,28 @@ class Found(NamedTuple):
     """Of a page of the logs. `next` is None at the end. `of`: the last position of the partition."""
 
     counts: Counts
-    next: Place | None
+    next: EventLogPlace | None
     of: int
     trees: Mapping[int, str] = {}
     """Root → what became of the tree, for trees that are there, or that were deleted before (`DELETED`)."""
 
 
-async def search_logs(connection: Connection, search: Search, place: Place) -> Found:
+async def search_logs(connection: Connection, search: Search, place: EventLogPlace) -> Found:
     """Search the next rows of the logs, and erase what is found, in the caller's transaction."""
     found = (await connection.execute(_sql["first"], (place.partition,))).rows
     if not found:
         return Found(Counts(), None, 0)
     partition, last = found[0]
     if partition != place.partition:
-        place = Place(partition, partition << 51, 32767)
+        place = EventLogPlace(partition, partition << 51, 32767)
     result = await connection.execute(_sql["page"], (*place, ROWS, BYTES))
     rows = [_Row(*row) for row in result.rows if row[0] <= last]
     if not rows:
-        return Found(Counts(), Place(partition + 1), last)
+        return Found(Counts(), EventLogPlace(partition + 1), last)
     page = await _sift(connection, search, partition, rows)
     counts, trees = Counts(), await _erase_trees(connection, page, search.dry)
     await _erase_rows(connection, search, partition, page, counts)
-    return Found(counts, Place(partition, rows[-1].position, rows[-1].seq), last, trees)
+    return Found(counts, EventLogPlace(partition, rows[-1].position, rows[-1].seq), last, trees)
 
 
 async def _sift(connection: Connection, search: Search, partition: int, rows: Sequence[_Row]) -> _Page:

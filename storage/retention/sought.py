@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from vivero.storage.retention.erasure import Subject
+from vivero.storage.retention.erasure import ErasureSubject
 from vivero.storage.state.normal_form import normal_form
 
 SHORTEST = 4
@@ -25,7 +25,7 @@ _ESCAPED = re.compile(r'["\\/\x00-\x1f]')
 class Sought:
     """The texts, the variable or the business id of a subject."""
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: ErasureSubject) -> None:
         self._business_id = subject.business_id
         self._variable: tuple[str, str] | None = None
         texts = list(subject.texts)

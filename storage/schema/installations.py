@@ -20,7 +20,7 @@ _FIRST = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^,"\s]*))')
 _PLAIN = re.compile("[a-z_][a-z0-9_]*")
 
 
-class Place(NamedTuple):
+class SessionSchemas(NamedTuple):
     """Where a session works.
 
     `schema` is where it makes tables; `is_ours` tells whether the list of migrations there is ours, None without one.
@@ -48,12 +48,12 @@ def first_of(search_path: str) -> str:
     return found[2].lower() if found[1] is None else found[1].replace('""', '"')
 
 
-async def place(connection: Connection) -> Place:
+async def place(connection: Connection) -> SessionSchemas:
     """Where this session works."""
-    return Place(*(await connection.execute(_sql["place"])).rows[0])
+    return SessionSchemas(*(await connection.execute(_sql["place"])).rows[0])
 
 
-def misplaced(place: Place, user: str) -> str | None:
+def misplaced(place: SessionSchemas, user: str) -> str | None:
     """Why a program must not work in this place, and what to do; None if it may."""
     if place.schema is None:
         there = (

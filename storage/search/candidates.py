@@ -24,7 +24,7 @@ from vivero.storage.work.batch_operations import (
     CANCEL_PROCESS_INSTANCE,
     DELETE_PROCESS_INSTANCE,
     RESOLVE_INCIDENT,
-    Bounds,
+    CallerBounds,
     Candidate,
     Operation,
 )
@@ -46,13 +46,13 @@ class _Selection:
     filtered: Callable[[str], str] = str
 
 
-class Limits(NamedTuple):
+class PortionLimits(NamedTuple):
     """The limits of a portion: tenants, processes, the newest row, the key before it, and the number of rows.
 
     `at`: the time of the row with that key, for a scan in the order of a time.
     """
 
-    bounds: Bounds
+    bounds: CallerBounds
     created_at: datetime
     after: int = 0
     rows: int = 1
@@ -85,7 +85,7 @@ _SELECTIONS: Mapping[tuple[str, str], _Selection] = {
 """Type of the batch and resource of its filter → what it selects. A called instance goes with its root."""
 
 
-def statement(type: str, resource: str, filter: Mapping[str, Any], limits: Limits) -> tuple[str, list[Any]]:
+def statement(type: str, resource: str, filter: Mapping[str, Any], limits: PortionLimits) -> tuple[str, list[Any]]:
     """The statement for the next portion, and its parameters.
 
     Raises:
@@ -112,14 +112,14 @@ def statement(type: str, resource: str, filter: Mapping[str, Any], limits: Limit
     return text, parameters.values
 
 
-def _time_of_scan(selection: _Selection, filter: Mapping[str, Any], limits: Limits) -> str | None:
+def _time_of_scan(selection: _Selection, filter: Mapping[str, Any], limits: PortionLimits) -> str | None:
     """The time that orders the scan, if the filter has a range of it; None for the order of the keys."""
     if selection.table != selection.resource.source or (limits.after and limits.at is None):
         return None  # a scan goes on in the order in which it began
     return next((field.sql for field in ranges_of(selection.resource, filter)), None)
 
 
-def _behind(key: str, by_time: str | None, limits: Limits, parameters: Parameters) -> Iterator[str]:
+def _behind(key: str, by_time: str | None, limits: PortionLimits, parameters: Parameters) -> Iterator[str]:
     if by_time is None:
         yield f"{key} > {parameters.add(limits.after, 'bigint')}"
     elif limits.at is not None:
@@ -130,7 +130,7 @@ def _behind(key: str, by_time: str | None, limits: Limits, parameters: Parameter
 
 def check(type: str, resource: str, filter: Mapping[str, Any]) -> None:
     """Raises BadQuery for a filter that cannot be evaluated, or that selects by nothing."""
-    statement(type, resource, filter, Limits(Bounds(), datetime.fromtimestamp(0, UTC)))
+    statement(type, resource, filter, PortionLimits(CallerBounds(), datetime.fromtimestamp(0, UTC)))
     require_criteria(filter, ENDED if type == DELETE_PROCESS_INSTANCE else ACTIVE)
 
 
@@ -138,6 +138,6 @@ async def find(
     connection: Connection, operation: Operation, filter: Mapping[str, Any], count: int, deadline: float | None = None
 ) -> list[Candidate]:
     """The next rows for a batch, up to `count`. Raises BadQuery."""
-    limits = Limits(operation.bounds, operation.created_at, operation.scan_cursor, count, operation.scan_at)
+    limits = PortionLimits(operation.bounds, operation.created_at, operation.scan_cursor, count, operation.scan_at)
     text, values = statement(operation.type, operation.resource, filter, limits)
     return [Candidate(*row) for row in (await connection.execute(text, values, deadline=deadline)).rows]

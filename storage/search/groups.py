@@ -11,7 +11,7 @@ from vivero.storage.search.filters import matching
 from vivero.storage.search.pages import page_of
 from vivero.storage.search.parameters import Parameters
 from vivero.storage.search.problems import Invalid
-from vivero.storage.search.queries import Query, Sort
+from vivero.storage.search.queries import SearchQuery, Sort
 from vivero.storage.search.resources import Resource
 from vivero.storage.search.statements import SearchStatement
 
@@ -46,7 +46,9 @@ def require(filter: Mapping[str, Any], names: Sequence[str], path: str = "filter
         raise Invalid(" ".join(f"No {path}{name} provided." for name in missing).removesuffix("."))
 
 
-def prepare_groups(groups: Groups, query: Query, *extra: tuple[str, Any], tenants: Tenants = None) -> SearchStatement:
+def prepare_groups(
+    groups: Groups, query: SearchQuery, *extra: tuple[str, Any], tenants: Tenants = None
+) -> SearchStatement:
     """Prepares a search for groups of the rows of these tenants; `extra` are conditions on the rows.
 
     Raises:

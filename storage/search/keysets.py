@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from vivero.storage.search.cursors import BadCursor, decode_cursor
 from vivero.storage.search.parameters import Parameters
 from vivero.storage.search.problems import Invalid
-from vivero.storage.search.queries import Query, Sort
+from vivero.storage.search.queries import SearchQuery, Sort
 
 
-def past_cursor(order: Sequence[Sort], query: Query, parameters: Parameters) -> str | None:
+def past_cursor(order: Sequence[Sort], query: SearchQuery, parameters: Parameters) -> str | None:
     """The condition of being past the query's cursor, None without a cursor."""
     cursor = query.after if query.after is not None else query.before
     if cursor is None:

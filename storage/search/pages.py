@@ -16,7 +16,7 @@ from vivero.storage.search.fields import RANGE, Field
 from vivero.storage.search.filters import matching
 from vivero.storage.search.keysets import past_cursor
 from vivero.storage.search.parameters import Parameters
-from vivero.storage.search.queries import MAX_TOTAL, Query, Sort
+from vivero.storage.search.queries import MAX_TOTAL, SearchQuery, Sort
 from vivero.storage.search.resources import Resource
 from vivero.storage.search.shared_filters import Sharing, sharing
 
@@ -76,7 +76,7 @@ class _Wanted(NamedTuple):
         return f"{self.resource.source} WHERE {self.resource.key} = ANY ({keys})"
 
 
-def search_of(resource: Resource, query: Query, extra: Extra, tenants: Tenants, parameters: Parameters) -> str:
+def search_of(resource: Resource, query: SearchQuery, extra: Extra, tenants: Tenants, parameters: Parameters) -> str:
     """The statement of a search among the rows of these tenants. Its last parameter is the byte limit."""
     sort = query.sort or tuple(Sort(field) for field in ranges_of(resource, query.filter)[:1])
     shared = None
@@ -96,7 +96,7 @@ def _is_range(value: Any) -> bool:
     return bool(_given(value, *RANGE))
 
 
-def page_of(resource: Resource, rows: str, query: Query, sort: Sequence[Sort], parameters: Parameters) -> str:
+def page_of(resource: Resource, rows: str, query: SearchQuery, sort: Sequence[Sort], parameters: Parameters) -> str:
     """The statement of a page of `rows` (FROM … WHERE …, without FROM). Its last parameter is the byte limit."""
     wanted = _wanted(resource, rows, query, sort, parameters)
     keys = None
@@ -106,14 +106,14 @@ def page_of(resource: Resource, rows: str, query: Query, sort: Sequence[Sort], p
     return _statement(wanted, paged, _count(rows), query, parameters)
 
 
-def _wanted(resource: Resource, rows: str, query: Query, sort: Sequence[Sort], parameters: Parameters) -> _Wanted:
+def _wanted(resource: Resource, rows: str, query: SearchQuery, sort: Sequence[Sort], parameters: Parameters) -> _Wanted:
     order = (*sort, Sort(Field("", resource.key, resource.key_type)))
     beyond = past_cursor(order, query, parameters)
     return _Wanted(resource, rows, order, query.before is not None, query.limit + query.offset, beyond)
 
 
 def _by_shared_value(
-    resource: Resource, shared: Sharing, query: Query, extra: Extra, sort: Sequence[Sort], parameters: Parameters
+    resource: Resource, shared: Sharing, query: SearchQuery, extra: Extra, sort: Sequence[Sort], parameters: Parameters
 ) -> str:
     """A search by the value of a variable. PostgreSQL cannot know how many share it: the statement counts them first.
 
@@ -184,7 +184,7 @@ def _given(range: Any, *operators: str) -> list[Any]:
     return [range[name] for name in operators if is_given(name, range.get(name))] if isinstance(range, dict) else []
 
 
-def _statement(wanted: _Wanted, paged: str, total: str, query: Query, parameters: Parameters) -> str:
+def _statement(wanted: _Wanted, paged: str, total: str, query: SearchQuery, parameters: Parameters) -> str:
     """The page of these rows, with the total (SQL); with NULL for the documents if they are too large together."""
     cursor = ", ".join(sort.field.order_sql for sort in wanted.order)
     page = (

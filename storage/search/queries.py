@@ -23,7 +23,7 @@ class Sort(msgspec.Struct, frozen=True):
     descending: bool = False
 
 
-class Query(msgspec.Struct, frozen=True):
+class SearchQuery(msgspec.Struct, frozen=True):
     """A search. It has at most one of `after` and `before` (cursors), and `offset` only without them."""
 
     filter: Mapping[str, Any] = {}

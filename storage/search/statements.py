@@ -23,7 +23,7 @@ from vivero.storage.search.filters import condition_of_path, join, of_tenants
 from vivero.storage.search.pages import search_of
 from vivero.storage.search.parameters import Parameters
 from vivero.storage.search.problems import Invalid
-from vivero.storage.search.queries import MAX_PAGE_BYTES, MAX_TOTAL, Page, Query
+from vivero.storage.search.queries import MAX_PAGE_BYTES, MAX_TOTAL, Page, SearchQuery
 from vivero.storage.search.resources import Resource
 
 
@@ -55,7 +55,9 @@ class _Row(NamedTuple):
     """The bytes of all items of the page."""
 
 
-def prepare(resource: Resource, query: Query, *extra: tuple[str, Any], tenants: Tenants = None) -> SearchStatement:
+def prepare(
+    resource: Resource, query: SearchQuery, *extra: tuple[str, Any], tenants: Tenants = None
+) -> SearchStatement:
     """Prepares a search among the rows of these tenants.
 
     `extra` are conditions beside the filter: (name of `within` or of a field, value).
@@ -150,7 +152,7 @@ def _prepared(text: str) -> Statement:
 
 
 def statement(
-    resource: Resource, query: Query, *extra: tuple[str, Any], tenants: Tenants = None
+    resource: Resource, query: SearchQuery, *extra: tuple[str, Any], tenants: Tenants = None
 ) -> tuple[str, list[Any]]:
     """The statement of a query, and its parameters.
 

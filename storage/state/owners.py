@@ -21,7 +21,7 @@ class OwnerColumn(NamedTuple):
     value: str
 
 
-class Owner(NamedTuple):
+class OwnerColumns(NamedTuple):
     """The owner columns of a table, and their values for a row."""
 
     columns: tuple[OwnerColumn, ...]
@@ -52,13 +52,13 @@ _PLACE = (ROOT, PART, INSTANCE, ELEMENT)
 _OF_ALL = (*_PLACE, DEFINITION, PROCESS_ID, TENANT)
 
 
-def of_element(*more: OwnerColumn) -> Owner:
+def of_element(*more: OwnerColumn) -> OwnerColumns:
     """The owner columns of all rows of elements, and these."""
     return _plain(*_OF_ALL, *more)
 
 
-def _plain(*columns: OwnerColumn) -> Owner:
-    return Owner(columns, attrgetter(*(column.value for column in columns)))
+def _plain(*columns: OwnerColumn) -> OwnerColumns:
+    return OwnerColumns(columns, attrgetter(*(column.value for column in columns)))
 
 
 _place = _plain(*_PLACE)
@@ -113,9 +113,9 @@ def unless(key: int, usual: int) -> int | None:
     return None if key == usual else key
 
 
-NONE = Owner((), lambda _row: ())
+NONE = OwnerColumns((), lambda _row: ())
 OF_CHANNELS = _plain(TENANT_OF_CHANNEL, CORRELATION_KEY)
-OF_INSTANCES = Owner((ROOT, PART, CALLER), _of_instance)
-OF_ELEMENTS = Owner((ROOT, PART, INSTANCE, SCOPE, PATH, DEFINITION, PROCESS_ID, TENANT), _of_element)
-OF_TIMERS = Owner(_PLACE, _of_timer)
-OF_JOBS = Owner((*_PLACE, PATH, DEFINITION, PROCESS_ID, NUMBER, ELEMENT_ID, BUSINESS_ID, TAGS, TENANT), _of_job)
+OF_INSTANCES = OwnerColumns((ROOT, PART, CALLER), _of_instance)
+OF_ELEMENTS = OwnerColumns((ROOT, PART, INSTANCE, SCOPE, PATH, DEFINITION, PROCESS_ID, TENANT), _of_element)
+OF_TIMERS = OwnerColumns(_PLACE, _of_timer)
+OF_JOBS = OwnerColumns((*_PLACE, PATH, DEFINITION, PROCESS_ID, NUMBER, ELEMENT_ID, BUSINESS_ID, TAGS, TENANT), _of_job)

@@ -19,7 +19,7 @@ from vivero.core.state.instance_tree import Element, Incident, Instance, Job, Su
 from vivero.core.state.message_channels import ChannelSubscription, Correlation, Message, StartLock, StartSubscription
 from vivero.core.state.rows import Row
 from vivero.storage.state import owners
-from vivero.storage.state.owners import Owner
+from vivero.storage.state.owners import OwnerColumns
 
 Values = Callable[[Any], tuple[Any, ...]]
 StoredRow = Sequence[Any]
@@ -41,7 +41,7 @@ class Table:
         self,
         name: str,
         kind: type[Row],
-        owner: Owner,
+        owner: OwnerColumns,
         *,
         stored: str = "",
         short: bool = False,
@@ -74,7 +74,7 @@ class ScopeTable(Table):
     """Saves and loads process instances or elements."""
 
     def __init__(
-        self, name: str, kind: type[Row], owner: Owner, stored: str, placed: int, without: Sequence[str] = ()
+        self, name: str, kind: type[Row], owner: OwnerColumns, stored: str, placed: int, without: Sequence[str] = ()
     ) -> None:
         super().__init__(name, kind, owner, stored=stored, short=True, without=without)
         self.loaded = [field for field in self.fields if field.column.loaded]
@@ -85,7 +85,7 @@ class ScopeTable(Table):
 class WaitTable(Table):
     """Saves and loads the rows of a table that elements wait for."""
 
-    def __init__(self, name: str, kind: type[Row], owner: Owner, *, short: bool = False) -> None:
+    def __init__(self, name: str, kind: type[Row], owner: OwnerColumns, *, short: bool = False) -> None:
         super().__init__(name, kind, owner, short=short)
         self.ending = attrgetter(*(field.name for field in self.changing if field.name not in _OF_LEASE))
         """The values that change, without those of the lease, the state first."""

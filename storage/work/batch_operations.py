@@ -40,7 +40,7 @@ class Creator(msgspec.Struct, frozen=True, gc=False):
     provider: str | None = None
 
 
-class Bounds(msgspec.Struct, frozen=True, gc=False):
+class CallerBounds(msgspec.Struct, frozen=True, gc=False):
     """The tenants and processes that a caller may change, by their ids; None: all."""
 
     tenants: tuple[str, ...] | None = None
@@ -60,7 +60,7 @@ class NewOperation(msgspec.Struct, frozen=True, gc=False):
     resource: str
     filter: str
     creator: Creator
-    bounds: Bounds
+    bounds: CallerBounds
     request_key: str
     body_sha: bytes
 
@@ -90,7 +90,7 @@ class Operation(msgspec.Struct, frozen=True, gc=False):
     resource: str
     scan_cursor: int
     creator: Creator
-    bounds: Bounds
+    bounds: CallerBounds
     created_at: datetime
     scan_at: datetime | None = None
 
@@ -177,8 +177,8 @@ async def open_operations(connection: Connection, after: int, limit: int) -> lis
     ]
 
 
-def _bounds(*ids: Sequence[str] | None) -> Bounds:
-    return Bounds(*(None if each is None else tuple(each) for each in ids))
+def _bounds(*ids: Sequence[str] | None) -> CallerBounds:
+    return CallerBounds(*(None if each is None else tuple(each) for each in ids))
 
 
 async def filter_of(connection: Connection, key: int) -> bytes:

@@ -84,7 +84,7 @@ class ObservedBounds(NamedTuple):
     took_s: float = 0.0
 
 
-class Bounds:
+class SubjectBounds:
     """Knowledge of one job type and tenant: whether looks may be plain, and the bounds of those that are not."""
 
     __slots__ = (
@@ -182,11 +182,11 @@ class ScanBounds:
     """The bounds of all job types that are looked for."""
 
     def __init__(self) -> None:
-        self._bounds: dict[Subject, Bounds] = {}
+        self._bounds: dict[Subject, SubjectBounds] = {}
 
-    def of(self, subject: Subject, now: float) -> Bounds:
+    def of(self, subject: Subject, now: float) -> SubjectBounds:
         """The bounds of a type, which may be new."""
-        bounds = self._bounds.pop(subject, None) or Bounds(now)
+        bounds = self._bounds.pop(subject, None) or SubjectBounds(now)
         self._bounds[subject] = bounds
         if len(self._bounds) > MAX_SUBJECTS:
             del self._bounds[next(iter(self._bounds))]

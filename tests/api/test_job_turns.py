@@ -5,11 +5,11 @@ from itertools import pairwise
 import pytest
 
 from vivero.api.activation.job_turns import FAIR_EVERY, JobTurns
-from vivero.storage.work.scan_bounds import Bounds
+from vivero.storage.work.scan_bounds import SubjectBounds
 
 
 def backlog():
-    bounds = Bounds(0.0)
+    bounds = SubjectBounds(0.0)
     bounds.note_plain(0.0, large=False, slow=False, full=True)
     return bounds
 
@@ -43,7 +43,7 @@ def test_without_a_backlog_or_with_one_partition_no_partition_comes_first():
 
 
 def test_looks_with_bounds_take_the_jobs_of_all_partitions_in_turn():
-    turns, bounds = JobTurns(lambda: [1, 2, 3], lambda: [2]), Bounds(0.0)
+    turns, bounds = JobTurns(lambda: [1, 2, 3], lambda: [2]), SubjectBounds(0.0)
     orders = [turns.order(bounds) for _ in range(FAIR_EVERY * 3)]
     assert all(sorted(order) == [1, 2, 3] for order in orders)
     assert {order[0] for order in orders} == {1, 2, 3}

@@ -11,7 +11,7 @@ from vivero.core.state.instance_tree import Variable
 from vivero.engine.outcomes.admission import Lost, Overloaded
 from vivero.engine.outcomes.completions import Completions, CompletionsSettings
 from vivero.engine.outcomes.replies import received
-from vivero.engine.outcomes.waiters import End
+from vivero.engine.outcomes.waiters import InstanceEnd
 from vivero.engine.supervision.children import Child
 from vivero.engine.supervision.supervisor import Supervisor
 from vivero.storage.log.command_log import CommandOutcome
@@ -51,7 +51,7 @@ class Request:
 
 
 def value_of(message):
-    if message is None or isinstance(message, End):
+    if message is None or isinstance(message, InstanceEnd):
         return message
     return message.answer
 
@@ -166,14 +166,14 @@ async def test_who_registers_late_is_served_from_the_latest_commits():
     completions = in_process()
     completions.committed(1, 5, [CommandOutcome(5, None, b"{}")], [Ended(77, "COMPLETED", {})])
     assert await wait(outcome(completions, 1, 5)) == CommandOutcome(5, None, b"{}")
-    assert await wait(end(completions, 77)) == End("COMPLETED", {})
+    assert await wait(end(completions, 77)) == InstanceEnd("COMPLETED", {})
 
 
 async def test_the_end_of_an_instance():
     completions = in_process()
     with end(completions, 77) as waiter, end(completions, 78) as other:
         completions.committed(1, 9, [], [Ended(77, "TERMINATED", {})])
-        assert await waiter.wait() == End("TERMINATED", {})
+        assert await waiter.wait() == InstanceEnd("TERMINATED", {})
         with trio.move_on_after(0) as scope:
             await other.wait()
         assert scope.cancelled_caught
@@ -188,8 +188,8 @@ async def test_an_end_brings_the_variables_unless_they_are_large():
     completions = in_process()
     with end(completions, 77) as waiter:
         completions.committed(1, 9, [], [Ended(77, "COMPLETED", small), Ended(78, "COMPLETED", large)])
-        assert waiter.value() == End("COMPLETED", {"x": '"é"', "y": "1.50"})
-    assert await wait(end(completions, 78)) == End("COMPLETED")
+        assert waiter.value() == InstanceEnd("COMPLETED", {"x": '"é"', "y": "1.50"})
+    assert await wait(end(completions, 78)) == InstanceEnd("COMPLETED")
 
 
 async def test_a_program_that_stops_gives_up_ends_but_no_outcomes():
@@ -201,7 +201,7 @@ async def test_a_program_that_stops_gives_up_ends_but_no_outcomes():
             await awaited.wait()
         with pytest.raises(trio.EndOfChannel):
             await wait(end(completions, 78))
-        assert await wait(end(completions, 76)) == End("COMPLETED", {})
+        assert await wait(end(completions, 76)) == InstanceEnd("COMPLETED", {})
         completions.committed(1, 6, [CommandOutcome(6)], [Ended(77, "COMPLETED", {})])
         assert await asked.wait() == CommandOutcome(6)
     assert completions.waiting == 0
@@ -292,7 +292,7 @@ async def test_an_outcome_whose_notification_was_lost_is_asked_for_soon(sweeping
 async def test_an_instance_that_has_ended_already_is_found(sweeping, connection):
     await end_instance(connection, 77, "COMPLETED")
     completions = await sweeping(sweep_s=0.01)
-    assert await wait(end(completions, 77)) == End("COMPLETED")
+    assert await wait(end(completions, 77)) == InstanceEnd("COMPLETED")
 
 
 async def test_everything_outstanding_is_asked_for_again(sweeping, connection):
@@ -303,7 +303,7 @@ async def test_everything_outstanding_is_asked_for_again(sweeping, connection):
         await answer(connection, 5)
         await end_instance(connection, 77, "TERMINATED")
         assert await wait(asked) == CommandOutcome(5, None, b'{"a":1}')
-        assert await wait(awaited) == End("TERMINATED")
+        assert await wait(awaited) == InstanceEnd("TERMINATED")
 
 
 async def test_a_command_that_is_answered_later_keeps_its_waiter(sweeping, connection):
@@ -369,4 +369,4 @@ async def test_registering_has_no_checkpoint():
         end(completions, 77) as awaited,
     ):
         completions.committed(1, 9, [CommandOutcome(5)], [Ended(77, "COMPLETED", {})])
-        assert (asked.value(), awaited.value()) == (CommandOutcome(5), End("COMPLETED", {}))
+        assert (asked.value(), awaited.value()) == (CommandOutcome(5), InstanceEnd("COMPLETED", {}))

@@ -21,11 +21,11 @@ from vivero.engine.outcomes.replies import Reply, next_reply, received
 from vivero.engine.siblings import task
 from vivero.engine.siblings.link import MAX_OUTSTANDING, Link
 from vivero.engine.siblings.reception import FORGET_S, HOLD_S, Reception
-from vivero.engine.siblings.records import Answer, Failure, Frames, address, answers_decoder, frame
+from vivero.engine.siblings.records import AppendFailure, Frames, SubmissionAnswer, address, answers_decoder, frame
 from vivero.engine.siblings.task import Siblings
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.settings import SupervisionSettings
-from vivero.storage.cluster.nodes import Partition, View
+from vivero.storage.cluster.nodes import ClusterView, Partition
 from vivero.storage.log.command_log import Appended, CommandOutcome
 
 AT = (2 << 51) + 5
@@ -282,7 +282,9 @@ class Chunks:
 
 async def test_messages_arrive_in_any_chunks(seed):
     random = Random(seed)
-    messages = [[Answer(number, failure=Failure("Lost", "x" * random.randrange(90)))] for number in range(50)]
+    messages = [
+        [SubmissionAnswer(number, failure=AppendFailure("Lost", "x" * random.randrange(90)))] for number in range(50)
+    ]
     lengths = iter(lambda: random.randrange(1, 400), None)
     frames, found = Frames(Chunks(b"".join(map(frame, messages)), lengths)), []
     while (body := await frames.receive()) is not None:
@@ -297,7 +299,7 @@ class Process:
     """A process with its task; `leaders` are the leaders of the partitions, from 1."""
 
     def __init__(self, directory, node, leaders) -> None:
-        self.view = View((), tuple(Partition(number, name, False) for number, name in enumerate(leaders, 1)))
+        self.view = ClusterView((), tuple(Partition(number, name, False) for number, name in enumerate(leaders, 1)))
         self.appender, self.completions = LeadersAppender(), Completions(nowhere)
         appender: Any = self.appender
         self.siblings = Siblings(directory, node, self.completions, appender, lambda: self.view)

@@ -2,7 +2,7 @@
 
 import json
 
-from vivero.storage.search.queries import Query
+from vivero.storage.search.queries import SearchQuery
 from vivero.storage.search.statements import prepare, run
 
 OUTGOING = """
@@ -26,7 +26,7 @@ async def search(connections, resource, sort, limit, after=None):
 
     A cursor holds sort values and a key, so that each server can go on behind it. Fails if one server fails.
     """
-    query = Query(sort=sort, limit=limit, after=after)
+    query = SearchQuery(sort=sort, limit=limit, after=after)
     pages = [await run(connection, prepare(resource, query)) for connection in connections]
     found = sorted(
         (_place(item, sort), server, number, item)
@@ -36,7 +36,7 @@ async def search(connections, resource, sort, limit, after=None):
     if not found:
         return [], None, sum(page.total for page in pages)
     _, server, number, _ = found[-1]
-    last = await run(connections[server], prepare(resource, Query(sort=sort, limit=number + 1, after=after)))
+    last = await run(connections[server], prepare(resource, SearchQuery(sort=sort, limit=number + 1, after=after)))
     return [json.loads(item) for *_, item in found], last.end, sum(page.total for page in pages)
 
 

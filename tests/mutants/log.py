@@ -123,7 +123,7 @@ LOG: tuple[Mutant, ...] = (
         "append without keys: nothing is said to be missing before a tail",
         f"{LOG_TESTS}::test_what_others_append_in_between_is_a_gap",
         "storage/log/command_log.py",
-        ("AppendedSegment(first - 1, Batch(", "AppendedSegment(0, Batch("),
+        ("AppendedSegment(first - 1, LogPage(", "AppendedSegment(0, LogPage("),
     ),
     mutant(
         "append without keys: a retry is made as if it were the first try",

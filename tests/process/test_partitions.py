@@ -11,7 +11,7 @@ from tests.process.http_client import Caller
 from vivero.core.records.codec import encode_command
 from vivero.core.records.messages import PublishMessage
 from vivero.storage.log import command_log
-from vivero.storage.log.command_log import LogEntry, Session
+from vivero.storage.log.command_log import AppenderSession, LogEntry
 from vivero.storage.postgres import driver
 
 PARTITIONS = 3
@@ -33,7 +33,7 @@ def epochs(dsn):
 @asynccontextmanager
 async def appending(dsn):
     """Appends a command to the log of a partition, as another node does."""
-    connection, session = await driver.connect(dsn, name="vivero test"), Session(uuid4(), 1)
+    connection, session = await driver.connect(dsn, name="vivero test"), AppenderSession(uuid4(), 1)
     await command_log.begin(connection, *session)
 
     async def append(partition):

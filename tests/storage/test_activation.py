@@ -27,7 +27,7 @@ from vivero.storage.work.activation import (
     Refusal,
     at_once,
 )
-from vivero.storage.work.scan_bounds import Bounds
+from vivero.storage.work.scan_bounds import SubjectBounds
 
 PINNED = "2026-11-21T01:02:03Z"
 ROOM = 4_000_000
@@ -367,7 +367,7 @@ async def test_under_a_lasting_backlog_the_oldest_job_of_each_partition_is_soon_
         sync.execute("DELETE FROM jobs")
         for key in (*first_keys(1, 60), *first_keys(2, 30), *first_keys(3, 30)):
             put_job(sync, key, returned=key % 2 == 0)
-        turns, bounds, oldest = JobTurns(lambda: [1, 2, 3], partial(list, led)), Bounds(0.0), {}
+        turns, bounds, oldest = JobTurns(lambda: [1, 2, 3], partial(list, led)), SubjectBounds(0.0), {}
         for number in range(1 + 3 * FAIR_EVERY):
             leases = await look_near(connection, 5, turns.first(bounds))
             bounds.note_plain(0.0, large=False, slow=False, full=len(leases) == 5)

@@ -16,7 +16,7 @@ from vivero.storage.postgres.sql_files import Statement, beside
 from vivero.storage.state import save
 from vivero.storage.work import activation
 from vivero.storage.work.activation import MAX_VARIABLES, ActivationRequest, release, take_back
-from vivero.storage.work.scan_bounds import EVERYTHING, SLOW_LOOKS, Bounds
+from vivero.storage.work.scan_bounds import EVERYTHING, SLOW_LOOKS, SubjectBounds
 
 ROOM = 4_000_000
 PUT = """
@@ -70,7 +70,7 @@ def old_snapshot(sync, database):
 
 def slow_bounds():
     """Bounds that are in use."""
-    bounds = Bounds(0.0)
+    bounds = SubjectBounds(0.0)
     for _ in range(SLOW_LOOKS):
         bounds.note_plain(0.0, large=False, slow=True)
     return bounds

@@ -183,7 +183,7 @@ RUN = job_executions.Run(f"{_ID}0c", "runs", 0, None, None, None, f"{_ID}cc", 0,
 FOLLOWER = job_executions.Run(f"{_ID}0c", "runs", 0, None, None, 1, f"{_ID}cc", 0, 0, 0)
 DISPATCHER = job_executions.Dispatcher("a", 1)
 ENDS = job_executions.Outcomes
-FIVE = job_executions.Batch({"waits": 5}, 5)
+FIVE = job_executions.PullLimits({"waits": 5}, 5)
 OFTEN = job_executions.Scheduled("often", "PT1S", 5)
 
 
@@ -250,7 +250,7 @@ async def registered_again(case, connection):
 
 
 async def acknowledged_more(case, connection):
-    await event_consumers.acknowledge(connection, FOLLOWER, event_consumers.Place(6, 0, 0))
+    await event_consumers.acknowledge(connection, FOLLOWER, event_consumers.EventPlace(6, 0, 0))
 
 
 async def paused_again(case, connection):
@@ -522,7 +522,7 @@ OLD_BATCHES = f"""{PIN}
 """
 BATCH = batch_operations.Operation(
     1, "CANCEL_PROCESS_INSTANCE", "CREATED", "process-instances", 0, batch_operations.Creator("USER", "ann"),
-    batch_operations.Bounds(), None,
+    batch_operations.CallerBounds(), None,
 )  # fmt: skip
 NEW_BATCH = batch_operations.NewOperation(
     BATCH.type, BATCH.resource, "{}", BATCH.creator, BATCH.bounds, "of this request", b""
@@ -708,7 +708,7 @@ CASES = [
     ),
     Case(
         "event_consumers.acknowledge",
-        lambda c: event_consumers.acknowledge(c, FOLLOWER, event_consumers.Place(5, 0, 1)),
+        lambda c: event_consumers.acknowledge(c, FOLLOWER, event_consumers.EventPlace(5, 0, 1)),
         acknowledged_more,
         JOBS + "INSERT INTO event_consumers VALUES ('runs', 1, 4, 0, 0) ON CONFLICT DO NOTHING;",
     ),

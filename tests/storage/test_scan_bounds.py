@@ -18,9 +18,9 @@ from vivero.storage.work.scan_bounds import (
     SLOW_S,
     WHOLE_EVERY_S,
     WHOLE_SHARE,
-    Bounds,
     ObservedBounds,
     ScanBounds,
+    SubjectBounds,
 )
 
 LOWEST, HIGHEST = -(2**31), 2**31 - 1
@@ -35,7 +35,7 @@ def key_ranges(start):
 
 
 def slow_bounds():
-    bounds = Bounds(0.0)
+    bounds = SubjectBounds(0.0)
     for _ in range(SLOW_LOOKS):
         bounds.note_plain(0.0, large=False, slow=True)
     return bounds
@@ -44,7 +44,7 @@ def slow_bounds():
 @pytest.fixture
 def bounds():
     """A first look has no bounds, and is slow; after it, none has for a while."""
-    bounds = Bounds(-SLOW_S)
+    bounds = SubjectBounds(-SLOW_S)
     first = bounds.start(-SLOW_S)
     assert first.whole
     bounds.ended(first, 0.0)
@@ -53,7 +53,7 @@ def bounds():
 
 
 def test_without_knowledge_a_look_sees_everything():
-    assert Bounds(0.0).bounded()[:4] == EVERYTHING[:4] == (0, (HIGHEST,), (LOWEST,), (0,))
+    assert SubjectBounds(0.0).bounded()[:4] == EVERYTHING[:4] == (0, (HIGHEST,), (LOWEST,), (0,))
 
 
 def test_each_known_priority_has_its_bound_and_all_others_none(bounds):
@@ -134,7 +134,7 @@ def test_a_look_is_as_slow_as_postgresql_says_however_late_its_answer_arrives(bo
 
 
 def test_looks_are_plain_until_several_in_a_row_are_slow():
-    bounds = Bounds(0.0)
+    bounds = SubjectBounds(0.0)
     for slow in (True, True, False, True, True):
         bounds.note_plain(1.0, large=False, slow=slow)
         assert bounds.plain(1.0)
@@ -145,14 +145,14 @@ def test_looks_are_plain_until_several_in_a_row_are_slow():
 
 
 def test_after_large_jobs_looks_measure_jobs_for_a_while():
-    bounds = Bounds(0.0)
+    bounds = SubjectBounds(0.0)
     bounds.note_plain(1.0, large=True, slow=False)
     assert not bounds.plain(1.0 + MEASURE_S - 0.01)
     assert bounds.plain(1.0 + MEASURE_S)
 
 
 def test_plain_looks_are_never_overdue():
-    bounds = Bounds(0.0)
+    bounds = SubjectBounds(0.0)
     assert not bounds.overdue(1000.0)
 
 

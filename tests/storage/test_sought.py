@@ -7,15 +7,15 @@ import pytest
 
 from vivero.core.records.instances import CreateInstance, VariableSet
 from vivero.core.records.messages import MessagePublished
-from vivero.storage.retention.erasure import Subject
+from vivero.storage.retention.erasure import ErasureSubject
 from vivero.storage.retention.sought import Sought
 
 NAME = "Jörg O'Neil"
 ESCAPED = json.dumps(NAME)
-OF_NAME = Sought(Subject(texts=(NAME,)))
-OF_BUSINESS = Sought(Subject("A-7"))
-OF_VARIABLE = Sought(Subject(variable="email", value=ESCAPED))
-OF_NUMBER = Sought(Subject(variable="customer", value="4.20e1"))
+OF_NAME = Sought(ErasureSubject(texts=(NAME,)))
+OF_BUSINESS = Sought(ErasureSubject("A-7"))
+OF_VARIABLE = Sought(ErasureSubject(variable="email", value=ESCAPED))
+OF_NUMBER = Sought(ErasureSubject(variable="customer", value="4.20e1"))
 
 
 @pytest.mark.parametrize(
@@ -66,10 +66,12 @@ def test_a_number_is_found_under_its_name_only(record, found):
 def test_a_short_business_id_is_found_as_such_only():
     assert OF_BUSINESS.found_in(CreateInstance("p", business_id="A-7"))
     assert not OF_BUSINESS.found_in(CreateInstance("p", tags=("A-7",)))
-    assert Sought(Subject("A-77")).found_in(CreateInstance("p", tags=("A-77",)))
+    assert Sought(ErasureSubject("A-77")).found_in(CreateInstance("p", tags=("A-77",)))
 
 
-@pytest.mark.parametrize("sought", [Sought(Subject(texts=("Jörg",))), Sought(Subject(variable="Jörg", value="5"))])
+@pytest.mark.parametrize(
+    "sought", [Sought(ErasureSubject(texts=("Jörg",))), Sought(ErasureSubject(variable="Jörg", value="5"))]
+)
 def test_json_that_has_neither_it_nor_escapes_need_not_be_decoded(sought):
     assert not sought.may_be_in('["VariableSet",1,1,"x","\\"Jo\\""]')
     assert all(map(sought.may_be_in, ('["Jörg"]', json.dumps("Jörg"), '"x\\/y"')))
@@ -77,5 +79,5 @@ def test_json_that_has_neither_it_nor_escapes_need_not_be_decoded(sought):
 
 @pytest.mark.parametrize("text", ['say "so"', "a/b/c", "two\nlines", "back\\slash"])
 def test_texts_with_characters_that_json_escapes_are_always_decoded(text):
-    assert Sought(Subject(texts=(text,))).may_be_in("[]")
-    assert Sought(Subject(texts=(text,))).found_in(json.dumps(json.dumps([text])))
+    assert Sought(ErasureSubject(texts=(text,))).may_be_in("[]")
+    assert Sought(ErasureSubject(texts=(text,))).found_in(json.dumps(json.dumps([text])))

@@ -11,7 +11,7 @@ from tests.vivero.metrics.nodes import running
 from vivero.cli.looking.top import Answers, show_all
 from vivero.client.rest import Client
 from vivero.terminal import top_processes
-from vivero.terminal.top import Between, Reading, read, rows
+from vivero.terminal.top import Between, MetricReading, read, rows
 
 
 class Metrics:
@@ -145,7 +145,7 @@ def test_each_process_has_a_line():
 def test_processes_fit_on_a_terminal_of_24_lines(count):
     processes = [{"name": str(number), "node": f"n{number}", "healthy": number != count} for number in range(count + 1)]
     reading = told(1.0, **{process["node"]: 1_000_000 for process in processes}, other=1)
-    lag = Reading(1.0, {**reading.samples, "vivero_log_lag": {frozenset({("node", "n1")}): 1.0}}, reading.nodes)
+    lag = MetricReading(1.0, {**reading.samples, "vivero_log_lag": {frozenset({("node", "n1")}): 1.0}}, reading.nodes)
     view = show_all(Between(lag, lag), Answers(lag, processes))
     printed = io.StringIO()
     Console(width=80, height=24, file=printed).print(view.screen(24))

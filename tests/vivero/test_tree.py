@@ -10,7 +10,7 @@ from vivero.config.sections import Config
 from vivero.engine.jobs.settings import JobSettings
 from vivero.engine.supervision.children import Child
 from vivero.node import tree
-from vivero.node.part import Part
+from vivero.node.part import NodePart
 
 ENGINE = ["consumer", "timers", "consumer-2", "timers-2", "warm-up", "batch-operations"]
 TASKS = {
@@ -61,7 +61,7 @@ async def test_a_program_of_one_process_has_no_siblings():
 
 async def test_all_parts_are_in_the_list(tmp_path):
     """A part that is made and forgotten would not run."""
-    ours = {kind.__name__ for kind in Part.__subclasses__() if kind.__module__.startswith("vivero.")}
+    ours = {kind.__name__ for kind in NodePart.__subclasses__() if kind.__module__.startswith("vivero.")}
     assert {type(part).__name__ for part in built("api,engine,jobs,web", tmp_path).parts} == ours
 
 

@@ -17,7 +17,7 @@ from click.shell_completion import CompletionItem
 from vivero.cli.shared.groups import Group, suggested_options
 from vivero.cli.shared.loading import load
 
-COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+CLI_COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "The server": {
         "up": ("server.up:up", "Start the server, with an embedded PostgreSQL or your own."),
         "demo": ("server.demo:demo", "Watch an order process run, from deployment to end."),
@@ -129,10 +129,10 @@ class Commands(Group):
     """The group of all commands. Imports a command when it is requested."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [name for section in COMMANDS.values() for name in section]
+        return [name for section in CLI_COMMANDS.values() for name in section]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        for section in COMMANDS.values():
+        for section in CLI_COMMANDS.values():
             if cmd_name in section:
                 module, _, function = section[cmd_name][0].partition(":")
                 command: click.Command = getattr(load(f"vivero.cli.{module}"), function)
@@ -143,7 +143,7 @@ class Commands(Group):
         """The commands that begin so, without importing them: a person waits for it."""
         found = [
             CompletionItem(name, help=text)
-            for section in COMMANDS.values()
+            for section in CLI_COMMANDS.values()
             for name, (_, text) in section.items()
             if name.startswith(incomplete)
         ]
@@ -177,7 +177,7 @@ class Commands(Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(map(len, self.list_commands(ctx)))
-        for title, section in COMMANDS.items():
+        for title, section in CLI_COMMANDS.items():
             with formatter.section(title):
                 formatter.write_dl([(name.ljust(width), text) for name, (_, text) in section.items()])
 

@@ -7,7 +7,7 @@ Entry: `acquire`, `supervisor`.
 Imports: nothing of ours.
 """
 
-from vivero.embedded.client import Lease, acquire, database_url, has_data, wait_stopped
+from vivero.embedded.client import ServerLease, acquire, database_url, has_data, wait_stopped
 from vivero.embedded.errors import EmbeddedPostgresError, GivenUp, StartTimeout
 from vivero.embedded.layout import default_root
 from vivero.embedded.settings import DEVELOPMENT, TEST, Settings
@@ -17,7 +17,7 @@ __all__ = [
     "TEST",
     "EmbeddedPostgresError",
     "GivenUp",
-    "Lease",
+    "ServerLease",
     "Settings",
     "StartTimeout",
     "acquire",

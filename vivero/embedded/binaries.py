@@ -89,14 +89,14 @@ def _places() -> Iterator[list[Path]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class ClientProgram:
     """A client program of PostgreSQL, such as pg_dump, and its major version."""
 
     path: Path
     major: int
 
 
-def find_clients(name: str) -> list[Client]:
+def find_clients(name: str) -> list[ClientProgram]:
     """All programs of this name, best first. `BIN_VARIABLE` comes first, but does not exclude the others."""
     places = [Path(os.environ[BIN_VARIABLE])] if os.environ.get(BIN_VARIABLE) else []
     for package in _PACKAGES:
@@ -104,7 +104,9 @@ def find_clients(name: str) -> list[Client]:
     if on_path := shutil.which(name):
         places.append(Path(on_path).resolve().parent)
     places += sorted(_SYSTEM.glob("*/bin"), reverse=True)
-    return [Client(place / name, _installation(place, name).major) for place in places if (place / name).exists()]
+    return [
+        ClientProgram(place / name, _installation(place, name).major) for place in places if (place / name).exists()
+    ]
 
 
 def _package_directory(package: str) -> Path:

@@ -27,7 +27,7 @@ _SUPERVISOR = ["-m", "vivero.embedded"]
 _PACKAGE_HOME = Path(__file__).resolve().parents[2]
 
 
-class Lease:
+class ServerLease:
     """The right to use the server, which runs as long as any lease is open.
 
     `dsn` is the URL of the database `vivero` and does not change when the server restarts. `version` is the server's,
@@ -67,7 +67,7 @@ class Lease:
         """End the lease. After the last lease the server stops, with a delay of `Settings.grace_s`."""
         self._socket.close()
 
-    def __enter__(self) -> "Lease":
+    def __enter__(self) -> "ServerLease":
         return self
 
     def __exit__(
@@ -76,7 +76,7 @@ class Lease:
         self.close()
 
 
-def acquire(root: Path | None = None, settings: Settings = DEVELOPMENT, timeout: float = 60.0) -> Lease:
+def acquire(root: Path | None = None, settings: Settings = DEVELOPMENT, timeout: float = 60.0) -> ServerLease:
     """Join the server at `root` (default: `default_root()`). Starts it if it is not running.
 
     Blocks for up to `timeout` seconds, then raises StartTimeout. Raises EmbeddedPostgresError for failures that a
@@ -110,7 +110,7 @@ def wait_stopped(root: Path | None = None, timeout: float = 60.0) -> None:
         pass
 
 
-def _join(layout: Layout, deadline: float) -> Lease | None:
+def _join(layout: Layout, deadline: float) -> ServerLease | None:
     """A lease from the running supervisor; None if there is none, or if it is stopping."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
@@ -124,7 +124,7 @@ def _join(layout: Layout, deadline: float) -> Lease | None:
     return _lease(connection, layout, deadline)
 
 
-def _start(layout: Layout, settings: Settings, deadline: float) -> Lease:
+def _start(layout: Layout, settings: Settings, deadline: float) -> ServerLease:
     ours, theirs = socket.socketpair()
     with theirs:
         _spawn_supervisor(layout, settings, theirs)
@@ -154,7 +154,7 @@ def _spawn_supervisor(layout: Layout, settings: Settings, lease: socket.socket) 
         raise EmbeddedPostgresError(f"the supervisor did not start; its log:\n{_tail(layout.supervisor_log)}")
 
 
-def _lease(connection: socket.socket, layout: Layout, deadline: float) -> Lease | None:
+def _lease(connection: socket.socket, layout: Layout, deadline: float) -> ServerLease | None:
     """Read the supervisor's greeting, a line of JSON that it sends when the server is ready. None: it is stopping."""
     try:
         line = _read_line(connection, deadline)
@@ -174,7 +174,7 @@ def _lease(connection: socket.socket, layout: Layout, deadline: float) -> Lease 
         connection.close()
         raise (GivenUp if greeting.get("given_up") else EmbeddedPostgresError)(greeting["error"])
     connection.settimeout(None)
-    return Lease(connection, greeting)
+    return ServerLease(connection, greeting)
 
 
 def _read_line(connection: socket.socket, deadline: float) -> bytes:

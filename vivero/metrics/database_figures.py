@@ -32,7 +32,7 @@ TURN_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class GroupReading:
     """The rows of a group, and when they were read, by `time.monotonic`."""
 
     rows: Rows
@@ -48,7 +48,7 @@ class DatabaseFigures:
     leads: Callable[[], bool] = lambda: True
     failures: Counter[str] = field(default_factory=Counter)
     """Readings that failed, by group."""
-    _readings: dict[str, Reading] = field(default_factory=dict)
+    _readings: dict[str, GroupReading] = field(default_factory=dict)
     _next: dict[str, float] = field(default_factory=dict)
     _connection: DedicatedConnection = field(init=False)
 
@@ -59,7 +59,7 @@ class DatabaseFigures:
         """Shut the socket, so that a call that gets no answer ends."""
         self._connection.close()
 
-    def latest(self) -> Mapping[str, Reading]:
+    def latest(self) -> Mapping[str, GroupReading]:
         """The latest reading of each group; empty at nodes that do not read."""
         return self._readings.copy()
 
@@ -89,7 +89,7 @@ class DatabaseFigures:
         began = trio.current_time()
         try:
             rows = await figures.read(connection, group)
-            self._readings[group] = Reading(rows, monotonic())
+            self._readings[group] = GroupReading(rows, monotonic())
         except (ConnectionLost, Outage):
             raise
         except StorageError as error:  # too slow, or not permitted

@@ -24,7 +24,7 @@ from prometheus_client.registry import Collector
 from vivero.api.http.metrics import Metrics
 from vivero.metrics import histograms
 from vivero.metrics.histograms import HistogramCollector, Point
-from vivero.metrics.instruments import INSTRUMENTS, Instrument, Kind, Observed
+from vivero.metrics.instruments import INSTRUMENTS, Instrument, InstrumentKind, Observed
 from vivero.metrics.process import PROCESS
 from vivero.metrics.sources import Sources
 
@@ -42,7 +42,9 @@ class _Numbers:
         self._provider = MeterProvider([reader], resource, shutdown_on_exit=False)
         meter = self._provider.get_meter("vivero")
         for one in instruments:
-            make = meter.create_observable_counter if one.kind is Kind.COUNTER else meter.create_observable_gauge
+            make = (
+                meter.create_observable_counter if one.kind is InstrumentKind.COUNTER else meter.create_observable_gauge
+            )
             make(one.name, [self._observing(one.name)], one.unit, one.description)
 
     def set(self, numbers: Mapping[str, Sequence[Observed]]) -> None:
@@ -68,7 +70,7 @@ class _OfNode(Collector):
             yield family
 
 
-class Exposition:
+class SdkExposition:
     """The metrics of one program. Each of its two formats is made by one thread at a time."""
 
     def __init__(self, sources: Callable[[], Sources], node: str, version: str) -> None:

@@ -28,7 +28,7 @@ from vivero.engine.supervision.failures import REASONS
 from vivero.engine.supervision.loop_probe import LoopProbe
 from vivero.engine.supervision.supervisor import Supervisor
 from vivero.engine.timers.task import Timers
-from vivero.metrics.database_figures import TURN_S, DatabaseFigures, Reading
+from vivero.metrics.database_figures import TURN_S, DatabaseFigures, GroupReading
 from vivero.metrics.sources import NamedPool, Sources, SpanCounts
 from vivero.web.live import Hub
 
@@ -39,7 +39,7 @@ Observed = tuple[float, Mapping[str, str]]
 """A value and its labels."""
 
 
-class Kind(Enum):
+class InstrumentKind(Enum):
     """A counter only grows while the program runs."""
 
     COUNTER = "counter"
@@ -51,18 +51,18 @@ class Instrument:
     """A row of the table."""
 
     name: str
-    kind: Kind
+    kind: InstrumentKind
     unit: str
     description: str
     read: Callable[[Sources], Iterable[Observed]]
 
 
 def counter(name: str, unit: str, description: str, read: Callable[[Sources], Iterable[Observed]]) -> Instrument:
-    return Instrument(f"vivero.{name}", Kind.COUNTER, unit, description, read)
+    return Instrument(f"vivero.{name}", InstrumentKind.COUNTER, unit, description, read)
 
 
 def gauge(name: str, unit: str, description: str, read: Callable[[Sources], Iterable[Observed]]) -> Instrument:
-    return Instrument(f"vivero.{name}", Kind.GAUGE, unit, description, read)
+    return Instrument(f"vivero.{name}", InstrumentKind.GAUGE, unit, description, read)
 
 
 def one(kind: type[Any], name: str) -> Callable[[Sources], Iterable[Observed]]:
@@ -115,7 +115,7 @@ def of_jobs(name: str) -> Callable[[Sources], Iterable[Observed]]:
     return one(JobDispatcher, f"figures.{name}")
 
 
-def _reading(sources: Sources, group: str) -> Reading | None:
+def _reading(sources: Sources, group: str) -> GroupReading | None:
     """The latest reading of a group of the database's figures; None where they are not read."""
     return next((figures.latest().get(group) for figures in sources.of(DatabaseFigures)), None)
 
@@ -232,7 +232,7 @@ def _oldest_ready(sources: Sources) -> Iterator[Observed]:
             yield age, {"type": type_}
 
 
-def _folded(reading: Reading | None) -> dict[tuple[str, str], tuple[int, float]]:
+def _folded(reading: GroupReading | None) -> dict[tuple[str, str], tuple[int, float]]:
     """Numbers of jobs and the age of the oldest, by type and state. The rows have the most frequent types first."""
     types: dict[str, None] = {}
     found: dict[tuple[str, str], tuple[int, float]] = {}

@@ -26,6 +26,6 @@ def lazy_exposition(sources: Callable[[], Sources], node: str, version: str) -> 
     def make() -> Exposition:
         from vivero.metrics import exposition
 
-        return exposition.Exposition(sources, node, version)
+        return exposition.SdkExposition(sources, node, version)
 
     return Lazy(make)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from prometheus_client import CollectorRegistry, ProcessCollector
 
-from vivero.metrics.instruments import Instrument, Kind, Observed
+from vivero.metrics.instruments import Instrument, InstrumentKind, Observed
 from vivero.metrics.sources import Sources
 
 _collector = ProcessCollector(registry=CollectorRegistry())
@@ -26,13 +26,21 @@ def _sample(name: str) -> Callable[[Sources], Iterable[Observed]]:
 
 PROCESS: Sequence[Instrument] = (
     Instrument(
-        "process.cpu.time", Kind.COUNTER, "s", "CPU time, user and system.", _sample("process_cpu_seconds_total")
+        "process.cpu.time",
+        InstrumentKind.COUNTER,
+        "s",
+        "CPU time, user and system.",
+        _sample("process_cpu_seconds_total"),
     ),
-    Instrument("process.memory.usage", Kind.GAUGE, "By", "Resident memory.", _sample("process_resident_memory_bytes")),
-    Instrument("process.memory.virtual", Kind.GAUGE, "By", "Virtual memory.", _sample("process_virtual_memory_bytes")),
+    Instrument(
+        "process.memory.usage", InstrumentKind.GAUGE, "By", "Resident memory.", _sample("process_resident_memory_bytes")
+    ),
+    Instrument(
+        "process.memory.virtual", InstrumentKind.GAUGE, "By", "Virtual memory.", _sample("process_virtual_memory_bytes")
+    ),
     Instrument(
         "process.unix.file_descriptor.count",
-        Kind.GAUGE,
+        InstrumentKind.GAUGE,
         "{file_descriptor}",
         "Open files.",
         _sample("process_open_fds"),

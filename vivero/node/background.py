@@ -17,7 +17,7 @@ from vivero.engine.tracing.tracer import Tracer
 from vivero.node import job_modules
 from vivero.node.chores import no_connections, registries
 from vivero.node.node_events import NodeEvents
-from vivero.node.part import Part
+from vivero.node.part import NodePart
 from vivero.storage.background.job_executions import JOBS_CHANNEL
 from vivero.storage.cluster.clock import CLOCK_CHANNEL
 from vivero.storage.postgres.driver import Connection
@@ -50,7 +50,7 @@ def _registry(config: Config, connections: Callable[[], Lent], tracer: Tracer | 
     return JobRegistry.of((*registry.definitions.values(), Outbox(config.outbox, connections, tracer).definition()))
 
 
-class BackgroundJobs(Part):
+class BackgroundJobs(NodePart):
     """The dispatcher, and the pool for the transactions of its runs. Without jobs there is neither.
 
     The program's own chores have a dispatcher of their own.

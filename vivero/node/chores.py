@@ -16,7 +16,7 @@ from vivero.engine.retention.chores import ChoreSettings
 from vivero.engine.supervision.children import Child
 from vivero.node.connections import Connections
 from vivero.node.node_events import NodeEvents
-from vivero.node.part import Part
+from vivero.node.part import NodePart
 from vivero.storage.background.job_executions import JOBS_CHANNEL
 from vivero.storage.cluster.clock import CLOCK_CHANNEL
 from vivero.storage.postgres.driver import Connection
@@ -44,7 +44,7 @@ def registries(config: Config, connections: execution.Connections) -> dict[Role,
     }
 
 
-class Chores(Part):
+class Chores(NodePart):
     """The dispatcher of the chores, with its pool. A node without the roles `engine` and `jobs` has none."""
 
     def __init__(self, config: Config, connections: Connections, node: str) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from vivero.config.sections import Config
 from vivero.engine.counters.buckets import Buckets
 from vivero.metrics.sources import NamedPool
-from vivero.node.part import Part
+from vivero.node.part import NodePart
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.plans import BY_INDEX, ONCE
 from vivero.storage.postgres.pool import Pool
@@ -34,7 +34,7 @@ class Connections:
 
 
 @dataclass(frozen=True, slots=True)
-class Pools(Part):
+class Pools(NodePart):
     """A pool for each kind of work: reads, job leases, reads of large jobs.
 
     `readers` has the connections of the second role, which row-level security holds; None without multi-tenancy.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Protocol
 
-from vivero.api.services import Webhooks
+from vivero.api.services import WebhookAccess
 from vivero.config.sections import Config
 from vivero.engine.appender.task import Appender
 from vivero.engine.connectors import secrets
@@ -16,7 +16,7 @@ from vivero.engine.supervision.children import Child
 from vivero.engine.tracing.tracer import Tracer
 from vivero.node.connections import Connections
 from vivero.node.node_events import NodeEvents
-from vivero.node.part import Part
+from vivero.node.part import NodePart
 from vivero.storage.background.job_executions import JOBS_CHANNEL
 from vivero.storage.cluster.clock import CLOCK_CHANNEL
 from vivero.storage.postgres.plans import ONCE
@@ -41,7 +41,7 @@ class Dispatcher(Protocol):
     def look(self) -> None: ...
 
 
-class ConnectorTasks(Part):
+class ConnectorTasks(NodePart):
     """The dispatcher of jobs, on nodes with the role `jobs`, and the webhooks. Neither if connectors are disabled.
 
     Raises:
@@ -58,7 +58,7 @@ class ConnectorTasks(Part):
         tracer: Tracer | None = None,
     ) -> None:
         self.dispatcher: Dispatcher | None = None
-        self.webhooks: Webhooks | None = None
+        self.webhooks: WebhookAccess | None = None
         if not config.connectors.enabled:
             return
         from vivero.api import webhooks  # these need the libraries of HTTP and of tokens: a tenth of a start

@@ -28,9 +28,9 @@ from vivero.engine.timers.task import Timers
 from vivero.engine.tracing.tracer import Tracer
 from vivero.node.connections import Connections
 from vivero.node.node_events import APPENDED, INBOX, NodeEvents
-from vivero.node.part import Part
+from vivero.node.part import NodePart
 from vivero.storage.cluster.clock import CLOCK_CHANNEL
-from vivero.storage.cluster.nodes import NODES_CHANNEL, Registration, View
+from vivero.storage.cluster.nodes import NODES_CHANNEL, ClusterView, Registration
 from vivero.storage.postgres.plans import BY_INDEX, CHORES
 from vivero.storage.postgres.pool import Pool
 from vivero.storage.schema.migration_files import SCHEMA_VERSION
@@ -40,7 +40,7 @@ from vivero.storage.work.batch_operations import BATCHES_CHANNEL
 log = structlog.get_logger(__name__)
 
 
-class EngineTasks(Part):
+class EngineTasks(NodePart):
     """Connects the tasks. A failure of one restarts no other.
 
     Consumers and timers exist by partition. A new partition gets them while the program runs.
@@ -104,7 +104,7 @@ class EngineTasks(Part):
             _change_log_levels,
         )
 
-    def view(self) -> View:
+    def view(self) -> ClusterView:
         """The newest view that this node has of the cluster."""
         return self.cluster.view
 

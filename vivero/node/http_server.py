@@ -42,10 +42,10 @@ from vivero.node.connections import Pools
 from vivero.node.connector_tasks import ConnectorTasks
 from vivero.node.engine_tasks import EngineTasks
 from vivero.node.metrics import NodeMetrics
-from vivero.node.models import Models
+from vivero.node.models import NodeModels
 from vivero.node.node_events import NodeEvents
 from vivero.node.outcome_waits import OutcomeWaits
-from vivero.node.part import Part
+from vivero.node.part import NodePart
 from vivero.node.status_figures import status_figures
 from vivero.storage.access.identities import CHANNEL as IDENTITIES_CHANNEL
 from vivero.storage.access.identities import SESSIONS_ENDED
@@ -63,7 +63,7 @@ POLLERS = 10
 place to another address has left its poller a moment later."""
 
 
-class HttpServer(Part):
+class HttpServer(NodePart):
     """The server's state for the whole life of the program: long polls, streams, the memory of callers."""
 
     def __init__(
@@ -73,7 +73,7 @@ class HttpServer(Part):
         endpoint: Endpoint,
         *,
         pools: Pools,
-        models: Models,
+        models: NodeModels,
         outcomes: OutcomeWaits,
         engine: EngineTasks,
         connectors: ConnectorTasks,

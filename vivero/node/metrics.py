@@ -13,14 +13,14 @@ from vivero.metrics.database_figures import DatabaseFigures
 from vivero.metrics.lazy_exposition import lazy_exposition
 from vivero.metrics.sources import Sources
 from vivero.node.connections import Connections
-from vivero.node.part import Part
-from vivero.storage.cluster.nodes import Node, View
+from vivero.node.part import NodePart
+from vivero.storage.cluster.nodes import ClusterView, Node
 from vivero.storage.postgres.plans import BY_INDEX
 
 READ_TIMEOUT = "4s"
 
 
-def reads_database(view: View, node: str) -> bool:
+def reads_database(view: ClusterView, node: str) -> bool:
     """Whether this node reads the figures of the database: it is the first live one with the role `jobs`. For a moment
     two nodes may both read, when one comes back."""
     first = min((one for one in view.nodes if one.live and Role.JOBS in one.roles), key=_number, default=None)
@@ -31,10 +31,10 @@ def _number(node: Node) -> int:
     return node.number
 
 
-class NodeMetrics(Part):
+class NodeMetrics(NodePart):
     """Counters for metrics alone, and their tasks. OpenTelemetry is imported only when somebody asks for metrics."""
 
-    def __init__(self, config: Config, connections: Connections, node: str, view: Callable[[], View]) -> None:
+    def __init__(self, config: Config, connections: Connections, node: str, view: Callable[[], ClusterView]) -> None:
         """`view()` is what this node knows of the cluster."""
         self._config = config
         self.sources: list[Callable[[], Iterable[object]]] = []

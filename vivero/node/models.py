@@ -12,10 +12,10 @@ from vivero.engine.compute.pool import ComputePool
 from vivero.engine.definitions.cache import DefinitionCache
 from vivero.engine.supervision.children import Child
 from vivero.node.connections import Pools
-from vivero.node.part import Part
+from vivero.node.part import NodePart
 
 
-class Models(Part):
+class NodeModels(NodePart):
     """Turns files into models, within `limits`."""
 
     def __init__(self, config: Config, pools: Pools) -> None:

@@ -9,12 +9,12 @@ from vivero.config.sections import Config
 from vivero.engine.supervision.children import Child
 from vivero.node.connections import Connections
 from vivero.node.node_events import NodeEvents
-from vivero.node.part import Part
+from vivero.node.part import NodePart
 from vivero.storage.postgres.announcer import Announcer
 from vivero.storage.postgres.notification_listener import NotificationListener
 
 
-class Notifications(Part):
+class Notifications(NodePart):
     """`events` exists before the parts that subscribe to it. The listener is made when all of them have."""
 
     def __init__(self, config: Config, connections: Connections) -> None:

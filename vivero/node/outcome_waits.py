@@ -10,11 +10,11 @@ from vivero.engine.outcomes.completions import Completions
 from vivero.engine.supervision.children import Child
 from vivero.node.connections import Connections
 from vivero.node.node_events import PROCESSED, NodeEvents
-from vivero.node.part import Part
+from vivero.node.part import NodePart
 from vivero.storage.postgres.plans import ONCE
 
 
-class OutcomeWaits(Part):
+class OutcomeWaits(NodePart):
     """The task that sends outcomes to requests, on nodes with the role `api`."""
 
     def __init__(self, config: Config, connections: Connections) -> None:

@@ -8,7 +8,7 @@ from vivero.engine.supervision.children import Child
 from vivero.node.node_events import NodeEvents
 
 
-class Part:
+class NodePart:
     """A part of a node. `tree.build` connects the parts; each method does nothing unless a part has its own."""
 
     __slots__ = ()

@@ -11,10 +11,10 @@ from vivero.engine.outcomes.completions import Completions
 from vivero.engine.siblings.task import Siblings
 from vivero.engine.supervision.children import Child
 from vivero.node.engine_tasks import EngineTasks
-from vivero.node.part import Part
+from vivero.node.part import NodePart
 
 
-class SiblingTask(Part):
+class SiblingTask(NodePart):
     """The task of siblings, which the appender offers commands first. A program of one process has none."""
 
     def __init__(

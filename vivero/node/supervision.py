@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from vivero.engine.supervision.loop_probe import LoopProbe
 from vivero.engine.supervision.settings import SupervisionSettings
 from vivero.engine.supervision.supervisor import Supervisor
-from vivero.node.part import Part
+from vivero.node.part import NodePart
 
 
-class Supervision(Part):
+class Supervision(NodePart):
     """The supervisor exists before its children, so that parts may add some later."""
 
     def __init__(self, settings: SupervisionSettings) -> None:

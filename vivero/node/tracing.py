@@ -11,7 +11,7 @@ import trio
 from vivero.config.sections import Config
 from vivero.engine.tracing.tracer import Tracer
 from vivero.metrics.sources import SpanCounts
-from vivero.node.part import Part
+from vivero.node.part import NodePart
 
 CLOSE_S = 1.0
 """More than `flush_s`, after which a stop waits no longer for the thread."""
@@ -31,7 +31,7 @@ class SpanExport(Protocol):
     def close(self, timeout_s: float) -> None: ...
 
 
-class NodeTracing(Part):
+class NodeTracing(NodePart):
     """The tracer of a node, and what becomes of its spans. OpenTelemetry is imported only if there is a collector."""
 
     def __init__(self, config: Config, node: str) -> None:

@@ -46,10 +46,10 @@ from vivero.node.connector_tasks import ConnectorTasks
 from vivero.node.engine_tasks import EngineTasks
 from vivero.node.http_server import HttpServer
 from vivero.node.metrics import NodeMetrics
-from vivero.node.models import Models
+from vivero.node.models import NodeModels
 from vivero.node.notifications import Notifications
 from vivero.node.outcome_waits import OutcomeWaits
-from vivero.node.part import Part
+from vivero.node.part import NodePart
 from vivero.node.sibling_task import SiblingTask
 from vivero.node.stopping import stop_in_order
 from vivero.node.supervision import Supervision
@@ -62,7 +62,7 @@ from vivero.storage.postgres.primary import Primary
 class Tree:
     """The parts of a running program, and those that are needed outside `build`."""
 
-    parts: Sequence[Part]
+    parts: Sequence[NodePart]
     supervision: Supervision
     engine: EngineTasks
     outcomes: OutcomeWaits
@@ -91,7 +91,7 @@ def build(
     tracing = NodeTracing(config, node)
     events, tracer = notifications.events, tracing.tracer
     pools = open_pools(config, connections)
-    models = Models(config, pools)
+    models = NodeModels(config, pools)
     outcomes = OutcomeWaits(config, connections)
     engine = EngineTasks(
         config, connections, node, models.definitions, events, supervisor.add, tracer, pools.reads,
@@ -103,7 +103,7 @@ def build(
         config, node, endpoint, pools=pools, models=models, outcomes=outcomes, engine=engine, connectors=connectors,
         events=events, supervisor=supervisor, metrics=metrics, tracer=tracer,
     )  # fmt: skip
-    parts: Sequence[Part] = (
+    parts: Sequence[NodePart] = (
         http,
         engine,
         Chores(config, connections, node),

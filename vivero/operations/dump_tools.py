@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import trio
 
-from vivero.embedded.binaries import BIN_VARIABLE, Client, find_clients
+from vivero.embedded.binaries import BIN_VARIABLE, ClientProgram, find_clients
 from vivero.storage.postgres import conninfo
 
 Progress = Callable[[str, int, int], None]
@@ -46,7 +46,7 @@ class Meter:
             self._progress(self._what, self._total - sum(self._left.values()), self._total)
 
 
-def tool(name: str, major: int) -> Client:
+def tool(name: str, major: int) -> ClientProgram:
     """The oldest `name` that fits a server of this major version. Raises NoTool.
 
     An older one refuses the server, and the dump of a newer one may not fit into it.

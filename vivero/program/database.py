@@ -16,7 +16,7 @@ import trio
 from vivero import embedded
 from vivero.config import budget
 from vivero.config.sections import Config
-from vivero.embedded import Lease
+from vivero.embedded import ServerLease
 from vivero.engine.cluster import versions
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.children import Child
@@ -92,7 +92,7 @@ class LeaseHolder:
     def __init__(self, root: Path | None, settings: embedded.Settings = embedded.DEVELOPMENT) -> None:
         self._root = root
         self._settings = settings
-        self._lease: Lease | None = None
+        self._lease: ServerLease | None = None
 
     async def acquire(self) -> str:
         """Lease the server and return its DSN. A lease that arrives after a cancellation is dropped."""

@@ -63,7 +63,7 @@ def _fields(event: Document) -> str:
     return escape(_pairs({name: value for name, value in event.items() if name not in ("seq", "type", "at")}))
 
 
-EVENTS = (Column("seq", field("seq")), Column("event", field("type")), Column("fields", _fields, wraps=True))
+EVENT_COLUMNS = (Column("seq", field("seq")), Column("event", field("type")), Column("fields", _fields, wraps=True))
 """The columns of a table of events, with all their fields."""
 
 

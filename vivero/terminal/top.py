@@ -22,7 +22,7 @@ OF_SEVERAL = re.compile(r"#\d+-\d+-[0-9a-f]+$")
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class MetricReading:
     """All samples of the metrics of a node, or of several, at a time (seconds of any clock), by name and labels."""
 
     at: float
@@ -30,13 +30,13 @@ class Reading:
     nodes: frozenset[str]
     """The nodes that have samples. A sample without a node belongs to the node with an empty name."""
 
-    def of(self, node: str) -> Reading:
+    def of(self, node: str) -> MetricReading:
         """The samples of one node."""
         chosen = {
             name: {found: value for found, value in series.items() if node_of(found) == node}
             for name, series in self.samples.items()
         }
-        return Reading(self.at, {name: series for name, series in chosen.items() if series}, self.nodes & {node})
+        return MetricReading(self.at, {name: series for name, series in chosen.items() if series}, self.nodes & {node})
 
     def sum(self, name: str, **labels: str) -> float:
         """The sum of the series that have these labels; 0 without any."""
@@ -56,7 +56,7 @@ class Reading:
         return max(self.samples.get(name, {}).values(), default=0.0)
 
 
-def read(text: str, at: float) -> Reading:
+def read(text: str, at: float) -> MetricReading:
     """Read the text format of Prometheus. Raises ValueError."""
     samples: dict[str, dict[Labels, float]] = {}
     nodes: set[str] = set()
@@ -64,7 +64,7 @@ def read(text: str, at: float) -> Reading:
         for one in family.samples:
             nodes.add(one.labels.get(NODE, ""))
             samples.setdefault(one.name, {})[frozenset(one.labels.items())] = one.value
-    return Reading(at, samples, frozenset(nodes))
+    return MetricReading(at, samples, frozenset(nodes))
 
 
 def _families(text: str) -> list[Metric]:
@@ -86,8 +86,8 @@ class Between:
     A node that only the second reading has counts from the next one on: how long it has been counting is unknown.
     """
 
-    first: Reading
-    last: Reading
+    first: MetricReading
+    last: MetricReading
 
     @property
     def seconds(self) -> float:
@@ -188,18 +188,18 @@ def cpu(between: Between) -> float:
     return between.rate("process_cpu_seconds_total")
 
 
-def memory(last: Reading) -> str:
+def memory(last: MetricReading) -> str:
     """The memory of the program, in MB."""
     return f"{last.sum('process_resident_memory_bytes') / 1e6:,.0f} MB"
 
 
-def leads(last: Reading) -> str:
+def leads(last: MetricReading) -> str:
     """How many partitions are led."""
     count = last.sum("vivero_engine_leads")
     return f"{count:,.0f} partition{'s' * (count != 1)}"
 
 
-def _node(last: Reading) -> Iterator[tuple[str, str]]:
+def _node(last: MetricReading) -> Iterator[tuple[str, str]]:
     """The node that answers, and what it leads."""
     names = sorted(last.by("vivero_engine_leads", NODE) or last.by("vivero_appends_total", NODE))
     yield "node", f"{', '.join(names)}  leads {leads(last)}"
@@ -213,7 +213,7 @@ def _jobs(between: Between) -> str:
     return "  ".join(f"{event} {between.rate(f'vivero_jobs_{event}_total'):,.0f}" for event in events)
 
 
-def _of_the_database(last: Reading) -> list[tuple[str, str]]:
+def _of_the_database(last: MetricReading) -> list[tuple[str, str]]:
     """Figures of the whole database, which one node of a cluster reads. Others would show a lag of 0 that is none."""
     if "vivero_log_lag" not in last.samples:
         return [("lag, jobs, timers …", "read by another node of the cluster, or not at all (see vivero status)")]
@@ -229,7 +229,7 @@ def _of_the_database(last: Reading) -> list[tuple[str, str]]:
     ]
 
 
-def _due(last: Reading, overdue_s: float) -> str:
+def _due(last: MetricReading, overdue_s: float) -> str:
     """The time until the next timer is due."""
     if "vivero_timers_next_due_seconds" not in last.samples:
         return "none is due"

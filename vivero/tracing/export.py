@@ -17,7 +17,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, Spa
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import Link, SpanContext, SpanKind, Status, StatusCode, TraceFlags, TraceState
 
-from vivero.engine.tracing.tracer import Kind, Span
+from vivero.engine.tracing.tracer import Span, SpanRole
 from vivero.engine.tracing.w3c import TraceContext
 from vivero.storage.postgres.errors import told
 
@@ -29,7 +29,7 @@ BATCH = 512
 """Spans of one export."""
 EVERY_MS = 2_000
 
-_KINDS = {kind: SpanKind[kind.value] for kind in Kind}
+_KINDS = {kind: SpanKind[kind.value] for kind in SpanRole}
 _SAMPLED = TraceFlags(TraceFlags.SAMPLED)
 _OK = Status(StatusCode.UNSET)
 
@@ -149,5 +149,5 @@ def to_collector(endpoint: str, readable: Readable) -> tuple[Exporter, Callable[
 
     for name in ("opentelemetry.exporter", "opentelemetry.sdk._shared_internal", "urllib3"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    any_span = readable(Span("any", Kind.INTERNAL, TraceContext("1" * 32, "1" * 16), "", 0, 0))
+    any_span = readable(Span("any", SpanRole.INTERNAL, TraceContext("1" * 32, "1" * 16), "", 0, 0))
     return EncodedExporter(endpoint, TIMEOUT_S, any_span), encode

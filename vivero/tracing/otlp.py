@@ -17,12 +17,12 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExportResult
 from opentelemetry.trace import SpanContext, TraceFlags
 
-from vivero.engine.tracing.tracer import Kind, Span, Value
+from vivero.engine.tracing.tracer import Span, SpanRole, Value
 from vivero.engine.tracing.w3c import TraceContext
 from vivero.tracing.collectors import CollectorSession
 
 _TIMES = Struct("<BQBQ").pack
-_KINDS = {kind: b"\x30" + bytes([1 + number]) for number, kind in enumerate(Kind)}
+_KINDS = {kind: b"\x30" + bytes([1 + number]) for number, kind in enumerate(SpanRole)}
 """Field 6. The kinds are in the order of the format."""
 _START, _END = 0x39, 0x41
 _ROOT, _CHILD = (b"\x85\x01" + flags.to_bytes(4, "little") for flags in (0x100, 0x300))

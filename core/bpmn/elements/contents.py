@@ -1,6 +1,6 @@
 """The table of contents: every element of BPMN 2.0 and what becomes of it.
 
-The parser reads the elements in `ELEMENTS` and the definitions in `core.bpmn.events.EVENTS`. The engine executes
+The parser reads the elements in `ELEMENTS` and the definitions in `core.bpmn.events.EVENT_KINDS`. The engine executes
 them, except for the kinds in `core.bpmn.reading.report`. Elements in `NOT_YET` and `PARTS_NOT_YET` are problems, each
 with its reason. An element in none of these tables is a problem, too. The elements in the `ACCEPTED` sets have no
 meaning for execution. A new element is one more entry in `ELEMENTS`, and one fewer below.

@@ -28,7 +28,7 @@ from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import told
 from vivero.storage.retention import archives, history
 from vivero.storage.retention.archives import ArchiveFile, ArchiveProblem, Contents, Record
-from vivero.storage.retention.erasure import Subject
+from vivero.storage.retention.erasure import ErasureSubject
 
 log = structlog.get_logger(__name__)
 
@@ -187,7 +187,7 @@ class Archive:
         return self._store.contents(file.name, file.sha256)
 
     async def erase_subject(
-        self, subject: Subject, after: str, tenants: Tenants, record: Record | None, within_s: float
+        self, subject: ErasureSubject, after: str, tenants: Tenants, record: Record | None, within_s: float
     ) -> Erased:
         """Remove the trees of a person from the files behind a name, one file at least, until the time is over.
 

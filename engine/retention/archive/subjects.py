@@ -14,7 +14,7 @@ import msgspec
 
 from vivero.engine.retention.archive.lines import sift
 from vivero.storage.access.tenants import Tenants
-from vivero.storage.retention.erasure import Subject
+from vivero.storage.retention.erasure import ErasureSubject
 from vivero.storage.retention.sought import Sought
 from vivero.storage.state.normal_form import normal_form
 
@@ -42,7 +42,7 @@ _decoder = msgspec.json.Decoder(_Line)
 _ESCAPED = re.compile(r'["\\\x00-\x1f]')
 
 
-def trees_of(contents: Contents, subject: Subject, tenants: Tenants) -> set[int]:
+def trees_of(contents: Contents, subject: ErasureSubject, tenants: Tenants) -> set[int]:
     """The roots of the trees with data of the subject; blocks. `tenants`: None for all."""
     found = set[int]().union(*(candidates(contents(), wanted) for wanted in sought(subject)))
     if not found:
@@ -56,7 +56,7 @@ def trees_of(contents: Contents, subject: Subject, tenants: Tenants) -> set[int]
     return roots
 
 
-def sought(subject: Subject) -> list[bytes]:
+def sought(subject: ErasureSubject) -> list[bytes]:
     """The bytes that PostgreSQL writes for a row with the value. Of a text: its longest part without escapes."""
     if subject.texts:
         return [max(_ESCAPED.split(text), key=len).encode() for text in subject.texts]
@@ -92,7 +92,7 @@ def _whole_lines(parts: Iterable[bytes]) -> Iterator[bytes]:
             line.clear()
 
 
-def _has(line: _Line, subject: Subject) -> bool:
+def _has(line: _Line, subject: ErasureSubject) -> bool:
     if subject.business_id is not None:
         return any(each.business_id == subject.business_id for each in line.process_instances)
     wanted = normal_form(subject.value or "")

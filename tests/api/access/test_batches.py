@@ -15,7 +15,7 @@ from vivero.storage.access import row_security
 from vivero.storage.access.identities import Grant
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.pool import Pool
-from vivero.storage.work.batch_operations import CANCEL_PROCESS_INSTANCE, RESOLVE_INCIDENT, Bounds, Creator
+from vivero.storage.work.batch_operations import CANCEL_PROCESS_INSTANCE, RESOLVE_INCIDENT, CallerBounds, Creator
 
 NOT_YET = [f"/v2/process-instances/{each}" for each in ("migration", "modification", "suspension")]
 CREATING = (
@@ -160,24 +160,24 @@ async def present(stored):
     return ask
 
 
-NOTHING = Bounds((), ())
+NOTHING = CallerBounds((), ())
 
 
 async def test_rights_are_those_of_now(present, people, rows):
     people.user("ann", "operator")
-    assert await present("USER", "ann") == Bounds((), None), "without tenants"
+    assert await present("USER", "ann") == CallerBounds((), None), "without tenants"
     people.member("TENANT", "<default>", "USER", "ann")
-    assert await present("USER", "ann") == Bounds(("<default>",), None)
+    assert await present("USER", "ann") == CallerBounds(("<default>",), None)
     rows.execute("DELETE FROM members WHERE container_id = 'operator'")
-    assert await present("USER", "ann") == Bounds(("<default>",), ())
+    assert await present("USER", "ann") == CallerBounds(("<default>",), ())
     people.grant("USER", "ann", "PROCESS_DEFINITION", "p", "READ_PROCESS_INSTANCE", "UPDATE_PROCESS_INSTANCE")
-    assert await present("USER", "ann", type=RESOLVE_INCIDENT) == Bounds(("<default>",), ("p",))
-    assert await present("USER", "ann") == Bounds(("<default>",), ())
+    assert await present("USER", "ann", type=RESOLVE_INCIDENT) == CallerBounds(("<default>",), ("p",))
+    assert await present("USER", "ann") == CallerBounds(("<default>",), ())
 
 
 async def test_a_token_has_rights_until_it_is_revoked(present, people, rows):
     people.token("nightly", "operator")
-    assert await present("TOKEN", "nightly") == Bounds(("<default>",), None)
+    assert await present("TOKEN", "nightly") == CallerBounds(("<default>",), None)
     rows.execute("UPDATE api_tokens SET expires_at = now() - interval '1 second'")
     assert await present("TOKEN", "nightly") == NOTHING
     rows.execute("DELETE FROM api_tokens")
@@ -186,8 +186,8 @@ async def test_a_token_has_rights_until_it_is_revoked(present, people, rows):
 
 async def test_a_client_of_an_identity_provider_has_what_its_mapping_rules_give(present, people):
     people.member("ROLE", "operator", "MAPPING_RULE", "staff")
-    assert await present("CLIENT", "shop", "staff") == Bounds((), None)
-    assert await present("CLIENT", "shop") == Bounds((), ())
+    assert await present("CLIENT", "shop", "staff") == CallerBounds((), None)
+    assert await present("CLIENT", "shop") == CallerBounds((), ())
 
 
 async def test_a_user_of_the_provider_has_none_when_a_local_user_gets_the_name(stored, people):
@@ -196,20 +196,22 @@ async def test_a_user_of_the_provider_has_none_when_a_local_user_gets_the_name(s
     shared = PresentRights(authentication=True, multi_tenancy=False, shared_names=["ann"])
     ann = Creator("USER", "ann", (), "OIDC")
     async with stored.reads.pool.connection() as connection:
-        assert await present(connection, ann, CANCEL_PROCESS_INSTANCE) == Bounds()
+        assert await present(connection, ann, CANCEL_PROCESS_INSTANCE) == CallerBounds()
         people.user("ann")
         assert await present(connection, ann, CANCEL_PROCESS_INSTANCE) == NOTHING
-        assert await shared(connection, ann, CANCEL_PROCESS_INSTANCE) == Bounds()
+        assert await shared(connection, ann, CANCEL_PROCESS_INSTANCE) == CallerBounds()
         for provider in ("PASSWORD", None):
             creator = Creator("USER", "ann", (), provider)
-            assert await present(connection, creator, CANCEL_PROCESS_INSTANCE) == Bounds()
+            assert await present(connection, creator, CANCEL_PROCESS_INSTANCE) == CallerBounds()
 
 
 async def test_nobody_has_rights_once_authentication_is_required(present, stored):
     assert await present("ANONYMOUS", "anonymous") == NOTHING
     open_server = PresentRights(authentication=False, multi_tenancy=False)
     async with stored.reads.pool.connection() as connection:
-        assert await open_server(connection, Creator("ANONYMOUS", "anonymous"), CANCEL_PROCESS_INSTANCE) == Bounds()
+        assert (
+            await open_server(connection, Creator("ANONYMOUS", "anonymous"), CANCEL_PROCESS_INSTANCE) == CallerBounds()
+        )
 
 
 async def test_the_creator_of_a_batch_is_kept_with_its_mapping_rules(people, secured, rows):

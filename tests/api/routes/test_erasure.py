@@ -20,7 +20,7 @@ from vivero.engine.retention.archive.archive import Archive
 from vivero.engine.retention.archive.directory import DirectoryStore
 from vivero.storage.retention import erasure, history
 from vivero.storage.retention.archives import ArchiveProblem
-from vivero.storage.retention.erasure import Subject
+from vivero.storage.retention.erasure import ErasureSubject
 
 SECRET = "ann.smith@example.org"
 CALLING = event_models.model(start(), event_models.call("call", "p"), end(), "start > call > end", id="caller")
@@ -68,15 +68,15 @@ async def test_nothing_is_left_of_what_has_ended_and_replay_gives_the_rest(migra
             "SELECT process_instance_key FROM process_instances"
             " WHERE parent_process_instance_key IS NULL AND ended_at IS NULL"
         )
-        assert await erase(bench, Subject(variable="email", value=f'"{SECRET}"')) == (3, 1), (
+        assert await erase(bench, ErasureSubject(variable="email", value=f'"{SECRET}"')) == (3, 1), (
             "the one with the message has ended"
         )
         for (key,) in running:
             await bench.run(CancelInstance(key))
         before = await positions(bench)
         assert {"command_log_1_0", "event_log_1_0", "variables"} <= places_of(migrated, SECRET)
-        assert await erase(bench, Subject(SECRET)) == (1, 1)
-        assert await erase(bench, Subject(variable="email", value=f'"{SECRET}"')) == (1, 1)
+        assert await erase(bench, ErasureSubject(SECRET)) == (1, 1)
+        assert await erase(bench, ErasureSubject(variable="email", value=f'"{SECRET}"')) == (1, 1)
         assert places_of(migrated, SECRET) == set()
         assert await positions(bench) == before
         assert places_of(migrated, "bob") >= {"variables", "event_log_1_0", "command_log_1_0"}
@@ -139,7 +139,7 @@ async def test_only_the_tenants_of_the_caller(rows, stored, connection):
     for key, tenant in ((KEY, "a"), (OTHER, "b")):
         fill(rows, key, tenant)
     rows.execute("UPDATE process_instances SET business_id = 'ann'")
-    for subject in (Subject("ann"), Subject(variable="x", value="1")):
+    for subject in (ErasureSubject("ann"), ErasureSubject(variable="x", value="1")):
         assert await erasure.trees_of(connection, subject, 0, 50, ["a"]) != []
         assert all(key < OTHER for key in await erasure.trees_of(connection, subject, 0, 50, ["a"]))
 

@@ -12,7 +12,7 @@ from vivero.api.http.memory_budget import MemoryBudget
 from vivero.api.search import search_requests
 from vivero.core.records.instances import InstanceReply
 from vivero.engine.outcomes.admission import Overloaded
-from vivero.engine.outcomes.waiters import End
+from vivero.engine.outcomes.waiters import InstanceEnd
 from vivero.storage.postgres.errors import ConnectFailed
 from vivero.storage.reads import single_reads
 
@@ -64,7 +64,7 @@ def finish(rows, state="COMPLETED"):
 )
 async def test_an_end_that_is_known_costs_no_look_into_the_database(client, end, names, expected):
     """The client has no database."""
-    end.value = End("COMPLETED", {"y": '"é"', "x": "1.50"})
+    end.value = InstanceEnd("COMPLETED", {"y": '"é"', "x": "1.50"})
     answer = await client("POST", "/v2/process-instances", CREATE | {"fetchVariables": names})
     assert (answer.status, answer.json["variables"]) == (200, expected)
     assert end.left
@@ -79,7 +79,7 @@ async def test_the_variables_of_an_end_that_is_awaited_need_no_look_either(clien
 
         async def finish_it():
             await end.registered.wait()
-            end.tell(End("TERMINATED", {}))
+            end.tell(InstanceEnd("TERMINATED", {}))
 
         nursery.start_soon(finish_it)
         answer = await client("POST", "/v2/process-instances", CREATE)
@@ -114,7 +114,7 @@ async def test_an_instance_is_awaited(rows, reader, end, nursery):
     await trio.testing.wait_all_tasks_blocked(0.05)
     assert not answers
     finish(rows)
-    end.tell(End("COMPLETED"))
+    end.tell(InstanceEnd("COMPLETED"))
     await eventually(lambda: answers)
     assert (answers[0].status, answers[0].json["variables"]) == (200, {"y": 2})
 
@@ -146,7 +146,7 @@ async def test_a_client_that_leaves_is_not_waited_for(rows, reader, end, nursery
 
 
 async def test_those_who_wait_are_bounded_and_nothing_is_written(services, make_client, engine, end):
-    end.value = End("COMPLETED", {})
+    end.value = InstanceEnd("COMPLETED", {})
     waits = Waits(3)
     client = make_client(waits=waits)
     with waits.for_an_instance(), waits.for_an_instance():

@@ -4,14 +4,14 @@ import random
 
 import pytest
 
-from vivero.engine.appender.pace import FORGOTTEN_S, Pace, PaceSettings
+from vivero.engine.appender.pace import FORGOTTEN_S, AppendPace, PaceSettings
 
 SETTINGS = PaceSettings(least=32, most=1_000, work_lag_s=0.025, lag_s=0.5)
 
 
 @pytest.fixture
 def pace():
-    return Pace(SETTINGS)
+    return AppendPace(SETTINGS)
 
 
 def test_new_commands_have_room_up_to_the_window(pace):
@@ -111,13 +111,13 @@ class FakeEngine:
 def test_nine_hundred_creators_leave_the_engine_to_what_runs(pace):
     created, completed = FakeEngine(pace, creators=900, workers=32).run(20)
     assert 0.7 * created < completed
-    without = FakeEngine(Pace(PaceSettings(least=1_000, most=1_000)), creators=900, workers=32).run(20)
+    without = FakeEngine(AppendPace(PaceSettings(least=1_000, most=1_000)), creators=900, workers=32).run(20)
     assert without[1] < 0.1 * without[0]
 
 
 def test_creators_alone_have_the_whole_engine(pace):
     created, _ = FakeEngine(pace, creators=900, workers=0).run(60)
-    alone, _ = FakeEngine(Pace(PaceSettings(least=1_000, most=1_000)), creators=900, workers=0).run(60)
+    alone, _ = FakeEngine(AppendPace(PaceSettings(least=1_000, most=1_000)), creators=900, workers=0).run(60)
     assert created > 0.95 * alone
 
 
@@ -156,7 +156,7 @@ def test_slow_commands_make_it_small_and_quick_ones_large_again(pace, cost):
 
 @pytest.mark.parametrize("seed", range(30))
 def test_whatever_happens_it_counts_right(seed):
-    chance, pace = random.Random(seed), Pace(SETTINGS)
+    chance, pace = random.Random(seed), AppendPace(SETTINGS)
     log, done, now = [], 0, 0.0
     for _ in range(1_000):
         now += chance.uniform(0, 0.004)

@@ -11,7 +11,7 @@ from vivero.engine.outcomes.admission import Overloaded
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.settings import SupervisionSettings
 from vivero.engine.tracing.current import CURRENT
-from vivero.engine.tracing.tracer import Kind, Tracer
+from vivero.engine.tracing.tracer import SpanRole, Tracer
 from vivero.engine.tracing.w3c import TraceContext, from_text
 
 PARENT = TraceContext("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7", True, "vendor=1")
@@ -50,7 +50,7 @@ async def test_the_log_has_the_context_of_the_append(appender, recorded, connect
     first, second = recorded
     assert from_text(text) == first.context
     assert {first.parent, second.parent} == {PARENT.span_id}
-    assert (first.name, first.kind) == ("append PROCESS_INSTANCE_CREATION:CREATE", Kind.PRODUCER)
+    assert (first.name, first.kind) == ("append PROCESS_INSTANCE_CREATION:CREATE", SpanRole.PRODUCER)
     assert {one.attributes["messaging.message.id"] for one in recorded} == {str(position)}
 
 

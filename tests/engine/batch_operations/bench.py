@@ -13,7 +13,7 @@ from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.settings import SupervisionSettings
 from vivero.storage.postgres import driver
 from vivero.storage.work import batch_operations
-from vivero.storage.work.batch_operations import Bounds, Creator, NewOperation
+from vivero.storage.work.batch_operations import CallerBounds, Creator, NewOperation
 
 CANCEL, RESOLVE = batch_operations.CANCEL_PROCESS_INSTANCE, batch_operations.RESOLVE_INCIDENT
 ANN = Creator("USER", "ann")
@@ -23,12 +23,12 @@ _requests = count(1)
 
 async def everything(_connection, _creator, _type):
     """The rights of a creator who may change everything."""
-    return Bounds()
+    return CallerBounds()
 
 
 def new(type=CANCEL, filter='{"processDefinitionId": "p"}', resource="process-instances", **more):
     """A batch to create. Each request is another one."""
-    values = {"bounds": Bounds(), "request_key": f"request {next(_requests)}", "body_sha": b""} | more
+    values = {"bounds": CallerBounds(), "request_key": f"request {next(_requests)}", "body_sha": b""} | more
     return NewOperation(type, resource, filter, values.pop("creator", ANN), **values)
 
 

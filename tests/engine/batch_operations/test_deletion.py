@@ -16,7 +16,7 @@ from vivero.storage.postgres.errors import Conflict
 from vivero.storage.postgres.pool import Pool
 from vivero.storage.retention import history
 from vivero.storage.retention.archives import ArchiveProblem
-from vivero.storage.work.batch_operations import DELETE_PROCESS_INSTANCE, Bounds
+from vivero.storage.work.batch_operations import DELETE_PROCESS_INSTANCE, CallerBounds
 
 DELETED = "SELECT root_key FROM deleted_trees ORDER BY 1"
 
@@ -80,7 +80,7 @@ async def test_what_is_gone_is_skipped_and_what_is_referred_to_fails(migrated):
 async def test_who_has_lost_the_right_deletes_nothing(migrated):
     async def nothing(_connection, _creator, type):
         assert type == DELETE_PROCESS_INSTANCE
-        return Bounds((), ())
+        return CallerBounds((), ())
 
     async with BatchBench(migrated).running() as bench:
         await ended(bench, 2)

@@ -10,7 +10,7 @@ from vivero.engine.outcomes.admission import Overloaded
 from vivero.storage.cluster import clock
 from vivero.storage.postgres import driver
 from vivero.storage.work import batch_operations
-from vivero.storage.work.batch_operations import Bounds
+from vivero.storage.work.batch_operations import CallerBounds
 
 SMALL = BatchOperationSettings(portion=3, in_flight=3, scan_rows=4)
 
@@ -124,7 +124,7 @@ async def test_a_creator_who_lost_its_rights_changes_nothing_more(bench):
 
     async def only_others(_connection, creator, type):
         assert (creator, type) == (ANN, CANCEL)
-        return Bounds(None, ("others",))
+        return CallerBounds(None, ("others",))
 
     await bench.work(bench.batches(SMALL, only_others))
     assert await bench.counts(batch) == ("FAILED", 4, 0, 4, 0, 0)
@@ -140,10 +140,10 @@ async def test_rights_on_some_tenants_and_processes_bound_what_is_selected(bench
     keys = await bench.instances(2)
     everywhere = '{"state": "ACTIVE"}'
     for bounds, found in (
-        (Bounds(("<default>",), ("p",)), set(keys)),
-        (Bounds(("other",), None), set()),
-        (Bounds(None, ("q",)), set()),
-        (Bounds((), ()), set()),
+        (CallerBounds(("<default>",), ("p",)), set(keys)),
+        (CallerBounds(("other",), None), set()),
+        (CallerBounds(None, ("q",)), set()),
+        (CallerBounds((), ()), set()),
     ):
         batch = await bench.begin(filter=everywhere, bounds=bounds)
         await bench.work(bench.batches())

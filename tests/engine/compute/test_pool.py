@@ -21,9 +21,9 @@ from vivero.engine.compute.models import URGENT_BYTES, model_reader
 from vivero.engine.compute.pool import ComputePool
 from vivero.engine.compute.problems import Busy, CannotWork, ProcessDied, TaskFailed, TooCostly
 from vivero.engine.compute.settings import ComputeSettings
-from vivero.engine.compute.turns import Kind
+from vivero.engine.compute.turns import WorkKind
 
-BODIES = Kind.BODIES
+BODIES = WorkKind.BODIES
 
 
 @pytest.fixture
@@ -199,13 +199,13 @@ PROGRAM = """
 import os, signal, trio
 from vivero.engine.compute.models import URGENT_BYTES, model_reader
 from vivero.engine.compute.pool import ComputePool
-from vivero.engine.compute.turns import Kind
+from vivero.engine.compute.turns import WorkKind
 
 async def main():
     pool = ComputePool()
-    print(await pool.call(Kind.BODIES, os.getpid), flush=True)
+    print(await pool.call(WorkKind.BODIES, os.getpid), flush=True)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(pool.call, Kind.BODIES, sum, range(10**12))
+        nursery.start_soon(pool.call, WorkKind.BODIES, sum, range(10**12))
         await trio.testing.wait_all_tasks_blocked()
         os.kill(os.getpid(), signal.SIGKILL)
 

@@ -5,7 +5,7 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from vivero.engine.compute.problems import Busy
-from vivero.engine.compute.turns import Kind, Turns
+from vivero.engine.compute.turns import Turns, WorkKind
 
 
 class Order:
@@ -31,41 +31,42 @@ class Order:
 
 async def test_kinds_take_turns_however_many_of_one_wait(nursery):
     order = Order(Turns(1, 100), nursery)
-    await order.wait(*[Kind.EXPRESSIONS] * 4, Kind.DEPLOYMENTS, Kind.BODIES)
+    await order.wait(*[WorkKind.EXPRESSIONS] * 4, WorkKind.DEPLOYMENTS, WorkKind.BODIES)
     await order.give(5)
     assert order.taken == [
-        Kind.EXPRESSIONS, Kind.EXPRESSIONS, Kind.DEPLOYMENTS, Kind.BODIES, Kind.EXPRESSIONS, Kind.EXPRESSIONS
+        *[WorkKind.EXPRESSIONS, WorkKind.EXPRESSIONS, WorkKind.DEPLOYMENTS, WorkKind.BODIES],
+        *[WorkKind.EXPRESSIONS] * 2,
     ]  # fmt: skip
 
 
 async def test_the_engine_has_a_place_that_no_client_gets(nursery):
     order = Order(Turns(1, 100), nursery)
-    await order.wait(Kind.DEPLOYMENTS, Kind.DEPLOYMENTS, Kind.ENGINE, Kind.ENGINE)
-    assert order.taken == [Kind.DEPLOYMENTS, Kind.ENGINE]
+    await order.wait(WorkKind.DEPLOYMENTS, WorkKind.DEPLOYMENTS, WorkKind.ENGINE, WorkKind.ENGINE)
+    assert order.taken == [WorkKind.DEPLOYMENTS, WorkKind.ENGINE]
     await order.give()
-    assert order.taken[2:] == [Kind.ENGINE]
+    assert order.taken[2:] == [WorkKind.ENGINE]
     await order.give()  # one place is the engine's: the other is free again
-    assert order.taken[2:] == [Kind.ENGINE]
+    assert order.taken[2:] == [WorkKind.ENGINE]
     await order.give()
-    assert order.taken[3:] == [Kind.DEPLOYMENTS]
+    assert order.taken[3:] == [WorkKind.DEPLOYMENTS]
 
 
 async def test_the_queue_is_bounded_but_not_for_the_engine(nursery):
     turns = Turns(1, 2)
     order = Order(turns, nursery)
-    await order.wait(*[Kind.BODIES] * 3, Kind.ENGINE, Kind.ENGINE)
+    await order.wait(*[WorkKind.BODIES] * 3, WorkKind.ENGINE, WorkKind.ENGINE)
     with pytest.raises(Busy, match="3 tasks wait"):
-        await turns.take(Kind.EXPRESSIONS)
+        await turns.take(WorkKind.EXPRESSIONS)
     assert (turns.taken, turns.waiting) == (2, 3)
 
 
 async def test_a_place_is_not_lost_with_a_task_that_is_cancelled_while_it_waits(nursery):
     turns = Turns(1, 100)
     order = Order(turns, nursery)
-    await order.wait(Kind.BODIES)
+    await order.wait(WorkKind.BODIES)
     with trio.CancelScope() as scope:
         scope.cancel()
-        await turns.take(Kind.BODIES)
+        await turns.take(WorkKind.BODIES)
     assert scope.cancelled_caught
     await order.give()
     assert (turns.taken, turns.waiting) == (0, 0)

@@ -4,12 +4,12 @@ from random import Random
 
 from vivero.engine.consumer.appended_segments import MAX_BYTES, MAX_COMMANDS, AppendedSegments
 from vivero.storage.log.command_log import AppendedSegment
-from vivero.storage.log.log_batches import Batch, CommandRow
+from vivero.storage.log.log_batches import CommandRow, LogPage
 
 
 def segment(behind, *positions, payload=b"{}", now=1, revision=2, seq=3):
     return AppendedSegment(
-        behind, Batch([CommandRow(p, "t", "X", None, payload) for p in positions], now, revision, seq, 0.0)
+        behind, LogPage([CommandRow(p, "t", "X", None, payload) for p in positions], now, revision, seq, 0.0)
     )
 
 

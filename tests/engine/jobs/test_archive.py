@@ -38,7 +38,7 @@ from vivero.storage.background.job_executions import Run
 from vivero.storage.postgres.pool import Pool
 from vivero.storage.retention import archives, history
 from vivero.storage.retention.archives import ArchiveProblem
-from vivero.storage.retention.erasure import Subject
+from vivero.storage.retention.erasure import ErasureSubject
 
 COUNT = 6
 CALLS = process(start(), '<callActivity id="call"><extensionElements><zeebe:calledElement processId="p"/>'
@@ -765,26 +765,28 @@ async def persons(roots, archive, connection):
 
 async def test_a_persons_trees_are_erased_from_all_files(persons, roots, archive, kept, connection):
     """By exact values: whatever a value has in it, and whatever else looks like it."""
-    assert await erased(archive, connection, Subject("nobody")) == []
-    assert await erased(archive, connection, Subject(persons)) == [roots[0]]
-    assert await erased(archive, connection, Subject("ann")) == [roots[3]]
-    assert await erased(archive, connection, Subject(variable="email", value='"ann"'), ["t"]) == [roots[5]]
-    assert await erased(archive, connection, Subject(variable="email", value='"ann"')) == []
+    assert await erased(archive, connection, ErasureSubject("nobody")) == []
+    assert await erased(archive, connection, ErasureSubject(persons)) == [roots[0]]
+    assert await erased(archive, connection, ErasureSubject("ann")) == [roots[3]]
+    assert await erased(archive, connection, ErasureSubject(variable="email", value='"ann"'), ["t"]) == [roots[5]]
+    assert await erased(archive, connection, ErasureSubject(variable="email", value='"ann"')) == []
     assert sorted(trees(kept)) == [roots[1], roots[2], roots[4]]
     reasons = {(one.root, one.reason) for one in await archives.erasures(connection, 10)}
     assert reasons == {(root, reason) for root in (roots[0], roots[3], roots[5]) for reason in ("ERASURE", "r")}
 
 
 async def test_trees_are_found_by_texts_and_by_values_however_they_are_spelled(persons, roots, archive, connection):
-    assert await erased(archive, connection, Subject(texts=("nobody", "business"))) == []
-    assert await erased(archive, connection, Subject(texts=(persons, "ann2"))) == [roots[0], roots[4]]
-    assert await erased(archive, connection, Subject(variable="email", value='"\\u0061nn"'), ["t"]) == [roots[5]]
-    assert await erased(archive, connection, Subject(variable="email", value='{ "email": "a\\u006en" }')) == [roots[2]]
+    assert await erased(archive, connection, ErasureSubject(texts=("nobody", "business"))) == []
+    assert await erased(archive, connection, ErasureSubject(texts=(persons, "ann2"))) == [roots[0], roots[4]]
+    assert await erased(archive, connection, ErasureSubject(variable="email", value='"\\u0061nn"'), ["t"]) == [roots[5]]
+    assert await erased(archive, connection, ErasureSubject(variable="email", value='{ "email": "a\\u006en" }')) == [
+        roots[2]
+    ]
 
 
 async def test_an_erasure_goes_on_when_the_store_is_back(persons, roots, archive, kept, connection, monkeypatch):
     """It is away in the middle: what was erased stays erased, and the same request goes on."""
-    subject = Subject(variable="number", value="1")
+    subject = ErasureSubject(variable="number", value="1")
     both = sorted({roots[1]})
     with monkeypatch.context() as patched:
 
@@ -803,7 +805,7 @@ async def test_an_erasure_goes_on_when_the_store_is_back(persons, roots, archive
 async def test_files_that_are_gone_are_named(persons, roots, archive, kept, connection):
     (file,) = await archives.files_of(connection, roots[0])
     kept.store.delete(file.name)
-    done = await archive.erase_subject(Subject("ann"), "", None, None, 60)
+    done = await archive.erase_subject(ErasureSubject("ann"), "", None, None, 60)
     assert (done.missing, done.roots, done.next) == ([file.name], [roots[3]], None)
 
 
@@ -819,7 +821,7 @@ async def test_what_retention_writes_during_an_erasure_is_found_or_left_out(
     async def erase():
         with finishing(trio.lowlevel.checkpoint, 0):
             await history.delete_trees(connection, [roots[3]], history.ERASURE)
-            assert await erased(other, connection, Subject("ann")) == []
+            assert await erased(other, connection, ErasureSubject("ann")) == []
 
     with finishing(erase, 1):
         assert await archive.before_deletion(roots) == [root for root in roots if root != roots[3]]
@@ -830,8 +832,8 @@ async def test_what_retention_writes_during_an_erasure_is_found_or_left_out(
 def test_bytes_are_found_however_the_file_is_read(size):
     whole = line(1) + line(2, 50).replace(b"xxx", b'"business_id":"ann"', 1) + line(3)
     parts = [whole[at : at + size] for at in range(0, len(whole), size)]
-    assert candidates(parts, *sought(Subject("ann"))) == {2}
-    assert candidates(parts, *sought(Subject("bob"))) == set()
+    assert candidates(parts, *sought(ErasureSubject("ann"))) == {2}
+    assert candidates(parts, *sought(ErasureSubject("bob"))) == set()
 
 
 # ---- what goes wrong later
@@ -922,7 +924,7 @@ async def test_a_file_that_was_exchanged_is_not_taken_for_the_one_that_was_writt
         kept.client.put_object(Bucket=object_store.BUCKET, Key=kept.prefix + name, Body=other)
     done = await archive.erase([roots[0]], "r")
     assert (done.roots, done.missing, done.damaged) == ([], [], [name])
-    done = await archive.erase_subject(Subject("ann"), "", None, None, 60)
+    done = await archive.erase_subject(ErasureSubject("ann"), "", None, None, 60)
     assert (done.roots, done.missing, done.damaged, done.next) == ([], [], [name], None)
     (file,) = await archives.files(connection, 10)
     with pytest.raises(ArchiveProblem, match="it is not what was written"):

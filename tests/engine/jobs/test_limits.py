@@ -79,7 +79,7 @@ async def test_limits_of_a_type_on_a_node_and_on_all(connection, dispatcher, nur
 async def test_a_node_sees_what_another_is_about_to_pull_under_a_limit_of_all_nodes(connection, connect, nursery):
     """Else both would see a free place, and each would take another execution."""
     await add(connection, "held", 5)
-    batch = job_executions.Batch({"held": 5}, 5, {"held": 2})
+    batch = job_executions.PullLimits({"held": 5}, 5, {"held": 2})
     first, second = await connect(), await connect()
     nodes = [await job_executions.register(each, name, []) for each, name in ((first, "a"), (second, "b"))]
     pulled = []

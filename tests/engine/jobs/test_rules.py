@@ -15,7 +15,7 @@ from vivero.engine.jobs.definitions import (
 )
 from vivero.engine.jobs.retries import RetrySettings
 from vivero.engine.jobs.settings import JobSettings
-from vivero.engine.jobs.tracker import JobTracker, Limits, NextBatch
+from vivero.engine.jobs.tracker import JobTracker, NextBatch, RunLimits
 from vivero.storage.background.job_executions import Run
 
 
@@ -39,7 +39,7 @@ def test_impossible_retries_are_rejected(bad):
 
 def test_the_tracker_asks_for_what_has_a_place():
     """Above the minimum it waits a moment after its last pull, so that a pull takes several. Free places never stay."""
-    tracker, types = JobTracker(Limits(2, 4)), ["work", "other"]
+    tracker, types = JobTracker(RunLimits(2, 4)), ["work", "other"]
     assert tracker.next_batch(types, 0.0) == NextBatch(4, {"work": 4, "other": 4})
     tracker.dispatched(run("work", 0))
     assert tracker.next_batch(types, 0.01) == NextBatch(3, {"work": 3, "other": 3}), "below the minimum: at once"
@@ -53,9 +53,9 @@ def test_the_tracker_asks_for_what_has_a_place():
     tracker.completed(run("work", 0))
     assert tracker.next_batch(types, 9.0) == NextBatch(1, {"work": 1, "other": 1})
     with pytest.raises(ValueError, match="min_concurrent"):
-        Limits(5, 4)
+        RunLimits(5, 4)
     with pytest.raises(ValueError, match="batch_size"):
-        Limits(1, 4, 0)
+        RunLimits(1, 4, 0)
 
 
 def run(type, number):
@@ -63,7 +63,7 @@ def run(type, number):
 
 
 def test_a_type_has_limits_of_its_own():
-    tracker = JobTracker(Limits(10, 10), {"slow": Limits(1, 3), "bulk": Limits(4, 8, batch_size=2)})
+    tracker = JobTracker(RunLimits(10, 10), {"slow": RunLimits(1, 3), "bulk": RunLimits(4, 8, batch_size=2)})
     types = ["slow", "bulk", "other"]
     assert tracker.next_batch(types, 0.0).types == {"slow": 3, "bulk": 2, "other": 10}
     for number in range(3):

@@ -8,7 +8,7 @@ import pytest
 from vivero.engine.jobs.span_names import COMPLETE, DISPATCH, EXECUTE, RETRY
 from vivero.engine.jobs.traces import JobSpans, context_of, stored_form
 from vivero.engine.tracing.current import CURRENT
-from vivero.engine.tracing.tracer import Kind, Tracer
+from vivero.engine.tracing.tracer import SpanRole, Tracer
 from vivero.engine.tracing.w3c import TraceContext
 
 PARENT = TraceContext("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7", True, "vendor=1")
@@ -41,7 +41,7 @@ def test_a_run_continues_the_trace_of_its_request(spans, recorded):
     assert {execute.parent, complete.parent} == {dispatch.context.span_id}
     assert inner == execute.context
     assert CURRENT.get() is None
-    assert (dispatch.kind, execute.kind) == (Kind.CONSUMER, Kind.INTERNAL)
+    assert (dispatch.kind, execute.kind) == (SpanRole.CONSUMER, SpanRole.INTERNAL)
     job = "vivero.background_job"
     assert dispatch.attributes == {f"{job}.type": "mail", f"{job}.id": "e-1", f"{job}.attempt": 0}
 

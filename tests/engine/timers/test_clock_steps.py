@@ -13,7 +13,7 @@ from vivero.core.records.jobs import FailJob
 from vivero.engine.appender.calls import Append
 from vivero.engine.consumer.engine_time import EngineTime
 from vivero.storage.cluster import clock, leadership
-from vivero.storage.log.log_batches import Batch
+from vivero.storage.log.log_batches import LogPage
 from vivero.storage.work import activation
 from vivero.storage.work.activation import ActivationRequest
 
@@ -105,7 +105,7 @@ async def test_a_trigger_that_a_step_back_has_overtaken_comes_again(bench, monke
 
 
 def batch(now, asked_at, revision=0):
-    return Batch([], now, revision, 0, asked_at)
+    return LogPage([], now, revision, 0, asked_at)
 
 
 def test_the_moment_goes_back_only_with_the_clock():

@@ -14,19 +14,19 @@ from vivero.storage.access import row_security, tenants
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.plans import BY_INDEX
 from vivero.storage.search import candidates
-from vivero.storage.search.candidates import Limits
+from vivero.storage.search.candidates import PortionLimits
 from vivero.storage.search.element_instances import ELEMENT_INSTANCES
 from vivero.storage.search.filters import OF_PROCESSES
 from vivero.storage.search.incidents import INCIDENTS
 from vivero.storage.search.jobs import JOBS
 from vivero.storage.search.messages import MESSAGE_CORRELATIONS, MESSAGE_SUBSCRIPTIONS
 from vivero.storage.search.process_instances import PROCESS_INSTANCES
-from vivero.storage.search.queries import Query, Sort
+from vivero.storage.search.queries import SearchQuery, Sort
 from vivero.storage.search.statements import prepare, run, statement
 from vivero.storage.search.timers import TIMERS
 from vivero.storage.search.user_tasks import USER_TASKS
 from vivero.storage.search.variables import VARIABLES
-from vivero.storage.work.batch_operations import DELETE_PROCESS_INSTANCE, RESOLVE_INCIDENT, Bounds
+from vivero.storage.work.batch_operations import DELETE_PROCESS_INSTANCE, RESOLVE_INCIDENT, CallerBounds
 
 RESOURCES = (
     ELEMENT_INSTANCES,
@@ -118,7 +118,7 @@ CHOSEN = {name: (resource, filter) for name, resource, filter in chosen()}
 @pytest.mark.parametrize("name", CHOSEN)
 async def test_a_search_by_what_few_have_reads_few_rows(connection, name):
     resource, filter = CHOSEN[name]
-    assert await rows_read(connection, resource, Query(filter)) <= MAX_ROWS_PER_POSITION
+    assert await rows_read(connection, resource, SearchQuery(filter)) <= MAX_ROWS_PER_POSITION
 
 
 @pytest.fixture(scope="module")
@@ -146,12 +146,12 @@ async def reader(separated):
 @pytest.mark.parametrize("name", CHOSEN)
 async def test_row_level_security_bars_no_index(reader, name):
     resource, filter = CHOSEN[name]
-    assert await rows_read(reader, resource, Query(filter), tenants=TENANTS) <= MAX_ROWS_PER_POSITION
+    assert await rows_read(reader, resource, SearchQuery(filter), tenants=TENANTS) <= MAX_ROWS_PER_POSITION
 
 
 @pytest.mark.parametrize("pattern", ["b77*", "b777"])
 async def test_row_level_security_bars_no_index_from_the_beginning_of_a_pattern(reader, pattern):
-    query = Query({"businessId": {"$like": pattern}})
+    query = SearchQuery({"businessId": {"$like": pattern}})
     assert await rows_read(reader, PROCESS_INSTANCES, query, tenants=TENANTS) <= MAX_ROWS_PER_POSITION
 
 
@@ -160,7 +160,7 @@ async def test_row_level_security_bars_no_index_from_the_beginning_of_a_pattern(
 async def test_the_latest_instances_are_read_from_an_index(connection, field, descending):
     """Those that have not ended come first, or last: the index has those that have."""
     sort = Sort(PROCESS_INSTANCES.by_name[field], descending)
-    query = Query({"processDefinitionId": "big"}, (sort,), limit=10)
+    query = SearchQuery({"processDefinitionId": "big"}, (sort,), limit=10)
     assert await rows_read(connection, PROCESS_INSTANCES, query, "found") <= MAX_ROWS_PER_POSITION
 
 
@@ -168,15 +168,17 @@ async def test_the_latest_instances_are_read_from_an_index(connection, field, de
 async def test_a_range_of_time_gives_the_order_if_none_is_asked_for(connection, field):
     filter = {field: {"$gte": "1970-01-01T00:50:00Z", "$lt": "1970-01-01T00:55:00Z"}}
     ordered = (Sort(PROCESS_INSTANCES.by_name[field]),)
-    assert statement(PROCESS_INSTANCES, Query(filter)) == statement(PROCESS_INSTANCES, Query(filter, ordered))
-    assert await rows_read(connection, PROCESS_INSTANCES, Query(filter, limit=10), "found") <= 40
-    found = [page async for page in pages(connection, Query(filter, limit=70))]
+    assert statement(PROCESS_INSTANCES, SearchQuery(filter)) == statement(
+        PROCESS_INSTANCES, SearchQuery(filter, ordered)
+    )
+    assert await rows_read(connection, PROCESS_INSTANCES, SearchQuery(filter, limit=10), "found") <= 40
+    found = [page async for page in pages(connection, SearchQuery(filter, limit=70))]
     assert len({key for page in found for key in page}) == sum(map(len, found[:-1])) >= 297
 
 
 @pytest.mark.parametrize("filter", [{}, {"startDate": {"$exists": True}}, {"startDate": "1970-01-01T00:50:00Z"}])
 def test_other_searches_are_in_the_order_of_the_keys(filter):
-    text, _ = statement(PROCESS_INSTANCES, Query(filter))
+    text, _ = statement(PROCESS_INSTANCES, SearchQuery(filter))
     assert "ORDER BY p.process_instance_key ASC LIMIT" in text
 
 
@@ -187,7 +189,7 @@ async def test_a_search_that_finds_rows_without_a_value_apart_gives_the_same_pag
     filter = {"processInstanceKey": {"$in": [str(k * 10) for k in (*range(2, 12), 100, 200, 300)]}}
     apart, together = [], []
     for chosen, found in ((field, apart), (plain, together)):
-        query = Query(filter, (Sort(chosen, descending),), limit=7)
+        query = SearchQuery(filter, (Sort(chosen, descending),), limit=7)
         found += [page async for page in pages(connection, query)]
         found += [page async for page in pages(connection, replace_query(query, offset=5, limit=3), most=1)]
     assert apart == together
@@ -223,7 +225,7 @@ async def test_a_search_by_a_value_that_instances_share_gives_the_same_pages(con
     for sort in sorts:
         found: tuple[list[Any], list[Any]] = ([], [])
         for resource, one in zip((PROCESS_INSTANCES, plain), found, strict=True):
-            query = Query(SHARED[name], sort, limit=700)
+            query = SearchQuery(SHARED[name], sort, limit=700)
             one += [page async for page in pages(connection, query, resource=resource)]
             one += [page async for page in pages(connection, replace_query(query, offset=5, limit=3), 1, resource)]
             one.append((await run(connection, prepare(resource, query))).total)
@@ -232,14 +234,14 @@ async def test_a_search_by_a_value_that_instances_share_gives_the_same_pages(con
 
 @pytest.mark.parametrize(("name", "most"), [("alone", 5_000), ("with others", 8_000), ("of one", 20), ("of none", 20)])
 async def test_a_search_by_a_value_that_few_share_reads_their_instances(connection, name, most):
-    assert await rows_read(connection, PROCESS_INSTANCES, Query(SHARED[name], limit=10)) <= most
+    assert await rows_read(connection, PROCESS_INSTANCES, SearchQuery(SHARED[name], limit=10)) <= most
 
 
 async def test_conditions_of_the_caller_count_like_others(connection, monkeypatch):
     """A caller that may read few processes sees the same pages, too."""
     monkeypatch.setattr("vivero.storage.search.pages.FEW", 100)
     plain = replace(PROCESS_INSTANCES, variables=None)
-    query = Query(SHARED["alone"], (Sort(PROCESS_INSTANCES.by_name["startDate"], True),), limit=7)
+    query = SearchQuery(SHARED["alone"], (Sort(PROCESS_INSTANCES.by_name["startDate"], True),), limit=7)
     for allowed in (["p7", "p8"], ["big"], []):
         found = [
             await run(connection, prepare(resource, query, (OF_PROCESSES, allowed)))
@@ -259,7 +261,7 @@ async def test_a_value_that_many_share_is_found_by_what_few_have(connection, mon
     await connection.script(NO_BITMAPS)
     sort = (Sort(PROCESS_INSTANCES.by_name["startDate"], descending),)
     for order in ((), sort):
-        reads = await rows_read(connection, PROCESS_INSTANCES, Query(SHARED[name], order, limit=10))
+        reads = await rows_read(connection, PROCESS_INSTANCES, SearchQuery(SHARED[name], order, limit=10))
         assert reads <= 800, "301 rows of the value, and the few others with their variables"
 
 
@@ -281,7 +283,7 @@ async def test_a_range_of_starts_by_the_end_gives_the_same_pages(connection, ran
     filter = {"startDate": range} | ({} if state is None else {"state": state})
     found = []
     for chosen in (field, plain):
-        query = Query(filter, (Sort(chosen, descending),), limit=70)
+        query = SearchQuery(filter, (Sort(chosen, descending),), limit=70)
         found.append([page async for page in pages(connection, query, most=6)])
         found[-1] += [page async for page in pages(connection, replace_query(query, offset=5, limit=3), most=1)]
     assert found[0] == found[1]
@@ -290,7 +292,7 @@ async def test_a_range_of_starts_by_the_end_gives_the_same_pages(connection, ran
 
 async def test_a_range_of_starts_is_read_by_the_end_from_where_it_ends(connection):
     filter = {"startDate": {"$gte": SINCE, "$lt": "1970-01-01T01:00:00Z"}, "state": "COMPLETED"}
-    query = Query(filter, (Sort(PROCESS_INSTANCES.by_name["endDate"], True),), limit=10)
+    query = SearchQuery(filter, (Sort(PROCESS_INSTANCES.by_name["endDate"], True),), limit=10)
     assert await rows_read(connection, PROCESS_INSTANCES, query, "found") <= 150
 
 
@@ -326,7 +328,7 @@ async def test_a_batch_operation_finds_a_range_of_time_by_its_index(connection, 
     await connection.script("BEGIN; UPDATE process_instances SET parent_process_instance_key = NULL")  # until its end
     found, after, at = [], 0, None
     while True:
-        limits = Limits(Bounds(), datetime(2030, 1, 1, tzinfo=UTC), after, 100, at)
+        limits = PortionLimits(CallerBounds(), datetime(2030, 1, 1, tzinfo=UTC), after, 100, at)
         text, values = candidates.statement(*BATCHES[field], filter, limits)
         assert await rows_of(connection, text, values) <= MAX_ROWS_PER_POSITION
         rows = (await connection.execute(text, values)).rows
@@ -384,5 +386,5 @@ async def test_what_follows_from_a_value_changes_no_answer(connection, name):
 
 
 async def keys(connection, resource, filter):
-    text, values = statement(resource, Query(filter, limit=10_000))
+    text, values = statement(resource, SearchQuery(filter, limit=10_000))
     return [row[2] for row in (await connection.execute(text, values)).rows if row[1] is not None]

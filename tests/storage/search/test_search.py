@@ -16,7 +16,7 @@ from vivero.storage.search.jobs import JOBS
 from vivero.storage.search.problems import BadQuery, Invalid, UnexpectedValue, Unparsable
 from vivero.storage.search.process_definitions import PROCESS_DEFINITIONS
 from vivero.storage.search.process_instances import PROCESS_INSTANCES
-from vivero.storage.search.queries import MAX_TOTAL, Query, Sort
+from vivero.storage.search.queries import MAX_TOTAL, SearchQuery, Sort
 from vivero.storage.search.statements import get, prepare, run, statement
 from vivero.storage.search.variables import VARIABLE, VARIABLE_PREVIEWS, VARIABLES
 
@@ -186,7 +186,7 @@ def key_name(resource):
 
 
 async def keys(connection, resource, filter=None, **query):
-    page = await search(connection, resource, Query(filter or {}, **query))
+    page = await search(connection, resource, SearchQuery(filter or {}, **query))
     name = key_name(resource)
     return [int(json.loads(item)[name]) for item in page.items]
 
@@ -250,9 +250,9 @@ async def test_long_values_are_cut_in_searches_only(sync, connection):
     value = json.dumps("é" * 9000, ensure_ascii=False)
     put_variable(sync, 5, 1, "long", value)
     put_variable(sync, 6, 1, "short", "1")
-    shown = [json.loads(item) for item in (await search(connection, VARIABLE_PREVIEWS, Query())).items]
+    shown = [json.loads(item) for item in (await search(connection, VARIABLE_PREVIEWS, SearchQuery())).items]
     assert [(each["value"], each["isTruncated"]) for each in shown] == [(value[:8191], True), ("1", False)]
-    whole = [json.loads(item) for item in (await search(connection, VARIABLES, Query())).items]
+    whole = [json.loads(item) for item in (await search(connection, VARIABLES, SearchQuery())).items]
     assert [(each["value"], each["isTruncated"]) for each in whole] == [(value, False), ("1", False)]
     one = json.loads(await get(connection, VARIABLE, 5))
     assert one["value"] == value
@@ -275,7 +275,7 @@ async def test_a_leased_job_shows_its_lease(sync, connection):
     put_job(sync, 1)
     put_job(sync, 2, ready=False, available_at=leased_until, worker="w", lease_token="0" * 32, state="FAILED")
     put_job(sync, 3, ready=False, available_at=START, retries=0, state="FAILED")
-    jobs = [json.loads(item) for item in (await search(connection, JOBS, Query())).items]
+    jobs = [json.loads(item) for item in (await search(connection, JOBS, SearchQuery())).items]
     assert [job["deadline"] for job in jobs] == [None, "2126-11-21T01:02:03.456Z", None]
     assert [job["worker"] for job in jobs] == ["", "w", ""]
     assert [job["hasFailedWithRetriesLeft"] for job in jobs] == [False, True, False]
@@ -286,7 +286,7 @@ async def test_a_leased_job_shows_its_lease(sync, connection):
 
 async def test_a_job_is_found_by_the_deadline_that_is_shown(sync, connection):
     put_job(sync, 1, ready=False, available_at=START.replace(microsecond=456789), lease_token="0" * 32)
-    (job,) = [json.loads(item) for item in (await search(connection, JOBS, Query())).items]
+    (job,) = [json.loads(item) for item in (await search(connection, JOBS, SearchQuery())).items]
     shown = job["deadline"]
     assert shown == "2026-11-21T01:02:03.456Z"
     for filter, found in ((shown, [1]), ({"$lte": shown}, [1]), ({"$gt": shown}, []), ({"$in": [shown]}, [1])):
@@ -473,13 +473,13 @@ async def test_filters_on_what_belongs_to_an_instance(sync, connection):
 )
 def test_filters_that_are_none(resource, filter, error, where):
     with pytest.raises(error) as caught:
-        statement(resource, Query(filter))
+        statement(resource, SearchQuery(filter))
     assert caught.value.path == where
 
 
 def test_filters_that_ask_too_much():
     with pytest.raises(UnexpectedValue):
-        statement(PROCESS_INSTANCES, Query({"state": "DONE"}))
+        statement(PROCESS_INSTANCES, SearchQuery({"state": "DONE"}))
     for filter in (
         {"businessId": {"$like": "*" * 1001}},
         {"$or": [{"businessId": {"$in": ["x"] * 1000}}] * 11},
@@ -490,12 +490,12 @@ def test_filters_that_ask_too_much():
         {"variables": [{"name": "x", "value": "1"}] * 101},
     ):
         with pytest.raises(Invalid):
-            statement(PROCESS_INSTANCES, Query(filter))
+            statement(PROCESS_INSTANCES, SearchQuery(filter))
 
 
 def test_a_pattern_with_many_runs_is_matched_in_time():
     pattern = "*A" * 400 + "*"
-    text, _ = statement(PROCESS_INSTANCES, Query({"state": {"$like": pattern}}))
+    text, _ = statement(PROCESS_INSTANCES, SearchQuery({"state": {"$like": pattern}}))
     assert "(false)" in text
 
 
@@ -524,13 +524,13 @@ async def test_no_value_becomes_part_of_a_statement(five, resource):
         for field in resource.fields:
             for filter in attacks_on(field, attack):
                 try:
-                    text, _ = statement(resource, Query(filter))
+                    text, _ = statement(resource, SearchQuery(filter))
                 except BadQuery:
                     continue
                 assert "zq" not in text
-                await search(five, resource, Query(filter))
+                await search(five, resource, SearchQuery(filter))
         with pytest.raises(Unparsable):
-            statement(resource, Query({attack: attack}))
+            statement(resource, SearchQuery({attack: attack}))
 
 
 def attacks_on(field, attack):
@@ -549,7 +549,7 @@ async def test_many_variables_must_all_fit_and_are_not_all_joined(sync, connecti
     sought = [{"name": f"x{n}", "value": "1"} for n in range(100)]
     assert await keys(connection, PROCESS_INSTANCES, {"variables": sought}) == [1]
     assert await keys(connection, PROCESS_INSTANCES, {"variables": sought[:99]}) == [1, 2]
-    text, values = statement(PROCESS_INSTANCES, Query({"variables": sought}))
+    text, values = statement(PROCESS_INSTANCES, SearchQuery({"variables": sought}))
     plan = (await connection.execute(f"EXPLAIN {text}", values)).rows
     looked_up = sum(line.strip().startswith("SubPlan") for (line,) in plan)
     assert looked_up == 2 * 95, "PostgreSQL would take seconds to plan a join of all of them"
@@ -566,12 +566,12 @@ async def test_every_field_can_be_sorted_and_filtered_by(five, resource):
     }
     for field in resource.fields:
         for descending in (False, True) if field.sort else ():
-            await search(five, resource, Query(sort=(Sort(field, descending),)))
+            await search(five, resource, SearchQuery(sort=(Sort(field, descending),)))
         for operator in sorted(field.operators):
             example = field.values[0] if field.values else examples[field.type.cast][0]
             value: Any = {"$exists": True, "$in": [example], "$notIn": [example]}.get(operator, example)
             filter = {field.name: value if operator == "$eq" else {operator: value}}
-            await search(five, resource, Query(filter))
+            await search(five, resource, SearchQuery(filter))
 
 
 # --------------------------------------------------------------------------------------------------------- pages
@@ -583,13 +583,13 @@ async def all_pages(connection, resource, limit, sort=(), backwards=False):
     while True:
         at = {"before" if backwards else "after": cursor} if cursor or not backwards else {}
         if backwards and cursor is None:
-            last = await search(connection, resource, Query(sort=sort, limit=10_000))
+            last = await search(connection, resource, SearchQuery(sort=sort, limit=10_000))
             if not last.items:
                 return []
             found = [int(json.loads(last.items[-1])[key_name(resource)])]
             cursor = last.end
             continue
-        page = await search(connection, resource, Query(sort=sort, limit=limit, **at))
+        page = await search(connection, resource, SearchQuery(sort=sort, limit=limit, **at))
         some = [int(json.loads(item)[key_name(resource)]) for item in page.items]
         if not some:
             return found
@@ -627,10 +627,10 @@ async def test_pages_by_cursor_cover_everything_once(sync, connection, seed):
 
 
 async def test_pages_by_offset(five):
-    page = await search(five, PROCESS_INSTANCES, Query(limit=2, offset=3))
+    page = await search(five, PROCESS_INSTANCES, SearchQuery(limit=2, offset=3))
     assert [json.loads(item)["processInstanceKey"] for item in page.items] == ["4", "5"]
     assert (page.total, page.more) == (5, False)
-    beyond = await search(five, PROCESS_INSTANCES, Query(limit=2, offset=9))
+    beyond = await search(five, PROCESS_INSTANCES, SearchQuery(limit=2, offset=9))
     assert (beyond.items, beyond.total, beyond.start, beyond.end) == ([], 5, None, None)
 
 
@@ -638,13 +638,13 @@ async def test_a_page_has_a_size(sync, connection):
     put_instance(sync, 1)
     for key in (11, 12, 13):
         put_variable(sync, key, 1, f"x{key}", '"' + "é" * 1000 + '"')
-    page = await search(connection, VARIABLES, Query(limit=2, max_bytes=5000))
+    page = await search(connection, VARIABLES, SearchQuery(limit=2, max_bytes=5000))
     assert (len(page.items), page.total) == (2, 3)
     with pytest.raises(Invalid, match=r"have [67]\d\d\d bytes but must not have more than 5000 together"):
-        await search(connection, VARIABLES, Query(max_bytes=5000))
-    alone = await search(connection, VARIABLES, Query(limit=1, after=page.end, max_bytes=10))
+        await search(connection, VARIABLES, SearchQuery(max_bytes=5000))
+    alone = await search(connection, VARIABLES, SearchQuery(limit=1, after=page.end, max_bytes=10))
     assert [json.loads(item)["name"] for item in alone.items] == ["x13"]
-    nothing = await search(connection, VARIABLES, Query({"name": "y"}, max_bytes=10))
+    nothing = await search(connection, VARIABLES, SearchQuery({"name": "y"}, max_bytes=10))
     assert (nothing.items, nothing.total) == ([], 0)
 
 
@@ -652,18 +652,18 @@ async def test_totals_are_counted_up_to_a_limit(sync, connection):
     sync.execute(
         "INSERT INTO variables SELECT n, n, 1, 1, '<default>', 'x', '1' FROM generate_series(1, %s) n", [MAX_TOTAL]
     )
-    page = await search(connection, VARIABLES, Query(limit=1))
+    page = await search(connection, VARIABLES, SearchQuery(limit=1))
     assert (page.total, page.more) == (MAX_TOTAL, False)
     put_variable(sync, 20_000, 20_000, "x", "1")
-    page = await search(connection, VARIABLES, Query(limit=1))
+    page = await search(connection, VARIABLES, SearchQuery(limit=1))
     assert (page.total, page.more) == (MAX_TOTAL, True)
 
 
 async def test_a_page_by_cursor_is_an_index_scan(sync, connection):
     sync.execute("INSERT INTO variables SELECT n, n, 1, 1, '<default>', 'x', '1' FROM generate_series(1, 20000) n")
     sync.execute("ANALYZE variables")
-    first = await search(connection, VARIABLES, Query(limit=100))
-    text, values = statement(VARIABLES, Query(limit=100, after=first.end))
+    first = await search(connection, VARIABLES, SearchQuery(limit=100))
+    text, values = statement(VARIABLES, SearchQuery(limit=100, after=first.end))
     plan = "\n".join(row[0] for row in (await connection.execute(f"EXPLAIN {text}", values)).rows)
     assert "Index Cond: (variable_key > '100'::bigint)" in plan
     assert "Sort Method" not in plan
@@ -695,7 +695,7 @@ def cursor_of(*values):
     ],
 )
 def test_cursors_that_are_none(cursor):
-    for query in (Query(after=cursor), Query(before=cursor)):
+    for query in (SearchQuery(after=cursor), SearchQuery(before=cursor)):
         with pytest.raises(Invalid):
             statement(VARIABLES, query)
 
@@ -716,4 +716,4 @@ def test_cursors_that_are_none(cursor):
 def test_cursors_of_another_order(field, value):
     sort = (Sort(by_name(PROCESS_INSTANCES, field)),)
     with pytest.raises(Invalid):
-        statement(PROCESS_INSTANCES, Query(sort=sort, after=cursor_of(value, 1)))
+        statement(PROCESS_INSTANCES, SearchQuery(sort=sort, after=cursor_of(value, 1)))

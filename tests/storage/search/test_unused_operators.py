@@ -13,7 +13,7 @@ from vivero.storage.search.messages import MESSAGE_CORRELATIONS, MESSAGE_SUBSCRI
 from vivero.storage.search.problems import Unparsable
 from vivero.storage.search.process_definitions import PROCESS_DEFINITIONS
 from vivero.storage.search.process_instances import PROCESS_INSTANCES
-from vivero.storage.search.queries import Query
+from vivero.storage.search.queries import SearchQuery
 from vivero.storage.search.statements import statement
 from vivero.storage.search.timers import TIMERS
 from vivero.storage.search.user_tasks import USER_TASKS
@@ -42,7 +42,7 @@ FIELDS = [
 
 
 def said(resource, name, value):
-    return statement(resource, Query({name: value}))
+    return statement(resource, SearchQuery({name: value}))
 
 
 def uses(field):

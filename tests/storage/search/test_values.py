@@ -9,15 +9,15 @@ from tests.core.models import ONE_TASK
 from tests.engine.whole_engine import EngineBench
 from vivero.core.records.instances import CreateInstance, SetVariables
 from vivero.storage.retention import erasure
-from vivero.storage.retention.erasure import Subject
+from vivero.storage.retention.erasure import ErasureSubject
 from vivero.storage.search import candidates
-from vivero.storage.search.candidates import Limits
+from vivero.storage.search.candidates import PortionLimits
 from vivero.storage.search.process_instances import PROCESS_INSTANCES
-from vivero.storage.search.queries import Query
+from vivero.storage.search.queries import SearchQuery
 from vivero.storage.search.statements import prepare, run
 from vivero.storage.search.statements import statement as statement_of
 from vivero.storage.search.variables import VARIABLES
-from vivero.storage.work.batch_operations import CANCEL_PROCESS_INSTANCE, Bounds
+from vivero.storage.work.batch_operations import CANCEL_PROCESS_INSTANCE, CallerBounds
 
 SAME = {
     '"Köln"': ['"Köln"', '"K\\u00f6ln"', ' "K\\u00F6ln"'],
@@ -33,14 +33,14 @@ def raw(value):
 async def found(bench, condition, resource=PROCESS_INSTANCES):
     entry = {"name": "x", "value": condition}
     filter = {"variables": [entry]} if resource is PROCESS_INSTANCES else entry
-    page = await run(bench.connection, prepare(resource, Query(filter, limit=1000)))
+    page = await run(bench.connection, prepare(resource, SearchQuery(filter, limit=1000)))
     assert page.total == len(page.items)
     return {msgspec.json.decode(item)["processInstanceKey"] for item in page.items}
 
 
 async def by_batch(bench, condition):
     """The instances that a batch operation with the filter selects."""
-    limits = Limits(Bounds(), datetime(2100, 1, 1, tzinfo=UTC), rows=1000)
+    limits = PortionLimits(CallerBounds(), datetime(2100, 1, 1, tzinfo=UTC), rows=1000)
     filter = {"variables": [{"name": "x", "value": condition}]}
     text, values = candidates.statement(CANCEL_PROCESS_INSTANCE, "process-instances", filter, limits)
     return {str(row[1]) for row in await bench.rows(text, *values)}
@@ -72,7 +72,7 @@ async def test_each_spelling_finds_all_spellings(bench):
                     await ask(bench, {"$neq": value}) == await ask(bench, {"$notIn": ["5", value]}) == everything - keys
                 )
             assert await found(bench, value, VARIABLES) == keys
-            assert await erasure.trees_of(bench.connection, Subject(variable="x", value=value), 0, 50) == sorted(
+            assert await erasure.trees_of(bench.connection, ErasureSubject(variable="x", value=value), 0, 50) == sorted(
                 map(int, keys)
             )
     assert await found(bench, "5") == set()
@@ -99,10 +99,10 @@ async def test_both_spellings_have_an_index(bench):
         " FROM generate_series(1, 20000) n"
     )
     await bench.connection.execute("ANALYZE variables")
-    limits = Limits(Bounds(), datetime(2100, 1, 1, tzinfo=UTC), rows=1000)
+    limits = PortionLimits(CallerBounds(), datetime(2100, 1, 1, tzinfo=UTC), rows=1000)
     filter = {"variables": [{"name": "x", "value": "7"}]}
     text, values = candidates.statement(CANCEL_PROCESS_INSTANCE, "process-instances", filter, limits)
-    for statement in ((text, values), statement_of(PROCESS_INSTANCES, Query(filter))):
+    for statement in ((text, values), statement_of(PROCESS_INSTANCES, SearchQuery(filter))):
         plan = str(await bench.rows(f"EXPLAIN {statement[0]}", *statement[1]))
         assert "variables_normal" in plan
         assert "variables_value" in plan

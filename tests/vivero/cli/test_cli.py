@@ -10,10 +10,10 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from vivero.cli import COMMANDS, main
+from vivero.cli import CLI_COMMANDS, main
 from vivero.cli.shared.groups import suggestion
 
-NAMES = [name for section in COMMANDS.values() for name in section]
+NAMES = [name for section in CLI_COMMANDS.values() for name in section]
 HEAVY = {
     "trio",
     "httpx",

@@ -10,13 +10,13 @@ import pytest
 
 from tests.vivero.metrics.names import shown
 from vivero.metrics.histograms import HISTOGRAMS
-from vivero.metrics.instruments import INSTRUMENTS, Kind
+from vivero.metrics.instruments import INSTRUMENTS, InstrumentKind
 
 OPERATIONS = Path(__file__).parents[3] / "docs" / "operations"
 OF_PYTHON = {"process_cpu_seconds_total", "process_resident_memory_bytes"}
 
 
-METRICS = OF_PYTHON | {shown(one) + "_total" * (one.kind is Kind.COUNTER) for one in INSTRUMENTS}
+METRICS = OF_PYTHON | {shown(one) + "_total" * (one.kind is InstrumentKind.COUNTER) for one in INSTRUMENTS}
 METRICS |= {shown(one) + end for one in HISTOGRAMS for end in ("_bucket", "_sum", "_count")}
 
 

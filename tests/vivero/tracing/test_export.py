@@ -13,7 +13,7 @@ from opentelemetry.trace import StatusCode
 from tests.engine.connectors.conftest import serving
 from tests.vivero.metrics.nodes import running
 from tests.vivero.tracing.spans import PARENT, SPAN, TRACE
-from vivero.engine.tracing.tracer import Kind, Span
+from vivero.engine.tracing.tracer import Span, SpanRole
 from vivero.engine.tracing.w3c import TraceContext
 from vivero.tracing.export import Export, Readable
 from vivero.tracing.otlp import EncodedExporter, encode
@@ -25,7 +25,7 @@ READABLE = Readable(Resource({"service.name": "test"}), "1")
 
 def span(number=1, **more):
     context = TraceContext(TRACE, f"{number:016x}", True, "vendor=1")
-    return Span("name", Kind.CLIENT, context, "00f067aa0ba902b7", 1, 2, {"key": number}, **more)
+    return Span("name", SpanRole.CLIENT, context, "00f067aa0ba902b7", 1, 2, {"key": number}, **more)
 
 
 class Collector(SpanExporter):
@@ -148,11 +148,18 @@ PARENT_CONTEXT = TraceContext(TRACE, SPAN)
 SPANS = [
     span(),
     span(2, error="TIMEOUT", links=(TraceContext(TRACE, "2" * 16), TraceContext("a" * 32, "b" * 16))),
-    *(msgspec.structs.replace(span(3 + number), kind=kind) for number, kind in enumerate(Kind)),
-    Span("ü" * 300, Kind.SERVER, TraceContext(TRACE, "3" * 16), "", 2**60, 2**61, {"a": "b" * 20_000, "n": -1}),
-    Span("", Kind.SERVER, TraceContext(TRACE, "4" * 16), "", 0, 0, {"": "", "one": 1, "yes": True, "no": False}),
+    *(msgspec.structs.replace(span(3 + number), kind=kind) for number, kind in enumerate(SpanRole)),
+    Span("ü" * 300, SpanRole.SERVER, TraceContext(TRACE, "3" * 16), "", 2**60, 2**61, {"a": "b" * 20_000, "n": -1}),
+    Span("", SpanRole.SERVER, TraceContext(TRACE, "4" * 16), "", 0, 0, {"": "", "one": 1, "yes": True, "no": False}),
     Span(
-        "many", Kind.CONSUMER, TraceContext(TRACE, "5" * 16), "", 1, 1, {"z": 2**40}, (TraceContext(TRACE, SPAN),) * 128
+        "many",
+        SpanRole.CONSUMER,
+        TraceContext(TRACE, "5" * 16),
+        "",
+        1,
+        1,
+        {"z": 2**40},
+        (TraceContext(TRACE, SPAN),) * 128,
     ),
 ]
 

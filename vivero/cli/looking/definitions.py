@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from vivero.cli.looking.lists import View, list_page, oldest_or_newest, paged
+from vivero.cli.looking.lists import ListView, list_page, oldest_or_newest, paged
 from vivero.cli.shared.failures import Failure
 from vivero.cli.shared.filters import process_option
 from vivero.cli.shared.options import json_option, say
@@ -40,7 +40,7 @@ def definitions(process: str | None, latest: bool, oldest: bool, **page: Any) ->
       vivero definitions --process order
     """
     filter = {"processDefinitionId": process, "isLatestVersion": True if latest else None}
-    list_page("process-definitions", filter, "processDefinitionKey", COLUMNS, oldest, View(**page))
+    list_page("process-definitions", filter, "processDefinitionKey", COLUMNS, oldest, ListView(**page))
 
 
 @click.command()

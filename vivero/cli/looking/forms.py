@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from vivero.cli.looking.lists import View, list_page, oldest_or_newest, paged
+from vivero.cli.looking.lists import ListView, list_page, oldest_or_newest, paged
 from vivero.terminal.terminal_tables import Column, field
 
 
@@ -28,4 +28,4 @@ def forms(form_id: str | None, oldest: bool, **page: Any) -> None:
         Column("tag", field("versionTag"), spare=2),
         Column("file", field("resourceName"), spare=1),
     )
-    list_page("resources", {"resourceId": form_id}, "resourceKey", columns, oldest, View(**page))
+    list_page("resources", {"resourceId": form_id}, "resourceKey", columns, oldest, ListView(**page))

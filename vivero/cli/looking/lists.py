@@ -23,7 +23,7 @@ PAGE, MAX_PAGE = 50, 1000
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class ListView:
     """The page of a search to show, and the format."""
 
     address: str | None
@@ -135,7 +135,7 @@ def instances(
         Column("business id", field("businessId"), spare=2),
         Column("tags", listed("tags"), spare=6),
     )
-    list_page("process-instances", filter, "processInstanceKey", columns, oldest, View(**page))
+    list_page("process-instances", filter, "processInstanceKey", columns, oldest, ListView(**page))
 
 
 @click.command()
@@ -169,7 +169,7 @@ def jobs(type_: str | None, state_: str | None, selected: Selected, oldest: bool
         Column("created", time("creationTime"), spare=7),
         Column("message", field("errorMessage"), spare=2, wraps=True),
     )
-    list_page("jobs", filter, "jobKey", columns, oldest, View(**page))
+    list_page("jobs", filter, "jobKey", columns, oldest, ListView(**page))
 
 
 @click.command()
@@ -210,7 +210,7 @@ def incidents(state_: str, type_: str | None, selected: Selected, oldest: bool, 
         Column("since", time("creationTime"), spare=4),
         Column("message", field("errorMessage"), wraps=True),
     )
-    list_page("incidents", filter, "incidentKey", columns, oldest, View(**page))
+    list_page("incidents", filter, "incidentKey", columns, oldest, ListView(**page))
 
 
 def list_page(
@@ -219,7 +219,7 @@ def list_page(
     key: str,
     columns: Sequence[Column],
     oldest: bool,
-    view: View,
+    view: ListView,
     sort: str | None = None,
 ) -> None:
     """Print one page of a search, or all pages. `sort`: by this field, if the search does not sort by keys."""

@@ -129,7 +129,7 @@ def events(position: int, address: str | None, as_json: bool) -> None:
     )
     if command["rejection"] is not None:
         screen.print(f"{command['rejection']['code']}: {command['rejection']['reason']}", markup=False)
-    print_rows(command["events"], log_tables.EVENTS)
+    print_rows(command["events"], log_tables.EVENT_COLUMNS)
 
 
 def _headline(instance: Document) -> str:

@@ -21,7 +21,7 @@ from vivero.cli.shared.server_options import address_option, talk
 from vivero.client.rest import Client, ClientError, Document
 from vivero.terminal import top_processes
 from vivero.terminal.terminal_tables import console
-from vivero.terminal.top import Between, Reading, read, rows
+from vivero.terminal.top import Between, MetricReading, read, rows
 
 
 @click.command()
@@ -84,12 +84,12 @@ class Shown:
 class Answers:
     """The answers of a server at one time. `processes`: those of the admin port."""
 
-    metrics: Reading
+    metrics: MetricReading
     processes: Sequence[Document] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class TopView:
     """Two answers, for programs and for people."""
 
     document: Document
@@ -101,7 +101,7 @@ async def _watch(
     client: Client,
     shown: Shown,
     ask: Callable[[Client], Awaitable[Answers]],
-    view: Callable[[Between, Answers], View],
+    view: Callable[[Between, Answers], TopView],
 ) -> None:
     last = await ask(client)
     screen = console()
@@ -132,7 +132,7 @@ async def _read_all(client: Client) -> Answers:
     return Answers(await _metrics(client), processes)
 
 
-async def _metrics(client: Client) -> Reading:
+async def _metrics(client: Client) -> MetricReading:
     text = await client.metrics()
     try:
         return read(text, trio.current_time())
@@ -140,13 +140,13 @@ async def _metrics(client: Client) -> Reading:
         raise ClientError(f"the metrics cannot be read: {error}") from error
 
 
-def show_one(between: Between, _last: Answers) -> View:
+def show_one(between: Between, _last: Answers) -> TopView:
     """One node."""
     shown = rows(between)
-    return View({name: figures for name, figures in shown if name}, lambda _height: _table(shown))
+    return TopView({name: figures for name, figures in shown if name}, lambda _height: _table(shown))
 
 
-def show_all(between: Between, last: Answers) -> View:
+def show_all(between: Between, last: Answers) -> TopView:
     """All processes together, and a line for each. A terminal shows no more lines than it has."""
     together = top_processes.rows(between, last.processes)
     each = top_processes.lines(between, last.processes)
@@ -155,7 +155,7 @@ def show_all(between: Between, last: Answers) -> View:
         fitting_lines = max(height - len(together) - 2, 1)
         return Group(_table(together), _table_of_processes(each, fitting_lines))
 
-    return View(dict(together) | {"each": each}, screen)
+    return TopView(dict(together) | {"each": each}, screen)
 
 
 def _table(shown: Sequence[tuple[str, str]]) -> Table:

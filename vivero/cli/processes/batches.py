@@ -12,7 +12,7 @@ import trio
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from vivero.cli.looking.lists import View, list_page, oldest_or_newest, paged, total
+from vivero.cli.looking.lists import ListView, list_page, oldest_or_newest, paged, total
 from vivero.cli.shared.each import keys_argument, try_each
 from vivero.cli.shared.failures import Failure
 from vivero.cli.shared.groups import Group
@@ -239,7 +239,7 @@ _ITEM_COLUMNS: tuple[Column, ...] = (
 @paged
 def list_(state_: str | None, oldest: bool, **page: Any) -> None:
     """List batch operations with their counts."""
-    list_page("batch-operations", {"state": state_}, "batchOperationKey", _COLUMNS, oldest, View(**page))
+    list_page("batch-operations", {"state": state_}, "batchOperationKey", _COLUMNS, oldest, ListView(**page))
 
 
 @batches.command()
@@ -251,7 +251,7 @@ def list_(state_: str | None, oldest: bool, **page: Any) -> None:
 @paged
 def show(key: str, items: str | None, oldest: bool, **page: Any) -> None:
     """Show a batch operation, its errors, and its items."""
-    view = View(**page)
+    view = ListView(**page)
     found = talk(view.address, lambda client: client.batch_operation(key))
     if items is None and view.as_json:
         say(found)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from vivero.cli.looking.lists import View, list_page, oldest_or_newest, paged
+from vivero.cli.looking.lists import ListView, list_page, oldest_or_newest, paged
 from vivero.cli.shared.groups import Group
 from vivero.cli.shared.options import VARIABLES, Seconds, json_option
 from vivero.cli.shared.server_options import address_option, post
@@ -130,7 +130,7 @@ def list_(name: str | None, oldest: bool, **page: Any) -> None:
     Example:
       vivero message list --name paid
     """
-    list_page("messages", {"messageName": name}, "messageKey", BUFFERED, oldest, View(**page))
+    list_page("messages", {"messageName": name}, "messageKey", BUFFERED, oldest, ListView(**page))
 
 
 @message.command()
@@ -158,7 +158,7 @@ def subscriptions(name: str | None, instance: str | None, state_: str, oldest: b
         "processInstanceKey": instance,
         "messageSubscriptionState": None if state_ == "ANY" else state_,
     }
-    list_page("message-subscriptions", filter, "messageSubscriptionKey", SUBSCRIPTIONS, oldest, View(**page))
+    list_page("message-subscriptions", filter, "messageSubscriptionKey", SUBSCRIPTIONS, oldest, ListView(**page))
 
 
 @click.command()

@@ -7,7 +7,7 @@ from typing import Any
 import click
 from rich.markup import escape
 
-from vivero.cli.looking.lists import View, list_page, oldest_or_newest, paged
+from vivero.cli.looking.lists import ListView, list_page, oldest_or_newest, paged
 from vivero.cli.shared.each import keys_argument, try_each
 from vivero.cli.shared.failures import Failure
 from vivero.cli.shared.filters import Selected, of_process_or_instance
@@ -95,7 +95,7 @@ def list_(
         **selected,
         "state": None if state_ == "ANY" else state_,
     }
-    list_page("user-tasks", filter, "userTaskKey", COLUMNS, oldest, View(**page), sort="creationDate")
+    list_page("user-tasks", filter, "userTaskKey", COLUMNS, oldest, ListView(**page), sort="creationDate")
 
 
 @task.command()

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from vivero.cli.looking.lists import View, list_page, oldest_or_newest, paged
+from vivero.cli.looking.lists import ListView, list_page, oldest_or_newest, paged
 from vivero.cli.shared.each import keys_argument, try_each
 from vivero.cli.shared.filters import Selected, of_process_or_instance
 from vivero.cli.shared.options import KEY, json_option
@@ -49,7 +49,7 @@ def timers(selected: Selected, state_: str, oldest: bool, **page: Any) -> None:
         Column("element", field("elementId"), spare=2),
         Column("left", field("repetitions"), spare=5),
     )
-    list_page("timers", filter, "timerKey", columns, oldest, View(**page))
+    list_page("timers", filter, "timerKey", columns, oldest, ListView(**page))
 
 
 @click.command()

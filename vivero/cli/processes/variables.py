@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from vivero.cli.looking.lists import View, list_page, oldest_or_newest, paged
+from vivero.cli.looking.lists import ListView, list_page, oldest_or_newest, paged
 from vivero.cli.shared.each import keys_argument, try_each
 from vivero.cli.shared.options import JSON_OBJECT, json_option
 from vivero.cli.shared.server_options import address_option
@@ -42,7 +42,7 @@ def variables(
       vivero variables --name customer --value '"Ann"'
     """
     filter = {"processInstanceKey": instance, "scopeKey": scope, "name": name, "value": value_}
-    list_page("variables", filter, "variableKey", COLUMNS, oldest, View(**page))
+    list_page("variables", filter, "variableKey", COLUMNS, oldest, ListView(**page))
 
 
 @click.command("set")
