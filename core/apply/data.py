@@ -55,7 +55,7 @@ def _paged_loop_started(state: State, body: Element, event: LoopStarted) -> Elem
     state.link(state.paged, body.key, body)
     state.add(LoopItems(body.key, body, rows))
     state.written += sum(map(len, rows))
-    state.add_weight(body.root, body.pages.weight())
+    state.add_weight(body.tree, body.pages.weight())
     return body
 
 
@@ -69,7 +69,7 @@ def item_collected(state: State, event: ItemCollected) -> LoopItem | LoopResult:
         result = LoopResult(event.index, body, event.value)
         state.add(result)
         state.link(body.pages.results, event.index, event.value)
-        state.add_weight(body.root, LOOP_TEXT_WEIGHT + len(event.value))
+        state.add_weight(body.tree, LOOP_TEXT_WEIGHT + len(event.value))
         return result
     item = body.items[event.index]
     state.edit(item)
@@ -103,5 +103,5 @@ def _set(state: State, key: int, scope_key: int, name: str, value: str) -> Varia
         state.edit(variable)
         variable.value = value
         variable.decoded, variable.canonical = MISSING, None
-    state.add_weight(scope.root, grown)
+    state.add_weight(scope.tree, grown)
     return variable

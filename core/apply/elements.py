@@ -32,6 +32,7 @@ from vivero.core.state.instance_tree import (
     Element,
     ElementState,
     Instance,
+    InstanceTree,
     Part,
     still_to_come,
 )
@@ -60,7 +61,6 @@ def instance_created(state: State, event: InstanceCreated) -> Instance:
         tags=event.tags,
         depth=1 if caller is None else caller.instance.depth + 1,
         created_position=state.position,
-        context=state.context if caller is None else None,
         parent_instance=None if caller is None else caller.instance.key,
         start=event.start,
         start_lock=event.start_lock,
@@ -68,10 +68,11 @@ def instance_created(state: State, event: InstanceCreated) -> Instance:
     )
     instance.instance = instance
     if caller is None:
-        instance.root = instance
-        state.link(state.trees, event.key, instance)
+        instance.tree = InstanceTree(event.key, instance, state.context)
+        state.add(instance.tree)
+        state.link(state.trees, event.key, instance.tree)
     else:
-        instance.root = caller.root
+        instance.tree = caller.tree
         instance.part = caller.part
         _enter_scope(state, caller, instance)
     state.add(instance)
@@ -88,7 +89,7 @@ def element_activating(state: State, event: ElementActivating) -> Element:
         event.element,
         event.type,
         ACTIVATING,
-        scope.root,
+        scope.tree,
         scope.instance,
         scope,
         (event.key, *scope.path),
@@ -123,7 +124,7 @@ def _drop_item(state: State, inner: Element) -> None:
     """Drop the item of a paged loop: the inner instance has it as a variable now, if it has an input element."""
     pages = None if inner.scope is None else inner.scope.pages
     if pages is not None and inner.index in pages.items:
-        state.add_weight(inner.root, -LOOP_TEXT_WEIGHT - len(pages.items[inner.index]))
+        state.add_weight(inner.tree, -LOOP_TEXT_WEIGHT - len(pages.items[inner.index]))
         state.unlink(pages.items, inner.index)
 
 
@@ -160,19 +161,19 @@ def scope_interrupted(state: State, event: ScopeInterrupted) -> Element:
     scope = state.elements[event.scope]
     state.edit(scope)
     scope.then = event.then
-    _drop_arrivals(state, scope.root)
+    _drop_arrivals(state, scope.tree)
     if scope.pages is None:  # a loop body has no flows, and not all children of a paged one are loaded
         scope.tokens = new_marking({}, (), tuple(child.element for child in scope.children.values()))
     return scope
 
 
-def _drop_arrivals(state: State, root: Instance) -> None:
+def _drop_arrivals(state: State, tree: InstanceTree) -> None:
     """Remove deferred tokens that are on their way in interrupted scopes."""
-    left = tuple(item for item in root.work if not _is_lost_arrival(state, item[0], item[1]))
-    if len(left) < len(root.work):
-        state.edit(root)
-        root.work = left
-        _forget_loaded_work(root)
+    left = tuple(item for item in tree.work if not _is_lost_arrival(state, item[0], item[1]))
+    if len(left) < len(tree.work):
+        state.edit(tree)
+        tree.work = left
+        _forget_loaded_work(tree)
 
 
 def _is_lost_arrival(state: State, key: int, stage: str) -> bool:
@@ -193,25 +194,25 @@ def event_triggered(state: State, event: EventTriggered) -> Element:
     return state.elements[event.element]
 
 
-def work_deferred(state: State, event: WorkDeferred) -> Element:
-    root = state.trees[event.root]
-    state.edit(root)
-    root.work = root.work + event.items
-    _drop_arrivals(state, root)
-    return root
+def work_deferred(state: State, event: WorkDeferred) -> InstanceTree:
+    tree = state.trees[event.root]
+    state.edit(tree)
+    tree.work = tree.work + event.items
+    _drop_arrivals(state, tree)
+    return tree
 
 
-def work_resumed(state: State, event: WorkResumed) -> Element:
-    root = state.trees[event.root]
-    state.edit(root)
-    root.work = root.work[: len(root.work) - len(event.items)]
-    _forget_loaded_work(root)
-    return root
+def work_resumed(state: State, event: WorkResumed) -> InstanceTree:
+    tree = state.trees[event.root]
+    state.edit(tree)
+    tree.work = tree.work[: len(tree.work) - len(event.items)]
+    _forget_loaded_work(tree)
+    return tree
 
 
-def _forget_loaded_work(root: Instance) -> None:
+def _forget_loaded_work(tree: InstanceTree) -> None:
     """Whether the parts of the items that are now the last ones were loaded is unknown."""
-    root.loaded_work = 0 if root.work and root.loaded_work is not None else None
+    tree.loaded_work = 0 if tree.work and tree.loaded_work is not None else None
 
 
 def new_marking(tokens: dict[str, int], taken: tuple[str, ...], put: tuple[str, ...]) -> dict[str, int]:
@@ -255,9 +256,9 @@ def _end(state: State, key: int, to: ElementState, flows: tuple[str, ...] = ()) 
     weight = ELEMENT_WEIGHT
     if type(element) is Instance:
         _count(state, element.definition_key, -1)
-        if element.root is element:
+        if element.parent_instance is None:
             state.unlink(state.trees, key)
-            state.add_weight(element, -element.weight)
+            state.add_weight(element.tree, -element.tree.weight)
             return element
         weight = INSTANCE_WEIGHT
     if element.part is not None:

@@ -37,7 +37,7 @@ def incident_resolved(state: State, event: IncidentResolved) -> Incident:
 
 
 def _count(state: State, element: Element, by: int) -> None:
-    state.add_weight(element.root, by * INCIDENT_WEIGHT)
+    state.add_weight(element.tree, by * INCIDENT_WEIGHT)
     above: Element | None = element
     while above is not None:
         state.edit(above)

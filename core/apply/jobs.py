@@ -37,7 +37,7 @@ def job_created(state: State, event: JobCreated) -> Job:
     state.add(job)
     state.link(state.jobs, event.key, job)
     state.link(element.own_waits().jobs, event.key, job)
-    state.add_weight(element.root, JOB_WEIGHT)
+    state.add_weight(element.tree, JOB_WEIGHT)
     if event.headers:
         state.written += sum(map(len, event.headers.values()))
     return job
@@ -110,5 +110,5 @@ def _end(state: State, key: int, to: str) -> Job:
     job.lease = "closed"
     state.unlink(state.jobs, key)
     state.unlink(job.element.waits.jobs, key)
-    state.add_weight(job.element.root, -JOB_WEIGHT)
+    state.add_weight(job.element.tree, -JOB_WEIGHT)
     return job

@@ -38,7 +38,7 @@ def subscription_opened(state: State, event: SubscriptionOpened) -> Subscription
         if place not in index:
             state.link(index, place, {})
         state.link(index[place], event.key, subscription)
-    state.add_weight(element.root, SUBSCRIPTION_WEIGHT)
+    state.add_weight(element.tree, SUBSCRIPTION_WEIGHT)
     state.written += len(event.name) + len(event.correlation_key or "")
     return subscription
 
@@ -68,7 +68,7 @@ def subscription_closed(state: State, event: SubscriptionClosed) -> Subscription
         state.unlink(index[place], event.key)
         if not index[place]:
             state.unlink(index, place)
-    state.add_weight(element.root, -SUBSCRIPTION_WEIGHT)
+    state.add_weight(element.tree, -SUBSCRIPTION_WEIGHT)
     return subscription
 
 
@@ -81,7 +81,7 @@ def message_received(state: State, event: MessageReceived) -> Correlation:
         event.subscription,
         event.name,
         event.correlation_key,
-        instance.root.key,
+        instance.tree.key,
         instance.key,
         instance.definition_key,
         instance.process_id,

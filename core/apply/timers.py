@@ -27,7 +27,7 @@ def timer_scheduled(state: State, event: TimerScheduled) -> Timer:
     state.link(state.timers, event.key, timer)
     if element is not None:
         state.link(element.own_waits().timers, event.key, timer)
-        state.add_weight(element.root, TIMER_WEIGHT)
+        state.add_weight(element.tree, TIMER_WEIGHT)
     else:
         _index_by_process(state, timer, link=True)
     return timer
@@ -67,7 +67,7 @@ def _end(state: State, key: int, to: str) -> Timer:
     state.unlink(state.timers, key)
     if timer.element is not None:
         state.unlink(timer.element.waits.timers, key)
-        state.add_weight(timer.element.root, -TIMER_WEIGHT)
+        state.add_weight(timer.element.tree, -TIMER_WEIGHT)
     else:
         _index_by_process(state, timer, link=False)
     return timer

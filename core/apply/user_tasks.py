@@ -21,7 +21,7 @@ def user_task_created(state: State, event: UserTaskCreated) -> UserTask:
     state.add(task)
     state.link(state.user_tasks, event.key, task)
     state.link(element.own_waits().user_tasks, event.key, task)
-    state.add_weight(element.root, USER_TASK_WEIGHT)
+    state.add_weight(element.tree, USER_TASK_WEIGHT)
     state.written += sum(map(len, event.headers.values()))
     for names in (event.candidate_groups, event.candidate_users):
         state.written += sum(map(len, names)) * INDEXED_COST
@@ -43,5 +43,5 @@ def user_task_ended(state: State, event: UserTaskEnded) -> UserTask:
     task.ended_at = state.now
     state.unlink(state.user_tasks, event.key)
     state.unlink(task.element.waits.user_tasks, event.key)
-    state.add_weight(task.element.root, -USER_TASK_WEIGHT)
+    state.add_weight(task.element.tree, -USER_TASK_WEIGHT)
     return task

@@ -17,7 +17,7 @@ from vivero.core.records.codec import decode_command, encode_command
 from vivero.core.records.conditional_changes import ChangeIfMatch
 from vivero.core.records.effects import Effects, Reject, RejectionCode
 from vivero.core.state import batches
-from vivero.core.state.instance_tree import Instance
+from vivero.core.state.instance_tree import InstanceTree
 from vivero.core.state.rows import Row
 from vivero.core.state.state import State
 from vivero.core.view import View
@@ -52,31 +52,31 @@ def change_if_match(handlers: Mapping[type[Command], Any], command: ChangeIfMatc
     """The change itself rejects an unknown key as not found, before its condition counts."""
     change = change_of(command)
     handler = handlers[type(change)]
-    root = _root_of(handler.needs(change, view.tenant), view)
-    if root is not None:
-        _check(root, command.versions, view)
+    tree = _tree_of(handler.needs(change, view.tenant), view)
+    if tree is not None:
+        _check(tree, command.versions, view)
     yield from handler.handle(change, view)
 
 
-def _root_of(needs: Needs, view: View) -> Instance | None:
-    """The root of the tree that the first need names, if the sender may use its tenant."""
+def _tree_of(needs: Needs, view: View) -> InstanceTree | None:
+    """The tree that the first need names, if the sender may use its tenant."""
     for need in needs:
         if need.kind in _ROWS:
             row = _ROWS[need.kind](view.state).get(need.key)
             element = None if row is None else row.place()
-            return element.root if element is not None and view.enter(element.root.tenant) else None
+            return element.tree if element is not None and view.enter(element.instance.tenant) else None
     return None
 
 
-def _check(root: Instance, versions: tuple[int, ...], view: View) -> None:
-    if root in batches.changed_roots(view.state):
+def _check(tree: InstanceTree, versions: tuple[int, ...], view: View) -> None:
+    if tree in batches.changed_trees(view.state):
         found = "it is being changed"
-    elif root.revision in versions:
+    elif tree.revision in versions:
         return
     else:
-        found = f"its version is {root.revision}"
+        found = f"its version is {tree.revision}"
     expected = " or ".join(map(str, versions)) or "of another form"
     raise Reject(
         RejectionCode.PRECONDITION_FAILED,
-        f"Expected to change process instance with key '{root.key}' at version {expected}, but {found}",
+        f"Expected to change process instance with key '{tree.key}' at version {expected}, but {found}",
     )

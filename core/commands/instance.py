@@ -20,7 +20,7 @@ from vivero.core.records.instances import (
 from vivero.core.shared.deferred_work import next_work
 from vivero.core.shared.variables import texts_of
 from vivero.core.state.catalogue import Definition
-from vivero.core.state.instance_tree import TERMINATING, Instance
+from vivero.core.state.instance_tree import TERMINATING, InstanceTree
 from vivero.core.view import View
 
 
@@ -119,7 +119,7 @@ def cancel(command: CancelInstance, view: View) -> Effects:
         raise Reject(
             RejectionCode.INVALID_STATE,
             f"Expected to cancel a process instance with key '{command.key}', but it is created by a parent "
-            f"process instance. Cancel the root process instance '{instance.root.key}' instead.",
+            f"process instance. Cancel the root process instance '{instance.tree.key}' instead.",
         )
     if instance.state is not TERMINATING:
         yield ElementTerminating(instance.key, None, view.request)
@@ -132,16 +132,16 @@ def needs_continue(command: ContinueWork, tenant: str) -> Needs:
 
 
 def continue_work(command: ContinueWork, view: View) -> Effects:
-    root = view.instance(command.key)
-    if root is None:
+    tree = view.state.trees.get(command.key)
+    if tree is None:
         raise reject_not_found("process instance", "continue", command.key)
-    if root.work:
-        yield WorkResumed(root.key, _loaded_work(root))
+    if tree.work:
+        yield WorkResumed(tree.key, _loaded_work(tree))
 
 
-def _loaded_work(root: Instance) -> tuple[tuple[int, str, Any], ...]:
+def _loaded_work(tree: InstanceTree) -> tuple[tuple[int, str, Any], ...]:
     """Raises NotLoaded if the parts of the next deferred items are not in memory."""
-    items = next_work(root)
+    items = next_work(tree)
     if not items:
-        raise NotLoaded(Need(NeedKind.WORK, root.key))
+        raise NotLoaded(Need(NeedKind.WORK, tree.key))
     return items

@@ -60,7 +60,7 @@ def _waiting_in_own_tree(command: BroadcastSignal, view: View) -> tuple[int, ...
     if thrower is None:
         return ()
     waiting = view.state.waiting[KIND].get((view.tenant, command.name), {})
-    own = sorted(key for key, subscription in waiting.items() if subscription.element.root is thrower.root)
+    own = sorted(key for key, subscription in waiting.items() if subscription.element.tree is thrower.tree)
     return tuple(own[:SUBSCRIPTIONS_PER_PAGE])
 
 

@@ -42,7 +42,7 @@ from vivero.core.records.jobs import (
 )
 from vivero.core.records.messages import ReleaseStart
 from vivero.core.records.timers import TimerCanceled, TimerFailed, TimerMoved, TimerScheduled, TimerTriggered
-from vivero.core.state.instance_tree import MISSING, TERMINATED, Element, Incident, Instance, Job, Timer
+from vivero.core.state.instance_tree import MISSING, TERMINATED, Element, Incident, Instance, InstanceTree, Job, Timer
 
 IN_SCOPES = {"arrive", "enter", "trigger"}
 """Stages that begin something in their element."""
@@ -83,7 +83,7 @@ def _ended(work: Work, row: Element, _event: Event) -> None:
         elif row.state is TERMINATED and row.then is not None and row.then[0] == "enter":
             work.queue.append((row.scope.key, "enter", row.then[1:]))
     if type(row) is Instance:
-        if row.root is row:  # nobody waits for the end of a called instance
+        if row.parent_instance is None:  # nobody waits for the end of a called instance
             work.ended.append(Ended(row.key, row.state.value, row.variables))
         if row.start_lock is not None:
             released = ReleaseStart(row.key, row.tenant, row.process_id, row.start_lock)
@@ -109,19 +109,19 @@ def _interrupted(work: Work, row: Element, _event: Event) -> None:
     work.settle_queue.add(row.key)
 
 
-def _deferred(work: Work, row: Instance, _event: Event) -> None:
+def _deferred(work: Work, tree: InstanceTree, _event: Event) -> None:
     """Send one command, however often work is deferred, that continues the work of the tree."""
-    following = Send(ContinueWork(row.key), later=True)
-    if row.work and following not in work.sends:
+    following = Send(ContinueWork(tree.key), later=True)
+    if tree.work and following not in work.sends:
         work.sends.append(following)
 
 
-def _resumed(work: Work, row: Instance, event: WorkResumed) -> None:
+def _resumed(work: Work, tree: InstanceTree, event: WorkResumed) -> None:
     """Queue the items again. Scopes cost nothing: otherwise a quantum full of them would only defer them again.
 
     A scope settles after a deferred token has arrived: the last child that lived in it may have ended meanwhile.
     """
-    _deferred(work, row, event)
+    _deferred(work, tree, event)
     for item in event.items:
         if item[1] in ("settle", "arrive"):
             work.settle_queue.add(item[0])

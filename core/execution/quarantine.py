@@ -41,7 +41,7 @@ def _raise_incident(command: Command, reason: str, view: View) -> Effects:
     if job is not None:
         yield JobWithheld(job.key)
     about = timer or job
-    place = _tree_of(command, view) if about is None or about.element is None else about.element
+    place = _root_of(command, view) if about is None or about.element is None else about.element
     if place is not None:
         kept = {"intent": command.intent, "command": encode_command(command).decode()}
         message = incident_message(f"Command '{command.intent}' at position {view.position}: {reason}")
@@ -60,7 +60,7 @@ def _reported_job(command: Any, view: View) -> Job | None:
     return None if has_incident else job
 
 
-def _tree_of(command: Command, view: View) -> Instance | None:
+def _root_of(command: Command, view: View) -> Instance | None:
     """The root of the tree that the command's key belongs to, if it is in memory."""
     key = getattr(command, "key", None)
     if key is None:
@@ -72,5 +72,5 @@ def _tree_of(command: Command, view: View) -> Instance | None:
     )
     row: Row | None = next((table[key] for table in tables if key in table), None)
     element: Element | None = None if row is None else row.place()
-    known = element is not None and element.root.key in state.elements
-    return element.root if element is not None and known and view.enter(element.root.tenant) else None
+    tree = None if element is None else state.trees.get(element.tree.key)
+    return tree.root if tree is not None and view.enter(tree.root.tenant) else None

@@ -437,7 +437,7 @@ class Processor:
         for row in self.state.changed():
             element: Element | None = row.place()
             if element is not None:
-                return element.root.key
+                return element.tree.key
         return None
 
     def _note_untriggered(self, key: int) -> None:

@@ -245,7 +245,7 @@ class Worklist(Work):
             if element is None or _is_deferred_already(element, item, deferred):
                 continue
             if not is_idle(element, item[1]):
-                left.setdefault(element.root.key, []).append(item)
+                left.setdefault(element.tree.key, []).append(item)
         self.clear_queues()
         for root, work in left.items():
             self.take((WorkDeferred(root, tuple(work)),))
@@ -319,12 +319,12 @@ def _is_deferred_already(
 ) -> bool:
     """Whether the item of a paged loop is deferred, and a command is on its way to continue it. One is enough.
 
-    `deferred` collects keys and stages of the work that each root has already: arguments need not be hashable, and a
-    root may have ten thousand items.
+    `deferred` collects keys and stages of the work that each tree has already: arguments need not be hashable, and a
+    tree may have ten thousand items.
     """
     if element.pages is None:
         return False
-    root = element.root
-    if root.key not in deferred:
-        deferred[root.key] = {(key, stage) for key, stage, _ in root.work}
-    return item[:2] in deferred[root.key] and item in root.work
+    tree = element.tree
+    if tree.key not in deferred:
+        deferred[tree.key] = {(key, stage) for key, stage, _ in tree.work}
+    return item[:2] in deferred[tree.key] and item in tree.work

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from vivero.core.state.instance_tree import ACTIVATED, MISSING, Element, Instance
+from vivero.core.state.instance_tree import ACTIVATED, MISSING, Element, InstanceTree
 
 ITEMS_RESUMED = 100
 """A quantum takes up all items of an instance tree if they are no more than this."""
@@ -12,15 +12,15 @@ ITEMS_RESUMED_OF_MANY = 50
 """If there are more, a quantum takes up this many, the last ones deferred. Few, as it may have to defer them again."""
 
 
-def next_work(root: Instance) -> tuple[tuple[int, str, Any], ...]:
+def next_work(tree: InstanceTree) -> tuple[tuple[int, str, Any], ...]:
     """The items that the next quantum takes up."""
-    items = root.work if len(root.work) <= ITEMS_RESUMED else root.work[-ITEMS_RESUMED_OF_MANY:]
-    return items if root.loaded_work is None else items[max(len(items) - root.loaded_work, 0) :]
+    items = tree.work if len(tree.work) <= ITEMS_RESUMED else tree.work[-ITEMS_RESUMED_OF_MANY:]
+    return items if tree.loaded_work is None else items[max(len(items) - tree.loaded_work, 0) :]
 
 
 def is_deferred(scope: Element, *stages: str) -> bool:
     """Whether one of these stages of the scope is deferred."""
-    work = scope.root.work
+    work = scope.tree.work
     return bool(work) and any(key == scope.key and one in stages for key, one, _ in work)
 
 

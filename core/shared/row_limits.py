@@ -17,12 +17,12 @@ ORDINARY_FACTOR = 2
 
 def rows_of_part(element: Element) -> int:
     """The number of live rows of the element's part, or of the trunk."""
-    return element.root.rows if element.part is None else element.part.rows
+    return element.tree.rows if element.part is None else element.part.rows
 
 
 def rows_in_memory(element: Element) -> int:
     """The number of live rows that are loaded with the element: its part, the parts around it, and the trunk."""
-    rows, part = element.root.rows, element.part
+    rows, part = element.tree.rows, element.part
     while part is not None:
         rows += part.rows
         scope = part.head.scope
@@ -38,20 +38,20 @@ def check(element: Element, view: View, type_: IncidentType, more: int, together
     Raises:
         Fail: they exceed the limits multiplied by `times`. The message names limit and setting.
     """
-    root, most, max_part_rows = (
-        element.root,
+    tree, most, max_part_rows = (
+        element.tree,
         times * view.tree_rules.max_tree_rows,
         times * view.tree_rules.max_part_rows,
     )
     if rows_in_memory(element) + together > max_part_rows:
         raise Fail(type_, _text("loaded together", max_part_rows, "consumer.max_part_rows"))
-    if root.rows + root.in_parts + more > most:
+    if tree.rows + tree.in_parts + more > most:
         raise Fail(type_, _text("including called processes", most, "consumer.max_tree_rows"))
 
 
 def check_ordinary(element: Element, view: View) -> None:
     """Check that an element other than a call or a loop may begin. Raises Fail like `check`."""
-    if element.root.rows + element.root.in_parts > view.tree_rules.max_part_rows:  # the common case is cheap
+    if element.tree.rows + element.tree.in_parts > view.tree_rules.max_part_rows:  # the common case is cheap
         check(element, view, IncidentType.UNKNOWN, 0, 0, ORDINARY_FACTOR)
 
 

@@ -17,6 +17,7 @@ from vivero.core.state.instance_tree import (
     Element,
     ElementState,
     Instance,
+    InstanceTree,
     LoopItem,
     LoopState,
     Variable,
@@ -32,27 +33,27 @@ _STATES = {state.value: state for state in ElementState}
 _LIVE = {"ACTIVATING", "ACTIVATED", "COMPLETING", "TERMINATING"}
 
 
-def add_tree(state: State, snapshot: Snapshot, find_model: FindModel) -> Instance:
+def add_tree(state: State, snapshot: Snapshot, find_model: FindModel) -> InstanceTree:
     """Add the tree of a snapshot to a state that does not have it. Its definitions must be in the catalogue.
 
     Raises:
         InvalidSnapshot: the document contradicts itself or a model.
     """
     references.check(snapshot)
-    root: Instance | None = None
+    tree: InstanceTree | None = None
     for number, entry in enumerate(snapshot.elements):
         place = f"elements[{number}]"
-        root = _add_element(state, entry, place, snapshot, find_model)
-    assert root is not None, "a snapshot has elements: it was checked"
+        tree = _add_element(state, entry, place, snapshot, find_model)
+    assert tree is not None, "a snapshot has elements: it was checked"
     _add_variables(state, snapshot)
     wait_reader.add(state, snapshot)
-    _count(state, snapshot, root)
-    return root
+    _count(state, snapshot, tree)
+    return tree
 
 
 def _add_element(
     state: State, entry: entries.ElementEntry, place: str, snapshot: Snapshot, find_model: FindModel
-) -> Instance:
+) -> InstanceTree:
     if entry.state not in _LIVE:
         raise InvalidSnapshot(f"{place}.state: '{entry.state}' is not a state of a live element")
     scope = None if entry.scope_key is None else state.elements[int(entry.scope_key)]
@@ -68,7 +69,7 @@ def _add_element(
     if scope is not None:
         scope.children[element.key] = element
         scope.live += 1
-    return element.root
+    return element.tree
 
 
 def _instance(
@@ -88,7 +89,7 @@ def _instance(
         definition.process_id,
         "PROCESS",
         _STATES[entry.state],
-        None,  # type: ignore[arg-type]  # set below: a root is its own root
+        None,  # type: ignore[arg-type]  # set below
         None,  # type: ignore[arg-type]
         caller,
         (key,),
@@ -107,13 +108,11 @@ def _instance(
         start=None if start is None else (start.element_id, _texts(start.variables)),
         start_lock=process.start_lock,
         terminate_after=process.terminate_after,
-        work=process.work,
-        revision=snapshot.version if caller is None else 0,
     )
     instance.instance = instance
-    instance.root = instance if caller is None else caller.root
     if caller is None:
-        state.trees[key] = instance
+        state.trees[key] = InstanceTree(key, instance, work=process.work, revision=snapshot.version)
+    instance.tree = state.trees[key] if caller is None else caller.tree
     return instance
 
 
@@ -123,7 +122,7 @@ def _plain_element(entry: entries.ElementEntry, scope: Element) -> Element:
         entry.element_id,
         entry.type,
         _STATES[entry.state],
-        scope.root,
+        scope.tree,
         scope.instance,
         scope,
         (int(entry.key), *scope.path),
@@ -177,30 +176,30 @@ def _add_variables(state: State, snapshot: Snapshot) -> None:
         scope.variables[entry.name] = Variable(int(entry.key), scope, entry.name, text(entry.value))
 
 
-def _count(state: State, snapshot: Snapshot, root: Instance) -> None:
+def _count(state: State, snapshot: Snapshot, tree: InstanceTree) -> None:
     """Set the counters that follow from the rows."""
     for entry in snapshot.elements:
         element = state.elements[int(entry.key)]
-        root.rows += 1 + still_to_come(element)
-        root.weight += weight_of(element)
+        tree.rows += 1 + still_to_come(element)
+        tree.weight += weight_of(element)
         above: Element | None = element if element.waits.incidents else None
         while above is not None:
             above.incidents += len(element.waits.incidents)
             above = above.scope
-    state.weight += root.weight
+    state.weight += tree.weight
 
 
-def add_channels(state: State, root: Instance, snapshot: Snapshot) -> None:
+def add_channels(state: State, snapshot: Snapshot) -> None:
     """Add the message channels of a tree that is alone in its state: its subscriptions and its buffered messages."""
     for subscription in list(state.subscriptions.values()):
         if subscription.correlation_key is not None and subscription.state == "CREATED":
-            channel = _channel(state, root.tenant, subscription.correlation_key)
+            channel = _channel(state, snapshot.tenant_id, subscription.correlation_key)
             process_id = subscription.element.instance.process_id
             channel.subscriptions[subscription.key] = ChannelSubscription(
                 subscription.key, channel, subscription.name, process_id, subscription.interrupting
             )
     for entry in snapshot.messages:
-        channel = _channel(state, root.tenant, entry.correlation_key)
+        channel = _channel(state, snapshot.tenant_id, entry.correlation_key)
         channel.add_loaded([_message(channel, entry)])
 
 

@@ -126,7 +126,7 @@ def _process(row: Instance) -> entries.ProcessEntry:
         start=start,
         start_lock=row.start_lock,
         terminate_after=row.terminate_after,
-        work=row.work,
+        work=row.own_tree.work,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vivero.core.state.instance_tree import Element, Instance, LoopItems, LoopResult, Part, break_cycles
+from vivero.core.state.instance_tree import Element, Instance, InstanceTree, LoopItems, LoopResult, Part, break_cycles
 from vivero.core.state.message_channels import (
     MAX_MESSAGES_IN_MEMORY,
     ChannelSubscription,
@@ -12,7 +12,7 @@ from vivero.core.state.message_channels import (
 )
 from vivero.core.state.state import State
 
-Retained = Instance | MessageChannel | Part | LoopItems | LoopResult
+Retained = InstanceTree | MessageChannel | Part | LoopItems | LoopResult
 """Objects that a batch may have changed, and that `committed` gets."""
 
 _CHANNEL_ROWS: frozenset[type] = frozenset((Message, ChannelSubscription, StartLock))
@@ -30,27 +30,27 @@ def close(state: State) -> list[Retained]:
         state.running_elsewhere.clear()
     channels = _retain_channels(state) if state.channels else ()
     parts = _retain_parts(state) if state.parts or state.ended_parts or state.paged else ()
-    roots = changed_roots(state)
-    for root in roots:
-        root.revision += 1
-        root.commits_under_way += 1
-        state.dirty[root] = None
-        if root.ended_at is None:
-            state.trees.pop(root.key, None)
-            state.trees[root.key] = root
+    trees = changed_trees(state)
+    for tree in trees:
+        tree.revision += 1
+        tree.commits_under_way += 1
+        state.dirty[tree.root] = None  # its row has the columns of the tree
+        if tree.root.ended_at is None:
+            state.trees.pop(tree.key, None)
+            state.trees[tree.key] = tree
         else:
-            state.ended.add(root.key)
-    return [*roots, *channels, *parts]
+            state.ended.add(tree.key)
+    return [*trees, *channels, *parts]
 
 
-def changed_roots(state: State) -> list[Instance]:
-    """The roots of the trees that the batch changed."""
-    roots: dict[Instance, None] = {}
+def changed_trees(state: State) -> list[InstanceTree]:
+    """The trees that the batch changed."""
+    trees: dict[InstanceTree, None] = {}
     for row in state.dirty:
         element: Element | None = row.place()
         if element is not None:
-            roots[element.root] = None
-    return list(roots)
+            trees[element.tree] = None
+    return list(trees)
 
 
 def ended_in_batch(state: State) -> set[int]:
@@ -73,7 +73,7 @@ def committed(state: State, retained: list[Retained]) -> None:
             one.under_way.popleft()
         elif one.key in state.ended and not one.commits_under_way:
             state.ended.remove(one.key)
-            break_cycles(one.head if isinstance(one, Part) else one)
+            break_cycles(one.head if isinstance(one, Part) else one.root)
 
 
 def measure_channel(state: State, channel: MessageChannel) -> None:

@@ -70,6 +70,8 @@ class Field(NamedTuple):
     metas: tuple[Meta, ...]
     """Limits of the values in snapshots."""
     column: Column
+    within: str = ""
+    """Where a row has the other one that this is a field of."""
 
     @property
     def document(self) -> str:
@@ -85,7 +87,7 @@ class Field(NamedTuple):
 
     @property
     def saved(self) -> str:
-        return self.column.saved_as or self.name
+        return ".".join(filter(None, (self.within, self.column.saved_as or self.name)))
 
     @property
     def shown(self) -> str:
@@ -122,11 +124,11 @@ def _nothing(_element: Any) -> tuple[Any, ...]:
     return ()
 
 
-def fields_of(kind: type[msgspec.Struct]) -> list[Field]:
+def fields_of(kind: type[msgspec.Struct], within: str = "") -> list[Field]:
     """The fields of a class of rows that are kept, in their order, without the key."""
     hints = get_type_hints(kind, include_extras=True)
     fields = [_field(name, hints[name]) for name in kind.__struct_fields__ if name != "key"]
-    return [field for field in fields if field.column.kept]
+    return [field._replace(within=within) for field in fields if field.column.kept]
 
 
 def _field(name: str, hint: Any) -> Field:

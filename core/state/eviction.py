@@ -12,7 +12,7 @@ from vivero.core.state.batches import measure_channel
 from vivero.core.state.instance_tree import (
     LOOP_TEXT_WEIGHT,
     Element,
-    Instance,
+    InstanceTree,
     Part,
     break_cycles,
     descendants,
@@ -36,19 +36,19 @@ def evict(state: State, limit: int) -> int:
     if state.weight > limit and state.paged:
         count += _evict_parts(state, limit)
     if state.weight > limit:
-        for root in [root for root in state.trees.values() if not root.commits_under_way]:
+        for tree in [tree for tree in state.trees.values() if not tree.commits_under_way]:
             if state.weight <= limit:
                 break
-            evict_tree(state, root)
+            evict_tree(state, tree)
             count += 1
     return count
 
 
-def evict_tree(state: State, root: Instance) -> None:
+def evict_tree(state: State, tree: InstanceTree) -> None:
     """Evict a tree that has no changes."""
-    del state.trees[root.key]
-    state.weight -= root.weight
-    _remove(state, root)
+    del state.trees[tree.key]
+    state.weight -= tree.weight
+    _remove(state, tree.root)
 
 
 def evict_part(state: State, part: Part) -> None:
@@ -57,15 +57,15 @@ def evict_part(state: State, part: Part) -> None:
     assert head.scope is not None, "an inner instance has a body"
     if head.scope.pages is not None:
         head.scope.pages.note_evicted(head.key)
-    _subtract(state, head.root, sum(weight_of(element) for element in descendants(head)))
+    _subtract(state, head.tree, sum(weight_of(element) for element in descendants(head)))
     del head.scope.children[head.key]
     _remove(state, head)
 
 
 def evict_catalogue(state: State) -> None:
     """Evict the catalogue, and the trees that depend on it. No commit may be under way."""
-    for root in list(state.trees.values()):
-        evict_tree(state, root)
+    for tree in list(state.trees.values()):
+        evict_tree(state, tree)
     for timers in state.catalogue.start_timers.values():
         for key in timers:
             del state.timers[key]
@@ -110,11 +110,11 @@ def _evict_texts(state: State, body: Element) -> None:
         texts += [pages.items.pop(index) for index in [index for index in pages.items if index >= retained]]
     texts += [pages.results.pop(index) for index in pages.results_saved if index in pages.results]
     pages.results_saved.clear()
-    _subtract(state, body.root, LOOP_TEXT_WEIGHT * len(texts) + sum(map(len, texts)))
+    _subtract(state, body.tree, LOOP_TEXT_WEIGHT * len(texts) + sum(map(len, texts)))
 
 
-def _subtract(state: State, root: Instance, weight: int) -> None:
-    root.weight -= weight
+def _subtract(state: State, tree: InstanceTree, weight: int) -> None:
+    tree.weight -= weight
     state.weight -= weight
 
 

@@ -82,7 +82,7 @@ class Element(Row, msgspec.Struct):  # the second base tells the linter that def
     element: Annotated[str, Column(stored="element_id")]
     type: Annotated[str, Column(stored="element_type")]
     state: Annotated[ElementState, CHANGES]
-    root: Annotated[Instance, MEMORY]
+    tree: Annotated[InstanceTree, MEMORY]
     instance: Annotated[Instance, MEMORY]
     scope: Annotated[Element | None, MEMORY]
     """The flow scope; for a called process its call activity; None for a root."""
@@ -165,8 +165,6 @@ class Instance(Element, kw_only=True):
     tags: Annotated[tuple[str, ...], Column(usual=())]
     depth: Annotated[int, Column(usual=1)]
     created_position: Annotated[int, Column(document="position", large=True)]
-    context: Annotated[str | None, Column(stored="trace", document="trace")] = None
-    """The context of the command that created a root."""
     parent_instance: Annotated[
         int | None, Column(stored="parent_process_instance_key", document="parent", key=True)
     ] = None
@@ -176,23 +174,46 @@ class Instance(Element, kw_only=True):
     """The correlation key of the message that started the instance. No other instance starts with it meanwhile."""
     terminate_after: Annotated[tuple[str, ...], Column(usual=(), null=True)] = ()
     """Elements after whose end the instance terminates."""
-    work: Annotated[tuple[tuple[int, str, Any], ...], Column(usual=(), null=True, changes=True)] = ()
-    """Work items of a root that a later command continues."""
-    revision: Annotated[int, Column(stored="version", large=True, changes=True)] = 0
-    """The number of batches that changed the tree of a root."""
-    commits_under_way: Annotated[int, MEMORY] = 0
-    """The number of batches that changed the tree of a root, and whose commits are under way."""
-    weight: Annotated[int, MEMORY] = 0
-    """The memory of the tree of a root, in bytes (estimated)."""
-    rows: Annotated[int, MEMORY] = 0
-    """The number of live rows that are loaded with a root, including `still_to_come`."""
-    in_parts: Annotated[int, Column(usual=0, changes=True)] = 0
-    """The number of live rows in the parts of a root, which may be in memory or not."""
-    loaded_work: Annotated[int | None, MEMORY] = None
-    """For how many of the last items of `work` of a root the parts are loaded; None: for all."""
 
     def outer(self) -> Element | None:
         return None
+
+    @property
+    def own_tree(self) -> InstanceTree:
+        """The tree of a root; for a called instance one that says nothing."""
+        return self.tree if self.parent_instance is None else NO_TREE
+
+
+class InstanceTree(Row):
+    """A root process instance and all that it calls: what is loaded, changed by a batch, saved and evicted together.
+
+    `key` is the root's. The columns are those of the root's row in `process_instances`.
+    """
+
+    root: Annotated[Instance, MEMORY]
+    context: Annotated[str | None, Column(stored="trace", document="trace")] = None
+    """The context of the command that created the root."""
+    work: Annotated[tuple[tuple[int, str, Any], ...], Column(usual=(), null=True, changes=True)] = ()
+    """Work items that a later command continues."""
+    revision: Annotated[int, Column(stored="version", large=True, changes=True)] = 0
+    """The number of batches that changed the tree."""
+    in_parts: Annotated[int, Column(usual=0, changes=True)] = 0
+    """The number of live rows in parts, which may be in memory or not."""
+    rows: Annotated[int, MEMORY] = 0
+    """The number of live rows that are loaded with the root, including `still_to_come`."""
+    weight: Annotated[int, MEMORY] = 0
+    """The memory of all that is loaded, in bytes (estimated)."""
+    loaded_work: Annotated[int | None, MEMORY] = None
+    """For how many of the last items of `work` the parts are loaded; None: for all."""
+    commits_under_way: Annotated[int, MEMORY] = 0
+    """The number of batches that changed the tree, and whose commits are under way."""
+
+    def place(self) -> Element:
+        return self.root
+
+
+NO_TREE = InstanceTree(0, MISSING)
+"""The usual values, for called instances. It cannot be reached from any row."""
 
 
 class LoopState(msgspec.Struct, frozen=True):
@@ -471,4 +492,4 @@ def break_cycles(element: Element) -> None:
     element.items = []
     element.part = element.pages = None
     element.scope = None
-    element.root = element.instance = MISSING
+    element.tree = element.instance = MISSING

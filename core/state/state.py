@@ -20,7 +20,7 @@ from vivero.core.state.instance_tree import (
     MISSING,
     Element,
     Incident,
-    Instance,
+    InstanceTree,
     Job,
     Part,
     Subscription,
@@ -59,8 +59,8 @@ class State:
         """Subscriptions that watch variables, by process instance."""
 
         # aggregates, which are loaded and evicted as a whole
-        self.trees: dict[int, Instance] = {}
-        """Root instances by key, the least recently used first."""
+        self.trees: dict[int, InstanceTree] = {}
+        """By the keys of their roots, the least recently used first."""
         self.parts: dict[int, Part] = {}
         """Inner instances of paged loops by key, the least recently used first."""
         self.paged: dict[int, Element] = {}
@@ -150,30 +150,30 @@ class State:
         """Remove an entry of a dictionary that links rows."""
         self.links.append((where, key, where.pop(key)))
 
-    def add_weight(self, root: Instance, weight: int) -> None:
+    def add_weight(self, tree: InstanceTree, weight: int) -> None:
         """Add `weight` bytes, which may be negative, to a tree."""
-        if root not in self.images:
-            self.edit(root)
-        root.weight += weight
+        if tree not in self.images:
+            self.edit(tree)
+        tree.weight += weight
         self.added_weight += weight
 
     def add_size(self, element: Element, weight: int, rows: int) -> None:
         """Add `weight` bytes and `rows` rows, either may be negative, to the tree and the part of an element."""
-        root = element.root
-        if root not in self.images:
-            self.edit(root)
-        root.weight += weight
+        tree = element.tree
+        if tree not in self.images:
+            self.edit(tree)
+        tree.weight += weight
         self.added_weight += weight
         if element.part is None:
-            root.rows += rows
+            tree.rows += rows
         else:
-            self._add_rows(element.part, root, rows)
+            self._add_rows(element.part, tree, rows)
 
-    def _add_rows(self, part: Part, root: Instance, rows: int) -> None:
+    def _add_rows(self, part: Part, tree: InstanceTree, rows: int) -> None:
         if part not in self.row_counts:
             self.row_counts[part] = part.rows
         part.rows += rows
-        root.in_parts += rows
+        tree.in_parts += rows
 
     # -- the end of a command; `undo.undo` takes it back instead
 

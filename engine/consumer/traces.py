@@ -89,7 +89,7 @@ class BatchTraces:
         if type(row) is Job and row.context is not None:
             return row.context, False
         element = row.place()
-        return (None, True) if element is None else (element.root.context, False)
+        return (None, True) if element is None else (element.tree.context, False)
 
     def _row(self, key: int | None) -> Row | None:
         state = self._state

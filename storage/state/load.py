@@ -200,7 +200,7 @@ def _add_waits(state: State, table: WaitTable, rows: Rows) -> None:
     loaded = [table.row(stored, elements[stored[1]]) for stored in rows]
     loaded_waits.add(state, table.name, loaded)
     for row in loaded:
-        row.element.root.weight += weight
+        row.element.tree.weight += weight
 
 
 async def _add_scopes(state: State, scopes: list[Scope]) -> list[int]:
@@ -281,8 +281,8 @@ async def _add_variables(state: State, rows: Rows) -> None:
             await trio.lowlevel.checkpoint()
         scope = state.elements[scope_key]
         variable = scope.variables[name] = Variable(key, scope, name, value)
-        scope.root.weight += variable.weight()
+        scope.tree.weight += variable.weight()
 
 
 def _part_of(element: Element) -> int:
-    return element.root.key if element.part is None else element.part.key
+    return element.tree.key if element.part is None else element.part.key

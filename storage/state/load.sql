@@ -46,8 +46,8 @@ SELECT job_key, lease_token::text FROM jobs WHERE job_key = ANY ($1::bigint[]);
 -- By part, on the partial index of live rows: a tree without the inner instances of paged loops, or one such inner instance.
 SELECT process_instance_key, root_key, parent_element_instance_key, state, to_epoch_ms(started_at), tokens::text, live,
     then_::text, interrupted, request, incidents, process_definition_key, process_id, process_version, version_tag,
-    process_name, tenant_id, business_id, tags, depth, created_position, trace, parent_process_instance_key, start::text,
-    start_lock, terminate_after, work::text, version, in_parts
+    process_name, tenant_id, business_id, tags, depth, created_position, parent_process_instance_key, start::text, start_lock,
+    terminate_after, trace, work::text, version, in_parts
 FROM process_instances WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY process_instance_key;
 
 -- name: elements

@@ -28,7 +28,7 @@ class OwnerColumns(NamedTuple):
     values: Callable[[Any], tuple[Any, ...]]
 
 
-ROOT = OwnerColumn("root", "root_key", "bigint", "element.root.key")
+ROOT = OwnerColumn("root", "root_key", "bigint", "element.tree.key")
 PART = OwnerColumn("part", "part_key", "bigint", "element.part_key")
 INSTANCE = OwnerColumn("instance", "process_instance_key", "bigint", "element.instance.key")
 ELEMENT = OwnerColumn("element", "element_instance_key", "bigint", "element.key")
@@ -72,7 +72,7 @@ def _of_job(row: Job) -> tuple[Any, ...]:
     """Without the usual root and the usual path."""
     element, instance = row.element, row.element.instance
     return (
-        unless(instance.root.key, instance.key),
+        unless(instance.tree.key, instance.key),
         element.part_key,
         instance.key,
         element.key,
@@ -89,7 +89,7 @@ def _of_job(row: Job) -> tuple[Any, ...]:
 
 def _of_instance(row: Instance) -> tuple[Any, ...]:
     """Without the usual root."""
-    return unless(row.root.key, row.key), row.part_key, None if row.scope is None else row.scope.key
+    return unless(row.tree.key, row.key), row.part_key, None if row.scope is None else row.scope.key
 
 
 def _of_element(row: Element) -> tuple[Any, ...]:
@@ -97,7 +97,7 @@ def _of_element(row: Element) -> tuple[Any, ...]:
     instance, path = row.instance, row.path
     key = instance.key
     return (
-        unless(row.root.key, key),
+        unless(row.tree.key, key),
         row.part_key,
         key,
         unless(path[1], key),

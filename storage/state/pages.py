@@ -18,7 +18,7 @@ from vivero.core.state.instance_tree import (
     LOOP_TEXT_WEIGHT,
     TERMINATING,
     Element,
-    Instance,
+    InstanceTree,
     LoopPages,
     Variable,
     descendants,
@@ -65,7 +65,7 @@ def bound_work(state: State, roots: Iterable[int], left_out: Set[int]) -> None:
             tree.loaded_work = len(list(loaded))
 
 
-def _trees(state: State, roots: Iterable[int]) -> list[Instance]:
+def _trees(state: State, roots: Iterable[int]) -> list[InstanceTree]:
     return [state.trees[root] for root in roots if root in state.trees]
 
 
@@ -75,7 +75,7 @@ async def children(reader: Connection, state: State, roots: Iterable[int]) -> di
     loops = [(body, body.pages) for body in bodies if body.pages is not None]
     await _read_ahead(reader, [(body, loop) for body, loop in loops if not loop.ahead])
     gone = state.ended | batches.ended_in_batch(state) if loops else set()
-    return {key: body.root.key for body, loop in loops for key in _next_page(state, loop, gone)}
+    return {key: body.tree.key for body, loop in loops for key in _next_page(state, loop, gone)}
 
 
 async def _read_ahead(reader: Connection, loops: Sequence[tuple[Element, LoopPages]]) -> None:
@@ -110,14 +110,14 @@ def make_lazy(state: State, keys: Iterable[int]) -> None:
     """Gives elements lazy variables: they were loaded only to be ended."""
     for key in keys:
         element = state.elements[key]
-        element.variables = LazyVariables(element.root.key if element.part is None else element.part.key)
+        element.variables = LazyVariables(element.tree.key if element.part is None else element.part.key)
 
 
 def lazy_parts(row: Row) -> Iterator[int]:
     """Those of the row's part and of the trunk of its tree whose variables are lazy."""
     element = row.place()
     if element is not None:
-        for one in (element, element.root):
+        for one in (element, element.tree.root):
             if isinstance(one.variables, LazyVariables):
                 yield one.variables.part
 
@@ -133,13 +133,12 @@ async def variables(reader: Connection, state: State, parts: Iterable[int]) -> N
     for key, scope_key, name, value in rows:
         scope = lazy[scope_key]
         scope.variables[name] = variable = Variable(key, scope, name, value)
-        scope.root.weight += variable.weight()
+        scope.tree.weight += variable.weight()
         state.weight += variable.weight()
 
 
 def _lazy(state: State, part: int) -> Iterator[Element]:
-    head = state.parts[part].head if part in state.parts else state.trees.get(part)
-    for element in () if head is None else descendants(head):
+    for element in descendants(state.elements[part]) if part in state.elements else ():
         if isinstance(element.variables, LazyVariables) and element.variables.part == part:
             yield element
 
@@ -242,5 +241,5 @@ async def results(reader: Connection, state: State, bodies: Iterable[int]) -> No
 
 def _add_weight(state: State, body: Element, text: str) -> None:
     weight = LOOP_TEXT_WEIGHT + len(text)
-    body.root.weight += weight
+    body.tree.weight += weight
     state.weight += weight

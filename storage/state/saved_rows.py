@@ -10,6 +10,7 @@ import msgspec
 
 from vivero.core.state.catalogue import Deployment, Usage
 from vivero.core.state.instance_tree import (
+    InstanceTree,
     Job,
     LoopItem,
     LoopItems,
@@ -127,8 +128,8 @@ _TABLES: dict[type[Row], _Saved] = {
     **{table.kind: _derived(table) for table in TABLES},
 }
 
-_OTHERWISE = (LoopItems, Usage, SlotMove)
-"""Rows with statements of their own, here and in `save`."""
+_OTHERWISE = (InstanceTree, LoopItems, Usage, SlotMove)
+"""Rows in the statement of another row, or with statements of their own, here and in `save`."""
 _WITH_PARTITION = {_sql["new_timers"], _sql["new_messages"]}
 _ORDER = {statement: place for place, statement in enumerate(_sql.values())}
 """Tables are written in the order of the file, so all batches take their locks in the same order."""

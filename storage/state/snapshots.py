@@ -71,7 +71,7 @@ async def _live(connection: Connection, tree: _Tree) -> Snapshot:
     state = State(partition_of(tree.root))
     await _load_scopes(connection, state, tree.root)
     await _load_values(connection, state)
-    root = state.trees[tree.root]
+    root = state.trees[tree.root].root
     return snapshot_of(root, state.catalogue, version=tree.version, at=_latest_time(state, root))
 
 

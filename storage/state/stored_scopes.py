@@ -21,18 +21,18 @@ def add_instance(state: State, stored: StoredRow) -> Instance:
     scope = None if caller is None else state.elements[caller]
     instance: Instance = INSTANCES.row(stored, "", "PROCESS", None, None, scope, (key,))
     instance.element = instance.process_id
-    _set_root(state, instance, root_key)
-    instance.root.weight += INSTANCE_WEIGHT
+    _set_tree(state, instance, root_key, stored)
+    instance.tree.weight += INSTANCE_WEIGHT
     _count(instance)
     return instance
 
 
-def _set_root(state: State, instance: Instance, root_key: int) -> None:
+def _set_tree(state: State, instance: Instance, root_key: int, stored: StoredRow) -> None:
     instance.instance = instance
     if instance.key == root_key:
-        instance.root = state.trees[root_key] = instance
+        instance.tree = state.trees[root_key] = INSTANCES.tree(stored, instance)
     else:
-        instance.root = state.trees[root_key]
+        instance.tree = state.trees[root_key]
         instance.part = None if instance.scope is None else instance.scope.part
 
 
@@ -41,15 +41,15 @@ def add_element(state: State, stored: StoredRow) -> Element:
     key, instance_key, scope_key, path = stored[:4]
     instance = state.elements[instance_key]
     assert isinstance(instance, Instance), f"element {key} names {instance_key}, which is not a process instance"
-    element: Element = ELEMENTS.row(stored, instance.root, instance, state.elements[scope_key], tuple(path))
-    instance.root.weight += ELEMENT_WEIGHT
+    element: Element = ELEMENTS.row(stored, instance.tree, instance, state.elements[scope_key], tuple(path))
+    instance.tree.weight += ELEMENT_WEIGHT
     _place(state, element)
     _count(element)
     return element
 
 
 def _count(element: Element) -> None:
-    together = element.root if element.part is None else element.part
+    together = element.tree if element.part is None else element.part
     together.rows += 1 + still_to_come(element)
 
 

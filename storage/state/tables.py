@@ -15,7 +15,16 @@ import msgspec
 
 from vivero.core.state.catalogue import Definition, Deployment, FormVersion
 from vivero.core.state.columns import Field, fields_of, values_of_instance
-from vivero.core.state.instance_tree import Element, Incident, Instance, Job, Subscription, Timer, UserTask
+from vivero.core.state.instance_tree import (
+    Element,
+    Incident,
+    Instance,
+    InstanceTree,
+    Job,
+    Subscription,
+    Timer,
+    UserTask,
+)
 from vivero.core.state.message_channels import ChannelSubscription, Correlation, Message, StartLock, StartSubscription
 from vivero.core.state.rows import Row
 from vivero.storage.state import owners
@@ -25,7 +34,7 @@ Values = Callable[[Any], tuple[Any, ...]]
 StoredRow = Sequence[Any]
 """Key, columns of the place, and the loaded fields in their order. JSON columns are text; times are epoch ms."""
 
-_PLACE = ("root", "instance", "scope", "path")
+_PLACE = ("tree", "instance", "scope", "path")
 
 _OF_LEASE = ("lease", "available_at")
 
@@ -34,7 +43,7 @@ class Table:
     """Saves the rows of a table. `name` is that of its statements. `stored`: that of the table, if it differs.
 
     `short`: its documents omit usual values, which statements fill in. Reading JSON is a large part of what a save
-    costs PostgreSQL. `without`: fields that the table does not have.
+    costs PostgreSQL. `without`: fields that the table does not have. `more`: fields of another row that it has.
     """
 
     def __init__(
@@ -46,9 +55,10 @@ class Table:
         stored: str = "",
         short: bool = False,
         without: Sequence[str] = (),
+        more: Sequence[Field] = (),
     ) -> None:
         self.name, self.kind, self.owner, self.stored, self.short = name, kind, owner, stored or name, short
-        self.fields = [field for field in fields_of(kind) if field.name not in without]
+        self.fields = [*(field for field in fields_of(kind) if field.name not in without), *more]
         self.changing = sorted((field for field in self.fields if field.column.changes), key=_is_no_state)
         self.lasting = [field for field in self.fields if not field.column.changes]
         self.changed_record = self._record("Changed", self.changing)
@@ -74,12 +84,35 @@ class ScopeTable(Table):
     """Saves and loads process instances or elements."""
 
     def __init__(
-        self, name: str, kind: type[Row], owner: OwnerColumns, stored: str, placed: int, without: Sequence[str] = ()
+        self,
+        name: str,
+        kind: type[Row],
+        owner: OwnerColumns,
+        stored: str,
+        placed: int,
+        without: Sequence[str] = (),
+        more: Sequence[Field] = (),
     ) -> None:
-        super().__init__(name, kind, owner, stored=stored, short=True, without=without)
+        super().__init__(name, kind, owner, stored=stored, short=True, without=without, more=more)
         self.loaded = [field for field in self.fields if field.column.loaded]
         self.row = _row_function(kind, self.loaded, placed, ("element", "type") if without else (), _PLACE)
         """The row of a stored one, which begins with as many columns of its place, with these given fields."""
+
+
+class InstanceTable(ScopeTable):
+    """Saves and loads process instances. The row of a root has the columns of its tree."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "instances",
+            Instance,
+            owners.OF_INSTANCES,
+            "process_instances",
+            placed=3,
+            without=("element", "type", "index", "label", "occurred", "loop", "incident", "flows"),
+            more=fields_of(InstanceTree, within="own_tree"),
+        )
+        self.tree = _row_function(InstanceTree, self.loaded, 3, ("root",))
 
 
 class WaitTable(Table):
@@ -146,14 +179,7 @@ def _expression(field: Field, place: int, names: dict[str, Any]) -> str:
     return f"({usual!r} if {empty} else {decode}({stored}))"
 
 
-INSTANCES = ScopeTable(
-    "instances",
-    Instance,
-    owners.OF_INSTANCES,
-    "process_instances",
-    placed=3,
-    without=("element", "type", "index", "label", "occurred", "loop", "incident", "flows"),
-)
+INSTANCES = InstanceTable()
 ELEMENTS = ScopeTable("elements", Element, owners.OF_ELEMENTS, "element_instances", placed=4)
 JOBS = WaitTable("jobs", Job, owners.OF_JOBS, short=True)
 TIMERS = WaitTable("timers", Timer, owners.OF_TIMERS)

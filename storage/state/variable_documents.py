@@ -53,6 +53,6 @@ def new_variable(row: Variable) -> NewVariable:
         row.name,
         row.value,
         unless(instance.key, scope),
-        unless(instance.root.key, scope),
+        unless(instance.tree.key, scope),
         normal_hash(row.value),
     )

@@ -100,7 +100,7 @@ class Bench:
     def at(self, root, place):
         """The live element instance at a place of an instance."""
         name = place.rpartition("/")[2].partition("[")[0]
-        mine = (e for e in self.state.elements.values() if e.root.key == root and e.element == name)
+        mine = (e for e in self.state.elements.values() if e.tree.key == root and e.element == name)
         return next(element for element in mine if place_of(element) == place)
 
     def _job_at(self, root, place):
@@ -225,7 +225,7 @@ def keep_ended(state, ended):
     saved = state.begin_batch
 
     def keep():
-        roots = (row for row in state.dirty if isinstance(row, Instance) and row.root is row)
+        roots = (row for row in state.dirty if isinstance(row, Instance) and row.parent_instance is None)
         ended.update((root.key, (str(root.state), values_of(root))) for root in roots if root.ended_at is not None)
         saved()
 
@@ -318,7 +318,7 @@ def snapshot(state):
         },
         "variables": [whole(v) for element in state.elements.values() for v in element.variables.values()],
         "items": [whole(item) for element in state.elements.values() for item in element.items],
-        "trees": sorted(state.trees),
+        "trees": [whole(tree) for _, tree in sorted(state.trees.items())],
         "ended": sorted(state.ended),
         "catalogue": [whole(row) for row in state.catalogue.definitions.values()]
         + [whole(row) for row in state.catalogue.usage.values()]

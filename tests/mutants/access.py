@@ -107,7 +107,7 @@ ACCESS: tuple[Mutant, ...] = (
         "the version of a foreign instance can be asked",
         f"{CORE_TENANTS}::test_a_condition_on_a_foreign_tree_is_not_compared",
         "core/commands/conditional_change.py",
-        ("element is not None and view.enter(element.root.tenant)", "element is not None"),
+        ("element is not None and view.enter(element.instance.tenant)", "element is not None"),
     ),
     mutant(
         "a command by key may touch every tenant in the core",

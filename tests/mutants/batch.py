@@ -55,7 +55,7 @@ BATCH: tuple[Mutant, ...] = (
         "what is loaded to be ended seems to have no variables",
         "tests/engine/consumer/test_lazy_variables.py::test_a_command_that_was_not_told_of_is_undone_and_finds_them_then",
         "storage/state/pages.py",
-        ("        element.variables = LazyVariables(element.root", "        element.variables = {} and (element.root"),
+        ("        element.variables = LazyVariables(element.tree", "        element.variables = {} and (element.tree"),
     ),
     mutant(
         "rows that end alike are not told apart by what else they have",
@@ -252,8 +252,8 @@ BATCH: tuple[Mutant, ...] = (
         f"{OVERLAP_TESTS}::test_what_is_being_committed_is_not_evicted",
         "core/state/eviction.py",
         (
-            "for root in [root for root in state.trees.values() if not root.commits_under_way]:",
-            "for root in list(state.trees.values()):",
+            "for tree in [tree for tree in state.trees.values() if not tree.commits_under_way]:",
+            "for tree in list(state.trees.values()):",
         ),
     ),
     mutant(

@@ -51,7 +51,7 @@ SNAPSHOTS: tuple[Mutant, ...] = (
         "of two changes in one batch with the same version both happen",
         f"{CONDITION_TESTS}::test_of_two_changes_in_one_batch_the_second_comes_too_late",
         "core/commands/conditional_change.py",
-        ("    if root in batches.changed_roots(view.state):\n", "    if False:\n"),
+        ("    if tree in batches.changed_trees(view.state):\n", "    if False:\n"),
     ),
     mutant(
         "a quarantined change keeps its condition",
@@ -87,6 +87,6 @@ SNAPSHOTS: tuple[Mutant, ...] = (
         "a restored tree waits for no messages",
         f"{LIBRARY_TESTS}::test_a_message_is_given_once",
         "vivero/library/machine.py",
-        ("        add_channels(machine.state, root, snapshot)\n", ""),
+        ("        add_channels(machine.state, snapshot)\n", ""),
     ),
 )

@@ -90,8 +90,8 @@ class Machine:
                     f"'{entry.resource_name}' with SHA-256 {entry.sha256}, which is not among the models"
                 )
         machine = cls(models, snapshot.tenant_id, snapshot.definitions, int(snapshot.next_key))
-        root = add_tree(machine.state, snapshot, models.process)
-        add_channels(machine.state, root, snapshot)
+        add_tree(machine.state, snapshot, models.process)
+        add_channels(machine.state, snapshot)
         machine.places = {key: (one.instance.process_id, one.element) for key, one in machine.state.elements.items()}
         machine.engine.now, machine.version, machine.root = snapshot.at, snapshot.version, snapshot.elements[0]
         return machine
@@ -131,9 +131,9 @@ class Machine:
 
     def continue_work(self) -> None:
         """Run what the snapshot of a server may have left: deferred work, and throws whose delivery was under way."""
-        for root in list(self.state.trees.values()):
-            if root.work:
-                self.run(ContinueWork(root.key))
+        for tree in list(self.state.trees.values()):
+            if tree.work:
+                self.run(ContinueWork(tree.key))
         for element in [element for element in self.state.elements.values() if _throws(element)]:
             self.run(CompleteThrow(element.key))
 
@@ -144,9 +144,9 @@ class Machine:
     def snapshot(self) -> Snapshot:
         """The tree as it is now, as the next version."""
         version, next_key = self.version + 1, self.state.next_key
-        for root in self.state.trees.values():
+        for tree in self.state.trees.values():
             return snapshot_of(
-                root,
+                tree.root,
                 self.state.catalogue,
                 version=version,
                 at=self.now,

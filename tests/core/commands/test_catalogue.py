@@ -108,7 +108,7 @@ def test_creating_answers_with_what_was_created(bench):
     assert response.process_definition_key == key
     assert (response.process_definition_id, response.process_definition_version) == ("p", 1)
     assert (response.tenant_id, response.tags, response.business_id) == ("<default>", ("t",), "b")
-    instance = bench.state.trees[response.process_instance_key]
+    instance = bench.state.trees[response.process_instance_key].root
     assert (instance.tags, instance.business_id, instance.created_position, instance.depth) == (("t",), "b", 2, 1)
     assert (instance.name, instance.started_at, instance.version_tag) == ("Process p", 1_000, None)
 

@@ -100,7 +100,7 @@ def test_of_two_changes_in_one_batch_the_second_comes_too_late(one, first):
 def test_a_change_of_another_tree_in_the_batch_does_not_matter(one):
     other, job = one.start(), one.job("work")
     processor = one.engine.processor
-    assert job.element.root.key == one.key
+    assert job.element.tree.key == one.key
     processor.process(CommandRecord(100, "<default>", SetVariables(other, raw({"a": 2}))), 2_000)
     command = conditional(CompleteJob(job.key), job.key, (version(one),))
     assert processor.process(CommandRecord(101, "<default>", command), 2_000)[0].rejection is None

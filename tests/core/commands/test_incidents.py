@@ -411,7 +411,7 @@ def test_a_quarantined_command_may_hold_numbers_beyond_floats(buggy):
 def test_a_bug_harms_its_own_command_alone(buggy):
     other = buggy.start(n=2)
     buggy.complete("work")
-    job = next(job for job in buggy.state.jobs.values() if job.element.root.key == other)
+    job = next(job for job in buggy.state.jobs.values() if job.element.tree.key == other)
     buggy.mine["armed"] = False
     assert buggy.run(CompleteJob(job.key)).rejection is None
     assert buggy.run(SetVariables(buggy.key, raw({"n": 3}))).rejection is None

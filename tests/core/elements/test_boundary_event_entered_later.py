@@ -51,7 +51,7 @@ def happen(bench):
 
 
 def is_pending(bench):
-    return any(stage == "enter" for root in bench.state.trees.values() for _, stage, _ in root.work)
+    return any(stage == "enter" for tree in bench.state.trees.values() for _, stage, _ in tree.work)
 
 
 def ever(bench, id):

@@ -103,7 +103,7 @@ def test_only_the_latest_version_is_started(bench):
     assert open_starts(bench) == [("begin", second)]
     say(bench)
     assert len(live(bench)) == 1
-    assert bench.state.trees[live(bench)[0]].definition_key == second != first
+    assert bench.state.trees[live(bench)[0]].root.definition_key == second != first
 
 
 def test_a_version_without_message_start_is_not_started(bench):
@@ -145,7 +145,7 @@ def test_a_running_instance_gets_the_message_before_a_new_one_is_started(bench):
 def test_a_business_id_is_that_of_the_instance_which_the_message_starts(bench, way):
     bench.deploy(STARTED)
     bench.run(way("begin", "x", business_id="order-7"))
-    assert [root.business_id for root in bench.state.trees.values()] == ["order-7"]
+    assert [tree.root.business_id for tree in bench.state.trees.values()] == ["order-7"]
 
 
 def test_a_kept_message_keeps_its_business_id(bench):
@@ -153,7 +153,7 @@ def test_a_kept_message_keeps_its_business_id(bench):
     for number in (1, 2):
         bench.run(PublishMessage("begin", "x", 1000, business_id=f"order-{number}"))
     bench.complete("work")
-    assert [root.business_id for root in bench.state.trees.values()] == ["order-2"]
+    assert [tree.root.business_id for tree in bench.state.trees.values()] == ["order-2"]
 
 
 def test_an_instance_that_waits_keeps_its_own_business_id(bench):
@@ -161,13 +161,13 @@ def test_an_instance_that_waits_keeps_its_own_business_id(bench):
     bench.run(CreateInstance("p", variables=raw({"k": "x"}), business_id="mine"))
     bench.run(PublishMessage("hello", "x", business_id="other"))
     assert bench.jobs == ["work"]
-    assert [root.business_id for root in bench.state.trees.values()] == ["mine"]
+    assert [tree.root.business_id for tree in bench.state.trees.values()] == ["mine"]
 
 
 def test_each_process_is_started_once(bench):
     bench.deploy(STARTED, STARTED.replace(b'id="p"', b'id="q"'))
     say(bench)
-    assert sorted(tree.process_id for tree in bench.state.trees.values()) == ["p", "q"]
+    assert sorted(tree.root.process_id for tree in bench.state.trees.values()) == ["p", "q"]
 
 
 def test_correlating_answers_the_instance_that_it_starts(bench):

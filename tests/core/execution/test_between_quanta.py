@@ -125,7 +125,7 @@ def test_a_token_on_its_way_is_gone_when_its_scope_is_interrupted(bench):
 
 def arrivals(bench):
     """The flows whose tokens a later quantum is to move."""
-    return [flow for root in bench.state.trees.values() for _, stage, flow in root.work if stage == "arrive"]
+    return [flow for tree in bench.state.trees.values() for _, stage, flow in tree.work if stage == "arrive"]
 
 
 def test_work_that_gets_no_further_is_left_to_its_command():
@@ -137,11 +137,11 @@ def test_work_that_gets_no_further_is_left_to_its_command():
     (body,) = bench.state.paged.values()
     body.pages.items = {index: body.pages.item(index) for index in range(body.loop.next)}
     body.pages.rows = []
-    assert processor.deferred() == body.root.key
-    first = processor.run_deferred(body.root.key, 1)
+    assert processor.deferred() == body.tree.key
+    first = processor.run_deferred(body.tree.key, 1)
     assert first
     while processor.deferred() is not None and len(first) < 20:
-        first += processor.run_deferred(body.root.key, 1)
+        first += processor.run_deferred(body.tree.key, 1)
     assert len(first) < 20
-    assert body.root.work
+    assert body.tree.work
     assert to_inbox, "the command that goes on is under way"

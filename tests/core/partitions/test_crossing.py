@@ -201,7 +201,7 @@ def test_each_partition_starts_the_latest_version(bench, cluster):
     assert cluster[3].state.catalogue.definitions[second].version == 2
     assert {create(cluster, partition) >> 51 for partition in (1, 2, 3)} == {1, 2, 3}
     (first, *others) = [
-        tree.definition_key for engine in cluster.engines[1::-1] for tree in engine.state.trees.values()
+        tree.root.definition_key for engine in cluster.engines[1::-1] for tree in engine.state.trees.values()
     ]
     assert first != second
     assert set(others) == {second}

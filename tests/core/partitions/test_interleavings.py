@@ -181,7 +181,7 @@ def check_starts(cluster):
     locks = {
         lock.key for engine in cluster.engines for one in engine.state.channels.values() for lock in one.locks.values()
     }
-    started = {root for engine in cluster.engines for root, tree in engine.state.trees.items() if tree.start_lock}
+    started = {root for engine in cluster.engines for root, tree in engine.state.trees.items() if tree.root.start_lock}
     assert locks == started
     pinned = "<default>" in cluster.routes.pins
     assert not pinned or {root >> 51 for root in started} <= set(cluster.routes.of_tenant("<default>"))

@@ -18,7 +18,7 @@ def observe(bench, key):
     """What can be seen of a root instance, as the oracle tells it."""
     root = bench.state.elements.get(key)
     if root is None:
-        left = [place_of(element) for element in bench.state.elements.values() if element.root.key == key]
+        left = [place_of(element) for element in bench.state.elements.values() if element.tree.key == key]
         state, variables = bench.ended[key]
         return {"state": state, "left": left, "variables": variables}
     all = [(place_of(element), element) for element in tree(root)]

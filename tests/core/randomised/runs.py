@@ -77,7 +77,7 @@ def by_place(bench, process_id):
         places[key] = f"{place}~{seen[place]}"
     found = []
     for (table, _), row in rows.items():
-        owner = row["key"] if table in {"Instance", "Element"} else row.get("scope", row.get("element"))
+        owner = row["key"] if table in {"Instance", "InstanceTree", "Element"} else row.get("scope", row.get("element"))
         if owner in places and places[owner].startswith(f"/{process_id}~"):
             found.append((places[owner], table, _without_keys(row, places)))
     return sorted(found, key=repr)
@@ -88,7 +88,7 @@ def _without_keys(row, places):
     for name, value in row.items():
         if name == "key" or name in NOT_OBSERVED:
             continue
-        if name in {"root", "instance", "scope", "element", "parent_instance"} and isinstance(value, int):
+        if name in {"tree", "root", "instance", "scope", "element", "parent_instance"} and isinstance(value, int):
             value = places[value]
         elif name == "path":
             value = [places[key] for key in value]

@@ -43,8 +43,8 @@ def test_a_token_on_its_way_while_its_scope_is_interrupted_leaves_nothing_behind
 def test_a_called_process_that_ends_gives_back_all_that_it_weighed(bench):
     bench.deploy(to_bpmn(Seq((Task("t1"), Call("a1", Task("t2")), Task("t3")))))
     bench.start(**VARIABLES)
-    (instance,) = bench.state.trees.values()
-    before = instance.weight
+    (tree,) = bench.state.trees.values()
+    before = tree.weight
     bench.complete("t1")
     bench.complete("t2")
-    assert instance.weight == before
+    assert tree.weight == before

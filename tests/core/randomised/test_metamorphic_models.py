@@ -39,7 +39,7 @@ class Retold(Bench):
 
     def at(self, root, place):
         """The innermost of those that are told alike: outer ones are wrappers."""
-        live = (e for e in self.state.elements.values() if e.root.key == root and not is_wrapper(e.element))
+        live = (e for e in self.state.elements.values() if e.tree.key == root and not is_wrapper(e.element))
         return next(element for element in live if self.tell(place_of(element)) == place)
 
 

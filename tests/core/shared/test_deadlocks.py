@@ -311,7 +311,7 @@ def test_a_scope_whose_work_was_deferred_is_not_stuck():
     engine, processor = bench.engine, bench.engine.processor
     set_quantum(bench, 1)
     engine.handle(CompleteJob(bench.job("b").key), "<default>", None)
-    (work,) = (item for item in bench.element("p").work if item[1] == "arrive")
+    (work,) = (item for item in bench.element("p").tree.work if item[1] == "arrive")
     assert (work[2], bench.jobs) == ("b-j", ["c"])
     set_quantum(bench, 500)
     engine.handle(CompleteJob(bench.job("c").key), "<default>", None)

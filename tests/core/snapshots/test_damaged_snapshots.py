@@ -128,12 +128,12 @@ def test_every_byte_that_is_lost_is_noticed_or_does_no_harm(document):
     refused = 0
     for at in range(len(text)):
         try:
-            root = add_tree(bench.state, decode(text[:at] + text[at + 1 :]), bench.engine.find_model)
+            tree = add_tree(bench.state, decode(text[:at] + text[at + 1 :]), bench.engine.find_model)
         except InvalidSnapshot:
             refused += 1
             clear(bench.state)
         else:
-            evict_tree(bench.state, root)
+            evict_tree(bench.state, tree)
     assert refused > len(text) // 2
 
 

@@ -30,20 +30,20 @@ GOLDEN = [
 ]
 
 
-def text_of(bench, root):
+def text_of(bench, tree):
     """The snapshot of a tree as text."""
     state = bench.state
     return encode(
-        snapshot_of(root, state.catalogue, version=root.revision, at=bench.engine.now, next_key=state.next_key)
+        snapshot_of(tree.root, state.catalogue, version=tree.revision, at=bench.engine.now, next_key=state.next_key)
     )
 
 
 def restored(bench, whole=True):
     """Every tree is forgotten, and made anew from its snapshot. `whole`: the state is as before, row by row."""
     state, find = bench.state, bench.engine.find_model
-    for root in list(state.trees.values()):
-        text, before = text_of(bench, root), snapshot(state)
-        evict_tree(state, root)
+    for tree in list(state.trees.values()):
+        text, before = text_of(bench, tree), snapshot(state)
+        evict_tree(state, tree)
         assert text_of(bench, add_tree(state, decode(text), find)) == text
         if whole:
             assert without_order(snapshot(state)) == without_order(before)

@@ -24,11 +24,11 @@ NESTED = model(
 
 def assert_counted(bench):
     """Everything that lives is in memory here."""
-    for root in bench.state.trees.values():
-        alive = list(descendants(root))
+    for tree in bench.state.trees.values():
+        alive = list(descendants(tree.root))
         trunk = [element for element in alive if element.part is None]
-        assert root.rows == len(trunk) + sum(map(still_to_come, trunk))
-        assert root.in_parts == sum(part.rows for part in bench.state.parts.values() if part.head.root is root)
+        assert tree.rows == len(trunk) + sum(map(still_to_come, trunk))
+        assert tree.in_parts == sum(part.rows for part in bench.state.parts.values() if part.head.tree is tree)
     for part in bench.state.parts.values():
         inside = [element for element in descendants(part.head) if element.part is part]
         assert part.rows == len(inside) + sum(map(still_to_come, inside))
@@ -66,12 +66,12 @@ def test_calls_in_a_part_stop_by_all_that_is_loaded_with_it():
     outer = loop(sub("outer", start("in"), loop(call("run", "twice"), "=[1]"), "in > run"), "=[1]")
     bench.deploy(model(start(), *tasks, outer, "start > outer", *(f"start > t{number}" for number in range(60))))
     bench.run(CreateInstance("p"))
-    (root,) = bench.state.trees.values()
+    (tree,) = bench.state.trees.values()
     (innermost,) = (part for part in bench.state.parts.values() if part.head.element == "run")
     assert {message.partition("(")[2].partition(")")[0] for *_, message in bench.incidents} == {
         "consumer.max_part_rows"
     }
-    assert root.rows + innermost.rows >= 98, "the part between them has two rows"
+    assert tree.rows + innermost.rows >= 98, "the part between them has two rows"
     assert innermost.rows < 60
     assert_counted(bench)
 
@@ -119,9 +119,9 @@ def test_loops_in_a_loop_are_paged_when_the_tree_is_large():
     assert len(bench.jobs) == 900
     assert (len(paged), paged.count(True)) == (31, 30)
     assert_counted(bench)
-    (root,) = bench.state.trees.values()
-    assert root.rows < 100
-    bench.cancel(root.key)
+    (tree,) = bench.state.trees.values()
+    assert tree.rows < 100
+    bench.cancel(tree.key)
     assert not bench.state.elements
 
 

@@ -46,7 +46,7 @@ async def test_a_log_is_worked_off_to_what_a_serial_run_comes_to(migrated, conne
     assert observer.told == positions, "each command is answered once, in order"
     for logged in serial.engine.log:
         assert observer.outcomes[logged.position].rejection == logged.handled[0].rejection
-    roots = [row for (table, _), row in serial.rows.items() if table == "Instance" and row["root"] == row["key"]]
+    roots = [row for (table, _), row in serial.rows.items() if table == "Instance" and row["parent_instance"] is None]
     states = [row["state"] for row in roots]
     assert sorted(end.state for end in observer.ended) == sorted(state for state in states if state != "ACTIVATED")
 

@@ -146,7 +146,7 @@ async def test_an_instance_that_is_cancelled_is_loaded_without_its_variables(con
     """They may be 160 MB, for which all others would wait."""
     processor, key = waiting
     await fill(connection, processor, CancelInstance(key))
-    root = processor.state.trees[key]
+    root = processor.state.trees[key].root
     assert isinstance(root.variables, LazyVariables)
     processor.process(CommandRecord(1_000, DEFAULT_TENANT, CancelInstance(key)), PINNED_MS)
     assert key not in processor.state.trees
@@ -169,10 +169,10 @@ async def test_an_instance_that_was_not_cancelled_after_all_gets_its_variables(c
     processor, key = waiting
     await fill(connection, processor, CancelInstance(key))
     await load.fill(connection, processor.state, [Need(NeedKind.INSTANCE, key)])
-    root = processor.state.trees[key]
+    root = processor.state.trees[key].root
     assert {name: variable.value for name, variable in root.variables.items()} == await values(connection, root)
     weight = processor.state.weight
-    eviction.evict_tree(processor.state, root)
+    eviction.evict_tree(processor.state, root.tree)
     assert (weight > 1000, processor.state.weight) == (True, 0)
 
 
@@ -180,5 +180,5 @@ async def test_who_uses_an_instance_that_another_cancels_in_the_same_batch_gets_
     processor, key = waiting
     needs = [Need(NeedKind.INSTANCE, key, to_end=True), Need(NeedKind.INSTANCE, key)]
     await load.fill(connection, processor.state, needs)
-    root = processor.state.trees[key]
+    root = processor.state.trees[key].root
     assert {name: variable.value for name, variable in root.variables.items()} == await values(connection, root)

@@ -61,7 +61,7 @@ def without_leases(part):
 
 KINDS = {
     NeedKind.INSTANCE: lambda state: list(state.trees),
-    NeedKind.ELEMENT: lambda state: [next(iter(root.children)) for root in state.trees.values()],
+    NeedKind.ELEMENT: lambda state: [next(iter(tree.root.children)) for tree in state.trees.values()],
 }
 
 
@@ -74,8 +74,8 @@ async def test_trees_are_read_back_as_they_were(connection, serial, kind):
     await load.fill(connection, state, needs)
     expected = without_leases(comparable(serial.state))
     assert without_leases(comparable(state)) == expected
-    assert {key: row.revision for key, row in state.trees.items()} == {
-        key: row.revision for key, row in serial.state.trees.items()
+    assert {key: tree.revision for key, tree in state.trees.items()} == {
+        key: tree.revision for key, tree in serial.state.trees.items()
     }
 
 
@@ -114,7 +114,7 @@ async def test_a_tree_is_found_by_what_is_in_it(connection, serial, kind):
     for key, row in rows.items():
         state = State(1)
         await load.fill(connection, state, [Need(kind, key)])
-        assert list(state.trees) == [row.element.root.key]
+        assert list(state.trees) == [row.element.tree.key]
         assert key in (state.jobs if kind is NeedKind.JOB else state.incidents)
         assert row.element.instance.definition_key in state.catalogue.definitions, "with what it runs by"
         assert state.catalogue.usage[row.element.instance.definition_key].running > 0

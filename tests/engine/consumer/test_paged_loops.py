@@ -459,7 +459,7 @@ async def test_all_parts_around_a_part_are_found_at_once(connection):
     roots = {depth: serial.start("deep", n=depth) for depth in (2, 12)}
     await save_serially(connection, serial)
     for depth, root in roots.items():
-        (job,) = (job for job in serial.state.jobs.values() if job.element.root.key == root)
+        (job,) = (job for job in serial.state.jobs.values() if job.element.tree.key == root)
         state, reader = State(1), Counting(connection)
         await load.fill(reader, state, [Need(NeedKind.JOB, job.key)])
         assert (state.jobs[job.key].element.instance.depth, len(state.parts)) == (depth + 1, depth)

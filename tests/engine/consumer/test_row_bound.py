@@ -41,7 +41,7 @@ async def test_trees_are_loaded_as_far_as_the_bound_allows(connection, at_most, 
     serial = begun(WORKING)
     await save_serially(connection, serial)
     at_most(rows)
-    jobs = {job.element.root.key: key for key, job in serial.state.jobs.items()}
+    jobs = {job.element.tree.key: key for key, job in serial.state.jobs.items()}
     order = sorted(jobs, reverse=True)
     needs = [Need(NeedKind.JOB, jobs[root]) for root in order]
     state, loaded = State(1), 0

@@ -55,7 +55,7 @@ def test_instance_and_job_keep_the_context_of_their_command(traced):
     created = spans[PROCESS_CREATE]
     assert (created.context.trace_id, created.parent) == (OURS.trace_id, OURS.span_id)
     assert created.context.state == "vendor=1"
-    assert {traced.job.context, traced.job.element.root.context} == {created.context.text}
+    assert {traced.job.context, traced.job.element.tree.context} == {created.context.text}
     assert spans["commit"].parent == created.context.span_id
     assert spans["process batch"].context.trace_id != OURS.trace_id
     assert spans["process batch"].links == (created.context,)
@@ -64,7 +64,7 @@ def test_instance_and_job_keep_the_context_of_their_command(traced):
 
 def test_what_is_not_sampled_leaves_nothing(traced):
     assert traced.run(CREATE) == {}
-    assert (traced.job.context, traced.job.element.root.context) == (None, None)
+    assert (traced.job.context, traced.job.element.tree.context) == (None, None)
     assert traced.run(CompleteJob(traced.job.key)) == {}
 
 

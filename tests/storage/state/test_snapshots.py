@@ -71,8 +71,8 @@ class SavedBench(Bench):
 
     def snapshot(self, key):
         """The snapshot in memory."""
-        root = self.state.trees[key]
-        return snapshot_of(root, self.state.catalogue, version=root.revision, at=0)
+        tree = self.state.trees[key]
+        return snapshot_of(tree.root, self.state.catalogue, version=tree.revision, at=0)
 
 
 @pytest.fixture

@@ -24,8 +24,8 @@ def interrupted(file, limits, steps):
     for _ in range(steps):
         one = following.pop(0)
         bench.engine.handle(one.command, one.tenant, one.request)
-    (root,) = bench.state.trees.values()
-    return text_of(bench, root), Models({"p.bpmn": file}), following
+    (tree,) = bench.state.trees.values()
+    return text_of(bench, tree), Models({"p.bpmn": file}), following
 
 
 @pytest.mark.parametrize("steps", range(5))
