@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST  = $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help install console deploy-tools sbom demo up test test-long check map schema statements format bench chaos mutants lock clean
+.PHONY: help install console deploy-tools sbom demo up test test-long check map tables schema statements format bench chaos mutants lock clean
 
 help:            ## show this list
 	@sed -nE 's/^([a-z-]+): .*## (.*)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -71,6 +71,9 @@ map: install     ## write the table of folders in ARCHITECTURE.md from the docst
 
 statements: install ## write the columns of rows in storage/state/save.sql and load.sql from the classes of the rows
 	$(BIN)/python -m tests.statements
+
+tables: install  ## write the settings in docs/configuration.md and the values in docs/limits.md from the code
+	$(BIN)/python -m tests.tables
 
 schema: install  ## write storage/schema/schema.sql, the schema as one text, from the migrations
 	$(BIN)/python -m tests.storage.schemas.schema_file

@@ -23,70 +23,82 @@ class ApiSettings:
     """Sizes in bytes; `_s` in seconds, `_ms` in milliseconds."""
 
     host: str = "127.0.0.1"
+    """Address to listen on; `0.0.0.0` or empty: all; `--host`."""
     port: int = 8080
-    """The port of this node; the topology shows it to clients."""
+    """Port to listen on; 0: a free one; `--port`."""
     node_name: str | None = None
-    """The prefix of the node's name in the topology (None: the host's name). The rest is unique to the program."""
+    """Beginning of the node's name in the topology; the rest is unique to the program. None: the host's name."""
     allowed_origins: str = ""
-    """Origins (`https://console.example.com`) whose web pages may write, separated by commas; `*`: all."""
+    """Origins, separated by commas, whose web pages may write; `*`: all."""
     allowed_hosts: str = ""
-    """Additional names of a server that listens on loopback, separated by commas. `.example.com` stands for all its
-    subdomains, `*` for all names."""
+    """Further host names, separated by commas, to which a server on loopback answers; `.example.com`: all names below
+    it; `*`: all.
+    """
     version: str = "0.1.0"
+    """Version of the node in `GET /v2/topology`."""
     api_version: str = "8.9.0"
-    """The version of the REST API, which the topology shows as the gateway's version."""
+    """Version of the REST API, which the topology shows as the gateway's."""
 
     max_body_bytes: int = 4 * 1024 * 1024
+    """A JSON body."""
     max_deployment_bytes: int = 16 * 1024 * 1024
+    """A deployment."""
     max_deployment_files: int = 100
+    """Files of a deployment."""
     max_nesting: int = 64
+    """Nesting depth of JSON."""
     max_name_bytes: int = NAME_BYTES
-    """Bytes of a variable's name. The name is in an index, whose rows PostgreSQL limits to a third of a page."""
+    """A variable's name. It is in an index, whose rows PostgreSQL limits to a third of a page."""
 
     max_variables: int = 10_000
-    """Variables of one request. Each is a row, and one transaction with a deadline saves all rows of a command."""
+    """Variables of a request, at most 19,000. Each is a row, and one transaction with a deadline saves them."""
 
     max_variables_bytes: int = 4 * 1024 * 1024
-    """Bytes of the values of all variables of one request, as compact JSON."""
+    """Values of all variables of a request, as compact JSON."""
 
     max_page_bytes: int = 32 * 1024 * 1024
-    """Bytes of the items of a search. They take several times as much while the answer is built."""
+    """All items of a search page; beyond it 400."""
     pages_bytes: int = 64 * 1024 * 1024
-    """Bytes of the items of all large pages that are read at the same time; at least `max_page_bytes`."""
+    """All search pages above 256 KiB that are read at the same time; at least `api.max_page_bytes`. Others wait."""
 
     response_timeout_s: float = 15.0
-    """Seconds to wait for a command's outcome, and for the end of an instance if the request has no time limit."""
+    """Wait for a command's outcome, or for an awaited instance without a time of its own, before 504."""
     max_wait_s: float = 3600.0
+    """Longest wait that a request can ask for."""
     redirect_to_leader: bool = False
-    """Answer a write with 307 if another node leads its partition. Clients must reach the nodes at their addresses."""
+    """Answer writes with 307 if another node leads their partition."""
     advertised_address: str = ""
-    """The URL at which clients reach this node, without a path; empty: that of `host`, `port` and TLS."""
+    """URL at which clients reach this node, without a path; empty: that of `api.host`, `api.port` and TLS."""
     respond_async: bool = False
-    """Answer 202 as soon as a command is durable, even if the request does not ask for it."""
+    """Answer 202 as soon as a command is durable, also without `Prefer: respond-async`."""
 
     poll_timeout_ms: int = 10_000
-    """Milliseconds that an activation waits for a job if the request has no time limit (0 or absent)."""
+    """Wait of an activation without a time of its own."""
     max_jobs: int = 1000
-    """The most jobs of one activation, whatever it requests."""
+    """Jobs of an activation, whatever it requests."""
     max_activation_bytes: int = 4 * 1024 * 1024
-    """Bytes of the jobs of one activation. A larger job is given alone."""
+    """Jobs of an activation's answer. A larger job is answered alone."""
     max_job_bytes: int = 16 * 1024 * 1024
-    """Bytes of a job with the variables that its worker fetches. A larger job is not given, but gets an incident."""
+    """A larger job, with the variables that its worker fetches, gets an incident. To have an effect, it lies between
+    `api.max_activation_bytes` and `api.activations_bytes`.
+    """
     activations_bytes: int = 64 * 1024 * 1024
-    """Bytes of all large answers of activations that are built at the same time."""
+    """All large answers of activations that are built at the same time. Others wait."""
     slow_poll_s: float = 2.0
-    """Seconds after which a long poll looks for jobs without a wake-up, in case one is lost."""
+    """Interval in which a waiting activation looks for jobs without a wake-up; longer above 200 waiting types."""
     max_waiting: int = 750
-    """Activations and awaited instances that may wait at a time, and at most three quarters of the connections."""
+    """Activations and awaited instances that wait at a time, at most three quarters of `http.max_connections`; awaited
+    instances half of it. Beyond it 503.
+    """
 
     requests_per_s: float = 0.0
-    """Requests a second that one client may send to this node; 0: no limit. Reports of finished work do not count."""
+    """Requests a second of one client to this node, beyond it 429; 0: no limit. Work that ends does not count."""
     request_burst: int = 200
-    """Requests that one client may send at once."""
+    """Requests of one client at once."""
     tenant_requests_per_s: float = 0.0
-    """Requests a second that all clients of one tenant together may send to this node; 0: no limit."""
+    """Requests a second of all clients of one tenant to this node, beyond it 429; 0: no limit."""
     tenant_request_burst: int = 1000
-    """Requests that all clients of one tenant together may send at once."""
+    """Requests of all clients of one tenant at once."""
 
     def __post_init__(self) -> None:
         if min(self.requests_per_s, self.tenant_requests_per_s) < 0:

@@ -19,7 +19,7 @@ class TenantSettings:
     """Multi-tenancy."""
 
     enabled: bool = False
-    """Whether there are tenants other than `<default>`."""
+    """Allow tenants other than `<default>`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,38 +27,45 @@ class AuthSettings:
     """`oidc_…` configure bearer tokens of an identity provider. Without an issuer, none are accepted."""
 
     mode: str = "none"
-    """`none`: every client may do everything; `required`: every request needs credentials."""
+    """`none`: every client may do everything, on loopback only; `required`: every request needs credentials; `--auth`.
+    """
     insecure: bool = False
-    """Listen on addresses other than loopback although the mode is `none`."""
+    """Listen on any address although the mode is `none`; `--insecure`."""
     cache_s: float = 5.0
-    """Seconds for which verified credentials are remembered, if no node tells of a change before."""
+    """Time for which verified credentials are remembered if no change is notified; at most 60."""
     admin_username: str = "admin"
+    """First administrator of a new database."""
     admin_password: str | None = field(default=None, repr=False)
-    """The first administrator of a new database. Without a password, the server makes one and prints it once."""
+    """Its password. None: the server makes one and prints it once."""
 
     oidc_issuer: str = ""
+    """Issuer of bearer tokens, exactly as in their claim `iss`; empty: no such tokens."""
     oidc_audience: str = ""
+    """Audience that a token must have."""
     oidc_jwks: str = ""
-    """URL or file of the issuer's keys; empty: the issuer's discovery document names it."""
+    """URL (https) or file of the issuer's keys; empty: found by discovery."""
     oidc_algorithms: str = "RS256,ES256"
+    """Allowed algorithms, separated by commas: RS, PS and ES with 256, 384, 512, and EdDSA."""
     oidc_username_claim: str = "sub"
+    """Claim with the user's name."""
     oidc_shared_names: str = ""
     """Local users, separated by commas, who are the same person at the provider; `*`: all. Others are refused."""
     oidc_client_claim: str = ""
-    """A token with this claim is a client's and not a user's."""
+    """Claim with the client's name. A token that has it is a client's and not a user's."""
     oidc_client_id: str = ""
-    """The client id of this server at the provider where browsers sign in. Empty: they cannot."""
+    """Client id of this server at the provider where browsers sign in; empty: they cannot."""
     oidc_client_secret: str | None = field(default=None, repr=False)
-    """None: a public client. PKCE protects the code in both cases."""
+    """Its secret. None: a public client. PKCE protects the code in both cases."""
     oidc_scopes: str = "openid profile email"
+    """Scopes that browsers ask the provider for."""
     public_url: str = ""
-    """The address of this server in browsers, for the provider's redirect; empty: that of each request."""
+    """Address of this server in browsers, for the provider's redirect; empty: that of each request."""
     session_idle_s: float = 3600.0
-    """A session ends when it has not been used for this time."""
+    """A browser's session ends after this time without use."""
     session_max_s: float = 43_200.0
-    """A session always ends after this time."""
+    """A browser's session ends after this time in any case."""
     oidc_leeway_s: float = 30.0
-    """The maximum difference between the clocks of issuer and server."""
+    """Difference between the clocks of issuer and server."""
 
     @property
     def shared_names(self) -> list[str]:

@@ -35,7 +35,9 @@ class AuditSettings:
     """The changes that the audit log records beside administration and interventions."""
 
     changes: str = "people"
-    """`people`: changes by users; `all`: those of clients, job workers and anonymous callers too; `none`."""
+    """Changes that are recorded beside administration and interventions: `people`: those of users; `all`: of clients,
+    job workers and anonymous callers too; `none`.
+    """
 
     def __post_init__(self) -> None:
         if self.changes not in CHANGES:

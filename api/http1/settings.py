@@ -36,24 +36,45 @@ class ServerSettings:
     """
 
     max_connections: int = 1000
+    """Open connections. Beyond it, slow and idle ones of the address that holds most are closed."""
     reserved_connections: int = 64
+    """Further connections for health checks; everything else gets 503 there."""
     health_path: str = "/v2/status"
+    """Path that is served on reserved connections and beyond `http.max_in_flight`."""
     trusted_proxies: str = ""
+    """Addresses and networks, separated by commas, whose `X-Forwarded-For` names the client."""
     max_in_flight: int | None = None
+    """Requests handled at the same time; beyond it 503. None: no limit."""
     max_header_bytes: int = 32 * 1024
+    """Request line and headers together."""
     max_headers: int = 100
+    """Header fields."""
     max_target_bytes: int = 8 * 1024
+    """Request target."""
     max_body_bytes: int = 16 * 1024 * 1024
+    """Any body."""
     header_timeout_s: float = 10.0
+    """Time from the first byte of a request to the end of its headers."""
     body_timeout_s: float = 30.0
+    """Time of a body beyond that at `http.min_body_bytes_per_s`."""
     min_body_bytes_per_s: int = 16 * 1024
+    """Rate of a body."""
     keep_alive_s: float = 75.0
+    """Idle time of a connection."""
     send_timeout_s: float = 30.0
+    """Time of a client for reading an answer, beyond that at `http.min_send_bytes_per_s`."""
     min_send_bytes_per_s: int = 4 * 1024
+    """Rate at which a client reads an answer."""
     memory_bytes: int = 128 * 1024 * 1024
+    """Bodies of more than 64 KiB, and unread answers."""
     memory_wait_s: float = 2.0
+    """Wait of a body for that memory before 503."""
     drain_grace_s: float = 5.0
+    """Time of open requests when the server stops."""
     linger_s: float = 1.0
+    """Time for which the server reads from a client after it has answered before the end of the request; longer while
+    512 KiB a second come.
+    """
 
     def __post_init__(self) -> None:
         for field in fields(self):

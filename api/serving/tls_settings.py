@@ -11,6 +11,6 @@ class TlsSettings:
     """Files in PEM. Without a certificate, the server speaks HTTP/1.1 without TLS."""
 
     certificate: Path | None = None
-    """The certificate, followed by those of its issuers."""
+    """Certificate chain in PEM. The server then speaks HTTPS, with HTTP/2 and HTTP/1.1; `--tls-cert`."""
     key: Path | None = None
-    """Its private key, without a password."""
+    """Its private key, without a password; `--tls-key`."""

@@ -13,27 +13,41 @@ class AppenderSettings:
     """Limits of the appender."""
 
     work_channel: int = 10_000
+    """Commands of running work (completions, cancellations, …) that wait to be appended."""
     new_channel: int = 1_000
+    """New commands of each partition that wait to be appended; beyond it 503."""
     call_count: int = 500
+    """Commands in one append."""
     call_bytes: int = 1_000_000
-    """A call that has this many bytes takes no further entry."""
+    """An append of this size takes no further command."""
     call_timeout_s: float = 5.0
+    """Deadline of an append."""
     new_least: int = 32
-    """The log may always hold this many unprocessed `new` commands …"""
+    """Least size of the window: unprocessed new commands that may always be in the log. More if running work has more
+    there.
+    """
     new_most: int = 1_000
-    """… and never more than this. In between, the number follows `work_lag_s` (`engine.appender.pace`)."""
+    """Largest size of the window. In between, it follows `appender.work_lag_s`."""
     new_wait_s: float = 1.0
-    """A `new` command is given up after waiting this long for capacity in the log."""
+    """A new command that is not admitted within this time gets 503."""
     work_lag_s: float = 0.025
+    """The window shrinks when a command of running work waits longer than this, from the request to the engine."""
     lag_commands: int = 1_000
-    """`new` is not admitted if the owner is behind by more than this, and by more than it processes in `lag_s`."""
+    """New commands get 503 when the engine is behind by more than this, and by more than it processes in
+    `appender.lag_s`.
+    """
     lag_s: float = 0.5
+    """See `appender.lag_commands`."""
     backlog: int = 1_000_000
-    """Without a live owner, `new` is appended up to this many unprocessed commands."""
+    """Without a leader, unprocessed commands up to which new ones are appended."""
     forward_count: int = 500
+    """Follow-ups that move from the inbox to the log at a time. The log holds as many as the engine processes in
+    `appender.lag_s`, at least 50.
+    """
     poll_s: float = 1.0
+    """Interval in which the inbox is checked without a wake-up."""
     outage_patience_s: float = 2.0
-    """After an outage of this length, appends fail at once instead of waiting for their deadlines."""
+    """After this time without PostgreSQL, appends fail at once."""
 
     @property
     def pace(self) -> PaceSettings:

@@ -14,21 +14,23 @@ class BatchOperationSettings:
     """Limits of batch operations. Times are in seconds."""
 
     in_flight: int = 400
-    """The maximum number of commands of batches that are appended and not yet processed."""
+    """Commands that are sent and not yet processed."""
     delay_s: float = 0.1
-    """About how long commands of clients wait behind those of batches. The number in flight follows it."""
+    """Approximate wait of clients' commands behind those of batch operations."""
     portion: int = 100
-    """The maximum number of items that are sent at once."""
+    """Items sent at once."""
     scan_rows: int = 1_000
-    """Items that are made of a filter at once."""
+    """Items made of a filter at once."""
     scan_timeout_s: float = 10.0
-    """A filter that takes longer for `scan_rows` rows fails its batch."""
+    """A filter that takes longer for `batch_operations.scan_rows` rows fails its batch operation."""
     ended_days: float = 30.0
-    """How long ended batches and their items stay, by the engine's clock; 0 keeps them for ever."""
+    """Time for which ended batch operations and their items stay, by the engine's clock; 0: for ever."""
     check_s: float = 1.0
-    """How often the task looks for batches without a notification."""
+    """Interval in which batch operations are looked for without a notification."""
     append_timeout_s: float = 5.0
+    """Deadline of an append."""
     call_timeout_s: float = 5.0
+    """Deadline of other calls."""
 
     def __post_init__(self) -> None:
         if not 0 < self.portion <= self.in_flight <= MAX_IN_FLIGHT:

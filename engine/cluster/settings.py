@@ -10,8 +10,8 @@ class ClusterSettings:
     """Times are in seconds."""
 
     look_s: float = 1.0
-    """How often a node that leads all partitions looks."""
+    """Interval in which a node that leads all partitions makes a heartbeat and looks at the other nodes."""
     watch_s: float = 0.25
-    """How often a node looks that may have to take over a partition."""
+    """Interval in which a node does this that may have to take over."""
     grace_s: float = 1.0
     """A free partition that is meant for another node is claimed after this time."""

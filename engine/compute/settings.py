@@ -11,19 +11,19 @@ class ComputeSettings:
     """How many compute processes there are, and what one task may cost."""
 
     processes: int = 0
-    """Compute processes at a time. 0: half of the processors, at least 1 and at most 4; several processes of one
-    program share them. One more serves the engine when all are busy."""
+    """Compute processes of each process; one more serves the engine. 0: half of the processors, at least 1 and at most
+    4, which several processes of one program share.
+    """
     max_waiting: int = 100
     """Tasks that may wait for a compute process. Further requests get 503."""
     cpu_s: int = 30
-    """Seconds of CPU time that one task may take. The process of a task that takes more is ended."""
+    """CPU time of one task."""
     task_s: float = 120.0
-    """Seconds that one task may take altogether, for a machine that gives little CPU time."""
+    """Time of one task altogether, for a machine that gives little CPU time."""
     memory_bytes: int = 256 * 1024 * 1024
-    """The memory of one compute process. The largest deployment takes 150 MB. A task that needs more is refused. Only
-    Linux has such a limit."""
+    """Memory of one compute process. The largest deployment takes 150 MB. Only Linux has such a limit."""
     idle_s: float = 60.0
-    """Seconds after which an idle compute process ends."""
+    """Time after which an idle compute process ends."""
 
     def __post_init__(self) -> None:
         if self.processes < 0:

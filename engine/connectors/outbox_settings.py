@@ -21,11 +21,11 @@ class OutboxSettings:
     """Which events are delivered where. Durations are ISO 8601."""
 
     url: str = ""
-    """The URL that gets the events; empty: none."""
+    """URL that gets the events; empty: none."""
     events: str = ""
-    """The names of the events, separated by commas."""
+    """Names of the events, separated by commas."""
     secret: str | None = None
-    """The key of the signatures; none: deliveries are not signed."""
+    """Key of the signatures. None: deliveries are not signed."""
     from_start: bool = False
     """Begin with the oldest event that is kept, instead of with the next one."""
     max_concurrent: int = 10
@@ -33,10 +33,15 @@ class OutboxSettings:
     max_waiting: int = 100_000
     """Events of one partition that wait to be delivered. Beyond it no more are taken from the log."""
     timeout: str = "PT10S"
+    """Time of one delivery."""
     max_attempts: int = 12
+    """Attempts before an event is a dead letter."""
     initial_interval: str = "PT1S"
+    """Pause after the first failed attempt."""
     max_interval: str = "PT10M"
+    """Longest pause between attempts."""
     multiplier: float = 2.0
+    """Factor by which each pause is longer than the one before."""
 
     def __post_init__(self) -> None:
         if not self.url:

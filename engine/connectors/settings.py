@@ -22,20 +22,23 @@ class ConnectorSettings:
     secret_prefix: str = SECRET_PREFIX
     """The secret NAME is the variable of the environment with this prefix and NAME."""
     secrets_file: Path | None = None
-    """A TOML file of secrets, `NAME = "value"`. It precedes the environment."""
+    """TOML file of secrets, `NAME = "value"`. It precedes the environment."""
     max_concurrent: int = 50
-    """Calls that a node makes at once."""
+    """Calls that a node makes at once, and its connections to other systems."""
     max_response_bytes: int = 1024 * 1024
+    """A response, unpacked."""
     max_redirects: int = 5
+    """Redirects of one call."""
     max_call: str = "PT1M"
-    """The limit of a whole call, with its redirects and its token."""
+    """Time of a whole call, with its redirects and its token."""
     poll_interval: str = "PT1S"
-    """How often a node looks for jobs, in case a notification was lost."""
+    """Interval in which a node looks for jobs without a notification."""
     drain: str = "PT5S"
-    """How long a stop waits for calls to end. Jobs of calls that do not end are handed back."""
+    """Wait of a stop for calls. Jobs of calls that do not end are handed back."""
     inbound_requests_per_s: float = 100.0
-    """Calls a second of one webhook from one address that a node serves."""
+    """Calls a second of one webhook from one address that a node serves; beyond it 429."""
     inbound_burst: int = 200
+    """Calls of one webhook from one address at once."""
 
     def __post_init__(self) -> None:
         if not self.secret_prefix:

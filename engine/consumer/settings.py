@@ -16,19 +16,30 @@ class ConsumerSettings:
     """Limits of a batch and of the memory of a term. Seconds and bytes."""
 
     batch_commands: int = 500
+    """Commands in a batch."""
     cache_bytes: int = 48_000_000
+    """Running instances of each partition in memory (an estimate)."""
     max_definitions: int = 20_000
+    """Definitions in memory."""
     poll_s: float = 1.0
+    """Interval in which the log is read without a wake-up."""
     call_timeout_s: float = 5.0
+    """Deadline of a read or commit."""
     quantum_items: int = 500
+    """Work items of one command before others get their turn."""
     paged_from: int = TREE_RULES.paged_from
-    """A loop with more rows than this, together with those loaded with it, is loaded in pages."""
+    """A loop is loaded in pages when its items and the live elements that are loaded with it are more than this."""
     max_part_rows: int = TREE_RULES.max_part_rows
-    """Live elements of an instance that are loaded together."""
+    """Live elements and process instances that are loaded at once: a tree without the inner instances of its paged
+    loops, or such an inner instance with all around it. Beyond it calls and loops get an incident; beyond twice as many
+    everything else.
+    """
     max_tree_rows: int = TREE_RULES.max_tree_rows
-    """Live elements of an instance with all that it calls."""
+    """The same of a process instance with all that it calls."""
     stage_steps: int = STAGE_STEPS
-    """Steps that all expressions in one stage of an element may take together."""
+    """Steps that all expressions of one stage of an element may take, for example all its input mappings. Beyond it an
+    incident.
+    """
 
 
 @dataclass(slots=True)

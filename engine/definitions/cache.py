@@ -38,11 +38,11 @@ class DefinitionSettings:
     """Limits of the cache."""
 
     entries: int = 5_000
-    """Parsed files. A model of twenty elements takes about 60 KB, so `bytes` is reached first."""
+    """Parsed files in memory."""
     bytes: int = 100_000_000
-    """Memory of the models, as an estimate."""
+    """Memory of their models (an estimate): 60 KB for 20 elements, 300 KB for 100."""
     warm_up: int = 500
-    """Definitions that a node loads before they are needed; 0: none."""
+    """Definitions that a node loads before they are needed, the busiest first; 0: none."""
 
     def __post_init__(self) -> None:
         if self.entries < 1 or self.bytes < 1:

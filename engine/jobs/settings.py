@@ -16,25 +16,29 @@ class JobSettings:
     """How many executions a node runs at once, and how it keeps them alive. Durations are ISO 8601."""
 
     module: str | None = None
-    """A file or an importable module with the jobs of the user."""
+    """File or importable module with jobs of your own."""
     min_concurrent: int = 2
-    """While fewer than this many run, the node pulls at once; above that, a moment after its last pull."""
+    """A node pulls at once while fewer run, and above that every 100 ms."""
     max_concurrent: int = 10
+    """Executions that a node runs at once."""
     poll_interval: str = "PT1S"
-    """How often the node polls for executions, in case a notification was lost."""
+    """Interval in which a node looks for executions without a notification."""
     keep_alive_interval: str = "PT5S"
-    """Runs send heartbeats at a quarter of this interval."""
+    """A run sends heartbeats at a quarter of it."""
     stale_threshold: str = "PT30S"
     """A run without a heartbeat for this time is taken from its node and tried again."""
     drain: str = "PT5S"
-    """How long a stop waits for runs to end. Runs that do not end are handed back."""
+    """Wait of a stop for runs. Runs that do not end are handed back."""
     max_attempts: int = 5
-    """0: no limit."""
+    """Attempts of an execution; 0: no limit."""
     initial_interval: str = "PT5S"
+    """Pause after the first failed attempt."""
     max_interval: str = "PT1H"
+    """Longest pause between attempts."""
     multiplier: float = 2.0
+    """Factor by which each pause is longer than the one before."""
     types: Mapping[str, JobTypeSettings] = field(default_factory=dict)
-    """Settings of single types, by their names."""
+    """Settings of single types: in the file a table for each type, in the environment a JSON object."""
 
     def __post_init__(self) -> None:
         _ = self.limits

@@ -36,9 +36,11 @@ class ExpirySettings:
     """The deletion of expired messages. Seconds and messages."""
 
     every_s: float = 1.0
+    """Interval in which expired messages are looked for."""
     messages: int = 500
+    """Messages deleted at once."""
     pause_s: float = 0.05
-    """The pause between two batches while there is more to delete."""
+    """Pause between deletions while there are more."""
 
     def __post_init__(self) -> None:
         if self.messages < 1 or self.every_s <= 0:
@@ -50,8 +52,9 @@ class MaintenanceSettings:
     """Log partitions, the cursor and the element counts. Seconds and rows."""
 
     every_s: float = 2.0
+    """Interval in which log partitions are created ahead, the cursor is trimmed, and element counts are added up."""
     changes: int = 20_000
-    """The number of differences of element counts that are added up at once."""
+    """Changes of element counts added up at once."""
 
     def __post_init__(self) -> None:
         if self.changes < 1 or self.every_s <= 0:
@@ -63,36 +66,41 @@ class RetentionSettings:
     """How long ended rows and audit records stay, and how they are deleted."""
 
     ended_days: float = 30.0
-    """0 keeps them for ever."""
+    """Time for which searches find ended subscriptions, correlated messages and timers, by the engine's clock; 0: for
+    ever.
+    """
     audit_days: float = 365.0
-    """How long records of the audit log stay, by the database's time; 0 keeps them for ever."""
+    """Time for which records of the audit log stay, by the database's time; 0: for ever."""
     failed_jobs_days: float = 30.0
-    """How long failed executions of background jobs stay, by the engine's clock; 0 keeps them for ever."""
+    """Time for which failed executions of background jobs stay, by the engine's clock; 0: for ever."""
     every_s: float = 60.0
+    """Interval in which older rows are looked for."""
     rows: int = 500
-    """Rows of one table that are deleted at once."""
+    """Rows of a table deleted at once."""
     pause_s: float = 0.2
-    """The pause between two batches while there is more to delete."""
+    """Pause between deletions while there are more."""
     instances: str = "P30D"
-    """How long ended instances stay: an ISO 8601 duration, or `never` to keep them for ever."""
+    """Time for which ended process instances stay: at least a minute, or `never`."""
     processes: dict[str, str] = field(default_factory=dict)
-    """The same for single processes, by their ids. Comes before what a model says, and before `tenants`."""
+    """The same for single processes, by their ids: a table in the file, a JSON object in the environment."""
     tenants: dict[str, str] = field(default_factory=dict)
-    """The same for single tenants, by their ids."""
+    """The same for single tenants, by their ids. A process, and what its model says, come before."""
     log: str = "P30D"
-    """How long commands and events stay in the logs at least: two days or more, or `never` to keep them for ever."""
+    """Time for which commands and events stay in the logs at least: two days or more, or `never`."""
     catch_up: float = 24.0
-    """How much faster than the clock on the wall retention follows the engine's clock at most."""
+    """Hours of the engine's clock that retention follows in an hour, at most."""
     archive: str | None = None
-    """The archive that gets trees before they are deleted: a directory or `s3://bucket/prefix`; None: none."""
+    """Directory, or `s3://bucket/prefix`, to which instances are written before they are deleted."""
     archive_deletions: bool = True
-    """Whether instances that people delete, by themselves or by a batch operation, are archived, too."""
+    """Archive also the instances that people delete, one by one or by a batch operation."""
     archive_endpoint: str | None = None
-    """The URL of an S3-compatible store; None: Amazon's."""
+    """URL of an S3-compatible store. None: Amazon's."""
     archive_region: str | None = None
+    """Its region."""
     archive_access_key: str | None = None
+    """Its credentials, with `retention.archive_secret`: both or none. None: where Amazon's tools look for them."""
     archive_secret: str | None = field(default=None, repr=False)
-    """Both or none. Without them the credentials are where Amazon's tools look for them."""
+    """Secret key of the store, for example by `VIVERO_RETENTION_ARCHIVE_SECRET_FILE`."""
 
     def __post_init__(self) -> None:
         _check_duration("instances", self.instances)

@@ -17,21 +17,23 @@ class TimerSettings:
     """Limits of the timer task. Times are in seconds."""
 
     window: int = 2_000
-    """Due dates in memory after a refill. New ones before the horizon may double the number."""
+    """Due dates in memory; the others stay in PostgreSQL."""
     in_flight: int = 400
-    """The maximum number of triggers that are appended and not yet processed."""
+    """Timers that have fired and are not yet processed."""
     delay_s: float = 0.1
-    """About how long commands of clients wait behind overdue timers. The number of triggers in flight follows it."""
+    """Approximate wait of commands behind overdue timers. Fewer timers are in flight on a slow machine."""
     batch: int = 200
-    """The maximum number of triggers in one append."""
+    """Timers that fire in one append."""
     check_s: float = 60.0
-    """The longest sleep, and how often the window is read again in any case."""
+    """Interval in which the due dates are read again without a wake-up."""
     append_timeout_s: float = 5.0
+    """Deadline of an append."""
     call_timeout_s: float = 5.0
+    """Deadline of a read."""
     cron_zone: str = TIMER_RULES.cron_zone
-    """The time zone of cron expressions."""
+    """Time zone of cron expressions."""
     missed_limit: int = TIMER_RULES.missed_limit
-    """How many missed occurrences of a cycle, the latest ones, still fire after a downtime."""
+    """Missed occurrences of a cycle, the latest ones, that fire after a downtime; 0: none."""
 
     @property
     def rules(self) -> TimerRules:

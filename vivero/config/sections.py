@@ -67,13 +67,19 @@ class DatabaseSettings:
     """The PostgreSQL server: `url`, or without one an embedded server with its data in `data_dir`."""
 
     url: str | None = None
+    """Your own PostgreSQL, as a URL or `key=value` pairs; `--database-url`. None: an embedded server."""
     data_dir: Path | None = None
+    """Data of the embedded PostgreSQL; `--data-dir`."""
     reader_url: str | None = None
-    """The same database with the second role of multi-tenancy. The embedded server makes this role itself."""
+    """With tenants: the same database with the second role. The embedded PostgreSQL makes this role itself."""
     pool_size: int = 8
-    """Connections for reads and for activation. Appender, consumer and notification listener have their own."""
+    """Connections for reads, as many again for leasing jobs, a quarter of it for reading large jobs, and with tenants
+    as many again for reads with the second role. At most; fewer if PostgreSQL grants fewer.
+    """
     allow_unsafe_commits: bool = False
-    """Start even if the server may lose acknowledged commits in a crash (synchronous_commit off)."""
+    """Start although the server may lose acknowledged commits in a crash (`synchronous_commit` or `fsync` off). For
+    tests.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +87,9 @@ class AdminSettings:
     """The admin port, which a program with several processes has."""
 
     host: str = "127.0.0.1"
+    """Address of the admin port of several processes."""
     port: int = 9600
-    """0 chooses a free port."""
+    """Admin port of several processes; 0: a free one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +99,17 @@ class FeelSettings:
     source_length: int = DEFAULT_LIMITS.source_length
     """Characters of an expression's text. If a deployed model exceeds a lowered limit, its instances get incidents."""
     nesting_depth: int = DEFAULT_LIMITS.nesting_depth
+    """Nested expressions and nested calls."""
     steps: int = DEFAULT_LIMITS.steps
+    """Steps of an evaluation: about one for each operation, item touched, and call."""
     list_size: int = DEFAULT_LIMITS.list_size
+    """Items of a list that an expression builds."""
     range_size: int = DEFAULT_LIMITS.range_size
+    """Numbers of `a..b` in `for`, `some`, `every`."""
     string_size: int = DEFAULT_LIMITS.string_size
+    """Characters of a text that an expression builds."""
     regex_timeout_ms: int = DEFAULT_LIMITS.regex_timeout_ms
+    """Time of each call of a regular expression."""
 
     def __post_init__(self) -> None:
         if any(getattr(self, item.name) < 1 for item in fields(self)):
@@ -139,20 +152,21 @@ class Config:
     metrics: MetricsSettings = field(default_factory=MetricsSettings)
     tracing: TracingSettings = field(default_factory=TracingSettings)
     processes: int = 1
-    """The number of processes that serve. Each is a node of its own."""
+    """Processes that serve, each a node of its own, at most 256; `--processes`."""
     partitions: int = 1
-    """The number of partitions of a new database. A database with more keeps its number."""
+    """Partitions of a new database, at most 1,024; an older database keeps its number; `--partitions`."""
     roles: str = ALL
-    """The roles of this node, separated by commas (`vivero.config.roles`)."""
+    """Roles of this node, separated by commas; `--roles`."""
     chaos: bool = False
-    """Serve POST /chaos/children/{name}, which injects faults into the program. For tests."""
+    """Serve `POST /chaos/children/{name}`, which injects failures. For tests; `--chaos`."""
     control_clock: bool = False
-    """Allow clients to set the engine's clock (PUT /v2/clock). For tests and demonstrations."""
+    """Let clients set the engine's clock (`PUT /v2/clock`). For tests; `--control-clock`."""
     drain_s: float = 10.0
-    """Seconds that a stop waits for open requests."""
+    """Wait of a stop for open requests."""
     log_format: str = "console"
-    """`console`: lines for people; `json`: for machines. Both go to stderr."""
+    """`console`: lines for people; `json`: for machines. Both go to standard error; `--log-format`."""
     log_level: str = "info"
+    """`debug`, `info`, `warning` or `error`."""
     log_levels: str | None = None
     """Other levels for single loggers: `vivero.api=debug,vivero.engine.jobs=warning`."""
     log_exception_texts: bool = False

@@ -10,15 +10,17 @@ class MetricsSettings:
     """Settings of metrics: where they are shown, and which figures are read for them."""
 
     enabled: bool = True
+    """Show metrics."""
     host: str = "127.0.0.1"
-    """The address of `metrics.port`."""
+    """Address of `metrics.port`."""
     port: int | None = None
-    """A port for GET /metrics alone, without authentication. Without one, the API serves it. 0 chooses a free port."""
+    """Port for `GET /metrics` alone, without authentication; 0: a free one. None: the API serves it."""
     database_every_s: float = 15.0
-    """How often one node reads figures of the whole database. 0: never."""
+    """Interval in which one node reads figures of the whole database; 0: never."""
     otlp_endpoint: str | None = None
-    """The URL of an OpenTelemetry collector to which metrics are pushed (OTLP over HTTP, …/v1/metrics)."""
+    """URL of an OpenTelemetry collector to which metrics are pushed (OTLP over HTTP, ending with `/v1/metrics`)."""
     otlp_every_s: float = 60.0
+    """Interval of the pushes."""
 
     @property
     def has_tasks(self) -> bool:

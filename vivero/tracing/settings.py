@@ -10,14 +10,17 @@ class TracingSettings:
     """Settings of tracing: where spans go, and how many traces begin here."""
 
     otlp_endpoint: str | None = None
-    """The URL of an OpenTelemetry collector (OTLP over HTTP, …/v1/traces). Without one, nothing is traced."""
+    """URL of an OpenTelemetry collector that gets traces (OTLP over HTTP, ending with `/v1/traces`). None: nothing is
+    traced.
+    """
     sample_ratio: float = 0.01
-    """Of the traces that begin here, the part that is sampled: 0 to 1. A `traceparent` has decided for others."""
+    """Part of the traces that begin here and are sampled, from 0 to 1. A `traceparent` has decided for others."""
     service_name: str = "vivero"
+    """`service.name` of all spans."""
     queue_size: int = 8_192
     """Spans that wait for the collector. Further ones are dropped, and counted."""
     flush_s: float = 3.0
-    """Seconds that a stop waits for spans that are not yet exported."""
+    """Wait of a stop for spans that are not yet exported."""
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.sample_ratio <= 1.0:

@@ -10,7 +10,9 @@ class WebSettings:
     """`max_streams…` bound the streams of hints (`GET /console/live`), each of which holds a connection."""
 
     max_streams: int = 200
-    """Streams on this node, and at most a quarter of the connections."""
+    """Streams of hints (`GET /console/live`) on this node, at most a quarter of `http.max_connections`. Beyond it 503;
+    the console then asks every five seconds.
+    """
     max_streams_per_client: int = 20
     """Streams of one user, or of one address without authentication. Each open tab has one."""
 
