@@ -87,7 +87,7 @@ class _Engine:
         self.definitions = DefinitionCache(self.pool.connection)
         self.consumer = Consumer(lambda name: driver.connect(dsn, name=name), "benchmark", self.definitions, self)
         self.appender = Appender(
-            lambda: driver.connect(dsn, name="appender"), appended=lambda *_: self.consumer.handover.wake()
+            lambda: driver.connect(dsn, name="appender"), appended=lambda *_: self.consumer.partition_duty.wake()
         )
         self.chores = JobDispatcher(
             lambda: driver.connect(dsn, name="chores", settings=CHORES),

@@ -76,10 +76,10 @@ class _Engine:
         self.definitions = DefinitionCache(self.pool.connection)
         self.consumer = Consumer(lambda name: driver.connect(dsn, name=name), "benchmark", self.definitions, self)
         self.appender = Appender(
-            lambda: driver.connect(dsn, name="appender"), appended=lambda *_: self.consumer.handover.wake()
+            lambda: driver.connect(dsn, name="appender"), appended=lambda *_: self.consumer.partition_duty.wake()
         )
         self.timers = Timers(
-            lambda: driver.connect(dsn, name="timers"), self.appender, leads=lambda: self.consumer.handover.leads
+            lambda: driver.connect(dsn, name="timers"), self.appender, leads=lambda: self.consumer.partition_duty.leads
         )
 
     def committed(self, partition: int, watermark: int, outcomes: list[CommandOutcome], ended: list[Ended]) -> None:

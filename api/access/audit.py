@@ -19,7 +19,7 @@ from vivero.storage.access import audit_log
 from vivero.storage.access.audit_log import FAIL, AuditRecord
 from vivero.storage.access.tenants import Tenants
 from vivero.storage.postgres.driver import Connection
-from vivero.storage.postgres.errors import StorageError, told
+from vivero.storage.postgres.errors import StorageError, describe
 
 log = structlog.get_logger(__name__)
 
@@ -107,4 +107,4 @@ async def note_failure(services: Services, failed: AuditRecord) -> None:
         async with services.reads.pool.connection() as connection:
             await audit_log.add(connection, failed, FAIL)
     except StorageError as error:
-        log.warning("cannot record a rejected attempt", operation=failed.operation, error=told(error))
+        log.warning("cannot record a rejected attempt", operation=failed.operation, error=describe(error))

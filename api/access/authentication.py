@@ -45,7 +45,7 @@ from vivero.engine.definitions.single_flight import SingleFlight
 from vivero.storage.access import identities
 from vivero.storage.access import sessions as stored_sessions
 from vivero.storage.postgres.driver import Connection
-from vivero.storage.postgres.errors import StorageError, told
+from vivero.storage.postgres.errors import StorageError, describe
 
 log = structlog.get_logger(__name__)
 
@@ -210,7 +210,7 @@ class Authenticator:
             async with self._pool.connection() as connection:
                 await note(connection)
         except StorageError as error:
-            log.warning("cannot write the last use of a token or session", error=told(error))
+            log.warning("cannot write the last use of a token or session", error=describe(error))
 
     async def _of_session(self, id: bytes) -> _Found:
         sha256 = session_digest(id)
@@ -231,7 +231,7 @@ class Authenticator:
         try:
             verified = await self._jwt.verify(given.token)
         except BadToken as error:
-            log.info("a bearer token was rejected", reason=told(error))
+            log.info("a bearer token was rejected", reason=describe(error))
             raise unauthorized(INVALID) from error
         except KeysUnavailable as error:
             detail = "The keys of the identity provider are not available at present; try again later"

@@ -13,7 +13,7 @@ from vivero.api.access.buckets import Buckets
 from vivero.api.services import ConnectionPool
 from vivero.storage.access import audit_log
 from vivero.storage.access.audit_log import ADMIN, FAIL, AuditRecord
-from vivero.storage.postgres.errors import StorageError, told
+from vivero.storage.postgres.errors import StorageError, describe
 
 log = structlog.get_logger(__name__)
 
@@ -67,7 +67,7 @@ class FailedSignIns:
             async with self._pool.connection() as connection:
                 await audit_log.add_all(connection, records, FAIL)
         except StorageError as error:
-            log.warning("cannot record failed sign-ins", records=len(records), error=told(error))
+            log.warning("cannot record failed sign-ins", records=len(records), error=describe(error))
 
     def _taken(self) -> list[AuditRecord]:
         """The records of what was counted, which is counted no more."""

@@ -21,7 +21,7 @@ from jwt.exceptions import InvalidKeyError, PyJWKError, PyJWKSetError
 from vivero.api.access.verified import KeysUnavailable
 from vivero.api.access.whole_answers import read_whole
 from vivero.api.http.origins import is_loopback
-from vivero.storage.postgres.errors import told
+from vivero.storage.postgres.errors import describe
 
 log = structlog.get_logger(__name__)
 
@@ -107,7 +107,7 @@ class SigningKeys:
                 self._keys = parse_keys(await self._read())
                 self._read_at = trio.current_time()
             except KeysUnavailable as error:
-                log.warning("cannot read the keys of the identity provider", error=told(error))
+                log.warning("cannot read the keys of the identity provider", error=describe(error))
 
     async def _read(self) -> bytes:
         if not self._source:

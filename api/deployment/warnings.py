@@ -13,7 +13,7 @@ from vivero.core.bpmn.parser import Parsed
 from vivero.core.feel import Expression
 from vivero.engine.connectors import models as connectors
 from vivero.engine.connectors import webhooks
-from vivero.storage.postgres.errors import StorageError, told
+from vivero.storage.postgres.errors import StorageError, describe
 from vivero.storage.reads import deployed_forms
 from vivero.storage.reads.deployed_forms import FormName
 
@@ -84,7 +84,7 @@ async def warnings_of_forms(parsed: Sequence[Parsed], services: Services, tenant
         try:
             missing |= await read(services, lambda connection: deployed_forms.missing(connection, tenant, names))
         except StorageError as error:
-            log.warning("forms of a deployment were not looked up", error=told(error))
+            log.warning("forms of a deployment were not looked up", error=describe(error))
             return ["the forms that the files name could not be looked up: check that they are deployed"]
     return [lacking(resource, node, form) for resource, node, form in named if form in missing]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import structlog
 
 from vivero.api.http.problems import LATER, Problem, bad_request
-from vivero.storage.postgres.errors import DataPoison, DeadlineExceeded, Outage, Retry, StorageError, reason, told
+from vivero.storage.postgres.errors import DataPoison, DeadlineExceeded, Outage, Retry, StorageError, describe, reason
 from vivero.storage.postgres.outage_log import OutageLog
 from vivero.storage.postgres.pool import PoolExhausted
 
@@ -25,14 +25,14 @@ class StorageProblems:
                 503, "RESOURCE_EXHAUSTED", "Too many requests read from the database; try again later", LATER
             )
         if isinstance(error, DeadlineExceeded):
-            self._outage.failed("read took too long", told(error), method=method, route=route)
+            self._outage.failed("read took too long", describe(error), method=method, route=route)
             return Problem(504, "DEADLINE_EXCEEDED", "The database did not answer in time")
         if isinstance(error, Outage | Retry):
-            self._outage.failed("read failed", told(error), method=method, route=route)
+            self._outage.failed("read failed", describe(error), method=method, route=route)
             detail = f"The database is not available at present ({reason(error)}); try again later"
             return Problem(503, "UNAVAILABLE", detail, LATER)
         if isinstance(error, DataPoison):
-            log.warning("read refused", method=method, route=route, error=told(error))
+            log.warning("read refused", method=method, route=route, error=describe(error))
             return bad_request("The request contains a value that the database cannot store or compare")
         log.error("read failed", method=method, route=route, exc_info=error)
         return bug()

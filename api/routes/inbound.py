@@ -29,7 +29,7 @@ from vivero.engine.connectors.secrets import UnknownSecret, UsedSecrets
 from vivero.engine.connectors.webhook_access import NotAuthenticated, check_content, check_raw
 from vivero.engine.connectors.webhook_registry import Claim
 from vivero.engine.connectors.webhooks import ANY, Webhook
-from vivero.storage.postgres.errors import told
+from vivero.storage.postgres.errors import describe
 
 log = structlog.get_logger(__name__)
 
@@ -62,10 +62,10 @@ async def call(request: Request, services: Services, claim: Claim) -> Response:
     try:
         return await _serve(request, services, webhooks, claim, used)
     except NotAuthenticated as error:
-        log.info("a webhook rejected a call", path=webhook.path, reason=used.mask(told(error)))
+        log.info("a webhook rejected a call", path=webhook.path, reason=used.mask(describe(error)))
         raise Problem(401, "Unauthorized", "The credentials of the call are missing or wrong") from None
     except (UnknownSecret, ConnectorError) as error:
-        log.warning("a webhook cannot handle a call", path=webhook.path, error=used.mask(told(error)))
+        log.warning("a webhook cannot handle a call", path=webhook.path, error=used.mask(describe(error)))
         raise Problem(
             422, "WEBHOOK_FAILED", "The webhook cannot handle this call; the log of the server says why"
         ) from None

@@ -27,7 +27,7 @@ from vivero.api.settings import ApiSettings
 from vivero.core.bpmn.reading.text_limits import JOB_TYPE_BYTES
 from vivero.core.records.jobs import WithholdJob
 from vivero.storage.postgres.driver import Connection
-from vivero.storage.postgres.errors import StorageError, told
+from vivero.storage.postgres.errors import StorageError, describe
 from vivero.storage.work import activation
 from vivero.storage.work.activation import (
     MAX_VARIABLES,
@@ -90,9 +90,9 @@ async def activate(request: Request, services: Services) -> Response:
     ):
         wait.leave = partial(_displace, pollers)
         worker = _Worker(request, services, pollers, share, until)
-        activated = await worker.look()
+        activated = await worker.activate_once()
         while not activated.jobs and await worker.wait() and not worker.gone:
-            activated = await worker.look()
+            activated = await worker.activate_once()
         if left := worker.take():  # a batch delivered these after the client had left
             await _release(services, left)
     if activated.jobs:
@@ -182,7 +182,7 @@ class _Worker:
             return False
         return await wait_for_any(self.pollers, self.until, self.request.disconnected)
 
-    async def look(self) -> Activated:
+    async def activate_once(self) -> Activated:
         """Lease the available jobs, as many as are requested and fit into an answer."""
         activated, delivered = Activated(), self.take()
         try:
@@ -336,4 +336,6 @@ async def _release(services: Services, leases: Sequence[Lease]) -> None:
                 for type, tenant in await activation.release(connection, leases):
                     services.jobs.long_polls.available(type, tenant, 1)
         except StorageError as error:
-            log.warning("cannot release undelivered jobs before their timeout", count=len(leases), error=told(error))
+            log.warning(
+                "cannot release undelivered jobs before their timeout", count=len(leases), error=describe(error)
+            )

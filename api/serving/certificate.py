@@ -8,7 +8,7 @@ from pathlib import Path
 import structlog
 
 from vivero.api.serving.tls_settings import TlsSettings
-from vivero.storage.postgres.errors import told
+from vivero.storage.postgres.errors import describe
 
 log = structlog.get_logger(__name__)
 
@@ -34,7 +34,7 @@ class Certificate:
         try:
             self.context = _load(*self._files)
         except CertificateProblem as problem:
-            log.error("the new certificate cannot be used, so the old one stays", problem=told(problem))
+            log.error("the new certificate cannot be used, so the old one stays", problem=describe(problem))
         else:
             log.info("the certificate was read again", file=str(self._files[0]))
 

@@ -22,7 +22,7 @@ from vivero.api.http1.settings import ServerSettings
 from vivero.api.http1.socket_stream import SocketStream
 from vivero.api.http1.state import App, ServerState
 from vivero.api.serving.certificate import Certificate
-from vivero.storage.postgres.errors import told
+from vivero.storage.postgres.errors import describe
 from vivero.storage.postgres.given_time import patient
 
 __all__ = ["ListenError", "ServerSettings", "open_listeners", "serve"]
@@ -124,7 +124,7 @@ async def _accept(listener: trio.SocketListener, state: ServerState, turns: Acce
     except OSError as error:
         if error.errno not in OUT_OF_RESOURCES:
             raise
-        log.error("cannot accept a connection", error=told(error), open_connections=state.open)
+        log.error("cannot accept a connection", error=describe(error), open_connections=state.open)
         if not state.capacity.evict(trio.current_time()):
             state.reserve.evict(trio.current_time())
         await trio.sleep(ACCEPT_RETRY_S)

@@ -20,7 +20,7 @@ from vivero.api.serving.server import ACCEPT_RETRY_S, BEAT_S, OUT_OF_RESOURCES, 
 from vivero.api.tls.connection import Connection
 from vivero.api.tls.exchange import CONNECTION, TlsExchange
 from vivero.api.tls.state import TlsState
-from vivero.storage.postgres.errors import told
+from vivero.storage.postgres.errors import describe
 from vivero.storage.postgres.given_time import given_time
 
 log = structlog.get_logger(__name__)
@@ -91,7 +91,7 @@ class _Server:
         except OSError as error:
             if error.errno not in OUT_OF_RESOURCES:
                 raise
-            log.error("cannot accept a connection", error=told(error), open_connections=self._state.open)
+            log.error("cannot accept a connection", error=describe(error), open_connections=self._state.open)
             self._state.evict()
             await trio.sleep(ACCEPT_RETRY_S)
             return None
@@ -110,7 +110,7 @@ class _Server:
         try:
             await TCPServer(self._app, self._config, self._context, {CONNECTION: connection}, tls).run()  # type: ignore[arg-type]
         except* (OSError, trio.BrokenResourceError, trio.ClosedResourceError) as error:
-            log.debug("a connection with TLS ended", error=told(error))
+            log.debug("a connection with TLS ended", error=describe(error))
         except* Exception:
             log.exception("a connection with TLS failed")
         finally:

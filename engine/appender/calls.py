@@ -17,7 +17,7 @@ from vivero.core.records.codec import check_encoding, encode_command
 from vivero.engine.outcomes.admission import NotAppended, Overloaded, ValueRejected
 from vivero.engine.outcomes.replies import OutcomeRegistry, Registration, Reply, tell
 from vivero.storage.log.command_log import Appended, LogEntry
-from vivero.storage.postgres.errors import DataPoison, told
+from vivero.storage.postgres.errors import DataPoison, describe
 
 _logger = structlog.get_logger(__name__)
 
@@ -177,6 +177,6 @@ def bisect(call: AppendCall, error: DataPoison) -> list[AppendCall]:
     if len(call.items) > 1:
         middle = len(call.items) // 2
         return [AppendCall(call.partition, call.items[:middle]), AppendCall(call.partition, call.items[middle:])]
-    _logger.warning("PostgreSQL rejects a value of a command", intent=call.items[0].entry.intent, error=told(error))
+    _logger.warning("PostgreSQL rejects a value of a command", intent=call.items[0].entry.intent, error=describe(error))
     call.items[0].finish(ValueRejected(error.message))
     return []

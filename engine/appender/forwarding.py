@@ -14,7 +14,7 @@ AT_LEAST = 50
 """The log may hold this many, however slow the owner is."""
 
 
-class Consumed(NamedTuple):
+class LogProgress(NamedTuple):
     """How far the owner of a partition is, and how many commands a second it processes while there are any."""
 
     position: int
@@ -30,15 +30,15 @@ class Forwarding:
         self._moves: dict[int, deque[tuple[int, int]]] = {}
         """By partition: the last position of each move, and the number of its commands at most."""
 
-    def capacity(self, partition: int, consumed: Consumed | None) -> int:
-        """How many commands may be moved now. `consumed` is None if no owner of the partition is known here."""
-        if consumed is None:
+    def capacity(self, partition: int, progress: LogProgress | None) -> int:
+        """How many commands may be moved now. `progress` is None if no owner of the partition is known here."""
+        if progress is None:
             return self._most
         moves = self._moves.get(partition, deque())
-        while moves and moves[0][0] <= consumed.position:
+        while moves and moves[0][0] <= progress.position:
             moves.popleft()
         under_way = sum(count for _, count in moves)
-        return min(self._most, max(AT_LEAST, int(consumed.per_second * self._lag_s)) - under_way)
+        return min(self._most, max(AT_LEAST, int(progress.per_second * self._lag_s)) - under_way)
 
     def moved(self, partition: int, position: int, count: int) -> None:
         """Record that at most `count` commands were moved, the last one to `position`."""

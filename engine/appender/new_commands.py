@@ -12,7 +12,7 @@ from itertools import chain
 import trio
 
 from vivero.engine.appender.calls import AppendCall, PendingCommand
-from vivero.engine.appender.forwarding import Consumed
+from vivero.engine.appender.forwarding import LogProgress
 from vivero.engine.appender.pace import AppendPace, PaceSettings
 from vivero.engine.outcomes.replies import received
 
@@ -86,14 +86,14 @@ class NewCommands:
             raise trio.WouldBlock
         self._waiting.append(pending)
 
-    def measure_capacity(self, consumed: Consumed | None) -> float:
-        """How many commands the log has capacity for. `consumed` is None without a known owner, who decides."""
-        if consumed is None:
+    def measure_capacity(self, progress: LogProgress | None) -> float:
+        """How many commands the log has capacity for. `progress` is None without a known owner, who decides."""
+        if progress is None:
             self.pace.forget()
             self._capacity = float("inf")
         else:
             now = trio.current_time()
-            self.pace.processed(consumed.position, now)
+            self.pace.processed(progress.position, now)
             self.limit.measure(now)
             self._capacity = self.pace.capacity()
         return self._capacity

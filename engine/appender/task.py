@@ -19,7 +19,7 @@ from uuid import uuid4
 import trio
 
 from vivero.engine.appender.calls import Append, AppendCall, PendingCommand, bisect, pending_command
-from vivero.engine.appender.forwarding import Consumed, Forwarding
+from vivero.engine.appender.forwarding import Forwarding, LogProgress
 from vivero.engine.appender.new_commands import NewCommands, gather
 from vivero.engine.appender.settings import AppenderSettings, AppenderStats
 from vivero.engine.appender.traces import traced_command
@@ -64,25 +64,26 @@ class Appender:
         settings: AppenderSettings | None = None,
         *,
         appended: Callable[[int, int], None] = _nowhere,
-        handed: Callable[[int, AppendedSegment], bool] = _not_taken,
-        consumed: Callable[[int], Consumed | None] = _nobody,
-        owned: Callable[[], Collection[int]] = tuple,
+        offer_segment: Callable[[int, AppendedSegment], bool] = _not_taken,
+        progress_of: Callable[[int], LogProgress | None] = _nobody,
+        led_partitions: Callable[[], Collection[int]] = tuple,
         tracer: Tracer | None = None,
         work: WorkChannel | None = None,
     ) -> None:
         """`appended(partition, last_position)` wakes the readers of that log. It may not wait.
 
-        `handed(partition, segment)` may take over what was appended, so that nobody reads it back. `appended` is not
-        called for it then. `consumed(partition)` tells how far its live owner is; None without one. `owned()` names the
-        partitions that this node leads. The appender moves their inboxes to their logs. `work`: both ends of the
-        channel of running work. Without it, one of `settings.work_channel` places is opened.
+        `offer_segment(partition, segment)` may take over what was appended, so that nobody reads it back. `appended` is
+        not called for it then. `progress_of(partition)` tells how far its live owner is; None without one. The appender
+        moves the inboxes of `led_partitions()`, which this node leads, to their logs. `work`: both ends of the channel
+        of running work. Without it, one of `settings.work_channel` places is opened.
         """
         self.stats = AppenderStats()
         self._connect = connect
         self._settings = settings = settings or AppenderSettings()
-        self._appended, self._handed, self._consumed, self._owned = appended, handed, consumed, owned
-        self.elsewhere: Callable[[PendingCommand], bool] | None = None
-        """`elsewhere(pending)` may let a sibling process append a command of running work."""
+        self._appended, self._offer_segment = appended, offer_segment
+        self._progress_of, self._led_partitions = progress_of, led_partitions
+        self.forward_to_sibling: Callable[[PendingCommand], bool] | None = None
+        """`forward_to_sibling(pending)` may let a sibling process append a command of running work."""
         self._tracer = tracer
         self._send_work, self._work = work or trio.open_memory_channel[PendingCommand](settings.work_channel)
         self._new: dict[int, NewCommands] = {}
@@ -211,7 +212,7 @@ class Appender:
     def processed(self, partition: int, _position: int = 0) -> None:
         """The engine made progress: the log may have capacity for `new` commands, and for more of the inbox."""
         new = self._new.get(partition)
-        has_capacity = new is not None and new.measure_capacity(self._consumed(partition)) and new.first is not None
+        has_capacity = new is not None and new.measure_capacity(self._progress_of(partition)) and new.first is not None
         if has_capacity or partition in self._filled_inboxes:
             self._wake.set()
 
@@ -247,16 +248,16 @@ class Appender:
 
     def _lags(self, partition: int) -> str | None:
         """The reason why the log takes no new command; None if it takes one."""
-        consumed, last = self._consumed(partition), self._last.get(partition, 0)
-        if consumed is None:
+        progress, last = self._progress_of(partition), self._last.get(partition, 0)
+        if progress is None:
             backlog = last - self._cursors.get(partition, last)
             return (
                 f"{backlog} commands wait for an engine to process them" if backlog >= self._settings.backlog else None
             )
-        lag = last - consumed.position
+        lag = last - progress.position
         if lag >= SKIPPED:  # a crash of PostgreSQL skipped positions between them; a backlog is never that long
             lag -= SKIPPED
-        if lag > max(self._settings.lag_commands, consumed.per_second * self._settings.lag_s):
+        if lag > max(self._settings.lag_commands, progress.per_second * self._settings.lag_s):
             return f"the engine is {lag} commands behind"
         return None
 
@@ -267,7 +268,12 @@ class Appender:
 
     def _queue(self, pending: PendingCommand) -> None:
         """Queue a command, here or at a sibling process."""
-        if self.elsewhere is not None and not pending.new and self._out_since is None and self.elsewhere(pending):
+        if (
+            self.forward_to_sibling is not None
+            and not pending.new
+            and self._out_since is None
+            and self.forward_to_sibling(pending)
+        ):
             pending.queued = True
         else:
             self._queue_here(pending)
@@ -380,12 +386,12 @@ class Appender:
 
     async def _poll(self, connection: Connection, beat: Beat) -> None:
         """Look for what is not reported: appends of other nodes, cursors of partitions without an owner, inboxes."""
-        owned = self._owned()
-        self._filled_inboxes.update(owned)
+        led_partitions = self._led_partitions()
+        self._filled_inboxes.update(led_partitions)
         with beat.waiting(self._settings.call_timeout_s):
-            for partition in {1, *owned, *self._last}:
+            for partition in {1, *led_partitions, *self._last}:
                 self._note_last(partition, await command_log.last_position(connection, partition))
-                if self._consumed(partition) is None:
+                if self._progress_of(partition) is None:
                     self._cursors[partition] = await command_log.cursor_before(
                         connection, partition, self._last[partition], self._settings.backlog
                     )
@@ -400,7 +406,7 @@ class Appender:
     def _gather(self) -> None:
         """Make one call for each partition, `work` first, within the limits of a call."""
         for partition, commands in self._new.items():
-            commands.measure_capacity(self._consumed(partition))
+            commands.measure_capacity(self._progress_of(partition))
         settings = self._settings
         self._calls.extend(gather(self._work, deque(self._new.values()), settings.call_count, settings.call_bytes))
 
@@ -459,7 +465,7 @@ class Appender:
 
     def _note_appended(self, partition: int, position: int, segment: AppendedSegment | None = None) -> None:
         self._last[partition] = max(position, self._last.get(partition, 0))
-        if segment is None or not self._handed(partition, segment):
+        if segment is None or not self._offer_segment(partition, segment):
             self._appended(partition, position)
 
     def _call_failed(self, call: AppendCall, error: StorageError) -> None:
@@ -479,7 +485,7 @@ class Appender:
     async def _forward(self, connection: Connection, beat: Beat) -> bool:
         """Move commands from one inbox to its log, if there are any and there is capacity."""
         for partition in sorted(self._filled_inboxes):
-            count = self._forwarding.capacity(partition, self._consumed(partition))
+            count = self._forwarding.capacity(partition, self._progress_of(partition))
             if count > 0:
                 with beat.waiting(self._settings.call_timeout_s):
                     position = await command_log.forward(connection, partition, count)

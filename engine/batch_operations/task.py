@@ -33,7 +33,7 @@ from vivero.engine.timers.pace import TriggerPace
 from vivero.storage.access import audit_log
 from vivero.storage.log import command_log as command_log
 from vivero.storage.postgres.driver import Connection
-from vivero.storage.postgres.errors import StorageError, told
+from vivero.storage.postgres.errors import StorageError, describe
 from vivero.storage.retention import archives, history
 from vivero.storage.retention.archives import ArchiveProblem, BeforeDeletion
 from vivero.storage.work import batch_operations
@@ -121,7 +121,7 @@ class BatchOperations:
         self._epoch = epoch
         self._wake.set()
 
-    def look(self) -> None:
+    def wake(self) -> None:
         """Wake the task: a batch was created or changed."""
         self._wake.set()
 
@@ -257,7 +257,9 @@ class BatchOperations:
             keys, others = await self._archived(connection, [item.key for item in items], beat)
         except ArchiveProblem as problem:
             self._archive_at = trio.current_time() + AWAY_S
-            log.warning("a deletion waits for the archive", batch=operation.key, items=len(items), why=told(problem))
+            log.warning(
+                "a deletion waits for the archive", batch=operation.key, items=len(items), why=describe(problem)
+            )
             turn.refused = True
             return
         items = [item for item in items if others.get(item.key) != history.BUSY]
@@ -299,7 +301,9 @@ class BatchOperations:
         try:
             appended = await self._appender.append_all(commands, deadline_s=self.settings.append_timeout_s)
         except NotAppended as error:
-            log.info("the commands of a batch operation wait", batch=operation.key, items=len(items), why=told(error))
+            log.info(
+                "the commands of a batch operation wait", batch=operation.key, items=len(items), why=describe(error)
+            )
             turn.refused = True
             return
         positions = [(item.key, one.position) for item, one in zip(items, appended, strict=True)]

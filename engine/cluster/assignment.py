@@ -38,7 +38,7 @@ class Assignment:
         self.duty = duty
         self.ready = False
         """Whether the consumer waits for its turn with open connections."""
-        self._tell = changed
+        self._notify = changed
         self._changed = WakeUp()
 
     def set(self, duty: Duty) -> bool:
@@ -64,11 +64,11 @@ class Assignment:
         while self.duty is Duty.NEXT:
             if not self.ready:
                 self.ready = True
-                self._tell()
+                self._notify()
             await self._changed.idle(beat)
         self.ready = False
         return self.duty is Duty.OURS
 
     def handed_over(self) -> None:
         """The partition is free, because this node handed it over."""
-        self._tell()
+        self._notify()

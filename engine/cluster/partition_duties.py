@@ -1,72 +1,72 @@
-"""The handovers of all partitions that a node works for."""
+"""The duties of a node: all partitions that it works for."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from vivero.engine.appender.forwarding import Consumed
+from vivero.engine.appender.forwarding import LogProgress
 from vivero.engine.cluster.assignment import Assignment, Duty
-from vivero.engine.cluster.partition_duty import Handover
+from vivero.engine.cluster.partition_duty import PartitionDuty
 from vivero.storage.log.attempts import Suspicion
 from vivero.storage.log.command_log import AppendedSegment
 
 
-class Handovers:
-    """One handover by partition. A partition without one is led elsewhere."""
+class PartitionDuties:
+    """One duty by partition. A partition without one is led elsewhere."""
 
     def __init__(self, partitions: Iterable[int] = (), changed: Callable[[], None] = lambda: None) -> None:
         """`changed()` is called when a consumer got ready to lead a partition, or handed it over."""
         self._changed = changed
-        self._handovers: dict[int, Handover] = {}
+        self._duties: dict[int, PartitionDuty] = {}
         for partition in partitions:
             self.open(partition)
 
-    def open(self, partition: int) -> Handover:
+    def open(self, partition: int) -> PartitionDuty:
         """Begin to work for a partition. Its consumer waits until it knows its duty."""
-        handover = self._handovers[partition] = Handover(Assignment(Duty.UNDECIDED, self._changed))
-        return handover
+        duty = self._duties[partition] = PartitionDuty(Assignment(Duty.UNDECIDED, self._changed))
+        return duty
 
-    def __getitem__(self, partition: int) -> Handover:
-        return self._handovers[partition]
+    def __getitem__(self, partition: int) -> PartitionDuty:
+        return self._duties[partition]
 
     def __contains__(self, partition: int) -> bool:
-        return partition in self._handovers
+        return partition in self._duties
 
     def __iter__(self) -> Iterator[int]:
-        return iter(self._handovers)
+        return iter(self._duties)
 
     def ready(self) -> list[int]:
         """The partitions whose consumers wait, with open connections, until another node hands over."""
-        return [partition for partition, handover in self._handovers.items() if handover.assignment.ready]
+        return [partition for partition, duty in self._duties.items() if duty.assignment.ready]
 
     def leads(self, partition: int) -> bool:
         """Whether this node leads the partition."""
-        handover = self._handovers.get(partition)
-        return handover is not None and handover.leads
+        duty = self._duties.get(partition)
+        return duty is not None and duty.leads
 
     def led(self) -> list[int]:
         """The partitions that this node leads."""
-        return [partition for partition, handover in self._handovers.items() if handover.leads]
+        return [partition for partition, duty in self._duties.items() if duty.leads]
 
     def wake(self, partition: int) -> None:
         """The log of the partition may have new rows."""
-        handover = self._handovers.get(partition)
-        if handover is not None:
-            handover.wake()
+        duty = self._duties.get(partition)
+        if duty is not None:
+            duty.wake()
 
     def wake_all(self) -> None:
-        for handover in self._handovers.values():
-            handover.wake()
+        for duty in self._duties.values():
+            duty.wake()
 
     def take(self, partition: int, segment: AppendedSegment) -> bool:
         """Take over a segment that this node appended. False if it cannot be used."""
-        handover = self._handovers.get(partition)
-        return handover is not None and handover.take(segment)
+        duty = self._duties.get(partition)
+        return duty is not None and duty.take(segment)
 
-    def consumed(self, partition: int) -> Consumed | None:
+    def progress_of(self, partition: int) -> LogProgress | None:
         """How far the term is; None if this node does not lead the partition."""
-        handover = self._handovers.get(partition)
-        return None if handover is None else handover.consumed()
+        duty = self._duties.get(partition)
+        return None if duty is None else duty.progress()
 
     def accuse(self, note: Callable[[Sequence[Suspicion]], None]) -> None:
         """Tell what blocked the event loop, which all partitions share. The watchdog's thread calls this.
@@ -74,8 +74,8 @@ class Handovers:
         An attempt that computes now is the cause. Without one, any batch under way may be.
         """
         suspicions: list[Suspicion] = []
-        for handover in list(self._handovers.values()):
-            handover.accuse(suspicions.append)
+        for duty in list(self._duties.values()):
+            duty.accuse(suspicions.append)
         attempts = [suspicion for suspicion in suspicions if suspicion.attempt]
         if suspicions:
             note(attempts or suspicions)

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 import trio
 
-from vivero.engine.appender.forwarding import Consumed
+from vivero.engine.appender.forwarding import LogProgress
 from vivero.engine.cluster.assignment import Assignment
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.wake_up import WakeUp
@@ -46,13 +46,13 @@ class RunningTerm(Protocol):
     def take(self, segment: AppendedSegment) -> None: ...
 
 
-class Handover:
+class PartitionDuty:
     """Other tasks wake the consumer and hand it what they append; they learn here whether and how far it leads."""
 
     def __init__(self, assignment: Assignment | None = None) -> None:
         self.assignment = Assignment() if assignment is None else assignment
         """Whether this node should lead the partition."""
-        self.look = True
+        self.must_read_log = True
         """Whether the log may have rows that were not handed over in memory."""
         self.term: RunningTerm | None = None
         """The current term of this node, or the last one."""
@@ -62,7 +62,7 @@ class Handover:
 
     def wake(self) -> None:
         """The log may have new rows."""
-        self.look = True
+        self.must_read_log = True
         self._wake_up.set()
 
     def take(self, segment: AppendedSegment) -> bool:
@@ -78,10 +78,10 @@ class Handover:
         """Whether this node leads the partition."""
         return self.term is not None and self.term.leading
 
-    def consumed(self) -> Consumed | None:
+    def progress(self) -> LogProgress | None:
         """How far the term is; None if this node does not lead the partition."""
         term = self.term
-        return Consumed(term.last, term.per_second) if term is not None and term.leading else None
+        return LogProgress(term.last, term.per_second) if term is not None and term.leading else None
 
     def cached(self) -> CachedState:
         """The counts of what the term has in memory; zeros if this node does not lead the partition."""
@@ -109,5 +109,5 @@ class Handover:
     async def wait(self, beat: Beat, seconds: float) -> None:
         """Wait until somebody calls `wake` or `take`, or until it is time to poll."""
         woken = await self._wake_up.idle(beat, trio.current_time() + seconds)
-        self.look |= not woken
+        self.must_read_log |= not woken
         beat.beat()

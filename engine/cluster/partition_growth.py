@@ -54,8 +54,8 @@ def plan(known: Routes, partitions: int) -> Iterator[Move]:
                 yield Move(owner, tuple(moving), to)
 
 
-async def raise_number(connection: Connection, partitions: int, told: Callable[[Move], None]) -> None:
-    """Raise the number of partitions, or complete an earlier call that was interrupted. `told` hears of each move.
+async def raise_number(connection: Connection, partitions: int, moved: Callable[[Move], None]) -> None:
+    """Raise the number of partitions, or complete an earlier call that was interrupted. `moved` hears of each move.
 
     Raises:
         NotRaised: the number would be lowered, or the engine does not process a move in time.
@@ -75,7 +75,7 @@ async def raise_number(connection: Connection, partitions: int, told: Callable[[
     session = await command_log.begin(connection, uuid4(), 1)
     await _until_complete(connection, "an earlier move of slots")
     while (move := next(plan(await routes.read(connection), partitions), None)) is not None:
-        told(move)
+        moved(move)
         await _move(connection, session, move)
 
 

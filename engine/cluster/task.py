@@ -17,7 +17,7 @@ import trio
 from vivero.engine.cluster import versions
 from vivero.engine.cluster.assignment import Duty
 from vivero.engine.cluster.balance import assign
-from vivero.engine.cluster.partition_duties import Handovers
+from vivero.engine.cluster.partition_duties import PartitionDuties
 from vivero.engine.cluster.settings import ClusterSettings
 from vivero.engine.cluster.versions import IncompatibleVersion
 from vivero.engine.supervision.beat import Beat
@@ -43,7 +43,7 @@ class Cluster:
         self,
         connect: Callable[[], Awaitable[Connection]],
         node: Registration,
-        handovers: Handovers,
+        duties: PartitionDuties,
         settings: ClusterSettings | None = None,
         tell: Callable[[], None] = lambda: None,
         opened: Callable[[int], None] = lambda _partition: None,
@@ -58,9 +58,9 @@ class Cluster:
         self.view = ClusterView((), ())
         """The result of the last look."""
         self._connection = DedicatedConnection(connect)
-        self.handovers = handovers
+        self.duties = duties
         self._settings = settings or ClusterSettings()
-        self._tell, self._opened, self._warm = tell, opened, warm
+        self._wake_others, self._opened, self._warm = tell, opened, warm
         self._log_levels, self._set_log_levels = dict[str, str](), log_levels
         self._wake = WakeUp()
         self._free_since: dict[int, float] = {}
@@ -75,7 +75,7 @@ class Cluster:
 
     def changed(self) -> None:
         """A consumer of this node got ready or handed over: all nodes look at once."""
-        self._tell()
+        self._wake_others()
         self._wake.set()
 
     def drain(self) -> None:
@@ -92,7 +92,7 @@ class Cluster:
         async with self._connection.opened(beat) as connection:
             with beat.waiting(CALL_TIMEOUT_S):
                 await nodes.register(connection, self.node)
-            self._tell()
+            self._wake_others()
             while not self._leaving:
                 beat.beat()
                 pause_s = await self.run_once(connection, beat)
@@ -109,7 +109,7 @@ class Cluster:
         return self._decide(view)
 
     def _ready(self) -> list[int]:
-        return self.handovers.ready() if self._warm() else []
+        return self.duties.ready() if self._warm() else []
 
     def _meet(self, all_nodes: Sequence[Node]) -> None:
         """Follow what an operator wants of this node's log, and look at the versions of the other nodes.
@@ -163,13 +163,13 @@ class Cluster:
         return trio.current_time() - since >= self._settings.grace_s
 
     def _set(self, partition: int, duty: Duty) -> None:
-        handover = self.handovers[partition]
-        if handover.assignment.set(duty):
-            handover.wake()
+        partition_duty = self.duties[partition]
+        if partition_duty.assignment.set(duty):
+            partition_duty.wake()
 
     def _open_new(self, partitions: Iterable[Partition]) -> None:
         for partition in partitions:
-            if partition.id not in self.handovers:
+            if partition.id not in self.duties:
                 self._opened(partition.id)
 
     def _note_leader(self, partition: Partition) -> None:
@@ -180,10 +180,10 @@ class Cluster:
         self._leaders[partition.id] = leader
 
     async def _leave(self, connection: Connection, beat: Beat) -> None:
-        for partition in self.handovers:
+        for partition in self.duties:
             self._set(partition, Duty.ELSEWHERE)
         with trio.move_on_after(LEAVE_S) as leave, patient(leave):
-            while self.handovers.led():
+            while self.duties.led():
                 await beat.sleep(LEAVE_EVERY_S)
         with beat.waiting(CALL_TIMEOUT_S):
             await nodes.leave(connection, self.node.id)

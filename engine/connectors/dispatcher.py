@@ -110,7 +110,7 @@ class ConnectorDispatcher:
             self._woken.add(tenant)
             self._wake.set()
 
-    def look(self) -> None:
+    def wake(self) -> None:
         """The clock was changed, or notifications may be lost."""
         self._poll_at = float("-inf")
         self._wake.set()

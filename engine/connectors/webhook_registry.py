@@ -22,7 +22,7 @@ from vivero.engine.definitions.cache import UnreadableResource
 from vivero.storage.background import connectors
 from vivero.storage.background.connectors import LatestDefinition
 from vivero.storage.postgres.driver import Connection
-from vivero.storage.postgres.errors import told
+from vivero.storage.postgres.errors import describe
 
 log = structlog.get_logger(__name__)
 
@@ -123,15 +123,15 @@ class WebhookRegistry:
         try:
             process = await self._definitions.process(definition.tenant, definition.key)
         except UnreadableResource as error:
-            log.warning("cannot read the webhooks of a process", process=definition.process_id, error=told(error))
+            log.warning("cannot read the webhooks of a process", process=definition.process_id, error=describe(error))
             return []
         if process is None:
             return []
         for problem in problems(definition.resource_name, process):
-            self._tell(definition, problem)
+            self._log_problem(definition, problem)
         return list(webhooks_of(process))
 
-    def _tell(self, definition: LatestDefinition, problem: str) -> None:
+    def _log_problem(self, definition: LatestDefinition, problem: str) -> None:
         """Log a problem of a deployed webhook once: an older program may have accepted what this one refuses."""
         if (definition.key, problem) not in self._told:
             self._told[definition.key, problem] = True

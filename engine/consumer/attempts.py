@@ -14,11 +14,11 @@ import trio
 from vivero.engine.consumer.cpu_meter import CpuMeter
 from vivero.engine.consumer.rejected_commands import Suspected
 from vivero.engine.supervision.beat import Beat
-from vivero.engine.supervision.failures import describe, leaves
+from vivero.engine.supervision.failures import describe_failure, leaves
 from vivero.storage.log import attempts
 from vivero.storage.log.attempts import Suspicion
 from vivero.storage.postgres.driver import Connection
-from vivero.storage.postgres.errors import DeadlineExceeded, StorageError, told
+from vivero.storage.postgres.errors import DeadlineExceeded, StorageError, describe
 from vivero.storage.postgres.given_time import given_time
 
 log = structlog.get_logger(__name__)
@@ -91,7 +91,7 @@ class Probe:
                 self._connection = await self._connect("vivero:probe")
             proved = await attempts.prove(self._connection, self._sessions, trio.current_time() + self._timeout_s)
         except StorageError as error:
-            log.info("PostgreSQL does not serve", error=told(error))
+            log.info("PostgreSQL does not serve", error=describe(error))
             self._connection, proved = None, False
         if proved:
             now = self._now()
@@ -168,7 +168,7 @@ class Trials:
         waited = given_time() - self._began_at > limit_s / 2
         proved = own_s > limit_s / 2 or (waited and self._probe.serves)
         log.warning(
-            "an attempt took too long", position=self.under_way and self.under_way.first, error=describe(error),
+            "an attempt took too long", position=self.under_way and self.under_way.first, error=describe_failure(error),
             seen=seen, computed_s=round(own_s, 3), counts=proved,
         )  # fmt: skip
         return seen if proved else None

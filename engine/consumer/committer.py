@@ -130,8 +130,8 @@ class Committer:
         """The first statement. While work is deferred, it reserves keys for the quanta between commands."""
         claim = self._claim
         if not work.commands:
-            told = bool(work.outcomes or work.notices.ended)
-            return save.fence_between(claim.partition, claim.epoch, work.last, work.next_key, told)
+            is_awaited = bool(work.outcomes or work.notices.ended)
+            return save.fence_between(claim.partition, claim.epoch, work.last, work.next_key, is_awaited)
         self._reserved_up_to = work.next_key + (RESERVED_KEYS if deferred else 0)
         return save.fence(claim.partition, claim.epoch, self.progress.last, work.last, self._reserved_up_to)
 
@@ -139,7 +139,7 @@ class Committer:
         self, work: BatchResult, first: int, statements: int, piggybacked: PiggybackedStatements, done: trio.Event
     ) -> None:
         started, started_ns = trio.current_time(), time_ns() if work.traced else 0
-        with piggybacked.told():
+        with piggybacked.lost_without_result():
             try:
                 results = await self.connection.finish_pipeline(deadline=started + COMMIT_DEADLINE_S)
             except DataPoison as poison:

@@ -13,7 +13,7 @@ import structlog
 import trio
 
 from vivero.core.rules import TIMER_RULES, TimerRules
-from vivero.engine.cluster.partition_duty import Handover
+from vivero.engine.cluster.partition_duty import PartitionDuty
 from vivero.engine.consumer.attempts import DATA, Trials, symptom
 from vivero.engine.consumer.observers import CommitObserver, ModelSource
 from vivero.engine.consumer.rejected_commands import MAX_TIMERS, RejectedCommands, Suspected
@@ -50,7 +50,7 @@ class Consumer:
         partition: int = 1,
         timer_rules: TimerRules = TIMER_RULES,
         coming: Callable[[], bool] = lambda: False,
-        handover: Handover | None = None,
+        partition_duty: PartitionDuty | None = None,
         tracer: Tracer | None = None,
         jobs: CountsByType | None = None,
     ) -> None:
@@ -64,7 +64,7 @@ class Consumer:
         self._node = node
         self.definitions = definitions
         self.coming = coming
-        self.handover = Handover() if handover is None else handover
+        self.partition_duty = PartitionDuty() if partition_duty is None else partition_duty
         self.observer = observer
         self.tracer = tracer
         self._connections: list[Connection] = []
@@ -93,7 +93,7 @@ class Consumer:
     async def _run_term(self, beat: Beat) -> None:
         """One term. There is no beat before the claim: a node that cannot reach the partition's row is not healthy.
         While another node leads, there is no connection."""
-        await self.handover.assignment.near(beat)
+        await self.partition_duty.assignment.near(beat)
         self._connections = []
         try:
             with beat.waiting(self.settings.call_timeout_s):
@@ -128,7 +128,7 @@ class Consumer:
     async def _claim(self, writer: Connection, beat: Beat) -> Claim | None:
         """Claim the partition when it is this node's turn. None if another node should lead."""
         leader: str | None = None
-        while await self.handover.assignment.turn(beat):
+        while await self.partition_duty.assignment.turn(beat):
             try:
                 with beat.waiting(self.settings.call_timeout_s):
                     return await leadership.claim(writer, self.partition, self._node)
@@ -169,16 +169,16 @@ class Consumer:
         self.stats.terms += 1
         sessions = [writer.backend_pid, reader.backend_pid]
         trials = Trials(claim.partition, claim.epoch, self._connect, sessions, self.settings.call_timeout_s)
-        self.handover.term = term = Term(self, writer, reader, claim, beat, trials)
-        self.handover.look = True
+        self.partition_duty.term = term = Term(self, writer, reader, claim, beat, trials)
+        self.partition_duty.must_read_log = True
         beat.report_progress(term.progressing)
-        self._tell(claim)
+        self._log_term(claim)
         self.observer.leads(claim.partition, claim.epoch)
         try:
             async with trio.open_nursery() as nursery:
                 await term.work(nursery)
                 nursery.cancel_scope.cancel()
-            self.handover.assignment.handed_over()
+            self.partition_duty.assignment.handed_over()
             log.info("handed the partition over", partition=claim.partition, epoch=claim.epoch)
         except BaseExceptionGroup as group:
             raise _cause(group) from None
@@ -186,7 +186,7 @@ class Consumer:
             term.leading = False
             self._judge(term, trials, sys.exception(), beat)
 
-    def _tell(self, claim: Claim) -> None:
+    def _log_term(self, claim: Claim) -> None:
         """Log the beginning of a term. In an outage terms begin again and again at the same position."""
         at, times = self._begun
         times = times + 1 if at == claim.position else 1

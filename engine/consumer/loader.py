@@ -20,7 +20,7 @@ from vivero.engine.definitions.cache import Models, UnreadableResource
 from vivero.engine.supervision.beat import Beat
 from vivero.storage.cluster import routes
 from vivero.storage.log.log_batches import LogPage
-from vivero.storage.postgres.errors import told
+from vivero.storage.postgres.errors import describe
 from vivero.storage.state import load
 from vivero.storage.state.load import Loaded
 
@@ -118,7 +118,7 @@ class Loader:
             with self._beat.waiting(PARSE_S):  # what reads it has limits of its own, which must end first
                 models = await self._definitions.resource(definition.sha256, connection)
         except UnreadableResource as error:  # it concerns one definition: instances of the others go on
-            log.error("a deployed file can no longer be read", definition=definition.key, problems=told(error))
+            log.error("a deployed file can no longer be read", definition=definition.key, problems=describe(error))
             return
         if models is not None:
             self._pinned[definition.sha256] = models

@@ -26,7 +26,7 @@ class LogReader:
     """The log of a partition, read in order on one connection."""
 
     def __init__(self, owner: Owner, connection: Connection, partition: int) -> None:
-        self._stats, self._handover = owner.stats, owner.handover
+        self._stats, self._partition_duty = owner.stats, owner.partition_duty
         self._connection = connection
         self._partition = partition
         self._segments = AppendedSegments()
@@ -35,12 +35,12 @@ class LogReader:
 
     def take(self, segment: AppendedSegment) -> None:
         """Keep a segment that this node appended. Without capacity for it the rows are read from the database."""
-        self._handover.look |= not self._segments.add(segment)
+        self._partition_duty.must_read_log |= not self._segments.add(segment)
 
     @property
     def may_have_more(self) -> bool:
         """Whether there are unread rows, as far as this node knows."""
-        return bool(self._segments or self._handover.look)
+        return bool(self._segments or self._partition_duty.must_read_log)
 
     async def read(self, behind: int, limit: int, working: bool) -> LogPage | None:
         """Up to `limit` rows behind a position; None when nothing suggests that there are any.
@@ -53,9 +53,9 @@ class LogReader:
         overdue = working and trio.current_time() - self._looked_at > LOOK_EVERY_S
         if appended is not None or not (self.may_have_more or overdue):
             return appended
-        self._handover.look, self._looked_at = False, trio.current_time()
+        self._partition_duty.must_read_log, self._looked_at = False, trio.current_time()
         read = await self._query(behind, limit)
-        self._handover.look |= bool(read.rows)
+        self._partition_duty.must_read_log |= bool(read.rows)
         return read
 
     def start_read_ahead(self, nursery: trio.Nursery, behind: int, limit: int) -> None:
@@ -76,7 +76,7 @@ class LogReader:
         ahead = await reading.wait()
         if ahead is None or not ahead.rows:
             return None
-        self._handover.look = True
+        self._partition_duty.must_read_log = True
         return ahead
 
     async def _query(self, behind: int, limit: int) -> LogPage:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from vivero.core.rules import TimerRules
-from vivero.engine.cluster.partition_duty import Handover
+from vivero.engine.cluster.partition_duty import PartitionDuty
 from vivero.engine.consumer.observers import CommitObserver, ModelSource
 from vivero.engine.consumer.rejected_commands import RejectedCommands
 from vivero.engine.consumer.settings import ConsumerSettings, ConsumerStats
@@ -22,7 +22,7 @@ class Owner(Protocol):
     definitions: ModelSource
     observer: CommitObserver
     rejected: RejectedCommands
-    handover: Handover
+    partition_duty: PartitionDuty
     tracer: Tracer | None
     """None: nothing is traced."""
     coming: Callable[[], bool]

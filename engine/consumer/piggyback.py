@@ -52,7 +52,7 @@ class PiggybackedStatements:
         return {subject: count for subject, count in available.items() if subject not in served}
 
     @contextmanager
-    def told(self) -> Generator[None]:
+    def lost_without_result(self) -> Generator[None]:
         """A block around the commit. Statements that got no result in it are told that the batch is lost."""
         try:
             yield

@@ -121,14 +121,14 @@ class Term:
 
     async def work(self, nursery: trio.Nursery) -> None:
         """Process the log until another node should lead. Then hand the partition over, between two batches."""
-        while self._owner.handover.assignment.duty is not Duty.ELSEWHERE:
+        while self._owner.partition_duty.assignment.duty is not Duty.ELSEWHERE:
             self._beat.beat()
             turn = self.run_once(nursery)
             with _bugs_as_unworkable():
                 worked = await (self._trials.meter.run(turn) if self._committer.careful else turn)
             if not worked:
                 self._progress.idle = True
-                await self._owner.handover.wait(self._beat, self._settings.poll_s)
+                await self._owner.partition_duty.wait(self._beat, self._settings.poll_s)
             await self._committer.renew_lease()
         await self._committer.commit_done()
         self.leading = False  # before the lease ends: nothing that is appended now may be kept for this term
@@ -261,7 +261,7 @@ class Term:
         try:
             await self._loader.fill(batch.needs_of_work(root))
             if not (waited or self._commands_wait) and self._owner.coming():
-                await self._owner.handover.expect(self._beat)
+                await self._owner.partition_duty.expect(self._beat)
             if self._commands_wait and not waited:
                 return True
             began, began_s = trio.current_time(), thread_time()  # after reading: a shorter quantum reads no less

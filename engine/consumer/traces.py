@@ -116,12 +116,12 @@ class BatchTraces:
         ended_ns, tracer = time_ns(), self._tracer
         alone = tracer.alone()
         batch = Begun(alone.context, "", handled[0].begun.start_ns)
-        told: set[tuple[int, str]] = set()
+        linked: set[tuple[int, str]] = set()
         for one in handled:
             self._record(one, batch.context)
             context = one.begun.context
-            if (one.position, context.trace_id) not in told:
-                told.add((one.position, context.trace_id))
+            if (one.position, context.trace_id) not in linked:
+                linked.add((one.position, context.trace_id))
                 below = tracer.below(context)
                 tracer.end(Begun(below.context, below.parent, started_ns), "commit", end_ns=ended_ns)
         attributes = of_log("process", "process", "batch", self._partition)

@@ -15,7 +15,7 @@ from vivero.engine.compute.problems import NotComputed
 from vivero.engine.definitions.cache import DefinitionCache, UnreadableResource
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.wake_up import WakeUp
-from vivero.storage.postgres.errors import told
+from vivero.storage.postgres.errors import describe
 
 log = structlog.get_logger(__name__)
 
@@ -70,7 +70,7 @@ class WarmUp:
             await self._definitions.resource(sha256)
         except UnreadableResource as error:
             self._unreadable.add(sha256)
-            log.error("a deployed file can no longer be read", sha256=sha256, problems=told(error))
+            log.error("a deployed file can no longer be read", sha256=sha256, problems=describe(error))
         except NotComputed as error:
             log.warning("a model was not loaded ahead", sha256=sha256, detail=str(error))
         else:

@@ -43,7 +43,7 @@ from vivero.storage.background.job_executions import (
     Scheduled,
 )
 from vivero.storage.postgres.driver import CALL_TIMEOUT_S, Connection
-from vivero.storage.postgres.errors import told
+from vivero.storage.postgres.errors import describe
 from vivero.storage.postgres.given_time import given_time
 
 log = structlog.get_logger(__name__)
@@ -145,7 +145,7 @@ class JobDispatcher:
         """How many executions this node runs."""
         return self._tracker.running
 
-    def look(self) -> None:
+    def wake(self) -> None:
         """Wake the task: an execution was added, or the clock was changed."""
         self._wake.set()
 
@@ -397,7 +397,7 @@ class JobDispatcher:
             execution=run.id,
             attempt=run.attempt,
             final=final,
-            error=told(error),
+            error=describe(error),
         )
         if not final:
             due_ms = min(self._now_ms() + round(retry.delay_s(run.attempt) * 1000), LATEST_MS)

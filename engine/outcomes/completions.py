@@ -119,13 +119,13 @@ class Completions:
         """A batch of this node was committed, and everything up to `watermark` is known. Serve the waiters."""
         self._watermarks[partition] = watermark
         for outcome in outcomes:
-            self.told(outcome)
+            self.note_outcome(outcome)
         for key, state, variables in ended:
             end = InstanceEnd(state, self._small_texts(variables))
             if not self._ends.tell(key, end):
                 self._ends.remember(key, end)
 
-    def told(self, outcome: CommandOutcome) -> None:
+    def note_outcome(self, outcome: CommandOutcome) -> None:
         """The outcome of a command, from a batch that is committed. Serve its waiters, or remember it for late ones."""
         if not self._outcomes.tell(outcome.position, outcome) and self._small(outcome):
             self._outcomes.remember(outcome.position, outcome)

@@ -16,7 +16,7 @@ from vivero.core.bpmn.elements.retention_limits import LONGEST_MS
 from vivero.engine.jobs.execution import Connections, Execution
 from vivero.engine.retention.chore_settings import RetentionSettings, retention_ms
 from vivero.storage.postgres.driver import Connection
-from vivero.storage.postgres.errors import StorageError, told
+from vivero.storage.postgres.errors import StorageError, describe
 from vivero.storage.retention import history
 from vivero.storage.retention.archives import ArchiveProblem, BeforeDeletion
 from vivero.storage.retention.history import DELETED, RUNNING, UNKNOWN, Ended, Kept, Times
@@ -136,7 +136,7 @@ class EndedInstances:
             await self._work(partition, memory, policy, log_ms)
         except ArchiveProblem as error:
             problem = error
-            log.warning("retention waits for the archive", partition=partition, why=told(error))
+            log.warning("retention waits for the archive", partition=partition, why=describe(error))
         await self._note_run(partition, memory, times, problem)
         if problem is not None:
             raise problem

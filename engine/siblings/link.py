@@ -80,7 +80,7 @@ class Link:
     def _take_answer(self, answer: SubmissionAnswer, now: float) -> None:
         outcome = answer.outcome
         if outcome is not None:
-            self._completions.told(outcome)
+            self._completions.note_outcome(outcome)
         pending = self._outstanding.pop(answer.number, None)
         if pending is None:
             return
@@ -90,7 +90,9 @@ class Link:
         elif answer.appended is not None:
             pending.finish(answer.appended, now)
             if outcome is not None:
-                self._completions.told(outcome)  # the wait has begun: an outcome that is not remembered reaches it
+                self._completions.note_outcome(
+                    outcome
+                )  # the wait has begun: an outcome that is not remembered reaches it
         elif answer.failure is not None:
             pending.finish(answer.failure.error)
 

@@ -109,7 +109,7 @@ class Reception:
             answers += self._answer_to(reply)
             reply = received(self._replies)
         now = trio.current_time()
-        while self._untold and (self._untold[0].told or now - self._untold[0].since >= HOLD_S):
+        while self._untold and (self._untold[0].is_told or now - self._untold[0].since >= HOLD_S):
             answers += self._untold.popleft().tell()
         answers += self._forget(now)
         return answers
@@ -120,7 +120,7 @@ class Reception:
             return self._answer_to_append(pending, reply)
         waiting = self._waiting.pop(reply.number)
         if reply.error is not None:
-            waiting.told = True
+            waiting.is_told = True
             return [SubmissionAnswer(reply.number, failure=AppendFailure.of(reply.error))]
         return [waiting.answer(reply.outcome)]
 
@@ -160,19 +160,19 @@ class _Waiting:
     appended: Appended
     registration: Registration
     since: float
-    told: bool = False
+    is_told: bool = False
     """The position was sent, or need not be."""
 
     def tell(self) -> list[SubmissionAnswer]:
         """An answer with the position, unless it was sent."""
-        if self.told:
+        if self.is_told:
             return []
-        self.told = True
+        self.is_told = True
         return [SubmissionAnswer(self.number, appended=self.appended)]
 
     def answer(self, outcome: CommandOutcome | None) -> SubmissionAnswer:
         """An answer with the outcome, and with the position unless it was sent."""
-        appended, self.told = None if self.told else self.appended, True
+        appended, self.is_told = None if self.is_told else self.appended, True
         if outcome is not None:
             outcome = CommandOutcome(outcome.position, outcome.rejection, outcome.response)
         return SubmissionAnswer(self.number, appended=appended, outcome=outcome)

@@ -23,7 +23,7 @@ from vivero.engine.siblings.records import address
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.wake_up import WakeUp
 from vivero.storage.cluster.nodes import ClusterView
-from vivero.storage.postgres.errors import told
+from vivero.storage.postgres.errors import describe
 
 log = structlog.get_logger(__name__)
 
@@ -104,7 +104,7 @@ class Siblings:
         try:
             stream = await trio.open_unix_socket(address(self._directory, leader))
         except OSError as error:  # a node of another program, or one that ends
-            log.debug("the leader is not a process of this program", leader=leader, error=told(error))
+            log.debug("the leader is not a process of this program", leader=leader, error=describe(error))
         else:
             await self._serve_link(leader, stream)
         finally:

@@ -131,8 +131,8 @@ class Beat:
     @property
     def overdue(self) -> bool:
         """Whether the child has neither beaten nor waited within a deadline for too long."""
-        heard = max(self._last, *self._deadlines) if self._deadlines else self._last
-        return given_time() - heard > self._settings.hang_after_s
+        latest = max(self._last, *self._deadlines) if self._deadlines else self._last
+        return given_time() - latest > self._settings.hang_after_s
 
     @property
     def stalled(self) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import trio
 
 from vivero.engine.supervision.settings import SupervisionSettings
-from vivero.storage.postgres.errors import Outage, Retry, SteppedDown, told
+from vivero.storage.postgres.errors import Outage, Retry, SteppedDown, describe
 
 
 class Escalated(Exception):
@@ -82,8 +82,8 @@ def kind(error: BaseException) -> str:
     return next((kinds[type(leaf)] for leaf in leaves(error) if type(leaf) in kinds), "failed")
 
 
-def describe(error: BaseException | None) -> str:
+def describe_failure(error: BaseException | None) -> str:
     """One line for logs and the status resource."""
     if error is None:
         return ""
-    return told(error)
+    return describe(error)

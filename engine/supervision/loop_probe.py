@@ -57,7 +57,7 @@ class LoopProbe(trio.abc.Instrument):
         """Turns longer than `NOTED_S`, by the clock on the wall: for so long nobody was served."""
         self.given = GivenTime()
         """The time without the gaps in which the machine gave the loop no turn."""
-        self._tell = _warn if tell is None else tell
+        self._report = _warn if tell is None else tell
         self._tasks = _Tasks()
         self._names_always = names_always
         self._names_left = 0
@@ -131,7 +131,7 @@ class LoopProbe(trio.abc.Instrument):
                 self._names_left = NAMES_FOR_TURNS
             if self._began - self._told_at > TELL_EVERY_S:
                 self._told_at = self._began
-                self._tell(stretch)
+                self._report(stretch)
 
 
 class _Tasks(trio.abc.Instrument):

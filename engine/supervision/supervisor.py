@@ -27,7 +27,7 @@ from vivero.engine.supervision.failures import (
     FailureWindow,
     Returned,
     Silent,
-    describe,
+    describe_failure,
     excused,
     kind,
     leaves,
@@ -180,10 +180,14 @@ class Supervisor:
             failed, rest = group.split(Exception)
             if rest is not None:  # our own cancellation, or a ^C
                 if failed is not None:
-                    log.warning("child failed while it was ended", child=supervised.child.name, error=describe(failed))
+                    log.warning(
+                        "child failed while it was ended", child=supervised.child.name, error=describe_failure(failed)
+                    )
                 raise rest from None
             # A hung child may raise because its sockets were closed. That is no excuse for the hang.
-            return self._silent(life) or (group if isinstance(group, Exception) else RuntimeError(describe(group)))
+            return self._silent(life) or (
+                group if isinstance(group, Exception) else RuntimeError(describe_failure(group))
+            )
         finally:
             supervised.life = None
         if silent := self._silent(life):
@@ -202,7 +206,7 @@ class Supervisor:
         for leaf in leaves(error):
             if isinstance(leaf, Escalated):
                 raise leaf
-        name, reason = supervised.child.name, describe(error)
+        name, reason = supervised.child.name, describe_failure(error)
         supervised.last_error = reason
         counts = not excused(error)
         supervised.reasons[kind(error)] += 1
@@ -212,11 +216,16 @@ class Supervisor:
         supervised.attempts += 1
         if counts:
             log.warning(
-                "child ended", child=name, error=describe(error), counts=True, delay_s=delay_s, exc_info=_bug(error)
+                "child ended",
+                child=name,
+                error=describe_failure(error),
+                counts=True,
+                delay_s=delay_s,
+                exc_info=_bug(error),
             )
             self._failures.add(name, reason)
         else:
-            supervised.outage.failed("child ended", describe(error), child=name, counts=False, delay_s=delay_s)
+            supervised.outage.failed("child ended", describe_failure(error), child=name, counts=False, delay_s=delay_s)
         return delay_s
 
     def _note_recovery(self, supervised: Supervised) -> None:
@@ -230,7 +239,7 @@ class Supervisor:
         try:
             supervised.child.close()
         except Exception as error:
-            log.error("closing the sockets of a hung child failed", child=name, error=describe(error))
+            log.error("closing the sockets of a hung child failed", child=name, error=describe_failure(error))
         life.cancel()
 
 

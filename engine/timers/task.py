@@ -28,7 +28,7 @@ from vivero.engine.timers.pace import TriggerPace
 from vivero.engine.timers.settings import TimerSettings, TimerStats
 from vivero.engine.timers.term_memory import NEVER, TermMemory, Trigger
 from vivero.storage.postgres.driver import Connection
-from vivero.storage.postgres.errors import told
+from vivero.storage.postgres.errors import describe
 from vivero.storage.work import timers
 from vivero.storage.work.timers import Clock, PendingTimer
 
@@ -178,7 +178,7 @@ class Timers:
             self._forget()
             if isinstance(error, Draining):
                 return self.settings.check_s
-            log.warning("timers could not be fired and will be tried again", timers=len(due), reason=told(error))
+            log.warning("timers could not be fired and will be tried again", timers=len(due), reason=describe(error))
             return REFUSED_S
         self.stats.fired += len(due)
         memory.in_flight.update(

@@ -13,7 +13,7 @@ import structlog
 import trio
 
 from vivero.storage.postgres.driver import Connect, Connection
-from vivero.storage.postgres.errors import DataPoison, told
+from vivero.storage.postgres.errors import DataPoison, describe
 from vivero.storage.postgres.reconnect import Backoff, Beats, keep_connected
 from vivero.storage.postgres.sql_files import statement
 
@@ -122,7 +122,7 @@ class Announcer:
                 await connection.execute(_NOTIFY, arguments, deadline=trio.current_time() + SEND_TIMEOUT_S)
         except DataPoison as error:  # the server's queue is full, because another session does not read
             self.dropped += len(pending)
-            log.warning("announcements dropped", count=len(pending), error=told(error))
+            log.warning("announcements dropped", count=len(pending), error=describe(error))
         else:
             self.sent += 1
 

@@ -168,14 +168,14 @@ def reason(error: StorageError) -> str:
     return next((text for start, text in REASONS.items() if sqlstate.startswith(start)), "the connection was lost")
 
 
-def told(error: BaseException) -> str:
+def describe(error: BaseException) -> str:
     """The text of an error for log lines and probes: one line without data.
 
     The texts of our own errors and of Trio's are written without data. PostgreSQL quotes values in the texts about data
     and statements, and Python's own errors quote keys and arguments, so of these only the kind is told.
     """
     if isinstance(error, BaseExceptionGroup):
-        return "; ".join(told(inner) for inner in error.exceptions)
+        return "; ".join(describe(inner) for inner in error.exceptions)
     kind = type(error).__name__
     if isinstance(error, DataPoison | StorageBug):
         found = error.diagnosis

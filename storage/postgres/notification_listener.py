@@ -16,7 +16,7 @@ import structlog
 import trio
 
 from vivero.storage.postgres.driver import Connect, Connection
-from vivero.storage.postgres.errors import ConnectionLost, DataPoison, told
+from vivero.storage.postgres.errors import ConnectionLost, DataPoison, describe
 from vivero.storage.postgres.given_time import given_time
 from vivero.storage.postgres.reconnect import Backoff, Beats, keep_connected
 from vivero.storage.postgres.sql_files import statement
@@ -146,7 +146,7 @@ class NotificationListener:
             with beats.waiting(self._settings.echo_within_s):
                 await session.connection.execute(_PING, (PING_CHANNEL, session.name), deadline=deadline)
         except DataPoison as error:  # the server's queue is full; without an echo the connection ends soon
-            log.warning("cannot ping", error=told(error))
+            log.warning("cannot ping", error=describe(error))
 
     def _check_echo(self, session: ListenSession) -> None:
         since, limit_s = session.unanswered_since, self._settings.echo_within_s

@@ -69,9 +69,9 @@ async def _hears_itself(connection: Connection, second: Connection) -> str | Non
     await connection.execute(f"LISTEN {_PROBE_CHANNEL}")
     token = f"{trio.current_time()}"
     await second.execute("SELECT pg_notify($1, $2)", (_PROBE_CHANNEL, token))
-    heard = False
+    arrived = False
     give_up = trio.current_time() + startup_connections.PROBE_TIMEOUT_S
-    while not heard and (left := give_up - trio.current_time()) > 0:
-        heard = any(notification.payload == token for notification in await connection.notifications(left))
+    while not arrived and (left := give_up - trio.current_time()) > 0:
+        arrived = any(notification.payload == token for notification in await connection.notifications(left))
     await connection.execute(f"UNLISTEN {_PROBE_CHANNEL}")
-    return None if heard else "a notification did not arrive"
+    return None if arrived else "a notification did not arrive"

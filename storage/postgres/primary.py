@@ -14,7 +14,7 @@ import trio
 
 from vivero.storage.postgres import conninfo, driver
 from vivero.storage.postgres.connection import Connection
-from vivero.storage.postgres.errors import ConnectFailed, NoPrimary, StorageBug, StorageError, told
+from vivero.storage.postgres.errors import ConnectFailed, NoPrimary, StorageBug, StorageError, describe
 from vivero.storage.postgres.sql_files import statement
 
 log = structlog.get_logger(__name__)
@@ -82,7 +82,7 @@ async def _timeline(connection: Connection, deadline: float) -> Timeline | None:
     try:
         ((system, name),) = (await connection.execute(_TIMELINE, deadline=deadline)).rows
     except StorageBug as error:
-        log.debug("the timeline of the server is not known", error=told(error))
+        log.debug("the timeline of the server is not known", error=describe(error))
         return None
     except StorageError as error:
         raise ConnectFailed(f"the server did not tell its timeline: {error}") from error

@@ -8,7 +8,7 @@ from typing import Never, Protocol
 import trio
 
 from vivero.storage.postgres.driver import CONNECT_TIMEOUT_S, Connect, Connection
-from vivero.storage.postgres.errors import Outage, Retry, told
+from vivero.storage.postgres.errors import Outage, Retry, describe
 from vivero.storage.postgres.outage_log import OutageLog
 
 
@@ -55,7 +55,7 @@ async def keep_connected(
             await _use_one(connect, use, beats, link, outage)
         except (Retry, Outage) as error:
             lasted_s = trio.current_time() - began
-            outage.failed("connection lost", told(error), task=name, lasted_s=round(lasted_s, 1))
+            outage.failed("connection lost", describe(error), task=name, lasted_s=round(lasted_s, 1))
             if lasted_s > backoff.most_s:
                 pause_s = backoff.first_s
         await beats.sleep(pause_s)

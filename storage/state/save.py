@@ -70,8 +70,8 @@ def statements_of(
     if moves_definitions(state):
         yield _sql["definitions_moved"], ()
     if definitions := [*rows.new.get(Definition, ()), *rows.changed.get(Definition, ())]:
-        told = [{"tenant": row.tenant, "processId": row.process_id, "key": row.key} for row in definitions]
-        yield _sql["tell_definitions"], (_encode(told), DEFINITIONS_CHANNEL)
+        announced = [{"tenant": row.tenant, "processId": row.process_id, "key": row.key} for row in definitions]
+        yield _sql["tell_definitions"], (_encode(announced), DEFINITIONS_CHANNEL)
 
 
 def moves_definitions(state: State) -> bool:
@@ -84,9 +84,9 @@ def fence(partition: int, epoch: int, old_position: int, new_position: int, next
     return _sql["fence"], (partition, epoch, old_position, new_position, next_key)
 
 
-def fence_between(partition: int, epoch: int, position: int, next_key: int, told: bool) -> Call:
-    """The first statement of a batch between commands, which keeps the cursor. `told`: a client learns of the batch."""
-    return _sql["fence_between"], (partition, epoch, position, next_key, told)
+def fence_between(partition: int, epoch: int, position: int, next_key: int, announced: bool) -> Call:
+    """The first statement of a batch between commands, which keeps the cursor. `announced`: a client hears of it."""
+    return _sql["fence_between"], (partition, epoch, position, next_key, announced)
 
 
 def log_row(position: int, row: Handled, response: bytes | None) -> EventLogRow:

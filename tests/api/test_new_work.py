@@ -104,7 +104,7 @@ async def test_a_notification_makes_the_next_command_read_the_routes(autojump_cl
         return len(reads)
 
     assert await commands() == 1
-    events.heard(ROUTES_CHANNEL, "")
+    events.receive(ROUTES_CHANNEL, "")
     assert await commands() == 2
     await trio.sleep(1.1)
     assert await commands() == 3

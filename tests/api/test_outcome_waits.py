@@ -32,7 +32,7 @@ class Engine:
     def __init__(self) -> None:
         self.taken = []
         self.appender = Appender(nowhere)
-        self.appender.elsewhere = self._take
+        self.appender.forward_to_sibling = self._take
         self.completions = Completions(nowhere)
         self.deadlines = Deadlines()
         self.replies = ReplyPool()

@@ -11,7 +11,7 @@ from vivero.core.partitions.routes import ONE_PARTITION
 from vivero.engine.appender.calls import Append
 from vivero.engine.appender.task import Appender
 from vivero.engine.cluster.assignment import Duty
-from vivero.engine.cluster.partition_duties import Handovers
+from vivero.engine.cluster.partition_duties import PartitionDuties
 from vivero.engine.consumer.leadership import Consumer
 from vivero.engine.consumer.settings import ConsumerSettings
 from vivero.engine.supervision.beat import Beat
@@ -33,20 +33,20 @@ class PartitionsBench(EngineBench):
         self.routes = ONE_PARTITION
         numbers = range(1, count + later + 1)
         connect = partial(driver.connect, dsn)
-        self.handovers = handovers = Handovers(numbers)
+        self.duties = duties = PartitionDuties(numbers)
         for one in numbers:
-            handovers[one].assignment.set(Duty.OURS)
+            duties[one].assignment.set(Duty.OURS)
         self.appender = Appender(
             lambda: connect(name="vivero test appender"),
-            appended=lambda partition, _position: handovers.wake(partition),
-            handed=handovers.take,
-            consumed=handovers.consumed,
-            owned=handovers.led,
+            appended=lambda partition, _position: duties.wake(partition),
+            offer_segment=duties.take,
+            progress_of=duties.progress_of,
+            led_partitions=duties.led,
         )
         self.consumers = {
             one: Consumer(
                 self.named(dsn, one), "test", self.definitions, self,
-                consumer_settings or ConsumerSettings(), one, handover=handovers[one],
+                consumer_settings or ConsumerSettings(), one, partition_duty=duties[one],
             )
             for one in numbers
         }  # fmt: skip
@@ -56,7 +56,7 @@ class PartitionsBench(EngineBench):
                 self.appender,
                 None,
                 one,
-                partial(handovers.leads, one),
+                partial(duties.leads, one),
             )
             for one in numbers
         }

@@ -88,7 +88,7 @@ async def test_an_instance_of_another_partition_is_never_loaded(bench):
     await bench.deploy(model(start(), receive(), end(), "start > receive > end", roots=ROOTS))
     await create(bench, 2, k=key_of(bench, 1))
     await bench.settled()
-    state = bench.handovers[1].term._state
+    state = bench.duties[1].term._state
     assert state.channels
     assert not state.trees
 

@@ -373,7 +373,7 @@ async def test_a_command_that_a_sibling_has_is_in_doubt_at_its_deadline(autojump
         return True
 
     appender = Appender(nowhere)
-    appender.elsewhere = elsewhere
+    appender.forward_to_sibling = elsewhere
     with pytest.raises(InDoubt):
         await appender.append(Append(CompleteJob(key=9), "t", partition=2), deadline_s=1.0)
 
@@ -383,7 +383,7 @@ async def test_new_work_is_never_sent_to_a_sibling(autojump_clock):
         raise AssertionError("asked")
 
     appender = Appender(nowhere)
-    appender.elsewhere = elsewhere
+    appender.forward_to_sibling = elsewhere
     with pytest.raises(Overloaded):
         await appender.append(Append(CreateInstance(process_id="p"), "t"), deadline_s=1.0)
 

@@ -84,15 +84,15 @@ class EngineBench:
         )
         self.appender = Appender(
             lambda: connect(name="vivero test appender"),
-            appended=lambda *_: self.consumer.handover.wake(),
-            handed=lambda _partition, segment: self.consumer.handover.take(segment),
-            consumed=lambda _partition: self.consumer.handover.consumed(),
-            owned=lambda: (1,) if self.consumer.handover.leads else (),
+            appended=lambda *_: self.consumer.partition_duty.wake(),
+            offer_segment=lambda _partition, segment: self.consumer.partition_duty.take(segment),
+            progress_of=lambda _partition: self.consumer.partition_duty.progress(),
+            led_partitions=lambda: (1,) if self.consumer.partition_duty.leads else (),
         )
         self.timers = Timers(
             lambda: connect(name="vivero test timers"), self.appender, settings, 1, lambda: self.timers_lead()
         )
-        self.timers_lead = lambda: self.consumer.handover.leads
+        self.timers_lead = lambda: self.consumer.partition_duty.leads
         """Whether the timers are told that their node leads."""
         self.connection: driver.Connection | None = None
 

@@ -57,7 +57,9 @@ async def appender(proxy, database, nursery):
         polled.set()
         return ()
 
-    appender = Appender(partial(driver.connect, proxy.dsn(database)), AppenderSettings(poll_s=1e6), owned=owned)
+    appender = Appender(
+        partial(driver.connect, proxy.dsn(database)), AppenderSettings(poll_s=1e6), led_partitions=owned
+    )
     child = Child("appender", appender.run, close=appender.close)
     nursery.start_soon(Supervisor([child], SupervisionSettings(max_delay_s=0.05), died).run)
     await polled.wait()

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from vivero.client.answers import BadAddress, NotSendable, unfit
+from vivero.client.answers import BadAddress, NotSendable, why_not_sendable
 
 DEFAULT_ADDRESS = "http://localhost:8080"
 ADDRESS_VARIABLES = ("VIVERO_ADDRESS", "CAMUNDA_REST_ADDRESS")
@@ -67,7 +67,7 @@ def http_client(
         )
     except (OSError, ValueError, ImportError, httpx.InvalidURL) as error:
         # such as a proxy of the environment that is no URL, or certificates that cannot be read
-        raise NotSendable(f"a client for {address} cannot be made: {unfit(error)}") from error
+        raise NotSendable(f"a client for {address} cannot be made: {why_not_sendable(error)}") from error
 
 
 def _bearer(token: str) -> dict[str, str]:

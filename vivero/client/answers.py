@@ -29,7 +29,7 @@ class NotSendable(ClientError):
     """The request cannot be sent: a value has no form in JSON, in a header or in a URL, or the environment is wrong."""
 
 
-def unfit(error: Exception) -> str:
+def why_not_sendable(error: Exception) -> str:
     """The reason why a value cannot be sent, for a message."""
     if isinstance(error, UnicodeEncodeError):
         return f"the text {error.object[:MAX_SHOWN]!a} has bytes that are not {error.encoding.upper()}"

@@ -31,8 +31,8 @@ from vivero.client.answers import (
     Unreachable,
     answer_of,
     plain,
-    unfit,
     whole,
+    why_not_sendable,
 )
 from vivero.config.files import Unreadable, read_bytes
 
@@ -66,7 +66,7 @@ def path_part(text: str) -> str:
     try:
         return quote(text, safe="")
     except UnicodeEncodeError as error:  # an argument that was not UTF-8
-        raise NotSendable(unfit(error)) from error
+        raise NotSendable(why_not_sendable(error)) from error
 
 
 class Client:
@@ -115,7 +115,7 @@ class Client:
                 f"no server answers at {self.address} ({_reason(error)}): is `vivero up` running?"
             ) from error
         except (ValueError, OverflowError, RecursionError, httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
-            raise NotSendable(f"the request cannot be sent to {self.address}: {unfit(error)}") from error
+            raise NotSendable(f"the request cannot be sent to {self.address}: {why_not_sendable(error)}") from error
         except httpx.HTTPError as error:
             raise Unreachable(f"{self.address} did not answer: {_reason(error)}", in_doubt=True) from error
 

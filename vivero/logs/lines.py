@@ -16,7 +16,7 @@ from typing import Any
 import structlog
 
 from vivero.engine.tracing.current import POSITION, REQUEST_ID, trace_id
-from vivero.storage.postgres.errors import told
+from vivero.storage.postgres.errors import describe
 
 Event = dict[str, Any]
 Renderer = Callable[[Event], str]
@@ -98,7 +98,7 @@ def _harmless(value: object) -> Any:
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, BaseException):
-        return clean(told(value))
+        return clean(describe(value))
     if isinstance(value, list | tuple | set | frozenset):
         return ", ".join(str(_harmless(one)) for one in list(value)[:MAX_ITEMS])
     return clean(str(value))
@@ -127,7 +127,7 @@ def _exception(handled: object, texts: bool) -> dict[str, str]:
         error = next((one for one in handled if isinstance(one, BaseException)), None)
     if error is None:
         return {}
-    text = "; ".join(f"{type(one).__name__}: {one}" for one in _leaves(error)) if texts else told(error)
+    text = "; ".join(f"{type(one).__name__}: {one}" for one in _leaves(error)) if texts else describe(error)
     return {"raised": clean(text), "at": _places(next(_leaves(error)))}
 
 

@@ -150,7 +150,7 @@ def _long_polls(sources: Sources) -> Iterator[Observed]:
 
 def _leads(sources: Sources) -> Iterator[Observed]:
     for consumer in sources.of(Consumer):
-        yield float(consumer.handover.consumed() is not None), _partition(consumer)
+        yield float(consumer.partition_duty.progress() is not None), _partition(consumer)
 
 
 def _restarts(sources: Sources) -> Iterator[Observed]:
@@ -205,12 +205,12 @@ def of_incidents(event: str) -> Callable[[Sources], Iterable[Observed]]:
 
 def _cached_instances(sources: Sources) -> Iterator[Observed]:
     for consumer in sources.of(Consumer):
-        yield consumer.handover.cached().instances, _partition(consumer)
+        yield consumer.partition_duty.cached().instances, _partition(consumer)
 
 
 def _cached_bytes(sources: Sources) -> Iterator[Observed]:
     for consumer in sources.of(Consumer):
-        yield consumer.handover.cached().bytes, _partition(consumer)
+        yield consumer.partition_duty.cached().bytes, _partition(consumer)
 
 
 def _lag_s(sources: Sources) -> Iterator[Observed]:

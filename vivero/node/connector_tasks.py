@@ -38,7 +38,7 @@ class Dispatcher(Protocol):
 
     def available(self, type: str, tenant: str) -> None: ...
 
-    def look(self) -> None: ...
+    def wake(self) -> None: ...
 
 
 class ConnectorTasks(NodePart):
@@ -88,7 +88,7 @@ class ConnectorTasks(NodePart):
             events.changed(self.webhooks.registry.outdated, DEFINITIONS_CHANNEL)
         if (dispatcher := self.dispatcher) is not None:
             events.jobs.append(lambda type_, tenant, _count: dispatcher.available(type_, tenant))
-            events.changed(dispatcher.look, JOBS_CHANNEL, CLOCK_CHANNEL)
+            events.changed(dispatcher.wake, JOBS_CHANNEL, CLOCK_CHANNEL)
 
 
 def _secrets(config: Config) -> Mapping[str, str]:

@@ -15,7 +15,7 @@ from vivero.config.sections import Config
 from vivero.engine.appender.task import Appender, WorkChannel
 from vivero.engine.batch_operations.settings import BATCH_OPERATIONS_PARTITION
 from vivero.engine.batch_operations.task import BatchOperations
-from vivero.engine.cluster.partition_duties import Handovers
+from vivero.engine.cluster.partition_duties import PartitionDuties
 from vivero.engine.cluster.task import Cluster
 from vivero.engine.consumer.leadership import Consumer
 from vivero.engine.counters.counts_by_type import CountsByType
@@ -67,15 +67,15 @@ class EngineTasks(NodePart):
         self.consumers: dict[int, Consumer] = {}
         self.jobs = CountsByType()
         self.timers: dict[int, Timers] = {}
-        self.handovers = Handovers(changed=self._cluster_changed)
+        self.duties = PartitionDuties(changed=self._cluster_changed)
         self.warm_up = WarmUp(definitions, self._cluster_changed)
         self.appender = Appender(
             connections.dedicated("appender"),
             config.appender,
             appended=self._appended,
-            handed=self.handovers.take,
-            consumed=self.handovers.consumed,
-            owned=self.handovers.led,
+            offer_segment=self.duties.take,
+            progress_of=self.duties.progress_of,
+            led_partitions=self.duties.led,
             tracer=tracer,
             work=work,
         )
@@ -89,14 +89,14 @@ class EngineTasks(NodePart):
                 multi_tenancy=config.tenants.enabled,
                 shared_names=config.auth.shared_names,
             ),
-            partial(self.handovers.leads, BATCH_OPERATIONS_PARTITION),
+            partial(self.duties.leads, BATCH_OPERATIONS_PARTITION),
             config.batch_operations,
             None if self.archive is None or not config.retention.archive_deletions else self.archive.before_deletion,
         )
         self.cluster = Cluster(
             connections.dedicated("cluster", **CHORES),
             _registration(config, node),
-            self.handovers,
+            self.duties,
             config.cluster,
             lambda: events.announce(NODES_CHANNEL, node, 1),
             lambda partition: add(*self._open(partition)),
@@ -135,18 +135,18 @@ class EngineTasks(NodePart):
         events.terms.append(self._term_began)
         events.timers.append(lambda partition, changes: self.timers[partition].changed(changes))
         events.inboxes.append(self._inbox_filled)
-        events.announced(APPENDED, lambda key, _position: self.handovers.wake(int(key)))
+        events.announced(APPENDED, lambda key, _position: self.duties.wake(int(key)))
         events.announced(INBOX, lambda key, _count: self._note_inbox(int(key)))
         events.changed(self.warm_up.deployed, DEFINITIONS_CHANNEL)
         events.changed(self._clock_changed, CLOCK_CHANNEL)
-        events.changed(self.batch_operations.look, BATCHES_CHANNEL)
+        events.changed(self.batch_operations.wake, BATCHES_CHANNEL)
         events.changed(self.cluster.refresh_soon, NODES_CHANNEL)
-        events.reconnected.append(self.handovers.wake_all)
+        events.reconnected.append(self.duties.wake_all)
 
     def _appended(self, partition: int, position: int) -> None:
         """Tell the consumer of a partition that its log has new rows, on this node or on another."""
-        if self.handovers.leads(partition):
-            self.handovers.wake(partition)
+        if self.duties.leads(partition):
+            self.duties.wake(partition)
         else:
             self._events.announce(APPENDED, partition, position)
 
@@ -159,7 +159,7 @@ class EngineTasks(NodePart):
 
     def _note_inbox(self, partition: int) -> bool:
         """Let the appender move an inbox to its log. False if this node does not lead the partition."""
-        if leads := self.handovers.leads(partition):
+        if leads := self.duties.leads(partition):
             self.appender.inbox_filled(partition)
         return leads
 
@@ -174,7 +174,7 @@ class EngineTasks(NodePart):
 
     def _open(self, partition: int) -> Iterator[Child]:
         """Make the tasks of a partition."""
-        self.handovers.open(partition)
+        self.duties.open(partition)
         self.timers[partition] = timers = self._make_timers(partition)
         self.consumers[partition] = consumer = self._make_consumer(partition)
         yield Child(task_name("consumer", partition), consumer.run, consumer.close)
@@ -186,7 +186,7 @@ class EngineTasks(NodePart):
             self.appender,
             self._config.timers,
             partition,
-            partial(self.handovers.leads, partition),
+            partial(self.duties.leads, partition),
         )
 
     def _make_consumer(self, partition: int) -> Consumer:
@@ -199,7 +199,7 @@ class EngineTasks(NodePart):
             partition,
             self._config.timers.rules,
             lambda: self.appender.busy,
-            self.handovers[partition],
+            self.duties[partition],
             self._tracer,
             self.jobs,
         )

@@ -86,8 +86,8 @@ class HttpServer(NodePart):
         self._models, self._outcomes, self._engine, self._connectors = models, outcomes, engine, connectors
         self._events, self._supervisor, self._metrics, self._tracer = events, supervisor, metrics, tracer
         self._max_waiting = min(config.api.max_waiting, config.http.max_connections * 3 // 4)
-        self.routing = CommandRouting(led=engine.handovers.led)
-        turns = JobTurns(lambda: self.routing.routes.all, engine.handovers.led)
+        self.routing = CommandRouting(led=engine.duties.led)
+        turns = JobTurns(lambda: self.routing.routes.all, engine.duties.led)
         self.long_polls = LongPolls(
             POLLERS * self._max_waiting, config.api.slow_poll_s, config.api.activations_bytes, turns
         )

@@ -113,11 +113,11 @@ class NodeEvents:
     # -- from the API
 
     def clock_changed(self) -> None:
-        self.heard(CLOCK, "")
+        self.receive(CLOCK, "")
 
     # -- from the notification listener
 
-    def heard(self, channel: str, payload: str) -> None:
+    def receive(self, channel: str, payload: str) -> None:
         """Pass on a notification of another node."""
         if channel in self._announced:
             self._tell_announced(channel, payload)
@@ -128,9 +128,9 @@ class NodeEvents:
         """After each connection of the notification listener, every part looks once: notifications may be lost."""
         if connected:
             for channel in self._notified:
-                self.heard(channel, "")
-            for look in self.reconnected:
-                look()
+                self.receive(channel, "")
+            for reconnected in self.reconnected:
+                reconnected()
 
     def _tell_announced(self, channel: str, payload: str) -> None:
         announced = announcing.decode(payload)

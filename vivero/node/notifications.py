@@ -32,7 +32,7 @@ class Notifications(NodePart):
         config, events = self._config, self.events
         if config.has_role(Role.API, Role.ENGINE, Role.WEB) or config.works_connectors:
             connect = self._connections.by_deadline("listener")
-            listener = NotificationListener(connect, events.channels, events.heard, events.connected)
+            listener = NotificationListener(connect, events.channels, events.receive, events.connected)
             self._listener = listener
             yield Child("listener", listener.run, listener.abort)
         if config.has_role(Role.API, Role.ENGINE) or config.works_connectors:

@@ -24,7 +24,7 @@ class SiblingTask(NodePart):
         self._siblings = None
         if directory is not None:
             self._siblings = Siblings(directory, node, completions, engine.appender, engine.view)
-            engine.appender.elsewhere = self._siblings.take
+            engine.appender.forward_to_sibling = self._siblings.take
         self._runs = config.has_role(Role.API, Role.ENGINE)
 
     def children(self) -> Iterator[Child]:

@@ -42,12 +42,12 @@ def status_figures(
 
 def _partition(partition: int, consumer: Consumer, now_s: float) -> Mapping[str, Any]:
     """`commandsPerSecond`: of the last seconds. The rate of the term is another: what it can do while it is busy."""
-    consumed, stats = consumer.handover.consumed(), consumer.stats
+    progress, stats = consumer.partition_duty.progress(), consumer.stats
     return {
         "partitionId": partition,
-        "duty": consumer.handover.assignment.duty.value,
-        "leads": consumed is not None,
-        "position": None if consumed is None else str(consumed.position),
+        "duty": consumer.partition_duty.assignment.duty.value,
+        "leads": progress is not None,
+        "position": None if progress is None else str(progress.position),
         "commandsPerSecond": round(stats.recent.per_second(now_s), 1),
         "terms": stats.terms,
         "batches": stats.batches,

@@ -145,7 +145,7 @@ async def run(
     tree = build(config, dsn, node, endpoint, others, siblings_directory)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_stop, tree, stop, config.drain_s, nursery.cancel_scope)
-        note = partial(tree.engine.handovers.accuse, partial(attempts.leave_notes, dsn))
+        note = partial(tree.engine.duties.accuse, partial(attempts.leave_notes, dsn))
         watchdog = Watchdog(config.supervision.blocked_after_s, last_words=note)
         with watchdog.thread(), tree.supervision.probe.watching():
             nursery.start_soon(watchdog.run)

@@ -42,7 +42,7 @@ from vivero.processes.channel import (
 )
 from vivero.processes.connection_counts import ConnectionCounts
 from vivero.program import program
-from vivero.storage.postgres.errors import told
+from vivero.storage.postgres.errors import describe
 
 log = structlog.get_logger(__name__)
 
@@ -60,7 +60,7 @@ def main() -> None:
     except BaseException as error:
         cause = alone(error)
         if isinstance(cause, Escalated):
-            log.error("the process gives up", error=told(cause))
+            log.error("the process gives up", error=describe(cause))
             sys.exit(GaveUp.exit_code)
         raise
 

@@ -7,7 +7,7 @@ import socket
 
 import structlog
 
-from vivero.storage.postgres.errors import told
+from vivero.storage.postgres.errors import describe
 
 log = structlog.get_logger(__name__)
 
@@ -23,4 +23,4 @@ def notify(state: str) -> None:
         try:
             manager.sendto(state.encode(), address)
         except OSError as error:
-            log.warning("the service manager was not told", address=address, error=told(error))
+            log.warning("the service manager was not told", address=address, error=describe(error))

@@ -19,7 +19,7 @@ from opentelemetry.trace import Link, SpanContext, SpanKind, Status, StatusCode,
 
 from vivero.engine.tracing.tracer import Span, SpanRole
 from vivero.engine.tracing.w3c import TraceContext
-from vivero.storage.postgres.errors import told
+from vivero.storage.postgres.errors import describe
 
 log = structlog.get_logger(__name__)
 
@@ -55,7 +55,7 @@ class _Counted(SpanExporter):
         try:
             result, why = self._exporter.export(spans), ""
         except Exception as error:  # whatever it is: the thread that exports must live
-            result, why = SpanExportResult.FAILURE, told(error)
+            result, why = SpanExportResult.FAILURE, describe(error)
         works = result is SpanExportResult.SUCCESS
         if works:
             self.exported += len(spans)

@@ -25,7 +25,7 @@ from vivero.engine.retention.archive.stores import SUFFIX, Damaged, Missing, Sto
 from vivero.engine.retention.archive.subjects import trees_of
 from vivero.storage.access.tenants import Tenants
 from vivero.storage.postgres.driver import Connection
-from vivero.storage.postgres.errors import told
+from vivero.storage.postgres.errors import describe
 from vivero.storage.retention import archives, history
 from vivero.storage.retention.archives import ArchiveFile, ArchiveProblem, Contents, Record
 from vivero.storage.retention.erasure import ErasureSubject
@@ -129,7 +129,7 @@ class Archive:
             try:
                 await self._delete(name)
             except ArchiveProblem as problem:
-                log.warning("a file that nobody needs is still in the archive", file=name, why=told(problem))
+                log.warning("a file that nobody needs is still in the archive", file=name, why=describe(problem))
                 return
 
     async def _delete(self, name: str) -> None:
@@ -312,7 +312,7 @@ class Archive:
             await _in_thread(partial(self._store.check, known=True))  # the whole store may be away
             missing.append(file.name)
         except Damaged as problem:
-            log.warning("a file of the archive is damaged", file=file.name, why=told(problem))
+            log.warning("a file of the archive is damaged", file=file.name, why=describe(problem))
             damaged.append(file.name)
         return None
 

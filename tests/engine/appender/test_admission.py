@@ -8,7 +8,7 @@ from tests.eventually import eventually
 from vivero.core.records.instances import CreateInstance
 from vivero.core.records.jobs import CompleteJob
 from vivero.engine.appender.calls import Append
-from vivero.engine.appender.forwarding import Consumed
+from vivero.engine.appender.forwarding import LogProgress
 from vivero.engine.appender.settings import AppenderSettings
 from vivero.engine.appender.task import Appender
 from vivero.engine.outcomes.admission import Overloaded
@@ -34,7 +34,7 @@ class Engine:
         self.position = position
 
     def consumed(self, partition):
-        return None if self.position is None else Consumed(self.position, 1e6)
+        return None if self.position is None else LogProgress(self.position, 1e6)
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def start(connect, nursery, engine):
 
     async def start(new_least, **settings):
         room = AppenderSettings(new_least=new_least, new_most=new_least, **settings)
-        appender = Appender(connect, room, consumed=engine.consumed)
+        appender = Appender(connect, room, progress_of=engine.consumed)
         child = Child("appender", appender.run, close=appender.close, drain=appender.drain)
         nursery.start_soon(Supervisor([child], None, died).run)
         return appender

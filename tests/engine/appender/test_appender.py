@@ -14,7 +14,7 @@ from vivero.core.records.catalogue import Deploy
 from vivero.core.records.instances import CancelInstance, CreateInstance
 from vivero.core.records.jobs import CompleteJob
 from vivero.engine.appender.calls import Append, PendingCommand
-from vivero.engine.appender.forwarding import Consumed
+from vivero.engine.appender.forwarding import LogProgress
 from vivero.engine.appender.settings import AppenderSettings
 from vivero.engine.appender.task import Appender
 from vivero.engine.outcomes.admission import Draining, InDoubt, Overloaded, Unavailable, ValueRejected
@@ -281,26 +281,26 @@ async def test_a_full_channel_refuses_new_and_lets_work_wait(connect, connection
 
 
 async def test_new_is_refused_when_the_engine_is_behind(connect, nursery):
-    consumed = Consumed(ZERO, 0.0)
+    consumed = LogProgress(ZERO, 0.0)
     settings = AppenderSettings(lag_commands=3, lag_s=0.5)
-    appender = Appender(connect, settings, consumed=lambda partition: consumed)
+    appender = Appender(connect, settings, progress_of=lambda partition: consumed)
     nursery.start_soon(supervised(appender).run)
     for _ in range(4):
         last = await appender.append(create(), deadline_s=SECONDS)
     with pytest.raises(Overloaded, match="4 commands behind"):
         await appender.append(create(), deadline_s=SECONDS)
     await appender.append(complete(1), deadline_s=SECONDS)
-    consumed = Consumed(ZERO, 10.0)  # works off five in half a second
+    consumed = LogProgress(ZERO, 10.0)  # works off five in half a second
     await appender.append(create(), deadline_s=SECONDS)
     with pytest.raises(Overloaded):
         await appender.append(create(), deadline_s=SECONDS)
-    consumed = Consumed(last.position, 0.0)
+    consumed = LogProgress(last.position, 0.0)
     await appender.append(create(), deadline_s=SECONDS)
 
 
 async def test_positions_that_a_crash_skipped_are_not_a_lag(connect, connection, nursery):
-    consumed = Consumed(ZERO, 0.0)
-    appender = Appender(connect, AppenderSettings(lag_commands=1), consumed=lambda partition: consumed)
+    consumed = LogProgress(ZERO, 0.0)
+    appender = Appender(connect, AppenderSettings(lag_commands=1), progress_of=lambda partition: consumed)
     await crash(connection)
     nursery.start_soon(supervised(appender).run)
     last = await appender.append(create(), deadline_s=SECONDS)
@@ -435,7 +435,7 @@ async def test_a_deadline_before_the_call_withdraws_the_command(connect, connect
 async def test_a_command_withdrawn_while_its_call_is_prepared_is_not_written(connect, connection, nursery):
     """The partition is new to the appender, and asking for its last position takes too long."""
     polled, holder = trio.Event(), await connect()
-    appender = Appender(connect, AppenderSettings(poll_s=1e6), owned=lambda: polled.set() or ())
+    appender = Appender(connect, AppenderSettings(poll_s=1e6), led_partitions=lambda: polled.set() or ())
     nursery.start_soon(supervised(appender).run)
     await polled.wait()
     await connection.execute("SELECT make_partition(2)")
@@ -624,7 +624,7 @@ async def test_the_inbox_is_forwarded_when_told(connect, connection, nursery):
         connect,
         AppenderSettings(forward_count=100, poll_s=1000),
         appended=lambda partition, position: woken.set() if position == ZERO + 250 else None,
-        owned=lambda: (1,),
+        led_partitions=lambda: (1,),
     )
     nursery.start_soon(supervised(appender).run)
     await trio.testing.wait_all_tasks_blocked()
@@ -637,7 +637,7 @@ async def test_the_inbox_is_forwarded_when_told(connect, connection, nursery):
 
 async def test_the_inboxes_of_owned_partitions_are_polled(connect, connection, nursery):
     await connection.script("SELECT make_partition(2)")
-    appender = Appender(connect, AppenderSettings(poll_s=0.01), owned=lambda: (2,))
+    appender = Appender(connect, AppenderSettings(poll_s=0.01), led_partitions=lambda: (2,))
     nursery.start_soon(supervised(appender).run)
     await appender.append(complete(1), deadline_s=SECONDS)
     await fill_inbox(connection, 3, partition=1)

@@ -3,7 +3,7 @@
 import pytest
 import trio
 
-from vivero.engine.appender.forwarding import AT_LEAST, Consumed, Forwarding
+from vivero.engine.appender.forwarding import AT_LEAST, Forwarding, LogProgress
 from vivero.engine.appender.settings import AppenderSettings
 from vivero.engine.appender.task import Appender
 from vivero.engine.supervision.beat import Beat
@@ -25,29 +25,29 @@ def test_without_an_owner_here_as_many_go_as_fit_in_one_move(forwarding):
 
 @pytest.mark.parametrize(("per_second", "most"), [(0.0, AT_LEAST), (10.0, AT_LEAST), (300.0, 150), (1e6, 500)])
 def test_as_many_are_under_way_as_the_owner_works_off_soon(forwarding, per_second, most):
-    assert forwarding.capacity(1, Consumed(0, per_second)) == most
+    assert forwarding.capacity(1, LogProgress(0, per_second)) == most
     forwarding.moved(1, most, most)
     if most < 500:
-        assert forwarding.capacity(1, Consumed(0, per_second)) == 0
+        assert forwarding.capacity(1, LogProgress(0, per_second)) == 0
 
 
 def test_what_has_been_processed_makes_room(forwarding):
     forwarding.moved(1, 20, 20)
     forwarding.moved(1, 50, 30)
-    assert forwarding.capacity(1, Consumed(19, 0.0)) == 0
-    assert forwarding.capacity(1, Consumed(20, 0.0)) == 20
-    assert forwarding.capacity(1, Consumed(50, 0.0)) == AT_LEAST
+    assert forwarding.capacity(1, LogProgress(19, 0.0)) == 0
+    assert forwarding.capacity(1, LogProgress(20, 0.0)) == 20
+    assert forwarding.capacity(1, LogProgress(50, 0.0)) == AT_LEAST
 
 
 def test_commands_of_clients_take_no_room(forwarding):
     """However far behind the owner is, what has begun goes on."""
     forwarding.moved(1, 20, 20)
-    assert forwarding.capacity(1, Consumed(30, 0.0)) == AT_LEAST
+    assert forwarding.capacity(1, LogProgress(30, 0.0)) == AT_LEAST
 
 
 def test_partitions_do_not_share_it(forwarding):
     forwarding.moved(1, 50, 50)
-    assert forwarding.capacity(2, Consumed(0, 0.0)) == AT_LEAST
+    assert forwarding.capacity(2, LogProgress(0, 0.0)) == AT_LEAST
 
 
 async def test_the_appender_moves_on_as_the_owner_does(connect, connection):
@@ -57,7 +57,9 @@ async def test_the_appender_moves_on_as_the_owner_does(connect, connection):
         " SELECT 1, 't', 'X:Y', n, '{}' FROM generate_series(1, 120) n"
     )
     at = ZERO
-    appender = Appender(connect, AppenderSettings(), consumed=lambda partition: Consumed(at, 0.0), owned=lambda: (1,))
+    appender = Appender(
+        connect, AppenderSettings(), progress_of=lambda partition: LogProgress(at, 0.0), led_partitions=lambda: (1,)
+    )
     appender.inbox_filled(1)
     beat, link, seen = Beat(SupervisionSettings()), await connect(), []
     await appender.begin(link)
@@ -81,8 +83,8 @@ async def test_the_appender_waits_for_the_owner_without_turning(connect, connect
         connect,
         AppenderSettings(poll_s=1000),
         appended=lambda partition, position: reached[position - ZERO].set(),
-        consumed=lambda partition: Consumed(at, 0.0),
-        owned=lambda: (1,),
+        progress_of=lambda partition: LogProgress(at, 0.0),
+        led_partitions=lambda: (1,),
     )
     nursery.start_soon(appender.run, Beat(SupervisionSettings()))
     with trio.fail_after(10):

@@ -7,7 +7,7 @@ import trio
 
 from vivero.core.records.instances import CreateInstance
 from vivero.engine.appender.calls import Append, pending_command
-from vivero.engine.appender.forwarding import Consumed
+from vivero.engine.appender.forwarding import LogProgress
 from vivero.engine.appender.new_commands import PERIOD_S, WAIT_SHARE, NewCommands, QueueLimit
 from vivero.engine.appender.pace import PaceSettings
 
@@ -61,7 +61,7 @@ def test_nothing_changes_within_a_period(limit):
 
 async def test_a_queue_is_full_at_its_limit():
     queue = NewCommands(MOST, PaceSettings(least=1, most=1), WAIT_S)
-    queue.measure_capacity(Consumed(0, 1.0))
+    queue.measure_capacity(LogProgress(0, 1.0))
     for _ in range(LEAST):
         queue.put_nowait(
             pending_command(Append(CreateInstance(process_id="p"), "t"), trio.open_memory_channel(1)[0], new=True)

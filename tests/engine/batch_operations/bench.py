@@ -42,7 +42,7 @@ class BatchBench(EngineBench):
     def batches(self, settings=None, rights=everything, appender=None, before_deletion=None):
         made = BatchOperations(
             partial(driver.connect, self._dsn, name="vivero test batches"),
-            appender or self.appender, rights, lambda: self.consumer.handover.leads, settings,
+            appender or self.appender, rights, lambda: self.consumer.partition_duty.leads, settings,
             before_deletion,
         )  # fmt: skip
         made.term(self.epoch)

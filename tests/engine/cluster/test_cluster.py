@@ -7,7 +7,7 @@ import trio.testing
 from tests.engine.consumer.bench import beat
 from tests.eventually import eventually, eventually_rows
 from vivero.engine.cluster.assignment import Assignment, Duty
-from vivero.engine.cluster.partition_duties import Handovers
+from vivero.engine.cluster.partition_duties import PartitionDuties
 from vivero.engine.cluster.settings import ClusterSettings
 from vivero.engine.cluster.task import Cluster, eligible
 from vivero.storage.cluster import leadership, nodes
@@ -26,12 +26,12 @@ class FakeNode:
 
     def __init__(self, connect, name, roles=("engine",), grace_s=60.0, version="1.0", schema=13, **more) -> None:
         self.connect, self.name = connect, name
-        self.handovers = Handovers(PARTITIONS)
+        self.duties = PartitionDuties(PARTITIONS)
         self.told = 0
         self.opened = []
         settings = ClusterSettings(grace_s=grace_s)
         told = registration(name, roles, version, schema)
-        self.cluster = Cluster(connect, told, self.handovers, settings, self.tell, self.open, **more)
+        self.cluster = Cluster(connect, told, self.duties, settings, self.tell, self.open, **more)
         self.connection: driver.Connection | None = None
 
     def tell(self):
@@ -39,7 +39,7 @@ class FakeNode:
 
     def open(self, partition):
         self.opened.append(partition)
-        self.handovers.open(partition)
+        self.duties.open(partition)
 
     async def look(self):
         """The duties after one look."""
@@ -47,14 +47,14 @@ class FakeNode:
             self.connection = await self.connect()
             await nodes.register(self.connection, self.cluster.node)
         await self.cluster.run_once(self.connection, beat())
-        return [self.handovers[partition].assignment.duty for partition in self.handovers]
+        return [self.duties[partition].assignment.duty for partition in self.duties]
 
     async def lead(self, *which):
         for partition in which:
             await leadership.claim(self.connection, partition, self.name)
 
     def get_ready(self, partition):
-        self.handovers[partition].assignment.ready = True
+        self.duties[partition].assignment.ready = True
 
     async def die(self, connection):
         assert self.connection is not None
@@ -192,7 +192,7 @@ async def test_a_node_that_stops_tells_the_others_and_is_forgotten(node, connect
         await eventually(lambda: first.told)
         await connection.execute(f"LISTEN {nodes.NODES_CHANNEL}")
         first.cluster.drain()
-    assert [first.handovers[one].assignment.duty for one in PARTITIONS] == [Duty.ELSEWHERE] * 2
+    assert [first.duties[one].assignment.duty for one in PARTITIONS] == [Duty.ELSEWHERE] * 2
     assert (await connection.execute("SELECT count(*) FROM nodes")).rows == [(0,)]
 
 

@@ -602,7 +602,7 @@ async def test_what_the_watchdog_ends_is_known_to_the_next_process(migrated, con
     async def blocked():
         """The loop stands still, the watchdog's thread writes, and the process ends."""
         monkeypatch.setattr("vivero.engine.consumer.term.LONG_S", -1.0)
-        note = partial(program.consumer.handover.accuse, lambda told: attempts.leave_notes(migrated, [told]))
+        note = partial(program.consumer.partition_duty.accuse, lambda told: attempts.leave_notes(migrated, [told]))
         thread = threading.Thread(target=note)
         thread.start()
         thread.join()
@@ -629,7 +629,7 @@ async def test_the_watchdog_accuses_no_attempt_that_does_not_compute(migrated, c
 
     async def wait():
         await trio.lowlevel.checkpoint()
-        program.consumer.handover.accuse(notes.append)
+        program.consumer.partition_duty.accuse(notes.append)
         raise Ended
 
     slow = Slow(monkeypatch, wait)
@@ -658,7 +658,7 @@ async def test_normal_operation_and_idle_restarts_cost_nothing(migrated, connect
         nursery.start_soon(program.consumer.run, Beat(SupervisionSettings()))
         await program.observer.until(lambda: program.observer.terms)
         last = await append(connection, [(TENANT, CreateInstance("p")) for _ in range(5)])
-        program.consumer.handover.wake()
+        program.consumer.partition_duty.wake()
         await program.observer.reached(last)
         nursery.cancel_scope.cancel()
     assert program.consumer.stats.batches == 1

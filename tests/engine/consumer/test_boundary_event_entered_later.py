@@ -37,7 +37,7 @@ async def until(connection, consumer, observer, last, is_done):
             if await is_done():
                 break
             last = await command_log.forward(connection, 1, 1)
-            consumer.handover.wake()
+            consumer.partition_duty.wake()
         nursery.cancel_scope.cancel()
 
 

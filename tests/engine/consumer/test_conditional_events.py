@@ -48,7 +48,7 @@ async def worked_off_one_by_one(dsn, connection, serial, **settings):
         nursery.start_soon(consumer.run, beat())
         for command in serial.commands:
             last = await append(connection, [command])
-            consumer.handover.wake()
+            consumer.partition_duty.wake()
             await observer.reached(last)
         nursery.cancel_scope.cancel()
 
@@ -92,7 +92,7 @@ async def test_what_a_page_of_a_loop_brings_is_seen_around_it(migrated, connecti
 
     async def work(command):
         last = await append(connection, [command])
-        consumer.handover.wake()
+        consumer.partition_duty.wake()
         await observer.reached(last)
         return (await connection.execute(OPEN_JOBS)).rows
 

@@ -61,7 +61,7 @@ async def test_evicting_everything_changes_nothing(migrated, connection, second,
         nursery.start_soon(consumer.run, beat())
         for first in range(0, len(log), commands):
             last = await append(connection, log[first : first + commands])
-            consumer.handover.wake()
+            consumer.partition_duty.wake()
             await observer.reached(last)
         nursery.cancel_scope.cancel()
     assert consumer.stats.evicted > len(log) / commands / 6  # what ended, or was still on its way, is not evicted
@@ -116,7 +116,7 @@ async def test_statements_per_batch_do_not_depend_on_its_size(migrated, connecti
             for log in (create(serial, size), finish(serial)):
                 before, batches = counter.statements, consumer.stats.batches
                 last = await append_at_once(connection, log)
-                consumer.handover.wake()
+                consumer.partition_duty.wake()
                 await observer.reached(last)
                 assert consumer.stats.batches == batches + 1
                 statements.append(counter.statements - before)
@@ -145,7 +145,7 @@ async def test_one_command_takes_what_it_changes_and_one_pipeline(migrated, conn
         for commands in (create(serial, 1), create(serial, 1), finish(serial)[:1]):
             counter.names.clear()
             last = await append(connection, commands)
-            consumer.handover.wake()
+            consumer.partition_duty.wake()
             await observer.reached(last)
             asked.append(list(counter.names))
         nursery.cancel_scope.cancel()
@@ -229,7 +229,7 @@ async def test_a_job_lost_to_a_new_lease_cannot_be_completed(migrated, connectio
         await observer.reached((1 << 51) + 2)
         first, second = [await lease(connection, job) for _ in range(2)]
         last = await append(connection, [("<default>", CompleteJob(job, lease=token)) for token in (first, second)])
-        consumer.handover.wake()
+        consumer.partition_duty.wake()
         await observer.reached(last)
         nursery.cancel_scope.cancel()
     assert observer.outcomes[(1 << 51) + 3].rejection.code == "INVALID_STATE"
@@ -314,7 +314,7 @@ async def test_another_nodes_deployment_is_seen_with_the_next_batch(migrated, co
             await connection.execute("UPDATE process_definitions SET state = 'DELETED'")
             await connection.execute("UPDATE definitions_seq SET n = n + 1")
         last = await append(connection, [("<default>", CreateInstance("p", variables=raw({})))])
-        consumer.handover.wake()
+        consumer.partition_duty.wake()
         await observer.reached(last)
         nursery.cancel_scope.cancel()
     assert observer.outcomes[last].rejection.code == "NOT_FOUND"

@@ -170,7 +170,7 @@ async def test_whatever_is_evaluated_the_database_takes_what_comes_of_it(migrate
         first = await append(connection, serial.commands) + 1
         creations = [CreateInstance(ids[place], variables=raw({"v": VALUES[value]})) for place, value in cases]
         last = await append(connection, [(DEFAULT_TENANT, creation) for creation in creations])
-        consumer.handover.wake()
+        consumer.partition_duty.wake()
         await observer.until(lambda: observer.watermark >= last, seconds=120)
         nursery.cancel_scope.cancel()
     refused = {

@@ -77,5 +77,5 @@ async def test_metrics_count_what_happens_to_jobs_and_incidents(bench, connectio
     assert stats.incidents == raised | {("resolved", "JOB_NO_RETRIES"): 1}
     assert stats.looked_up == (7 if bench.consumer.settings.cache_bytes == 0 else 1), "a job that ended is in no memory"
     assert stats.found + stats.looked_up == 7
-    cached = bench.consumer.handover.cached()
+    cached = bench.consumer.partition_duty.cached()
     assert (cached.instances > 0) == (cached.bytes > 0)

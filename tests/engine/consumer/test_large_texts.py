@@ -41,7 +41,7 @@ async def working(migrated, connection):
 
             async def work(*commands):
                 last = await append(connection, [(TENANT, command) for command in commands])
-                consumer.handover.wake()
+                consumer.partition_duty.wake()
                 await observer.reached(last)
                 assert observer.outcomes[last].rejection is None
 

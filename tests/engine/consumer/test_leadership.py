@@ -265,13 +265,13 @@ async def test_a_term_that_was_overtaken_steps_down_and_changes_nothing(migrated
         await observer.until(lambda: observer.terms)
         await connection.execute("UPDATE partitions SET epoch = epoch + 1, owner_node = 'other'")
         await append(connection, serial.commands)
-        consumer.handover.wake()
+        consumer.partition_duty.wake()
         await eventually(lambda: stepped_down)
     assert observer.told == []
     assert len(await batches(connection)) == 1
     for table in ("event_log", "process_definitions", "process_instances"):
         assert (await connection.execute(f"SELECT count(*) FROM {table}")).rows == [(0,)]
-    assert not consumer.handover.leads
+    assert not consumer.partition_duty.leads
 
 
 async def test_a_loser_steps_down_and_rejects_nobody(migrated, connect, connection, serial):
@@ -289,7 +289,7 @@ async def test_a_loser_steps_down_and_rejects_nobody(migrated, connect, connecti
                 " version, processed_at) VALUES (1, (1::bigint << 51) + 1, 0, NULL, NULL, '[]', NULL, 'null', 1, now())"
             )
         last = await append(connection, serial.commands[:1] + serial.commands)
-        consumer.handover.wake()
+        consumer.partition_duty.wake()
         await observer.reached(last)
         nursery.cancel_scope.cancel()
     assert consumer.stats.poisoned == 0
@@ -309,8 +309,8 @@ async def test_of_two_consumers_one_leads_and_the_other_takes_over_at_once(migra
         await ears_of_one.until(lambda: ears_of_one.terms)
         nursery.start_soon(keep_leading, other)
         await ears_of_one.reached(await append(connection, first))
-        assert one.handover.leads
-        assert not other.handover.leads
+        assert one.partition_duty.leads
+        assert not other.partition_duty.leads
         scope.cancel()
         took = trio.current_time()
         await ears_of_other.until(lambda: ears_of_other.terms)
@@ -365,10 +365,10 @@ async def test_a_cancelled_term_releases_its_claim(migrated, connection, serial)
     async with trio.open_nursery() as nursery:
         scope = await nursery.start(in_a_scope, consumer)
         await observer.until(lambda: observer.terms)
-        assert consumer.handover.consumed().position == ZERO
+        assert consumer.partition_duty.progress().position == ZERO
         scope.cancel()
-    assert not consumer.handover.leads
-    assert consumer.handover.consumed() is None
+    assert not consumer.partition_duty.leads
+    assert consumer.partition_duty.progress() is None
     _, _, pid = await owner(connection)
     await gone(connection, pid)
     other, observer = make_consumer(migrated, serial.resources, "node-b")
@@ -385,18 +385,18 @@ async def test_a_partition_that_is_handed_over_is_free_and_nothing_is_lost(migra
     commands = serial.commands
     consumer, observer = make_consumer(migrated, serial.resources)
     other, others_ears = make_consumer(migrated, serial.resources, node="node-b")
-    other.handover.assignment.set(Duty.NEXT)
+    other.partition_duty.assignment.set(Duty.NEXT)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         nursery.start_soon(other.run, beat())
         middle = await append(connection, commands[:2])
         await observer.reached(middle)
-        consumer.handover.assignment.set(Duty.ELSEWHERE)
-        consumer.handover.wake()
-        other.handover.assignment.set(Duty.OURS)
+        consumer.partition_duty.assignment.set(Duty.ELSEWHERE)
+        consumer.partition_duty.wake()
+        other.partition_duty.assignment.set(Duty.OURS)
         last = await append(connection, commands[2:])
         await others_ears.reached(last)
-        assert not consumer.handover.leads
+        assert not consumer.partition_duty.leads
         nursery.cancel_scope.cancel()
     told = observer.told + others_ears.told
     assert len(told) == len(set(told)) == len(commands)
@@ -412,10 +412,10 @@ async def test_a_node_that_has_handed_over_a_partition_with_work_in_its_log_stay
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, sign)
         await observer.reached(await append(connection, serial.commands[:2]))
-        progress = consumer.handover.term._progress
-        consumer.handover.assignment.set(Duty.ELSEWHERE)
-        consumer.handover.wake()
-        await eventually(lambda: not consumer.handover.leads, every_s=0)
+        progress = consumer.partition_duty.term._progress
+        consumer.partition_duty.assignment.set(Duty.ELSEWHERE)
+        consumer.partition_duty.wake()
+        await eventually(lambda: not consumer.partition_duty.leads, every_s=0)
         progress.idle, progress._moved_at = False, -math.inf
         assert not progress.moves
         assert sign.progressing

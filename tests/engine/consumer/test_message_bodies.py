@@ -34,7 +34,7 @@ async def worked(migrated, connection):
 
     async def work(*commands):
         last = await append(connection, [(DEFAULT_TENANT, command) for command in commands])
-        consumer.handover.wake()
+        consumer.partition_duty.wake()
         await observer.reached(last)
         assert observer.outcomes[last].rejection is None
 

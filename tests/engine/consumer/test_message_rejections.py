@@ -36,11 +36,11 @@ async def worked(migrated, connection):
 
         async def __call__(self, *commands) -> Any:
             last = await append(connection, [(DEFAULT_TENANT, command) for command in commands])
-            consumer.handover.wake()
+            consumer.partition_duty.wake()
             await observer.reached(last)
             while sent := await _sent(connection):
                 last_sent = await _append_sent(connection, sent)
-                consumer.handover.wake()
+                consumer.partition_duty.wake()
                 await observer.reached(last_sent)
             return observer.outcomes.get(last)
 

@@ -112,7 +112,7 @@ async def test_reloading_after_every_command_changes_nothing(migrated, connectio
         nursery.start_soon(consumer.run, beat())
         for command in serial.commands:
             last = await append(connection, [command])
-            consumer.handover.wake()
+            consumer.partition_duty.wake()
             await observer.reached(last)
         nursery.cancel_scope.cancel()
     assert consumer.stats.evicted > 0
@@ -181,7 +181,7 @@ async def worked(consumer_of_many, connection):
 
     async def work(*commands):
         last = await append(connection, [("<default>", command) for command in commands])
-        consumer.handover.wake()
+        consumer.partition_duty.wake()
         await observer.reached(last)
         return observer.outcomes[last]
 

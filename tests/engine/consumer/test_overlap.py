@@ -51,7 +51,7 @@ async def computed(consumer, position):
     """Wait until the command at `position` has been handled, whether or not anything is committed."""
 
     def is_computed():
-        term = consumer.handover.term
+        term = consumer.partition_duty.term
         return term is not None and term._state.position >= position
 
     await eventually(is_computed, every_s=0)
@@ -67,7 +67,7 @@ async def run(migrated, connection, serial, first, second):
         await observer.reached(base)
         async with gate(connection):
             last = await append(connection, [(TENANT, first), (TENANT, second)])
-            consumer.handover.wake()
+            consumer.partition_duty.wake()
             await computed(consumer, last)
             assert observer.watermark == base, "nothing was committed meanwhile"
         await observer.reached(last)
@@ -130,11 +130,11 @@ async def test_a_batch_is_computed_while_the_one_before_it_commits(migrated, con
         await observer.reached(base)
         async with gate(connection):
             last = await append(connection, [(TENANT, CreateInstance("p"))] * 3)
-            consumer.handover.wake()
+            consumer.partition_duty.wake()
             await computed(consumer, last - 1)
             with trio.move_on_after(0.05):
                 await computed(consumer, last)
-            assert consumer.handover.term._state.position == last - 1
+            assert consumer.partition_duty.term._state.position == last - 1
         await observer.reached(last)
         nursery.cancel_scope.cancel()
     assert (await connection.execute("SELECT count(*) FROM process_instances")).rows == [(4,)]

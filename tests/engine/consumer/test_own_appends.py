@@ -46,12 +46,12 @@ async def test_commands_of_this_node_are_not_read_back(migrated, connection):
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         await appended(connection, serial, 0, 1)
-        consumer.handover.wake()
+        consumer.partition_duty.wake()
         await observer.reached(ZERO + 1)
         reads = consumer.stats.reads + 1  # the one that finds nothing more
         for number in range(1, len(serial.commands)):
             segment = await appended(connection, serial, number, number + 1)
-            assert consumer.handover.take(segment)
+            assert consumer.partition_duty.take(segment)
             await observer.reached(segment.batch.rows[-1].position)
         assert consumer.stats.reads <= reads
         assert consumer.stats.commands == 21
@@ -71,9 +71,9 @@ async def test_nothing_of_others_is_missed_or_overtaken(migrated, connection, se
             last = min(first + random.randrange(1, 10), len(serial.commands))
             segment = await appended(connection, serial, first, last)
             if random.random() < 0.6 and last < len(serial.commands):
-                consumer.handover.take(segment)
+                consumer.partition_duty.take(segment)
             elif random.random() < 0.5 or last == len(serial.commands):
-                consumer.handover.wake()
+                consumer.partition_duty.wake()
             first = last
         await observer.reached(segment.batch.rows[-1].position)
         nursery.cancel_scope.cancel()
@@ -90,11 +90,11 @@ async def test_what_is_read_ahead_may_end_within_a_segment(migrated, connection)
         nursery.start_soon(consumer.run, beat())
         await appended(connection, serial, 0, 1)
         await observer.until(lambda: observer.terms)
-        consumer.handover.wake()
+        consumer.partition_duty.wake()
 
         async def knows_that_there_is_no_more():
             await trio.testing.wait_all_tasks_blocked(0.01)
-            return observer.watermark >= ZERO + 1 and not consumer.handover.look
+            return observer.watermark >= ZERO + 1 and not consumer.partition_duty.must_read_log
 
         await eventually(knows_that_there_is_no_more, every_s=0)
         sizes = [7, 4, 4]
@@ -103,7 +103,7 @@ async def test_what_is_read_ahead_may_end_within_a_segment(migrated, connection)
             await appended(connection, serial, first, first + size) for first, size in zip(firsts, sizes, strict=True)
         ]
         for segment in segments:
-            assert consumer.handover.take(segment)
+            assert consumer.partition_duty.take(segment)
         await observer.reached(ZERO + 16)
         nursery.cancel_scope.cancel()
 
@@ -111,7 +111,7 @@ async def test_what_is_read_ahead_may_end_within_a_segment(migrated, connection)
 async def test_a_consumer_that_does_not_lead_takes_nothing(migrated, connection):
     serial = serial_run(1)
     consumer, _ = make_consumer(migrated, serial.resources)
-    assert not consumer.handover.take(await appended(connection, serial, 0, 1))
+    assert not consumer.partition_duty.take(await appended(connection, serial, 0, 1))
 
 
 async def test_a_tail_tells_what_is_new_and_behind_what_it_stands(migrated, connection):

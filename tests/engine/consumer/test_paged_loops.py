@@ -100,7 +100,7 @@ async def worked(dsn, connection, serial, commands, **settings):
         for first in range(0, len(asked), commands):
             last = await append(connection, asked[first : first + commands])
             while last is not None:
-                consumer.handover.wake()
+                consumer.partition_duty.wake()
                 await observer.reached(last)
                 last = await command_log.forward(connection, 1, 100)
         nursery.cancel_scope.cancel()
@@ -522,7 +522,7 @@ async def test_a_loop_over_a_million_items_is_an_incident_and_no_term_ends(migra
         big, small = (CreateInstance("p", variables={"items": each}) for each in (items, msgspec.Raw(b"[1]")))
         await append(connection, serial.commands)
         last = await append(connection, [(DEFAULT_TENANT, big), (DEFAULT_TENANT, small)])
-        consumer.handover.wake()
+        consumer.partition_duty.wake()
         await observer.reached(last)
         nursery.cancel_scope.cancel()
     assert (consumer.stats.terms, observer.outcomes[last].rejection) == (1, None)

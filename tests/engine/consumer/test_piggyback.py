@@ -162,7 +162,7 @@ async def test_a_lost_batch_is_repeated_without_piggybacked_statements(migrated,
         known = len(serial.commands)
         serial.start()
         last = await append(connection, serial.commands[known:])
-        consumer.handover.wake()
+        consumer.partition_duty.wake()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         await observer.reached(last)
@@ -232,9 +232,9 @@ class Silent:
 async def test_each_is_told_once():
     one, other = Silent(), Silent()
     kept = PiggybackedStatements([one, other])
-    with kept.told():
+    with kept.lost_without_result():
         assert kept.left([None, None, None], {SUBJECT: 3, ("more", "x"): 1}) == {("more", "x"): 1}
     gone = PiggybackedStatements([one])
-    with pytest.raises(KeyError), gone.told():
+    with pytest.raises(KeyError), gone.lost_without_result():
         raise KeyError
     assert (one.told, other.told) == (["arrived", "lost"], ["arrived"])

@@ -273,7 +273,7 @@ async def appended(connection, consumer, observer, *commands):
     """Append commands and wait for them, and for all that is left for later by them."""
     last = await append(connection, [(TENANT, command) for command in commands])
     while last:
-        consumer.handover.wake()
+        consumer.partition_duty.wake()
         await observer.reached(last)
         last = await command_log.forward(connection, 1, 10)
 
@@ -315,7 +315,7 @@ async def test_a_poison_command_harms_no_later_batch(migrated, connection, seria
         batches = consumer.stats.batches
         async with connection.transaction():
             last = await append(connection, [(TENANT, CreateInstance("p")) for _ in range(50)])
-        consumer.handover.wake()
+        consumer.partition_duty.wake()
         await observer.reached(last)
         nursery.cancel_scope.cancel()
     assert consumer.stats.batches - batches <= 3
@@ -349,10 +349,10 @@ async def test_a_handler_that_raises_harms_its_own_command_alone(migrated, conne
         )
         armed.clear()
         resolved = await append(connection, [(TENANT, ResolveIncident(incident))])
-        consumer.handover.wake()
+        consumer.partition_duty.wake()
         await observer.until(lambda: observer.inbox_notices)
         again = await command_log.forward(connection, 1, 10)
-        consumer.handover.wake()
+        consumer.partition_duty.wake()
         await observer.reached(again)
         nursery.cancel_scope.cancel()
     assert observer.outcomes[resolved].rejection is None
@@ -387,7 +387,7 @@ async def test_a_change_of_a_leased_job_leaves_its_lease_alone(migrated, connect
             "SELECT ready, available_at, lease_token FROM jobs WHERE job_key = $1", (job,)
         )
         last = await put(connection, "JOB:UPDATE", text(key=job, priority=5).encode())
-        consumer.handover.wake()
+        consumer.partition_duty.wake()
         await observer.reached(last)
         nursery.cancel_scope.cancel()
     after = await connection.execute("SELECT ready, available_at, lease_token FROM jobs WHERE job_key = $1", (job,))
@@ -414,7 +414,7 @@ async def test_a_finished_job_is_not_handed_out_again_when_its_lease_runs_out(mi
         await observer.reached(base)
         await activation.activate(connection, ActivationRequest("work", TENANT, 10, 1, "worker-1"))
         last = await put(connection, intent, text(key=job, **fields).encode())
-        consumer.handover.wake()
+        consumer.partition_duty.wake()
         await observer.reached(last)
         nursery.cancel_scope.cancel()
     await connection.execute("UPDATE clock SET shift = '1 day', revision = revision + 1")
@@ -431,7 +431,7 @@ async def test_a_cancelled_job_is_not_handed_out_again(migrated, connection, ser
         await observer.reached(base)
         await activation.activate(connection, ActivationRequest("work", TENANT, 10, 1, "worker-1"))
         last = await append(connection, [(TENANT, CancelInstance(key)) for key in serial.keys])
-        consumer.handover.wake()
+        consumer.partition_duty.wake()
         await observer.reached(last)
         nursery.cancel_scope.cancel()
     await connection.execute("UPDATE clock SET shift = '1 day', revision = revision + 1")

@@ -112,10 +112,10 @@ async def test_a_quantum_waits_for_commands_that_are_being_appended(migrated, co
         position = await append(own, [(DEFAULT_TENANT, CreateInstance("small"))])
         own.close()
         appended.append(position)
-        consumer.handover.wake()
+        consumer.partition_duty.wake()
 
     def coming():
-        under_way = not consumer.handover.term._committer._under_way.is_set()
+        under_way = not consumer.partition_duty.term._committer._under_way.is_set()
         asked_for.append(consumer.stats.quanta + under_way)
         if len(asked_for) == 3:  # what is under way then is a quantum
             nursery.start_soon(add)
@@ -146,10 +146,10 @@ async def test_a_loop_begins_and_ends_without_a_further_command(migrated, connec
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         last = await append(connection, before)
-        consumer.handover.wake()
+        consumer.partition_duty.wake()
         await observer.until(lambda: observer.jobs.get("work") == len(ITEMS))
         last = await append(connection, [(tenant, cancel)])
-        consumer.handover.wake()
+        consumer.partition_duty.wake()
         await observer.until(lambda: last in observer.outcomes)
         nursery.cancel_scope.cancel()
     assert observer.watermark == last
@@ -171,7 +171,7 @@ async def test_their_rows_stand_behind_those_of_the_last_command(migrated, conne
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         last = await append(connection, asked(serial))
-        consumer.handover.wake()
+        consumer.partition_duty.wake()
         await observer.until(lambda: observer.jobs.get("work") == len(ITEMS))
         nursery.cancel_scope.cancel()
     rows = await connection.execute("SELECT seq, request FROM event_log WHERE position = $1 ORDER BY seq", (last,))
@@ -191,17 +191,17 @@ async def test_whoever_fails_each_quantum_is_done_once(migrated, connection, sec
 
     async def worked_off():
         if await command_log.forward(connection, 1, 100):
-            consumer.handover.wake()
+            consumer.partition_duty.wake()
         return await count(connection, "process_instances WHERE ended_at IS NULL") == 0
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(keep_leading, consumer, errors)
         commands = asked(serial)
         await append(connection, commands[:-1])
-        consumer.handover.wake()
+        consumer.partition_duty.wake()
         await eventually(lambda: jobs_made(connection), every_s=0)
         last = await append(connection, commands[-1:])
-        consumer.handover.wake()
+        consumer.partition_duty.wake()
         await eventually(worked_off, every_s=0)
         await observer.until(lambda: last in observer.outcomes)
         nursery.cancel_scope.cancel()
@@ -237,16 +237,16 @@ async def test_a_quantum_that_cannot_be_saved_is_found_and_harms_nobody_else(mig
 
     async def rejected():
         if consumer.stats.poisoned and await command_log.forward(connection, 1, 100):
-            consumer.handover.wake()
+            consumer.partition_duty.wake()
         return await count(connection, "event_log WHERE rejection IS NOT NULL") == 1
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         await append(connection, asked(serial))
-        consumer.handover.wake()
+        consumer.partition_duty.wake()
         await eventually(rejected, every_s=0)
         last = await append(connection, create)
-        consumer.handover.wake()
+        consumer.partition_duty.wake()
         await observer.until(lambda: last in observer.outcomes)
         nursery.cancel_scope.cancel()
     assert observer.outcomes[last].rejection is None
@@ -265,18 +265,18 @@ async def test_commands_are_done_while_a_loop_without_end_goes_on(migrated, conn
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         last = await append(connection, [*asked(serial), (DEFAULT_TENANT, CreateInstance("endless"))])
-        consumer.handover.wake()
+        consumer.partition_duty.wake()
         await observer.reached(last)
         for _ in range(10):
             quanta = consumer.stats.quanta
             last = await append(connection, [(DEFAULT_TENANT, CreateInstance("small"))])
-            consumer.handover.wake()
+            consumer.partition_duty.wake()
             await observer.until(lambda last=last: last in observer.outcomes)
             await eventually(lambda quanta=quanta: more_quanta(consumer, quanta), every_s=0)
         query = "SELECT process_instance_key FROM process_instances WHERE process_id = 'endless'"
         (key,) = (await connection.execute(query)).rows[0]
         last = await append(connection, [(DEFAULT_TENANT, CancelInstance(key))])
-        consumer.handover.wake()
+        consumer.partition_duty.wake()
         await observer.until(lambda: last in observer.outcomes)
         nursery.cancel_scope.cancel()
     assert await count(connection, "command_log WHERE intent = $1", ContinueWork.intent) == 0
@@ -305,7 +305,7 @@ async def test_what_commands_take_counts_while_work_waits_and_their_commits_alon
         nursery.start_soon(consumer.run, beat())
         *deployments, create = asked(serial)
         await append(connection, [*deployments, create])
-        consumer.handover.wake()
+        consumer.partition_duty.wake()
         await observer.until(lambda: observer.jobs.get("work") == len(ITEMS))
         nursery.cancel_scope.cancel()
     assert consumer.stats.quanta > 10
@@ -340,7 +340,7 @@ async def test_what_is_read_for_a_quantum_does_not_make_the_next_one_shorter(mig
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         await append(connection, asked(serial))
-        consumer.handover.wake()
+        consumer.partition_duty.wake()
         await observer.until(lambda: observer.jobs.get("work") == len(ITEMS))
         nursery.cancel_scope.cancel()
     assert used[0] > consumer.stats.quanta > 10
@@ -357,7 +357,7 @@ async def test_no_keys_are_given_out_between_commands_that_were_not_set_aside(mi
         nursery.start_soon(consumer.run, beat())
         last = await append(connection, asked(serial))
         while last is not None:
-            consumer.handover.wake()
+            consumer.partition_duty.wake()
             await observer.reached(last)
             last = await command_log.forward(connection, 1, 100)
         nursery.cancel_scope.cancel()

@@ -100,7 +100,7 @@ def run(migrated, connection):
             for commands in batches:
                 last = await append(connection, commands)
                 while last is not None:
-                    consumer.handover.wake()
+                    consumer.partition_duty.wake()
                     await observer.reached(last)
                     last = await command_log.forward(connection, 1, 100)
             nursery.cancel_scope.cancel()

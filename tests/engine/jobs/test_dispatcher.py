@@ -331,5 +331,5 @@ async def test_paused_types_wait(connection, dispatcher, nursery, until, beat):
     nursery.start_soon(made.run, beat)
     await until([("work", "pending", 0)])
     await connection.script("DELETE FROM paused_job_types")
-    made.look()
+    made.wake()
     await until([])

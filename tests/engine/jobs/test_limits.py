@@ -48,7 +48,7 @@ async def test_long_runs_hold_no_free_places_back(connection, dispatcher, nurser
     nursery.start_soon(made.run, beat)
     await eventually(lambda: len(held.waiting), accept=lambda found: found == 2)
     await add(connection, "held", 4)
-    made.look()
+    made.wake()
     await eventually(lambda: len(held.waiting), accept=lambda found: found == 5)
     held.let_go()
     await eventually(lambda: made.figures.started, accept=lambda found: found == 6)
@@ -211,7 +211,7 @@ async def test_spans_surround_the_parts_of_a_run(connection, dispatcher, nursery
     async def told_of(payload):
         told.clear()
         await job_executions.add(connection, str(uuid4()), "mail", payload, None)
-        made.look()
+        made.wake()
         await until([] if payload is None else [("mail", "failed", 2)])
         return list(told)
 

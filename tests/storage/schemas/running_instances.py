@@ -264,7 +264,7 @@ class Idle:
     leads = False
 
     @property
-    def handover(self):
+    def partition_duty(self):
         return self
 
     def consumed(self):

@@ -14,7 +14,7 @@ from vivero.engine.tracing.w3c import TraceContext
 from vivero.logs import lines
 from vivero.logs.levels import Named
 from vivero.logs.standard import Forward
-from vivero.storage.postgres.errors import DataPoison, Diagnosis, Outage, StorageBug, told
+from vivero.storage.postgres.errors import DataPoison, Diagnosis, Outage, StorageBug, describe
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 
@@ -96,12 +96,12 @@ def test_what_looks_like_a_secret_is_masked(text, shown):
 def test_errors_tell_no_data():
     data = Diagnosis("22P02", detail="Key (x)=(s3cret)", constraint="jobs_key")
     poison = DataPoison('invalid input syntax: "s3cret"', data, statement="save jobs")
-    assert told(poison) == "DataPoison: save jobs [22P02] jobs_key"
-    assert told(StorageBug("s3cret")) == "StorageBug"
-    assert told(Outage("the disk is full", Diagnosis("53100"))) == "Outage: the disk is full [53100]"
-    assert told(KeyError("s3cret")) == "KeyError"
-    assert told(OSError(28, "No space left on device", "/s3cret")) == "OSError: No space left on device"
-    assert told(ExceptionGroup("s3cret", [ValueError("s3cret"), Outage("gone")])) == "ValueError; Outage: gone"
+    assert describe(poison) == "DataPoison: save jobs [22P02] jobs_key"
+    assert describe(StorageBug("s3cret")) == "StorageBug"
+    assert describe(Outage("the disk is full", Diagnosis("53100"))) == "Outage: the disk is full [53100]"
+    assert describe(KeyError("s3cret")) == "KeyError"
+    assert describe(OSError(28, "No space left on device", "/s3cret")) == "OSError: No space left on device"
+    assert describe(ExceptionGroup("s3cret", [ValueError("s3cret"), Outage("gone")])) == "ValueError; Outage: gone"
 
 
 def test_an_exception_has_its_kind_and_places_and_its_text_only_on_request():

@@ -160,7 +160,7 @@ def check(quick: bool, as_json: bool, database: Database) -> None:
             files += 1
             if (fault := await archive.fault_of(one, quick)) is not None:
                 outcome = "missing" if isinstance(fault, Missing) else "damaged"
-                _tell(
+                _print_outcome(
                     as_json, outcome, one.name, trees=one.trees, firstKey=str(one.first_key), lastKey=str(one.last_key)
                 )
                 faults += 1
@@ -169,7 +169,7 @@ def check(quick: bool, as_json: bool, database: Database) -> None:
             ("not deleted", await archives.still_to_be_deleted(connection)),
         ):
             for name in names:
-                _tell(as_json, outcome, name)
+                _print_outcome(as_json, outcome, name)
                 faults += 1
         if not as_json:
             click.echo(f"{files} files, {faults} faults")
@@ -179,7 +179,7 @@ def check(quick: bool, as_json: bool, database: Database) -> None:
         raise Failure(f"{faults} files of the archive are not as they should be: docs/operations/archive.md")
 
 
-def _tell(as_json: bool, outcome: str, name: str, **more: object) -> None:
+def _print_outcome(as_json: bool, outcome: str, name: str, **more: object) -> None:
     if as_json:
         say({"file": name, "outcome": outcome, **more})
     else:
@@ -232,7 +232,7 @@ def forget(names: tuple[str, ...], reason: str, as_json: bool, database: Databas
 
     forgotten, there = _work(database, work)
     for name in forgotten:
-        _tell(as_json, "forgotten", name)
+        _print_outcome(as_json, "forgotten", name)
     if there:
         raise Failure(f"these files are still in the archive: delete them first: {', '.join(there)}")
     if not forgotten:
@@ -270,7 +270,9 @@ def adopt(names: tuple[str, ...], as_json: bool, database: Database) -> None:
     adopted, problems = _work(database, work)
     for one in adopted:
         trees = one.contents.roots
-        _tell(as_json, "adopted", one.name, trees=len(trees), firstKey=str(min(trees)), lastKey=str(max(trees)))
+        _print_outcome(
+            as_json, "adopted", one.name, trees=len(trees), firstKey=str(min(trees)), lastKey=str(max(trees))
+        )
     if problems:
         raise Failure("; ".join(problems))
     if not adopted:

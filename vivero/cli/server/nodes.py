@@ -39,10 +39,10 @@ def nodes(address: str | None, as_json: bool) -> None:
       vivero nodes --json
     """
 
-    async def look(client: Client) -> Document:
+    async def read_nodes(client: Client) -> Document:
         return await client.nodes()
 
-    found = talk(address, look)
+    found = talk(address, read_nodes)
     if as_json:
         for node in found["nodes"]:
             say(node)

@@ -94,11 +94,11 @@ def raise_(number: int, database: Database, as_json: bool) -> None:
     goes on where it stopped.
     """
 
-    def told(move: Move) -> None:
+    def moved(move: Move) -> None:
         click.echo(f"moving {len(move.slots)} slots from partition {move.owner} to {move.to}", err=as_json)
 
     async def work(connection: Connection) -> None:
-        await raise_number(connection, number, told)
+        await raise_number(connection, number, moved)
         await audit_log.add(connection, record("partitions raise", "RESOURCE", "UPDATE", str(number)))
 
     on_database(database, work, NotRaised)

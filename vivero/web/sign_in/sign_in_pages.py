@@ -21,7 +21,7 @@ from vivero.api.http.problems import Problem
 from vivero.storage.access import audit_log, identities, sessions
 from vivero.storage.access.audit_log import AuditRecord
 from vivero.storage.access.sessions import NewSession
-from vivero.storage.postgres.errors import StorageError, told
+from vivero.storage.postgres.errors import StorageError, describe
 from vivero.storage.postgres.pool import Pool
 from vivero.web.mount import PREFIX
 from vivero.web.requests import address, headers
@@ -230,7 +230,7 @@ class _Pages:
         return response
 
     async def _failed(self, error: Exception, next: str) -> AnyResponse:
-        log.warning("a sign-in by the identity provider failed", reason=told(error), address=address())
+        log.warning("a sign-in by the identity provider failed", reason=describe(error), address=address())
         refused = isinstance(error, NotSignedIn)
         return await self._refused(401 if refused else 503, next, "refused" if refused else "unavailable")
 
@@ -256,7 +256,7 @@ _BY_STATUS: dict[int, Text] = {401: "wrong", 403: "foreign", 429: "too_many"}
 def _explained(error: Problem | StorageError) -> tuple[int, _Message]:
     """The status and the message for an error."""
     if isinstance(error, StorageError):
-        log.warning("a sign-in failed because of the database", error=told(error))
+        log.warning("a sign-in failed because of the database", error=describe(error))
         return 503, _Message("unavailable")
     seconds = next((value.decode() for name, value in error.headers if name == b"retry-after"), "")
     return error.status, _Message(_BY_STATUS.get(error.status, "unavailable"), seconds)
