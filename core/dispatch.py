@@ -95,6 +95,7 @@ class Behaviour:
     arrive: Callable[[Node, FlowId, Element, View], Effects]
     activate: Callable[[Element, View], Effects]
     collect: Callable[[Element, Element, View], Effects] | None
+    proceed: Callable[[Element, Element, View], Effects] | None
     settle: Callable[[Element, View], Effects]
     awaits: Callable[[Node, Process], Iterator[Node]] | None
     trigger: Callable[[Element, Node, dict[str, str], View], Effects]

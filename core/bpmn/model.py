@@ -154,11 +154,25 @@ EventDefinition = (
 
 
 @dataclass(frozen=True, slots=True)
+class Repetition:
+    """The standard loop: again while `condition` is true, and at most `maximum` times."""
+
+    condition: Expression | None
+    """It sees `loopCounter`: the number of iterations so far. None: it is always true."""
+    test_before: bool
+    """Whether it is evaluated before the first iteration, too."""
+    maximum: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Loop:
-    """`zeebe:loopCharacteristics` of a multi-instance activity."""
+    """The loop of an activity: multi-instance, with a `collection` or a `cardinality`, or the standard loop."""
 
     sequential: bool
-    collection: Expression
+    collection: Expression | None = None
+    cardinality: Expression | None = None
+    """The number of inner instances."""
+    repetition: Repetition | None = None
     item: str | None = None
     """The local variable that holds an inner instance's item."""
     output: Expression | None = None

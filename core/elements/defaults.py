@@ -28,6 +28,9 @@ def activate(element: Element, view: View) -> Effects:
 collect = None
 """Called with the scope, a completing child and the view."""
 
+proceed = None
+"""Called like `collect`, for the effects that follow the completion of the child."""
+
 
 def settle(scope: Element, view: View) -> Effects:
     """The scope is quiet: complete it if it holds no token."""

@@ -4,7 +4,8 @@ instances have ended or the completion condition is true.
 
 The body has the boundary events; the inner instances have the mappings, jobs and listeners. Results have the order of
 the items, with null where there is none. Number and size of items and the size of results are limited.
-Not here: loop cardinality, `behavior`.
+A model can give the number of inner instances instead of a collection. The body of a standard loop is one of these
+bodies, too, without items: `standard_loop`. Not here: `behavior`.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ from vivero.core.records.instances import (
     ScopeInterrupted,
 )
 from vivero.core.rules import MAX_LOOP_CHARACTERS, MAX_LOOP_ITEMS
-from vivero.core.shared import row_limits
+from vivero.core.shared import row_limits, standard_loop
 from vivero.core.shared.flows import enter_inner
+from vivero.core.shared.jobs import int32_of
 from vivero.core.shared.variables import owner_of
 from vivero.core.state.instance_tree import Element, LoopState
 from vivero.core.view import View
@@ -40,14 +42,39 @@ PAGED_CHUNK = 1
 
 
 def activate(body: Element, view: View) -> Effects:
-    items = view.typed(_loop(body, view).collection, body, list, IncidentType.EXTRACT_VALUE_ERROR)
-    if len(items) > MAX_LOOP_ITEMS:
-        raise _too_much("items", f"at most {MAX_LOOP_ITEMS} are allowed, not {len(items)}")
+    loop = _loop(body, view)
+    if loop.repetition is not None:
+        yield from standard_loop.begin(loop.repetition, body, view)
+        return
+    items = _items(loop, body, view)
     rows = row_limits.rows_of_part(body) + len(items)
     paged = bool(items) and rows > view.tree_rules.paged_from and not _prevents_paging(body, view)
     row_limits.check(body, view, IncidentType.EXTRACT_VALUE_ERROR, len(items), 0 if paged else len(items))
     variable = _variable_of(body, items) if paged else None
     yield LoopStarted(body.key, () if variable else _texts_of(items, view), paged, variable)
+
+
+def _items(loop: Loop, body: Element, view: View) -> list[Any]:
+    """The items of the collection; for a cardinality, so many times null."""
+    if loop.collection is not None:
+        items: list[Any] = view.typed(loop.collection, body, list, IncidentType.EXTRACT_VALUE_ERROR)
+        _check_number(len(items))
+        return items
+    assert loop.cardinality is not None, f"the parser rejects loops without a number: {body.element}"
+    number = int32_of(loop.cardinality, body, view)
+    if number < 0:
+        text = loop.cardinality.text.removeprefix("=").strip()
+        raise Fail(
+            IncidentType.EXTRACT_VALUE_ERROR,
+            f"Expected the loop cardinality '{text}' to be 0 or more, but was '{number}'.",
+        )
+    _check_number(number)
+    return [None] * number
+
+
+def _check_number(number: int) -> None:
+    if number > MAX_LOOP_ITEMS:
+        raise _too_much("items", f"at most {MAX_LOOP_ITEMS} are allowed, not {number}")
 
 
 def _prevents_paging(body: Element, view: View) -> bool:
@@ -114,7 +141,12 @@ def _too_much(what: str, why: str) -> Fail:
 
 def settle(body: Element, view: View) -> Effects:
     """Called after activation, after the end of each inner instance, and after each quantum."""
-    state = _state(body)
+    if body.loop is None:  # a standard loop
+        return defaults.settle(body, view)
+    return _settle(body, body.loop, view)
+
+
+def _settle(body: Element, state: LoopState, view: View) -> Effects:
     width = 1 if _loop(body, view).sequential else state.size
     chunk = CHUNK if body.pages is None else PAGED_CHUNK
     until = min(state.size, state.next + chunk, state.next + width - body.live)
@@ -129,7 +161,9 @@ def settle(body: Element, view: View) -> Effects:
 
 def collect(body: Element, inner: Element, view: View) -> Effects:
     """Part of the completion of an inner instance: a failure becomes an incident of that instance."""
-    loop, state, text = _loop(body, view), _state(body), None
+    if body.loop is None:
+        return
+    loop, state, text = _loop(body, view), body.loop, None
     if loop.output is not None:
         text = view.json_of(view.evaluate(loop.output, inner))
         if state.collected + len(text) > MAX_LOOP_CHARACTERS:
@@ -139,6 +173,12 @@ def collect(body: Element, inner: Element, view: View) -> Effects:
         seen = _counters(loop, body) | _results(loop, loop.until, body, inner.index, text, view)
         if view.typed(loop.until, inner, bool, IncidentType.EXTRACT_VALUE_ERROR, seen):
             yield ScopeInterrupted(body.key, ("complete",))
+
+
+def proceed(body: Element, inner: Element, view: View) -> Effects:
+    """An inner instance has completed: the next iteration of a standard loop begins. A failure as of `collect`."""
+    repetition = _loop(body, view).repetition
+    return () if repetition is None else standard_loop.proceed(repetition, body, inner, view)
 
 
 def _counters(loop: Loop, body: Element) -> dict[str, Any]:

@@ -114,6 +114,9 @@ def _close_and_leave(element: Element, view: View) -> Effects:
         yield IncidentResolved(incident)
     yield from waits.close(element)
     yield from ELEMENTS[element.type].leave(element, view)
+    proceed = None if scope is None else ELEMENTS[scope.type].proceed
+    if scope is not None and proceed is not None:
+        yield from proceed(scope, element, view)
 
 
 def terminate(element: Element, _view: View, _argument: object) -> Effects:

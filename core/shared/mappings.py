@@ -43,9 +43,10 @@ def _loop_variables(element: Element, view: View) -> dict[str, Any]:
     body = element.scope
     if not element.is_inner or body is None:
         return {}
-    loop = view.node(element).loop
-    item = view.value_of(view.loop_item(body, element.index))
-    return {"loopCounter": element.index + 1} | ({loop.item: item} if loop is not None and loop.item else {})
+    loop, counter = view.node(element).loop, {"loopCounter": element.index + 1}
+    if loop is None or loop.item is None:
+        return counter
+    return counter | {loop.item: view.value_of(view.loop_item(body, element.index))}
 
 
 def _with_result(seen: dict[str, Any], element: Element, view: View) -> dict[str, Any]:

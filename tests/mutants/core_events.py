@@ -278,7 +278,19 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "core: a loop begins over any number of items",
         "tests/core/elements/test_multi_instance_limits.py::test_too_many_items",
         "core/elements/multi_instance.py",
-        ("    if len(items) > MAX_LOOP_ITEMS:\n", "    if False:\n"),
+        ("    if number > MAX_LOOP_ITEMS:\n", "    if False:\n"),
+    ),
+    mutant(
+        "core: a standard loop tests its condition before the first iteration, whatever the model says",
+        "tests/core/elements/test_standard_loop.py::test_a_condition_that_is_false_at_once",
+        "core/shared/standard_loop.py",
+        ("(not repetition.test_before or _holds(repetition, 0, body, view))", "_holds(repetition, 0, body, view)"),
+    ),
+    mutant(
+        "core: a standard loop ends one iteration late",
+        "tests/core/elements/test_standard_loop.py::test_the_maximum_ends_it_though_the_condition_is_true",
+        "core/shared/standard_loop.py",
+        ("return done < maximum", "return done <= maximum"),
     ),
     mutant(
         "core: the size of a loop's results is not counted",

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from vivero.core.bpmn.elements.loops import loops_of
 from vivero.core.bpmn.events import EVENT_KINDS
 from vivero.core.bpmn.reading.draft import Draft, Member, Place, definition_of, event_definitions, is_none_event
 from vivero.core.bpmn.reading.references import find_root
 from vivero.core.bpmn.reading.report import quote
 from vivero.core.bpmn.reading.values import flag
-from vivero.core.bpmn.reading.xml import bpmn_children, split
+from vivero.core.bpmn.reading.xml import split
 
 # Start events ---------------------------------------------------------------------------------------------------------
 
@@ -49,8 +50,8 @@ def event_sub_processes(draft: Draft) -> None:
             draft.report.add_problem(draft.flow_of[flow], f"leads to the event sub-process {quote(member.id)}")
         for flow in draft.outgoing.get(member.id, ()):
             draft.report.add_problem(draft.flow_of[flow], f"leaves the event sub-process {quote(member.id)}")
-        for marker in bpmn_children(member.element, "multiInstanceLoopCharacteristics"):
-            draft.report.add_problem(member.element, "an event sub-process cannot be multi-instance", at=marker)
+        for marker in loops_of(member.element):
+            draft.report.add_problem(member.element, "an event sub-process cannot have a loop", at=marker)
 
 
 # Definitions ----------------------------------------------------------------------------------------------------------
@@ -169,10 +170,8 @@ def _not_a_target(target: Member, draft: Draft) -> str | None:
         return f"{quote(target.id)} is no message, timer or signal event and no receive task, as behind this gateway"
     if len(draft.incoming[target.id]) > 1:
         return f"{quote(target.id)} stands behind an event-based gateway and has other incoming flows"
-    if target.tag == "receiveTask" and (
-        draft.attached.get(target.id) or bpmn_children(target.element, "multiInstanceLoopCharacteristics")
-    ):
-        return f"{quote(target.id)} stands behind an event-based gateway and has boundary events or is multi-instance"
+    if target.tag == "receiveTask" and (draft.attached.get(target.id) or loops_of(target.element)):
+        return f"{quote(target.id)} stands behind an event-based gateway and has boundary events or a loop"
     return None
 
 

@@ -1,95 +1,13 @@
-"""Loops, called processes, decisions and scripts of activities. BPMN 2.0.2 §10.3."""
+"""Called processes, decisions and scripts of activities. BPMN 2.0.2 §10.3."""
 
 from __future__ import annotations
 
-from vivero.core.bpmn.model import CalledDecision, CalledElement, Loop, Script
-from vivero.core.bpmn.reading.extensions import Extensions, read_extensions
+from vivero.core.bpmn.model import CalledDecision, CalledElement, Script
+from vivero.core.bpmn.reading.extensions import Extensions
 from vivero.core.bpmn.reading.report import Report, quote
 from vivero.core.bpmn.reading.values import feel, flag, is_expression, text_or_expression, variable_name
-from vivero.core.bpmn.reading.xml import Element, bpmn_children, text_of
-from vivero.core.feel import Expression, named_variable
-
-# Multi-instance -------------------------------------------------------------------------------------------------------
-
-LOOP_CHILDREN = frozenset(
-    {
-        "completionCondition",
-        # data: `zeebe:loopCharacteristics` takes its place
-        "loopDataInputRef",
-        "loopDataOutputRef",
-        "inputDataItem",
-        "outputDataItem",
-    }
-)
-
-
-def multi_instance(activity: Element, report: Report) -> Loop | None:
-    """The multi-instance marker of an activity. §10.3.9. None if it has none or a wrong one (reported)."""
-    markers = bpmn_children(activity, "multiInstanceLoopCharacteristics")
-    if not markers:
-        return None
-    if len(markers) > 1:
-        report.add_problem(activity, "is multi-instance twice", at=markers[1])
-    return _loop(activity, markers[0], report)
-
-
-def _loop(activity: Element, marker: Element, report: Report) -> Loop | None:
-    _behaviour(activity, marker, report)
-    until = _completion_condition(activity, marker, report)
-    settings = read_extensions(activity, frozenset({"loopCharacteristics"}), report, of=marker)
-    given = settings.get("loopCharacteristics")
-    if given is None:
-        report.add_problem(
-            activity, "multi-instance needs zeebe:loopCharacteristics with an inputCollection", at=marker
-        )
-        return None
-    collection = feel(given.get("inputCollection", ""), "inputCollection", activity, report, at=given)
-    item = _name(given, "inputElement", activity, report)
-    output, output_name = _output(activity, given, report)
-    if collection is None:
-        return None
-    return Loop(
-        sequential=flag(marker, "isSequential", report, owner=activity),
-        collection=collection,
-        item=item,
-        output=output,
-        result=None if output is None else named_variable(output),
-        output_name=output_name,
-        until=until,
-    )
-
-
-def _behaviour(activity: Element, marker: Element, report: Report) -> None:
-    """Events thrown by inner instances as they end. §10.3.9, table 10.30."""
-    if marker.get("behavior", "All") != "All":
-        text = f"multi-instance with behavior={quote(marker.get('behavior', ''))} is not executable"
-        report.add_problem(activity, text, at=marker)
-
-
-def _completion_condition(activity: Element, marker: Element, report: Report) -> Expression | None:
-    conditions = bpmn_children(marker, "completionCondition")
-    if not conditions:
-        return None
-    if len(conditions) > 1:
-        report.add_problem(activity, "has more than one completion condition", at=conditions[1])
-    return feel(text_of(conditions[0]), "completionCondition", activity, report, at=conditions[0])
-
-
-def _output(activity: Element, given: Element, report: Report) -> tuple[Expression | None, str | None]:
-    """The output collection with its element. A model has both or neither."""
-    element, name = given.get("outputElement", ""), _name(given, "outputCollection", activity, report)
-    if not element and given.get("outputCollection"):
-        report.add_problem(activity, "an outputCollection needs an outputElement", at=given)
-    if element and not given.get("outputCollection"):
-        report.add_problem(activity, "an outputElement needs an outputCollection", at=given)
-    output = feel(element, "outputElement", activity, report, at=given) if element else None
-    return output, name
-
-
-def _name(given: Element, attribute: str, activity: Element, report: Report) -> str | None:
-    text = given.get(attribute)
-    return variable_name(text, attribute, activity, report, at=given) if text else None
-
+from vivero.core.bpmn.reading.xml import Element
+from vivero.core.feel import Expression
 
 # Call activity --------------------------------------------------------------------------------------------------------
 

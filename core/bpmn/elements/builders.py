@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from vivero.core.bpmn.elements.activities import called_decision, called_element, multi_instance, script
+from vivero.core.bpmn.elements.activities import called_decision, called_element, script
 from vivero.core.bpmn.elements.form_references import start_form
 from vivero.core.bpmn.elements.joins import join
 from vivero.core.bpmn.elements.listeners import execution_listeners
+from vivero.core.bpmn.elements.loops import loop_of
 from vivero.core.bpmn.elements.user_tasks import user_task, user_task_job, warn_of_embedded_form
 from vivero.core.bpmn.event_definitions import message
 from vivero.core.bpmn.events import event_of, is_interrupting, reading_of_task
@@ -35,7 +36,7 @@ def plain(member: Member, extensions: Extensions, draft: Draft, **more: Any) -> 
         outputs=outputs,
         boundaries=tuple(draft.attached.get(member.id, ())),
         listeners=execution_listeners(element, member.kind.type, extensions, draft),
-        loop=multi_instance(element, draft.report) if member.kind.activity else None,
+        loop=loop_of(element, draft.report) if member.kind.activity else None,
         properties=properties(element),
         line=line_of(element),
         **more,

@@ -13,14 +13,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from vivero.core.bpmn.elements import builders
-from vivero.core.bpmn.elements.activities import LOOP_CHILDREN
 from vivero.core.bpmn.elements.form_references import START_FORM
+from vivero.core.bpmn.elements.loops import CHILDREN as LOOPS
 from vivero.core.bpmn.elements.user_tasks import EXTENSIONS as USER_TASK
 from vivero.core.bpmn.events import EVENT_KINDS
 from vivero.core.bpmn.reading.draft import Build, ElementKind, Place
 from vivero.core.bpmn.reading.extensions import CALL, JOB, LISTENERS, MAPPINGS, PEOPLE, PUBLISH
 
-_LOOP = frozenset({"multiInstanceLoopCharacteristics"})
+_LOOP = frozenset(LOOPS)
 _EVENTS = frozenset(EVENT_KINDS)
 
 
@@ -86,10 +86,8 @@ PARTS_NOT_YET: Mapping[str, str] = {
     "cancelEventDefinition": "a cancel event is not executable yet",
     "eventDefinition": "an event definition of no kind cannot be executed",
     "eventDefinitionRef": "a reference to a shared event definition is not executable yet",
-    "standardLoopCharacteristics": "the standard loop is not executable yet",
     "correlationSubscription": "correlation by a correlation subscription is not executable",
     "loopCharacteristics": "loop characteristics of no kind cannot be executed",
-    "loopCardinality": "a loop cardinality is not executable; zeebe:loopCharacteristics has an inputCollection",
     "complexBehaviorDefinition": "events of the inner instances of a multi-instance activity are not executable",
     "script": "a script of this kind is not executable; zeebe:script holds a FEEL expression",
 }
@@ -97,7 +95,7 @@ PARTS_NOT_YET: Mapping[str, str] = {
 
 PARTS: Mapping[str, frozenset[str]] = {
     **{tag: kind.children for tag, kind in EVENT_KINDS.items()},
-    "multiInstanceLoopCharacteristics": LOOP_CHILDREN,
+    **LOOPS,
 }
 """Children of flow nodes that have children themselves, and which of those are executed or allowed."""
 

@@ -36,6 +36,13 @@ def loop(settings="<zeebe:loopCharacteristics inputCollection='=items' />", insi
     return f"{S}<task id='x'>\n{marker}</task>"
 
 
+def standard_loop(inside="", attributes=""):
+    """A task `x` with the standard loop; the marker in line 3, its children in line 4."""
+    return (
+        f"{S}<task id='x'>\n<standardLoopCharacteristics {attributes}>\n{inside}</standardLoopCharacteristics></task>"
+    )
+
+
 @pytest.fixture
 def activities(models):
     content = (models / "activities.bpmn").read_bytes()
@@ -199,6 +206,7 @@ JOB = "<zeebe:taskDefinition type='t' />"
 CALLED = "<zeebe:calledElement processId='=' />"
 PEOPLE = "<zeebe:assignmentDefinition assignee='=' /><zeebe:taskSchedule dueDate='soon' />"
 NO_NAME = "is not a variable name"
+NO_EVENTS = "is not executable: no inner instance throws an event when it completes"
 NO_FEEL = "is not an expression: '=' and FEEL behind it"
 
 REFUSED = {
@@ -292,7 +300,7 @@ REFUSED = {
     ),
     "loop without settings": (
         f"{S}<task id='x'>\n<multiInstanceLoopCharacteristics /></task>",
-        [("x", 3, "multi-instance needs zeebe:loopCharacteristics with an inputCollection")],
+        [("x", 3, "multi-instance needs zeebe:loopCharacteristics with an inputCollection, or a loopCardinality")],
     ),
     "loop over nothing": (
         loop("<zeebe:loopCharacteristics />"),
@@ -322,13 +330,63 @@ REFUSED = {
         ),
         [("x", 4, f"inputElement: 'a b' {NO_NAME}"), ("x", 4, f"outputCollection: '=o' {NO_NAME}")],
     ),
-    "loop with a cardinality": (
+    "loop with a collection and a cardinality": (
         loop(inside="<loopCardinality>3</loopCardinality>"),
-        [("x", 5, "a loop cardinality is not executable; zeebe:loopCharacteristics has an inputCollection")],
+        [("x", 4, "loopCardinality and inputCollection: one of them is too much")],
+    ),
+    "loop with an element and a cardinality": (
+        loop("<zeebe:loopCharacteristics inputElement='i' />", "<loopCardinality>=n</loopCardinality>"),
+        [("x", 4, "loopCardinality and inputElement: one of them is too much")],
+    ),
+    "negative cardinality": (
+        loop("", "<loopCardinality>-1</loopCardinality>"),
+        [("x", 5, "loopCardinality: '-1' is not a whole number from 0 to 2147483647")],
+    ),
+    "cardinality that is no number": (
+        loop("", "<loopCardinality>many</loopCardinality>"),
+        [("x", 5, "loopCardinality: 'many' is not a whole number from 0 to 2147483647")],
+    ),
+    "two cardinalities": (
+        loop("", "<loopCardinality>1</loopCardinality>\n<loopCardinality>2</loopCardinality>"),
+        [("x", 6, "has more than one loop cardinality")],
+    ),
+    "standard loop without an end": (
+        standard_loop(),
+        [("x", 3, "the standard loop needs a loopCondition or a loopMaximum")],
+    ),
+    **{
+        f"standard loop with the maximum {wrong}": (
+            standard_loop(attributes=f"loopMaximum='{wrong}'"),
+            [("x", 3, f"loopMaximum: '{wrong}' is not a whole number from 1 to 2147483647")],
+        )
+        for wrong in ("-1", "0", "many", "")
+    },
+    "standard loop with a condition that is a text": (
+        standard_loop("<loopCondition>true</loopCondition>"),
+        [("x", 4, f"loopCondition: 'true' {NO_FEEL}")],
+    ),
+    "standard loop with two conditions": (
+        standard_loop("<loopCondition>=a</loopCondition>\n<loopCondition>=b</loopCondition>"),
+        [("x", 5, "has more than one loop condition")],
+    ),
+    "standard loop with a flag that is none": (
+        standard_loop("<loopCondition>=a</loopCondition>", "testBefore='maybe'"),
+        [("x", 3, "testBefore='maybe' is neither true nor false")],
+    ),
+    "standard loop with a collection": (
+        standard_loop(
+            "<extensionElements><zeebe:loopCharacteristics inputCollection='=i' /></extensionElements>",
+            "loopMaximum='3'",
+        ),
+        [("x", 4, "zeebe:loopCharacteristics has no effect on this element")],
+    ),
+    "standard loop twice": (
+        standard_loop(attributes="loopMaximum='3'").replace("</task>", "\n<standardLoopCharacteristics /></task>"),
+        [("x", 5, "has the standard loop twice")],
     ),
     "loop with a behaviour": (
         loop(attributes="behavior='None'"),
-        [("x", 3, "multi-instance with behavior='None' is not executable")],
+        [("x", 3, f"multi-instance with behavior='None' {NO_EVENTS}")],
     ),
     "loop with complex behaviour": (
         loop(inside="<complexBehaviorDefinition />"),
@@ -348,7 +406,7 @@ REFUSED = {
     ),
     "both loops": (
         loop().replace("</task>", "\n<standardLoopCharacteristics /></task>"),
-        [("x", 6, "the standard loop is not executable yet")],
+        [("x", 6, "is multi-instance and has the standard loop")],
     ),
     "extension of the marker": (
         loop(f"<zeebe:loopCharacteristics inputCollection='=i' />\n{JOB}"),

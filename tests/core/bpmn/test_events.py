@@ -463,7 +463,7 @@ REFUSED = {
     "multi-instance event sub-process": (
         f"{S}<subProcess id='b' triggeredByEvent='true'>\n<multiInstanceLoopCharacteristics />"
         f"<startEvent id='bs'>{DURATION}</startEvent></subProcess>",
-        [("b", 3, "an event sub-process cannot be multi-instance")],
+        [("b", 3, "an event sub-process cannot have a loop")],
     ),
     "two boundaries for one error": (
         f"{S}<task id='h' /><boundaryEvent id='a' attachedToRef='h'>{ERROR}</boundaryEvent>"
@@ -644,7 +644,7 @@ REFUSED = {
                 f"<receiveTask id='r' messageRef='m' /><boundaryEvent id='x' attachedToRef='r'>{ERROR}</boundaryEvent>",
             ]
         ),
-        [("fr", 4, "'r' stands behind an event-based gateway and has boundary events or is multi-instance")],
+        [("fr", 4, "'r' stands behind an event-based gateway and has boundary events or a loop")],
     ),
     "condition behind the gateway": (
         gateway([TICK, TOCK]).replace(

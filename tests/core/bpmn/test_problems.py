@@ -99,10 +99,6 @@ def test_several_event_definitions(process):
 
 
 ELEMENTS = {
-    "standard loop": (
-        task(children="<standardLoopCharacteristics />"),
-        [("t", 5, "the standard loop is not executable yet")],
-    ),
     "compensation handler": (
         task(attributes='isForCompensation="true"'),
         [("t", 3, "a compensation handler is not executable yet")],

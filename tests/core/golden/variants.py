@@ -101,6 +101,16 @@ def looped(**settings):
     return lambda inputs: alone(loop(task("x", inputs=inputs), "=[1, 2]", "i", output="=i", into="all", **settings))
 
 
+TWICE = '<standardLoopCharacteristics loopMaximum="2"/>'
+SEVERAL = "<multiInstanceLoopCharacteristics><loopCardinality>2</loopCardinality></multiInstanceLoopCharacteristics>"
+
+
+def marked(activity, marker):
+    """The activity with the marker of a loop."""
+    head, closing, tail = activity.rpartition("</")
+    return f"{head}{marker}{closing}{tail}"
+
+
 VARIANTS = {
     "task": lambda inputs: alone(activity("task", "", inputs)),
     "manual_task": lambda inputs: alone(activity("manualTask", "", inputs)),
@@ -114,6 +124,8 @@ VARIANTS = {
     "sub_process": lambda inputs: alone(sub("x", start("xb"), task("t"), end("xe"), "xb > t > xe", inputs=inputs)),
     "loop_parallel": looped(),
     "loop_sequential": looped(sequential=True),
+    "loop_cardinality": lambda inputs: alone(marked(task("x", inputs=inputs), SEVERAL)),
+    "loop_standard": lambda inputs: alone(marked(task("x", inputs=inputs), TWICE)),
     "loop_until": looped(until="=numberOfCompletedInstances = 1"),
     "exclusive_gateway": chosen(xor("x")),
     "inclusive_fork": chosen(inc("x")),

@@ -124,6 +124,19 @@ class Many:
 
 
 @dataclass(frozen=True)
+class Repeat:
+    """The standard loop: a task, sub-process or call, again as long as `again_<id>` is 1, `most` times at most."""
+
+    inner: Any
+    most: int
+    test_before: bool
+
+    @property
+    def id(self):
+        return self.inner.id
+
+
+@dataclass(frozen=True)
 class Wait:
     """An event that is waited for; `receive`: a message, by a task."""
 
@@ -212,6 +225,8 @@ def waits(block):
             return waits(body)
         case Many(inner, items):
             return bool(items) and waits(inner)
+        case Repeat(inner, _, test_before):
+            return not test_before and waits(inner)
         case Incl(_, ways, default):
             return all(waits(way) for _, _, way in ways) and default is not None and waits(default)
         case Seq(parts):

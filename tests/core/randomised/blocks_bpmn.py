@@ -17,6 +17,7 @@ from tests.core.randomised.blocks import (
     Pass,
     Race,
     Raise,
+    Repeat,
     Script,
     Seq,
     Shout,
@@ -116,6 +117,16 @@ def loop(activity, block):
     return f"{head}{marker}{closing}{tail}"
 
 
+def repeated(activity, block):
+    """The activity with the standard loop."""
+    marker = (
+        f'<standardLoopCharacteristics testBefore="{str(block.test_before).lower()}" loopMaximum="{block.most}">'
+        f"<loopCondition>=again_{block.id} = 1</loopCondition></standardLoopCharacteristics>"
+    )
+    head, closing, tail = activity.rpartition("</")
+    return f"{head}{marker}{closing}{tail}"
+
+
 class Writer:
     """The elements and flows of one scope."""
 
@@ -206,6 +217,8 @@ class Writer:
                 return f'<callActivity id="{id}"><extensionElements>{called}</extensionElements></callActivity>'
             case Many(inner):
                 return loop(self.element(inner), block)
+            case Repeat(inner):
+                return repeated(self.element(inner), block)
         raise TypeError(block)
 
     def split(self, block, source):

@@ -15,6 +15,7 @@ from tests.core.randomised.blocks import (
     Par,
     Pass,
     Race,
+    Repeat,
     Seq,
     Sub,
     is_block,
@@ -58,6 +59,8 @@ def _in_ways(block, change):
             return Edge(_in_ways(host, change), tuple((id, on, change(way)) for id, on, way in catches), bells)
         case Many(inner, items, sequential, until):
             return Many(_in_ways(inner, change), items, sequential, until)
+        case Repeat(inner, most, test_before):
+            return Repeat(_in_ways(inner, change), most, test_before)
         case Fork(task, ways):
             return Fork(task, tuple(map(change, ways)))
     return block
@@ -68,7 +71,7 @@ def _is_open(block):
     if isinstance(block, CLOSED) or (isinstance(block, Edge) and block.bells):
         return False
     inner = []
-    _in_ways(block, inner.append) if not isinstance(block, Sub | Call | Many) else None
+    _in_ways(block, inner.append) if not isinstance(block, Sub | Call | Many | Repeat) else None
     return all(map(_is_open, inner))
 
 

@@ -18,6 +18,7 @@ from tests.core.randomised.blocks import (
     Pass,
     Race,
     Raise,
+    Repeat,
     Script,
     Seq,
     Shout,
@@ -185,11 +186,19 @@ class ModelBuilder:
         items = tuple(self.random.randrange(10) for _ in range(self.one(1, 2, 2, 3)))
         return Many(inner, items, self.alone or self.chance(0.5), self.one(None, None, 1, 2))
 
+    def repeat(self, size):
+        inner = Task(self.name("o"), person=self.chance(0.2))
+        if size > 2 and self.chance(0.6):
+            body = self.body(size // 2)
+            inner = self.one(Sub, Sub, Call)(inner.id, body if waits(body) else _after(self.task(), body))
+        return Repeat(inner, self.random.randint(1, 4), self.chance(0.5))
+
     def edge(self, size):
-        make = self.one(ModelBuilder.host, ModelBuilder.sub, ModelBuilder.sub, ModelBuilder.call, ModelBuilder.many)
+        hosts = (ModelBuilder.host, ModelBuilder.sub, ModelBuilder.sub, ModelBuilder.call, ModelBuilder.many)
+        make = self.one(*hosts, ModelBuilder.repeat)
         host = make(self, size - 2) if size > 2 else self.task()
         interrupting, ringing = self.interrupting, self.ringing
-        if isinstance(host.inner if isinstance(host, Many) else host, Task):  # no escalation comes from a task
+        if isinstance(host.inner if isinstance(host, Many | Repeat) else host, Task):  # no escalation comes from a task
             interrupting, ringing = _not_escalating(interrupting), _not_escalating(ringing)
         ons = self.random.sample(interrupting, self.random.randint(0, 2))
         catches = tuple((self.name("b"), on, self.block(size // 3)) for on in ons)
@@ -210,6 +219,7 @@ class ModelBuilder:
         sub,
         incl,
         many,
+        repeat,
         call,
         edge,
         edge,

@@ -20,6 +20,7 @@ from tests.core.randomised.blocks import (
     Pass,
     Race,
     Raise,
+    Repeat,
     Script,
     Seq,
     Shout,
@@ -33,6 +34,7 @@ from tests.core.randomised.remaining import (
     Chain,
     Edged,
     Hook,
+    Repeated,
     Round,
     Several,
     Stuck,
@@ -211,6 +213,9 @@ class Oracle:
                 left.now = self._in(left.now, hit, becomes)
                 left.beside = [one for one in (self._in(one, hit, becomes) for one in left.beside) if one is not None]
                 return self._within(left)
+            case Repeated():
+                left.now = self._in(left.now, hit, becomes)
+                return self._repeated(left)
             case Several():
                 return self._in_several(left, hit, becomes)
             case Edged():
@@ -261,6 +266,9 @@ class Oracle:
             case Many(_, items):
                 self.scopes.all[f"{scope}/{block.id}"] = {}
                 return self._several(Several({}, [None] * len(items), 0, 0, block, scope))
+            case Repeat():
+                self.scopes.all[f"{scope}/{block.id}"] = {}
+                return self._repeated(Repeated(None, -1, block, scope))
         return self._begin_event(block, scope)
 
     def _begin_event(self, block, scope):
@@ -377,6 +385,27 @@ class Oracle:
         self._forget(place)
         del self.scopes.all[place]
         self.scopes.merge({f"out_{several.many.id}": several.results}, several.scope)
+
+    def _repeated(self, repeated):
+        """The next iteration, if one is due; None when the loop has ended."""
+        block, body = repeated.block, f"{repeated.scope}/{repeated.block.id}"
+        while repeated.now is None:
+            self.scopes.all.pop(f"{body}/{block.id}[{repeated.index}]", None)
+            repeated.index += 1
+            decides = repeated.index > 0 or block.test_before
+            if repeated.index == block.most or (decides and self.scopes.value(f"again_{block.id}", body) != 1):
+                self._forget(body)
+                del self.scopes.all[body]
+                return None
+            repeated.now = self._begin_iteration(block, body, repeated.index)
+        return repeated
+
+    def _begin_iteration(self, block, body, index):
+        place, own = f"{body}/{block.id}[{index}]", {"loopCounter": index + 1}
+        if not isinstance(block.inner, Task):
+            return self._enter(block.inner, place, body, own)
+        self.scopes.all[place] = own
+        return Waiting(block.inner, place)
 
     # ---- events
 

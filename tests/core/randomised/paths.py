@@ -6,7 +6,7 @@ A run is a list of actions `(verb, …)`; `perform` does one on a bench, `Oracle
 from random import Random
 
 from tests.core.bench import place_of, values_of
-from tests.core.randomised.blocks import CODES, VALUES, VARIABLES, Loop, inside
+from tests.core.randomised.blocks import CODES, VALUES, VARIABLES, Loop, Repeat, inside
 from tests.core.randomised.model_builder import ModelBuilder
 from tests.core.randomised.oracle import TIMERS, Oracle
 
@@ -71,7 +71,7 @@ class Run:
     def take(self, block, random):
         """Begin another path through a model."""
         self.block, self.random = block, random
-        self.loops = [one.id for one in inside(block) if isinstance(one, Loop)]
+        self.loops = [one.id for one in inside(block) if isinstance(one, Loop | Repeat)]
         self.variables = {name: random.randrange(VALUES) for name in VARIABLES}
         self.variables |= {f"again_{loop}": 0 for loop in self.loops}
         self.actions = []

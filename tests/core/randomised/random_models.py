@@ -167,6 +167,13 @@ class ModelBuilder:
         head, closing, tail = xml.rpartition("</")
         marker = "multiInstanceLoopCharacteristics"
         inside = f"<extensionElements>{settings}</extensionElements>{until}"
+        kind = random.choice(("collection", "collection", "cardinality", "standard"))
+        if kind == "standard":
+            marker = "standardLoopCharacteristics"
+            sequential = random.choice(("", ' testBefore="true"')) + random.choice(("", ' loopMaximum="3"'))
+            inside = f"<loopCondition>=v{random.randrange(3)} = 1</loopCondition>"
+        elif kind == "cardinality":
+            inside = f"<loopCardinality>={random.choice(('v0 + 1', 'count(items)'))}</loopCardinality>{until}"
         return f"{head}<{marker}{sequential}>{inside}</{marker}>{closing}{tail}"
 
     def boundaries(self, scope, host, kind):

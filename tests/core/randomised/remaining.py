@@ -6,7 +6,7 @@ Places are paths of scopes and elements: `p/s1/t2`; instances of a loop have an 
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.core.randomised.blocks import Edge, Loop, Many, Task
+from tests.core.randomised.blocks import Edge, Loop, Many, Repeat, Task
 
 
 @dataclass
@@ -118,6 +118,16 @@ class Several:
 
 
 @dataclass
+class Repeated:
+    """What is left of a standard loop: the iteration `index`."""
+
+    now: object
+    index: int
+    block: Repeat
+    scope: str
+
+
+@dataclass
 class Edged:
     """An activity with boundary events."""
 
@@ -153,7 +163,7 @@ def parts(left):
             return all
         case Several(running):
             return list(running.values())
-        case Chain(now) | Round(now) | Edged(now):
+        case Chain(now) | Round(now) | Edged(now) | Repeated(now):
             return [now]
     return []
 

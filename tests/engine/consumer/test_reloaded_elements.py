@@ -1,0 +1,66 @@
+"""Elements on PostgreSQL, each command when everything has been evicted: rows and events are those of a serial run."""
+
+import pytest
+import trio
+
+from tests.core.elements.test_loop_cardinality import several
+from tests.core.elements.test_standard_loop import looped
+from tests.engine.consumer.bench import (
+    Serial,
+    append,
+    beat,
+    dump,
+    event_log,
+    expected_event_log,
+    make_consumer,
+    pin_clock,
+    save_serially,
+)
+
+
+def standard_loop(bench):
+    bench.deploy(looped("=more", 3))
+    bench.start(more=True)
+    for _ in range(3):
+        bench.complete("work", more=True)
+    bench.complete("after")
+
+
+def failing_loop(bench):
+    bench.deploy(looped("=more"))
+    key = bench.start()
+    bench.complete("work", more=None)
+    bench.set(key, more=True)
+    bench.resolve()
+    bench.complete("work", more=False)
+    bench.complete("after")
+
+
+def loop_cardinality(bench):
+    bench.deploy(several("=n", 'outputCollection="all" outputElement="=r"'))
+    bench.start(n=2)
+    bench.complete("work", r=1)
+    bench.complete("work", r=2)
+    bench.complete("after")
+
+
+RUNS = (standard_loop, failing_loop, loop_cardinality)
+
+
+@pytest.mark.parametrize("run", RUNS, ids=[run.__name__ for run in RUNS])
+async def test_it_goes_on_from_its_rows(run, migrated, connection, second):
+    serial = Serial()
+    run(serial)
+    assert not serial.state.elements, "it ends"
+    await pin_clock(connection)
+    consumer, observer = make_consumer(migrated, serial.resources, cache_bytes=0, batch_commands=1, poll_s=5)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(consumer.run, beat())
+        for command in serial.commands:
+            last = await append(connection, [command])
+            consumer.handover.wake()
+            await observer.reached(last)
+        nursery.cancel_scope.cancel()
+    await save_serially(second, serial)
+    assert await dump(connection, without={"version"}) == await dump(second, without={"version"})
+    assert await event_log(connection) == expected_event_log(serial)
