@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
 
 from vivero.core.bpmn.model import Node, Process
-from vivero.core.expression_results import EXTRACT, column_text, json_of, not_kept, type_name, unexpected
-from vivero.core.feel import Evaluation as FeelEvaluation
-from vivero.core.feel import EvaluationError, Expression, from_json, measure_json
+from vivero.core.expressions.budget import StageBudget
+from vivero.core.expressions.evaluation import Expressions
 from vivero.core.needs import Need, NeedKind, NotLoaded
 from vivero.core.partitions.keys import partition_of
 from vivero.core.partitions.tenants import covers
-from vivero.core.records.effects import Fail, IncidentType
 from vivero.core.rules import (
-    CHARACTERS_PER_STEP,
-    STAGE_CHARACTERS_READ,
     STAGE_STEPS,
-    STAGE_VALUES,
     TIMER_RULES,
     TREE_RULES,
-    VERY_LARGE_JSON,
     TimerRules,
     TreeRules,
 )
@@ -34,78 +27,17 @@ from vivero.core.state.instance_tree import (
     Subscription,
     Timer,
     UserTask,
-    Variable,
 )
 from vivero.core.state.message_channels import MessageChannel, Starts
 from vivero.core.state.state import State
-
-LARGE = 2_000
-"""Characters of JSON. Reading and encoding shorter texts is not charged."""
-RESULT_CHARACTERS = 32
-"""The charge for decoding one result of a loop, in addition to its length."""
-
-
-class VariableScope(Mapping[str, Any]):
-    """The variables that an element sees, decoded at their first use.
-
-    In a loop they include its results so far, which are no row of `variables` before its end.
-    """
-
-    __slots__ = ("_element", "_extra", "_results", "_view")
-
-    def __init__(self, element: Element | None, extra: Mapping[str, Any], view: View) -> None:
-        self._element = element
-        self._extra = extra
-        self._view = view
-        self._results: dict[str, list[Any]] | None = None
-        """Decoded results by name."""
-
-    def __getitem__(self, name: str) -> Any:
-        if name in self._extra:
-            return self._extra[name]
-        scope: Element | None = self._element
-        while scope is not None:
-            variable = scope.variables.get(name)
-            if variable is not None:
-                if len(variable.value) > LARGE:
-                    return self._view.read(variable)
-                return variable.decode()
-            if scope.loop is not None and self._view.results_name(scope) == name:
-                return self._results_of(scope, name)
-            scope = scope.outer()
-        raise KeyError(name)
-
-    def _results_of(self, body: Element, name: str) -> list[Any]:
-        """The results of a loop, decoded once per evaluation."""
-        if self._results is None:
-            self._results = {}
-        if name not in self._results:
-            self._results[name] = self._view.loop_results(body)
-        return self._results[name]
-
-    def __iter__(self) -> Iterator[str]:
-        names = dict.fromkeys(self._extra)
-        scope: Element | None = self._element
-        while scope is not None:
-            names.update(dict.fromkeys(scope.variables))
-            results = None if scope.loop is None else self._view.results_name(scope)
-            if results is not None:
-                names[results] = None
-            scope = scope.outer()
-        return iter(names)
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
 
 
 class View:
     """Read access for one command. Each partition has one view; `step` sets the facts of the command."""
 
     __slots__ = (
-        "_characters_read",
-        "_known",
-        "_read",
-        "_values_left",
+        "budget",
+        "expressions",
         "find_model",
         "key",
         "leases",
@@ -113,11 +45,7 @@ class View:
         "position",
         "request",
         "rules",
-        "spent",
-        "stage_steps",
         "state",
-        "steps",
-        "steps_left",
         "tenant",
         "tree_rules",
     )
@@ -136,20 +64,8 @@ class View:
         self.find_model = find_model
         self.rules = rules
         self.tree_rules = tree_rules
-        self.stage_steps = stage_steps
-        """Steps that all expressions of a stage may take."""
-        self.steps_left = stage_steps
-        """Steps that the current stage has left."""
-        self.steps = 0
-        """Steps of the quantum so far, for evaluations and for their JSON."""
-        self.spent = False
-        """Whether the stage has used any of its budgets."""
-        self._read: dict[int, int] = {}
-        """Characters of large variables and results that the stage has read, by key."""
-        self._characters_read = 0
-        self._known: dict[int, str] = {}
-        """Canonical JSON of large variables that the stage has read, by identity of the value."""
-        self._values_left = STAGE_VALUES
+        self.budget = StageBudget(stage_steps)
+        self.expressions = Expressions(state, self.budget, self.node)
         self.now = 0
         """Epoch milliseconds; constant for a command."""
         self.position = 0
@@ -204,32 +120,6 @@ class View:
         if (item := body.pages.item(index)) is None:
             raise NotLoaded(Need(NeedKind.LOOP_ITEM, (body.key, index)))
         return item
-
-    def loop_results(self, body: Element) -> list[Any]:
-        """The results of a loop so far, in the order of its items; None for a missing one.
-
-        Raises:
-            NotLoaded: some results are not in memory.
-        """
-        texts = [item.result for item in body.items]
-        if body.pages is not None and body.loop is not None:
-            self.need_results(body)
-            texts = [body.pages.results.get(index) for index in range(body.loop.size)]
-        collected = len(texts) if body.loop is None else len(texts) + body.loop.collected
-        if collected > LARGE:
-            self._note_read(body.key, collected)
-            self.charge(RESULT_CHARACTERS * len(texts) + collected)
-        return [None if text is None else from_json(text) for text in texts]
-
-    def need_results(self, body: Element) -> None:
-        """Raise NotLoaded if a paged loop has results that are not in memory."""
-        if body.pages is not None and body.loop is not None and len(body.pages.results) < body.loop.completed:
-            raise NotLoaded(Need(NeedKind.RESULTS, body.key))
-
-    def results_name(self, body: Element) -> str | None:
-        """The variable that gets the results of a loop at its end; None if it collects none."""
-        loop = self.node(body).loop
-        return None if loop is None else loop.output_name
 
     # ---- messages and signals
 
@@ -332,145 +222,3 @@ class View:
         if node is MISSING:
             node = element.node = self.model(element.instance.definition_key).nodes[element.element]
         return node
-
-    # ---- the budgets of a stage and a quantum
-
-    def begin_stage(self) -> None:
-        """Begin the budgets of the next stage."""
-        self.spent = False
-        self.steps_left = self.stage_steps
-        self._values_left = STAGE_VALUES
-        if self._read:
-            self._known.clear()
-            self._read.clear()
-            self._characters_read = 0
-
-    def read(self, variable: Variable) -> Any:
-        """The value of a large variable for an expression. Raises Fail if the stage reads too much."""
-        self._note_read(variable.key, len(variable.value))
-        if variable.decoded is MISSING:
-            self.charge(len(variable.value))
-            if len(variable.value) > VERY_LARGE_JSON:
-                self._adopt(variable)
-        value = variable.decode()
-        if variable.canonical is not None:
-            self._known[id(value)] = variable.canonical
-        return value
-
-    def _adopt(self, variable: Variable) -> None:
-        """Take the value that was decoded for this batch. Raises NotLoaded if it was not."""
-        try:
-            variable.decoded, variable.canonical = self.state.values[variable.value]
-        except KeyError:
-            raise NotLoaded(Need(NeedKind.VALUE, variable.value)) from None
-
-    def _note_read(self, key: int, characters: int) -> None:
-        if key not in self._read:
-            self.spent = True
-            self._read[key] = characters
-            self._characters_read += characters
-            if self._characters_read > STAGE_CHARACTERS_READ:
-                text = f"What is read at once has more than {STAGE_CHARACTERS_READ} characters of JSON together."
-                raise Fail(IncidentType.EXTRACT_VALUE_ERROR, text)
-
-    def charge(self, characters: int) -> None:
-        """Charge `characters` of JSON that were decoded or encoded."""
-        self.spent = True
-        self.steps += characters // CHARACTERS_PER_STEP
-
-    # ---- values
-
-    def evaluate(
-        self,
-        expression: Expression,
-        element: Element | None,
-        failure: IncidentType = IncidentType.EXTRACT_VALUE_ERROR,
-        extra: Mapping[str, Any] = {},  # never changed
-    ) -> Any:
-        """The value of `expression` with `extra` and the variables that `element` sees; `extra` comes first.
-
-        Without an element the expression sees `extra` alone.
-
-        Raises:
-            Fail: the expression has no value; of type `failure`.
-        """
-        if expression.is_static:
-            return expression.static_value
-        return self.evaluation(expression, element, failure, extra).value
-
-    def evaluation(
-        self, expression: Expression, element: Element | None, failure: IncidentType, extra: Mapping[str, Any]
-    ) -> FeelEvaluation:
-        """Like `evaluate`, with warnings."""
-        if expression.is_static:
-            return FeelEvaluation(expression.static_value, [])
-        try:
-            evaluation, steps = expression.evaluate_within(
-                VariableScope(element, extra, self), self.now, self.steps_left
-            )
-        except EvaluationError as error:
-            self._take_steps(error.steps)
-            raise Fail(failure, f"Failed to evaluate expression '{expression.text}'. {error}") from error
-        self._take_steps(steps)
-        return evaluation
-
-    def _take_steps(self, steps: int) -> None:
-        self.spent = True
-        self.steps += steps
-        self.steps_left -= steps
-
-    def typed(
-        self,
-        expression: Expression,
-        element: Element,
-        expected: type,
-        failure: IncidentType,
-        extra: Mapping[str, Any] = {},
-    ) -> Any:
-        """The value of `expression`, which must be of the Python type `expected`.
-
-        Raises:
-            Fail: it is of another type. The message has that type and the warnings of the evaluation.
-        """
-        evaluation = self.evaluation(expression, element, failure, extra)
-        value, warnings = evaluation.value, evaluation.warnings
-        if type(value) is expected:
-            return value
-        raise Fail(failure, unexpected(expression, f"'{type_name(expected)}'", type_name(type(value)), warnings))
-
-    def text(self, expression: Expression, element: Element, failure: IncidentType = EXTRACT) -> str:
-        """The value of `expression`, which must be a text that a column can hold.
-
-        Raises:
-            Fail: it is of another type, has a NUL character, or is too long.
-        """
-        value = expression.static_value
-        if type(value) is not str:
-            value = self.typed(expression, element, str, failure)
-        return column_text(expression, value, failure)
-
-    def value_of(self, text: str) -> Any:
-        """Decode JSON text, and charge it to the quantum if it is large."""
-        if len(text) > LARGE:
-            self.charge(len(text))
-        return from_json(text)
-
-    def json_of(self, value: Any, failure: IncidentType = IncidentType.EXTRACT_VALUE_ERROR) -> str:
-        """Encode a value as JSON text. Large texts are charged to the quantum, and limited per stage."""
-        text = self.uncharged_json_of(value, failure)
-        if len(text) > LARGE:
-            self.charge(len(text))
-        return text
-
-    def uncharged_json_of(self, value: Any, failure: IncidentType = IncidentType.EXTRACT_VALUE_ERROR) -> str:
-        """Encode a value as JSON text. The number of values that are encoded one by one is limited per stage."""
-        if type(value) is not list and type(value) is not dict:
-            return json_of(value, failure)
-        try:
-            text, looked_at = measure_json(value, self._known, self._values_left)
-        except EvaluationError as error:
-            raise not_kept(error, failure) from error
-        if looked_at:
-            self.spent = True
-            self._values_left -= looked_at
-        return text

@@ -32,7 +32,7 @@ def evaluate(command: EvaluateConditionals, view: View) -> Effects:
     """Start an instance for each condition that is true. All conditions share the step budget of one stage."""
     _check_definition(command.definition_key, view)
     key, variables = view.key(), texts_of(command.variables)
-    values = {name: view.value_of(text) for name, text in variables.items()}
+    values = {name: view.expressions.value_of(text) for name, text in variables.items()}
     starts = [
         StartInstance(view.key(), start.definition, start.element, variables, process_id=start.process_id)
         for start in _candidates(command, view)
@@ -64,13 +64,13 @@ def _candidates(command: EvaluateConditionals, view: View) -> Iterator[StartSubs
 def _is_met(start: StartSubscription, values: dict[str, Any], view: View) -> bool:
     """Whether the condition is true. It counts as false if it fails or gives no boolean."""
     try:
-        met = view.evaluate(compile_attribute(start.name), None, extra=values) is True
+        met = view.expressions.evaluate(compile_attribute(start.name), None, extra=values) is True
     except Fail:
         met = False
-    if view.steps_left <= 0:
+    if view.budget.steps_left <= 0:
         raise Reject(
             RejectionCode.INVALID_ARGUMENT,
-            f"Expected to evaluate conditional start events, but together they take more than {view.stage_steps} "
-            "steps. Name a processDefinitionKey.",
+            "Expected to evaluate conditional start events, but together they take more than "
+            f"{view.budget.stage_steps} steps. Name a processDefinitionKey.",
         )
     return met

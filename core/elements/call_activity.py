@@ -23,7 +23,7 @@ MAX_DEPTH = 1_000
 
 def activate(call: Element, view: View) -> Effects:
     called = _called(call, view)
-    process_id = view.text(called.process_id, call)
+    process_id = view.expressions.text(called.process_id, call)
     if call.instance.depth >= MAX_DEPTH:
         raise Fail(
             IncidentType.CALLED_ELEMENT_ERROR,

@@ -19,7 +19,7 @@ def leave(gateway: Element, view: View) -> Effects:
         condition = flows[flow].condition
         if flow == node.default:
             continue
-        if condition is None or view.typed(condition, gateway, bool, IncidentType.EXTRACT_VALUE_ERROR):
+        if condition is None or view.expressions.typed(condition, gateway, bool, IncidentType.EXTRACT_VALUE_ERROR):
             yield ElementCompleted(gateway.key, (flow,))
             return
     if node.outgoing and node.default is None:

@@ -16,6 +16,7 @@ from typing import Any
 from vivero.core.bpmn.model import Loop, Node
 from vivero.core.elements import defaults
 from vivero.core.events.table import EVENT_BEHAVIOURS
+from vivero.core.expressions.evaluation import need_results
 from vivero.core.feel import Expression, from_json, is_compact, scalars_to_json
 from vivero.core.records.effects import Effects, Fail, IncidentType, LoadMore
 from vivero.core.records.instances import (
@@ -57,7 +58,7 @@ def activate(body: Element, view: View) -> Effects:
 def _items(loop: Loop, body: Element, view: View) -> list[Any]:
     """The items of the collection; for a cardinality, so many times null."""
     if loop.collection is not None:
-        items: list[Any] = view.typed(loop.collection, body, list, IncidentType.EXTRACT_VALUE_ERROR)
+        items: list[Any] = view.expressions.typed(loop.collection, body, list, IncidentType.EXTRACT_VALUE_ERROR)
         _check_number(len(items))
         return items
     assert loop.cardinality is not None, f"the parser rejects loops without a number: {body.element}"
@@ -112,7 +113,7 @@ def _texts_of(items: list[Any], view: View) -> tuple[str, ...]:
     text = scalars_to_json(items)
     if text is None:
         texts = tuple(_each_text_of(items, view))
-        view.charge(sum(map(len, texts)) + MIN_CHARACTERS_PER_ITEM * len(texts))
+        view.budget.charge(sum(map(len, texts)) + MIN_CHARACTERS_PER_ITEM * len(texts))
         return texts
     _check_size(text, items)
     return tuple(text[1:-1].split(",")) if items else ()
@@ -128,7 +129,7 @@ def _each_text_of(items: list[Any], view: View) -> Iterator[str]:
     """Encode item by item and stop at the limit: a few shared values can expand to a huge text."""
     characters = 0
     for item in items:
-        text = view.uncharged_json_of(item)
+        text = view.expressions.uncharged_json_of(item)
         characters += len(text)
         if characters > MAX_LOOP_CHARACTERS:
             raise _too_much("items", TOO_LARGE)
@@ -165,13 +166,13 @@ def collect(body: Element, inner: Element, view: View) -> Effects:
         return
     loop, state, text = _loop(body, view), body.loop, None
     if loop.output is not None:
-        text = view.json_of(view.evaluate(loop.output, inner))
+        text = view.expressions.json_of(view.expressions.evaluate(loop.output, inner))
         if state.collected + len(text) > MAX_LOOP_CHARACTERS:
             raise _too_much("results", TOO_LARGE)
         yield ItemCollected(body.key, inner.index, text)
     if loop.until is not None and body.then is None:
         seen = _counters(loop, body) | _results(loop, loop.until, body, inner.index, text, view)
-        if view.typed(loop.until, inner, bool, IncidentType.EXTRACT_VALUE_ERROR, seen):
+        if view.expressions.typed(loop.until, inner, bool, IncidentType.EXTRACT_VALUE_ERROR, seen):
             yield ScopeInterrupted(body.key, ("complete",))
 
 
@@ -196,7 +197,7 @@ def _results(loop: Loop, until: Expression, body: Element, index: int, text: str
     """The results so far, with `text` at `index`, if the completion condition reads them."""
     if loop.output_name is None or loop.output_name not in until.variables:
         return {}
-    results = view.loop_results(body)
+    results = view.expressions.loop_results(body)
     results[index] = None if text is None else from_json(text)
     return {loop.output_name: results}
 
@@ -204,7 +205,7 @@ def _results(loop: Loop, until: Expression, body: Element, index: int, text: str
 def leave(body: Element, view: View) -> Effects:
     loop = _loop(body, view)
     if loop.output is not None and loop.output_name is not None:
-        view.need_results(body)
+        need_results(body)
         scope = owner_of(loop.output_name, body.outer() or body)
         known = scope.variables.get(loop.output_name)
         key = known.key if known is not None else view.key()

@@ -17,6 +17,6 @@ def activate(task: Element, view: View) -> Effects:
     if script is None:
         yield from service_task.activate(task, view)
         return
-    result = {script.result: view.json_of(view.evaluate(script.expression, task))}
+    result = {script.result: view.expressions.json_of(view.expressions.evaluate(script.expression, task))}
     yield from (set_texts if view.node(task).outputs else merge_texts)(task, result, view)
     yield ElementCompleting(task.key)

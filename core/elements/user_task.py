@@ -18,7 +18,7 @@ from vivero.core.bpmn.reading.text_limits import (
     size,
 )
 from vivero.core.events.schedules import LATEST_MS
-from vivero.core.expression_results import column_text, json_of
+from vivero.core.expressions.results import column_text, json_of
 from vivero.core.feel import Expression
 from vivero.core.feel.temporal.calendar import TemporalError
 from vivero.core.feel.temporal.timers import parse_date_ms
@@ -62,7 +62,9 @@ def _names_as_text(expression: Expression, task: Element, view: View) -> str:
 
 def _date_as_text(expression: Expression, task: Element, view: View) -> str | None:
     """The date as the model or the variables give it, after checking it."""
-    return None if _date(expression, task, view) is None else _date_text(view.evaluate(expression, task), view)
+    if _date(expression, task, view) is None:
+        return None
+    return _date_text(view.expressions.evaluate(expression, task), view)
 
 
 def _native(task: Element, model: UserTaskDefinition, view: View) -> Effects:
@@ -87,13 +89,13 @@ def _text(expression: Expression | None, task: Element, view: View) -> str | Non
     """The text, or None if it is empty."""
     if expression is None:
         return None
-    return _checked(view.text(expression, task), expression) or None
+    return _checked(view.expressions.text(expression, task), expression) or None
 
 
 def _names(expression: Expression | None, task: Element, view: View) -> tuple[str, ...]:
     if expression is None:
         return ()
-    names = view.typed(expression, task, list, FAILURE)
+    names = view.expressions.typed(expression, task, list, FAILURE)
     if any(type(name) is not str for name in names):
         raise Fail(
             FAILURE,
@@ -116,7 +118,7 @@ def _names(expression: Expression | None, task: Element, view: View) -> tuple[st
 
 def _date(expression: Expression | None, task: Element, view: View) -> int | None:
     """Epoch milliseconds; None for null and for an empty text."""
-    value = None if expression is None else view.evaluate(expression, task)
+    value = None if expression is None else view.expressions.evaluate(expression, task)
     if expression is None or value is None or value == "":
         return None
     text = _date_text(value, view)
@@ -135,7 +137,7 @@ def _date(expression: Expression | None, task: Element, view: View) -> int | Non
 
 
 def _date_text(value: Any, view: View) -> str:
-    return value if isinstance(value, str) else view.json_of(value).strip('"')
+    return value if isinstance(value, str) else view.expressions.json_of(value).strip('"')
 
 
 def _priority(expression: Expression | None, task: Element, view: View) -> int:

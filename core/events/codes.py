@@ -32,7 +32,7 @@ def caught_codes(kind: Coded, thrower: Element, view: View, *, from_itself: bool
         for node in nodes:
             event = event_node(node, host, view).event
             if isinstance(event, kind) and event.code is not None:
-                yield str(view.evaluate(event.code, host))
+                yield str(view.expressions.evaluate(event.code, host))
 
 
 def _hosts_around(thrower: Element, view: View, from_itself: bool) -> Iterator[tuple[Element, Iterator[Node]]]:
@@ -58,6 +58,6 @@ def _best_match(kind: Coded, code: str, host: Element, nodes: Iterator[Node], vi
             continue
         if event.code is None:
             catch_all = catch_all or Catcher(host, node)
-        elif view.evaluate(event.code, host) == code:
+        elif view.expressions.evaluate(event.code, host) == code:
             return Catcher(host, node)
     return catch_all

@@ -71,7 +71,7 @@ def check(subscription: Subscription, event: ConditionalEvent, view: View) -> Ef
     element = subscription.element
     if element.state is ACTIVATED and can_happen(subscription.type, element) and not _has_happened(subscription):
         try:
-            met = view.evaluate(event.condition, element) is True
+            met = view.expressions.evaluate(event.condition, element) is True
         except Fail:
             met = False
         if met:

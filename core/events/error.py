@@ -16,7 +16,7 @@ HAS_LOCAL_VARIABLES = True
 def throw(event: Element, error: ErrorEvent, view: View) -> Effects:
     """The throwing event never completes."""
     assert error.code is not None, f"the parser rejects error end events without a code: {event.element}"
-    code = view.text(error.code, event)
+    code = view.expressions.text(error.code, event)
     caught = caught_error(event, code, {}, view, from_itself=False)
     if caught is None:
         raise Fail(*unhandled_error(event, code, None, view, from_itself=False))

@@ -14,7 +14,7 @@ from vivero.core.view import View
 
 def throw(event: Element, escalation: EscalationEvent, view: View) -> Effects:
     assert escalation.code is not None, f"the parser rejects thrown escalations without a code: {event.element}"
-    code = view.text(escalation.code, event)
+    code = view.expressions.text(escalation.code, event)
     catcher = find_catcher(EscalationEvent, code, event, view, from_itself=False)
     if catcher is not None:
         yield from catch(catcher, {}, view)

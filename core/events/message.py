@@ -15,7 +15,7 @@ from vivero.core.bpmn.model import MessageEvent
 from vivero.core.events.behaviour import Wait
 from vivero.core.events.start_subscriptions import open_start as open_start
 from vivero.core.events.start_subscriptions import static_name
-from vivero.core.expression_results import column_text, type_name
+from vivero.core.expressions.results import column_text, type_name
 from vivero.core.feel import Expression, to_json
 from vivero.core.feel.temporal.calendar import TemporalError
 from vivero.core.feel.temporal.timers import parse_interval
@@ -38,7 +38,7 @@ def subscribe(wait: Wait, event: MessageEvent, view: View) -> Effects:
     durations, cycles) see the host's variables, as in every version of Camunda.
     """
     element, target = wait.element, wait.target.id
-    name = view.text(event.name, element)
+    name = view.expressions.text(event.name, element)
     assert event.correlation_key is not None, f"the parser rejects awaited messages without a correlation key: {target}"
     seen_from = element.scope if wait.type == "BOUNDARY" else element
     assert seen_from is not None, "a boundary event has a host, and a host has a scope"
@@ -50,7 +50,7 @@ def subscribe(wait: Wait, event: MessageEvent, view: View) -> Effects:
 
 def key_of(expression: Expression, element: Element, view: View, what: str = "correlation key") -> str:
     """The correlation key as text. A number and its text are the same key."""
-    value = view.evaluate(expression, element)
+    value = view.expressions.evaluate(expression, element)
     if isinstance(value, str):
         return column_text(expression, value)
     if isinstance(value, int | Decimal) and not isinstance(value, bool):
@@ -64,7 +64,7 @@ def key_of(expression: Expression, element: Element, view: View, what: str = "co
 
 def throw(element: Element, message: MessageEvent, view: View) -> Effects:
     """Publish the message in the engine. If a stored message has the same id, nothing more happens."""
-    name = view.text(message.name, element)
+    name = view.expressions.text(message.name, element)
     key = "" if message.correlation_key is None else key_of(message.correlation_key, element, view)
     id_ = None if message.message_id is None else key_of(message.message_id, element, view, "message id")
     ttl = 0 if message.time_to_live is None else _milliseconds(message.time_to_live, element, view)
@@ -80,8 +80,8 @@ def start(element: str, event: MessageEvent) -> StartMetadata:
 
 def _milliseconds(expression: Expression, element: Element, view: View) -> int:
     """A duration that is not negative, from ISO 8601 text or a FEEL value."""
-    value = view.evaluate(expression, element)
-    text = value if isinstance(value, str) else view.json_of(value).strip('"')
+    value = view.expressions.evaluate(expression, element)
+    text = value if isinstance(value, str) else view.expressions.json_of(value).strip('"')
     try:
         milliseconds = parse_interval(text).added_to(view.now) - view.now
     except (TemporalError, OverflowError, ValueError) as error:

@@ -48,7 +48,7 @@ def due_date(event: TimerEvent, element: Element, view: View) -> Due:
     Raises:
         Fail: the expression gives no valid date, duration or cycle.
     """
-    value = view.evaluate(event.expression, element)
+    value = view.expressions.evaluate(event.expression, element)
     try:
         return due_date_of(event.kind, value, view.now, view.rules)
     except InvalidSchedule as error:

@@ -19,14 +19,14 @@ KIND = "SIGNAL"
 
 
 def subscribe(wait: Wait, event: SignalEvent, view: View) -> Effects:
-    name = view.text(event.name, wait.element)
+    name = view.expressions.text(event.name, wait.element)
     yield SubscriptionOpened(
         view.key(), wait.element.key, wait.target.id, wait.type, KIND, name, interrupting=wait.interrupting
     )
 
 
 def throw(element: Element, signal: SignalEvent, view: View) -> Effects:
-    yield Send(BroadcastSignal(view.text(signal.name, element), locals_of(element), element.key))
+    yield Send(BroadcastSignal(view.expressions.text(signal.name, element), locals_of(element), element.key))
 
 
 START_KINDS = (KIND,)

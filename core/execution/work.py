@@ -42,8 +42,8 @@ class Work:
 
     def begin(self) -> None:
         """Forget the last command."""
-        if self.view.spent:
-            self.view.begin_stage()
+        if self.view.budget.spent:
+            self.view.budget.begin_stage()
         if self.queue or self.settle_queue.new or self.settle_queue.waiting or self.unloaded:
             self.clear_queues()
         self.ending.forget()

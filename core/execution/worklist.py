@@ -69,7 +69,7 @@ class Worklist(Work):
         """`State.written` at which characters are charged again."""
 
     def begin_quantum(self) -> None:
-        self.used = self._charged = self.view.steps = 0
+        self.used = self._charged = self.view.budget.steps = 0
         self._written = self.state.written
         self._next_written = self._written + QUANTUM_CHARACTERS // self._max_cost
 
@@ -77,7 +77,7 @@ class Worklist(Work):
         """Charge the written characters and the steps of expressions."""
         written = self.state.written
         of_characters = (written - self._written) * self._max_cost // QUANTUM_CHARACTERS
-        cost = of_characters + self.view.steps * self._max_cost // QUANTUM_STEPS
+        cost = of_characters + self.view.budget.steps * self._max_cost // QUANTUM_STEPS
         self.used += cost - self._charged
         self._charged = cost
         self._next_written = written + QUANTUM_CHARACTERS // self._max_cost
@@ -267,8 +267,8 @@ class Worklist(Work):
             collected = [
                 IncidentRaised(self.view.key(), element.key, stage, failure.type, failure.message, None, argument)
             ]
-        if self.view.spent:
-            self.view.begin_stage()
+        if self.view.budget.spent:
+            self.view.budget.begin_stage()
             self._charge()
         state, events = self.state, self.events
         for effect in collected:

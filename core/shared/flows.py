@@ -41,7 +41,7 @@ def chosen_flows(element: Element, seen_from: Element, view: View) -> tuple[Flow
     true = [
         flow
         for flow, condition in conditions.items()
-        if condition is not None and view.typed(condition, seen_from, bool, IncidentType.EXTRACT_VALUE_ERROR)
+        if condition is not None and view.expressions.typed(condition, seen_from, bool)
     ]
     free = [flow for flow, condition in conditions.items() if condition is None]
     taken = {*true, *free} if true or node.default is None else {*free, node.default}

@@ -17,7 +17,7 @@ def form_key(reference: FormReference | None, task: Element, view: View) -> int 
     """
     if reference is None:
         return None
-    form_id = view.text(reference.form_id, task)
+    form_id = view.expressions.text(reference.form_id, task)
     versions = view.form_versions(form_id, task.instance.tenant).values()
     caller = view.definition(task.instance.definition_key)
     form = bound(versions, reference.binding, reference.version_tag, caller)

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from vivero.core.bpmn.model import JobDefinition
 from vivero.core.bpmn.reading import text_limits
-from vivero.core.expression_results import type_name, unexpected
+from vivero.core.expressions.results import type_name, unexpected
 from vivero.core.feel import Expression
 from vivero.core.records.effects import Effects, Fail, IncidentType
 from vivero.core.records.jobs import JobCreated
@@ -38,7 +38,7 @@ def create_job(
     """Evaluate type, retries and priority with the element's variables. `headers` are added to those of the model.
 
     `kind`, `event` and `index` are for the job of a listener: the one at `index` among the listeners of `event`."""
-    type_ = view.text(job.type, element)
+    type_ = view.expressions.text(job.type, element)
     bytes_ = text_limits.size(type_)
     if not 0 < bytes_ <= text_limits.JOB_TYPE_BYTES:
         raise Fail(FAILURE, f"Expected a job type of 1 to {text_limits.JOB_TYPE_BYTES} bytes, but it has {bytes_}.")
@@ -58,7 +58,7 @@ def create_job(
 
 def int32_of(expression: Expression, element: Element, view: View) -> int:
     """The value as a 32-bit integer. A text that contains one is accepted."""
-    given = value = view.evaluate(expression, element)
+    given = value = view.expressions.evaluate(expression, element)
     if isinstance(value, str):
         if (len(value) < 9 and value.isascii() and value.isdigit()) or _WHOLE.fullmatch(value.strip()):
             value = int(value)
@@ -67,5 +67,5 @@ def int32_of(expression: Expression, element: Element, view: View) -> int:
     if type(value) is int and -INT32 - 1 <= value <= INT32:
         return value
     was = str(given)[:100] if isinstance(given, (str, Decimal)) or type(given) is int else type_name(type(given))
-    warnings = view.evaluation(expression, element, FAILURE, {}).warnings
+    warnings = view.expressions.evaluation(expression, element, FAILURE, {}).warnings
     raise Fail(FAILURE, unexpected(expression, "a whole number of 32 bits", was, warnings))

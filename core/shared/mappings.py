@@ -14,7 +14,7 @@ from vivero.core.records.effects import Effects, Fail, IncidentType
 from vivero.core.rules import MAX_STAGE_CHARACTERS
 from vivero.core.shared.variables import output_scope, owner_of, set_in
 from vivero.core.state.instance_tree import Element
-from vivero.core.view import VariableScope, View
+from vivero.core.view import View
 
 
 def map_inputs(element: Element, view: View) -> Effects:
@@ -46,7 +46,7 @@ def _loop_variables(element: Element, view: View) -> dict[str, Any]:
     loop, counter = view.node(element).loop, {"loopCounter": element.index + 1}
     if loop is None or loop.item is None:
         return counter
-    return counter | {loop.item: view.value_of(view.loop_item(body, element.index))}
+    return counter | {loop.item: view.expressions.value_of(view.loop_item(body, element.index))}
 
 
 def _with_result(seen: dict[str, Any], element: Element, view: View) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def map_outputs(element: Element, view: View) -> Effects:
         name, before = mapping.root, None
         value = _map(mapping, element, seen, view)
         if mapping.path:
-            before = merged[name] if name in merged else VariableScope(owner_of(name, around), {}, view).get(name)
+            before = view.expressions.variables(owner_of(name, around), merged).get(name)
         merged[name] = updated(mapping, before, value)
     for name, text in _texts_of(merged, view):
         yield set_in(owner_of(name, around), name, text, view)
@@ -80,8 +80,8 @@ def map_outputs(element: Element, view: View) -> Effects:
 
 def _map(mapping: Mapping, element: Element | None, seen: dict[str, Any], view: View) -> Any:
     """The value of the mapping's source. `seen` has what later sources see of the targets."""
-    value = view.evaluate(mapping.source, element, IncidentType.IO_MAPPING_ERROR, seen)
-    before = VariableScope(element, seen, view).get(mapping.root) if mapping.path else None
+    value = view.expressions.evaluate(mapping.source, element, IncidentType.IO_MAPPING_ERROR, seen)
+    before = view.expressions.variables(element, seen).get(mapping.root) if mapping.path else None
     seen[mapping.root] = updated(mapping, before, value)
     return value
 
@@ -90,7 +90,7 @@ def _texts_of(values: dict[str, Any], view: View) -> Iterator[tuple[str, str]]:
     """The values as JSON text. Raises Fail if they exceed the limit together."""
     characters = 0
     for name, value in values.items():
-        text = view.json_of(value, IncidentType.IO_MAPPING_ERROR)
+        text = view.expressions.json_of(value, IncidentType.IO_MAPPING_ERROR)
         characters += len(text)
         if characters > MAX_STAGE_CHARACTERS:
             raise Fail(

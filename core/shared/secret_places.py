@@ -73,7 +73,7 @@ def _places_in(element: Element, root: str, value: object, is_written: bool, vie
     """The places in a variable. `is_written`: a mapping into it has a reference."""
     variable = element.variables.get(root)
     try:
-        text, places = unmarked(view.json_of(value, IncidentType.IO_MAPPING_ERROR), to_json)
+        text, places = unmarked(view.expressions.json_of(value, IncidentType.IO_MAPPING_ERROR), to_json)
     except (Fail, EvaluationError):
         return None
     if not (places or is_written):

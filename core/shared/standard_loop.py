@@ -47,4 +47,4 @@ def _may_repeat(repetition: Repetition, done: int, body: Element, view: View) ->
 
 def _holds(repetition: Repetition, done: int, body: Element, view: View) -> bool:
     condition, counter = repetition.condition, {"loopCounter": done}
-    return condition is None or view.typed(condition, body, bool, IncidentType.EXTRACT_VALUE_ERROR, counter)
+    return condition is None or view.expressions.typed(condition, body, bool, IncidentType.EXTRACT_VALUE_ERROR, counter)

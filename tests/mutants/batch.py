@@ -42,7 +42,7 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "results are those that are in memory",
         f"{PAGED_TESTS}::test_each_job_completes_and_the_results_are_collected",
-        "core/view.py",
+        "core/expressions/evaluation.py",
         ("len(body.pages.results) < body.loop.completed", "False"),
     ),
     mutant(
@@ -340,7 +340,7 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "texts of expressions: NUL goes to the database",
         "tests/engine/consumer/test_evaluated_values.py::test_whatever_is_evaluated_the_database_takes_what_comes_of_it",
-        "core/expression_results.py",
+        "core/expressions/results.py",
         ('    if "\\0" in value:\n', "    if not value:\n"),
     ),
     mutant(

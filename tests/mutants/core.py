@@ -32,8 +32,8 @@ CORE: tuple[Mutant, ...] = (
         "tests/core/shared/test_variables.py::test_later_inputs_see_earlier_ones",
         "core/shared/mappings.py",
         (
-            "view.evaluate(mapping.source, element, IncidentType.IO_MAPPING_ERROR, seen)",
-            "view.evaluate(mapping.source, element, IncidentType.IO_MAPPING_ERROR)",
+            "view.expressions.evaluate(mapping.source, element, IncidentType.IO_MAPPING_ERROR, seen)",
+            "view.expressions.evaluate(mapping.source, element, IncidentType.IO_MAPPING_ERROR)",
         ),
     ),
     mutant(

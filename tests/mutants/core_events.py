@@ -76,13 +76,16 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "core: an output to a path is merged into the element's own variable",
         "tests/core/shared/test_nested_targets.py::test_a_jobs_result_does_not_replace_the_variable_around",
         "core/shared/mappings.py",
-        ("VariableScope(owner_of(name, around), {}, view)", "VariableScope(element, {}, view)"),
+        ("view.expressions.variables(owner_of(name, around), merged)", "view.expressions.variables(element, merged)"),
     ),
     mutant(
         "core: a source reads only the fields that are mapped so far",
         "tests/core/shared/test_nested_targets.py::test_sources_read_the_variable_around_with_the_fields_mapped_so_far",
         "core/shared/mappings.py",
-        ("VariableScope(element, seen, view).get(mapping.root) if mapping.path else None", "seen.get(mapping.root)"),
+        (
+            "view.expressions.variables(element, seen).get(mapping.root) if mapping.path else None",
+            "seen.get(mapping.root)",
+        ),
     ),
     mutant(
         "core: a call activity without propagation forgets the child's variables",
@@ -302,13 +305,13 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "core: what a quantum writes is not charged to it",
         "tests/core/execution/test_large_texts.py::test_a_quantum_ends_when_it_has_written_enough",
         "core/execution/worklist.py",
-        ("cost = of_characters + self.view.steps", "cost = self.view.steps"),
+        ("cost = of_characters + self.view.budget.steps", "cost = self.view.budget.steps"),
     ),
     mutant(
         "core: what expressions take is not charged to the quantum",
         "tests/core/execution/test_budget.py::test_a_loop_whose_mappings_take_many_steps_is_cut",
         "core/execution/worklist.py",
-        ("cost = of_characters + self.view.steps * self._max_cost // QUANTUM_STEPS", "cost = of_characters"),
+        ("cost = of_characters + self.view.budget.steps * self._max_cost // QUANTUM_STEPS", "cost = of_characters"),
     ),
     mutant(
         "core: rows are not charged to the quantum",
@@ -319,7 +322,7 @@ CORE_EVENTS: tuple[Mutant, ...] = (
     mutant(
         "core: each expression of a stage has a budget of its own",
         "tests/core/execution/test_budget.py::test_a_stage_that_takes_too_many_steps_is_an_incident_of_its_element",
-        "core/view.py",
+        "core/expressions/budget.py",
         ("        self.steps_left -= steps\n", ""),
     ),
     mutant(

@@ -5,9 +5,9 @@ import pytest
 from tests.core.bench import Bench, rebuilt
 from tests.core.event_models import loop, model, run
 from tests.core.models import end, start, task
-from vivero.core import view
 from vivero.core.elements import multi_instance
 from vivero.core.execution.step import StepLimits
+from vivero.core.expressions import evaluation
 from vivero.core.rules import MAX_LOOP_CHARACTERS, MAX_LOOP_ITEMS
 
 LIMITS = {"whole": StepLimits(), "quanta": StepLimits(quantum_items=1), "paged": StepLimits(paged_from=0)}
@@ -54,7 +54,7 @@ def test_few_values_that_stand_for_more_text_than_there_is_memory(monkeypatch, b
         made.append(item)
         return f'"{item}"'
 
-    monkeypatch.setattr(view, "json_of", json_of)
+    monkeypatch.setattr(evaluation, "json_of", json_of)
     run(bench, looped("=for i in 1..100000 return text"), text="x" * 1_000_000)
     assert incident(bench) == (
         "work",

@@ -197,7 +197,7 @@ def test_a_condition_that_takes_too_long_is_not_true_and_is_charged():
     key = bench.start(x=1)
     bench.set(key, x=100_000)
     assert (bench.jobs, bench.incidents) == (["work"], [])
-    assert bench.engine.processor.view.steps >= 500
+    assert bench.engine.processor.view.budget.steps >= 500
 
 
 # Who sees which variable ----------------------------------------------------------------------------------------------

@@ -9,10 +9,10 @@ from tests.core import message_models as messages
 from tests.core.bench import Bench
 from tests.core.event_models import boundary, call, inc, loop, mapped, model, run, script
 from tests.core.models import end, flow, start, task, xor
-from vivero.core import view
 from vivero.core.execution import step, worklist
 from vivero.core.execution.outcomes import FollowUp
 from vivero.core.execution.step import AwaitingLoad, StepLimits
+from vivero.core.expressions import budget
 from vivero.core.records.instances import ContinueWork, VariableSet
 from vivero.core.records.messages import Offer, SubscriptionTriggered, TriggerSubscription
 from vivero.core.rules import QUANTUM_STEPS, STAGE_CHANGES, STAGE_STEPS
@@ -37,7 +37,7 @@ def spent(monkeypatch):
     seen, begin = [], worklist.Worklist.begin_quantum
 
     def note(work):
-        seen.append(work.view.steps)
+        seen.append(work.view.budget.steps)
         begin(work)
 
     monkeypatch.setattr(worklist.Worklist, "begin_quantum", note)
@@ -218,7 +218,7 @@ def test_a_command_that_makes_too_many_rows_is_refused_alone():
 
 
 def test_what_one_stage_reads_is_bounded(monkeypatch):
-    monkeypatch.setattr(view, "STAGE_CHARACTERS_READ", 10_000)
+    monkeypatch.setattr(budget, "STAGE_CHARACTERS_READ", 10_000)
     bench = Bench()
     reading = manual(inputs=[("=string length(a)", "x"), ("=string length(b) + string length(a)", "y")])
     key = run(bench, model(start(), reading, end(), "start > m > end"), a="x" * 6_000, b="y" * 6_000)
@@ -239,7 +239,7 @@ DENSE = [[1.5]] * 12_000
 )
 def test_what_becomes_json_in_one_stage_is_bounded_but_for_whole_variables(monkeypatch, source, state):
     """The text of a large variable is taken as it is, whatever it holds; a list that is made anew is walked."""
-    monkeypatch.setattr(view, "STAGE_VALUES", 12_000)
+    monkeypatch.setattr(budget, "STAGE_VALUES", 12_000)
     bench = Bench()
     key = run(bench, model(start(), manual(inputs=[(source, "b")]), end(), "start > m > end"), a=DENSE)
     assert bench.state_of(key) == state

@@ -11,9 +11,9 @@ from tests.core.randomised.pairs import is_cut
 from tests.core.randomised.paths import perform
 from tests.core.randomised.runs import by_place, play, recorded
 from vivero.core.execution.step import StepLimits
+from vivero.core.expressions.evaluation import Expressions
 from vivero.core.records.effects import Fail
 from vivero.core.records.instances import ResolveIncident
-from vivero.core.view import View
 
 COUNT = 40
 
@@ -85,7 +85,7 @@ class Failing:
 
     def __init__(self) -> None:
         self.failed = set()
-        self.evaluation = View.evaluation
+        self.evaluation = Expressions.evaluation
 
     def evaluate(self, view, expression, element, failure, extra):
         identity = (element.key, expression.text)
@@ -116,7 +116,7 @@ def test_failing_each_evaluation_once_and_resolving_is_like_never_failing(seeds,
         run = recorded(seed, races=False)  # what has failed comes too late to be on its way
         expected = without_deliberate(left_by(run, play(run, bench_of())))
         failing = Failing()
-        monkeypatch.setattr(View, "evaluation", lambda *arguments, failing=failing: failing.evaluate(*arguments))
+        monkeypatch.setattr(Expressions, "evaluation", lambda *arguments, failing=failing: failing.evaluate(*arguments))
         try:
             troubled = play(run, bench_of(), meanwhile=resolve_all)
         except Raced:
