@@ -1,12 +1,11 @@
 """Supervision on a mock clock that jumps: no test here waits in real time."""
 
-import re
 import subprocess
 import sys
 import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import thread_time
 
@@ -25,7 +24,6 @@ from vivero.storage.postgres.errors import ConnectionLost, Outage, SteppedDown, 
 from vivero.storage.postgres.given_time import GivenTime, measured
 
 ROOT = Path(__file__).parents[3]
-DOCS = ROOT / "docs" / "supervision.md"
 BODY = Callable[[Beat], Awaitable[object]]
 
 
@@ -621,8 +619,3 @@ async def test_a_turning_loop_pats_the_watchdog(autojump_clock):
             dog.tick(WAITED)
             await trio.sleep(1)
         nursery.cancel_scope.cancel()
-
-
-def test_the_documented_settings_are_those_of_the_program():
-    documented = re.findall(r"^\| `(\w+)` \| ([\d.]+) \|", DOCS.read_text(), re.MULTILINE)
-    assert {name: float(value) for name, value in documented} == asdict(SupervisionSettings())
