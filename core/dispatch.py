@@ -5,7 +5,7 @@ A test proves that every element has a page in the docs, every command a handler
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from types import ModuleType
@@ -13,6 +13,7 @@ from typing import Any
 
 from vivero.core.bpmn.model import FlowId, Node, Process
 from vivero.core.commands import (
+    ad_hoc,
     catalogue,
     conditional,
     conditional_change,
@@ -29,6 +30,7 @@ from vivero.core.commands import (
 )
 from vivero.core.commands import user_task as user_task_commands
 from vivero.core.elements import (
+    ad_hoc_sub_process,
     boundary_event,
     call_activity,
     defaults,
@@ -52,6 +54,7 @@ from vivero.core.elements import (
 )
 from vivero.core.events.table import EVENT_BEHAVIOURS as EVENT_BEHAVIOURS
 from vivero.core.needs import Needs
+from vivero.core.records.ad_hoc import ActivateAdHocElements
 from vivero.core.records.base import Command
 from vivero.core.records.catalogue import DeleteResource, Deploy, RetireDefinition
 from vivero.core.records.conditional_changes import ChangeIfMatch
@@ -94,6 +97,7 @@ class Behaviour:
 
     arrive: Callable[[Node, FlowId, Element, View], Effects]
     activate: Callable[[Element, View], Effects]
+    begin: Callable[[Element, Sequence[str], View], Effects]
     collect: Callable[[Element, Element, View], Effects] | None
     proceed: Callable[[Element, Element, View], Effects] | None
     settle: Callable[[Element, View], Effects]
@@ -111,6 +115,8 @@ def behaviour(module: ModuleType) -> Behaviour:
 ELEMENTS: dict[str, Behaviour] = {
     "PROCESS": behaviour(process),
     "SUB_PROCESS": behaviour(sub_process),
+    "AD_HOC_SUB_PROCESS": behaviour(ad_hoc_sub_process),
+    "AD_HOC_SUB_PROCESS_INNER_INSTANCE": behaviour(defaults),
     "EVENT_SUB_PROCESS": behaviour(event_sub_process),
     "CALL_ACTIVITY": behaviour(call_activity),
     "MULTI_INSTANCE_BODY": behaviour(multi_instance),
@@ -181,6 +187,7 @@ COMMANDS: dict[type[Command], Handler] = {
     DeliverSignal: Handler(signal.needs_deliver, signal.deliver),
     CompleteThrow: Handler(throw.needs, throw.complete),
     SetVariables: Handler(variable.needs, variable.set_variables),
+    ActivateAdHocElements: Handler(ad_hoc.needs, ad_hoc.activate_elements),
     Deploy: Handler(catalogue.needs_deploy, catalogue.deploy),
     DeleteResource: Handler(catalogue.needs_delete, catalogue.delete),
     RetireDefinition: Handler(catalogue.needs_retire, catalogue.retire),

@@ -152,6 +152,7 @@ def test_the_check_sees(tmp_path, monkeypatch, statement, count):
 NOT_ELEMENTS = {
     ("apply", "PROCESS"): "what InstanceCreated makes is a process and nothing else",
     ("shared", "EVENT_SUB_PROCESS"): "a kind of wait, beside BOUNDARY and INTERMEDIATE",
+    ("shared", "AD_HOC_SUB_PROCESS"): "a kind of job, beside BPMN_ELEMENT and EXECUTION_LISTENER",
     ("shared", "START_EVENT"): "a kind of wait, of a definition: what starts a process from outside",
 }
 

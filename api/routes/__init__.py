@@ -309,6 +309,14 @@ ROUTES = (
     of_key("GET", "/v2/element-instances/{elementInstanceKey}", element_instances.get, READ_INSTANCE),
     of_key(
         "POST",
+        "/v2/element-instances/ad-hoc-activities/{adHocSubProcessInstanceKey}/activation",
+        element_instances.activate,
+        UPDATE_INSTANCE,
+        audited.UPDATE_INSTANCE,
+        max_body_bytes=variables_limit,
+    ),
+    of_key(
+        "POST",
         "/v2/element-instances/{elementInstanceKey}/incidents/search",
         incidents.search_of_element,
         READ_INSTANCE,

@@ -20,6 +20,7 @@ from vivero.api.http.decoding import (
 from vivero.api.http.problems import Problem, invalid_argument
 from vivero.api.http.request import Request
 from vivero.api.http.response import Response, no_content
+from vivero.api.routes.job_results import ResultBody, result_of
 from vivero.api.search.search_requests import searching
 from vivero.api.services import Services
 from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
@@ -35,7 +36,7 @@ _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 class JobCompletionBody(Body, frozen=True):
     variables: dict[str, Any] | None = None
-    result: dict[str, Any] | None = None
+    result: ResultBody | None = None
     business_id: str | None = None
     job_lease_token: str | None = None
 
@@ -74,15 +75,14 @@ _update_decoder = decoder(JobUpdateBody)
 
 
 async def complete(request: Request, services: Services) -> Response:
-    """POST /v2/jobs/{key}/completion: complete a job, with variables for the process."""
+    """POST /v2/jobs/{key}/completion: complete a job, with variables for the process and what its worker decided."""
     key = request.key("jobKey")
     body = await optional_body_of(request, services, _completion_decoder)
-    if body.result is not None:
-        raise invalid_argument("Results of listeners and ad-hoc sub-processes (result) are not supported")
     if body.business_id is not None:
         raise invalid_argument("Assigning a business id with a job (businessId) is not supported")
-    variables = variables_of(services, body.variables)
-    return await submission.command(request, services, CompleteJob(key, variables, _token(body.job_lease_token)), key)
+    variables, result = variables_of(services, body.variables), result_of(body.result, services)
+    command = CompleteJob(key, variables, _token(body.job_lease_token), result)
+    return await submission.command(request, services, command, key)
 
 
 async def fail(request: Request, services: Services) -> Response:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from vivero.core.apply import (
+    ad_hoc,
     catalogue,
     data,
     elements,
@@ -23,6 +24,12 @@ from vivero.core.apply import (
     subscriptions,
     timers,
     user_tasks,
+)
+from vivero.core.records.ad_hoc import (
+    AdHocActivationsAdded,
+    AdHocActivationsTaken,
+    AdHocFulfilled,
+    AdHocOutputAdded,
 )
 from vivero.core.records.base import Event
 from vivero.core.records.catalogue import (
@@ -52,6 +59,7 @@ from vivero.core.records.instances import (
     LoopStarted,
     ScopeEmptied,
     ScopeInterrupted,
+    ScopeResumed,
     VariableSet,
     WorkDeferred,
     WorkResumed,
@@ -99,6 +107,7 @@ APPLY: dict[type[Event], Callable[[State, Any], Row]] = {
     ElementTerminated: elements.element_terminated,
     ScopeInterrupted: elements.scope_interrupted,
     ScopeEmptied: elements.scope_emptied,
+    ScopeResumed: elements.scope_resumed,
     EventTriggered: elements.event_triggered,
     TimerScheduled: timers.timer_scheduled,
     TimerTriggered: timers.timer_triggered,
@@ -124,6 +133,10 @@ APPLY: dict[type[Event], Callable[[State, Any], Row]] = {
     LoopStarted: data.loop_started,
     ItemCollected: data.item_collected,
     LoopResultSet: data.loop_result_set,
+    AdHocActivationsAdded: ad_hoc.ad_hoc_activations_added,
+    AdHocActivationsTaken: ad_hoc.ad_hoc_activations_taken,
+    AdHocFulfilled: ad_hoc.ad_hoc_fulfilled,
+    AdHocOutputAdded: ad_hoc.ad_hoc_output_added,
     WorkDeferred: elements.work_deferred,
     WorkResumed: elements.work_resumed,
     VariableSet: data.variable_set,

@@ -15,6 +15,7 @@ from vivero.core.records.instances import (
     InstanceCreated,
     ScopeEmptied,
     ScopeInterrupted,
+    ScopeResumed,
     WorkDeferred,
     WorkResumed,
 )
@@ -186,6 +187,13 @@ def scope_emptied(state: State, event: ScopeEmptied) -> Element:
     state.edit(scope)
     scope.then = None
     scope.interrupted = True
+    return scope
+
+
+def scope_resumed(state: State, event: ScopeResumed) -> Element:
+    scope = state.elements[event.scope]
+    state.edit(scope)
+    scope.then = None
     return scope
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping as MappingOf
 from dataclasses import dataclass, field
+from typing import Any
 
 from vivero.core.feel import Expression
 
@@ -186,6 +187,29 @@ class Loop:
 
 
 @dataclass(frozen=True, slots=True)
+class AdHoc:
+    """`zeebe:adHoc` of an ad-hoc sub-process, its attributes, and the elements in it that can be activated."""
+
+    inner: NodeId
+    """The node of its inner instances."""
+    activatable: MappingOf[NodeId, int]
+    """The elements that can be activated, in document order. Two whose bits overlap reach a common node with several
+    incoming flows: activated together, they share an inner instance."""
+    active: Expression | None = None
+    """The collection of the elements that are activated at first."""
+    until: Expression | None = None
+    """The completion condition, evaluated when an inner instance completes."""
+    cancel_remaining: bool = True
+    sequential: bool = False
+    output: Expression | None = None
+    """Evaluated when an inner instance completes; its value is appended to the output collection."""
+    result: str | None = None
+    """The variable that `output` names (or a place in it). It is local to each inner instance, and null at first."""
+    output_name: str | None = None
+    """The variable that holds the output collection."""
+
+
+@dataclass(frozen=True, slots=True)
 class CalledElement:
     """`zeebe:calledElement`. `binding`: "latest", "deployment" or "versionTag"."""
 
@@ -273,6 +297,9 @@ class Node:
     event_sub_processes: tuple[NodeId, ...] = ()
     """The event sub-processes of a scope, in document order."""
     loop: Loop | None = None
+    ad_hoc: AdHoc | None = None
+    presets: MappingOf[str, Any] = field(default_factory=dict)
+    """Local variables, as FEEL values, with which each instance of the element begins."""
     called: CalledElement | None = None
     script: Script | None = None
     decision: CalledDecision | None = None

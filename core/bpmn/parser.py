@@ -15,6 +15,7 @@ from vivero.core.bpmn.checks.camunda7 import report_camunda7
 from vivero.core.bpmn.checks.flows import link_flows
 from vivero.core.bpmn.checks.structure import connect
 from vivero.core.bpmn.checks.validate import validate
+from vivero.core.bpmn.elements.ad_hoc import add_inner_instances
 from vivero.core.bpmn.elements.contents import ACCEPTED_IN_FILES
 from vivero.core.bpmn.elements.joins import takes_joins
 from vivero.core.bpmn.elements.listeners import execution_listeners
@@ -176,6 +177,7 @@ def _nodes(draft: Draft, of_process: Extensions) -> dict[NodeId, Node]:
             allowed, remnants = allowed_extensions(member, draft), member.kind.remnants
             extensions = read_extensions(member.element, allowed, draft.report, remnants=remnants)
             nodes[member.id] = member.kind.build(member, extensions, draft)
+    add_inner_instances(nodes, draft)
     return nodes
 
 

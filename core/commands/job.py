@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from vivero.core.events import error
 from vivero.core.needs import Need, NeedKind, Needs, NotLoaded
+from vivero.core.records.ad_hoc import AdHocResult
 from vivero.core.records.effects import (
     Effects,
     IncidentType,
@@ -26,13 +27,15 @@ from vivero.core.records.jobs import (
     WithholdJob,
 )
 from vivero.core.shared import listeners
-from vivero.core.shared.jobs import ELEMENT, EXECUTION_LISTENER
-from vivero.core.shared.variables import merge_result, set_locally, texts_of
+from vivero.core.shared.ad_hoc_activations import activate_given, check_is_active, fulfil
+from vivero.core.shared.jobs import AD_HOC, ELEMENT, EXECUTION_LISTENER
+from vivero.core.shared.variables import merge_result, merge_upwards, set_locally, texts_of
 from vivero.core.state.instance_tree import ACTIVATED, ACTIVATING, COMPLETING, Job
 from vivero.core.view import View
 
 NO_RETRIES = {
     ELEMENT: IncidentType.JOB_NO_RETRIES,
+    AD_HOC: IncidentType.AD_HOC_SUB_PROCESS_NO_RETRIES,
     EXECUTION_LISTENER: IncidentType.EXECUTION_LISTENER_NO_RETRIES,
 }
 WAITING_STATES = {"UNSPECIFIED": ACTIVATED, listeners.START: ACTIVATING, listeners.END: COMPLETING}
@@ -48,13 +51,37 @@ def needs(command: CompleteJob | FailJob | ThrowJobError, tenant: str) -> Needs:
 def complete(command: CompleteJob, view: View) -> Effects:
     """Complete the job, and its element. After a listener's job the worklist runs the next stage instead."""
     job = _active_job(command, "complete", view)
+    if command.result is not None and job.kind != AD_HOC:
+        raise Reject(
+            RejectionCode.INVALID_ARGUMENT,
+            f"Expected to complete job with key '{job.key}', but a result of an ad-hoc sub-process does not fit a job "
+            f"of kind '{job.kind}'",
+        )
     yield JobCompleted(job.key)
     if job.kind == ELEMENT:
         if command.variables:
             yield from merge_result(job.element, command.variables, view)
         yield ElementCompleting(job.element.key)
+    elif job.kind == AD_HOC:
+        yield from _decided(job, command, view)
     else:
         yield from listeners.merge_result(job, command.variables, view)
+
+
+def _decided(job: Job, command: CompleteJob, view: View) -> Effects:
+    """The worker of an ad-hoc sub-process has decided. Without a result nothing happens until something in it ends."""
+    scope, result = job.element, command.result or AdHocResult()
+    expected = "Expected to complete ad-hoc sub-process job, but the"
+    if result.fulfilled and result.elements:
+        text = "job result contains elements to be activated while the completion condition is fulfilled"
+        raise Reject(RejectionCode.INVALID_ARGUMENT, f"{expected} {text} (job key '{job.key}').")
+    text = f"ad-hoc sub-process instance is not active (job key '{job.key}', ad-hoc sub-process key '{scope.key}')."
+    check_is_active(scope, f"{expected} {text}")
+    yield from merge_upwards(scope, command.variables, view)
+    if result.elements or (result.cancel_remaining and not result.fulfilled):
+        yield from activate_given(scope, result.elements, result.cancel_remaining, view)
+    elif result.fulfilled:
+        yield from fulfil(scope, result.cancel_remaining, scope.live > 0)
 
 
 def fail(command: FailJob, view: View) -> Effects:
@@ -70,7 +97,7 @@ def fail(command: FailJob, view: View) -> Effects:
 def throw_error(command: ThrowJobError, view: View) -> Effects:
     """Let the nearest error event catch the code. An uncaught error becomes an incident of the job."""
     job = _active_job(command, "throw an error for", view)
-    if job.kind != ELEMENT:
+    if job.kind == EXECUTION_LISTENER:
         raise Reject(
             RejectionCode.INVALID_STATE,
             f"Expected to throw an error for job with key '{job.key}', but it is of kind '{job.kind}': only the job of "

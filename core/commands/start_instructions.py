@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from vivero.core.bpmn.model import Node, Process
 from vivero.core.records.effects import Reject, RejectionCode
 
-NOT_SUPPORTED = frozenset({"PROCESS", "START_EVENT", "BOUNDARY_EVENT"})
+NOT_SUPPORTED = frozenset({"PROCESS", "START_EVENT", "BOUNDARY_EVENT", "AD_HOC_SUB_PROCESS_INNER_INSTANCE"})
 
 
 def check(process: Process, targets: Sequence[str]) -> None:

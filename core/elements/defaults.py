@@ -10,6 +10,7 @@ from vivero.core.bpmn.model import FlowId, Node
 from vivero.core.records.effects import Effects
 from vivero.core.records.instances import ElementCompleted, ElementCompleting, EventTriggered
 from vivero.core.shared.flows import chosen_flows, enter
+from vivero.core.shared.start_elements import activate_elements
 from vivero.core.shared.variables import merge_texts, set_texts
 from vivero.core.state.instance_tree import Element
 from vivero.core.view import View
@@ -24,6 +25,9 @@ def activate(element: Element, view: View) -> Effects:
     """Complete at once."""
     return (ElementCompleting(element.key),)
 
+
+begin = activate_elements
+"""Begin a scope with elements inside instead of with its start event. Called with the scope, their ids and the view."""
 
 collect = None
 """Called with the scope, a completing child and the view."""

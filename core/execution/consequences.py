@@ -12,6 +12,7 @@ from vivero.core.execution.ending import ends_its_instance
 from vivero.core.execution.lifecycle import LISTENERS, STAGES, first_stage_of_activation, first_stage_of_completion
 from vivero.core.execution.outcomes import Ended
 from vivero.core.execution.work import Work
+from vivero.core.records.ad_hoc import AdHocActivationsAdded, AdHocFulfilled
 from vivero.core.records.base import Event
 from vivero.core.records.catalogue import RetireDefinition
 from vivero.core.records.effects import Send
@@ -29,6 +30,7 @@ from vivero.core.records.instances import (
     InstanceCreated,
     LoopStarted,
     ScopeInterrupted,
+    ScopeResumed,
     WorkDeferred,
     WorkResumed,
 )
@@ -100,7 +102,7 @@ def _terminating(work: Work, row: Element, _event: Event) -> None:
         work.settle_queue.add(row.key)
 
 
-def _loop_started(work: Work, row: Element, _event: Event) -> None:
+def _settles(work: Work, row: Element, _event: Event) -> None:
     work.settle_queue.add(row.key)
 
 
@@ -196,7 +198,10 @@ FOLLOW: dict[type[Event], Callable[[Work, Any, Any], None]] = {
     ElementTerminating: _terminating,
     ElementTerminated: _ended,
     ScopeInterrupted: _interrupted,
-    LoopStarted: _loop_started,
+    ScopeResumed: _interrupted,
+    LoopStarted: _settles,
+    AdHocActivationsAdded: _settles,
+    AdHocFulfilled: _settles,
     WorkDeferred: _deferred,
     WorkResumed: _resumed,
     IncidentRaised: _incident_raised,

@@ -22,7 +22,6 @@ from vivero.core.records.instances import (
 from vivero.core.records.jobs import JobCanceled
 from vivero.core.records.user_tasks import UserTaskEnded
 from vivero.core.shared import listeners, mappings, row_limits, waits
-from vivero.core.shared.start_elements import activate_elements
 from vivero.core.state.instance_tree import (
     ACTIVATED,
     ACTIVATING,
@@ -85,7 +84,7 @@ def _begin(element: Element, behaviour: Behaviour, begin: Sequence[str] | int, v
         assert not isinstance(begin, int), "it begins at elements"
         yield from subscriptions.subscribe_event_sub_processes(element, view)
         yield ElementActivated(element.key)
-        yield from activate_elements(element, begin, view)
+        yield from behaviour.begin(element, begin, view)
 
 
 def outputs(element: Element, view: View, _argument: object) -> Effects:
@@ -189,7 +188,7 @@ HEARD = {stage: event for event, stage in LISTENERS.items()}
 def first_stage_of_activation(element: Element) -> str:
     """The first stage that has work to do. Mappings and listeners of a loop belong to its inner instances."""
     node = element.node
-    if element.index >= 0 or (node.inputs and node.loop is None):  # is_inner, without its call
+    if element.index >= 0 or ((node.inputs or node.presets) and node.loop is None):  # is_inner, without its call
         return "inputs"
     return "start listeners" if node.listeners and _hears(element, listeners.START) else "activate"
 

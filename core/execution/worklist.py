@@ -29,6 +29,7 @@ from vivero.core.records.instances import (
     ElementTerminating,
     IncidentRaised,
     ScopeEmptied,
+    ScopeResumed,
     WorkDeferred,
 )
 from vivero.core.rules import QUANTUM_CHARACTERS, QUANTUM_STEPS
@@ -227,6 +228,8 @@ class Worklist(Work):
         assert scope.then is not None, "a scope is emptied for a reason"
         if scope.then[0] == "complete":
             yield ElementCompleting(scope.key)
+        elif scope.then[0] == "resume":
+            yield ScopeResumed(scope.key)
         else:
             _, node, variables = scope.then
             yield ScopeEmptied(scope.key)

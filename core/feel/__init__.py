@@ -15,9 +15,11 @@ from vivero.core.feel.canonical import decode_large
 from vivero.core.feel.codec import from_json, is_compact, measure_json, scalars_to_json, to_json
 from vivero.core.feel.errors import EvaluationError, FeelError, LimitExceeded, ParseError
 from vivero.core.feel.expression import (
+    Argument,
     Evaluation,
     Expression,
     UnaryTests,
+    calls_of,
     compile_expression,
     compile_unary_tests,
     named_variable,
@@ -26,6 +28,7 @@ from vivero.core.feel.values import DEFAULT_LIMITS, FeelLimits, Warning
 
 __all__ = [
     "DEFAULT_LIMITS",
+    "Argument",
     "Evaluation",
     "EvaluationError",
     "Expression",
@@ -35,6 +38,7 @@ __all__ = [
     "ParseError",
     "UnaryTests",
     "Warning",
+    "calls_of",
     "compile_attribute",
     "compile_expression",
     "compile_unary_tests",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from vivero.core.feel.closures import Compiled, compile_tree
 from vivero.core.feel.errors import EvaluationError, LimitExceeded, ParseError
-from vivero.core.feel.grammar.ast import Literal, Name, Path
+from vivero.core.feel.grammar.ast import Call, Literal, Name, Path
 from vivero.core.feel.grammar.parser import parse_expression, parse_unary_tests
 from vivero.core.feel.values import ASSERT_FAILURE, DEFAULT_LIMITS, FeelLimits, Run, Warning
 
@@ -121,6 +121,45 @@ def named_variable(expression: Expression) -> str | None:
     if isinstance(tree, Path):
         tree = tree.base
     return tree.name if isinstance(tree, Name) else None
+
+
+class Argument(NamedTuple):
+    """An argument of a call in an expression."""
+
+    reference: str | None
+    """`x` or `x.y.z`, if it is a variable or a path in one."""
+    is_constant: bool
+    constant: Any
+    """Its value, if it is constant."""
+
+    @property
+    def text(self) -> str:
+        """The argument for messages."""
+        return self.reference or (str(self.constant) if self.is_constant else "an expression")
+
+
+def calls_of(expression: Expression, function: str, parameters: Sequence[str]) -> list[dict[str, Argument]]:
+    """The arguments of each call of a built-in function, by parameter. The expression itself is no constant."""
+    found: list[dict[str, Argument]] = []
+    pending: list[Any] = [parse_expression(expression.text)]
+    while pending:
+        each = pending.pop()
+        if isinstance(each, Call) and each.base is None and each.name == function:
+            found.append({n: _argument(a) for n, a in zip(each.names or parameters, each.arguments, strict=False)})
+        if isinstance(each, tuple):
+            pending.extend(reversed(each))
+    return found
+
+
+def _argument(tree: Any) -> Argument:
+    names: tuple[str, ...] = ()
+    if isinstance(tree, Path) and isinstance(tree.base, Name):
+        names = (tree.base.name, *tree.keys)
+    elif isinstance(tree, Name):
+        names = (tree.name,)
+    compiled = compile_tree(tree, DEFAULT_LIMITS)
+    value = compiled.closure(Run(_NONE)) if compiled.is_constant else None
+    return Argument(".".join(names) or None, compiled.is_constant, value)
 
 
 class UnaryTests:

@@ -8,6 +8,7 @@ from operator import or_
 import msgspec
 
 from vivero.core.records import (
+    ad_hoc,
     catalogue,
     conditional_changes,
     conditionals,
@@ -21,7 +22,19 @@ from vivero.core.records import (
 )
 from vivero.core.records.base import Command, Event
 
-FAMILIES = catalogue, conditional_changes, conditionals, instances, jobs, messages, signals, slots, timers, user_tasks
+FAMILIES = (
+    ad_hoc,
+    catalogue,
+    conditional_changes,
+    conditionals,
+    instances,
+    jobs,
+    messages,
+    signals,
+    slots,
+    timers,
+    user_tasks,
+)
 """The modules of records: a record that is in none of them is not known."""
 INTENTS: dict[str, type[Command]] = {command.intent: command for command in Command.__subclasses__()}
 """Name in the log → command."""

@@ -161,6 +161,12 @@ class ScopeEmptied(Event, frozen=True):
     scope: int
 
 
+class ScopeResumed(Event, frozen=True):
+    """Everything in an interrupted scope has ended, and the scope goes on."""
+
+    scope: int
+
+
 class EventTriggered(Event, frozen=True):
     """`element` caught an event with its boundary event or event sub-process `target`."""
 

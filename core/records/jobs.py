@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from vivero.core.partitions import homes
+from vivero.core.records.ad_hoc import AdHocResult
 from vivero.core.records.base import Command, Event, Sender, Variables
 
 
@@ -19,6 +20,8 @@ class CompleteJob(Command, frozen=True):
     key: int
     variables: Variables = {}
     lease: str | None = None
+    result: AdHocResult | None = None
+    """What the worker decided, if the element lets it."""
 
 
 class FailJob(Command, frozen=True):

@@ -34,6 +34,7 @@ def is_idle(scope: Element, stage: str) -> bool:
         and scope.state is ACTIVATED
         and scope.then is None
         and scope.loop is None
+        and scope.ad_hoc is None
         and not scope.waits.incidents
         and scope.node is not MISSING
         and not scope.node.joins

@@ -11,7 +11,8 @@ from vivero.core.bpmn.reading import text_limits
 from vivero.core.expressions.results import type_name, unexpected
 from vivero.core.feel import Expression
 from vivero.core.records.effects import Effects, Fail, IncidentType
-from vivero.core.records.jobs import JobCreated
+from vivero.core.records.instances import IncidentResolved
+from vivero.core.records.jobs import JobCanceled, JobCreated
 from vivero.core.shared import secret_places
 from vivero.core.state.instance_tree import Element
 from vivero.core.view import View
@@ -22,7 +23,7 @@ INT32 = 2**31 - 1
 _WHOLE = re.compile(r"[+-]?[0-9]{1,10}")
 
 
-ELEMENT, EXECUTION_LISTENER = "BPMN_ELEMENT", "EXECUTION_LISTENER"
+ELEMENT, EXECUTION_LISTENER, AD_HOC = "BPMN_ELEMENT", "EXECUTION_LISTENER", "AD_HOC_SUB_PROCESS"
 """Kinds of jobs, as the REST API names them."""
 
 
@@ -54,6 +55,15 @@ def create_job(
         index,
     )
     return (created,)
+
+
+def cancel_jobs(element: Element) -> Effects:
+    """Cancel the open jobs of an element, and resolve their incidents."""
+    for job in element.waits.jobs:
+        yield JobCanceled(job)
+        for incident in element.waits.incidents.values():
+            if incident.job == job:
+                yield IncidentResolved(incident.key)
 
 
 def int32_of(expression: Expression, element: Element, view: View) -> int:

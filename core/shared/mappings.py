@@ -31,6 +31,8 @@ def input_values(
     A target with a path makes a field of the local variable. Until all mappings are done, a source that names this
     variable sees the one around the element, with the fields that are mapped so far."""
     seen = _loop_variables(element, view)
+    if presets := view.node(element).presets:
+        seen |= presets
     local = _with_result(seen, element, view)
     for mapping in mappings:
         value = _map(mapping, seen_from, seen, view)

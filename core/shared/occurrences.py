@@ -11,6 +11,7 @@ from vivero.core.records.instances import ElementTerminating, EventTriggered, Sc
 from vivero.core.shared import waits
 from vivero.core.shared.catchers import event_node, event_sub_processes_of
 from vivero.core.shared.flows import enter
+from vivero.core.shared.jobs import cancel_jobs
 from vivero.core.state.instance_tree import ACTIVATED, COMPLETING, Element
 from vivero.core.view import View
 
@@ -43,6 +44,7 @@ def catch(catcher: Catcher, variables: dict[str, str], view: View) -> Effects:
         yield ElementTerminating(host.key, then)
     else:
         yield ScopeInterrupted(host.key, then)
+        yield from cancel_jobs(host)
         yield from waits.close(host, {child.id for child in event_sub_processes_of(host, view)}, happened=node.id)
 
 

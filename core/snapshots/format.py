@@ -76,6 +76,21 @@ class LoopEntry(Entry, frozen=True):
     collected: Count = 0
 
 
+class ActivationEntry(Entry, frozen=True):
+    """Elements that are to begin in one inner instance of an ad-hoc sub-process, with its variables."""
+
+    element_ids: tuple[str, ...]
+    variables: Values = {}
+
+
+class AdHocEntry(Entry, frozen=True):
+    """The progress of an ad-hoc sub-process."""
+
+    pending: tuple[ActivationEntry, ...] = ()
+    begun: bool = False
+    fulfilled: bool = False
+
+
 class ElementEntry(Entry, frozen=True):
     """A live element instance or process instance. `scope_key` is its flow scope, which only the root lacks."""
 
@@ -90,6 +105,7 @@ class ElementEntry(Entry, frozen=True):
     tokens: dict[str, Count] = {}
     loop_index: int = -1
     loop: LoopEntry | None = None
+    ad_hoc: AdHocEntry | None = None
     then: tuple[Any, ...] | None = None
     interrupted: bool = False
     occurred: Values | None = None

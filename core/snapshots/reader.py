@@ -12,6 +12,7 @@ from vivero.core.snapshots import format as entries
 from vivero.core.snapshots import references, wait_reader
 from vivero.core.snapshots.codec import InvalidSnapshot
 from vivero.core.snapshots.format import Snapshot, key_of, text
+from vivero.core.state.ad_hoc import AdHocState
 from vivero.core.state.catalogue import Definition
 from vivero.core.state.instance_tree import (
     Element,
@@ -139,6 +140,9 @@ def _set_progress(element: Element, entry: entries.ElementEntry, place: str) -> 
     element.occurred = None if entry.occurred is None else _texts(entry.occurred)
     element.request = key_of(entry.request)
     element.incident = key_of(entry.incident_key)
+    if entry.ad_hoc is not None:
+        pending = tuple((one.element_ids, _texts(one.variables)) for one in entry.ad_hoc.pending)
+        element.ad_hoc = AdHocState(pending, entry.ad_hoc.begun, entry.ad_hoc.fulfilled)
     if entry.loop is not None:
         _set_loop(element, entry.loop, f"{place}.loop")
 

@@ -9,6 +9,7 @@ from typing import Any
 from vivero.core.snapshots import format as entries
 from vivero.core.snapshots import wait_entries
 from vivero.core.snapshots.format import FORMAT, Snapshot, Values, key_text, raw
+from vivero.core.state.ad_hoc import AdHocState
 from vivero.core.state.catalogue import Catalogue, Definition
 from vivero.core.state.instance_tree import (
     Element,
@@ -106,6 +107,7 @@ def _element(row: Element) -> entries.ElementEntry:
         tokens=dict(sorted(row.tokens.items())),
         loop_index=row.index,
         loop=None if row.loop is None else _loop(row, row.loop),
+        ad_hoc=None if row.ad_hoc is None else _ad_hoc(row.ad_hoc),
         then=row.then,
         interrupted=row.interrupted,
         occurred=None if row.occurred is None else _values(row.occurred),
@@ -146,6 +148,18 @@ def _loop(body: Element, loop: LoopState) -> entries.LoopEntry:
         terminated=loop.terminated,
         collected=loop.collected,
     )
+
+
+def _ad_hoc(progress: AdHocState) -> entries.AdHocEntry:
+    return entries.AdHocEntry(
+        pending=tuple(_activation(ids, variables) for ids, variables in progress.pending),
+        begun=progress.begun,
+        fulfilled=progress.fulfilled,
+    )
+
+
+def _activation(ids: tuple[str, ...], variables: Mapping[str, str]) -> entries.ActivationEntry:
+    return entries.ActivationEntry(element_ids=ids, variables=_values(variables))
 
 
 def _items_of(pages: LoopPages) -> list[str]:

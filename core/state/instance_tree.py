@@ -16,6 +16,7 @@ import msgspec
 from vivero.core.bpmn.model import Node
 from vivero.core.feel import decode_large, from_json
 from vivero.core.rules import LARGE_JSON
+from vivero.core.state.ad_hoc import AdHocState
 from vivero.core.state.columns import CHANGES, MEMORY, Column, Count, Time
 from vivero.core.state.loop_rows import place_of, texts_of
 from vivero.core.state.rows import Row
@@ -98,13 +99,16 @@ class Element(Row, msgspec.Struct):  # the second base tells the linter that def
     label: Annotated[str | None, Column(stored="element_name", document="name")] = None
     """The element's name in the model, for people."""
     then: Annotated[tuple[Any, ...] | None, Column(stored="then_", document="then_", changes=True)] = None
-    """The step that follows once all children have ended: `("complete",)` or `("enter", element, variables)`."""
+    """The step that follows once all children have ended: `("complete",)`, `("resume",)` or `("enter", element,
+    variables)`."""
     interrupted: Annotated[bool, Column(usual=False, changes=True)] = False
     """An interrupting event sub-process has taken over: nothing else in this scope catches an event."""
     occurred: dict[str, str] | None = None
     """Variables (JSON text) of an event that had already happened when its element was entered."""
     loop: Annotated[LoopState | None, CHANGES] = None
     """The progress of the loop, for a multi-instance body."""
+    ad_hoc: Annotated[AdHocState | None, CHANGES] = None
+    """The progress of an ad-hoc sub-process in which something was to be activated."""
     request: Annotated[int | None, Column(key=True, changes=True)] = None
     incidents: Annotated[int, Column(usual=0, changes=True)] = 0
     """The number of open incidents of this element and of all below it."""

@@ -341,6 +341,7 @@ CREATE TABLE element_instances (
     occurred json,
     loop json,
     flows text[],
+    ad_hoc json,
     CONSTRAINT element_instances_pkey PRIMARY KEY (element_instance_key)
 ) WITH (autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_vacuum_scale_factor=0.05, fillfactor=100);
 CREATE INDEX element_instances_definition ON element_instances USING btree (process_definition_key, element_id) WHERE ended_at IS NULL AND process_definition_key IS NOT NULL;

@@ -53,8 +53,8 @@ FROM process_instances WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL 
 -- name: elements
 -- Outer scopes first: an inner scope has a larger key.
 SELECT element_instance_key, process_instance_key, scope_key, path, element_id, element_type, state, to_epoch_ms(started_at),
-    tokens::text, live, loop_index, element_name, then_::text, interrupted, occurred::text, loop::text, request, incidents,
-    incident_key
+    tokens::text, live, loop_index, element_name, then_::text, interrupted, occurred::text, loop::text, ad_hoc::text, request,
+    incidents, incident_key
 FROM element_instances WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY element_instance_key;
 
 -- name: jobs

@@ -57,33 +57,34 @@ WHERE t.process_instance_key = x.key;
 -- name: new_elements
 -- Most elements begin and end in one batch (events, gateways): one insert, no update.
 INSERT INTO element_instances (element_instance_key, root_key, part_key, process_instance_key, scope_key, path,
-    process_definition_key, process_id, element_id, element_name, element_type, tenant_id, state, loop_index, tokens, live,
-    then_, interrupted, occurred, loop, request, incidents, incident_key, started_at, ended_at, flows)
+    process_definition_key, process_id, tenant_id, element_id, element_type, state, started_at, ended_at, tokens, live,
+    loop_index, element_name, then_, interrupted, occurred, loop, ad_hoc, request, incidents, incident_key, flows)
 SELECT x.key, coalesce(x.root, x.instance), coalesce(x.part, x.root, x.instance), x.instance, coalesce(x.scope, x.instance),
-    coalesce(x.path, ARRAY[x.key, x.instance]), x.definition, x.process_id, x.element, x.name, x.type, x.tenant, x.state,
-    coalesce(x.index, -1), coalesce(x.tokens, '{}'), coalesce(x.live, 0), x.then_, coalesce(x.interrupted, false), x.occurred,
-    x.loop, x.request, coalesce(x.incidents, 0), x.incident, from_epoch_ms(x.started_at), from_epoch_ms(x.ended_at), x.flows
+    coalesce(x.path, ARRAY[x.key, x.instance]), x.definition, x.process_id, x.tenant, x.element, x.type, x.state,
+    from_epoch_ms(x.started_at), from_epoch_ms(x.ended_at), coalesce(x.tokens, '{}'), coalesce(x.live, 0),
+    coalesce(x.index, -1), x.name, x.then_, coalesce(x.interrupted, false), x.occurred, x.loop, x.ad_hoc, x.request,
+    coalesce(x.incidents, 0), x.incident, x.flows
 FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, instance bigint, scope bigint, path bigint[],
-    definition bigint, process_id text, element text, name text, type text, tenant text, state text, index int, tokens json,
-    live int, then_ json, interrupted boolean, occurred json, loop json, request bigint, incidents int, incident bigint,
-    started_at bigint, ended_at bigint, flows text[]);
+    definition bigint, process_id text, tenant text, element text, type text, state text, started_at bigint, ended_at bigint,
+    tokens json, live int, index int, name text, then_ json, interrupted boolean, occurred json, loop json, ad_hoc json,
+    request bigint, incidents int, incident bigint, flows text[]);
 
 -- name: elements
 -- The columns that may change.
 UPDATE element_instances t
-SET state = x.state, tokens = coalesce(x.tokens, '{}'), live = coalesce(x.live, 0), then_ = x.then_,
-    interrupted = coalesce(x.interrupted, false), request = x.request, incidents = coalesce(x.incidents, 0),
-    incident_key = x.incident, loop = x.loop, ended_at = from_epoch_ms(x.ended_at), flows = x.flows
-FROM json_to_recordset($1) AS x(key bigint, state text, tokens json, live int, then_ json, interrupted boolean, request bigint,
-    incidents int, loop json, incident bigint, ended_at bigint, flows text[])
+SET state = x.state, ended_at = from_epoch_ms(x.ended_at), tokens = coalesce(x.tokens, '{}'), live = coalesce(x.live, 0),
+    then_ = x.then_, interrupted = coalesce(x.interrupted, false), loop = x.loop, ad_hoc = x.ad_hoc, request = x.request,
+    incidents = coalesce(x.incidents, 0), incident_key = x.incident, flows = x.flows
+FROM json_to_recordset($1) AS x(key bigint, state text, ended_at bigint, tokens json, live int, then_ json, interrupted boolean,
+    loop json, ad_hoc json, request bigint, incidents int, incident bigint, flows text[])
 WHERE t.element_instance_key = x.key;
 
 -- name: ended_elements
 -- Bulk end: elements that end identically, such as the inner instances of a long loop. It sets what `elements` sets, without
 -- documents.
 UPDATE element_instances
-SET state = $2, tokens = '{}', live = 0, then_ = NULL, interrupted = false, request = NULL, incidents = 0,
-    incident_key = NULL, loop = NULL, ended_at = from_epoch_ms($3), flows = NULL
+SET state = $2, ended_at = from_epoch_ms($3), tokens = '{}', live = 0, then_ = NULL, interrupted = false, loop = NULL,
+    ad_hoc = NULL, request = NULL, incidents = 0, incident_key = NULL, flows = NULL
 WHERE element_instance_key = ANY ($1::bigint[]);
 
 -- name: element_count_changes

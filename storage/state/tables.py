@@ -109,7 +109,7 @@ class InstanceTable(ScopeTable):
             owners.OF_INSTANCES,
             "process_instances",
             placed=3,
-            without=("element", "type", "index", "label", "occurred", "loop", "incident", "flows"),
+            without=("element", "type", "index", "label", "occurred", "loop", "ad_hoc", "incident", "flows"),
             more=fields_of(InstanceTree, within="own_tree"),
         )
         self.tree = _row_function(InstanceTree, self.loaded, 3, ("root",))

@@ -22,6 +22,7 @@ TAKES_VARIABLES = {
     "/v2/jobs/{jobKey}/error",
     "/v2/user-tasks/{userTaskKey}/completion",
     "/v2/element-instances/{elementInstanceKey}/variables",
+    "/v2/element-instances/ad-hoc-activities/{adHocSubProcessInstanceKey}/activation",
     "/v2/messages/publication",
     "/v2/messages/correlation",
     "/v2/signals/broadcast",

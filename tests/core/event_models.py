@@ -127,3 +127,16 @@ def loop(activity, collection="=items", item=None, output=None, into=None, until
     marker = f"<multiInstanceLoopCharacteristics{flag}>{settings}{condition}</multiInstanceLoopCharacteristics>"
     head, closing, tail = activity.rpartition("</")
     return f"{head}{marker}{closing}{tail}"
+
+
+def ad_hoc(id, *parts, active=None, output=None, into=None, until=None, job=None, inputs=(), outputs=(), **attributes):
+    """An ad-hoc sub-process; with `job`, a type, its worker decides. Attributes as of the element."""
+    given = {"activeElementsCollection": active, "outputElement": output, "outputCollection": into}
+    settings = "".join(f" {name}={quoteattr(value)}" for name, value in given.items() if value is not None)
+    extensions = (f"<zeebe:adHoc{settings}/>" if settings else "") + (
+        f"<zeebe:taskDefinition type={quoteattr(job)}/>" if job else ""
+    )
+    condition = f"<completionCondition>{until.replace('<', '&lt;')}</completionCondition>" if until else ""
+    said = "".join(f" {name}={quoteattr(value)}" for name, value in attributes.items())
+    content = mapped(extensions, inputs, outputs) + "".join(map(_part, parts)) + condition
+    return f'<adHocSubProcess id="{id}"{said}>{content}</adHocSubProcess>'

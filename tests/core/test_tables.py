@@ -18,7 +18,7 @@ from vivero.core.records.codec import EVENTS, INTENTS
 from vivero.core.state.instance_tree import ElementState
 
 CORE = Path(vivero.core.__file__).parent
-MADE = {"PROCESS", "MULTI_INSTANCE_BODY", EVENT_SUB_PROCESS.type}
+MADE = {"PROCESS", "MULTI_INSTANCE_BODY", "AD_HOC_SUB_PROCESS_INNER_INSTANCE", EVENT_SUB_PROCESS.type}
 """Types that no tag of a flow node stands for."""
 
 

@@ -22,7 +22,9 @@ def starts(draft: Draft) -> None:
     """A scope has at most one none start event; a process may also start by events. BPMN 2.0.2 §10.5.2, §10.3.5."""
     for scope, element in draft.containers.items():
         found = draft.starts.get(scope, [])
-        if not found and split(element)[1] != "adHocSubProcess":
+        if split(element)[1] == "adHocSubProcess":
+            continue
+        if not found:
             draft.report.add_problem(element, "needs a start event")
         if draft.is_event_sub_process(scope):
             _event_sub_process(found, draft)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from vivero.core.bpmn.checks import event_rules
+from vivero.core.bpmn.checks.ad_hoc import ad_hoc_sub_processes
 from vivero.core.bpmn.checks.dangling import report_dangling
 from vivero.core.bpmn.checks.reach import tell_unreached
 from vivero.core.bpmn.model import Flow
@@ -104,6 +105,7 @@ RULES: tuple[Callable[[Draft], None], ...] = (
     event_rules.duplicates,
     event_rules.event_based_gateways,
     event_rules.receive_tasks,
+    ad_hoc_sub_processes,
     _names,
     report_dangling,
     tell_unreached,

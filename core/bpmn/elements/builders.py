@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from vivero.core.bpmn.elements import ad_hoc
 from vivero.core.bpmn.elements.activities import called_decision, called_element, script
 from vivero.core.bpmn.elements.form_references import start_form
 from vivero.core.bpmn.elements.joins import join
@@ -27,7 +28,7 @@ def plain(member: Member, extensions: Extensions, draft: Draft, **more: Any) -> 
         id=member.id,
         type=member.kind.type,
         name=element.get("name"),
-        scope=member.scope,
+        scope=draft.flow_scope(member),
         incoming=tuple(draft.incoming.get(member.id, ())),
         outgoing=tuple(draft.outgoing.get(member.id, ())),
         default=element.get("default"),
@@ -126,6 +127,18 @@ def sub_process(member: Member, extensions: Extensions, draft: Draft) -> Node:
         start=draft.start_of(member.id),
         event_sub_processes=tuple(draft.event_sub_processes.get(member.id, ())),
         joins=tuple(draft.joins.get(member.id, ())),
+    )
+
+
+def ad_hoc_sub_process(member: Member, extensions: Extensions, draft: Draft) -> Node:
+    """An ad-hoc sub-process, which decides itself what it activates, or lets a job worker decide. §10.3.5."""
+    return plain(
+        member,
+        extensions,
+        draft,
+        event_sub_processes=tuple(draft.event_sub_processes.get(member.id, ())),
+        ad_hoc=ad_hoc.settings(member, extensions, draft),
+        job=_job_if_any(member, extensions, draft),
     )
 
 

@@ -18,7 +18,7 @@ from vivero.core.bpmn.elements.loops import CHILDREN as LOOPS
 from vivero.core.bpmn.elements.user_tasks import EXTENSIONS as USER_TASK
 from vivero.core.bpmn.events import EVENT_KINDS
 from vivero.core.bpmn.reading.draft import Build, ElementKind, Place
-from vivero.core.bpmn.reading.extensions import CALL, JOB, LISTENERS, MAPPINGS, PEOPLE, PUBLISH
+from vivero.core.bpmn.reading.extensions import AD_HOC, CALL, JOB, LISTENERS, MAPPINGS, PEOPLE, PUBLISH
 
 _LOOP = frozenset(LOOPS)
 _EVENTS = frozenset(EVENT_KINDS)
@@ -57,6 +57,10 @@ ELEMENTS: Mapping[str, ElementKind] = {
     "userTask": _one_of_several("USER_TASK", builders.user_task_node, USER_TASK),
     "callActivity": _one_of_several("CALL_ACTIVITY", builders.call_activity, CALL),
     "subProcess": _activity("SUB_PROCESS", builders.sub_process, scope=True),
+    "adHocSubProcess": replace(
+        _activity("AD_HOC_SUB_PROCESS", builders.ad_hoc_sub_process, JOB | AD_HOC, scope=True),
+        children=_LOOP | {"completionCondition"},
+    ),
     "exclusiveGateway": ElementKind("EXCLUSIVE_GATEWAY", builders.plain, LISTENERS, chooses=True),
     "inclusiveGateway": ElementKind("INCLUSIVE_GATEWAY", builders.inclusive_gateway, LISTENERS, chooses=True),
     "parallelGateway": ElementKind("PARALLEL_GATEWAY", builders.plain, LISTENERS),
@@ -68,7 +72,6 @@ EVENT_SUB_PROCESS = ElementKind("EVENT_SUB_PROCESS", builders.sub_process, MAPPI
 
 NOT_YET: Mapping[str, str] = {
     "transaction": "a transaction sub-process is not executable yet",
-    "adHocSubProcess": "an ad-hoc sub-process is not executable yet",
     "complexGateway": "a complex gateway is not executable yet",
     "event": "an event without a position in the flow cannot be executed",
     "implicitThrowEvent": "an implicit throw event is not executable yet",
@@ -78,7 +81,7 @@ NOT_YET: Mapping[str, str] = {
 }
 """Flow nodes that are not executable, with the reason."""
 
-SCOPES_NOT_YET = frozenset({"transaction", "adHocSubProcess"})
+SCOPES_NOT_YET = frozenset({"transaction"})
 """Flow nodes that are not executable and contain others. Problems inside them are reported, too."""
 
 PARTS_NOT_YET: Mapping[str, str] = {

@@ -7,6 +7,7 @@ that a place has such paths to never change, so they are computed once for each 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 from vivero.core.bpmn.model import FlowId, NodeId
 from vivero.core.bpmn.reading.draft import Draft, Member
@@ -55,9 +56,25 @@ def _before(node: NodeId, draft: Draft) -> list[NodeId]:
     return throws if host is None else [*throws, host]
 
 
+def merges(scope: NodeId, draft: Draft) -> Reach:
+    """The bits of the nodes with several incoming flows that each place of an ad-hoc sub-process reaches."""
+    reach: Reach = {}
+    for number, node in enumerate(_merging(scope, draft)):
+        for flow in draft.incoming[node]:
+            _mark(flow, 1 << number, node, reach, draft)
+    return reach
+
+
+def _merging(scope: NodeId, draft: Draft) -> Iterator[NodeId]:
+    members = draft.members
+    return (node for node, flows in draft.incoming.items() if len(flows) > 1 and members[node].scope == scope)
+
+
 def takes_joins(draft: Draft) -> bool:
     """Count the places that the joins of a process examine. False if they are too many for the file (reported once)."""
     places = Counter(member.scope for member in draft.members.values())
     places.update(draft.members[flow.source].scope for flow in draft.flows.values())
-    sizes = (len(draft.incoming[join]) * places[scope] for scope, joins in draft.joins.items() for join in joins)
-    return draft.report.takes_join_places(sum(sizes))
+    scopes = [(scope, join) for scope, joins in draft.joins.items() for join in joins]
+    for ad_hoc in draft.of_type("AD_HOC_SUB_PROCESS"):
+        scopes += [(ad_hoc.id, node) for node in _merging(ad_hoc.id, draft)]
+    return draft.report.takes_join_places(sum(len(draft.incoming[join]) * places[scope] for scope, join in scopes))

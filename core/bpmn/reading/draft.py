@@ -114,6 +114,17 @@ class Draft:
         member = self.members.get(node)
         return member is not None and member.kind is not None and member.kind.type == "EVENT_SUB_PROCESS"
 
+    def inner_scope(self, ad_hoc: NodeId) -> NodeId:
+        """The id of the inner instances of an ad-hoc sub-process: a scope between it and its elements."""
+        return f"{ad_hoc}#innerInstance"
+
+    def flow_scope(self, member: Member) -> NodeId:
+        """The id of the scope of a flow node in the model."""
+        around = self.members.get(member.scope)
+        if around is None or around.tag != "adHocSubProcess" or self.is_event_sub_process(member.id):
+            return member.scope
+        return self.inner_scope(member.scope)
+
     def place_of(self, member: Member) -> Place | None:
         """The place of an event; None for other elements."""
         if member.kind is None or member.kind.place is not Place.PROCESS_START:

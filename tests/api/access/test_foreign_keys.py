@@ -56,6 +56,9 @@ BODIES: dict[str, Any] = {
     "POST /v2/jobs/{jobKey}/failure": {"retries": 0, "errorMessage": "no"},
     "POST /v2/jobs/{jobKey}/error": {"errorCode": "e"},
     "PUT /v2/element-instances/{elementInstanceKey}/variables": {"variables": {"a": 1}},
+    "POST /v2/element-instances/ad-hoc-activities/{adHocSubProcessInstanceKey}/activation": {
+        "elements": [{"elementId": "a"}]
+    },
     "POST /v2/incidents/{incidentKey}/resolution": b"",
     "PATCH /v2/timers/{timerKey}": {"dueDate": "2030-01-01T00:00:00Z"},
     "POST /v2/timers/{timerKey}/trigger": b"",

@@ -133,6 +133,7 @@ dovw GET    /v2/variables/{variableKey}
 dow  PUT    /v2/element-instances/{elementInstanceKey}/variables
 dovw POST   /v2/element-instances/search
 dovw GET    /v2/element-instances/{elementInstanceKey}
+dow  POST   /v2/element-instances/ad-hoc-activities/{adHocSubProcessInstanceKey}/activation
 dovw POST   /v2/element-instances/{elementInstanceKey}/incidents/search
 dovw POST   /v2/incidents/search
 dovw GET    /v2/incidents/{incidentKey}

@@ -421,8 +421,8 @@ REFUSED = {
         [("x", 3, "is attached to 'h', which is in another scope")],
     ),
     "boundary of a refused node": (
-        f"{S}\n<adHocSubProcess id='h' /><boundaryEvent id='x' attachedToRef='h'>{ERROR}</boundaryEvent>",
-        [("h", 3, "an ad-hoc sub-process is not executable yet")],
+        f"{S}\n<complexGateway id='h' /><boundaryEvent id='x' attachedToRef='h'>{ERROR}</boundaryEvent>",
+        [("h", 3, "a complex gateway is not executable yet")],
     ),
     "boundary that waits for nothing": (
         f"{S}<task id='h' />\n<boundaryEvent id='x' attachedToRef='h' />",

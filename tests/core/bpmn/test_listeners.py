@@ -111,6 +111,8 @@ def element(tag, listeners):
             return f'{S}<callActivity id="x">{inside}</callActivity>'
         case "subProcess":
             return f'{S}<subProcess id="x">{inside}<startEvent id="i" /></subProcess>'
+        case "adHocSubProcess":
+            return f'{S}<adHocSubProcess id="x">{inside}<task id="i" /></adHocSubProcess>'
         case "receiveTask":
             return f'{S}<receiveTask id="x" messageRef="hello">{inside}</receiveTask>'
         case "intermediateCatchEvent":

@@ -56,7 +56,6 @@ NODES_NOT_YET = {
     "choreographyTask": "a choreography cannot be executed",
     "callChoreography": "a choreography cannot be executed",
     "subChoreography": "a choreography cannot be executed",
-    "adHocSubProcess": "an ad-hoc sub-process is not executable yet",
 }
 
 
@@ -350,9 +349,7 @@ def test_gateways_and_conditions(process, content, problems):
 
 EXTENSIONS_NOT_YET = {
     "taskListeners": "task listeners are",
-    "adHoc": "ad-hoc sub-processes are",
     "linkedResources": "linked resources are",
-    "agentDefinition": "agents are",
     "error": "variables of a caught error are",
 }
 

@@ -44,6 +44,7 @@ WAYS = {
     "USER_TASK": ("job", "native"),
     "SERVICE_TASK": ("job",),
     "BUSINESS_RULE_TASK": ("job",),
+    "AD_HOC_SUB_PROCESS": ("", "job"),
 }
 """How the same element may be done; what is published or thrown is added below."""
 
@@ -62,7 +63,7 @@ def needed():
     rows = set()
     for kind in ELEMENTS.values():
         if kind.place is None:
-            rows |= {f"{kind.type} {way}" for way in WAYS.get(kind.type, ())} or {kind.type}
+            rows |= {f"{kind.type} {way}".strip() for way in WAYS.get(kind.type, ())} or {kind.type}
     rows |= {"START_EVENT", "END_EVENT", "INTERMEDIATE_THROW_EVENT"}
     for tag, event in EVENT_KINDS.items():
         for place in event.places:

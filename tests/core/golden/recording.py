@@ -7,6 +7,7 @@ from tests.core.bench import Bench, raw
 from tests.core.event_models import call, loop, model
 from tests.core.listener_models import listening_everywhere
 from tests.core.models import end, process_element, start, sub, task
+from vivero.core.records.ad_hoc import AdHocResult, ElementToActivate
 from vivero.core.records.instances import SetVariables
 from vivero.core.records.jobs import CompleteJob, ThrowJobError
 from vivero.core.records.messages import PublishMessage
@@ -80,10 +81,18 @@ def following(bench):
         bench.engine.now = max(bench.engine.now, due_at)
         return TriggerTimer(key, due_at)
     for key, job in bench.state.jobs.items():
+        if job.kind == "AD_HOC_SUB_PROCESS":
+            return CompleteJob(key, result=decided(job.element))
         return ThrowJobError(key, "A") if job.element.element == "h" else CompleteJob(key)
     for key in bench.state.user_tasks:
         return CompleteUserTask(key)
     return None
+
+
+def decided(scope):
+    """What the worker of an ad-hoc sub-process decides: `t`, and after that nothing more."""
+    begun = scope.ad_hoc is not None and scope.ad_hoc.begun
+    return AdHocResult(fulfilled=True) if begun else AdHocResult((ElementToActivate("t"),))
 
 
 def listened(file):

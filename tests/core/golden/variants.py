@@ -5,6 +5,7 @@ A variant takes input mappings (or other settings) for it: with some it is an in
 
 from tests.core.event_models import (
     TERMINATE,
+    ad_hoc,
     boundary,
     call,
     catch,
@@ -101,6 +102,7 @@ def looped(**settings):
     return lambda inputs: alone(loop(task("x", inputs=inputs), "=[1, 2]", "i", output="=i", into="all", **settings))
 
 
+RESULTS = {"output": "=done", "into": "all", "until": "=count(all) = 1"}
 TWICE = '<standardLoopCharacteristics loopMaximum="2"/>'
 SEVERAL = "<multiInstanceLoopCharacteristics><loopCardinality>2</loopCardinality></multiInstanceLoopCharacteristics>"
 
@@ -122,6 +124,11 @@ VARIANTS = {
     "user_task_job": lambda inputs: alone(activity("userTask", '<zeebe:assignmentDefinition assignee="jo"/>', inputs)),
     "call_activity": lambda inputs: alone(call("x", "called", inputs=inputs)),
     "sub_process": lambda inputs: alone(sub("x", start("xb"), task("t"), end("xe"), "xb > t > xe", inputs=inputs)),
+    "ad_hoc": lambda inputs: alone(ad_hoc("x", task("t"), task("n"), active='=["t", "n"]', inputs=inputs)),
+    "ad_hoc_until": lambda inputs: alone(
+        ad_hoc("x", task("t"), task("n"), active='=["t", "n"]', inputs=inputs, **RESULTS)
+    ),
+    "ad_hoc_job": lambda inputs: alone(ad_hoc("x", task("t"), job="decide", output="=done", into="all", inputs=inputs)),
     "loop_parallel": looped(),
     "loop_sequential": looped(sequential=True),
     "loop_cardinality": lambda inputs: alone(marked(task("x", inputs=inputs), SEVERAL)),

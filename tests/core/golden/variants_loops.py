@@ -3,10 +3,10 @@
 A variant takes what makes each turn an incident until `ok` is true.
 """
 
-from tests.core.event_models import call, loop, script
+from tests.core.event_models import ad_hoc, call, loop, script
 from tests.core.golden.variants import activity
 from tests.core.golden.variants_waits import MAIL, PUBLISH, SEND_TASK, person, receive, thrower
-from tests.core.models import end, start, sub
+from tests.core.models import end, start, sub, task
 
 
 def job(tag):
@@ -26,6 +26,8 @@ ACTIVITIES = {
     "user_task": person,
     "user_task_job": lambda inputs: activity("userTask", '<zeebe:assignmentDefinition assignee="jo"/>', inputs),
     "call_activity": lambda inputs: call("x", "called", inputs=inputs),
+    "ad_hoc": lambda inputs: ad_hoc("x", task("n"), active='=["n"]', inputs=inputs),
+    "ad_hoc_job": lambda inputs: ad_hoc("x", task("t"), job="decide", inputs=inputs),
     "sub_process": lambda inputs: sub("x", start("xb"), end("xe"), "xb > xe", inputs=inputs),
 }
 """Name → the activity, with what makes it an incident until `ok` is true."""

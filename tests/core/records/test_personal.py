@@ -13,7 +13,17 @@ from vivero.core.records.signals import SignalBroadcast
 OF_CHANNELS = {*FREE, *NAMES}
 OF_TREES = {
     *("InstanceCreated", "ElementActivating", "ElementCompleted", "ElementTerminating", "EventTriggered"),
-    *("ScopeInterrupted", "LoopStarted", "ItemCollected", "LoopResultSet", "WorkDeferred", "WorkResumed"),
+    *(
+        "ScopeInterrupted",
+        "AdHocActivationsAdded",
+        "AdHocOutputAdded",
+        "LoopStarted",
+        "ItemCollected",
+        "LoopResultSet",
+        "WorkDeferred",
+        "WorkResumed",
+    ),
+    *("AdHocActivationsAdded", "AdHocOutputAdded"),
     *("VariableSet", "IncidentRaised", "JobCreated", "JobFailed", "JobErrorThrown"),
     *("SubscriptionOpened", "MessageReceived", "UserTaskCreated", "UserTaskChanged", "UserTaskEnded"),
 }
