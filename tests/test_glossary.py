@@ -117,17 +117,20 @@ def test_the_check_of_class_names_sees():
     assert len(modules_of("vivero.api")) > 50
 
 
+def terms_of(text: str) -> list[str]:
+    """The terms that a part of the glossary defines."""
+    return re.findall(r"^- \*\*(.+?)\*\* \(.+?\): ", text, re.MULTILINE)
+
+
 def test_each_term_is_defined_once():
-    text = GLOSSARY.read_text(encoding="utf-8")
-    definitions, _, _ = text.partition("## Words that we do not use")
-    rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", definitions, re.MULTILINE)
-    terms = [term.strip() for term, _, _ in rows if term not in {"term", "---"}]
+    definitions, _, _ = GLOSSARY.read_text(encoding="utf-8").partition("## Words that we do not use")
+    terms = terms_of(definitions)
     assert len(terms) > 100
+    assert len(terms) == len(re.findall("^- ", definitions, re.MULTILINE))
     assert len(terms) == len(set(terms)), [term for term in terms if terms.count(term) > 1]
 
 
 def test_terms_are_sorted():
-    text = GLOSSARY.read_text(encoding="utf-8")
-    for section in text.split("\n## ")[1:-1]:
-        terms = re.findall(r"^\| ([^|]+) \| [^|]+ \| [^|]+ \|$", section, re.MULTILINE)[1:]
+    for section in GLOSSARY.read_text(encoding="utf-8").split("\n## ")[1:-1]:
+        terms = terms_of(section)
         assert terms == sorted(terms, key=str.lower), section[:30]
