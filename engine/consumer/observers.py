@@ -32,16 +32,16 @@ class CommitObserver(Protocol):
     def available(self, type: str, tenant: str, count: int) -> None:
         """Jobs of a type can be activated now."""
 
-    def piggybacked(self, available: Mapping[Subject, int]) -> Sequence[PiggybackedStatement]:
+    def piggybacked(self, available: Mapping[Subject, int], /) -> Sequence[PiggybackedStatement]:
         """Statements to run with a batch that creates so many jobs by type and tenant."""
 
-    def inbox_filled(self, partition: int) -> None:
+    def inbox_filled(self, partition: int, /) -> None:
         """The inbox has commands for the log of this partition."""
 
-    def timers_changed(self, partition: int, changes: Mapping[int, tuple[int, str] | None]) -> None:
+    def timers_changed(self, partition: int, changes: Mapping[int, tuple[int, str] | None], /) -> None:
         """Timers are pending (due date in epoch ms, tenant), or no longer pending (None)."""
 
-    def leads(self, partition: int, epoch: int) -> None:
+    def leads(self, partition: int, epoch: int, /) -> None:
         """A term of this node has begun."""
 
 

@@ -2,40 +2,13 @@
 
 from __future__ import annotations
 
+from vivero.core.dispatch import ELEMENTS
 from vivero.storage.search import implied
 from vivero.storage.search.fields import ENUM, FLAG, KEY, TEXT, TIME, Field, enumeration, filtered, plain
 from vivero.storage.search.resources import Resource
 
 ELEMENT_STATES = ("ACTIVE", "COMPLETED", "TERMINATED")
-ELEMENT_TYPES = (
-    "UNSPECIFIED",
-    "PROCESS",
-    "SUB_PROCESS",
-    "EVENT_SUB_PROCESS",
-    "AD_HOC_SUB_PROCESS",
-    "AD_HOC_SUB_PROCESS_INNER_INSTANCE",
-    "START_EVENT",
-    "INTERMEDIATE_CATCH_EVENT",
-    "INTERMEDIATE_THROW_EVENT",
-    "BOUNDARY_EVENT",
-    "END_EVENT",
-    "SERVICE_TASK",
-    "RECEIVE_TASK",
-    "USER_TASK",
-    "MANUAL_TASK",
-    "TASK",
-    "EXCLUSIVE_GATEWAY",
-    "INCLUSIVE_GATEWAY",
-    "PARALLEL_GATEWAY",
-    "EVENT_BASED_GATEWAY",
-    "SEQUENCE_FLOW",
-    "MULTI_INSTANCE_BODY",
-    "CALL_ACTIVITY",
-    "BUSINESS_RULE_TASK",
-    "SCRIPT_TASK",
-    "SEND_TASK",
-    "UNKNOWN",
-)
+ELEMENT_TYPES = ("UNSPECIFIED", *ELEMENTS, "SEQUENCE_FLOW", "UNKNOWN")
 
 
 def element_state(table: str) -> str:

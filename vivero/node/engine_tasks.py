@@ -132,9 +132,9 @@ class EngineTasks(NodePart):
     def hears(self, events: NodeEvents) -> None:
         """Subscribe to what concerns partitions and their logs."""
         events.leading += [self.appender.processed, self._processed]
-        events.terms.append(self._term_began)
-        events.timers.append(lambda partition, changes: self.timers[partition].changed(changes))
-        events.inboxes.append(self._inbox_filled)
+        events.leads.append(self._term_began)
+        events.timers_changed.append(lambda partition, changes: self.timers[partition].changed(changes))
+        events.inbox_filled.append(self._inbox_filled)
         events.announced(APPENDED, lambda key, _position: self.duties.wake(int(key)))
         events.announced(INBOX, lambda key, _count: self._note_inbox(int(key)))
         events.changed(self.warm_up.deployed, DEFINITIONS_CHANNEL)

@@ -98,7 +98,7 @@ class HttpServer(NodePart):
 
     def hears(self, events: NodeEvents) -> None:
         """Subscribe to what ends waits, and to what requests choose by."""
-        events.lease = self.long_polls.piggybacked
+        events.piggybacked = self.long_polls.piggybacked
         events.jobs.append(self.long_polls.available)
         events.progress += [self.routing.loads.processed, self.hub.processed]
         events.changed(self.long_polls.wake_all, CLOCK_CHANNEL)

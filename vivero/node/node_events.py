@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from typing import ParamSpec
 
 import structlog
 
@@ -18,10 +19,20 @@ from vivero.storage.log.command_log import CommandOutcome
 from vivero.storage.postgres import announcer as announcing
 from vivero.storage.postgres.announcer import Announcer
 
+_Given = ParamSpec("_Given")
+
 log = structlog.get_logger(__name__)
 
 APPENDED, PROCESSED, AVAILABLE, INBOX = "vivero_appended", "vivero_processed", "vivero_available", "vivero_inbox"
 """The channels on which nodes announce numbers by key. The other channels tell that something has changed."""
+
+
+class Event(list[Callable[_Given, object]]):
+    """The callbacks of the parts that hear of an event, in the order of their subscriptions. A call tells all."""
+
+    def __call__(self, *given: _Given.args, **named: _Given.kwargs) -> None:
+        for callback in self:
+            callback(*given, **named)
 
 
 def _nothing(_available: Mapping[Subject, int]) -> Sequence[PiggybackedStatement]:
@@ -29,38 +40,34 @@ def _nothing(_available: Mapping[Subject, int]) -> Sequence[PiggybackedStatement
 
 
 class NodeEvents:
-    """The callbacks of the parts, by event. They are told in the order of these lists.
-
-    A commit is told to `outcomes` first, because requests wait for them, then to `leading`, so that the next commands
-    and timers come, and at last to `progress` and to other nodes, who only look sooner than they would by themselves.
-    """
+    """What the consumers, the API and the notification listener tell, and the parts hear."""
 
     def __init__(self, announcer: Announcer) -> None:
         self.announce = announcer.announce
-        self.outcomes: list[Callable[[int, int, list[CommandOutcome], list[Ended]], None]] = []
+        self.outcomes: Event[int, int, list[CommandOutcome], list[Ended]] = Event()
         """A batch of this node was committed: partition, watermark, outcomes, ends."""
-        self.leading: list[Callable[[int, int], None]] = []
+        self.leading: Event[int, int] = Event()
         """A partition that this node leads is processed up to a position."""
-        self.progress: list[Callable[[int, int], None]] = []
+        self.progress: Event[int, int] = Event()
         """A partition is processed up to a position, here or at another node."""
-        self.jobs: list[Callable[[str, str, int], None]] = []
+        self.jobs: Event[str, str, int] = Event()
         """Jobs became available, here or at another node: type, tenant, count."""
-        self.inboxes: list[Callable[[int], None]] = []
+        self.inbox_filled: Event[int] = Event()
         """A batch of this node has filled the inbox of a partition, which any node may lead."""
-        self.timers: list[Callable[[int, Changes], None]] = []
-        self.terms: list[Callable[[int, int], None]] = []
+        self.timers_changed: Event[int, Changes] = Event()
+        self.leads: Event[int, int] = Event()
         """A term of this node has begun: partition, epoch."""
-        self.reconnected: list[Callable[[], None]] = []
+        self.reconnected: Event[[]] = Event()
         """Notifications may have been lost. Subscribers of channels hear of it, too."""
-        self.lease: Callable[[Mapping[Subject, int]], Sequence[PiggybackedStatement]] = _nothing
+        self.piggybacked: Callable[[Mapping[Subject, int]], Sequence[PiggybackedStatement]] = _nothing
         """Gives the statements that lease jobs with the batch that creates them."""
-        self._notified: dict[str, list[Callable[[str], None]]] = defaultdict(list)
-        self._announced: dict[str, list[Callable[[str, int], object]]] = defaultdict(list)
-        self.announced(PROCESSED, self._processed_elsewhere)
+        self._notified: dict[str, Event[str]] = defaultdict(Event)
+        self._announced: dict[str, Event[str, int]] = defaultdict(Event)
+        self.announced(PROCESSED, lambda key, position: self.progress(int(key), position))
         self.announced(AVAILABLE, self._available_elsewhere)
         self._unreadable = 0
 
-    # -- subscriptions
+    # -- subscriptions to channels
 
     @property
     def channels(self) -> Sequence[str]:
@@ -71,46 +78,27 @@ class NodeEvents:
         """Hear what nodes announce: key and value."""
         self._announced[channel].append(callback)
 
-    def notified(self, channel: str, callback: Callable[[str], None]) -> None:
+    def notified(self, channel: str, callback: Callable[[str], object]) -> None:
         """Hear the payloads of a channel. After each connection of the listener it is empty."""
         self._notified[channel].append(callback)
 
-    def changed(self, callback: Callable[[], None], *channels: str) -> None:
+    def changed(self, callback: Callable[[], object], *channels: str) -> None:
         """Hear that what these channels stand for has changed, or may have changed unheard."""
         for channel in channels:
-            self._notified[channel].append(lambda _payload: callback())
+            self.notified(channel, lambda _payload: callback())
 
-    # -- from the consumers
+    # -- from the consumers and the API
 
     def committed(self, partition: int, watermark: int, outcomes: list[CommandOutcome], ended: list[Ended]) -> None:
-        for answer in self.outcomes:
-            answer(partition, watermark, outcomes, ended)
-        for go_on in self.leading:
-            go_on(partition, watermark)
-        for follow in self.progress:
-            follow(partition, watermark)
+        """Requests wait for outcomes, so these come first, and then the next commands. Others look later anyway."""
+        self.outcomes(partition, watermark, outcomes, ended)
+        self.leading(partition, watermark)
+        self.progress(partition, watermark)
         self.announce(PROCESSED, partition, watermark)
 
     def available(self, type: str, tenant: str, count: int) -> None:
-        self._available(type, tenant, count)
+        self.jobs(type, tenant, count)
         self.announce(AVAILABLE, f"{tenant}\n{type}", count)
-
-    def piggybacked(self, available: Mapping[Subject, int]) -> Sequence[PiggybackedStatement]:
-        return self.lease(available)
-
-    def inbox_filled(self, partition: int) -> None:
-        for take in self.inboxes:
-            take(partition)
-
-    def timers_changed(self, partition: int, changes: Changes) -> None:
-        for note in self.timers:
-            note(partition, changes)
-
-    def leads(self, partition: int, epoch: int) -> None:
-        for begin in self.terms:
-            begin(partition, epoch)
-
-    # -- from the API
 
     def clock_changed(self) -> None:
         self.receive(CLOCK, "")
@@ -120,40 +108,27 @@ class NodeEvents:
     def receive(self, channel: str, payload: str) -> None:
         """Pass on a notification of another node."""
         if channel in self._announced:
-            self._tell_announced(channel, payload)
-        for callback in self._notified.get(channel, ()):
-            callback(payload)
+            for key, value in self._decoded(payload).items():
+                self._announced[channel](key, value)
+        if channel in self._notified:
+            self._notified[channel](payload)
 
     def connected(self, connected: bool) -> None:
         """After each connection of the notification listener, every part looks once: notifications may be lost."""
         if connected:
-            for channel in self._notified:
-                self.receive(channel, "")
-            for reconnected in self.reconnected:
-                reconnected()
-
-    def _tell_announced(self, channel: str, payload: str) -> None:
-        announced = announcing.decode(payload)
-        if announced is None:
-            self._count_unreadable(payload)
-            return
-        for key, value in announced.items():
-            for callback in self._announced[channel]:
-                callback(key, value)
-
-    def _processed_elsewhere(self, key: str, position: int) -> None:
-        for follow in self.progress:
-            follow(int(key), position)
+            for notified in self._notified.values():
+                notified("")
+            self.reconnected()
 
     def _available_elsewhere(self, key: str, count: int) -> None:
         tenant, _, type_ = key.partition("\n")
-        self._available(type_, tenant, count)
+        self.jobs(type_, tenant, count)
 
-    def _available(self, type: str, tenant: str, count: int) -> None:
-        for callback in self.jobs:
-            callback(type, tenant, count)
-
-    def _count_unreadable(self, payload: str) -> None:
-        self._unreadable += 1
-        if self._unreadable.bit_count() == 1:  # 1, 2, 4, 8, …, because there may be thousands per second
-            log.warning("cannot decode a notification", so_far=self._unreadable, size=len(payload))
+    def _decoded(self, payload: str) -> Mapping[str, int]:
+        """The announced numbers by key; none if the payload is unreadable, which is logged."""
+        announced = announcing.decode(payload)
+        if announced is None:
+            self._unreadable += 1
+            if self._unreadable.bit_count() == 1:  # 1, 2, 4, 8, …, because there may be thousands per second
+                log.warning("cannot decode a notification", so_far=self._unreadable, size=len(payload))
+        return announced or {}

@@ -25,7 +25,7 @@ class OutcomeWaits(NodePart):
         """Subscribe to commits here, and to positions of other nodes, whose outcomes are in the event log."""
         completions = self.completions
         events.outcomes.append(completions.committed)
-        events.terms.append(lambda _partition, _epoch: completions.term_began())
+        events.leads.append(lambda _partition, _epoch: completions.term_began())
         events.announced(PROCESSED, lambda key, position: completions.processed(int(key), position))
         events.reconnected.append(completions.sweep_soon)
 
