@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from benchmarks import __main__ as bench
+from benchmarks import __main__ as engine
 from benchmarks import http_client
 from benchmarks.capacity import BUSY, Costs, projection
 from benchmarks.given import commands_per_s, header
@@ -17,11 +17,11 @@ from vivero import logs
 
 @pytest.fixture
 def benchmarks(monkeypatch):
-    """Benchmarks that are played: each name stands for what its `run` does."""
+    """Fake benchmarks: each name stands for what its `run` does."""
 
     def play(**runs):
         monkeypatch.setattr(logs, "configure", lambda *_: None)  # it would keep this test's stderr for the others
-        monkeypatch.setattr(bench, "USUAL", tuple(runs))
+        monkeypatch.setattr(engine, "USUAL", tuple(runs))
         for name, run in runs.items():
             monkeypatch.setitem(sys.modules, f"benchmarks.{name}", SimpleNamespace(run=run))
 
@@ -34,7 +34,7 @@ def _breaks():
 
 def test_benchmarks_print_a_line_of_json_each_and_one_that_fails_stops_no_other(benchmarks, capsys):
     benchmarks(first=lambda: ({"per_s": 2.0}, {}), broken=_breaks, last=lambda: ({"per_s": 3.0}, {"note": "n"}))
-    assert bench.main([]) == ["broken"]
+    assert engine.main([]) == ["broken"]
     said = capsys.readouterr()
     found = [json.loads(line) for line in said.out.splitlines()]
     assert [(line["benchmark"], line["figures"]) for line in found] == [("first", {"per_s": 2}), ("last", {"per_s": 3})]
@@ -45,14 +45,14 @@ def test_benchmarks_are_compared_with_an_earlier_run(benchmarks, tmp_path, capsy
     earlier = tmp_path / "before.jsonl"
     earlier.write_text('{"benchmark": "first", "figures": {"per_s": 4.0}}\n')
     benchmarks(first=lambda: ({"per_s": 2.0}, {}))
-    assert bench.main(["--compare", str(earlier)]) == []
+    assert engine.main(["--compare", str(earlier)]) == []
     assert "0.50" in capsys.readouterr().err
     with pytest.raises(SystemExit):
-        bench.main(["--compare", str(tmp_path / "nowhere")])
+        engine.main(["--compare", str(tmp_path / "nowhere")])
     assert "cannot be read" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", bench.NAMES)
+@pytest.mark.parametrize("name", engine.NAMES)
 def test_every_benchmark_gives_figures_and_notes(name):
     run = importlib.import_module(f"benchmarks.{name}").run
     returned = inspect.signature(run).return_annotation
@@ -61,7 +61,7 @@ def test_every_benchmark_gives_figures_and_notes(name):
 
 def test_a_benchmark_that_does_not_exist_is_named(capsys):
     with pytest.raises(SystemExit):
-        bench.main(["nonsense"])
+        engine.main(["nonsense"])
     assert "there is no benchmark 'nonsense'" in capsys.readouterr().err
 
 
@@ -74,11 +74,11 @@ def test_a_given_server_is_measured_alone(benchmarks, monkeypatch, capsys):
         return {"commands_per_s": 9.0}, {}
 
     monkeypatch.setitem(sys.modules, "benchmarks.given", SimpleNamespace(run=measure))
-    assert bench.main(["--url", "http://there:8080", "--seconds", "2"]) == []
+    assert engine.main(["--url", "http://there:8080", "--seconds", "2"]) == []
     assert asked == [("http://there:8080", 2.0)]
     assert json.loads(capsys.readouterr().out)["figures"] == {"commands_per_s": 9.0}
     with pytest.raises(SystemExit):
-        bench.main(["core", "--url", "http://there:8080"])
+        engine.main(["core", "--url", "http://there:8080"])
 
 
 def test_commands_are_creations_and_completions():

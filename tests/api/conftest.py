@@ -1,4 +1,4 @@
-"""The API in process: an ASGI client of thirty lines, and services that are played."""
+"""The API in process: an ASGI client of thirty lines, and fake services."""
 
 import json
 from contextlib import asynccontextmanager

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.core.bench import Bench
+from tests.core.engine import Engine
 from tests.core.event_models import run
 from tests.core.models import process, start, task
 from vivero.core.bpmn.parser import parse
@@ -18,10 +18,10 @@ OF_NAMES = ("t" * NAME_BYTES, "ü" * (NAME_BYTES // 2))
 async def test_a_job_type(rows, reader, type, more):
     type += "x" * more
     model = process(start(), task("work", type=type), "start > work")
-    static, bench = parse(model, "m.bpmn"), Bench()
-    run(bench, process(start(), task("work", type="=kind"), "start > work"), kind=type)
+    static, core_engine = parse(model, "m.bpmn"), Engine()
+    run(core_engine, process(start(), task("work", type="=kind"), "start > work"), kind=type)
     answer = await reader("POST", "/v2/jobs/activation", ACTIVATION | {"type": type})
-    created = [job.type for job in bench.state.jobs.values()]
+    created = [job.type for job in core_engine.state.jobs.values()]
     assert (bool(static.problems), created, answer.status) == ((False, [type], 200) if not more else (True, [], 400))
 
 
@@ -35,8 +35,8 @@ USER_TASK = (
 @pytest.mark.parametrize("name", OF_NAMES, ids=size)
 async def test_an_assignee(client, engine, name, more):
     name += "x" * more
-    bench = Bench()
-    run(bench, process(start(), USER_TASK, "start > t"), name=name)
+    core_engine = Engine()
+    run(core_engine, process(start(), USER_TASK, "start > t"), name=name)
     answer = await client("POST", "/v2/user-tasks/2251799813685250/assignment", {"assignee": name})
-    created = [row.assignee for row in bench.state.user_tasks.values()]
+    created = [row.assignee for row in core_engine.state.user_tasks.values()]
     assert (created, answer.status == 400) == (([name], False) if not more else ([], True))

@@ -18,7 +18,7 @@ from random import Random
 import pytest
 
 from tests.console.conftest import CONSOLE, lacking
-from tests.core.bench import Bench
+from tests.core.engine import Engine
 from tests.core.randomised import random_model_checks, runs
 from vivero.api.computing.histories import items_of
 from vivero.core.execution.step import StepLimits
@@ -39,46 +39,46 @@ class Looks:
         self._found = defaultdict(list)
         """Root → checks; `position` tells the number of items then."""
 
-    def look(self, bench, *, always=False):
+    def look(self, engine, *, always=False):
         if not always and self._random.randrange(LOOKS):
             return
-        position = bench.engine.log[-1].position
-        for (table, key), row in list(bench.rows.items()):
+        position = engine.memory.log[-1].position
+        for (table, key), row in list(engine.rows.items()):
             if table == "Instance":
-                check = {"position": position, "instance": str(key), "state": state_of(bench, key)}
+                check = {"position": position, "instance": str(key), "state": state_of(engine, key)}
                 self._found[row["root"]].append(check)
 
-    def logs(self, bench):
+    def logs(self, engine):
         """For each instance tree: its events as the API gives them, and the checks."""
         for root, checks in self._found.items():
-            items = items_of(history(bench, root))
+            items = items_of(history(engine, root))
             for check in checks:
                 position = check.pop("position")
                 check["items"] = sum(int(item["commandPosition"]) <= position for item in items)
             yield {"items": items, "checks": checks}
 
 
-def history(bench, root):
+def history(engine, root):
     """The rows of the event log of an instance tree."""
     return [
         HistoryRow(logged.position, seq, logged.now, encode_events(one.events), logged.command.intent, None, 1)
-        for logged in bench.engine.log
+        for logged in engine.memory.log
         for seq, one in enumerate(logged.handled)
         if one.root == root
     ]
 
 
-def state_of(bench, instance):
+def state_of(engine, instance):
     """What the engine has of an instance: live rows, and the numbers of its elements by state."""
-    live = [each for each in bench.state.elements.values() if each.instance.key == instance]
-    ended = [row for (table, _), row in bench.rows.items() if table == "Element" and row["instance"] == instance]
+    live = [each for each in engine.state.elements.values() if each.instance.key == instance]
+    ended = [row for (table, _), row in engine.rows.items() if table == "Element" and row["instance"] == instance]
     counts, flows = defaultdict(Counter), set()
     for row in ended:
         flows.update(row["flows"])
         if row["type"] != "MULTI_INSTANCE_BODY":
             counts[row["element"]][counted_as(row)] += 1
     names = ("active", "incidents", "completed", "canceled")
-    incidents = [each for each in bench.state.incidents.values() if each.element.instance.key == instance]
+    incidents = [each for each in engine.state.incidents.values() if each.element.instance.key == instance]
     return {
         "elements": [[str(each.key), each.element, each.type, each.incidents] for each in live],
         "variables": [[str(each.key), v.name, v.value] for each in live for v in each.variables.values()],
@@ -100,17 +100,17 @@ def unstructured(seed):
     random = Random(seed)
     looks = Looks(Random(f"{seed}/looks"))
     size, limits = random.choice((4, 6, 9)), random.choice((StepLimits(), StepLimits(paged_from=0)))
-    bench, _ = random_model_checks.play(random, size, limits, meanwhile=looks.look)
-    looks.look(bench, always=True)
-    return looks.logs(bench)
+    engine, _ = random_model_checks.play(random, size, limits, meanwhile=looks.look)
+    looks.look(engine, always=True)
+    return looks.logs(engine)
 
 
 def structured(seed):
     """A run that an oracle chose: it goes on to the end."""
     looks = Looks(Random(f"{seed}/looks"))
-    bench = runs.play(runs.recorded(seed), Bench(), looks.look)
-    looks.look(bench, always=True)
-    return looks.logs(bench)
+    engine = runs.play(runs.recorded(seed), Engine(), looks.look)
+    looks.look(engine, always=True)
+    return looks.logs(engine)
 
 
 def logs_of(seeds):

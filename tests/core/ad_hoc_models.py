@@ -1,6 +1,6 @@
 """Words for ad-hoc sub-processes: `h` with the tasks A, B and C, requests, and the order in which elements end."""
 
-from tests.core.bench import raw
+from tests.core.engine import raw
 from tests.core.event_models import ad_hoc
 from tests.core.message_models import model
 from tests.core.models import end, start, task
@@ -15,9 +15,9 @@ def tools(*parts, beside=(), **settings):
     return model(start(), scope, *beside, end(), "start > h > end")
 
 
-def activate(bench, *elements, scope="h", cancel=False, key=None):
+def activate(engine, *elements, scope="h", cancel=False, key=None):
     """Activate elements: ids, or pairs of an id and variables."""
-    return bench.run(ActivateAdHocElements(key or bench.element(scope).key, wanted(elements), cancel))
+    return engine.run(ActivateAdHocElements(key or engine.element(scope).key, wanted(elements), cancel))
 
 
 def wanted(elements):
@@ -25,16 +25,16 @@ def wanted(elements):
     return tuple(ElementToActivate(id, raw(variables)) for id, variables in given)
 
 
-def decide(bench, *elements, fulfilled=False, cancel=False, scope="h", **variables):
+def decide(engine, *elements, fulfilled=False, cancel=False, scope="h", **variables):
     """Complete the job of an ad-hoc sub-process with a result."""
     result = AdHocResult(wanted(elements), fulfilled, cancel)
-    return bench.run(CompleteJob(bench.job(scope).key, raw(variables), result=result))
+    return engine.run(CompleteJob(engine.job(scope).key, raw(variables), result=result))
 
 
-def ends(bench, *left_out):
+def ends(engine, *left_out):
     """The elements in the order in which they ended, terminated ones with a minus; not the process."""
     found, of = [], {}
-    for logged in bench.engine.log:
+    for logged in engine.memory.log:
         for handled in logged.handled:
             for event in handled.events:
                 if isinstance(event, ElementActivating):
@@ -45,8 +45,8 @@ def ends(bench, *left_out):
     return [one for one in found if one.lstrip("-") not in ("", "start", "end", "h#innerInstance", *left_out)]
 
 
-def inner(bench):
-    return [element for element in bench.state.elements.values() if element.element == "h#innerInstance"]
+def inner(engine):
+    return [element for element in engine.state.elements.values() if element.element == "h#innerInstance"]
 
 
 def rejected(handled, code, *texts):

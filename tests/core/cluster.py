@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from tests.core.bench import Bench, keep_ended, keep_rows
+from tests.core.engine import Engine, keep_ended, keep_rows
 from vivero.core.execution.step import DEFAULT_LIMITS
 from vivero.core.memory import MemoryEngine
 from vivero.core.needs import NeedKind
@@ -96,7 +96,7 @@ class InboxRow(NamedTuple):
 
 
 class Cluster:
-    """Takes the place of the engine in a `Bench`. New work begins in the partition `at`."""
+    """Takes the place of the engine in a `Engine`. New work begins in the partition `at`."""
 
     def __init__(self, partitions, seed, limits=DEFAULT_LIMITS, at=1, causal=False) -> None:
         """`causal`: what is committed before something else is written arrives before it, as in the table."""
@@ -264,11 +264,11 @@ class Cluster:
             engine.copy_catalogue(self[1])
 
 
-class ClusterBench(Bench):
-    """A bench on a cluster. What it tells of elements is of the partition `at`; its rows are those of all."""
+class ClusterEngine(Engine):
+    """An engine on a cluster. What it tells of elements is of the partition `at`; its rows are those of all."""
 
     def __init__(self, partitions=4, seed=0, limits=DEFAULT_LIMITS, at=2, causal=False) -> None:
-        self.engine = self.cluster = Cluster(partitions, seed, limits, at, causal)
+        self.memory = self.cluster = Cluster(partitions, seed, limits, at, causal)
         self.cluster.now = 1_000
         self.rows, self.ended = {}, {}
         self.limits, self.keeps_rows = limits, True

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.core.bench import Bench
+from tests.core.engine import Engine
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -19,9 +19,14 @@ def pytest_addoption(parser):
 
 
 @pytest.fixture
-def bench():
-    """A `Bench` with default limits."""
-    return Bench()
+def engine():
+    """A `Engine` with default limits."""
+    return Engine()
+
+
+@pytest.fixture
+def bench(engine):
+    return engine
 
 
 @pytest.fixture

@@ -12,20 +12,20 @@ LIMITS = {"whole": StepLimits(quantum_items=500), "quanta": StepLimits(quantum_i
 """Tests run with both: cut into quanta of one item, everything must come to the same."""
 
 
-def run(bench, *files, **variables):
+def run(engine, *files, **variables):
     """Deploy, and start the process `p`; its key."""
-    bench.deploy(*files)
-    return bench.start(**variables)
+    engine.deploy(*files)
+    return engine.start(**variables)
 
 
-def states(bench, id):
+def states(engine, id):
     """The states that instances of an element ended in, or are in."""
-    return [row["state"] for (table, _), row in bench.rows.items() if table == "Element" and row["element"] == id]
+    return [row["state"] for (table, _), row in engine.rows.items() if table == "Element" and row["element"] == id]
 
 
-def ended(bench, key):
+def ended(engine, key):
     """The state of an instance in an engine in which nothing lives any more; else what lives."""
-    return bench.state_of(key) if not bench.state.elements else bench.elements
+    return engine.state_of(key) if not engine.state.elements else engine.elements
 
 
 CODES = ("A", "B", "C")

@@ -1,4 +1,4 @@
-"""Models with execution listeners, and benches that do their jobs.
+"""Models with execution listeners, and engines that do their jobs.
 
     listening(process(start(), task("work"), …), work=["start a", "end b"])
 
@@ -7,7 +7,7 @@ A listener is `EVENT TYPE [RETRIES]`.
 
 from xml.etree import ElementTree
 
-from tests.core.bench import Bench
+from tests.core.engine import Engine
 from vivero.core.records.jobs import CompleteJob
 
 BPMN = "{http://www.omg.org/spec/BPMN/20100524/MODEL}"
@@ -57,16 +57,16 @@ def _add(element, listeners):
         ElementTree.SubElement(into, f"{ZEEBE}executionListener", attributes)
 
 
-def listeners_of(bench):
+def listeners_of(engine):
     """`TYPE` of each open job of a listener, oldest first."""
-    return [job.type for job in bench.state.jobs.values() if job.kind == "EXECUTION_LISTENER"]
+    return [job.type for job in engine.state.jobs.values() if job.kind == "EXECUTION_LISTENER"]
 
 
-def tell_all(bench):
+def tell_all(engine):
     """Complete the jobs of listeners, oldest first, until there are none."""
     told = 0
-    while (job := next((j for j in bench.state.jobs.values() if j.kind != "BPMN_ELEMENT"), None)) is not None:
-        handled = Bench.run(bench, CompleteJob(job.key))
+    while (job := next((j for j in engine.state.jobs.values() if j.kind != "BPMN_ELEMENT"), None)) is not None:
+        handled = Engine.run(engine, CompleteJob(job.key))
         assert handled.rejection is None, handled.rejection
         told += 1
         assert told < 10_000
@@ -77,8 +77,8 @@ COMPUTED = '=if nothing = null then "{}" else nothing'
 """A type that is evaluated."""
 
 
-class Attended(Bench):
-    """A bench on which every element has listeners, whose jobs are done at once: nobody should see a difference."""
+class Attended(Engine):
+    """An engine on which every element has listeners, whose jobs are done at once: nobody should see a difference."""
 
     told = 0
 

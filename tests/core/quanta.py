@@ -6,37 +6,37 @@ ITEM = 4
 """What a work item counts for in a quantum."""
 
 
-def run_until(bench, command, until):
+def run_until(engine, command, until):
     """Run a command, and of all deferred work only as many quanta as it takes until `until()`."""
-    bench.engine.handle(command, "<default>", None)
+    engine.memory.handle(command, "<default>", None)
     while not until():
-        run_next(bench)
+        run_next(engine)
 
 
-def run_next(bench):
+def run_next(engine):
     """Run the next command that was put off. Raises IndexError when there is none."""
-    following = bench.engine.processor.notices.to_inbox.pop(0)
-    bench.engine.handle(following.command, following.tenant, following.request)
+    following = engine.memory.processor.notices.to_inbox.pop(0)
+    engine.memory.handle(following.command, following.tenant, following.request)
 
 
-def run_first(bench, command):
+def run_first(engine, command):
     """Run a command, then what follows from it, and only then what was put off before; what came of the command."""
-    handled, waiting = bench.engine.handle(command, "<default>", None)[0], bench.engine.processor.notices.to_inbox
+    handled, waiting = engine.memory.handle(command, "<default>", None)[0], engine.memory.processor.notices.to_inbox
     while waiting:
         first = next((one for one in waiting if not isinstance(one.command, ContinueWork)), waiting[0])
         waiting.remove(first)
-        bench.engine.handle(first.command, first.tenant, first.request)
+        engine.memory.handle(first.command, first.tenant, first.request)
     return handled
 
 
-def run_rest(bench):
+def run_rest(engine):
     """Run all that was put off."""
-    while bench.engine.processor.notices.to_inbox:
-        run_next(bench)
+    while engine.memory.processor.notices.to_inbox:
+        run_next(engine)
 
 
-def set_quantum(bench, items):
+def set_quantum(engine, items):
     """Quanta hold so many work items from now on."""
-    processor = bench.engine.processor
+    processor = engine.memory.processor
     processor._work.limit = processor._max_cost = items * ITEM
     processor.set_quantum(items)

@@ -5,7 +5,7 @@ What each does by itself is tested where it is; these are the combinations that 
 
 import pytest
 
-from tests.core.bench import Bench
+from tests.core.engine import Engine
 from tests.core.event_models import (
     LIMITS,
     ROOTS,
@@ -40,8 +40,8 @@ TIMER = "<timerEventDefinition><timeDuration>PT1H</timeDuration></timerEventDefi
 
 
 @pytest.fixture(params=LIMITS)
-def bench(request):
-    return Bench(LIMITS[request.param])
+def engine(request):
+    return Engine(LIMITS[request.param])
 
 
 def model(*parts, beside=()):
@@ -52,360 +52,360 @@ def choice(id):
     return f'<eventBasedGateway id="{id}"/>'
 
 
-def fire(bench, target):
-    timer = next(timer for timer in bench.state.timers.values() if timer.target == target)
-    bench.engine.now = max(bench.engine.now, timer.due_at)
-    bench.run(TriggerTimer(timer.key, timer.due_at))
+def fire(engine, target):
+    timer = next(timer for timer in engine.state.timers.values() if timer.target == target)
+    engine.memory.now = max(engine.memory.now, timer.due_at)
+    engine.run(TriggerTimer(timer.key, timer.due_at))
 
 
-def finish(bench, key):
+def finish(engine, key):
     """Complete all jobs until there are none; then nothing may be left."""
-    while bench.jobs:
-        bench.complete(bench.jobs[0])
-    assert ended(bench, key) == "COMPLETED"
-    assert not bench.state.timers
-    assert not bench.state.subscriptions
-    assert not any(channel.subscriptions for channel in bench.state.channels.values())
+    while engine.jobs:
+        engine.complete(engine.jobs[0])
+    assert ended(engine, key) == "COMPLETED"
+    assert not engine.state.timers
+    assert not engine.state.subscriptions
+    assert not any(channel.subscriptions for channel in engine.state.channels.values())
 
 
 # ---- gateways
 
 
-def test_what_an_inclusive_gateway_forks_an_exclusive_one_passes_on_one_by_one(bench):
+def test_what_an_inclusive_gateway_forks_an_exclusive_one_passes_on_one_by_one(engine):
     branches = (flow("f", "a", "=true"), flow("f", "b", "=true"), "a > j > after", "b > j")
-    key = run(bench, model(start(), inc("f"), task("a"), task("b"), xor("j"), task("after"), "start > f", *branches))
-    bench.complete("a")
-    bench.complete("b")
-    assert bench.jobs == ["after", "after"]
-    finish(bench, key)
+    key = run(engine, model(start(), inc("f"), task("a"), task("b"), xor("j"), task("after"), "start > f", *branches))
+    engine.complete("a")
+    engine.complete("b")
+    assert engine.jobs == ["after", "after"]
+    finish(engine, key)
 
 
-def test_what_a_parallel_gateway_forks_an_inclusive_one_joins_once(bench):
+def test_what_a_parallel_gateway_forks_an_inclusive_one_joins_once(engine):
     forked = ("start > f > a > j > after", "f > b > j", "f > c > j")
     parts = (start(), par("f"), task("a"), task("b"), task("c"), inc("j"), task("after"))
-    key = run(bench, model(*parts, *forked))
-    bench.complete("c")
-    bench.complete("a")
-    assert bench.jobs == ["b"]
-    bench.complete("b")
-    assert bench.jobs == ["after"]
-    finish(bench, key)
+    key = run(engine, model(*parts, *forked))
+    engine.complete("c")
+    engine.complete("a")
+    assert engine.jobs == ["b"]
+    engine.complete("b")
+    assert engine.jobs == ["after"]
+    finish(engine, key)
 
 
-def test_inclusive_forks_in_each_other_join_from_the_inside_out(bench):
+def test_inclusive_forks_in_each_other_join_from_the_inside_out(engine):
     conditions = [flow(*ends, "=true") for ends in (("f", "g"), ("f", "c"), ("g", "a"), ("g", "b"))]
     parts = (start(), inc("f"), inc("g"), task("a"), task("b"), task("c"), inc("gj"), inc("fj"), task("after"))
-    key = run(bench, model(*parts, *conditions, "start > f", "a > gj > fj > after", "b > gj", "c > fj"))
-    bench.complete("a")
-    bench.complete("c")
-    assert bench.jobs == ["b"]
-    bench.complete("b")
-    assert bench.jobs == ["after"]
-    finish(bench, key)
+    key = run(engine, model(*parts, *conditions, "start > f", "a > gj > fj > after", "b > gj", "c > fj"))
+    engine.complete("a")
+    engine.complete("c")
+    assert engine.jobs == ["b"]
+    engine.complete("b")
+    assert engine.jobs == ["after"]
+    finish(engine, key)
 
 
-def test_an_inclusive_join_waits_for_a_loop_before_it(bench):
+def test_an_inclusive_join_waits_for_a_loop_before_it(engine):
     loops = (flow("x", "m", "=again"), flow("x", "j"), "m > a > x")
     forked = (flow("f", "m", "=true"), flow("f", "b", "=true"), "start > f", "b > j > after")
     parts = (start(), inc("f"), xor("m"), task("a"), xor("x", default="x-j"), task("b"), inc("j"), task("after"))
-    key = run(bench, model(*parts, *forked, *loops), again=True)
-    bench.complete("b")
-    bench.complete("a")
-    assert bench.jobs == ["a"]
-    bench.complete("a", again=False)
-    assert bench.jobs == ["after"]
-    finish(bench, key)
+    key = run(engine, model(*parts, *forked, *loops), again=True)
+    engine.complete("b")
+    engine.complete("a")
+    assert engine.jobs == ["a"]
+    engine.complete("a", again=False)
+    assert engine.jobs == ["after"]
+    finish(engine, key)
 
 
-def test_an_inclusive_join_in_a_loop_joins_in_each_round(bench):
+def test_an_inclusive_join_in_a_loop_joins_in_each_round(engine):
     forked = (flow("f", "a", "=true"), flow("f", "b", "=n = 1"), "a > j > x", "b > j")
     parts = (start(), xor("m"), inc("f"), task("a"), task("b"), inc("j"), xor("x", default="x-end"), end())
-    key = run(bench, model(*parts, *forked, "start > m > f", flow("x", "m", "=n = 1"), flow("x", "end")), n=1)
-    bench.complete("a")
-    bench.complete("b")
-    assert bench.jobs == ["a", "b"]
-    bench.complete("a", n=2)
-    bench.complete("b")
-    assert ended(bench, key) == "COMPLETED"
+    key = run(engine, model(*parts, *forked, "start > m > f", flow("x", "m", "=n = 1"), flow("x", "end")), n=1)
+    engine.complete("a")
+    engine.complete("b")
+    assert engine.jobs == ["a", "b"]
+    engine.complete("a", n=2)
+    engine.complete("b")
+    assert ended(engine, key) == "COMPLETED"
 
 
-def test_an_inclusive_join_goes_on_when_an_event_based_gateway_leads_elsewhere(bench):
+def test_an_inclusive_join_goes_on_when_an_event_based_gateway_leads_elsewhere(engine):
     forked = (flow("f", "a", "=true"), flow("f", "g", "=true"), "start > f", "a > j > after")
     parts = (start(), inc("f"), task("a"), choice("g"), catch("told", MESSAGE), catch("late", TIMER), end(), inc("j"))
-    key = run(bench, model(*parts, task("after"), *forked, "g > told > j", "g > late > end"), k="1")
-    bench.complete("a")
-    assert bench.jobs == []
-    fire(bench, "late")
-    assert bench.jobs == ["after"]
-    finish(bench, key)
+    key = run(engine, model(*parts, task("after"), *forked, "g > told > j", "g > late > end"), k="1")
+    engine.complete("a")
+    assert engine.jobs == []
+    fire(engine, "late")
+    assert engine.jobs == ["after"]
+    finish(engine, key)
 
 
-def test_an_inclusive_join_waits_for_what_a_boundary_event_has_begun_beside_its_host(bench):
+def test_an_inclusive_join_waits_for_what_a_boundary_event_has_begun_beside_its_host(engine):
     forked = (flow("f", "a", "=true"), flow("f", "b", "=true"), "start > f", "a > j > after", "b > j")
     beside = (boundary("bell", "a", SIGNAL, False), task("extra"), "bell > extra > j")
     parts = (start(), inc("f"), task("a"), task("b"), inc("j"), task("after"))
-    key = run(bench, model(*parts, *forked, *beside))
-    bench.broadcast("one")
-    bench.complete("a")
-    bench.complete("b")
-    assert bench.jobs == ["extra"]
-    bench.complete("extra")
-    assert bench.jobs == ["after"]
-    finish(bench, key)
+    key = run(engine, model(*parts, *forked, *beside))
+    engine.broadcast("one")
+    engine.complete("a")
+    engine.complete("b")
+    assert engine.jobs == ["extra"]
+    engine.complete("extra")
+    assert engine.jobs == ["after"]
+    finish(engine, key)
 
 
-def test_a_gateway_joins_and_forks_at_once(bench):
+def test_a_gateway_joins_and_forks_at_once(engine):
     ways = ("start > f > a > x > c > j > end", "f > b > x > d > j")
-    key = run(bench, model(start(), *map(par, "fxj"), *map(task, "abcd"), end(), *ways))
-    bench.complete("a")
-    assert bench.jobs == ["b"]
-    bench.complete("b")
-    assert bench.jobs == ["c", "d"]
-    finish(bench, key)
-    assert states(bench, "j") == ["COMPLETED"]
+    key = run(engine, model(start(), *map(par, "fxj"), *map(task, "abcd"), end(), *ways))
+    engine.complete("a")
+    assert engine.jobs == ["b"]
+    engine.complete("b")
+    assert engine.jobs == ["c", "d"]
+    finish(engine, key)
+    assert states(engine, "j") == ["COMPLETED"]
 
 
 # ---- event-based gateways
 
 
-def test_each_token_waits_at_an_event_based_gateway_for_itself(bench):
+def test_each_token_waits_at_an_event_based_gateway_for_itself(engine):
     parts = (start(), par("f"), xor("m"), choice("g"), catch("told", MESSAGE), catch("late", TIMER), task("a"), end())
     ways = ("start > f > m > g > told > a", flow("f", "m", id="second"), "g > late > end")
-    key = run(bench, model(*parts, *ways), k="1")
-    bench.publish("one", "1")
-    assert bench.jobs == ["a"]
-    bench.publish("one", "1")
-    assert bench.jobs == ["a", "a"]
-    finish(bench, key)
+    key = run(engine, model(*parts, *ways), k="1")
+    engine.publish("one", "1")
+    assert engine.jobs == ["a"]
+    engine.publish("one", "1")
+    assert engine.jobs == ["a", "a"]
+    finish(engine, key)
 
 
-def test_an_event_based_gateway_in_a_loop_begins_to_wait_again(bench):
+def test_an_event_based_gateway_in_a_loop_begins_to_wait_again(engine):
     parts = (start(), xor("m"), choice("g"), catch("told", MESSAGE), catch("late", TIMER), end())
-    key = run(bench, model(*parts, "start > m > g > told > m", "g > late > end"), k="1")
+    key = run(engine, model(*parts, "start > m > g > told > m", "g > late > end"), k="1")
     for _ in range(3):
-        bench.publish("one", "1")
-    assert len(bench.state.timers) == 1
-    fire(bench, "late")
-    assert ended(bench, key) == "COMPLETED"
-    assert states(bench, "told") == ["COMPLETED"] * 3
+        engine.publish("one", "1")
+    assert len(engine.state.timers) == 1
+    fire(engine, "late")
+    assert ended(engine, key) == "COMPLETED"
+    assert states(engine, "told") == ["COMPLETED"] * 3
 
 
-def test_a_signal_of_a_parallel_branch_decides_an_event_based_gateway(bench):
+def test_a_signal_of_a_parallel_branch_decides_an_event_based_gateway(engine):
     parts = (start(), par("f"), task("first"), throw("say", SIGNAL), choice("g"), catch("heard", SIGNAL))
     ways = ("start > f > first > say", "f > g > heard > after", "g > late")
-    key = run(bench, model(*parts, catch("late", TIMER), task("after"), *ways))
-    bench.complete("first")
-    assert bench.jobs == ["after"]
-    finish(bench, key)
+    key = run(engine, model(*parts, catch("late", TIMER), task("after"), *ways))
+    engine.complete("first")
+    assert engine.jobs == ["after"]
+    finish(engine, key)
 
 
 # ---- events at several levels
 
 
-def test_a_signal_reaches_every_level_and_starts_another_process(bench):
+def test_a_signal_reaches_every_level_and_starts_another_process(engine):
     other = process_element(f'<startEvent id="begin">{SIGNAL}</startEvent>', task("begun"), "begin > begun", id="q")
     aside = on(SIGNAL, "h", task("aside"), "h-start > aside", interrupting=False)
     inner = sub("s", start("in"), task("work"), aside, "in > work")
     around = (boundary("bell", "s", SIGNAL, False), task("rung"), catch("c", SIGNAL), task("caught"))
-    run(bench, model(start(), inner, *around, "start > s", "start > c > caught", "bell > rung", beside=[other]))
-    bench.broadcast("one")
-    assert bench.jobs == ["aside", "begun", "caught", "rung", "work"]
+    run(engine, model(start(), inner, *around, "start > s", "start > c > caught", "bell > rung", beside=[other]))
+    engine.broadcast("one")
+    assert engine.jobs == ["aside", "begun", "caught", "rung", "work"]
 
 
-def test_a_boundary_event_that_ends_its_scope_keeps_what_is_inside_from_hearing_the_signal(bench):
+def test_a_boundary_event_that_ends_its_scope_keeps_what_is_inside_from_hearing_the_signal(engine):
     inner = sub("s", start("in"), task("work"), on(SIGNAL, "h", task("never"), "h-start > never"), "in > work")
-    key = run(bench, model(start(), inner, boundary("b", "s", SIGNAL), task("after"), "start > s", "b > after"))
-    bench.broadcast("one")
-    assert bench.jobs == ["after"]
-    finish(bench, key)
+    key = run(engine, model(start(), inner, boundary("b", "s", SIGNAL), task("after"), "start > s", "b > after"))
+    engine.broadcast("one")
+    assert engine.jobs == ["after"]
+    finish(engine, key)
 
 
-def test_one_message_for_the_boundaries_of_calls_in_each_other_ends_the_outer(bench):
+def test_one_message_for_the_boundaries_of_calls_in_each_other_ends_the_outer(engine):
     """All that the inner call waits for ends with it."""
     deep = process_element(start("s2"), task("deep"), "s2 > deep", id="c2")
     inner = (call("inner", "c2"), boundary("b1", "inner", MESSAGE), task("within"), "s1 > inner", "b1 > within")
     middle = process_element(start("s1"), *inner, id="c1")
     outer = (call("outer", "c1"), boundary("b0", "outer", MESSAGE), task("after"), "start > outer", "b0 > after")
-    key = run(bench, model(start(), *outer, beside=[middle, deep]), k="1")
-    bench.publish("one", "1")
-    assert bench.jobs == ["after"]
-    finish(bench, key)
+    key = run(engine, model(start(), *outer, beside=[middle, deep]), k="1")
+    engine.publish("one", "1")
+    assert engine.jobs == ["after"]
+    finish(engine, key)
 
 
-def test_an_error_in_an_event_sub_process_of_an_event_sub_process_reaches_the_boundary_around_both(bench):
+def test_an_error_in_an_event_sub_process_of_an_event_sub_process_reaches_the_boundary_around_both(engine):
     innermost = on(error("A"), "g", task("third"), final("out", error("B")), "g-start > third > out")
     handler = on(SIGNAL, "h", task("second"), innermost, "h-start > second")
     scope = sub("s", start("in"), task("first"), handler, "in > first")
-    key = run(bench, model(start(), scope, boundary("b", "s", error("B")), task("after"), "start > s", "b > after"))
-    bench.broadcast("one")
-    bench.throw("second", "A")
-    assert bench.jobs == ["third"]
-    bench.complete("third")
-    assert bench.jobs == ["after"]
-    finish(bench, key)
+    key = run(engine, model(start(), scope, boundary("b", "s", error("B")), task("after"), "start > s", "b > after"))
+    engine.broadcast("one")
+    engine.throw("second", "A")
+    assert engine.jobs == ["third"]
+    engine.complete("third")
+    assert engine.jobs == ["after"]
+    finish(engine, key)
 
 
-def test_an_error_on_the_way_from_a_boundary_event_is_caught_by_an_event_sub_process(bench):
+def test_an_error_on_the_way_from_a_boundary_event_is_caught_by_an_event_sub_process(engine):
     handler = on(error("B"), "h", task("handled"), "h-start > handled")
     parts = (start(), task("work"), boundary("b", "work", error("A")), final("out", error("B")), handler)
-    key = run(bench, model(*parts, "start > work", "b > out"))
-    bench.throw("work", "A")
-    assert bench.jobs == ["handled"]
-    finish(bench, key)
+    key = run(engine, model(*parts, "start > work", "b > out"))
+    engine.throw("work", "A")
+    assert engine.jobs == ["handled"]
+    finish(engine, key)
 
 
-def test_a_host_is_entered_again_from_its_own_boundary_event(bench):
+def test_a_host_is_entered_again_from_its_own_boundary_event(engine):
     parts = (start(), xor("m"), task("work"), boundary("b", "work", error()), end(), "start > m > work > end", "b > m")
-    key = run(bench, model(*parts))
-    bench.throw("work", "A")
-    bench.throw("work", "B")
-    assert states(bench, "work") == ["TERMINATED", "TERMINATED", "ACTIVATED"]
-    finish(bench, key)
+    key = run(engine, model(*parts))
+    engine.throw("work", "A")
+    engine.throw("work", "B")
+    assert states(engine, "work") == ["TERMINATED", "TERMINATED", "ACTIVATED"]
+    finish(engine, key)
 
 
-def test_a_sub_process_that_is_entered_twice_at_once_has_its_boundary_events_twice(bench):
+def test_a_sub_process_that_is_entered_twice_at_once_has_its_boundary_events_twice(engine):
     scope = (sub("s", start("in"), task("work"), "in > work"), boundary("late", "s", TIMER), task("hurry"))
     ways = ("start > f > m > s > after", flow("f", "m", id="second"), "late > hurry")
-    key = run(bench, model(start(), par("f"), xor("m"), *scope, task("after"), *ways))
-    bench.complete("work")
-    fire(bench, "late")
-    assert bench.jobs == ["after", "hurry"]
-    finish(bench, key)
+    key = run(engine, model(start(), par("f"), xor("m"), *scope, task("after"), *ways))
+    engine.complete("work")
+    fire(engine, "late")
+    assert engine.jobs == ["after", "hurry"]
+    finish(engine, key)
 
 
 # ---- loops
 
 
-def test_a_terminate_event_ends_one_turn_of_a_sequence_and_the_next_begins(bench):
+def test_a_terminate_event_ends_one_turn_of_a_sequence_and_the_next_begins(engine):
     inner = sub(
         "s", start("in"), par("f"), task("a"), final("stop", TERMINATE), task("b"), "in > f > a > stop", "f > b"
     )
     turns = loop(inner, item="item", output="=item", into="done", sequential=True)
-    key = run(bench, model(start(), turns, task("after"), "start > s > after"), items=[1, 2])
-    bench.complete("a")
-    assert bench.jobs == ["a", "b"]
-    bench.complete("a")
-    assert bench.jobs == ["after"]
-    assert bench.variables("p")["done"] == [1, 2]
-    finish(bench, key)
+    key = run(engine, model(start(), turns, task("after"), "start > s > after"), items=[1, 2])
+    engine.complete("a")
+    assert engine.jobs == ["a", "b"]
+    engine.complete("a")
+    assert engine.jobs == ["after"]
+    assert engine.variables("p")["done"] == [1, 2]
+    finish(engine, key)
 
 
-def test_a_terminate_event_outside_ends_a_loop_half_done(bench):
+def test_a_terminate_event_outside_ends_a_loop_half_done(engine):
     ways = ("start > f > work", "f > other > stop")
     parts = (start(), par("f"), loop(task("work"), item="item"), task("other"), final("stop", TERMINATE))
-    key = run(bench, model(*parts, *ways), items=[1, 2, 3])
-    bench.complete("work")
-    bench.complete("other")
-    assert ended(bench, key) == "COMPLETED"
+    key = run(engine, model(*parts, *ways), items=[1, 2, 3])
+    engine.complete("work")
+    engine.complete("other")
+    assert ended(engine, key) == "COMPLETED"
 
 
-def test_each_turn_has_its_own_event_sub_process(bench):
+def test_each_turn_has_its_own_event_sub_process(engine):
     handler = on(error("A"), "h", task("handled"), "h-start > handled")
     turns = loop(sub("s", start("in"), task("work"), handler, "in > work"), item="item")
-    key = run(bench, model(start(), turns, task("after"), "start > s > after"), items=[1, 2])
-    bench.throw("work", "A")
-    assert bench.jobs == ["handled", "work"]
-    bench.complete("handled")
-    bench.complete("work")
-    assert bench.jobs == ["after"]
-    finish(bench, key)
+    key = run(engine, model(start(), turns, task("after"), "start > s > after"), items=[1, 2])
+    engine.throw("work", "A")
+    assert engine.jobs == ["handled", "work"]
+    engine.complete("handled")
+    engine.complete("work")
+    assert engine.jobs == ["after"]
+    finish(engine, key)
 
 
-def test_a_boundary_event_beside_a_loop_goes_on_when_the_loop_is_done(bench):
+def test_a_boundary_event_beside_a_loop_goes_on_when_the_loop_is_done(engine):
     beside = (boundary("bell", "work", MESSAGE, False), task("rung"), "bell > rung")
-    key = run(bench, model(start(), loop(task("work"), item="item"), *beside, "start > work"), items=[1, 2], k="1")
-    bench.publish("one", "1")
-    bench.publish("one", "1")
-    bench.complete("work")
-    bench.complete("work")
-    assert bench.jobs == ["rung", "rung"]
-    finish(bench, key)
+    key = run(engine, model(start(), loop(task("work"), item="item"), *beside, "start > work"), items=[1, 2], k="1")
+    engine.publish("one", "1")
+    engine.publish("one", "1")
+    engine.complete("work")
+    engine.complete("work")
+    assert engine.jobs == ["rung", "rung"]
+    finish(engine, key)
 
 
-def test_every_turn_that_escalates_is_heard_beside_the_loop(bench):
+def test_every_turn_that_escalates_is_heard_beside_the_loop(engine):
     turns = loop(sub("s", start("in"), final("tell", escalation("A")), "in > tell"), item="item")
     beside = (boundary("b", "s", escalation("A"), False), task("told"), "b > told")
-    key = run(bench, model(start(), turns, *beside, task("after"), "start > s > after"), items=[1, 2, 3])
-    assert bench.jobs == ["after", "told", "told", "told"]
-    finish(bench, key)
+    key = run(engine, model(start(), turns, *beside, task("after"), "start > s > after"), items=[1, 2, 3])
+    assert engine.jobs == ["after", "told", "told", "told"]
+    finish(engine, key)
 
 
-def test_turns_wait_for_messages_with_keys_of_their_own(bench):
+def test_turns_wait_for_messages_with_keys_of_their_own(engine):
     by_item = '<message id="m" name="m"><extensionElements><zeebe:subscription correlationKey="=item"/>'
     by_item += "</extensionElements></message>"
     wait = loop('<receiveTask id="r" messageRef="m"></receiveTask>', item="item", output="=said", into="answers")
     key = run(
-        bench, file(process_element(start(), wait, task("after"), "start > r > after"), by_item), items=["a", "b"]
+        engine, file(process_element(start(), wait, task("after"), "start > r > after"), by_item), items=["a", "b"]
     )
-    bench.publish("m", "b", said="B")
-    bench.publish("m", "a", said="A")
-    assert bench.variables("p")["answers"] == ["A", "B"]
-    finish(bench, key)
+    engine.publish("m", "b", said="B")
+    engine.publish("m", "a", said="A")
+    assert engine.variables("p")["answers"] == ["A", "B"]
+    finish(engine, key)
 
 
-def test_turns_that_fail_are_resolved_each_with_its_own_item(bench):
+def test_turns_that_fail_are_resolved_each_with_its_own_item(engine):
     work = task("work", inputs=[("=assert(more, more != null) + item", "sum")])
     key = run(
-        bench, model(start(), loop(work, item="item", output="=sum", into="sums"), "start > work"), items=[1, 2, 3]
+        engine, model(start(), loop(work, item="item", output="=sum", into="sums"), "start > work"), items=[1, 2, 3]
     )
-    assert len(bench.incidents) == 3
-    bench.set(key, more=10)
-    for incident in list(bench.state.incidents):
-        bench.resolve(incident)
-    finish(bench, key)
-    assert bench.variables_of(key)["sums"] == [11, 12, 13]
+    assert len(engine.incidents) == 3
+    engine.set(key, more=10)
+    for incident in list(engine.state.incidents):
+        engine.resolve(incident)
+    finish(engine, key)
+    assert engine.variables_of(key)["sums"] == [11, 12, 13]
 
 
 # ---- incidents beside events
 
 
 @pytest.mark.parametrize("interrupting", [True, False])
-def test_a_boundary_timer_rings_while_its_host_cannot_complete(bench, interrupting):
+def test_a_boundary_timer_rings_while_its_host_cannot_complete(engine, interrupting):
     work = task("work", outputs=[("=assert(needed, needed != null)", "x")])
     late = (boundary("late", "work", TIMER, interrupting), task("hurry"), "start > work", "late > hurry")
-    key = run(bench, model(start(), work, *late))
-    bench.complete("work")
-    fire(bench, "late")
-    assert bench.jobs == ["hurry"]
-    assert len(bench.incidents) == (0 if interrupting else 1)
-    bench.set(key, needed=1)
-    for incident in list(bench.state.incidents):
-        bench.resolve(incident)
-    finish(bench, key)
+    key = run(engine, model(start(), work, *late))
+    engine.complete("work")
+    fire(engine, "late")
+    assert engine.jobs == ["hurry"]
+    assert len(engine.incidents) == (0 if interrupting else 1)
+    engine.set(key, needed=1)
+    for incident in list(engine.state.incidents):
+        engine.resolve(incident)
+    finish(engine, key)
 
 
-def test_of_several_waits_of_which_one_fails_none_is_open_until_it_is_resolved(bench):
+def test_of_several_waits_of_which_one_fails_none_is_open_until_it_is_resolved(engine):
     parts = (start(), task("work"), boundary("late", "work", TIMER), boundary("told", "work", MESSAGE), task("after"))
-    key = run(bench, model(*parts, "start > work", "told > after"))
-    assert [incident[:2] for incident in bench.incidents] == [("work", "EXTRACT_VALUE_ERROR")]
-    assert not bench.state.timers
-    bench.set(key, k="1")
-    bench.resolve()
-    bench.publish("one", "1")
-    assert bench.jobs == ["after"]
-    finish(bench, key)
+    key = run(engine, model(*parts, "start > work", "told > after"))
+    assert [incident[:2] for incident in engine.incidents] == [("work", "EXTRACT_VALUE_ERROR")]
+    assert not engine.state.timers
+    engine.set(key, k="1")
+    engine.resolve()
+    engine.publish("one", "1")
+    assert engine.jobs == ["after"]
+    finish(engine, key)
 
 
 # ---- links and scripts
 
 
-def test_a_link_takes_part_in_an_inclusive_join(bench):
+def test_a_link_takes_part_in_an_inclusive_join(engine):
     forked = (flow("f", "a", "=true"), flow("f", "b", "=true"), "start > f", "a > away", "back > j > after", "b > j")
     parts = (start(), inc("f"), task("a"), task("b"), throw("away", link("L")), catch("back", link("L")), inc("j"))
-    key = run(bench, model(*parts, task("after"), *forked))
-    bench.complete("b")
-    assert bench.jobs == ["a"]
-    bench.complete("a")
-    assert bench.jobs == ["after"]
-    finish(bench, key)
+    key = run(engine, model(*parts, task("after"), *forked))
+    engine.complete("b")
+    assert engine.jobs == ["a"]
+    engine.complete("a")
+    assert engine.jobs == ["after"]
+    finish(engine, key)
 
 
-def test_cycles_that_overlap_are_left_when_their_conditions_say_so(bench):
+def test_cycles_that_overlap_are_left_when_their_conditions_say_so(engine):
     """Control-flow pattern 10, arbitrary cycles."""
     first = ("start > m1 > t1 > i1 > d1", flow("d1", "m1", "=i < 2"), flow("d1", "m2"))
     second = ("m2 > t2 > i2 > d2", flow("d2", "m2", "=i < 4"), flow("d2", "m1", "=i = 4"), flow("d2", "end"))
     gateways = (xor("m1"), xor("m2"), xor("d1", default="d1-m2"), xor("d2", default="d2-end"))
     steps = (task("t1"), script("i1", "=i + 1", "i"), task("t2"), script("i2", "=i + 1", "i"))
-    key = run(bench, model(start(), *gateways, *steps, end(), *first, *second), i=0)
-    finish(bench, key)
-    assert (len(states(bench, "t1")), len(states(bench, "t2"))) == (3, 3)
+    key = run(engine, model(start(), *gateways, *steps, end(), *first, *second), i=0)
+    finish(engine, key)
+    assert (len(states(engine, "t1")), len(states(engine, "t2"))) == (3, 3)

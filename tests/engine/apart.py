@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from tests.engine.several_partitions import PartitionsBench
+from tests.engine.several_partitions import PartitionsEngine
 from tests.storage.distribution import BELONGS, condition
 from vivero.storage.cluster import leadership
 from vivero.storage.postgres import conninfo, driver
@@ -41,7 +41,7 @@ async def separate(dsn, count):
     connection.close()
 
 
-class ApartBench(PartitionsBench):
+class ApartEngine(PartitionsEngine):
     """Consumers and timers work with the rows of their partition. The appender and the catalogue see everything."""
 
     def connect_of(self, dsn, partition):

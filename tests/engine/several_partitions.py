@@ -5,8 +5,8 @@ from functools import partial
 
 import trio
 
-from tests.engine.consumer.bench import keep_leading
-from tests.engine.whole_engine import TENANT, EngineBench
+from tests.engine.consumer.serial_runs import keep_leading
+from tests.engine.whole_engine import TENANT, WholeEngine
 from vivero.core.partitions.routes import ONE_PARTITION
 from vivero.engine.appender.calls import Append
 from vivero.engine.appender.task import Appender
@@ -21,8 +21,8 @@ from vivero.storage.cluster import leadership, routes
 from vivero.storage.postgres import driver
 
 
-class PartitionsBench(EngineBench):
-    """As an `EngineBench`. Commands go to their homes, new work to the partition that a test names."""
+class PartitionsEngine(WholeEngine):
+    """As an `WholeEngine`. Commands go to their homes, new work to the partition that a test names."""
 
     def __init__(self, dsn, count=3, consumer_settings=None, later=0) -> None:
         """`later`: partitions that are made, and opened, later on."""

@@ -8,7 +8,7 @@ import pytest
 
 from tests.core.models import ONE_TASK
 from tests.core.partitions.test_interleavings import MODELS
-from tests.engine.apart import ApartBench, separate
+from tests.engine.apart import ApartEngine, separate
 from tests.engine.test_several_partitions import CORRELATED_TWICE, OPEN, UNLIKE, Traffic, live
 from tests.engine.whole_engine import waits
 from tests.rounds import few_and_many
@@ -20,39 +20,39 @@ COUNT = 3
 
 
 @pytest.fixture
-async def bench(migrated):
+async def engine(migrated):
     await separate(migrated, COUNT)
-    async with ApartBench(migrated, COUNT).running() as bench:
-        yield bench
+    async with ApartEngine(migrated, COUNT).running() as engine:
+        yield engine
 
 
 @few_and_many(1, 4)
-async def test_random_traffic_works_with_own_rows_alone(bench, seed, count):
-    await bench.deploy(*MODELS)
+async def test_random_traffic_works_with_own_rows_alone(engine, seed, count):
+    await engine.deploy(*MODELS)
     for one in range(seed, seed + count):
-        traffic = Traffic(bench, one)
+        traffic = Traffic(engine, one)
         for _ in range(150):
             await traffic.step()
-        await bench.settled()
-        await bench.until(lambda traffic=traffic: set(traffic.positions) <= set(bench.answers))
-        assert await bench.rows(CORRELATED_TWICE) == [], f"seed {one}"
-        assert await bench.rows(UNLIKE) == [], f"seed {one}"
-        while instances := await live(bench):
+        await engine.settled()
+        await engine.until(lambda traffic=traffic: set(traffic.positions) <= set(engine.answers))
+        assert await engine.rows(CORRELATED_TWICE) == [], f"seed {one}"
+        assert await engine.rows(UNLIKE) == [], f"seed {one}"
+        while instances := await live(engine):
             for instance in instances:
                 await traffic.send(CancelInstance(instance))
-            await bench.settled()
-        assert await bench.value(OPEN) == 0, f"seed {one}"
-    assert await bench.value("SELECT count(*) FROM message_correlations") > 5 * count
-    assert bench.errors == []
+            await engine.settled()
+        assert await engine.value(OPEN) == 0, f"seed {one}"
+    assert await engine.value("SELECT count(*) FROM message_correlations") > 5 * count
+    assert engine.errors == []
 
 
-async def test_the_rows_of_others_are_hidden(bench, migrated):
+async def test_the_rows_of_others_are_hidden(engine, migrated):
     """Otherwise the test above would say nothing."""
-    await bench.deploy(ONE_TASK)
+    await engine.deploy(ONE_TASK)
     for at in range(1, COUNT + 1):
-        await bench.run(CreateInstance("p"), at=at)
+        await engine.run(CreateInstance("p"), at=at)
     for at in range(1, COUNT + 1):
-        connection = await bench.connect_of(migrated, at)(name="vivero test")
+        connection = await engine.connect_of(migrated, at)(name="vivero test")
         for table, key in (
             ("process_instances", "process_instance_key"),
             ("jobs", "job_key"),
@@ -63,14 +63,14 @@ async def test_the_rows_of_others_are_hidden(bench, migrated):
         connection.close()
 
 
-async def test_jobs_and_timers_of_a_partition(bench):
-    await bench.deploy(ONE_TASK, waits("PT1H", id="later"))
+async def test_jobs_and_timers_of_a_partition(engine):
+    await engine.deploy(ONE_TASK, waits("PT1H", id="later"))
     for at in range(1, COUNT + 1):
         for process in ("p", "later"):
-            outcome = await bench.run(CreateInstance(process), at=at)
+            outcome = await engine.run(CreateInstance(process), at=at)
             assert outcome.rejection is None
-    for (job,) in await bench.rows("SELECT job_key FROM jobs"):
-        assert (await bench.run(CompleteJob(job))).rejection is None
-    await clock.shift(bench.connection, 3_600_000)
-    await bench.until_value(0, "SELECT count(*) FROM process_instances WHERE ended_at IS NULL")
-    assert bench.errors == []
+    for (job,) in await engine.rows("SELECT job_key FROM jobs"):
+        assert (await engine.run(CompleteJob(job))).rejection is None
+    await clock.shift(engine.connection, 3_600_000)
+    await engine.until_value(0, "SELECT count(*) FROM process_instances WHERE ended_at IS NULL")
+    assert engine.errors == []

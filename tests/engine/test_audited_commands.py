@@ -5,8 +5,8 @@ from uuid import UUID
 import pytest
 
 from tests.core.models import ONE_TASK
-from tests.engine.several_partitions import PartitionsBench
-from tests.engine.whole_engine import TENANT, EngineBench
+from tests.engine.several_partitions import PartitionsEngine
+from tests.engine.whole_engine import TENANT, WholeEngine
 from vivero.core.records.instances import CancelInstance, CreateInstance
 from vivero.engine.appender.calls import Append
 from vivero.storage.access import audit_log
@@ -24,33 +24,33 @@ def record(entity, operation, key=None):
 
 
 @pytest.fixture
-async def bench(migrated):
-    async with EngineBench(migrated).running() as bench:
-        yield bench
+async def engine(migrated):
+    async with WholeEngine(migrated).running() as engine:
+        yield engine
 
 
-async def run(bench, command, audit, idempotency=None):
+async def run(engine, command, audit, idempotency=None):
     item = Append(command, TENANT, audit=audit, idempotency=idempotency)
-    appended = await bench.appender.append(item, deadline_s=10)
-    await bench.until(lambda: appended.position in bench.answers)
-    return bench.answers[appended.position]
+    appended = await engine.appender.append(item, deadline_s=10)
+    await engine.until(lambda: appended.position in engine.answers)
+    return engine.answers[appended.position]
 
 
-async def recorded(bench):
-    return await bench.rows(f"SELECT {COLUMNS} FROM audit_log ORDER BY audit_log_key")
+async def recorded(engine):
+    return await engine.rows(f"SELECT {COLUMNS} FROM audit_log ORDER BY audit_log_key")
 
 
-async def test_a_record_has_the_keys_and_the_result_of_its_command(bench):
-    await bench.deploy(ONE_TASK)
-    assert await recorded(bench) == [], "a command without a record leaves none"
-    created = await run(bench, CreateInstance("p"), record("PROCESS_INSTANCE", "CREATE"))
+async def test_a_record_has_the_keys_and_the_result_of_its_command(engine):
+    await engine.deploy(ONE_TASK)
+    assert await recorded(engine) == [], "a command without a record leaves none"
+    created = await run(engine, CreateInstance("p"), record("PROCESS_INSTANCE", "CREATE"))
     key = created.reply.process_instance_key
-    cancelled = await run(bench, CancelInstance(key), record("PROCESS_INSTANCE", "CANCEL", key))
-    again = await run(bench, CancelInstance(key), record("PROCESS_INSTANCE", "CANCEL", key))
-    unknown = await run(bench, CancelInstance(5), record("PROCESS_INSTANCE", "CANCEL", 5))
+    cancelled = await run(engine, CancelInstance(key), record("PROCESS_INSTANCE", "CANCEL", key))
+    again = await run(engine, CancelInstance(key), record("PROCESS_INSTANCE", "CANCEL", key))
+    unknown = await run(engine, CancelInstance(5), record("PROCESS_INSTANCE", "CANCEL", 5))
     assert again.rejection is not None
     about = ("ann", "PROCESS_INSTANCE")
-    assert await recorded(bench) == [
+    assert await recorded(engine) == [
         (*about, "CREATE", str(key), "SUCCESS", created.position, key, "p", TENANT),
         (*about, "CANCEL", str(key), "SUCCESS", cancelled.position, key, "p", TENANT),
         (*about, "CANCEL", str(key), "FAIL", again.position, key, "p", TENANT),
@@ -58,19 +58,19 @@ async def test_a_record_has_the_keys_and_the_result_of_its_command(bench):
     ]
 
 
-async def test_one_idempotency_key_has_one_record(bench):
-    await bench.deploy(ONE_TASK)
+async def test_one_idempotency_key_has_one_record(engine):
+    await engine.deploy(ONE_TASK)
     outcomes = [
-        await run(bench, CreateInstance("p"), record("PROCESS_INSTANCE", "CREATE"), ("key", b"x" * 32))
+        await run(engine, CreateInstance("p"), record("PROCESS_INSTANCE", "CREATE"), ("key", b"x" * 32))
         for _ in range(3)
     ]
     assert len({outcome.position for outcome in outcomes}) == 1
-    assert [row[5] for row in await recorded(bench)] == [outcomes[0].position]
+    assert [row[5] for row in await recorded(engine)] == [outcomes[0].position]
 
 
 async def test_a_command_that_is_read_from_the_log_is_recorded(migrated):
     """The appender of another program has written it, so no segment brings it."""
-    bench = EngineBench(migrated)
+    engine = WholeEngine(migrated)
     connection = await driver.connect(migrated, name="vivero test")
     try:
         session = await command_log.begin(connection, ANOTHER, 1)
@@ -80,46 +80,46 @@ async def test_a_command_that_is_read_from_the_log_is_recorded(migrated):
         (appended,) = await command_log.append(connection, session, 1, ANOTHER, None, [entry])
     finally:
         connection.close()
-    async with bench.running():
-        await bench.until(lambda: appended.position in bench.answers)
-        assert [(row[4], row[5]) for row in await recorded(bench)] == [("FAIL", appended.position)]
+    async with engine.running():
+        await engine.until(lambda: appended.position in engine.answers)
+        assert [(row[4], row[5]) for row in await recorded(engine)] == [("FAIL", appended.position)]
 
 
 async def test_a_command_that_another_partition_handles_is_recorded_there(migrated):
     """It goes by way of the inbox, with its record, and keeps the position that its client knows."""
-    async with PartitionsBench(migrated).running() as bench:
-        await bench.deploy(ONE_TASK)
-        created = await bench.run(CreateInstance("p"), at=2)
+    async with PartitionsEngine(migrated).running() as engine:
+        await engine.deploy(ONE_TASK)
+        created = await engine.run(CreateInstance("p"), at=2)
         key = created.reply.process_instance_key
         item = Append(CancelInstance(key), TENANT, partition=3, audit=record("PROCESS_INSTANCE", "CANCEL", key))
-        appended = await bench.appender.append(item, deadline_s=10)
-        await bench.until(lambda: appended.position in bench.answers)
-        assert [row[2:7] for row in await recorded(bench)] == [("CANCEL", str(key), "SUCCESS", appended.position, key)]
+        appended = await engine.appender.append(item, deadline_s=10)
+        await engine.until(lambda: appended.position in engine.answers)
+        assert [row[2:7] for row in await recorded(engine)] == [("CANCEL", str(key), "SUCCESS", appended.position, key)]
 
 
-async def test_records_are_deleted_when_they_are_old(bench):
+async def test_records_are_deleted_when_they_are_old(engine):
     for _ in range(3):
-        await audit_log.add(bench.connection, AuditRecord("USER", "ann", "ADMIN", "USER", "CREATE", "bob"))
-    await bench.rows("UPDATE audit_log SET at = at - interval '2 days' WHERE audit_log_key <= 2")
-    assert await audit_log.purge(bench.connection, 86_400_000, 1) == 1
-    assert await audit_log.purge(bench.connection, 86_400_000, 10) == 1
-    assert await audit_log.purge(bench.connection, 86_400_000, 10) == 0
-    assert len(await recorded(bench)) == 1
+        await audit_log.add(engine.connection, AuditRecord("USER", "ann", "ADMIN", "USER", "CREATE", "bob"))
+    await engine.rows("UPDATE audit_log SET at = at - interval '2 days' WHERE audit_log_key <= 2")
+    assert await audit_log.purge(engine.connection, 86_400_000, 1) == 1
+    assert await audit_log.purge(engine.connection, 86_400_000, 10) == 1
+    assert await audit_log.purge(engine.connection, 86_400_000, 10) == 0
+    assert len(await recorded(engine)) == 1
 
 
 @pytest.mark.parametrize(("tenants", "own"), [("b", False), ("b,c", False), ("", False), (f"b,{TENANT}", True)])
-async def test_an_attempt_with_a_key_of_another_tenant_is_recorded_like_one_with_an_unknown_key(bench, tenants, own):
+async def test_an_attempt_with_a_key_of_another_tenant_is_recorded_like_one_with_an_unknown_key(engine, tenants, own):
     """It is no matter of the tenant that has the key, and must not tell it of the sender."""
-    await bench.deploy(ONE_TASK)
-    created = await bench.run(CreateInstance("p"))
+    await engine.deploy(ONE_TASK)
+    created = await engine.run(CreateInstance("p"))
     key = created.reply.process_instance_key
     made = AuditRecord("USER", "ann", "ADMIN", "PROCESS_INSTANCE", "CANCEL", str(key), key, tenants=tenants)
     item = Append(CancelInstance(key), tenants, audit=audit_log.encode(made))
-    appended = await bench.appender.append(item, deadline_s=10)
-    await bench.until(lambda: appended.position in bench.answers)
-    await audit_log.add(bench.connection, made, audit_log.FAIL)  # as for a forbidden attempt, which is no command
+    appended = await engine.appender.append(item, deadline_s=10)
+    await engine.until(lambda: appended.position in engine.answers)
+    await audit_log.add(engine.connection, made, audit_log.FAIL)  # as for a forbidden attempt, which is no command
     of_tenant = (key, "p", TENANT) if own else (None, None, None)
-    assert [row[3:5] + row[6:] for row in await recorded(bench)] == [
+    assert [row[3:5] + row[6:] for row in await recorded(engine)] == [
         (str(key), "SUCCESS" if own else "FAIL", *of_tenant),
         (str(key), "FAIL", *of_tenant),
     ]

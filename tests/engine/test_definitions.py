@@ -8,7 +8,7 @@ import pytest
 import trio
 import trio.testing
 
-from tests.engine.consumer.bench import beat
+from tests.engine.consumer.serial_runs import beat
 from tests.eventually import eventually
 from vivero.core.bpmn.parser import Parsed, parse
 from vivero.engine.definitions.cache import DefinitionCache, DefinitionSettings, UnreadableResource

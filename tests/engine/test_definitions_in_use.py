@@ -6,8 +6,8 @@ import pytest
 
 from tests.core.event_models import call, model
 from tests.core.models import end, start
-from tests.engine.consumer.bench import beat
-from tests.engine.whole_engine import TENANT, EngineBench
+from tests.engine.consumer.serial_runs import beat
+from tests.engine.whole_engine import TENANT, WholeEngine
 from vivero.core.records.instances import CreateInstance
 from vivero.engine.appender.calls import Append
 from vivero.engine.definitions.cache import DefinitionSettings
@@ -21,15 +21,15 @@ def straight(number):
 
 
 @pytest.fixture
-def bench(migrated):
-    def bench(settings):
-        return EngineBench(migrated, definition_settings=settings)
+def new_engine(migrated):
+    def new_engine(settings):
+        return WholeEngine(migrated, definition_settings=settings)
 
-    return bench
+    return new_engine
 
 
-async def test_an_instance_that_needs_two_models_at_once_ends_although_the_cache_holds_one(bench):
-    engine = bench(DefinitionSettings(entries=1))
+async def test_an_instance_that_needs_two_models_at_once_ends_although_the_cache_holds_one(new_engine):
+    engine = new_engine(DefinitionSettings(entries=1))
     async with engine.running():
         await engine.deploy(straight(0))
         await engine.deploy(model(start(), call("call", STRAIGHT.format(0)), end(), "start > call > end", id="caller"))
@@ -41,8 +41,8 @@ async def test_an_instance_that_needs_two_models_at_once_ends_although_the_cache
     assert engine.definitions.stats.size == 1
 
 
-async def test_definitions_in_turn_are_all_found_by_a_cache_that_holds_few_of_them(bench):
-    engine = bench(DefinitionSettings(entries=3))
+async def test_definitions_in_turn_are_all_found_by_a_cache_that_holds_few_of_them(new_engine):
+    engine = new_engine(DefinitionSettings(entries=3))
     async with engine.running():
         await engine.deploy(*map(straight, range(8)))
         for _ in range(2):
@@ -53,10 +53,10 @@ async def test_definitions_in_turn_are_all_found_by_a_cache_that_holds_few_of_th
     assert engine.definitions.stats.size == 3
 
 
-async def test_a_skewed_mix_finds_more_than_99_of_100_in_a_cache_that_holds_a_tenth(bench, seed):
+async def test_a_skewed_mix_finds_more_than_99_of_100_in_a_cache_that_holds_a_tenth(new_engine, seed):
     """Of 100 instances 97 are of four processes, the others of all forty."""
     choose = random.Random(seed)
-    engine = bench(DefinitionSettings(entries=8))
+    engine = new_engine(DefinitionSettings(entries=8))
     async with engine.running():
         await engine.deploy(*map(straight, range(40)))
         for number in range(4):
@@ -74,11 +74,11 @@ async def test_a_skewed_mix_finds_more_than_99_of_100_in_a_cache_that_holds_a_te
     assert hits / (hits + misses) >= 0.99
 
 
-async def test_what_was_loaded_ahead_is_found_at_once(bench):
-    first = bench(DefinitionSettings())
+async def test_what_was_loaded_ahead_is_found_at_once(new_engine):
+    first = new_engine(DefinitionSettings())
     async with first.running():
         await first.deploy(straight(0))
-    second = bench(DefinitionSettings())
+    second = new_engine(DefinitionSettings())
     async with second.running():
         await WarmUp(second.definitions).run_once(beat())
         await second.create(STRAIGHT.format(0))

@@ -6,7 +6,7 @@ import pytest
 import trio
 
 from tests.core.models import ONE_TASK
-from tests.engine.consumer.bench import Serial, append, beat, make_consumer
+from tests.engine.consumer.serial_runs import Serial, append, beat, make_consumer
 from vivero.engine.counters.recent import WINDOW_S, Recent
 from vivero.engine.supervision.slowness import Slowness
 from vivero.node.status_figures import status_figures

@@ -8,8 +8,8 @@ from collections import Counter
 import pytest
 
 from tests.api.access.test_foreign_keys import MODEL
-from tests.core.bench import raw
-from tests.engine.whole_engine import EngineBench
+from tests.core.engine import raw
+from tests.engine.whole_engine import WholeEngine
 from tests.sent_statements import record_statements
 from vivero.core.commands.conditional_change import conditional
 from vivero.core.partitions.keys import partition_of
@@ -91,28 +91,28 @@ def statements(monkeypatch):
 
 
 class Asked:
-    def __init__(self, bench, statements) -> None:
-        self.bench, self.statements = bench, statements
+    def __init__(self, engine, statements) -> None:
+        self.engine, self.statements = engine, statements
 
     async def cost(self, command, tenants):
         """The statements of a command that is rejected, without those that tasks repeat by themselves."""
         self.statements.clear()
-        appended = await self.bench.appender.append(Append(command, tenants), deadline_s=10)
-        await self.bench.until(lambda: appended.position in self.bench.answers)
-        assert self.bench.answers[appended.position].rejection is not None
+        appended = await self.engine.appender.append(Append(command, tenants), deadline_s=10)
+        await self.engine.until(lambda: appended.position in self.engine.answers)
+        assert self.engine.answers[appended.position].rejection is not None
         return Counter(name for name in self.statements if name.startswith(OF_COMMANDS))
 
 
 async def test_a_foreign_key_costs_what_an_unknown_one_does(migrated, statements):
-    async with EngineBench(migrated).running() as bench:
-        await bench.deploy(MODEL)
-        await bench.create()
-        (job,) = [key for (key,) in await bench.rows("SELECT job_key FROM jobs WHERE type = 'fails'")]
-        await bench.run(FailJob(job, 0))
-        keys = dict(await bench.rows(KEYS))
-        in_memory = await costs(Asked(bench, statements), keys)
-    async with EngineBench(migrated).running() as bench:
-        not_in_memory = await costs(Asked(bench, statements), keys)
+    async with WholeEngine(migrated).running() as engine:
+        await engine.deploy(MODEL)
+        await engine.create()
+        (job,) = [key for (key,) in await engine.rows("SELECT job_key FROM jobs WHERE type = 'fails'")]
+        await engine.run(FailJob(job, 0))
+        keys = dict(await engine.rows(KEYS))
+        in_memory = await costs(Asked(engine, statements), keys)
+    async with WholeEngine(migrated).running() as engine:
+        not_in_memory = await costs(Asked(engine, statements), keys)
     for found in (in_memory, not_in_memory):
         assert {what: foreign for what, (foreign, _) in found.items()} == {
             what: unknown for what, (_, unknown) in found.items()

@@ -3,10 +3,10 @@
 import pytest
 import trio
 
-from tests.core.bench import raw
+from tests.core.engine import raw
 from tests.core.message_models import message, model, receive
 from tests.core.models import end, start
-from tests.engine.several_partitions import PartitionsBench
+from tests.engine.several_partitions import PartitionsEngine
 from tests.engine.test_several_partitions import OPEN, live
 from vivero.core.partitions.routes import slot_of
 from vivero.core.records.instances import CreateInstance
@@ -36,26 +36,26 @@ CREATE CONSTRAINT TRIGGER fail_once AFTER INSERT OR UPDATE OR DELETE ON slot_det
 KEYS = [str(number) for number in range(40)]
 
 
-async def waiting(bench):
+async def waiting(engine):
     """Instances in all partitions that wait for a message, with the keys whose channels partition 1 owns."""
-    await bench.deploy(WAITS)
-    keys = [key for key in KEYS if bench.routes.of_channel("<default>", key) == 1]
+    await engine.deploy(WAITS)
+    keys = [key for key in KEYS if engine.routes.of_channel("<default>", key) == 1]
     for number, key in enumerate(keys):
-        await bench.run(CreateInstance("p", variables=raw({"k": key})), at=1 + number % bench.count)
-    await bench.settled()
+        await engine.run(CreateInstance("p", variables=raw({"k": key})), at=1 + number % engine.count)
+    await engine.settled()
     return keys
 
 
-async def move(bench, keys):
+async def move(engine, keys):
     """Move the channels to partition 3, while they get their messages from everywhere."""
     slots = tuple(sorted({slot_of("<default>", key) for key in keys}))
-    await bench.send(MoveSlots(slots, 3))
+    await engine.send(MoveSlots(slots, 3))
     for number, key in enumerate(keys):
-        await bench.send(PublishMessage("hello", key, 1_000_000, None, raw({})), at=1 + number % bench.count)
-    await bench.until_moved(keys)
+        await engine.send(PublishMessage("hello", key, 1_000_000, None, raw({})), at=1 + number % engine.count)
+    await engine.until_moved(keys)
 
 
-class MovesBench(PartitionsBench):
+class MovesEngine(PartitionsEngine):
     """`interrupt()` hears of each commit of a partition."""
 
     def __init__(self, *arguments, **options) -> None:
@@ -78,21 +78,21 @@ class MovesBench(PartitionsBench):
 
 @pytest.mark.parametrize("step", range(1, STEPS + 1))
 async def test_a_step_whose_commit_fails_is_repeated(migrated, step):
-    async with MovesBench(migrated).running() as bench:
-        keys = await waiting(bench)
-        await bench.connection.script(FAIL_ONCE.format(step=step))
-        await move(bench, keys)
-        assert [str(error) for error in bench.errors if f"step {step} fails" in str(error)] != []
+    async with MovesEngine(migrated).running() as engine:
+        keys = await waiting(engine)
+        await engine.connection.script(FAIL_ONCE.format(step=step))
+        await move(engine, keys)
+        assert [str(error) for error in engine.errors if f"step {step} fails" in str(error)] != []
 
 
 async def test_a_node_that_ends_after_each_step_is_followed_by_another(migrated):
     """Each term ends with its first commit, so each step is made by another one, which knows what the tables say."""
-    async with MovesBench(migrated).running() as bench:
-        keys = await waiting(bench)
-        bench.interrupt = lambda partition: bench.consumers[partition].close()
-        await move(bench, keys)
-        bench.interrupt = lambda _partition: None
-        assert len(bench.errors) >= STEPS
+    async with MovesEngine(migrated).running() as engine:
+        keys = await waiting(engine)
+        engine.interrupt = lambda partition: engine.consumers[partition].close()
+        await move(engine, keys)
+        engine.interrupt = lambda _partition: None
+        assert len(engine.errors) >= STEPS
 
 
 @pytest.mark.parametrize(
@@ -107,17 +107,17 @@ async def test_a_node_that_ends_after_each_step_is_followed_by_another(migrated)
 async def test_an_interrupted_raise_is_completed_by_the_next_one(migrated, monkeypatch, statement, when):
     """Its connection is lost at the last call of this name that it makes before the first move is complete."""
     monkeypatch.setattr(partition_growth, "LOOK_EVERY_S", 0.001)
-    async with MovesBench(migrated, 2, later=1).running() as bench:
+    async with MovesEngine(migrated, 2, later=1).running() as engine:
         with pytest.raises(ConnectionLost):
             await raise_number(lose(await driver.connect(migrated), statement, when), 3, lambda _move: None)
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(raised, bench, migrated)
-            await bench.until_value(3, "SELECT count(*) FROM partitions")
-            bench.open(3)
-        await bench.settled()
-        assert not await routes.moves(bench.connection)
+            nursery.start_soon(raised, engine, migrated)
+            await engine.until_value(3, "SELECT count(*) FROM partitions")
+            engine.open(3)
+        await engine.settled()
+        assert not await routes.moves(engine.connection)
         owned = "SELECT partition_id, count(*) FROM slots GROUP BY 1 ORDER BY 1"
-        assert (await bench.connection.execute(owned)).rows == [(1, 342), (2, 341), (3, 341)]
+        assert (await engine.connection.execute(owned)).rows == [(1, 342), (2, 341), (3, 341)]
 
 
 def lose(connection, statement, when):
@@ -136,7 +136,7 @@ def lose(connection, statement, when):
     return connection
 
 
-async def raised(bench, dsn):
+async def raised(engine, dsn):
     """The command again. The server notices only after a moment that the first one has gone."""
     connection = await driver.connect(dsn)
     done = False
@@ -152,9 +152,9 @@ async def raised(bench, dsn):
 
 async def test_a_move_that_an_interrupted_raise_has_left_in_the_log_is_not_an_error(migrated, monkeypatch):
     """The plan is older than the move, so the move is in the log twice."""
-    async with MovesBench(migrated).running() as bench:
-        await bench.connection.script("UPDATE slots SET partition_id = 1; UPDATE definitions_seq SET n = n + 1")
-        plan, stale = partition_growth.plan, await routes.read(bench.connection)
+    async with MovesEngine(migrated).running() as engine:
+        await engine.connection.script("UPDATE slots SET partition_id = 1; UPDATE definitions_seq SET n = n + 1")
+        plan, stale = partition_growth.plan, await routes.read(engine.connection)
         connection = await driver.connect(migrated)
         await raise_number(connection, 3, lambda _move: None)
         plans = iter([stale])
@@ -163,4 +163,4 @@ async def test_a_move_that_an_interrupted_raise_has_left_in_the_log_is_not_an_er
         await raise_number(connection, 3, moves.append)
         connection.close()
         assert len(moves) == 1
-        assert await bench.value("SELECT count(*) FROM event_log WHERE rejection IS NOT NULL") == 1
+        assert await engine.value("SELECT count(*) FROM event_log WHERE rejection IS NOT NULL") == 1

@@ -5,9 +5,9 @@ from collections import Counter
 import pytest
 import trio
 
-from tests.core.bench import raw
+from tests.core.engine import raw
 from tests.core.partitions.test_interleavings import MODELS
-from tests.engine.several_partitions import PartitionsBench
+from tests.engine.several_partitions import PartitionsEngine
 from tests.engine.test_several_partitions import CORRELATED_TWICE, OPEN, UNLIKE, Traffic, live
 from vivero.core.partitions.routes import SLOTS, Routes, spread
 from vivero.core.records.instances import CancelInstance, CreateInstance
@@ -38,35 +38,35 @@ def test_as_few_slots_move_as_must():
 
 
 async def test_no_message_is_lost_while_the_number_rises(migrated, seed):
-    """The bench runs consumers for all four from the start. Two of them have nothing to do before."""
-    async with PartitionsBench(migrated, 4).running() as bench:
+    """The engine runs consumers for all four from the start. Two of them have nothing to do before."""
+    async with PartitionsEngine(migrated, 4).running() as engine:
         script = "UPDATE slots SET partition_id = 1 + slot % 2; UPDATE definitions_seq SET n = n + 1"
-        await bench.connection.script(script)
-        await bench.deploy(*MODELS)
-        traffic, moves = Traffic(bench, seed), []
+        await engine.connection.script(script)
+        await engine.deploy(*MODELS)
+        traffic, moves = Traffic(engine, seed), []
         connection = await driver.connect(migrated, name="vivero test raising")
         async with trio.open_nursery() as nursery:
             nursery.start_soon(raise_number, connection, 4, moves.append)
             for _ in range(200):
                 await traffic.step()
         connection.close()
-        await bench.settled()
-        await bench.until(lambda: set(traffic.positions) <= set(bench.answers))
+        await engine.settled()
+        await engine.until(lambda: set(traffic.positions) <= set(engine.answers))
         assert {(move.owner, move.to) for move in moves} == {(1, 3), (2, 4)}
-        assert set((await routes.read(bench.connection)).slots) == {1, 2, 3, 4}
-        assert await bench.rows(CORRELATED_TWICE) == []
-        assert await bench.rows(UNLIKE) == []
-        while instances := await live(bench):
+        assert set((await routes.read(engine.connection)).slots) == {1, 2, 3, 4}
+        assert await engine.rows(CORRELATED_TWICE) == []
+        assert await engine.rows(UNLIKE) == []
+        while instances := await live(engine):
             for instance in instances:
                 await traffic.send(CancelInstance(instance))
-            await bench.settled()
-        assert await bench.value(OPEN) == 0
+            await engine.settled()
+        assert await engine.value(OPEN) == 0
 
 
 async def test_the_number_is_not_lowered(migrated):
-    async with PartitionsBench(migrated, 3).running() as bench:
+    async with PartitionsEngine(migrated, 3).running() as engine:
         with pytest.raises(NotRaised, match="cannot be lowered: keys and positions carry their partition"):
-            await raise_number(bench.connection, 2, lambda _move: None)
+            await raise_number(engine.connection, 2, lambda _move: None)
 
 
 @pytest.mark.parametrize("number", [0, 1_025])
@@ -80,22 +80,22 @@ async def test_more_partitions_than_slots_are_refused(migrated, number):
 
 async def test_new_partitions_own_their_share(migrated):
     """From one partition to three. The new ones begin at their first positions and keys, and work like the first."""
-    async with PartitionsBench(migrated, 1, later=2).running() as bench:
-        await bench.deploy(*MODELS)
+    async with PartitionsEngine(migrated, 1, later=2).running() as engine:
+        await engine.deploy(*MODELS)
         connection = await driver.connect(migrated)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(raise_number, connection, 3, lambda _move: None)
-            await bench.until_value(3, "SELECT count(*) FROM partitions")
-            bench.open(2)
-            bench.open(3)
+            await engine.until_value(3, "SELECT count(*) FROM partitions")
+            engine.open(2)
+            engine.open(3)
         connection.close()
-        bench.routes = await routes.read(bench.connection)
-        assert Counter(bench.routes.slots) == {1: 342, 2: 341, 3: 341}
+        engine.routes = await routes.read(engine.connection)
+        assert Counter(engine.routes.slots) == {1: 342, 2: 341, 3: 341}
         for partition in (1, 2, 3):
-            key = next(key for key in map(str, range(100)) if bench.routes.of_channel("<default>", key) == partition)
-            published = await bench.run(PublishMessage("hello", key, 60_000, None, raw({})), at=1)
+            key = next(key for key in map(str, range(100)) if engine.routes.of_channel("<default>", key) == partition)
+            published = await engine.run(PublishMessage("hello", key, 60_000, None, raw({})), at=1)
             assert published.reply.message_key >> 51 == partition
-            created = await bench.run(CreateInstance("waits", variables=raw({"k": "x"})), at=partition)
+            created = await engine.run(CreateInstance("waits", variables=raw({"k": "x"})), at=partition)
             assert created.reply.process_instance_key >> 51 == partition
 
 

@@ -33,7 +33,7 @@ HEAD = (
     ' xmlns:zeebe="http://camunda.org/schema/zeebe/1.0">'
 )
 START_MS = 1_800_000_000_000
-"""The pinned time at which a bench begins: 2027-01-15."""
+"""The pinned time at which an engine begins: 2027-01-15."""
 
 
 def waits(expression, kind="timeDuration", id="p"):
@@ -60,7 +60,7 @@ async def _read(content, name, _urgent):
     return parse(content, name, enabled=ALL_KINDS)
 
 
-class EngineBench:
+class WholeEngine:
     """The parts, and words for what tests do with them. `settled` waits for everything that was appended."""
 
     def __init__(self, dsn, settings=None, consumer_settings=None, definition_settings=None) -> None:

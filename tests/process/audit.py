@@ -1,4 +1,4 @@
-"""The audit after a fault: what the load's books say against what PostgreSQL says."""
+"""The audit after a fault: what the load's ledger say against what PostgreSQL says."""
 
 import json
 from collections import Counter

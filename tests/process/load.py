@@ -1,4 +1,4 @@
-"""Load that keeps books: who was answered what.
+"""Load that keeps a ledger: who was answered what.
 
 Each creation has a number, which its instance carries as a tag. Every second one has an Idempotency-Key and is repeated
 until it is answered; the others are tried once. With `tellers`, each instance waits for a message with its number, too;

@@ -16,7 +16,7 @@ FIRST_AFTERWARDS = 1_000_001
 
 
 def note(ledger):
-    """What the books say now: all of it was answered before what comes next."""
+    """The ledger of now: all of it was answered before what comes next."""
     return deepcopy(ledger)
 
 
@@ -34,7 +34,7 @@ def jobs(dsn):
 
 
 async def goes_on(dsn, port, before, everything):
-    """Work on in the restored database, to the end. `before`: the books at the moment; `everything`: when it went back.
+    """Work on in the restored database, to the end. `before`: the ledger at the moment; `everything`: at the end.
 
     Returns the number of instances that are lost, whose clients were told of them.
     """
@@ -92,7 +92,7 @@ async def _kept_is_answered_alike(caller, before, there):
 
 
 def _joined(before, everything, after, there):
-    """Books in which what was lost is in doubt."""
+    """A ledger in which what was lost is in doubt."""
     ledger = Ledger()
     ledger.started = {**before.started, **after.started}
     asked = set(everything.started) | everything.unknown | {n for n in there if n < FIRST_AFTERWARDS}

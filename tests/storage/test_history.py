@@ -8,8 +8,8 @@ import pytest
 from tests.chaos import replayed
 from tests.core import event_models
 from tests.core.models import end, start
-from tests.engine.consumer.bench import NO_STATE
-from tests.engine.whole_engine import EngineBench
+from tests.engine.consumer.serial_runs import NO_STATE
+from tests.engine.whole_engine import WholeEngine
 from tests.eventually import eventually, eventually_rows
 from tests.storage.schemas import running_instances
 from tests.storage.schemas.running_instances import PAGED, values
@@ -87,17 +87,17 @@ async def test_whatever_runs_or_waits_stays_and_the_rest_goes_whole(migrated, sy
     """Random trees in all states: called instances, messages, timers, loops. Replay gives what is left."""
     rng, gone = random.Random(seed), set()
 
-    async def delete_some(bench):
+    async def delete_some(engine):
         if rng.random() < 0.3:
             return
         for unfinished in ("a command that is not processed", "deferred work"):
-            await bench.until_value(0, running_instances.KINDS[unfinished])
+            await engine.until_value(0, running_instances.KINDS[unfinished])
         with psycopg.connect(migrated) as reader:
             reader.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             free, before = may_go(reader), rows_by_tree(reader)
             known = [key for (key,) in reader.execute("SELECT process_instance_key FROM process_instances")]
         asked = [*rng.sample(known, rng.randint(0, len(known))), 7]
-        verdicts = await history.delete_trees(bench.connection, asked, history.REQUEST)
+        verdicts = await history.delete_trees(engine.connection, asked, history.REQUEST)
         deleted = {key for key, verdict in verdicts.items() if verdict == history.DELETED}
         assert deleted == free & set(asked)
         assert verdicts[7] == history.UNKNOWN
@@ -109,14 +109,14 @@ async def test_whatever_runs_or_waits_stays_and_the_rest_goes_whole(migrated, sy
         gone.update(deleted)
 
     await running_instances.make(migrated)
-    bench = EngineBench(migrated, consumer_settings=PAGED)
-    async with bench.running():
-        await bench.deploy(NESTED)
+    engine = WholeEngine(migrated, consumer_settings=PAGED)
+    async with engine.running():
+        await engine.deploy(NESTED)
         for _ in range(EXTRA):
             given = values(k=str(rng.randint(1, 3)), items=list(range(rng.randint(0, 3))), approved=True)
-            await bench.run(CreateInstance(rng.choice(IDS), variables=given))
-        await running_instances.finish(bench, delete_some)
-        assert await bench.value("SELECT count(*) FROM process_instances WHERE ended_at IS NULL") == 0
+            await engine.run(CreateInstance(rng.choice(IDS), variables=given))
+        await running_instances.finish(engine, delete_some)
+        assert await engine.value("SELECT count(*) FROM process_instances WHERE ended_at IS NULL") == 0
     assert gone
     assert {root for (root,) in sync.execute("SELECT root_key FROM deleted_trees")} == gone
     await replayed.check(migrated)

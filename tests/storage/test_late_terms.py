@@ -8,7 +8,7 @@ from psycopg.conninfo import make_conninfo
 
 from tests.core.message_models import model
 from tests.core.models import end, start, task
-from tests.engine.consumer.bench import (
+from tests.engine.consumer.serial_runs import (
     Models,
     RecordingObserver,
     Serial,

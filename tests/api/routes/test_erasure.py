@@ -9,7 +9,7 @@ from tests.api.conftest import KEY, NOW, Client
 from tests.chaos import replayed
 from tests.core import event_models
 from tests.core.models import ONE_TASK, end, process, start
-from tests.engine.whole_engine import EngineBench
+from tests.engine.whole_engine import WholeEngine
 from tests.storage.schemas.running_instances import MODELS, values
 from tests.two_tenants import OTHER, fill
 from vivero.api import app as api_app
@@ -40,57 +40,57 @@ def places_of(dsn, text):
     return found
 
 
-async def positions(bench):
+async def positions(engine):
     query = "SELECT position FROM {} ORDER BY position"
-    return [await bench.rows(query.format(table)) for table in ("command_log", "event_log")]
+    return [await engine.rows(query.format(table)) for table in ("command_log", "event_log")]
 
 
-async def erase(bench, subject):
-    async with bench.connection.transaction():
-        found = await erasure.trees_of(bench.connection, subject, 0, 50)
-        verdicts = await history.delete_trees(bench.connection, found, history.ERASURE)
+async def erase(engine, subject):
+    async with engine.connection.transaction():
+        found = await erasure.trees_of(engine.connection, subject, 0, 50)
+        verdicts = await history.delete_trees(engine.connection, found, history.ERASURE)
         erased = [root for root in found if verdicts[root] == history.DELETED]
-        await erasure.erase_logs(bench.connection, erased)
+        await erasure.erase_logs(engine.connection, erased)
     return len(found), len(erased)
 
 
 async def test_nothing_is_left_of_what_has_ended_and_replay_gives_the_rest(migrated):
-    bench = EngineBench(migrated)
-    async with bench.running():
-        await bench.deploy(ONE_TASK, CALLING, *MODELS)
+    engine = WholeEngine(migrated)
+    async with engine.running():
+        await engine.deploy(ONE_TASK, CALLING, *MODELS)
         given = values(email=SECRET)
-        await bench.run(CreateInstance("p", variables=given, business_id=SECRET))
-        await bench.run(CreateInstance("caller", variables=given))
-        await bench.run(CreateInstance("waiting", variables=values(k="k")))
-        await bench.run(PublishMessage("hello", "k", variables=given))
-        await bench.run(CreateInstance("p", variables=values(email="bob")))
-        running = await bench.rows(
+        await engine.run(CreateInstance("p", variables=given, business_id=SECRET))
+        await engine.run(CreateInstance("caller", variables=given))
+        await engine.run(CreateInstance("waiting", variables=values(k="k")))
+        await engine.run(PublishMessage("hello", "k", variables=given))
+        await engine.run(CreateInstance("p", variables=values(email="bob")))
+        running = await engine.rows(
             "SELECT process_instance_key FROM process_instances"
             " WHERE parent_process_instance_key IS NULL AND ended_at IS NULL"
         )
-        assert await erase(bench, ErasureSubject(variable="email", value=f'"{SECRET}"')) == (3, 1), (
+        assert await erase(engine, ErasureSubject(variable="email", value=f'"{SECRET}"')) == (3, 1), (
             "the one with the message has ended"
         )
         for (key,) in running:
-            await bench.run(CancelInstance(key))
-        before = await positions(bench)
+            await engine.run(CancelInstance(key))
+        before = await positions(engine)
         assert {"command_log_1_0", "event_log_1_0", "variables"} <= places_of(migrated, SECRET)
-        assert await erase(bench, ErasureSubject(SECRET)) == (1, 1)
-        assert await erase(bench, ErasureSubject(variable="email", value=f'"{SECRET}"')) == (1, 1)
+        assert await erase(engine, ErasureSubject(SECRET)) == (1, 1)
+        assert await erase(engine, ErasureSubject(variable="email", value=f'"{SECRET}"')) == (1, 1)
         assert places_of(migrated, SECRET) == set()
-        assert await positions(bench) == before
+        assert await positions(engine) == before
         assert places_of(migrated, "bob") >= {"variables", "event_log_1_0", "command_log_1_0"}
-        assert await bench.value("SELECT count(*) FROM deleted_trees WHERE reason = 'ERASURE'") == 3
-        await bench.run(CreateInstance("p", variables=values(email="carl")))
+        assert await engine.value("SELECT count(*) FROM deleted_trees WHERE reason = 'ERASURE'") == 3
+        await engine.run(CreateInstance("p", variables=values(email="carl")))
     assert await replayed.check(migrated) > 0
 
 
 async def test_a_large_tree_is_erased_though_that_takes_long(migrated, connection):
     """Its log has as many rows as the tree: the pools' time for reads would never be enough."""
-    bench, given = EngineBench(migrated), []
-    async with bench.running():
-        await bench.deploy(process(start(), end(), "start > end"))
-        await bench.run(CreateInstance("p", variables=values(email=SECRET)))
+    engine, given = WholeEngine(migrated), []
+    async with engine.running():
+        await engine.deploy(process(start(), end(), "start > end"))
+        await engine.run(CreateInstance("p", variables=values(email=SECRET)))
     await connection.script(
         "CREATE FUNCTION slowly() RETURNS trigger LANGUAGE plpgsql AS"
         " $$ BEGIN PERFORM pg_sleep(0.3); RETURN NULL; END $$;"

@@ -10,7 +10,7 @@ from tests.api.changed_services import changed
 from tests.api.conftest import Client
 from tests.chaos import replayed
 from tests.core.models import ONE_TASK
-from tests.engine.whole_engine import TENANT, EngineBench
+from tests.engine.whole_engine import TENANT, WholeEngine
 from tests.storage.personal_data import ESCAPED, PERSON, erase, places_of
 from tests.storage.schemas.running_instances import MODELS
 from vivero.api import app as api_app
@@ -77,15 +77,15 @@ def test_every_command_with_texts_is_sent():
 
 
 @pytest.fixture
-async def bench(migrated):
-    made = EngineBench(migrated)
+async def engine(migrated):
+    made = WholeEngine(migrated)
     async with made.running():
         await made.deploy(ONE_TASK, *MODELS)
         yield made
 
 
 @pytest.fixture
-async def client(services, migrated, bench, monkeypatch):
+async def client(services, migrated, engine, monkeypatch):
     monkeypatch.setattr(erasures, "LOGS_S", 0.0)
     monkeypatch.setattr(erasure_by_value, "ROWS", 7)
 
@@ -93,39 +93,39 @@ async def client(services, migrated, bench, monkeypatch):
         return await driver.connect(migrated, name="vivero test", deadline=deadline)
 
     pool = Pool(connect, 2)
-    monkeypatch.setattr(erasure_pages, "submit_internal", lambda _services, command, *_: bench.run(command))
+    monkeypatch.setattr(erasure_pages, "submit_internal", lambda _services, command, *_: engine.run(command))
     yield Client(api_app.build(changed(services, pool=pool)))
     pool.close()
 
 
-async def send(bench, command, key=None):
+async def send(engine, command, key=None):
     sent = Append(command, TENANT) if key is None else Append(command, TENANT, idempotency=key)
-    appended = await bench.appender.append(sent, deadline_s=10)
-    await bench.until(lambda: appended.position in bench.answers)
-    return bench.answers[appended.position]
+    appended = await engine.appender.append(sent, deadline_s=10)
+    await engine.until(lambda: appended.position in engine.answers)
+    return engine.answers[appended.position]
 
 
-async def write_everywhere(bench):
+async def write_everywhere(engine):
     for command in (*COMMANDS.values(), CONDITIONAL):
-        await bench.run(command)
+        await engine.run(command)
     given = variables()
-    await bench.run(BroadcastSignal("nobody waits", given))
-    await bench.run(EvaluateConditionals(given))
-    await bench.run(PublishMessage("nobody waits", "k", message_id=PERSON, variables=given, business_id=PERSON))
-    await bench.run(PublishMessage("later", PERSON, 3_600_000, PERSON, given, business_id=PERSON))
-    await bench.run(CorrelateMessage("hello", PERSON, given))
-    await bench.run(CreateInstance("nosuch", variables=given, business_id=PERSON))
-    await bench.run(CreateInstance("waiting", variables=variables(k=PERSON), tags=(PERSON,)))
-    await bench.run(PublishMessage("hello", PERSON, variables=given))
-    await bench.run(CreateInstance("p", variables=given))
-    for (key,) in await bench.rows("SELECT process_instance_key FROM process_instances WHERE ended_at IS NULL"):
-        await bench.run(CancelInstance(key))
+    await engine.run(BroadcastSignal("nobody waits", given))
+    await engine.run(EvaluateConditionals(given))
+    await engine.run(PublishMessage("nobody waits", "k", message_id=PERSON, variables=given, business_id=PERSON))
+    await engine.run(PublishMessage("later", PERSON, 3_600_000, PERSON, given, business_id=PERSON))
+    await engine.run(CorrelateMessage("hello", PERSON, given))
+    await engine.run(CreateInstance("nosuch", variables=given, business_id=PERSON))
+    await engine.run(CreateInstance("waiting", variables=variables(k=PERSON), tags=(PERSON,)))
+    await engine.run(PublishMessage("hello", PERSON, variables=given))
+    await engine.run(CreateInstance("p", variables=given))
+    for (key,) in await engine.rows("SELECT process_instance_key FROM process_instances WHERE ended_at IS NULL"):
+        await engine.run(CancelInstance(key))
 
 
-async def rows_of_logs(bench):
+async def rows_of_logs(engine):
     return [
-        await bench.rows("SELECT position FROM command_log ORDER BY 1"),
-        await bench.rows("SELECT position, seq FROM event_log ORDER BY 1, 2"),
+        await engine.rows("SELECT position FROM command_log ORDER BY 1"),
+        await engine.rows("SELECT position, seq FROM event_log ORDER BY 1, 2"),
     ]
 
 
@@ -133,154 +133,154 @@ OF_VARIABLE = {"variable": {"name": "email", "value": ESCAPED}}
 
 
 @pytest.mark.parametrize("subject", [{"values": [PERSON]}, OF_VARIABLE], ids=["text", "variable"])
-async def test_nothing_is_left_in_any_column_whatever_way_the_person_came_in(bench, client, migrated, subject):
-    await bench.run(CreateInstance("p", variables={"email": msgspec.Raw(b'"bob@example.org"')}))
-    await write_everywhere(bench)
-    before = await rows_of_logs(bench)
+async def test_nothing_is_left_in_any_column_whatever_way_the_person_came_in(engine, client, migrated, subject):
+    await engine.run(CreateInstance("p", variables={"email": msgspec.Raw(b'"bob@example.org"')}))
+    await write_everywhere(engine)
+    before = await rows_of_logs(engine)
     assert {"command_log_1_0.payload", "event_log_1_0.events", "event_log_1_0.rejection"} <= places_of(migrated)
     _, kept, counts = await erase(client, **subject)
     assert places_of(migrated) == set(), (kept, counts)
-    for rows, known in zip(await rows_of_logs(bench), before, strict=True):
+    for rows, known in zip(await rows_of_logs(engine), before, strict=True):
         assert rows[: len(known)] == known, "the rows stay"
-    assert await bench.value("SELECT count(*) FROM command_log WHERE payload LIKE '%bob@example.org%'::bytea") == 1
+    assert await engine.value("SELECT count(*) FROM command_log WHERE payload LIKE '%bob@example.org%'::bytea") == 1
     assert await erase(client, **subject) == ([], {}, dict.fromkeys(counts, 0)), "nothing is left to do"
     assert await replayed.check(migrated) > 0
 
 
-async def test_an_erasure_may_be_killed_after_any_page_while_others_work(bench, client, migrated):
+async def test_an_erasure_may_be_killed_after_any_page_while_others_work(engine, client, migrated):
     """The log can be replayed at each moment. The same request from the beginning goes on."""
-    await write_everywhere(bench)
+    await write_everywhere(engine)
     after, pages = {}, 0
     while after is not None:
         answer = await client("POST", "/v2/erasures", OF_VARIABLE | after)
         after = None if answer.json["next"] is None else {"after": answer.json["next"]}
         pages += 1
         if pages % 9 == 0:
-            await bench.run(CreateInstance("p", business_id="bob"))
+            await engine.run(CreateInstance("p", business_id="bob"))
             assert await replayed.check(migrated) > 0
     assert pages > 12
     assert places_of(migrated) == set()
 
 
-async def test_a_dry_run_counts_and_changes_nothing(bench, client, migrated):
-    await write_everywhere(bench)
-    before = places_of(migrated), await bench.rows("SELECT * FROM deleted_trees")
+async def test_a_dry_run_counts_and_changes_nothing(engine, client, migrated):
+    await write_everywhere(engine)
+    before = places_of(migrated), await engine.rows("SELECT * FROM deleted_trees")
     erased, _, counts = await erase(client, **OF_VARIABLE, dryRun=True)
-    assert (places_of(migrated), await bench.rows("SELECT * FROM deleted_trees")) == before
+    assert (places_of(migrated), await engine.rows("SELECT * FROM deleted_trees")) == before
     assert len(erased) >= 2
     assert counts["commands"] > 20
     assert counts["events"] > 3
     assert await erase(client, **OF_VARIABLE) != ([], {}, dict.fromkeys(counts, 0))
 
 
-async def test_texts_take_trees_that_had_them_once_and_keep_what_runs(bench, client, migrated):
-    overwritten = await created(bench, "p", email=PERSON)
-    await bench.run(SetVariables(overwritten, {"email": msgspec.Raw(b'""'), "customer": msgspec.Raw(b"null")}))
-    running = await created(bench, "p", note=PERSON)
-    await bench.run(CancelInstance(overwritten))
+async def test_texts_take_trees_that_had_them_once_and_keep_what_runs(engine, client, migrated):
+    overwritten = await created(engine, "p", email=PERSON)
+    await engine.run(SetVariables(overwritten, {"email": msgspec.Raw(b'""'), "customer": msgspec.Raw(b"null")}))
+    running = await created(engine, "p", note=PERSON)
+    await engine.run(CancelInstance(overwritten))
     assert (await erase(client, **OF_VARIABLE))[:2] == ([], {}), "it has another value now"
     erased, kept, _ = await erase(client, values=[PERSON])
     assert (erased, list(kept)) == ([str(overwritten)], [str(running)])
-    await bench.run(CancelInstance(running))
+    await engine.run(CancelInstance(running))
     assert (await erase(client, values=[PERSON]))[0] == [str(running)]
     assert places_of(migrated) == set()
 
 
-async def created(bench, process, **more):
+async def created(engine, process, **more):
     values = {name: msgspec.Raw(json.dumps(value).encode()) for name, value in more.items()}
-    outcome = await bench.run(CreateInstance(process, variables=values))
+    outcome = await engine.run(CreateInstance(process, variables=values))
     return int(msgspec.json.decode(outcome.response)["processInstanceKey"])
 
 
-async def test_the_events_of_a_tree_that_was_deleted_before_are_emptied(bench, client, migrated):
-    key = await created(bench, "p", email=PERSON)
-    await bench.run(CancelInstance(key))
-    async with bench.connection.transaction():
-        await history.delete_trees(bench.connection, [key], history.REQUEST)
+async def test_the_events_of_a_tree_that_was_deleted_before_are_emptied(engine, client, migrated):
+    key = await created(engine, "p", email=PERSON)
+    await engine.run(CancelInstance(key))
+    async with engine.connection.transaction():
+        await history.delete_trees(engine.connection, [key], history.REQUEST)
     erased, _, _ = await erase(client, **OF_VARIABLE)
     assert (erased, places_of(migrated)) == ([str(key)], set())
-    assert await bench.value("SELECT reason FROM deleted_trees") == "ERASURE"
-    await created(bench, "p")
+    assert await engine.value("SELECT reason FROM deleted_trees") == "ERASURE"
+    await created(engine, "p")
     assert await replayed.check(migrated) > 0
 
 
-async def test_a_message_that_is_buffered_expires_and_nobody_gets_it(bench, client, migrated):
+async def test_a_message_that_is_buffered_expires_and_nobody_gets_it(engine, client, migrated):
     """The engine has it in memory, and could deliver it after its row is gone."""
     for key, known in ((PERSON, "1"), ("bob", ESCAPED), ("bob", '"bob"')):
-        await bench.run(PublishMessage("hello", key, 60_000, variables={"email": msgspec.Raw(known.encode())}))
+        await engine.run(PublishMessage("hello", key, 60_000, variables={"email": msgspec.Raw(known.encode())}))
     assert (await erase(client, **OF_VARIABLE, dryRun=True))[2]["messages"] == 2
-    assert await bench.value("SELECT count(*) FROM messages") == 3
+    assert await engine.value("SELECT count(*) FROM messages") == 3
     _, _, counts = await erase(client, **OF_VARIABLE)
     assert (counts["messages"], counts["inUse"], places_of(migrated)) == (2, 0, set())
-    waiting = await created(bench, "waiting", k=PERSON)
-    await created(bench, "waiting", k="bob")
-    states = await bench.rows("SELECT process_instance_key, state FROM process_instances ORDER BY 1")
+    waiting = await created(engine, "waiting", k=PERSON)
+    await created(engine, "waiting", k="bob")
+    states = await engine.rows("SELECT process_instance_key, state FROM process_instances ORDER BY 1")
     assert [state for _, state in states] == ["ACTIVATED", "COMPLETED"]
     assert states[0][0] == waiting
 
 
-async def test_what_a_running_instance_waits_for_is_in_use_until_it_ends(bench, client, migrated):
-    waiting = await created(bench, "waiting", k=PERSON)
+async def test_what_a_running_instance_waits_for_is_in_use_until_it_ends(engine, client, migrated):
+    waiting = await created(engine, "waiting", k=PERSON)
     _, kept, counts = await erase(client, values=[PERSON])
     assert (list(kept), counts["inUse"]) == ([str(waiting)], 1)
-    await bench.run(CancelInstance(waiting))
+    await engine.run(CancelInstance(waiting))
     erased, _, counts = await erase(client, values=[PERSON])
     assert (erased, counts["inUse"], places_of(migrated)) == ([str(waiting)], 0, set())
 
 
-async def test_idempotency_keys_go_by_value_and_with_their_instance(bench, client):
+async def test_idempotency_keys_go_by_value_and_with_their_instance(engine, client):
     sha = b"x" * 32
     for key, command in ((f"new {PERSON}", CreateInstance("nosuch")), ("bob", CreateInstance("nosuch"))):
-        await send(bench, command, (key, sha))
-    await send(bench, CreateInstance("p", business_id="to be erased"), ("k", sha))
-    await bench.run(CancelInstance(await bench.value("SELECT process_instance_key FROM process_instances")))
+        await send(engine, command, (key, sha))
+    await send(engine, CreateInstance("p", business_id="to be erased"), ("k", sha))
+    await engine.run(CancelInstance(await engine.value("SELECT process_instance_key FROM process_instances")))
     assert (await erase(client, values=[PERSON]))[2]["idempotencyKeys"] == 1
     await erase(client, businessId="to be erased")
-    assert await bench.rows("SELECT key FROM idempotency_keys") == [("bob",)]
+    assert await engine.rows("SELECT key FROM idempotency_keys") == [("bob",)]
 
 
-async def test_filters_of_ended_batch_operations_and_failed_background_jobs_go(bench, client, migrated):
+async def test_filters_of_ended_batch_operations_and_failed_background_jobs_go(engine, client, migrated):
     filter = json.dumps({"variables": [{"name": "email", "value": ESCAPED}]})
     for number, still in ((1, "false"), (2, "true")):
-        await bench.connection.execute(
+        await engine.connection.execute(
             "INSERT INTO batch_operations"
             " (type, open, resource, filter, actor_kind, actor_id, request_key, body_sha, error)"
             f" VALUES ('CANCEL_PROCESS_INSTANCE', {still}, 'process-instances', $1::json, 'USER', 'u', $2, '', $3)",
             (filter, str(number), f"cannot cancel that of {PERSON}" if number == 1 else None),
         )
     for state in ("failed", "pending"):
-        await bench.connection.execute(
+        await engine.connection.execute(
             "INSERT INTO job_executions (job_type, state, payload) VALUES ('mail', $1, $2::jsonb)", (state, filter)
         )
     _, _, counts = await erase(client, values=[PERSON])
     assert (counts["batchOperations"], counts["jobExecutions"]) == (1, 1)
-    assert await bench.rows("SELECT filter::text, error FROM batch_operations WHERE NOT open") == [("{}", "erased")]
-    assert await bench.rows("SELECT state FROM job_executions") == [("pending",)]
+    assert await engine.rows("SELECT filter::text, error FROM batch_operations WHERE NOT open") == [("{}", "erased")]
+    assert await engine.rows("SELECT state FROM job_executions") == [("pending",)]
 
 
-async def test_names_of_workers_go_and_their_sums_stay(bench, client, migrated):
+async def test_names_of_workers_go_and_their_sums_stay(engine, client, migrated):
     for period, worker in (("2026-01-01", PERSON), ("2026-01-01", "erased"), ("2026-01-02", PERSON)):
-        await bench.connection.execute(
+        await engine.connection.execute(
             "INSERT INTO job_counts VALUES ($1::timestamptz, 't', 'mail', 'COMPLETED', $2, 1, 3, now())",
             (period, worker),
         )
-    await bench.connection.execute(
+    await engine.connection.execute(
         "INSERT INTO job_count_changes (partition_id, tenant_id, type, worker, status, jobs, last_at)"
         " VALUES (1, 't', 'mail', $1, 'FAILED', 1, now())",
         (PERSON,),
     )
     assert (await erase(client, values=[PERSON]))[2]["workers"] == 1
     assert places_of(migrated) == set()
-    assert await bench.rows("SELECT worker, jobs::int FROM job_counts ORDER BY period") == [
+    assert await engine.rows("SELECT worker, jobs::int FROM job_counts ORDER BY period") == [
         ("erased", 6),
         ("erased", 3),
     ]
 
 
-async def test_what_was_erased_is_recorded_without_the_value(bench, client, migrated):
-    await bench.run(CreateInstance("nosuch", business_id=PERSON))
+async def test_what_was_erased_is_recorded_without_the_value(engine, client, migrated):
+    await engine.run(CreateInstance("nosuch", business_id=PERSON))
     await erase(client, businessId=PERSON)
-    assert await bench.value("SELECT count(*) FROM audit_log WHERE operation = 'DELETE' AND result = 'SUCCESS'") >= 1
+    assert await engine.value("SELECT count(*) FROM audit_log WHERE operation = 'DELETE' AND result = 'SUCCESS'") >= 1
     assert places_of(migrated) == set()
 
 

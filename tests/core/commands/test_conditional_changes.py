@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.core.bench import Bench, raw
+from tests.core.engine import Engine, raw
 from tests.core.event_models import call, model
 from tests.core.models import ONE_TASK, end, process_element, start, task
 from vivero.core.commands.conditional_change import conditional
@@ -18,15 +18,15 @@ from vivero.core.state import batches
 
 
 @pytest.fixture
-def one(bench):
+def one(engine):
     """An instance that waits at its task, and its version."""
-    bench.deploy(ONE_TASK)
-    bench.key = bench.start(a=1)
-    return bench
+    engine.deploy(ONE_TASK)
+    engine.key = engine.start(a=1)
+    return engine
 
 
-def version(bench):
-    return bench.state.trees[bench.key].revision
+def version(engine):
+    return engine.state.trees[engine.key].revision
 
 
 def test_a_change_at_its_version_happens(one):
@@ -73,14 +73,14 @@ def test_what_does_not_exist_is_not_found(one):
 
 def test_the_version_is_that_of_the_whole_tree():
     """The job of a called process has the version of the root."""
-    bench = Bench()
+    engine = Engine()
     called = process_element(start("b"), task("inner"), "b > inner", id="called")
-    bench.deploy(model(start(), call("c", "called"), end(), "start > c > end", beside=(called,)))
-    bench.key = bench.start()
-    bench.set(bench.key, a=1)
-    command = CompleteJob(bench.job("inner").key)
-    assert bench.run(conditional(command, command.key, (1,))).rejection is not None
-    assert bench.run(conditional(command, command.key, (2,))).rejection is None
+    engine.deploy(model(start(), call("c", "called"), end(), "start > c > end", beside=(called,)))
+    engine.key = engine.start()
+    engine.set(engine.key, a=1)
+    command = CompleteJob(engine.job("inner").key)
+    assert engine.run(conditional(command, command.key, (1,))).rejection is not None
+    assert engine.run(conditional(command, command.key, (2,))).rejection is None
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_the_version_is_that_of_the_whole_tree():
 def test_of_two_changes_in_one_batch_the_second_comes_too_late(one, first):
     """Both name the version that is stored. A change without a variable or a scope counts, too."""
     job, seen = one.job("work").key, version(one)
-    processor = one.engine.processor
+    processor = one.memory.processor
     commands = [conditional(first(one.key, job), job, (seen,)), conditional(CompleteJob(job), job, (seen,))]
     handled = [processor.process(CommandRecord(n, "<default>", c), 2_000)[0] for n, c in enumerate(commands, 100)]
     assert [one_.rejection and str(one_.rejection.code) for one_ in handled] == [None, "PRECONDITION_FAILED"]
@@ -99,7 +99,7 @@ def test_of_two_changes_in_one_batch_the_second_comes_too_late(one, first):
 
 def test_a_change_of_another_tree_in_the_batch_does_not_matter(one):
     other, job = one.start(), one.job("work")
-    processor = one.engine.processor
+    processor = one.memory.processor
     assert job.element.tree.key == one.key
     processor.process(CommandRecord(100, "<default>", SetVariables(other, raw({"a": 2}))), 2_000)
     command = conditional(CompleteJob(job.key), job.key, (version(one),))
@@ -107,7 +107,7 @@ def test_a_change_of_another_tree_in_the_batch_does_not_matter(one):
 
 
 def test_a_rejected_change_in_the_batch_does_not_matter(one):
-    job, processor = one.job("work").key, one.engine.processor
+    job, processor = one.job("work").key, one.memory.processor
     processor.process(CommandRecord(100, "<default>", conditional(CompleteJob(job), job, (0,))), 2_000)
     command = conditional(CompleteJob(job), job, (version(one),))
     assert processor.process(CommandRecord(101, "<default>", command), 2_000)[0].rejection is None

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from tests.core.bench import apply_by, raw, snapshot
+from tests.core.engine import apply_by, raw, snapshot
 from tests.core.models import ONE_TASK, end, flow, process, start, sub, task, xor
 from vivero.core.execution.outcomes import CommandRecord
 from vivero.core.records.catalogue import DeleteResource
@@ -60,33 +60,33 @@ GOOD = {"input": 1, "output": 1, "condition": False, "type": "t", "retries": 2, 
 
 
 @pytest.mark.parametrize("case", FAILURES)
-def test_a_failing_expression_is_an_incident_and_runs_again_when_resolved(bench, case):
+def test_a_failing_expression_is_an_incident_and_runs_again_when_resolved(engine, case):
     model, expected, stage = FAILURES[case]
-    bench.deploy(model)
-    key = bench.start(x=None)
-    (found,) = bench.incidents
+    engine.deploy(model)
+    key = engine.start(x=None)
+    (found,) = engine.incidents
     assert found[:2] == expected
-    (incident,) = bench.state.incidents.values()
+    (incident,) = engine.state.incidents.values()
     assert incident.stage == stage
-    assert bench.jobs == []
-    bench.set(key, x=GOOD[case])
-    assert bench.jobs == []
-    resolved = bench.resolve()
+    assert engine.jobs == []
+    engine.set(key, x=GOOD[case])
+    assert engine.jobs == []
+    resolved = engine.resolve()
     assert resolved.rejection is None
     assert kinds(resolved)[0] == "IncidentResolved"
-    assert bench.incidents == []
-    assert len(bench.jobs) == 1
+    assert engine.incidents == []
+    assert len(engine.jobs) == 1
 
 
 @pytest.mark.parametrize("case", FAILURES)
-def test_resolving_too_early_is_another_incident(bench, case):
-    bench.deploy(FAILURES[case][0])
-    bench.start(x=None)
-    (before,) = bench.state.incidents
-    bench.resolve()
-    (after,) = bench.state.incidents
+def test_resolving_too_early_is_another_incident(engine, case):
+    engine.deploy(FAILURES[case][0])
+    engine.start(x=None)
+    (before,) = engine.state.incidents
+    engine.resolve()
+    (after,) = engine.state.incidents
     assert after > before
-    assert bench.state.elements[bench.element("p").key].incidents == 1
+    assert engine.state.elements[engine.element("p").key].incidents == 1
 
 
 @pytest.mark.parametrize(
@@ -109,16 +109,16 @@ def test_resolving_too_early_is_another_incident(bench, case):
         ("retries", 0.5, NUMBER.format("x", "0.5")),
     ],
 )
-def test_what_is_wrong_with_a_value_is_told(bench, attribute, x, message):
-    bench.deploy(process(start(), task("work", **{attribute: "=x"}), "start > work"))
-    bench.start(x=x)
-    assert bench.incidents == [("work", "EXTRACT_VALUE_ERROR", message)]
+def test_what_is_wrong_with_a_value_is_told(engine, attribute, x, message):
+    engine.deploy(process(start(), task("work", **{attribute: "=x"}), "start > work"))
+    engine.start(x=x)
+    assert engine.incidents == [("work", "EXTRACT_VALUE_ERROR", message)]
 
 
-def test_a_number_that_is_none_tells_the_warnings(bench):
-    bench.deploy(process(start(), task("work", retries="=missing"), "start > work"))
-    bench.start()
-    (incident,) = bench.incidents
+def test_a_number_that_is_none_tells_the_warnings(engine):
+    engine.deploy(process(start(), task("work", retries="=missing"), "start > work"))
+    engine.start()
+    (incident,) = engine.incidents
     assert incident[2] == (
         NUMBER.format("missing", "NULL") + " The evaluation reported the following warnings:\n"
         "[NO_VARIABLE_FOUND] No variable found with name 'missing'"
@@ -126,16 +126,16 @@ def test_a_number_that_is_none_tells_the_warnings(bench):
 
 
 @pytest.mark.parametrize("x", [2**31 - 1, -(2**31)])
-def test_the_ends_of_the_range_are_inside(bench, x):
-    bench.deploy(process(start(), task("work", priority="=x"), "start > work"))
-    bench.start(x=x)
-    assert bench.job("work").priority == x
+def test_the_ends_of_the_range_are_inside(engine, x):
+    engine.deploy(process(start(), task("work", priority="=x"), "start > work"))
+    engine.start(x=x)
+    assert engine.job("work").priority == x
 
 
-def test_a_condition_that_is_no_boolean_tells_the_warnings(bench):
-    bench.deploy(CONDITION)
-    bench.start()
-    assert bench.incidents == [
+def test_a_condition_that_is_no_boolean_tells_the_warnings(engine):
+    engine.deploy(CONDITION)
+    engine.start()
+    assert engine.incidents == [
         (
             "g",
             "EXTRACT_VALUE_ERROR",
@@ -145,85 +145,85 @@ def test_a_condition_that_is_no_boolean_tells_the_warnings(bench):
     ]
 
 
-def test_a_mapping_that_has_no_value_at_all_says_why(bench):
-    bench.deploy(FAILURES["input"][0])
-    bench.start(x=2)
-    ((_, _, message),) = bench.incidents
+def test_a_mapping_that_has_no_value_at_all_says_why(engine):
+    engine.deploy(FAILURES["input"][0])
+    engine.start(x=2)
+    ((_, _, message),) = engine.incidents
     assert message.startswith("Failed to evaluate expression 'assert(x, x = 1)'. ")
 
 
 # ---- a failing stage leaves nothing
 
 
-def test_of_several_inputs_none_is_set_when_one_fails(bench):
-    bench.deploy(process(start(), task("work", inputs=[("=1", "a"), ("=assert(x, x = 1)", "b")]), "start > work"))
-    bench.start(x=2)
-    assert bench.variables("work") == {}
-    assert bench.element("work").state == "ACTIVATING"
+def test_of_several_inputs_none_is_set_when_one_fails(engine):
+    engine.deploy(process(start(), task("work", inputs=[("=1", "a"), ("=assert(x, x = 1)", "b")]), "start > work"))
+    engine.start(x=2)
+    assert engine.variables("work") == {}
+    assert engine.element("work").state == "ACTIVATING"
 
 
-def test_of_several_outputs_none_is_set_when_one_fails(bench):
-    bench.deploy(process(start(), task("work", outputs=[("=1", "a"), ("=assert(x, x = 1)", "b")]), "start > work"))
-    key = bench.start(x=2)
-    bench.complete("work", r=1)
-    assert bench.variables_of(key) == {"x": 2}
-    assert bench.variables("work") == {"r": 1}
-    assert bench.element("work").state == "COMPLETING"
-    assert bench.jobs == []
-    bench.set(key, x=1)
-    bench.resolve()
-    assert bench.variables_of(key) == {"x": 1, "a": 1, "b": 1}
-    assert bench.state_of(key) == "COMPLETED"
+def test_of_several_outputs_none_is_set_when_one_fails(engine):
+    engine.deploy(process(start(), task("work", outputs=[("=1", "a"), ("=assert(x, x = 1)", "b")]), "start > work"))
+    key = engine.start(x=2)
+    engine.complete("work", r=1)
+    assert engine.variables_of(key) == {"x": 2}
+    assert engine.variables("work") == {"r": 1}
+    assert engine.element("work").state == "COMPLETING"
+    assert engine.jobs == []
+    engine.set(key, x=1)
+    engine.resolve()
+    assert engine.variables_of(key) == {"x": 1, "a": 1, "b": 1}
+    assert engine.state_of(key) == "COMPLETED"
 
 
-def test_only_the_failed_stage_runs_again(bench):
+def test_only_the_failed_stage_runs_again(engine):
     """Inputs are not mapped a second time when the job's type fails after them."""
-    bench.deploy(process(start(), task("work", type="=t", inputs=[("=n", "m")]), "start > work"))
-    key = bench.start(n=1)
-    bench.set(key, n=2, t="x")
-    resolved = bench.resolve()
+    engine.deploy(process(start(), task("work", type="=t", inputs=[("=n", "m")]), "start > work"))
+    key = engine.start(n=1)
+    engine.set(key, n=2, t="x")
+    resolved = engine.resolve()
     assert kinds(resolved) == ["IncidentResolved", "ElementActivated", "JobCreated"]
-    assert bench.variables("work") == {"m": 1}
+    assert engine.variables("work") == {"m": 1}
 
 
-def test_everything_else_goes_on_beside_an_incident(bench):
-    bench.deploy(process(start(), task("bad", type="=t"), task("good"), "start > bad", "start > good"))
-    key = bench.start()
-    assert bench.jobs == ["good"]
-    bench.complete("good")
-    assert bench.state_of(key) == "ACTIVATED"
-    bench.set(key, t="x")
-    bench.resolve()
-    bench.complete("bad")
-    assert bench.state_of(key) == "COMPLETED"
+def test_everything_else_goes_on_beside_an_incident(engine):
+    engine.deploy(process(start(), task("bad", type="=t"), task("good"), "start > bad", "start > good"))
+    key = engine.start()
+    assert engine.jobs == ["good"]
+    engine.complete("good")
+    assert engine.state_of(key) == "ACTIVATED"
+    engine.set(key, t="x")
+    engine.resolve()
+    engine.complete("bad")
+    assert engine.state_of(key) == "COMPLETED"
 
 
-def test_a_condition_fails_for_its_token_alone_and_again_for_each(bench):
-    bench.deploy(
+def test_a_condition_fails_for_its_token_alone_and_again_for_each(engine):
+    engine.deploy(
         process(
             start(), xor("g"), task("a"), flow("start", "g", id="x"), flow("start", "g", id="y"), flow("g", "a", "=ok")
         )
     )
-    key = bench.start(ok=False)
-    assert [i[1] for i in bench.incidents] == ["CONDITION_ERROR"] * 2
-    assert bench.element("p").incidents == 2
-    bench.set(key, ok=True)
-    first, second = bench.state.incidents
-    bench.resolve(first)
-    assert (bench.jobs, bench.element("p").incidents) == (["a"], 1)
-    bench.resolve(second)
-    assert (bench.jobs, bench.element("p").incidents) == (["a", "a"], 0)
+    key = engine.start(ok=False)
+    assert [i[1] for i in engine.incidents] == ["CONDITION_ERROR"] * 2
+    assert engine.element("p").incidents == 2
+    engine.set(key, ok=True)
+    first, second = engine.state.incidents
+    engine.resolve(first)
+    assert (engine.jobs, engine.element("p").incidents) == (["a"], 1)
+    engine.resolve(second)
+    assert (engine.jobs, engine.element("p").incidents) == (["a", "a"], 0)
 
 
 # ---- flags and counters
 
 
-def test_incidents_are_counted_on_all_scopes_above(bench):
+def test_incidents_are_counted_on_all_scopes_above(engine):
     inner = sub("s", start("i"), task("deep", type="=t"), "i > deep")
-    bench.deploy(process(start(), inner, task("beside"), "start > s", "start > beside"))
-    bench.start()
-    (incident,) = bench.state.incidents
-    assert [(e.element, e.incidents, e.incident) for e in bench.state.elements.values()] == [
+    engine.deploy(process(start(), inner, task("beside"), "start > s", "start > beside"))
+    engine.start()
+    (incident,) = engine.state.incidents
+    assert [(e.element, e.incidents, e.incident) for e in engine.state.elements.values()] == [
         ("p", 1, None),
         ("s", 1, None),
         ("beside", 0, None),
@@ -231,68 +231,68 @@ def test_incidents_are_counted_on_all_scopes_above(bench):
     ]
 
 
-def test_raising_and_resolving_carry_the_time(bench):
-    bench.deploy(ONE_TASK)
-    bench.start()
-    bench.engine.now = 2_000
-    bench.fail("work")
-    (incident,) = bench.state.incidents
-    bench.update("work", retries=1)
-    bench.engine.now = 3_000
-    bench.resolve(incident)
-    row = bench.rows["Incident", incident]
+def test_raising_and_resolving_carry_the_time(engine):
+    engine.deploy(ONE_TASK)
+    engine.start()
+    engine.memory.now = 2_000
+    engine.fail("work")
+    (incident,) = engine.state.incidents
+    engine.update("work", retries=1)
+    engine.memory.now = 3_000
+    engine.resolve(incident)
+    row = engine.rows["Incident", incident]
     assert (row["created_at"], row["resolved_at"], row["state"]) == (2_000, 3_000, "RESOLVED")
 
 
 # ---- incidents of jobs
 
 
-def test_resolving_an_incident_of_a_job_offers_the_job_again(bench):
-    bench.deploy(ONE_TASK)
-    key = bench.start()
-    bench.fail("work", message="boom")
-    bench.update("work", retries=2)
-    assert len(bench.incidents) == 1, "new retries alone resolve nothing"
-    resolved = bench.resolve()
+def test_resolving_an_incident_of_a_job_offers_the_job_again(engine):
+    engine.deploy(ONE_TASK)
+    key = engine.start()
+    engine.fail("work", message="boom")
+    engine.update("work", retries=2)
+    assert len(engine.incidents) == 1, "new retries alone resolve nothing"
+    resolved = engine.resolve()
     assert [type(event) for event in resolved.events][1:] == [JobReleased]
-    job = bench.job("work")
+    job = engine.job("work")
     assert (job.state, job.retries, job.lease) == ("CREATED", 2, "ready")
-    bench.complete("work")
-    assert bench.state_of(key) == "COMPLETED"
+    engine.complete("work")
+    assert engine.state_of(key) == "COMPLETED"
 
 
-def test_an_incident_of_a_job_without_retries_is_not_resolved(bench):
-    bench.deploy(ONE_TASK)
-    bench.start()
-    bench.fail("work")
-    (incident,) = bench.state.incidents
-    rejection = bench.resolve().rejection
+def test_an_incident_of_a_job_without_retries_is_not_resolved(engine):
+    engine.deploy(ONE_TASK)
+    engine.start()
+    engine.fail("work")
+    (incident,) = engine.state.incidents
+    rejection = engine.resolve().rejection
     assert rejection.code is RejectionCode.INVALID_STATE
     assert rejection.reason == (
-        f"Expected to resolve incident with key '{incident}', but job with key '{bench.job('work').key}' has no "
+        f"Expected to resolve incident with key '{incident}', but job with key '{engine.job('work').key}' has no "
         "retries left: update its retries first"
     )
-    assert len(bench.incidents) == 1
+    assert len(engine.incidents) == 1
 
 
-def test_an_uncaught_error_is_resolved_without_new_retries(bench):
-    bench.deploy(ONE_TASK)
-    key = bench.start()
-    bench.throw("work", "E")
-    bench.resolve()
-    assert bench.job("work").state == "CREATED"
-    bench.complete("work")
-    assert bench.state_of(key) == "COMPLETED"
+def test_an_uncaught_error_is_resolved_without_new_retries(engine):
+    engine.deploy(ONE_TASK)
+    key = engine.start()
+    engine.throw("work", "E")
+    engine.resolve()
+    assert engine.job("work").state == "CREATED"
+    engine.complete("work")
+    assert engine.state_of(key) == "COMPLETED"
 
 
 @pytest.mark.parametrize("tenant", ["<default>", "other"])
-def test_an_incident_that_is_not_there_is_not_found(bench, tenant):
-    bench.deploy(ONE_TASK)
-    bench.start()
-    bench.fail("work")
-    (known,) = bench.state.incidents
+def test_an_incident_that_is_not_there_is_not_found(engine, tenant):
+    engine.deploy(ONE_TASK)
+    engine.start()
+    engine.fail("work")
+    (known,) = engine.state.incidents
     asked = known if tenant == "other" else 77
-    rejection = bench.run(ResolveIncident(asked), tenant).rejection
+    rejection = engine.run(ResolveIncident(asked), tenant).rejection
     assert rejection.code is RejectionCode.NOT_FOUND
     assert rejection.reason == f"Expected to resolve incident with key '{asked}', but no such incident was found"
 
@@ -301,22 +301,22 @@ def test_an_incident_that_is_not_there_is_not_found(bench, tenant):
 
 
 @pytest.fixture
-def buggy(bench, monkeypatch):
+def buggy(engine, monkeypatch):
     """The applier's table with a mine in it: armed, the next entering of `end` raises after much has been changed."""
 
-    bench.deploy(
+    engine.deploy(
         process(start(), task("work", outputs=[("=r", "r")]), task("next"), end(), "start > work > next", "work > end")
     )
-    bench.key = bench.start(n=1)
-    bench.mine = {"armed": True}
+    engine.key = engine.start(n=1)
+    engine.mine = {"armed": True}
 
     def mined(usual, state, event):
-        if bench.mine["armed"] and event.element == "end":
+        if engine.mine["armed"] and event.element == "end":
             raise ZeroDivisionError("a bug")
         return usual(state, event)
 
     apply_by(monkeypatch, ElementActivating, mined)
-    return bench
+    return engine
 
 
 def test_a_handler_that_raises_is_undone_rejected_and_quarantined(buggy):
@@ -331,7 +331,7 @@ def test_a_handler_that_raises_is_undone_rejected_and_quarantined(buggy):
     assert (event.element, event.job) == (job.element.key, job.key)
     assert (event.stage, event.type) == ("command", "UNKNOWN")
     assert event.message == "Command 'JOB:COMPLETE' at position 3: handling the command raised ZeroDivisionError: a bug"
-    position, bug = buggy.engine.processor.notices.poisoned.pop()
+    position, bug = buggy.memory.processor.notices.poisoned.pop()
     assert (position, type(bug)) == (3, ZeroDivisionError)
     # but for the incident, everything is as before
     buggy.mine["armed"] = False
@@ -347,7 +347,7 @@ def test_a_report_without_the_lease_does_not_withhold_the_job(buggy, held):
     job = buggy.job("work")
     command = CompleteJob(job.key, lease="mine")
     rejection = Rejection(RejectionCode.PROCESSING_ERROR, "refused")
-    buggy.engine.processor.reject(CommandRecord(99, "<default>", command), 1_000, rejection, {job.key: held})
+    buggy.memory.processor.reject(CommandRecord(99, "<default>", command), 1_000, rejection, {job.key: held})
     ((_, incident),) = buggy.state.incidents.items()
     assert (incident.element.key, incident.job) == (buggy.key, None)
 
@@ -355,14 +355,14 @@ def test_a_report_without_the_lease_does_not_withhold_the_job(buggy, held):
 def test_a_report_on_a_job_that_has_an_incident_does_not_withhold_it_again(buggy):
     buggy.fail("work")
     rejection = Rejection(RejectionCode.PROCESSING_ERROR, "refused")
-    buggy.engine.processor.reject(CommandRecord(99, "<default>", CompleteJob(buggy.job("work").key)), 1_000, rejection)
+    buggy.memory.processor.reject(CommandRecord(99, "<default>", CompleteJob(buggy.job("work").key)), 1_000, rejection)
     assert [incident.job is None for incident in buggy.state.incidents.values()] == [False, True]
 
 
 def test_undo_leaves_the_state_as_it_was(buggy):
     """The same without the incident: by hand, where the processor would raise it."""
     before = snapshot(buggy.state)
-    processor = buggy.engine.processor
+    processor = buggy.memory.processor
     processor._poisoned = lambda command, bug: None
     buggy.complete("work", r=2)
     after = snapshot(buggy.state)
@@ -417,31 +417,31 @@ def test_a_bug_harms_its_own_command_alone(buggy):
     assert buggy.run(SetVariables(buggy.key, raw({"n": 3}))).rejection is None
 
 
-def test_a_bug_in_creating_leaves_nothing_but_its_rejection(bench, monkeypatch):
+def test_a_bug_in_creating_leaves_nothing_but_its_rejection(engine, monkeypatch):
 
-    bench.deploy(ONE_TASK)
+    engine.deploy(ONE_TASK)
 
     def recurse(_usual, _state, _event):
         raise RecursionError("too deep")
 
     apply_by(monkeypatch, VariableSet, recurse)
-    before = snapshot(bench.state)
-    handled = bench.run(CreateInstance("p", variables=raw({"a": 1})))
+    before = snapshot(engine.state)
+    handled = engine.run(CreateInstance("p", variables=raw({"a": 1})))
     assert handled.rejection.reason == "handling the command raised RecursionError: too deep"
     assert handled.events == []
-    assert snapshot(bench.state) == before
+    assert snapshot(engine.state) == before
 
 
 # ---- rejected commands
 
 
-def test_rejected_commands_never_move_the_key_generator(bench):
-    bench.deploy(ONE_TASK)
-    bench.start()
-    bench.fail("work")
-    job = bench.job("work").key
-    (incident,) = bench.state.incidents
-    before = snapshot(bench.state)
+def test_rejected_commands_never_move_the_key_generator(engine):
+    engine.deploy(ONE_TASK)
+    engine.start()
+    engine.fail("work")
+    job = engine.job("work").key
+    (incident,) = engine.state.incidents
+    before = snapshot(engine.state)
     commands = [
         CreateInstance("unknown", variables=raw({"a": 1})),
         CreateInstance(definition_key=77),
@@ -458,7 +458,7 @@ def test_rejected_commands_never_move_the_key_generator(bench):
         ContinueWork(77),
     ]
     for command in commands:
-        handled = bench.run(command)
+        handled = engine.run(command)
         assert handled.rejection is not None, command
         assert handled.events == []
-        assert snapshot(bench.state) == before, command
+        assert snapshot(engine.state) == before, command

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.core.bench import Bench
+from tests.core.engine import Engine
 from tests.core.models import ONE_TASK, process, start, task
 from vivero.core.execution.outcomes import CommandRecord
 from vivero.core.execution.step import StepLimits
@@ -15,18 +15,18 @@ TOKEN = "0b5bd8a5-6a9d-4b1b-b2d4-8b0f6a4c9f11"
 
 
 @pytest.fixture
-def working(bench):
-    bench.deploy(ONE_TASK)
-    bench.key = bench.start()
-    return bench
+def working(engine):
+    engine.deploy(ONE_TASK)
+    engine.key = engine.start()
+    return engine
 
 
-def last(bench, table="Job"):
-    return [row for (name, _), row in bench.rows.items() if name == table][-1]
+def last(engine, table="Job"):
+    return [row for (name, _), row in engine.rows.items() if name == table][-1]
 
 
 def test_a_failed_job_with_retries_may_be_worked_again(working):
-    working.engine.now = 5_000
+    working.memory.now = 5_000
     working.fail("work", retries=2, message="boom", seen=1)
     job = working.job("work")
     assert (job.state, job.retries, job.error_message, job.updated_at) == ("FAILED", 2, "boom", 5_000)
@@ -38,7 +38,7 @@ def test_a_failed_job_with_retries_may_be_worked_again(working):
 
 def test_failing_without_backoff_offers_the_job_at_once(working):
     working.fail("work", retries=1)
-    assert working.engine.processor.notices.available == {("work", "<default>"): 2}
+    assert working.memory.processor.notices.available == {("work", "<default>"): 2}
 
 
 def test_failing_with_backoff_says_when_the_job_is_due(working):
@@ -46,7 +46,7 @@ def test_failing_with_backoff_says_when_the_job_is_due(working):
     working.state.begin_batch = lambda: leases.append(
         [(job.lease, job.available_at) for job in working.state.jobs.values()]
     )
-    working.engine.now = 5_000
+    working.memory.now = 5_000
     working.fail("work", retries=1, backoff_ms=250)
     assert leases == [[("backoff", 5_250)]]
 
@@ -61,25 +61,25 @@ REPORTS = {
 @pytest.mark.parametrize("report", REPORTS.values(), ids=REPORTS)
 def test_a_job_that_waits_for_its_backoff_is_not_reported_on(working, report):
     """Until its time has come: then it is open as one that nobody has been given."""
-    working.engine.now = 5_000
+    working.memory.now = 5_000
     working.fail("work", retries=1, backoff_ms=250)
     job = working.job("work")
-    working.engine.now = 5_249
+    working.memory.now = 5_249
     refused = working.run(report(job.key, None)).rejection
     assert (refused.code, "in state 'FAILED'" in refused.reason) == (RejectionCode.INVALID_STATE, True)
     assert (job.state, job.retries) == ("FAILED", 1)
-    working.engine.now = 5_250
+    working.memory.now = 5_250
     assert working.run(report(job.key, None)).rejection is None
 
 
 def test_a_job_that_was_given_out_after_its_backoff_is_reported_on_though_the_clock_was_set_back(working):
-    working.engine.now = 5_000
+    working.memory.now = 5_000
     working.fail("work", retries=1, backoff_ms=250)
     key = working.job("work").key
     entry = CommandRecord(1_000, "<default>", CompleteJob(key))
     with pytest.raises(NotLoaded):
-        working.engine.processor.process(entry, 5_000)
-    assert working.engine.processor.process(entry, 5_000, {key: TOKEN})[0].rejection is None
+        working.memory.processor.process(entry, 5_000)
+    assert working.memory.processor.process(entry, 5_000, {key: TOKEN})[0].rejection is None
 
 
 def test_a_backoff_means_nothing_without_retries(working):
@@ -174,10 +174,10 @@ def test_a_job_with_an_uncaught_error_cannot_be_completed(working):
     assert rejection.reason == f"Expected to complete job with key '{key}', but it is in state 'ERROR_THROWN'"
 
 
-def process_with_lease(bench, command, token):
+def process_with_lease(engine, command, token):
     """Handle a command as the consumer does, with the lease that the job has now."""
     entry = CommandRecord(99, "<default>", command)
-    return bench.engine.processor.process(entry, 1_000, {command.key: token})[0]
+    return engine.memory.processor.process(entry, 1_000, {command.key: token})[0]
 
 
 @pytest.mark.parametrize(("command", "doing"), REPORTS)
@@ -205,27 +205,27 @@ def test_a_report_without_a_lease_is_taken_from_anybody(working):
 
 def test_a_job_of_an_element_that_is_ending_is_not_found():
     """A quantum of one item: the cancelled instance is told first, its task later."""
-    slow = Bench(StepLimits(quantum_items=1))
+    slow = Engine(StepLimits(quantum_items=1))
     slow.deploy(process(start(), task("work"), "start > work"))
     key = slow.start()
     job = slow.job("work").key
-    notices = slow.engine.processor.notices
-    slow.engine.handle(CancelInstance(key), "<default>", None)
+    notices = slow.memory.processor.notices
+    slow.memory.handle(CancelInstance(key), "<default>", None)
     while slow.element("work").state == "ACTIVATED":
         (one,) = notices.to_inbox
         notices.to_inbox.clear()
-        slow.engine.handle(one.command, one.tenant, one.request)
-    rejection = slow.engine.handle(CompleteJob(job), "<default>", None)[0].rejection
+        slow.memory.handle(one.command, one.tenant, one.request)
+    rejection = slow.memory.handle(CompleteJob(job), "<default>", None)[0].rejection
     assert rejection.reason == f"Expected to complete job with key '{job}', but no such job was found"
 
 
 # Withholding: a job that is too large for any answer
 
 
-def withhold(bench, lease=None, size=9_000, leased=None):
-    job = bench.job("work")
+def withhold(engine, lease=None, size=9_000, leased=None):
+    job = engine.job("work")
     command = CommandRecord(900, "<default>", WithholdJob(job.key, lease, size, 8_000), 0)
-    (handled,) = bench.engine.processor.process(command, 1, {job.key: leased})
+    (handled,) = engine.memory.processor.process(command, 1, {job.key: leased})
     return handled
 
 
@@ -247,11 +247,11 @@ def test_a_job_that_sees_too_many_variables_is_withheld(working):
 
 def test_a_withheld_job_is_offered_again_when_its_incident_is_resolved(working):
     withhold(working)
-    working.engine.processor.notices.available.clear()
+    working.memory.processor.notices.available.clear()
     working.resolve()
     job = working.job("work")
     assert (job.state, job.lease) == ("CREATED", "ready")
-    assert working.engine.processor.notices.available == {("work", "<default>"): 1}
+    assert working.memory.processor.notices.available == {("work", "<default>"): 1}
     working.complete("work")
     assert working.state_of(working.key) == "COMPLETED"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.core.bench import apply_by, explode, raw
+from tests.core.engine import apply_by, explode, raw
 from tests.core.message_models import boundary, catch, message, model, receive, signal, starts
 from tests.core.models import end, start, task
 from vivero.core.records.instances import InstanceCreated
@@ -38,55 +38,55 @@ every_way = pytest.mark.parametrize("way", WAYS)
 every_command = pytest.mark.parametrize("name", COMMANDS)
 
 
-def begin(bench, way):
-    bench.deploy(WAYS[way])
+def begin(engine, way):
+    engine.deploy(WAYS[way])
     if not way.startswith("begins"):
-        bench.start(k="x")
+        engine.start(k="x")
 
 
-def answers(bench, command):
+def answers(engine, command):
     """The rows that answer this command, its rejection included."""
-    position = len(bench.engine.log) + 1
-    bench.run(command)
-    logged = [(one.position, row) for one in bench.engine.log for row in one.handled]
+    position = len(engine.memory.log) + 1
+    engine.run(command)
+    logged = [(one.position, row) for one in engine.memory.log for row in one.handled]
     mine = [row for at, row in logged if position == (at if row.request is None else row.request)]
     return [row for row in mine if row.answered or (row.rejection is not None and row.seq == 0 and row.request is None)]
 
 
-def poisoned(bench):
-    return len(bench.engine.processor.notices.poisoned)
+def poisoned(engine):
+    return len(engine.memory.processor.notices.poisoned)
 
 
 @every_way
 @every_command
-def test_every_command_is_answered_once(bench, way, name):
-    begin(bench, way)
-    assert len(answers(bench, COMMANDS[name])) == 1
-    assert poisoned(bench) == 0
+def test_every_command_is_answered_once(engine, way, name):
+    begin(engine, way)
+    assert len(answers(engine, COMMANDS[name])) == 1
+    assert poisoned(engine) == 0
 
 
 @every_way
 @every_command
 @pytest.mark.parametrize("kind", [SubscriptionTriggered, InstanceCreated])
-def test_also_one_whose_follow_up_raises(bench, way, name, kind, monkeypatch):
-    begin(bench, way)
+def test_also_one_whose_follow_up_raises(engine, way, name, kind, monkeypatch):
+    begin(engine, way)
     apply_by(monkeypatch, kind, explode)
-    assert len(answers(bench, COMMANDS[name])) == 1
+    assert len(answers(engine, COMMANDS[name])) == 1
     monkeypatch.undo()
-    assert poisoned(bench) <= 1, "what cleans up does not raise as well"
+    assert poisoned(engine) <= 1, "what cleans up does not raise as well"
 
 
 @pytest.mark.parametrize("offer", [Offer("alarm"), Offer("hello", {}, 7, "x", process_id="p")])
-def test_what_waits_no_longer_is_no_bug(bench, offer):
-    begin(bench, "waits")
-    bench.run(TriggerSubscription(4711, offer))
-    assert poisoned(bench) == 0
+def test_what_waits_no_longer_is_no_bug(engine, offer):
+    begin(engine, "waits")
+    engine.run(TriggerSubscription(4711, offer))
+    assert poisoned(engine) == 0
 
 
-def test_what_takes_one_message_is_offered_no_other(bench):
-    bench.deploy(WAYS["waits"])
+def test_what_takes_one_message_is_offered_no_other(engine):
+    engine.deploy(WAYS["waits"])
     for number in range(2):
-        bench.run(PublishMessage("hello", "x", 1_000, variables=raw({"n": number})))
-    bench.start(k="x")
-    events = [event for logged in bench.engine.log for row in logged.handled for event in row.events]
+        engine.run(PublishMessage("hello", "x", 1_000, variables=raw({"n": number})))
+    engine.start(k="x")
+    events = [event for logged in engine.memory.log for row in logged.handled for event in row.events]
     assert sum(isinstance(event, MessageCorrelated) for event in events) == 1

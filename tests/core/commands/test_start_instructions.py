@@ -2,20 +2,20 @@
 
 import pytest
 
-from tests.core.bench import raw
+from tests.core.engine import raw
 from tests.core.models import end, par, process, start, sub, task
 from vivero.core.records.codec import decode_command, encode_command
 from vivero.core.records.effects import RejectionCode
 from vivero.core.records.instances import CreateInstance
 
 
-def begin(bench, *elements, **variables):
-    return bench.run(CreateInstance("p", variables=raw(variables), start_elements=elements))
+def begin(engine, *elements, **variables):
+    return engine.run(CreateInstance("p", variables=raw(variables), start_elements=elements))
 
 
-def entered(bench):
+def entered(engine):
     """The elements that were entered, in order."""
-    return [line.split()[1] for line in bench.trace if line.startswith("  ElementActivating ")]
+    return [line.split()[1] for line in engine.trace if line.startswith("  ElementActivating ")]
 
 
 NESTED = process(
@@ -33,54 +33,54 @@ NESTED = process(
 )
 
 
-def test_no_start_event_and_nothing_before_it_happens(bench):
-    bench.deploy(NESTED)
-    begin(bench, "after", x=1)
-    assert bench.elements == ["after", "p"]
-    assert bench.variables("p") == {"x": 1}
-    assert entered(bench) == ["after"]
-    bench.complete("after")
-    assert bench.elements == []
+def test_no_start_event_and_nothing_before_it_happens(engine):
+    engine.deploy(NESTED)
+    begin(engine, "after", x=1)
+    assert engine.elements == ["after", "p"]
+    assert engine.variables("p") == {"x": 1}
+    assert entered(engine) == ["after"]
+    engine.complete("after")
+    assert engine.elements == []
 
 
-def test_scopes_around_are_entered_without_start_events_and_inputs(bench):
-    bench.deploy(NESTED)
-    key = begin(bench, "deeper").response.process_instance_key
-    assert bench.elements == ["deeper", "inner", "outer", "p"]
-    assert bench.variables("inner") == {}
-    assert entered(bench) == ["outer", "inner", "deeper"]
+def test_scopes_around_are_entered_without_start_events_and_inputs(engine):
+    engine.deploy(NESTED)
+    key = begin(engine, "deeper").response.process_instance_key
+    assert engine.elements == ["deeper", "inner", "outer", "p"]
+    assert engine.variables("inner") == {}
+    assert entered(engine) == ["outer", "inner", "deeper"]
     for id in ("deeper", "beside", "after"):
-        bench.complete(id)
-    assert bench.state_of(key) == "COMPLETED"
+        engine.complete(id)
+    assert engine.state_of(key) == "COMPLETED"
 
 
-def test_several_elements_of_one_scope_share_it(bench):
-    bench.deploy(NESTED)
-    begin(bench, "deep", "deeper", "beside", "after")
-    assert bench.elements == ["after", "beside", "deep", "deeper", "inner", "outer", "p"]
+def test_several_elements_of_one_scope_share_it(engine):
+    engine.deploy(NESTED)
+    begin(engine, "deep", "deeper", "beside", "after")
+    assert engine.elements == ["after", "beside", "deep", "deeper", "inner", "outer", "p"]
     for id in ("deeper", "deep", "deeper", "beside", "beside", "after", "after"):
-        bench.complete(id)
-    assert bench.elements == []
+        engine.complete(id)
+    assert engine.elements == []
 
 
-def test_the_same_element_twice_gets_two_tokens(bench):
-    bench.deploy(NESTED)
-    begin(bench, "after", "after")
-    assert bench.jobs == ["after", "after"]
+def test_the_same_element_twice_gets_two_tokens(engine):
+    engine.deploy(NESTED)
+    begin(engine, "after", "after")
+    assert engine.jobs == ["after", "after"]
 
 
-def test_a_scope_itself_begins_with_its_start_event(bench):
-    bench.deploy(process(start(), sub("s", start("i"), task("a"), task("b"), "i > a", "i > b"), "start > s"))
-    begin(bench, "s")
-    assert bench.jobs == ["a", "b"]
-    begin(bench, "s", "a")
-    assert bench.elements.count("s") == 3
+def test_a_scope_itself_begins_with_its_start_event(engine):
+    engine.deploy(process(start(), sub("s", start("i"), task("a"), task("b"), "i > a", "i > b"), "start > s"))
+    begin(engine, "s")
+    assert engine.jobs == ["a", "b"]
+    begin(engine, "s", "a")
+    assert engine.elements.count("s") == 3
 
 
-def test_a_gateway_may_be_begun_at(bench):
-    bench.deploy(process(start(), par("fork"), task("a"), task("b"), "start > fork", "fork > a", "fork > b"))
-    begin(bench, "fork")
-    assert bench.jobs == ["a", "b"]
+def test_a_gateway_may_be_begun_at(engine):
+    engine.deploy(process(start(), par("fork"), task("a"), task("b"), "start > fork", "fork > a", "fork > b"))
+    begin(engine, "fork")
+    assert engine.jobs == ["a", "b"]
 
 
 EVENT_SUB_PROCESS = (
@@ -90,27 +90,27 @@ EVENT_SUB_PROCESS = (
 )
 
 
-def test_inside_of_an_event_sub_process_nothing_is_interrupted(bench):
-    bench.deploy(process(start(), task("a"), EVENT_SUB_PROCESS, "start > a"))
-    begin(bench, "repair", "a")
-    assert bench.elements == ["a", "catch", "p", "repair"]
-    bench.throw("a", "E")
-    assert bench.elements == ["catch", "p", "repair"]
+def test_inside_of_an_event_sub_process_nothing_is_interrupted(engine):
+    engine.deploy(process(start(), task("a"), EVENT_SUB_PROCESS, "start > a"))
+    begin(engine, "repair", "a")
+    assert engine.elements == ["a", "catch", "p", "repair"]
+    engine.throw("a", "E")
+    assert engine.elements == ["catch", "p", "repair"]
 
 
-def test_what_fails_on_the_way_is_begun_again_when_it_is_resolved(bench):
+def test_what_fails_on_the_way_is_begun_again_when_it_is_resolved(engine):
     """The boundary timer of the sub-process cannot be evaluated: its incident keeps what it was to begin with."""
     timer = (
         '<boundaryEvent id="late" attachedToRef="s"><timerEventDefinition><timeDuration>=wait</timeDuration>'
         "</timerEventDefinition></boundaryEvent>"
     )
     parts = start(), sub("s", start("i"), task("a"), task("b"), "i > a > b"), timer, task("c")
-    bench.deploy(process(*parts, "start > s", "late > c"))
-    key = begin(bench, "b").response.process_instance_key
-    assert [(element, kind) for element, kind, _ in bench.incidents] == [("s", "EXTRACT_VALUE_ERROR")]
-    bench.set(key, wait="PT1H")
-    bench.resolve()
-    assert (bench.incidents, bench.jobs) == ([], ["b"])
+    engine.deploy(process(*parts, "start > s", "late > c"))
+    key = begin(engine, "b").response.process_instance_key
+    assert [(element, kind) for element, kind, _ in engine.incidents] == [("s", "EXTRACT_VALUE_ERROR")]
+    engine.set(key, wait="PT1H")
+    engine.resolve()
+    assert (engine.incidents, engine.jobs) == ([], ["b"])
 
 
 MULTI = (
@@ -145,19 +145,19 @@ BOUNDARY = '<boundaryEvent id="catcher" attachedToRef="a"><errorEventDefinition 
         ),
     ],
 )
-def test_what_cannot_be_begun_at(bench, element, reason):
+def test_what_cannot_be_begun_at(engine, element, reason):
     flows = "start > a > gateway > soon", "gateway > later", "later > loop"
-    bench.deploy(process(start(), task("a"), BOUNDARY, CHOICE, MULTI, *flows))
-    rejection = begin(bench, "a", element).rejection
+    engine.deploy(process(start(), task("a"), BOUNDARY, CHOICE, MULTI, *flows))
+    rejection = begin(engine, "a", element).rejection
     assert rejection.code is RejectionCode.INVALID_ARGUMENT
     assert rejection.reason == f"Expected to create instance of process with start instructions but {reason}"
-    assert bench.elements == []
+    assert engine.elements == []
 
 
-def test_the_body_of_a_loop_may_be_begun_at(bench):
-    bench.deploy(process(start(), MULTI, "start > loop"))
-    begin(bench, "loop")
-    assert bench.jobs == ["in"]
+def test_the_body_of_a_loop_may_be_begun_at(engine):
+    engine.deploy(process(start(), MULTI, "start > loop"))
+    begin(engine, "loop")
+    assert engine.jobs == ["in"]
 
 
 def test_the_command_survives_the_log():

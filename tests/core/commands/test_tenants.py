@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from tests.core.bench import Bench, raw
+from tests.core.engine import Engine, raw
 from tests.core.event_models import call
 from tests.core.message_models import catch, message, model, receive, starts, throw
 from tests.core.models import ONE_TASK, end, process, start, task
@@ -21,24 +21,24 @@ BOTH = joined({A, B})
 
 
 @pytest.fixture
-def bench():
-    return Bench()
+def engine():
+    return Engine()
 
 
-def deploy(bench, model, *tenants):
+def deploy(engine, model, *tenants):
     for tenant in tenants:
-        bench.engine.deploy(model, tenant=tenant)
+        engine.memory.deploy(model, tenant=tenant)
 
 
-def create(bench, tenant, process_id="p", **variables):
-    handled = bench.run(CreateInstance(process_id, variables=raw(variables)), tenant)
+def create(engine, tenant, process_id="p", **variables):
+    handled = engine.run(CreateInstance(process_id, variables=raw(variables)), tenant)
     assert handled.rejection is None, handled.rejection
     return handled.response.process_instance_key
 
 
-def tenants_of(bench):
+def tenants_of(engine):
     """The tenants of all live elements, by id."""
-    return sorted((element.element, element.instance.tenant) for element in bench.state.elements.values())
+    return sorted((element.element, element.instance.tenant) for element in engine.state.elements.values())
 
 
 def test_a_list_of_tenants_covers_its_members():
@@ -55,94 +55,94 @@ def test_a_list_of_tenants_covers_its_members():
 # ---- definitions
 
 
-def test_a_process_has_its_own_versions_in_each_tenant(bench):
-    deploy(bench, process(start(), task("one"), end(), "start > one > end"), A)
-    deploy(bench, ONE_TASK, A, B)
-    versions = {(d.tenant, d.version) for d in bench.state.catalogue.definitions.values()}
+def test_a_process_has_its_own_versions_in_each_tenant(engine):
+    deploy(engine, process(start(), task("one"), end(), "start > one > end"), A)
+    deploy(engine, ONE_TASK, A, B)
+    versions = {(d.tenant, d.version) for d in engine.state.catalogue.definitions.values()}
     assert versions == {(A, 1), (A, 2), (B, 1)}
 
 
-def test_a_process_of_another_tenant_is_unknown(bench):
-    reply = bench.engine.deploy(ONE_TASK, tenant=A)
+def test_a_process_of_another_tenant_is_unknown(engine):
+    reply = engine.memory.deploy(ONE_TASK, tenant=A)
     (deployed,) = reply.processes
-    missing = bench.run(CreateInstance("p"), B).rejection
-    by_key = bench.run(CreateInstance(None, deployed.process_definition_key), B).rejection
+    missing = engine.run(CreateInstance("p"), B).rejection
+    by_key = engine.run(CreateInstance(None, deployed.process_definition_key), B).rejection
     assert missing.code is by_key.code is RejectionCode.NOT_FOUND
 
 
-def test_a_called_process_is_of_the_callers_tenant(bench):
+def test_a_called_process_is_of_the_callers_tenant(engine):
     caller = process(start(), call("call", "q"), end(), "start > call > end")
-    deploy(bench, caller, A)
-    deploy(bench, process(start(), task("wrong"), end(), "start > wrong > end", id="q"), B)
-    create(bench, A)
-    (incident,) = bench.state.incidents.values()
+    deploy(engine, caller, A)
+    deploy(engine, process(start(), task("wrong"), end(), "start > wrong > end", id="q"), B)
+    create(engine, A)
+    (incident,) = engine.state.incidents.values()
     assert incident.type == "CALLED_ELEMENT_ERROR"
-    deploy(bench, process(start(), task("right"), end(), "start > right > end", id="q"), A)
-    assert bench.run(ResolveIncident(incident.key), BOTH).rejection is None
-    assert ("right", A) in tenants_of(bench)
+    deploy(engine, process(start(), task("right"), end(), "start > right > end", id="q"), A)
+    assert engine.run(ResolveIncident(incident.key), BOTH).rejection is None
+    assert ("right", A) in tenants_of(engine)
 
 
 # ---- messages and signals
 
 
-def test_messages_stay_in_their_tenant(bench):
-    deploy(bench, model(start(), receive(), end(), "start > receive > end"), A, B)
-    create(bench, A, k="x")
-    create(bench, B, k="x")
-    assert bench.run(CorrelateMessage("hello", "x"), A).rejection is None
-    assert {tenant for _, tenant in tenants_of(bench)} == {B}
-    assert bench.run(CorrelateMessage("hello", "x"), A).rejection.code is RejectionCode.NOT_FOUND
+def test_messages_stay_in_their_tenant(engine):
+    deploy(engine, model(start(), receive(), end(), "start > receive > end"), A, B)
+    create(engine, A, k="x")
+    create(engine, B, k="x")
+    assert engine.run(CorrelateMessage("hello", "x"), A).rejection is None
+    assert {tenant for _, tenant in tenants_of(engine)} == {B}
+    assert engine.run(CorrelateMessage("hello", "x"), A).rejection.code is RejectionCode.NOT_FOUND
 
 
-def test_buffered_messages_and_their_ids_stay_in_their_tenant(bench):
-    deploy(bench, model(start(), receive(), end(), "start > receive > end"), A, B)
+def test_buffered_messages_and_their_ids_stay_in_their_tenant(engine):
+    deploy(engine, model(start(), receive(), end(), "start > receive > end"), A, B)
     published = PublishMessage("hello", "x", 60_000, "id")
-    assert bench.run(published, A).rejection is None
-    create(bench, B, k="x")
-    assert tenants_of(bench) == [("p", B), ("receive", B)]
-    create(bench, A, k="x")
-    assert tenants_of(bench) == [("p", B), ("receive", B)], "the message was for the instance of its tenant"
-    assert bench.run(published, A).rejection.code is RejectionCode.ALREADY_EXISTS
-    assert bench.run(published, B).rejection is None
-    assert tenants_of(bench) == []
+    assert engine.run(published, A).rejection is None
+    create(engine, B, k="x")
+    assert tenants_of(engine) == [("p", B), ("receive", B)]
+    create(engine, A, k="x")
+    assert tenants_of(engine) == [("p", B), ("receive", B)], "the message was for the instance of its tenant"
+    assert engine.run(published, A).rejection.code is RejectionCode.ALREADY_EXISTS
+    assert engine.run(published, B).rejection is None
+    assert tenants_of(engine) == []
 
 
-def test_a_message_starts_the_process_of_its_tenant(bench):
-    deploy(bench, model(starts(), task("work"), end(), "start > work > end", roots=(message(key=None),)), A, B)
+def test_a_message_starts_the_process_of_its_tenant(engine):
+    deploy(engine, model(starts(), task("work"), end(), "start > work > end", roots=(message(key=None),)), A, B)
     for _ in range(2):  # the second one waits for the lock of the first instance
-        bench.run(PublishMessage("hello", "x", 60_000), B)
-    assert tenants_of(bench) == [("p", B), ("work", B)]
-    bench.run(PublishMessage("hello", "x", 60_000), A)
-    assert tenants_of(bench) == [("p", A), ("p", B), ("work", A), ("work", B)]
+        engine.run(PublishMessage("hello", "x", 60_000), B)
+    assert tenants_of(engine) == [("p", B), ("work", B)]
+    engine.run(PublishMessage("hello", "x", 60_000), A)
+    assert tenants_of(engine) == [("p", A), ("p", B), ("work", A), ("work", B)]
 
 
-def test_signals_stay_in_their_tenant(bench):
-    deploy(bench, model(start(), catch(on="signal"), end(), "start > catch > end"), A, B)
-    create(bench, A)
-    create(bench, B)
-    bench.run(BroadcastSignal("alarm"), B)
-    assert {tenant for _, tenant in tenants_of(bench)} == {A}
+def test_signals_stay_in_their_tenant(engine):
+    deploy(engine, model(start(), catch(on="signal"), end(), "start > catch > end"), A, B)
+    create(engine, A)
+    create(engine, B)
+    engine.run(BroadcastSignal("alarm"), B)
+    assert {tenant for _, tenant in tenants_of(engine)} == {A}
 
 
-def test_a_signal_that_is_thrown_after_a_command_by_key_is_of_the_instances_tenant(bench):
+def test_a_signal_that_is_thrown_after_a_command_by_key_is_of_the_instances_tenant(engine):
     hears = model(start(), catch(on="signal"), end(), "start > catch > end", id="hears")
     throws = model(start(), task("work"), throw(on="signal"), end(), "start > work > throw > end")
-    deploy(bench, hears, A, B)
-    deploy(bench, throws, A)
-    create(bench, A, "hears")
-    create(bench, B, "hears")
-    create(bench, A)
-    assert bench.run(CompleteJob(bench.job("work").key), BOTH).rejection is None
-    assert tenants_of(bench) == [("catch", B), ("hears", B)]
+    deploy(engine, hears, A, B)
+    deploy(engine, throws, A)
+    create(engine, A, "hears")
+    create(engine, B, "hears")
+    create(engine, A)
+    assert engine.run(CompleteJob(engine.job("work").key), BOTH).rejection is None
+    assert tenants_of(engine) == [("catch", B), ("hears", B)]
 
 
 # ---- commands by key
 
 
-def by_key(bench):
+def by_key(engine):
     """A command of each kind by the key of a row of the only instance."""
-    (instance,) = bench.state.trees
-    job, (incident,) = bench.job("work").key, bench.state.incidents
+    (instance,) = engine.state.trees
+    job, (incident,) = engine.job("work").key, engine.state.incidents
     return [
         SetVariables(instance, raw({"a": 1})),
         UpdateJob(job, retries=2),
@@ -152,17 +152,17 @@ def by_key(bench):
         CompleteJob(job),
         WithholdJob(job, None, 1, 1),
         CancelInstance(instance),
-        *(DeleteResource(key) for key in bench.state.catalogue.definitions),
+        *(DeleteResource(key) for key in engine.state.catalogue.definitions),
     ]
 
 
 @pytest.fixture
-def with_incident(bench):
+def with_incident(engine):
     """An instance of tenant A with a job and an incident."""
-    deploy(bench, process(start(), task("work"), end(), "start > work > end"), A)
-    create(bench, A)
-    bench.run(FailJob(bench.job("work").key, 0), A)
-    return bench
+    deploy(engine, process(start(), task("work"), end(), "start > work > end"), A)
+    create(engine, A)
+    engine.run(FailJob(engine.job("work").key, 0), A)
+    return engine
 
 
 def shifted(command):
@@ -191,21 +191,21 @@ def test_a_condition_on_a_foreign_tree_is_not_compared(with_incident):
 
 
 @pytest.mark.parametrize("sender", [A, BOTH, EVERY_TENANT])
-def test_whoever_has_the_tenant_may_use_the_key(bench, sender):
-    deploy(bench, ONE_TASK, A)
-    key = create(bench, A)
-    assert bench.run(SetVariables(key, raw({"a": 1})), sender).rejection is None
-    assert bench.run(CancelInstance(key), sender).rejection is None
-    assert bench.state_of(key) == "TERMINATED"
-    for definition in list(bench.state.catalogue.definitions):
-        assert bench.run(DeleteResource(definition), sender).rejection is None
+def test_whoever_has_the_tenant_may_use_the_key(engine, sender):
+    deploy(engine, ONE_TASK, A)
+    key = create(engine, A)
+    assert engine.run(SetVariables(key, raw({"a": 1})), sender).rejection is None
+    assert engine.run(CancelInstance(key), sender).rejection is None
+    assert engine.state_of(key) == "TERMINATED"
+    for definition in list(engine.state.catalogue.definitions):
+        assert engine.run(DeleteResource(definition), sender).rejection is None
 
 
-def test_what_follows_a_command_by_key_is_of_one_tenant(bench):
+def test_what_follows_a_command_by_key_is_of_one_tenant(engine):
     """Work that is deferred to the inbox carries the instance's tenant and not the sender's list."""
-    bench.engine.processor.set_inline(False)
-    deploy(bench, model(start(), task("work"), receive(), end(), "start > work > receive > end"), A)
-    create(bench, A, k="x")
-    (handled,) = bench.engine.handle(CompleteJob(bench.job("work").key), BOTH, None)
+    engine.memory.processor.set_inline(False)
+    deploy(engine, model(start(), task("work"), receive(), end(), "start > work > receive > end"), A)
+    create(engine, A, k="x")
+    (handled,) = engine.memory.handle(CompleteJob(engine.job("work").key), BOTH, None)
     assert handled.rejection is None
-    assert {one.tenant for one in bench.engine.processor.notices.to_inbox} == {A}
+    assert {one.tenant for one in engine.memory.processor.notices.to_inbox} == {A}

@@ -5,7 +5,7 @@ What comes in between must neither take its scope for done or stuck nor join pas
 
 import pytest
 
-from tests.core.bench import Bench, raw, rebuilt
+from tests.core.engine import Engine, raw, rebuilt
 from tests.core.event_models import inc
 from tests.core.message_models import boundary, event_sub, model
 from tests.core.models import end, par, start, sub, task
@@ -26,130 +26,130 @@ ASIDE = event_sub("aside", task("instead"), "aside-start > instead")
 @pytest.fixture(params=["at once", "after a stop"])
 def told(request):
     """A function that starts a model, and lets its boundary event happen as far as it takes for its host to have
-    ended: the bench, with large quanta from now on. After a stop the engine knows what its events tell, and nothing
+    ended: the engine, with large quanta from now on. After a stop the engine knows what its events tell, and nothing
     else."""
 
     def tell(*parts):
-        bench = Bench()
-        bench.deploy(model(start(), par("fork"), *EVENT, *FLOWS, *parts))
-        bench.key = bench.start(k="x")
-        happen(bench)
-        assert "host" not in bench.elements
+        engine = Engine()
+        engine.deploy(model(start(), par("fork"), *EVENT, *FLOWS, *parts))
+        engine.key = engine.start(k="x")
+        happen(engine)
+        assert "host" not in engine.elements
         if request.param == "after a stop":
-            to_inbox = bench.engine.processor.notices.to_inbox
-            rebuilt(bench)
-            bench.engine.processor.notices.to_inbox += to_inbox
-        set_quantum(bench, 500)
-        return bench
+            to_inbox = engine.memory.processor.notices.to_inbox
+            rebuilt(engine)
+            engine.memory.processor.notices.to_inbox += to_inbox
+        set_quantum(engine, 500)
+        return engine
 
     return tell
 
 
-def happen(bench):
-    set_quantum(bench, 1)
-    run_until(bench, BroadcastSignal("alarm", raw({"n": 1})), lambda: is_pending(bench))
+def happen(engine):
+    set_quantum(engine, 1)
+    run_until(engine, BroadcastSignal("alarm", raw({"n": 1})), lambda: is_pending(engine))
 
 
-def is_pending(bench):
-    return any(stage == "enter" for tree in bench.state.trees.values() for _, stage, _ in tree.work)
+def is_pending(engine):
+    return any(stage == "enter" for tree in engine.state.trees.values() for _, stage, _ in tree.work)
 
 
-def ever(bench, id):
+def ever(engine, id):
     """Whether there ever was an instance of the element."""
-    return any(table == "Element" and row["element"] == id for (table, _), row in bench.rows.items())
+    return any(table == "Element" and row["element"] == id for (table, _), row in engine.rows.items())
 
 
-def in_between(bench, command):
+def in_between(engine, command):
     """The command comes before the rest of what was fired."""
-    rejection = bench.engine.handle(command, "<default>", None)[0].rejection
+    rejection = engine.memory.handle(command, "<default>", None)[0].rejection
     assert rejection is None, rejection
 
 
-def complete_beside(bench):
-    in_between(bench, CompleteJob(bench.job("beside").key))
-    assert is_pending(bench)
+def complete_beside(engine):
+    in_between(engine, CompleteJob(engine.job("beside").key))
+    assert is_pending(engine)
 
 
 def test_the_scope_does_not_complete(told):
-    bench = told(task("beside"))
-    complete_beside(bench)
-    assert bench.state_of(bench.key) == "ACTIVATED"
-    run_rest(bench)
-    assert bench.jobs == ["late"]
-    bench.complete("late")
-    assert bench.state_of(bench.key) == "COMPLETED"
+    engine = told(task("beside"))
+    complete_beside(engine)
+    assert engine.state_of(engine.key) == "ACTIVATED"
+    run_rest(engine)
+    assert engine.jobs == ["late"]
+    engine.complete("late")
+    assert engine.state_of(engine.key) == "COMPLETED"
 
 
 def test_a_scope_whose_tokens_wait_before_a_join_is_not_stuck(told):
-    bench = told(task("beside"), par("join"), task("after"), "beside > join > after", "late > join")
-    complete_beside(bench)
-    assert bench.element("p").tokens == {"beside-join": 1}
-    run_rest(bench)
-    assert (bench.jobs, bench.incidents) == (["late"], [])
-    bench.complete("late")
-    assert bench.jobs == ["after"]
-    assert not [row for (table, _), row in bench.rows.items() if table == "Incident"]
+    engine = told(task("beside"), par("join"), task("after"), "beside > join > after", "late > join")
+    complete_beside(engine)
+    assert engine.element("p").tokens == {"beside-join": 1}
+    run_rest(engine)
+    assert (engine.jobs, engine.incidents) == (["late"], [])
+    engine.complete("late")
+    assert engine.jobs == ["after"]
+    assert not [row for (table, _), row in engine.rows.items() if table == "Incident"]
 
 
 def test_an_inclusive_join_waits_for_it(told):
-    bench = told(task("beside"), inc("join"), task("after"), "beside > join > after", "late > join")
-    complete_beside(bench)
-    assert bench.jobs == []
-    run_rest(bench)
-    assert bench.jobs == ["late"]
-    bench.complete("late")
-    assert bench.jobs == ["after"]
+    engine = told(task("beside"), inc("join"), task("after"), "beside > join > after", "late > join")
+    complete_beside(engine)
+    assert engine.jobs == []
+    run_rest(engine)
+    assert engine.jobs == ["late"]
+    engine.complete("late")
+    assert engine.jobs == ["after"]
 
 
 def test_commands_that_let_the_scope_settle_time_and_again_change_nothing(told):
-    bench = told(task("beside"), par("join"), "beside > join", "late > join", end("done"), "join > done")
-    complete_beside(bench)
+    engine = told(task("beside"), par("join"), "beside > join", "late > join", end("done"), "join > done")
+    complete_beside(engine)
     for number in range(3):
-        in_between(bench, SetVariables(bench.key, raw({"n": number})))
-    run_rest(bench)
-    bench.complete("late")
-    assert bench.state_of(bench.key) == "COMPLETED"
+        in_between(engine, SetVariables(engine.key, raw({"n": number})))
+    run_rest(engine)
+    engine.complete("late")
+    assert engine.state_of(engine.key) == "COMPLETED"
 
 
 def test_an_interruption_of_its_scope_drops_it(told):
-    bench = told(task("beside"), ASIDE)
-    in_between(bench, PublishMessage("hello", "x"))
-    assert not is_pending(bench)
-    run_rest(bench)
-    assert bench.jobs == ["instead"]
-    assert not ever(bench, "event")
-    bench.complete("instead")
-    assert bench.state_of(bench.key) == "COMPLETED"
+    engine = told(task("beside"), ASIDE)
+    in_between(engine, PublishMessage("hello", "x"))
+    assert not is_pending(engine)
+    run_rest(engine)
+    assert engine.jobs == ["instead"]
+    assert not ever(engine, "event")
+    engine.complete("instead")
+    assert engine.state_of(engine.key) == "COMPLETED"
 
 
 def test_an_interruption_around_its_scope_drops_it():
-    bench = Bench()
+    engine = Engine()
     inner = sub("s", start("is"), par("fork"), *EVENT, "is > fork > host", "fork > beside", task("beside"))
-    bench.deploy(model(start(), inner, ASIDE, "start > s"))
-    key = bench.start(k="x")
-    happen(bench)
-    in_between(bench, PublishMessage("hello", "x"))
-    run_rest(bench)
-    assert bench.jobs == ["instead"]
-    assert not ever(bench, "late")
-    bench.complete("instead")
-    assert bench.state_of(key) == "COMPLETED"
+    engine.deploy(model(start(), inner, ASIDE, "start > s"))
+    key = engine.start(k="x")
+    happen(engine)
+    in_between(engine, PublishMessage("hello", "x"))
+    run_rest(engine)
+    assert engine.jobs == ["instead"]
+    assert not ever(engine, "late")
+    engine.complete("instead")
+    assert engine.state_of(key) == "COMPLETED"
 
 
 @pytest.mark.parametrize("quanta", [1, 500])
 def test_a_cancellation_drops_it(told, quanta):
-    bench = told(task("beside"))
-    set_quantum(bench, quanta)
-    in_between(bench, CancelInstance(bench.key))
-    run_rest(bench)
-    assert bench.state_of(bench.key) == "TERMINATED"
-    assert not bench.state.elements
-    assert not ever(bench, "event")
+    engine = told(task("beside"))
+    set_quantum(engine, quanta)
+    in_between(engine, CancelInstance(engine.key))
+    run_rest(engine)
+    assert engine.state_of(engine.key) == "TERMINATED"
+    assert not engine.state.elements
+    assert not ever(engine, "event")
 
 
 def test_it_brings_what_the_event_brought(told):
     """Its variables are kept with the work."""
-    bench = told(task("beside"))
-    run_rest(bench)
-    assert bench.jobs == ["beside", "late"]
-    assert bench.variables_of(bench.key)["n"] == 1
+    engine = told(task("beside"))
+    run_rest(engine)
+    assert engine.jobs == ["beside", "late"]
+    assert engine.variables_of(engine.key)["n"] == 1

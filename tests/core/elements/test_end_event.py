@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.core.bench import Bench
+from tests.core.engine import Engine
 from tests.core.event_models import (
     LIMITS,
     TERMINATE,
@@ -22,34 +22,34 @@ from tests.core.models import par, start, sub, task
 
 
 @pytest.fixture(params=LIMITS, ids=list(LIMITS))
-def bench(request):
-    return Bench(LIMITS[request.param])
+def engine(request):
+    return Engine(LIMITS[request.param])
 
 
 FORK = (par("f"), task("a"), task("b"), sub("deep", start("d"), task("c"), "d > c"), final("stop", TERMINATE))
 PATHS = ("f > a > stop", "f > b", "f > deep")
 
 
-def test_a_terminate_end_event_of_the_process_completes_it(bench):
-    key = run(bench, model(start(), *FORK, "start > f", *PATHS))
-    assert bench.jobs == ["a", "b", "c"]
-    bench.complete("a")
-    assert ended(bench, key) == "COMPLETED"
-    assert (states(bench, "b"), states(bench, "deep"), states(bench, "stop")) == (
+def test_a_terminate_end_event_of_the_process_completes_it(engine):
+    key = run(engine, model(start(), *FORK, "start > f", *PATHS))
+    assert engine.jobs == ["a", "b", "c"]
+    engine.complete("a")
+    assert ended(engine, key) == "COMPLETED"
+    assert (states(engine, "b"), states(engine, "deep"), states(engine, "stop")) == (
         ["TERMINATED"],
         ["TERMINATED"],
         ["COMPLETED"],
     )
-    assert sorted(row["state"] for (table, _), row in bench.rows.items() if table == "Job") == [
+    assert sorted(row["state"] for (table, _), row in engine.rows.items() if table == "Job") == [
         "CANCELED",
         "CANCELED",
         "COMPLETED",
     ]
 
 
-def test_in_a_sub_process_it_ends_that_alone_and_the_path_goes_on(bench):
+def test_in_a_sub_process_it_ends_that_alone_and_the_path_goes_on(engine):
     key = run(
-        bench,
+        engine,
         model(
             start(),
             par("g"),
@@ -60,55 +60,55 @@ def test_in_a_sub_process_it_ends_that_alone_and_the_path_goes_on(bench):
             "g > beside",
         ),
     )
-    bench.complete("a")
-    assert bench.jobs == ["after", "beside"]
-    assert states(bench, "s") == ["COMPLETED"]
-    bench.complete("after")
-    bench.complete("beside")
-    assert ended(bench, key) == "COMPLETED"
+    engine.complete("a")
+    assert engine.jobs == ["after", "beside"]
+    assert states(engine, "s") == ["COMPLETED"]
+    engine.complete("after")
+    engine.complete("beside")
+    assert ended(engine, key) == "COMPLETED"
 
 
-def test_in_a_called_process_it_ends_that_alone_and_its_variables_come_back(bench):
+def test_in_a_called_process_it_ends_that_alone_and_its_variables_come_back(engine):
     child = model(start("cs"), *FORK, "cs > f", *PATHS, id="called")
-    run(bench, child, model(start(), call("x", "called"), task("after"), "start > x > after"))
-    bench.complete("a", result=1)
-    assert bench.jobs == ["after"]
-    assert states(bench, "x") == ["COMPLETED"]
-    assert bench.variables("p") == {"result": 1}
+    run(engine, child, model(start(), call("x", "called"), task("after"), "start > x > after"))
+    engine.complete("a", result=1)
+    assert engine.jobs == ["after"]
+    assert states(engine, "x") == ["COMPLETED"]
+    assert engine.variables("p") == {"result": 1}
 
 
-def test_in_an_event_sub_process_it_ends_that_alone(bench):
+def test_in_an_event_sub_process_it_ends_that_alone(engine):
     handler = on(escalation("A"), "h", *FORK, "h-start > f", *PATHS, interrupting=False)
-    run(bench, model(start(), throw("tell", escalation("A")), task("main"), "start > tell > main", handler))
-    bench.complete("a")
-    assert bench.jobs == ["main"]
-    assert states(bench, "h") == ["COMPLETED"]
+    run(engine, model(start(), throw("tell", escalation("A")), task("main"), "start > tell > main", handler))
+    engine.complete("a")
+    assert engine.jobs == ["main"]
+    assert states(engine, "h") == ["COMPLETED"]
 
 
-def test_in_a_loop_it_ends_one_inner_instance(bench):
+def test_in_a_loop_it_ends_one_inner_instance(engine):
     inner = sub("s", start("i"), par("f"), task("a"), task("b"), final("stop", TERMINATE), "i > f > a > stop", "f > b")
-    run(bench, model(start(), loop(inner), task("after"), "start > s > after"), items=[1, 2])
-    bench.complete("a")
-    assert bench.jobs == ["a", "b"]
-    bench.complete("a")
-    assert bench.jobs == ["after"]
+    run(engine, model(start(), loop(inner), task("after"), "start > s > after"), items=[1, 2])
+    engine.complete("a")
+    assert engine.jobs == ["a", "b"]
+    engine.complete("a")
+    assert engine.jobs == ["after"]
 
 
-def test_two_terminate_end_events_at_once_complete_the_scope_once(bench):
+def test_two_terminate_end_events_at_once_complete_the_scope_once(engine):
     stops = [final("x", TERMINATE), final("y", TERMINATE)]
     run(
-        bench,
+        engine,
         model(
             start(), sub("s", start("i"), par("f"), *stops, "i > f > x", "f > y"), task("after"), "start > s > after"
         ),
     )
-    assert bench.jobs == ["after"]
+    assert engine.jobs == ["after"]
 
 
-def test_the_outputs_of_a_terminated_scope_are_mapped(bench):
+def test_the_outputs_of_a_terminated_scope_are_mapped(engine):
     inner = (start("i"), script("set", "=41 + 1", "answer", outputs=[("=answer", "local")]), final("stop", TERMINATE))
     run(
-        bench,
+        engine,
         model(
             start(),
             sub("s", *inner, "i > set > stop", inputs=[("=null", "local")], outputs=[("=local", "out")]),
@@ -116,4 +116,4 @@ def test_the_outputs_of_a_terminated_scope_are_mapped(bench):
             "start > s > t",
         ),
     )
-    assert bench.variables("p") == {"out": 42}
+    assert engine.variables("p") == {"out": 42}

@@ -2,14 +2,14 @@
 
 import pytest
 
-from tests.core.bench import Bench
+from tests.core.engine import Engine
 from tests.core.event_models import LIMITS, ended, error, escalation, final, model, on, run, states, throw
 from tests.core.models import end, par, start, sub, task
 
 
 @pytest.fixture(params=LIMITS, ids=list(LIMITS))
-def bench(request):
-    return Bench(LIMITS[request.param])
+def engine(request):
+    return Engine(LIMITS[request.param])
 
 
 def beside(*handlers):
@@ -30,35 +30,35 @@ def beside(*handlers):
 HANDLED = task("handled") + end("h-end")
 
 
-def test_an_interrupting_one_ends_everything_else_first_and_then_the_scope_completes(bench):
-    key = run(bench, beside(on(escalation("A"), "h", HANDLED, "h-start > handled > h-end")))
-    bench.complete("before")
-    assert bench.jobs == ["handled"]
-    assert (states(bench, "other"), states(bench, "tell"), states(bench, "main")) == (
+def test_an_interrupting_one_ends_everything_else_first_and_then_the_scope_completes(engine):
+    key = run(engine, beside(on(escalation("A"), "h", HANDLED, "h-start > handled > h-end")))
+    engine.complete("before")
+    assert engine.jobs == ["handled"]
+    assert (states(engine, "other"), states(engine, "tell"), states(engine, "main")) == (
         ["TERMINATED"],
         ["TERMINATED"],
         [],
     )
-    assert bench.element("p").tokens == {"h": 1}
-    bench.complete("handled")
-    assert ended(bench, key) == "COMPLETED"
-    assert states(bench, "h") == ["COMPLETED"]
+    assert engine.element("p").tokens == {"h": 1}
+    engine.complete("handled")
+    assert ended(engine, key) == "COMPLETED"
+    assert states(engine, "h") == ["COMPLETED"]
 
 
-def test_a_non_interrupting_one_runs_beside_and_the_scope_waits_for_it(bench):
-    key = run(bench, beside(on(escalation("A"), "h", HANDLED, "h-start > handled > h-end", interrupting=False)))
-    bench.complete("before")
-    assert bench.jobs == ["handled", "main", "other"]
-    bench.complete("main")
-    bench.complete("other")
-    assert bench.jobs == ["handled"]
-    bench.complete("handled")
-    assert ended(bench, key) == "COMPLETED"
+def test_a_non_interrupting_one_runs_beside_and_the_scope_waits_for_it(engine):
+    key = run(engine, beside(on(escalation("A"), "h", HANDLED, "h-start > handled > h-end", interrupting=False)))
+    engine.complete("before")
+    assert engine.jobs == ["handled", "main", "other"]
+    engine.complete("main")
+    engine.complete("other")
+    assert engine.jobs == ["handled"]
+    engine.complete("handled")
+    assert ended(engine, key) == "COMPLETED"
 
 
-def test_a_non_interrupting_one_runs_as_often_as_it_is_called(bench):
+def test_a_non_interrupting_one_runs_as_often_as_it_is_called(engine):
     key = run(
-        bench,
+        engine,
         model(
             start(),
             par("f"),
@@ -69,15 +69,15 @@ def test_a_non_interrupting_one_runs_as_often_as_it_is_called(bench):
             on(escalation("A"), "h", HANDLED, "h-start > handled > h-end", interrupting=False),
         ),
     )
-    assert bench.jobs == ["handled", "handled"]
-    bench.complete("handled")
-    bench.complete("handled")
-    assert ended(bench, key) == "COMPLETED"
+    assert engine.jobs == ["handled", "handled"]
+    engine.complete("handled")
+    engine.complete("handled")
+    assert ended(engine, key) == "COMPLETED"
 
 
-def test_one_can_start_after_the_main_path_has_ended_while_another_runs(bench):
+def test_one_can_start_after_the_main_path_has_ended_while_another_runs(engine):
     key = run(
-        bench,
+        engine,
         model(
             start(),
             throw("tell", escalation("A")),
@@ -94,16 +94,16 @@ def test_one_can_start_after_the_main_path_has_ended_while_another_runs(bench):
             on(escalation("B"), "g", task("later"), "g-start > later", interrupting=False),
         ),
     )
-    assert states(bench, "end") == ["COMPLETED"]
-    bench.complete("late")
-    assert bench.jobs == ["later"]
-    bench.complete("later")
-    assert ended(bench, key) == "COMPLETED"
+    assert states(engine, "end") == ["COMPLETED"]
+    engine.complete("late")
+    assert engine.jobs == ["later"]
+    engine.complete("later")
+    assert ended(engine, key) == "COMPLETED"
 
 
-def test_an_interrupting_one_also_ends_those_that_run_beside(bench):
+def test_an_interrupting_one_also_ends_those_that_run_beside(engine):
     key = run(
-        bench,
+        engine,
         model(
             start(),
             throw("tell", escalation("A")),
@@ -113,17 +113,17 @@ def test_an_interrupting_one_also_ends_those_that_run_beside(bench):
             on(error("A"), "h", task("handled"), "h-start > handled"),
         ),
     )
-    assert bench.jobs == ["aside", "work"]
-    bench.throw("aside", "A")
-    assert bench.jobs == ["handled"]
-    assert (states(bench, "side"), states(bench, "work")) == (["TERMINATED"], ["TERMINATED"])
-    bench.complete("handled")
-    assert ended(bench, key) == "COMPLETED"
+    assert engine.jobs == ["aside", "work"]
+    engine.throw("aside", "A")
+    assert engine.jobs == ["handled"]
+    assert (states(engine, "side"), states(engine, "work")) == (["TERMINATED"], ["TERMINATED"])
+    engine.complete("handled")
+    assert ended(engine, key) == "COMPLETED"
 
 
-def test_one_trigger_wins_and_later_ones_find_an_interrupted_scope(bench):
+def test_one_trigger_wins_and_later_ones_find_an_interrupted_scope(engine):
     run(
-        bench,
+        engine,
         model(
             start(),
             task("work"),
@@ -139,14 +139,14 @@ def test_one_trigger_wins_and_later_ones_find_an_interrupted_scope(bench):
             on(escalation("B"), "g", task("never"), "g-start > never"),
         ),
     )
-    bench.throw("work", "A")
-    bench.complete("handled")
-    assert bench.jobs == ["on"], "nobody hears it any more, so the path goes on"
+    engine.throw("work", "A")
+    engine.complete("handled")
+    assert engine.jobs == ["on"], "nobody hears it any more, so the path goes on"
 
 
-def test_in_a_sub_process_the_path_behind_it_goes_on(bench):
+def test_in_a_sub_process_the_path_behind_it_goes_on(engine):
     key = run(
-        bench,
+        engine,
         model(
             start(),
             sub(
@@ -160,16 +160,16 @@ def test_in_a_sub_process_the_path_behind_it_goes_on(bench):
             "start > s > after",
         ),
     )
-    assert bench.jobs == ["after"]
-    assert states(bench, "s") == ["COMPLETED"]
-    bench.complete("after")
-    assert ended(bench, key) == "COMPLETED"
+    assert engine.jobs == ["after"]
+    assert states(engine, "s") == ["COMPLETED"]
+    engine.complete("after")
+    assert ended(engine, key) == "COMPLETED"
 
 
-def test_one_may_contain_another(bench):
+def test_one_may_contain_another(engine):
     inner = on(error("B"), "inner", task("deep"), "inner-start > deep")
     key = run(
-        bench,
+        engine,
         model(
             start(),
             task("work"),
@@ -177,16 +177,16 @@ def test_one_may_contain_another(bench):
             on(error("A"), "outer", task("first"), "outer-start > first", inner),
         ),
     )
-    bench.throw("work", "A")
-    bench.throw("first", "B")
-    assert bench.jobs == ["deep"]
-    bench.complete("deep")
-    assert ended(bench, key) == "COMPLETED"
+    engine.throw("work", "A")
+    engine.throw("first", "B")
+    assert engine.jobs == ["deep"]
+    engine.complete("deep")
+    assert ended(engine, key) == "COMPLETED"
 
 
-def test_its_variables_are_its_own_and_its_start_event_maps_what_comes(bench):
+def test_its_variables_are_its_own_and_its_start_event_maps_what_comes(engine):
     run(
-        bench,
+        engine,
         model(
             start(),
             task("work"),
@@ -194,15 +194,15 @@ def test_its_variables_are_its_own_and_its_start_event_maps_what_comes(bench):
             on(error("A"), "h", task("t", outputs=[("=why", "answer")]), "h-start > t", outputs=[("=reason", "why")]),
         ),
     )
-    bench.throw("work", "A", reason="none", other=1)
-    assert bench.variables("p") == {"why": "none"}
-    bench.complete("t")
-    assert bench.variables("p") == {"why": "none", "answer": "none"}
+    engine.throw("work", "A", reason="none", other=1)
+    assert engine.variables("p") == {"why": "none"}
+    engine.complete("t")
+    assert engine.variables("p") == {"why": "none", "answer": "none"}
 
 
-def test_tokens_that_wait_for_a_join_are_gone_when_the_scope_is_interrupted(bench):
+def test_tokens_that_wait_for_a_join_are_gone_when_the_scope_is_interrupted(engine):
     key = run(
-        bench,
+        engine,
         model(
             start(),
             par("f"),
@@ -214,21 +214,21 @@ def test_tokens_that_wait_for_a_join_are_gone_when_the_scope_is_interrupted(benc
             on(error(), "h", task("t"), "h-start > t"),
         ),
     )
-    bench.complete("a")
-    assert bench.element("p").tokens == {"a-j": 1, "b": 1}
-    bench.throw("b", "X")
-    assert bench.element("p").tokens == {"h": 1}
-    bench.complete("t")
-    assert ended(bench, key) == "COMPLETED"
+    engine.complete("a")
+    assert engine.element("p").tokens == {"a-j": 1, "b": 1}
+    engine.throw("b", "X")
+    assert engine.element("p").tokens == {"h": 1}
+    engine.complete("t")
+    assert ended(engine, key) == "COMPLETED"
 
 
 @pytest.mark.parametrize("at", ["other", "handled"])
-def test_cancel_ends_it(bench, at):
+def test_cancel_ends_it(engine, at):
     key = run(
-        bench, beside(on(escalation("A"), "h", HANDLED, "h-start > handled > h-end", interrupting=at == "handled"))
+        engine, beside(on(escalation("A"), "h", HANDLED, "h-start > handled > h-end", interrupting=at == "handled"))
     )
-    bench.complete("before")
-    assert at in bench.jobs
-    bench.cancel(key)
-    assert ended(bench, key) == "TERMINATED"
-    assert states(bench, "h") == ["TERMINATED"]
+    engine.complete("before")
+    assert at in engine.jobs
+    engine.cancel(key)
+    assert ended(engine, key) == "TERMINATED"
+    assert states(engine, "h") == ["TERMINATED"]

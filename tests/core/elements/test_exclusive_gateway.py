@@ -21,43 +21,43 @@ def choice(**gateway):
 
 
 @pytest.mark.parametrize(("x", "taken"), [(11, "a"), (6, "b"), (2, "c")])
-def test_an_exclusive_gateway_takes_the_first_true_flow_in_the_order_of_the_file(bench, x, taken):
-    run(bench, choice(), x=x)
-    assert bench.jobs == [taken]
+def test_an_exclusive_gateway_takes_the_first_true_flow_in_the_order_of_the_file(engine, x, taken):
+    run(engine, choice(), x=x)
+    assert engine.jobs == [taken]
 
 
 @pytest.mark.parametrize(("x", "taken"), [(11, "a"), (6, "b"), (5, "c")])
-def test_an_exclusive_gateway_takes_its_default_flow_when_no_condition_is_true(bench, x, taken):
-    run(bench, choice(default="which-c"), x=x)
-    assert bench.jobs == [taken]
+def test_an_exclusive_gateway_takes_its_default_flow_when_no_condition_is_true(engine, x, taken):
+    run(engine, choice(default="which-c"), x=x)
+    assert engine.jobs == [taken]
 
 
-def test_a_default_flow_is_not_taken_early_wherever_it_stands(bench):
+def test_a_default_flow_is_not_taken_early_wherever_it_stands(engine):
     model = process(
         start(), xor("g", default="g-a"), task("a"), task("b"), "start > g", flow("g", "a"), flow("g", "b", "=true")
     )
-    run(bench, model)
-    assert bench.jobs == ["b"]
+    run(engine, model)
+    assert engine.jobs == ["b"]
 
 
-def test_an_exclusive_gateway_without_a_way_out_is_an_incident(bench):
-    run(bench, choice(), x=0)
-    assert bench.incidents == [
+def test_an_exclusive_gateway_without_a_way_out_is_an_incident(engine):
+    run(engine, choice(), x=0)
+    assert engine.incidents == [
         ("which", "CONDITION_ERROR", "Expected at least one condition to evaluate to true, or to have a default flow")
     ]
-    assert bench.element("which").state == "COMPLETING"
+    assert engine.element("which").state == "COMPLETING"
 
 
-def test_an_exclusive_gateway_with_nothing_behind_it_ends_its_token(bench):
-    assert bench.state_of(run(bench, process(start(), xor("g"), "start > g"))) == "COMPLETED"
+def test_an_exclusive_gateway_with_nothing_behind_it_ends_its_token(engine):
+    assert engine.state_of(run(engine, process(start(), xor("g"), "start > g"))) == "COMPLETED"
 
 
-def test_an_exclusive_gateway_passes_each_token_on_by_itself(bench):
-    run(bench, process(start(), xor("g"), task("a"), flow("start", "g", id="x"), flow("start", "g", id="y"), "g > a"))
-    assert bench.jobs == ["a", "a"]
+def test_an_exclusive_gateway_passes_each_token_on_by_itself(engine):
+    run(engine, process(start(), xor("g"), task("a"), flow("start", "g", id="x"), flow("start", "g", id="y"), "g > a"))
+    assert engine.jobs == ["a", "a"]
 
 
-def test_a_loop_goes_round_until_its_condition_ends_it(bench):
+def test_a_loop_goes_round_until_its_condition_ends_it(engine):
     model = process(
         start(),
         xor("again"),
@@ -68,10 +68,10 @@ def test_a_loop_goes_round_until_its_condition_ends_it(bench):
         flow("enough", "end", "=n >= 3"),
         flow("enough", "again"),
     )
-    key = run(bench, model)
+    key = run(engine, model)
     for n in (1, 2, 3):
-        assert bench.jobs == ["work"]
-        bench.complete("work", n=n)
-    assert bench.state_of(key) == "COMPLETED"
-    works = [row for (table, _), row in bench.rows.items() if table == "Element" and row["element"] == "work"]
+        assert engine.jobs == ["work"]
+        engine.complete("work", n=n)
+    assert engine.state_of(key) == "COMPLETED"
+    works = [row for (table, _), row in engine.rows.items() if table == "Element" and row["element"] == "work"]
     assert len(works) == 3

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.core.bench import Bench, rebuilt
+from tests.core.engine import Engine, rebuilt
 from tests.core.event_models import loop, model, run
 from tests.core.models import end, start, task
 from vivero.core.elements import multi_instance
@@ -14,8 +14,8 @@ LIMITS = {"whole": StepLimits(), "quanta": StepLimits(quantum_items=1), "paged":
 
 
 @pytest.fixture(params=LIMITS)
-def bench(request):
-    return Bench(LIMITS[request.param])
+def engine(request):
+    return Engine(LIMITS[request.param])
 
 
 def looped(collection="=items"):
@@ -23,30 +23,30 @@ def looped(collection="=items"):
     return model(start(), activity, end(), "start > work > end")
 
 
-def incident(bench):
-    ((element, type_, message),) = bench.incidents
+def incident(engine):
+    ((element, type_, message),) = engine.incidents
     return element, type_, message
 
 
-def test_too_many_items(bench):
-    key = run(bench, looped(), items=[1] * (MAX_LOOP_ITEMS + 1))
-    assert incident(bench) == (
+def test_too_many_items(engine):
+    key = run(engine, looped(), items=[1] * (MAX_LOOP_ITEMS + 1))
+    assert incident(engine) == (
         "work",
         "EXTRACT_VALUE_ERROR",
         "Too many or too large items of a multi-instance activity: at most 200000 are allowed, not 200001.",
     )
-    bench.set(key, items=[1, 2])
-    bench.resolve()
-    assert (bench.jobs, bench.incidents) == (["work", "work"], [])
+    engine.set(key, items=[1, 2])
+    engine.resolve()
+    assert (engine.jobs, engine.incidents) == (["work", "work"], [])
 
 
-def test_as_many_items_as_there_may_be(monkeypatch, bench):
+def test_as_many_items_as_there_may_be(monkeypatch, engine):
     monkeypatch.setattr(multi_instance, "MAX_LOOP_ITEMS", 3)
-    run(bench, looped(), items=[1, 2, 3])
-    assert bench.jobs == ["work"] * 3
+    run(engine, looped(), items=[1, 2, 3])
+    assert engine.jobs == ["work"] * 3
 
 
-def test_few_values_that_stand_for_more_text_than_there_is_memory(monkeypatch, bench):
+def test_few_values_that_stand_for_more_text_than_there_is_memory(monkeypatch, engine):
     """A hundred thousand items of a megabyte each are a list of pointers to one text, until they are written down."""
     made = []
 
@@ -55,8 +55,8 @@ def test_few_values_that_stand_for_more_text_than_there_is_memory(monkeypatch, b
         return f'"{item}"'
 
     monkeypatch.setattr(evaluation, "json_of", json_of)
-    run(bench, looped("=for i in 1..100000 return text"), text="x" * 1_000_000)
-    assert incident(bench) == (
+    run(engine, looped("=for i in 1..100000 return text"), text="x" * 1_000_000)
+    assert incident(engine) == (
         "work",
         "EXTRACT_VALUE_ERROR",
         "Too many or too large items of a multi-instance activity: at most 8000000 characters of JSON are "
@@ -66,26 +66,26 @@ def test_few_values_that_stand_for_more_text_than_there_is_memory(monkeypatch, b
 
 
 @pytest.mark.parametrize(("most", "begins"), [(10, True), (9, False)])
-def test_items_as_large_as_they_may_be(monkeypatch, bench, most, begins):
+def test_items_as_large_as_they_may_be(monkeypatch, engine, most, begins):
     monkeypatch.setattr(multi_instance, "MAX_LOOP_CHARACTERS", most)
-    run(bench, looped(), items=["abc", "def"])
-    assert bench.jobs == ["work"] * (2 if begins else 0)
-    assert len(bench.incidents) == (0 if begins else 1)
+    run(engine, looped(), items=["abc", "def"])
+    assert engine.jobs == ["work"] * (2 if begins else 0)
+    assert len(engine.incidents) == (0 if begins else 1)
 
 
-def test_a_result_that_is_too_much_does_not_end_its_turn(monkeypatch, bench):
-    key = run(bench, looped(), items=[1, 2, 3])
+def test_a_result_that_is_too_much_does_not_end_its_turn(monkeypatch, engine):
+    key = run(engine, looped(), items=[1, 2, 3])
     monkeypatch.setattr(multi_instance, "MAX_LOOP_CHARACTERS", 10)
-    bench.complete("work", r="abc")
-    bench.complete("work", r="abcd")
-    element, type_, message = incident(bench)
-    (turn,) = (one.element.key for one in bench.state.incidents.values())
+    engine.complete("work", r="abc")
+    engine.complete("work", r="abcd")
+    element, type_, message = incident(engine)
+    (turn,) = (one.element.key for one in engine.state.incidents.values())
     assert (element, type_) == ("work", "EXTRACT_VALUE_ERROR")
     assert message.startswith("Too many or too large results of a multi-instance activity: ")
-    rebuilt(bench)
-    bench.complete("work", r=1)
-    assert bench.state_of(key) == "ACTIVATED"
-    bench.set(turn, r="xy")
-    bench.resolve()
-    assert bench.state_of(key) == "COMPLETED"
-    assert bench.variables_of(key)["results"] == ["abc", "xy", 1]
+    rebuilt(engine)
+    engine.complete("work", r=1)
+    assert engine.state_of(key) == "ACTIVATED"
+    engine.set(turn, r="xy")
+    engine.resolve()
+    assert engine.state_of(key) == "COMPLETED"
+    assert engine.variables_of(key)["results"] == ["abc", "xy", 1]

@@ -4,16 +4,17 @@ from tests.core.event_models import run
 from tests.core.models import end, flow, par, process, start, task, xor
 
 
-def test_a_parallel_gateway_forks_and_joins(bench):
+def test_a_parallel_gateway_forks_and_joins(engine):
     key = run(
-        bench, process(start(), par("f"), task("a"), task("b"), par("j"), end(), "start > f > a > j > end", "f > b > j")
+        engine,
+        process(start(), par("f"), task("a"), task("b"), par("j"), end(), "start > f > a > j > end", "f > b > j"),
     )
-    assert bench.jobs == ["a", "b"]
-    bench.complete("b")
-    assert bench.element("p").tokens == {"a": 1, "b-j": 1}
-    bench.complete("a")
-    assert bench.state_of(key) == "COMPLETED"
-    assert [row["element"] for row in bench.rows.values() if row.get("type") == "PARALLEL_GATEWAY"] == ["f", "j"]
+    assert engine.jobs == ["a", "b"]
+    engine.complete("b")
+    assert engine.element("p").tokens == {"a": 1, "b-j": 1}
+    engine.complete("a")
+    assert engine.state_of(key) == "COMPLETED"
+    assert [row["element"] for row in engine.rows.values() if row.get("type") == "PARALLEL_GATEWAY"] == ["f", "j"]
 
 
 def two_by_two():
@@ -27,21 +28,21 @@ def two_by_two():
     return process(start(), task("a"), task("b"), par("j"), task("after"), *flows, "a > j > after", "b > j")
 
 
-def test_a_join_takes_one_token_of_each_flow_and_leaves_the_surplus(bench):
-    key = run(bench, two_by_two())
-    bench.complete("a")
-    bench.complete("a")
-    assert bench.element("p").tokens == {"a-j": 2, "b": 2}
-    bench.complete("b")
-    assert bench.element("p").tokens == {"a-j": 1, "b": 1, "after": 1}
-    bench.complete("b")
-    assert bench.jobs == ["after", "after"]
-    bench.complete("after")
-    bench.complete("after")
-    assert bench.state_of(key) == "COMPLETED"
+def test_a_join_takes_one_token_of_each_flow_and_leaves_the_surplus(engine):
+    key = run(engine, two_by_two())
+    engine.complete("a")
+    engine.complete("a")
+    assert engine.element("p").tokens == {"a-j": 2, "b": 2}
+    engine.complete("b")
+    assert engine.element("p").tokens == {"a-j": 1, "b": 1, "after": 1}
+    engine.complete("b")
+    assert engine.jobs == ["after", "after"]
+    engine.complete("after")
+    engine.complete("after")
+    assert engine.state_of(key) == "COMPLETED"
 
 
-def test_a_full_join_opens_as_often_as_it_is_full_when_all_tokens_come_at_once(bench):
+def test_a_full_join_opens_as_often_as_it_is_full_when_all_tokens_come_at_once(engine):
     forks = [flow("start", f"f{n}", id=f"in{n}") for n in (1, 2)]
     ways = [flow(f"f{n}", f"{side}") for n in (1, 2) for side in ("l", "r")]
     model = process(
@@ -57,20 +58,20 @@ def test_a_full_join_opens_as_often_as_it_is_full_when_all_tokens_come_at_once(b
         "l > j > after",
         "r > j",
     )
-    run(bench, model)
-    assert bench.jobs == ["after", "after"]
-    assert bench.element("p").tokens == {"after": 2}
+    run(engine, model)
+    assert engine.jobs == ["after", "after"]
+    assert engine.element("p").tokens == {"after": 2}
 
 
-def test_two_flows_of_one_source_are_two_flows_for_a_join(bench):
+def test_two_flows_of_one_source_are_two_flows_for_a_join(engine):
     model = process(
         start(), par("f"), par("j"), task("a"), "start > f", flow("f", "j", id="x"), flow("f", "j", id="y"), "j > a"
     )
-    run(bench, model)
-    assert bench.jobs == ["a"]
+    run(engine, model)
+    assert engine.jobs == ["a"]
 
 
-def test_a_join_that_never_fills_keeps_the_process_alive(bench):
+def test_a_join_that_never_fills_keeps_the_process_alive(engine):
     model = process(
         start(),
         xor("g"),
@@ -83,14 +84,14 @@ def test_a_join_that_never_fills_keeps_the_process_alive(bench):
         "a > j",
         "b > j",
     )
-    key = run(bench, model)
-    bench.complete("a")
-    assert bench.state_of(key) == "ACTIVATED"
-    assert bench.element("p").tokens == {"a-j": 1}
-    assert bench.jobs == []
+    key = run(engine, model)
+    engine.complete("a")
+    assert engine.state_of(key) == "ACTIVATED"
+    assert engine.element("p").tokens == {"a-j": 1}
+    assert engine.jobs == []
 
 
-def test_a_join_in_a_loop_opens_in_each_round(bench):
+def test_a_join_in_a_loop_opens_in_each_round(engine):
     model = process(
         start(),
         xor("again"),
@@ -105,9 +106,9 @@ def test_a_join_in_a_loop_opens_in_each_round(bench):
         flow("enough", "end", "=done"),
         flow("enough", "again"),
     )
-    key = run(bench, model, done=False)
+    key = run(engine, model, done=False)
     for done in (False, True):
-        bench.complete("b")
-        assert bench.element("p").tokens == {"a": 1, "b-j": 1}
-        bench.complete("a", done=done)
-    assert bench.state_of(key) == "COMPLETED"
+        engine.complete("b")
+        assert engine.element("p").tokens == {"a": 1, "b-j": 1}
+        engine.complete("a", done=done)
+    assert engine.state_of(key) == "COMPLETED"

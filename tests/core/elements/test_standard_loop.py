@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.core.bench import Bench, rebuilt
+from tests.core.engine import Engine, rebuilt
 from tests.core.event_models import LIMITS, boundary, call, ended, error, loop, model, run, script, states
 from tests.core.listener_models import listening
 from tests.core.models import end, process_element, start, sub, task
@@ -14,8 +14,8 @@ COUNT = [("=loopCounter", "n")]
 
 
 @pytest.fixture(params=LIMITS, ids=list(LIMITS))
-def bench(request):
-    return Bench(LIMITS[request.param])
+def engine(request):
+    return Engine(LIMITS[request.param])
 
 
 def repeated(activity, condition=None, most=None, before=False):
@@ -32,181 +32,181 @@ def looped(condition=None, most=None, before=False, activity=None, parts=()):
     return model(start(), work, task("after"), end(), "start > work > after > end", *parts)
 
 
-def rounds(bench, most=10, **variables):
+def rounds(engine, most=10, **variables):
     """Complete `work` until something else comes; how often it was there."""
     done = 0
-    while bench.jobs == ["work"] and done < most:
-        bench.complete("work", **variables)
+    while engine.jobs == ["work"] and done < most:
+        engine.complete("work", **variables)
         done += 1
     return done
 
 
 @pytest.mark.parametrize(("before", "times"), [(True, 0), (False, 1)])
-def test_a_condition_that_is_false_at_once(bench, before, times):
-    run(bench, looped("=more", before=before), more=False)
-    assert rounds(bench) == times
-    assert bench.jobs == ["after"]
-    assert len(states(bench, "work")) == times + 1, "the iterations, and the body"
+def test_a_condition_that_is_false_at_once(engine, before, times):
+    run(engine, looped("=more", before=before), more=False)
+    assert rounds(engine) == times
+    assert engine.jobs == ["after"]
+    assert len(states(engine, "work")) == times + 1, "the iterations, and the body"
 
 
 @pytest.mark.parametrize("before", [True, False])
-def test_it_goes_on_while_the_condition_is_true(bench, before):
-    key = run(bench, looped("=more", before=before), more=True)
-    body, inner = (element for element in bench.state.elements.values() if element.element == "work")
+def test_it_goes_on_while_the_condition_is_true(engine, before):
+    key = run(engine, looped("=more", before=before), more=True)
+    body, inner = (element for element in engine.state.elements.values() if element.element == "work")
     assert (body.type, inner.type) == ("MULTI_INSTANCE_BODY", "SERVICE_TASK")
-    assert bench.variables_of(inner.key) == {"loopCounter": 1}
-    bench.complete("work", more=True)
-    bench.complete("work", more=True)
-    assert bench.variables_of(bench.element("work").key) == {}
-    bench.complete("work", more=False)
-    assert bench.jobs == ["after"]
-    bench.complete("after")
-    assert ended(bench, key) == "COMPLETED"
-    assert states(bench, "work") == ["COMPLETED"] * 4
+    assert engine.variables_of(inner.key) == {"loopCounter": 1}
+    engine.complete("work", more=True)
+    engine.complete("work", more=True)
+    assert engine.variables_of(engine.element("work").key) == {}
+    engine.complete("work", more=False)
+    assert engine.jobs == ["after"]
+    engine.complete("after")
+    assert ended(engine, key) == "COMPLETED"
+    assert states(engine, "work") == ["COMPLETED"] * 4
 
 
-def test_one_iteration_is_there_at_a_time(bench):
-    run(bench, looped(most=3))
+def test_one_iteration_is_there_at_a_time(engine):
+    run(engine, looped(most=3))
     for counter in (1, 2, 3):
-        (job,) = bench.state.jobs.values()
-        assert bench.variables_of(job.element.key) == {"loopCounter": counter}
-        rebuilt(bench)
-        bench.complete("work")
-    assert bench.jobs == ["after"]
+        (job,) = engine.state.jobs.values()
+        assert engine.variables_of(job.element.key) == {"loopCounter": counter}
+        rebuilt(engine)
+        engine.complete("work")
+    assert engine.jobs == ["after"]
 
 
 @pytest.mark.parametrize("before", [True, False])
 @pytest.mark.parametrize("most", ["3", "=limit", "=2 + 1"])
-def test_the_maximum_ends_it_though_the_condition_is_true(bench, most, before):
-    run(bench, looped("=true", most, before), limit=3)
-    assert rounds(bench) == 3
-    assert bench.jobs == ["after"]
+def test_the_maximum_ends_it_though_the_condition_is_true(engine, most, before):
+    run(engine, looped("=true", most, before), limit=3)
+    assert rounds(engine) == 3
+    assert engine.jobs == ["after"]
 
 
 @pytest.mark.parametrize("before", [True, False])
-def test_the_condition_sees_the_number_of_the_last_iteration(bench, before):
-    run(bench, looped("=loopCounter < 4", before=before))
-    assert rounds(bench) == 4
+def test_the_condition_sees_the_number_of_the_last_iteration(engine, before):
+    run(engine, looped("=loopCounter < 4", before=before))
+    assert rounds(engine) == 4
 
 
-def test_the_condition_sees_what_the_iteration_has_given(bench):
-    run(bench, looped("=n < 3", activity=task("work", outputs=COUNT)), n=0)
-    assert rounds(bench) == 3
-    assert bench.variables("p")["n"] == 3
+def test_the_condition_sees_what_the_iteration_has_given(engine):
+    run(engine, looped("=n < 3", activity=task("work", outputs=COUNT)), n=0)
+    assert rounds(engine) == 3
+    assert engine.variables("p")["n"] == 3
 
 
 @pytest.mark.parametrize("wrong", [None, 7])
-def test_a_condition_that_is_no_boolean_is_an_incident_of_the_iteration(bench, wrong):
-    key = run(bench, looped("=more"), more=True)
-    bench.complete("work")
-    bench.complete("work", more=wrong)
-    assert [(element, type_) for element, type_, _ in bench.incidents] == [("work", "EXTRACT_VALUE_ERROR")]
-    (incident,) = bench.state.incidents.values()
+def test_a_condition_that_is_no_boolean_is_an_incident_of_the_iteration(engine, wrong):
+    key = run(engine, looped("=more"), more=True)
+    engine.complete("work")
+    engine.complete("work", more=wrong)
+    assert [(element, type_) for element, type_, _ in engine.incidents] == [("work", "EXTRACT_VALUE_ERROR")]
+    (incident,) = engine.state.incidents.values()
     assert (incident.element.is_inner, incident.element.state) == (True, "COMPLETING")
-    rebuilt(bench)
-    bench.set(key, more=False)
-    bench.resolve()
-    assert bench.jobs == ["after"]
+    rebuilt(engine)
+    engine.set(key, more=False)
+    engine.resolve()
+    assert engine.jobs == ["after"]
 
 
 @pytest.mark.parametrize("wrong", [None, 7])
-def test_before_the_first_iteration_it_is_an_incident_of_the_body(bench, wrong):
-    key = run(bench, looped("=more", before=True), more=wrong)
-    (incident,) = bench.state.incidents.values()
+def test_before_the_first_iteration_it_is_an_incident_of_the_body(engine, wrong):
+    key = run(engine, looped("=more", before=True), more=wrong)
+    (incident,) = engine.state.incidents.values()
     assert (incident.element.is_inner, incident.element.type) == (False, "MULTI_INSTANCE_BODY")
-    bench.set(key, more=True)
-    bench.resolve()
-    assert bench.jobs == ["work"]
+    engine.set(key, more=True)
+    engine.resolve()
+    assert engine.jobs == ["work"]
 
 
 @pytest.mark.parametrize("wrong", [0, -1, 1.5, None, "many"])
-def test_a_maximum_that_is_no_positive_whole_number_is_an_incident(bench, wrong):
-    key = run(bench, looped("=true", "=limit"), limit=wrong)
-    assert [(element, type_) for element, type_, _ in bench.incidents] == [("work", "EXTRACT_VALUE_ERROR")]
-    bench.set(key, limit=1)
-    bench.resolve()
-    assert rounds(bench) == 1
+def test_a_maximum_that_is_no_positive_whole_number_is_an_incident(engine, wrong):
+    key = run(engine, looped("=true", "=limit"), limit=wrong)
+    assert [(element, type_) for element, type_, _ in engine.incidents] == [("work", "EXTRACT_VALUE_ERROR")]
+    engine.set(key, limit=1)
+    engine.resolve()
+    assert rounds(engine) == 1
 
 
-def test_an_incident_in_the_second_iteration(bench):
-    run(bench, looped(most=2))
-    bench.complete("work")
-    bench.fail("work")
-    bench.update("work", retries=1)
-    bench.resolve()
-    assert rounds(bench) == 1
-    assert bench.jobs == ["after"]
+def test_an_incident_in_the_second_iteration(engine):
+    run(engine, looped(most=2))
+    engine.complete("work")
+    engine.fail("work")
+    engine.update("work", retries=1)
+    engine.resolve()
+    assert rounds(engine) == 1
+    assert engine.jobs == ["after"]
 
 
-def test_a_boundary_event_interrupts_the_second_iteration(bench):
-    run(bench, looped("=true", parts=(boundary("failed", "work", error("A")), task("aside"), "failed > aside")))
-    bench.complete("work")
-    bench.throw("work", "A")
-    assert bench.jobs == ["aside"]
-    assert sorted(states(bench, "work")) == ["COMPLETED", "TERMINATED", "TERMINATED"]
+def test_a_boundary_event_interrupts_the_second_iteration(engine):
+    run(engine, looped("=true", parts=(boundary("failed", "work", error("A")), task("aside"), "failed > aside")))
+    engine.complete("work")
+    engine.throw("work", "A")
+    assert engine.jobs == ["aside"]
+    assert sorted(states(engine, "work")) == ["COMPLETED", "TERMINATED", "TERMINATED"]
 
 
-def test_listeners_hear_each_iteration(bench):
-    run(bench, listening(looped(most=2), work=["start first", "end last"]))
+def test_listeners_hear_each_iteration(engine):
+    run(engine, listening(looped(most=2), work=["start first", "end last"]))
     heard = []
-    while bench.jobs == ["work"]:
-        heard.append(bench.job("work").type)
-        bench.complete("work")
+    while engine.jobs == ["work"]:
+        heard.append(engine.job("work").type)
+        engine.complete("work")
     assert heard == ["first", "work", "last"] * 2
 
 
-def test_a_sub_process_in_a_loop(bench):
+def test_a_sub_process_in_a_loop(engine):
     inner = sub("work", start("i"), task("x"), task("y"), "i > x > y", inputs=[("=loopCounter * 10", "mine")])
-    run(bench, looped(most=2, activity=inner))
+    run(engine, looped(most=2, activity=inner))
     for mine in (10, 20):
-        assert bench.variables_of(bench.job("x").element.scope.key) == {"loopCounter": mine // 10, "mine": mine}
-        bench.complete("x")
-        bench.complete("y")
-    assert bench.jobs == ["after"]
+        assert engine.variables_of(engine.job("x").element.scope.key) == {"loopCounter": mine // 10, "mine": mine}
+        engine.complete("x")
+        engine.complete("y")
+    assert engine.jobs == ["after"]
 
 
-def test_a_call_activity_in_a_loop(bench):
+def test_a_call_activity_in_a_loop(engine):
     called = process_element(start("cs"), task("x"), "cs > x", id="called")
-    bench.deploy(model(start("s2"), id="other", beside=(called,)))
-    run(bench, looped("=more", activity=call("work", "called")))
-    bench.complete("x", more=True)
-    bench.complete("x", more=False)
-    assert bench.jobs == ["after"]
+    engine.deploy(model(start("s2"), id="other", beside=(called,)))
+    run(engine, looped("=more", activity=call("work", "called")))
+    engine.complete("x", more=True)
+    engine.complete("x", more=False)
+    assert engine.jobs == ["after"]
 
 
-def test_a_user_task_in_a_loop(bench):
+def test_a_user_task_in_a_loop(engine):
     person = '<userTask id="work"><extensionElements><zeebe:userTask/></extensionElements></userTask>'
-    run(bench, looped(most=2, activity=person))
+    run(engine, looped(most=2, activity=person))
     for _ in range(2):
-        (key,) = bench.state.user_tasks
-        bench.accepted(CompleteUserTask(key, {}))
-    assert bench.jobs == ["after"]
+        (key,) = engine.state.user_tasks
+        engine.accepted(CompleteUserTask(key, {}))
+    assert engine.jobs == ["after"]
 
 
-def test_a_loop_in_each_inner_instance_of_a_multi_instance_sub_process(bench):
+def test_a_loop_in_each_inner_instance_of_a_multi_instance_sub_process(engine):
     inner = sub("s", start("i"), repeated(task("work"), most=2), "i > work")
-    key = run(bench, model(start(), loop(inner), end(), "start > s > end"), items=["a", "b"])
-    assert rounds(bench) == 0
-    assert bench.jobs == ["work", "work"]
+    key = run(engine, model(start(), loop(inner), end(), "start > s > end"), items=["a", "b"])
+    assert rounds(engine) == 0
+    assert engine.jobs == ["work", "work"]
     for _ in range(4):
-        bench.complete("work")
-    assert ended(bench, key) == "COMPLETED"
+        engine.complete("work")
+    assert ended(engine, key) == "COMPLETED"
 
 
 def test_a_loop_that_never_waits_can_be_cancelled():
-    bench = Bench(StepLimits(quantum_items=50))
-    bench.deploy(looped("=true", activity=script("work", "=loopCounter", "n")))
-    bench.engine.handle(CreateInstance("p"), "<default>", None)
-    bench.engine.processor.notices.to_inbox.clear()
-    ((key, tree),) = bench.state.trees.items()
+    engine = Engine(StepLimits(quantum_items=50))
+    engine.deploy(looped("=true", activity=script("work", "=loopCounter", "n")))
+    engine.memory.handle(CreateInstance("p"), "<default>", None)
+    engine.memory.processor.notices.to_inbox.clear()
+    ((key, tree),) = engine.state.trees.items()
     assert tree.work
-    bench.cancel(key)
-    assert ended(bench, key) == "TERMINATED"
+    engine.cancel(key)
+    assert ended(engine, key) == "TERMINATED"
 
 
 def test_many_iterations_keep_few_rows():
-    bench = Bench(StepLimits(quantum_items=500), keeps_rows=False)
-    key = run(bench, looped(most=2_000, activity=script("work", "=loopCounter", "n")))
-    assert bench.state.trees[key].rows == 2, "the instance and the task behind the loop"
-    assert bench.jobs == ["after"]
-    assert bench.state.trees[key].root.variables["n"].value == "2000"
+    engine = Engine(StepLimits(quantum_items=500), keeps_rows=False)
+    key = run(engine, looped(most=2_000, activity=script("work", "=loopCounter", "n")))
+    assert engine.state.trees[key].rows == 2, "the instance and the task behind the loop"
+    assert engine.jobs == ["after"]
+    assert engine.state.trees[key].root.variables["n"].value == "2000"

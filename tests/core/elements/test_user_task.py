@@ -5,7 +5,7 @@ from xml.sax.saxutils import quoteattr
 
 import pytest
 
-from tests.core.bench import document, raw
+from tests.core.engine import document, raw
 from tests.core.models import end, process, start, sub, task
 from vivero.core.records.catalogue import DeleteResource
 from vivero.core.records.codec import decode_command, decode_events, encode_command, encode_events
@@ -51,32 +51,32 @@ def model(*arguments, **more):
 
 
 @pytest.fixture
-def open_task(bench):
+def open_task(engine):
     """Starts a process with one user task; the task."""
 
     def make(variables=None, **more):
-        bench.deploy(model(**more))
-        bench.instance = bench.start(**(variables or {}))
-        return only(bench)
+        engine.deploy(model(**more))
+        engine.instance = engine.start(**(variables or {}))
+        return only(engine)
 
     return make
 
 
-def only(bench):
-    (task,) = bench.state.user_tasks.values()
+def only(engine):
+    (task,) = engine.state.user_tasks.values()
     return task
 
 
-def last(bench):
+def last(engine):
     """The last row of a user task that was written."""
-    return [row for (table, _), row in bench.rows.items() if table == "UserTask"][-1]
+    return [row for (table, _), row in engine.rows.items() if table == "UserTask"][-1]
 
 
 # ---- creation
 
 
-def test_a_task_without_anything_is_for_everybody(bench, open_task):
-    bench.engine.now = 5_000
+def test_a_task_without_anything_is_for_everybody(engine, open_task):
+    engine.memory.now = 5_000
     task = open_task()
     assert document(task) | {"element": "decide", "key": 0} == {
         "key": 0,
@@ -94,7 +94,7 @@ def test_a_task_without_anything_is_for_everybody(bench, open_task):
         "state": "CREATED",
         "ended_at": None,
     }
-    assert bench.jobs == []
+    assert engine.jobs == []
     assert task.element.state == "ACTIVATED"
 
 
@@ -171,11 +171,11 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("more", "message"), WRONG, ids=[str(more) for more, _ in WRONG])
-def test_what_is_no_name_date_or_priority_is_an_incident(bench, more, message):
-    bench.deploy(model(**more))
-    bench.start()
-    assert bench.incidents == [("decide", "EXTRACT_VALUE_ERROR", message)]
-    assert bench.state.user_tasks == {}
+def test_what_is_no_name_date_or_priority_is_an_incident(engine, more, message):
+    engine.deploy(model(**more))
+    engine.start()
+    assert engine.incidents == [("decide", "EXTRACT_VALUE_ERROR", message)]
+    assert engine.state.user_tasks == {}
 
 
 @pytest.mark.parametrize(
@@ -186,74 +186,74 @@ def test_what_is_no_name_date_or_priority_is_an_incident(bench, more, message):
     ],
     ids=["long", "NUL"],
 )
-def test_names_that_cannot_be_stored_are_an_incident(bench, name, expected):
-    bench.deploy(model(assignment={"assignee": "=who"}))
-    bench.start(who=name)
-    ((element, kind, message),) = bench.incidents
+def test_names_that_cannot_be_stored_are_an_incident(engine, name, expected):
+    engine.deploy(model(assignment={"assignee": "=who"}))
+    engine.start(who=name)
+    ((element, kind, message),) = engine.incidents
     assert (element, kind) == ("decide", "EXTRACT_VALUE_ERROR")
     assert message.startswith(f"Expected result of the expression 'who' {expected}")
 
 
-def test_candidates_that_are_too_long_together_are_an_incident(bench):
-    bench.deploy(model(assignment={"candidateUsers": "=who"}))
-    bench.start(who=["x" * 1000] * 101)
+def test_candidates_that_are_too_long_together_are_an_incident(engine):
+    engine.deploy(model(assignment={"candidateUsers": "=who"}))
+    engine.start(who=["x" * 1000] * 101)
     text = "The names that the expression 'who' gives have more than 100000 characters together."
-    assert bench.incidents == [("decide", "EXTRACT_VALUE_ERROR", text)]
-    bench.start(who=["x" * 1000] * 100)
-    assert len(bench.incidents) == 1
+    assert engine.incidents == [("decide", "EXTRACT_VALUE_ERROR", text)]
+    engine.start(who=["x" * 1000] * 100)
+    assert len(engine.incidents) == 1
 
 
-def test_resolving_evaluates_again(bench):
-    bench.deploy(model(assignment={"assignee": "=who"}))
-    key = bench.start()
-    bench.run(SetVariables(key, raw({"who": "ada"})))
-    bench.resolve()
-    assert only(bench).assignee == "ada"
-    assert bench.incidents == []
+def test_resolving_evaluates_again(engine):
+    engine.deploy(model(assignment={"assignee": "=who"}))
+    key = engine.start()
+    engine.run(SetVariables(key, raw({"who": "ada"})))
+    engine.resolve()
+    assert only(engine).assignee == "ada"
+    assert engine.incidents == []
 
 
 @pytest.mark.parametrize("native", [True, False], ids=["native", "job"])
 @pytest.mark.parametrize("form_id", ["invoice", '="in" + what'])
-def test_a_form_that_is_not_deployed_is_an_incident(bench, native, form_id):
-    bench.deploy(model(native=native, form={"formId": form_id}))
-    bench.start(what="voice")
+def test_a_form_that_is_not_deployed_is_an_incident(engine, native, form_id):
+    engine.deploy(model(native=native, form={"formId": form_id}))
+    engine.start(what="voice")
     text = "Expected to find a form with id 'invoice', but none is found. Deploy it, and resolve the incident."
-    assert bench.incidents == [("decide", "FORM_NOT_FOUND", text)]
-    assert (bench.jobs, bench.state.user_tasks) == ([], {})
+    assert engine.incidents == [("decide", "FORM_NOT_FOUND", text)]
+    assert (engine.jobs, engine.state.user_tasks) == ([], {})
 
 
 @pytest.mark.parametrize("native", [True, False], ids=["native", "job"])
-def test_a_task_has_the_form_that_was_the_latest_when_it_was_created(bench, native):
+def test_a_task_has_the_form_that_was_the_latest_when_it_was_created(engine, native):
     """A form of a later deployment is for later tasks, and so is a deletion."""
-    bench.deploy(model(native=native, form={"formId": "=which"}))
-    first = deploy_form(bench, "one")
-    bench.start(which="invoice")
-    second = deploy_form(bench, "two")
-    bench.start(which="invoice")
-    bench.run(DeleteResource(second))
-    bench.start(which="invoice")
+    engine.deploy(model(native=native, form={"formId": "=which"}))
+    first = deploy_form(engine, "one")
+    engine.start(which="invoice")
+    second = deploy_form(engine, "two")
+    engine.start(which="invoice")
+    engine.run(DeleteResource(second))
+    engine.start(which="invoice")
     if native:
-        found = [task.form_key for task in bench.state.user_tasks.values()]
+        found = [task.form_key for task in engine.state.user_tasks.values()]
     else:
-        found = [int(job.headers["io.camunda.zeebe:formKey"]) for job in bench.state.jobs.values()]
+        found = [int(job.headers["io.camunda.zeebe:formKey"]) for job in engine.state.jobs.values()]
     assert found == [first, second, first]
-    assert bench.incidents == []
+    assert engine.incidents == []
 
 
-def test_the_incident_of_a_missing_form_is_resolved_by_deploying_it(bench):
-    bench.deploy(model(form={"formId": "invoice"}))
-    bench.start()
-    form = deploy_form(bench)
-    bench.resolve()
-    assert only(bench).form_key == form
-    assert last(bench)["form_key"] == form
+def test_the_incident_of_a_missing_form_is_resolved_by_deploying_it(engine):
+    engine.deploy(model(form={"formId": "invoice"}))
+    engine.start()
+    form = deploy_form(engine)
+    engine.resolve()
+    assert only(engine).form_key == form
+    assert last(engine)["form_key"] == form
 
 
-def test_a_form_of_another_tenant_is_unknown(bench):
-    bench.deploy(model(form={"formId": "invoice"}))
-    deploy_form(bench, tenant="other")
-    bench.start()
-    assert [type for _, type, _ in bench.incidents] == ["FORM_NOT_FOUND"]
+def test_a_form_of_another_tenant_is_unknown(engine):
+    engine.deploy(model(form={"formId": "invoice"}))
+    deploy_form(engine, tenant="other")
+    engine.start()
+    assert [type for _, type, _ in engine.incidents] == ["FORM_NOT_FOUND"]
 
 
 @pytest.mark.parametrize(
@@ -264,19 +264,19 @@ def test_a_form_of_another_tenant_is_unknown(bench):
     ],
     ids=["versionTag", "deployment"],
 )
-def test_the_binding_selects_the_version_of_a_form(bench, binding, text):
+def test_the_binding_selects_the_version_of_a_form(engine, binding, text):
     content = model(form={"formId": "invoice", **binding})
-    bench.deploy(content)
-    deploy_form(bench, "one", tag="v1")
-    bench.start()
+    engine.deploy(content)
+    deploy_form(engine, "one", tag="v1")
+    engine.start()
     expected = "Expected to find a form with id 'invoice'" + text
-    ((_, type, message),) = bench.incidents
+    ((_, type, message),) = engine.incidents
     assert (type, message[: len(expected)]) == ("FORM_NOT_FOUND", expected)
-    tagged = deploy_form(bench, "two", tag="v2")
-    deploy_form(bench, "three", tag="v3")
-    together = deploy_together(bench, content + b"<!-- new -->", form("four"))
-    bench.start()
-    assert only(bench).form_key == (tagged if "versionTag" in binding else together)
+    tagged = deploy_form(engine, "two", tag="v2")
+    deploy_form(engine, "three", tag="v3")
+    together = deploy_together(engine, content + b"<!-- new -->", form("four"))
+    engine.start()
+    assert only(engine).form_key == (tagged if "versionTag" in binding else together)
 
 
 def form(label="label", tag=None):
@@ -284,49 +284,49 @@ def form(label="label", tag=None):
     return json.dumps(document).encode()
 
 
-def deploy_form(bench, label="label", tag=None, tenant="<default>"):
+def deploy_form(engine, label="label", tag=None, tenant="<default>"):
     """The key of a new version of the form `invoice`."""
-    (deployed,) = bench.engine.deploy(form(label, tag), "invoice.form", tenant).forms
+    (deployed,) = engine.memory.deploy(form(label, tag), "invoice.form", tenant).forms
     return deployed.form_key
 
 
-def deploy_together(bench, model, form):
+def deploy_together(engine, model, form):
     """The key of a form that is deployed with a process."""
-    return bench.engine.deploy_all({"p.bpmn": model, "invoice.form": form}).forms[0].form_key
+    return engine.memory.deploy_all({"p.bpmn": model, "invoice.form": form}).forms[0].form_key
 
 
-def test_the_id_of_a_form_is_a_text(bench):
-    bench.deploy(model(form={"formId": "=what"}))
-    bench.start(what=7)
+def test_the_id_of_a_form_is_a_text(engine):
+    engine.deploy(model(form={"formId": "=what"}))
+    engine.start(what=7)
     message = "Expected result of the expression 'what' to be 'STRING', but was 'NUMBER'."
-    assert bench.incidents == [("decide", "EXTRACT_VALUE_ERROR", message)]
+    assert engine.incidents == [("decide", "EXTRACT_VALUE_ERROR", message)]
 
 
-def test_without_the_marker_it_is_a_job(bench):
-    bench.deploy(
+def test_without_the_marker_it_is_a_job(engine):
+    engine.deploy(
         model(native=False, headers=[("color", "red")], assignment={"assignee": "=who", "candidateGroups": "a,b"})
     )
-    bench.start(who="ada")
-    job = bench.job("decide")
-    assert (job.type, job.retries, bench.state.user_tasks) == ("io.camunda.zeebe:userTask", 1, {})
+    engine.start(who="ada")
+    job = engine.job("decide")
+    assert (job.type, job.retries, engine.state.user_tasks) == ("io.camunda.zeebe:userTask", 1, {})
     assert job.headers == {
         "color": "red",
         "io.camunda.zeebe:assignee": "ada",
         "io.camunda.zeebe:candidateGroups": '["a","b"]',
     }
-    bench.complete("decide")
-    assert bench.state_of(bench.engine.log[1].handled[0].root) == "COMPLETED"
+    engine.complete("decide")
+    assert engine.state_of(engine.memory.log[1].handled[0].root) == "COMPLETED"
 
 
 DAY = "2030-01-31T12:00:00+01:00"
 
 
-def test_a_job_says_for_whom_until_when_and_with_which_form(bench):
+def test_a_job_says_for_whom_until_when_and_with_which_form(engine):
     assignment = {"candidateGroups": "=groups", "candidateUsers": "=[]"}
-    bench.deploy(model(native=False, assignment=assignment, schedule={"dueDate": "=day"}, form={"formKey": "=form"}))
-    bench.start(groups=["a", "b"], day=DAY, form="invoice")
+    engine.deploy(model(native=False, assignment=assignment, schedule={"dueDate": "=day"}, form={"formKey": "=form"}))
+    engine.start(groups=["a", "b"], day=DAY, form="invoice")
     prefix = "io.camunda.zeebe:"
-    assert bench.job("decide").headers == {
+    assert engine.job("decide").headers == {
         f"{prefix}candidateGroups": '["a","b"]',
         f"{prefix}candidateUsers": "[]",
         f"{prefix}dueDate": DAY,
@@ -342,10 +342,10 @@ def test_a_job_says_for_whom_until_when_and_with_which_form(bench):
         {"schedule": {"followUpDate": "=gone"}},
     ],
 )
-def test_a_job_does_not_say_what_is_empty(bench, part):
-    bench.deploy(model(native=False, **part))
-    bench.start(empty="", gone=None)
-    assert bench.job("decide").headers == {}
+def test_a_job_does_not_say_what_is_empty(engine, part):
+    engine.deploy(model(native=False, **part))
+    engine.start(empty="", gone=None)
+    assert engine.job("decide").headers == {}
 
 
 @pytest.mark.parametrize(
@@ -362,47 +362,47 @@ def test_a_job_does_not_say_what_is_empty(bench, part):
         ({"schedule": {"dueDate": "=what"}}, "Invalid date-time format '7' for expression 'what'."),
     ],
 )
-def test_a_job_that_cannot_say_it_is_an_incident_until_it_can(bench, part, message):
+def test_a_job_that_cannot_say_it_is_an_incident_until_it_can(engine, part, message):
     """Like a task that the engine keeps."""
-    bench.deploy(model(native=False, **part))
-    key = bench.start(what=7)
-    assert bench.incidents == [("decide", "EXTRACT_VALUE_ERROR", message)]
-    assert bench.jobs == []
-    bench.set(key, what=["ada"] if "candidateUsers" in str(part) else DAY)
-    bench.resolve()
-    assert bench.jobs == ["decide"]
+    engine.deploy(model(native=False, **part))
+    key = engine.start(what=7)
+    assert engine.incidents == [("decide", "EXTRACT_VALUE_ERROR", message)]
+    assert engine.jobs == []
+    engine.set(key, what=["ada"] if "candidateUsers" in str(part) else DAY)
+    engine.resolve()
+    assert engine.jobs == ["decide"]
 
 
 # ---- assigning
 
 
-def test_a_task_is_given_to_one_and_to_another_and_to_nobody(bench, open_task):
+def test_a_task_is_given_to_one_and_to_another_and_to_nobody(engine, open_task):
     task = open_task()
     for assignee in ("ada", "bob", None):
-        assert bench.run(AssignUserTask(task.key, assignee)).rejection is None
-        assert only(bench).assignee == assignee
-        assert last(bench)["assignee"] == assignee
+        assert engine.run(AssignUserTask(task.key, assignee)).rejection is None
+        assert only(engine).assignee == assignee
+        assert last(engine)["assignee"] == assignee
 
 
-def test_claiming_takes_what_nobody_has(bench, open_task):
+def test_claiming_takes_what_nobody_has(engine, open_task):
     task = open_task()
-    assert bench.run(ClaimUserTask(task.key, "ada")).rejection is None
-    assert bench.run(ClaimUserTask(task.key, "ada")).rejection is None
-    rejection = bench.run(ClaimUserTask(task.key, "bob")).rejection
+    assert engine.run(ClaimUserTask(task.key, "ada")).rejection is None
+    assert engine.run(ClaimUserTask(task.key, "ada")).rejection is None
+    rejection = engine.run(ClaimUserTask(task.key, "bob")).rejection
     assert rejection.code is RejectionCode.INVALID_STATE
     assert rejection.reason == f"Expected to claim user task with key '{task.key}', but it has already been assigned"
     assert task.assignee == "ada"
 
 
-def test_what_is_not_named_stays_and_none_takes_away(bench, open_task):
+def test_what_is_not_named_stays_and_none_takes_away(engine, open_task):
     task = open_task(
         assignment={"assignee": "ada", "candidateGroups": "a"},
         schedule={"dueDate": "2030-01-01T00:00:00Z", "followUpDate": "2030-01-01T00:00:00Z"},
     )
-    bench.run(UpdateUserTask(task.key, {"due_at": None, "candidate_users": ("u1", "u2"), "priority": 7}))
+    engine.run(UpdateUserTask(task.key, {"due_at": None, "candidate_users": ("u1", "u2"), "priority": 7}))
     assert (task.due_at, task.candidate_users, task.priority) == (None, ("u1", "u2"), 7)
     assert (task.assignee, task.candidate_groups, task.follow_up_at) == ("ada", ("a",), MS_2030)
-    bench.run(UpdateUserTask(task.key, {"candidate_groups": (), "follow_up_at": 1_000}))
+    engine.run(UpdateUserTask(task.key, {"candidate_groups": (), "follow_up_at": 1_000}))
     assert (task.candidate_groups, task.follow_up_at, task.due_at) == ((), 1_000, None)
 
 
@@ -428,50 +428,50 @@ def test_events_survive_the_log():
 # ---- ending
 
 
-def test_completing_takes_the_variables_and_goes_on(bench, open_task):
+def test_completing_takes_the_variables_and_goes_on(engine, open_task):
     task = open_task({"x": 1})
-    bench.engine.now = 9_000
-    assert bench.run(CompleteUserTask(task.key, raw({"x": 2, "y": 3}), "approve")).rejection is None
-    assert bench.state_of(bench.instance) == "COMPLETED"
-    assert bench.variables("p") == {"x": 2, "y": 3}
-    assert (last(bench)["state"], last(bench)["ended_at"]) == ("COMPLETED", 9_000)
-    assert bench.state.user_tasks == {}
-    assert UserTaskEnded(task.key, "COMPLETED", "approve") in bench.engine.log[-1].handled[0].events
+    engine.memory.now = 9_000
+    assert engine.run(CompleteUserTask(task.key, raw({"x": 2, "y": 3}), "approve")).rejection is None
+    assert engine.state_of(engine.instance) == "COMPLETED"
+    assert engine.variables("p") == {"x": 2, "y": 3}
+    assert (last(engine)["state"], last(engine)["ended_at"]) == ("COMPLETED", 9_000)
+    assert engine.state.user_tasks == {}
+    assert UserTaskEnded(task.key, "COMPLETED", "approve") in engine.memory.log[-1].handled[0].events
 
 
-def test_output_mappings_choose_what_leaves(bench, open_task):
+def test_output_mappings_choose_what_leaves(engine, open_task):
     mapping = '<zeebe:ioMapping><zeebe:output source="=y" target="z"/></zeebe:ioMapping>'
-    bench.run(CompleteUserTask(open_task(mapping=mapping).key, raw({"y": 3})))
-    assert bench.variables("p") == {"z": 3}
+    engine.run(CompleteUserTask(open_task(mapping=mapping).key, raw({"y": 3})))
+    assert engine.variables("p") == {"z": 3}
 
 
-def test_a_cancelled_instance_cancels_its_task(bench, open_task):
+def test_a_cancelled_instance_cancels_its_task(engine, open_task):
     task = open_task()
-    bench.cancel(bench.instance)
-    assert (task.state, bench.state.user_tasks, bench.state.weight) == ("CANCELED", {}, 0)
-    assert last(bench)["state"] == "CANCELED"
+    engine.cancel(engine.instance)
+    assert (task.state, engine.state.user_tasks, engine.state.weight) == ("CANCELED", {}, 0)
+    assert last(engine)["state"] == "CANCELED"
 
 
-def test_a_boundary_event_cancels_the_task(bench):
+def test_a_boundary_event_cancels_the_task(engine):
     parts = start(), sub("sub", start("inner"), user(), task("fail"), "inner > decide", "inner > fail"), end()
     catch = '<boundaryEvent id="catch" attachedToRef="sub"><errorEventDefinition id="d"/></boundaryEvent>'
-    bench.deploy(process(*parts, catch, task("after"), "start > sub > end", "catch > after"))
-    bench.start()
-    bench.throw("fail", "E")
-    assert last(bench)["state"] == "CANCELED"
-    assert bench.elements == ["after", "p"]
+    engine.deploy(process(*parts, catch, task("after"), "start > sub > end", "catch > after"))
+    engine.start()
+    engine.throw("fail", "E")
+    assert last(engine)["state"] == "CANCELED"
+    assert engine.elements == ["after", "p"]
 
 
-def test_every_instance_of_a_loop_has_a_task(bench):
+def test_every_instance_of_a_loop_has_a_task(engine):
     loop = "<multiInstanceLoopCharacteristics>" + _extensions(
         '<zeebe:loopCharacteristics inputCollection="=people" inputElement="who"/>'
     )
-    bench.deploy(model(assignment={"assignee": "=who"}, loop=loop + "</multiInstanceLoopCharacteristics>"))
-    key = bench.start(people=["ada", "bob"])
-    assert [task.assignee for task in bench.state.user_tasks.values()] == ["ada", "bob"]
-    for task_key in list(bench.state.user_tasks):
-        bench.run(CompleteUserTask(task_key))
-    assert bench.state_of(key) == "COMPLETED"
+    engine.deploy(model(assignment={"assignee": "=who"}, loop=loop + "</multiInstanceLoopCharacteristics>"))
+    key = engine.start(people=["ada", "bob"])
+    assert [task.assignee for task in engine.state.user_tasks.values()] == ["ada", "bob"]
+    for task_key in list(engine.state.user_tasks):
+        engine.run(CompleteUserTask(task_key))
+    assert engine.state_of(key) == "COMPLETED"
 
 
 COMMANDS = [
@@ -483,22 +483,22 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize(("command", "doing"), COMMANDS, ids=[doing for _, doing in COMMANDS])
-def test_a_task_that_is_not_open_is_not_found(bench, open_task, command, doing):
+def test_a_task_that_is_not_open_is_not_found(engine, open_task, command, doing):
     task = open_task()
     for key, tenant in ((77, "<default>"), (task.key, "other")):
-        rejection = bench.run(command(key), tenant=tenant).rejection
+        rejection = engine.run(command(key), tenant=tenant).rejection
         assert rejection.code is RejectionCode.NOT_FOUND
         assert rejection.reason == f"Expected to {doing} user task with key '{key}', but no such user task was found"
-    bench.run(CompleteUserTask(task.key))
-    rejection = bench.run(command(task.key)).rejection
+    engine.run(CompleteUserTask(task.key))
+    rejection = engine.run(command(task.key)).rejection
     assert rejection.reason == f"Expected to {doing} user task with key '{task.key}', but no such user task was found"
 
 
 @pytest.mark.parametrize(("command", "doing"), COMMANDS, ids=[doing for _, doing in COMMANDS])
-def test_a_task_whose_element_is_ending_cannot_be_worked_on(bench, open_task, command, doing):
+def test_a_task_whose_element_is_ending_cannot_be_worked_on(engine, open_task, command, doing):
     task = open_task()
     task.element.state = task.element.state.TERMINATING
-    rejection = bench.run(command(task.key)).rejection
+    rejection = engine.run(command(task.key)).rejection
     assert rejection.code is RejectionCode.INVALID_STATE
     assert rejection.reason == f"Expected to {doing} user task with key '{task.key}', but it is in state 'CANCELING'"
 
@@ -506,32 +506,32 @@ def test_a_task_whose_element_is_ending_cannot_be_worked_on(bench, open_task, co
 # ---- the state
 
 
-def test_undoing_leaves_no_trace(bench, open_task):
+def test_undoing_leaves_no_trace(engine, open_task):
     """A command that raises half-way: the task is there as before, and so is the weight."""
     task = open_task()
-    weight = bench.state.weight
-    bench.run(CompleteUserTask(task.key, {"x": None}))  # no bytes: raises
-    assert only(bench) is task
+    weight = engine.state.weight
+    engine.run(CompleteUserTask(task.key, {"x": None}))  # no bytes: raises
+    assert only(engine) is task
     assert (task.state, task.element.waits.user_tasks, task.ended_at) == ("CREATED", {task.key: task}, None)
-    assert bench.state.weight >= weight
+    assert engine.state.weight >= weight
 
 
-def test_a_tree_that_is_evicted_takes_its_task_along(bench, open_task):
+def test_a_tree_that_is_evicted_takes_its_task_along(engine, open_task):
     open_task()
-    eviction.evict(bench.state, 0)
-    assert (bench.state.user_tasks, bench.state.weight) == ({}, 0)
+    eviction.evict(engine.state, 0)
+    assert (engine.state.user_tasks, engine.state.weight) == ({}, 0)
 
 
-def test_a_replay_makes_the_same_rows(bench, open_task):
+def test_a_replay_makes_the_same_rows(engine, open_task):
     from vivero.core.replay import Recorded, replay
 
     task = open_task({"who": "ada"}, assignment={"assignee": "=who"})
-    bench.run(UpdateUserTask(task.key, {"priority": 3, "candidate_users": ("u",)}))
+    engine.run(UpdateUserTask(task.key, {"priority": 3, "candidate_users": ("u",)}))
     again = State(1)
     rows = [
         [Recorded(logged.position, logged.now, decode_events(encode_events(one.events))) for one in logged.handled]
-        for logged in bench.engine.log
+        for logged in engine.memory.log
     ]
     replay(again, rows)
     assert document(again.user_tasks[task.key]) == document(task)
-    assert again.weight == bench.state.weight
+    assert again.weight == engine.state.weight

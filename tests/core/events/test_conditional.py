@@ -4,7 +4,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 import pytest
 
-from tests.core.bench import Bench, raw, rebuilt
+from tests.core.engine import Engine, raw, rebuilt
 from tests.core.event_models import LIMITS, boundary, call, catch, loop, model, on, script
 from tests.core.listener_models import listening
 from tests.core.models import end, par, process_element, start, sub, task
@@ -24,9 +24,9 @@ def when(condition, **filters):
     )
 
 
-def happened(bench, target):
+def happened(engine, target):
     """How often the event at `target` has happened."""
-    events = (event for logged in bench.engine.log for handled in logged.handled for event in handled.events)
+    events = (event for logged in engine.memory.log for handled in logged.handled for event in handled.events)
     return sum(isinstance(event, EventTriggered) and event.target == target for event in events)
 
 
@@ -39,7 +39,7 @@ def guarded(condition="=x > 10", *, interrupting=True, **filters):
 @pytest.fixture(params=LIMITS)
 def cut(request):
     """An engine, with whole commands and with commands cut into quanta."""
-    return Bench(LIMITS[request.param])
+    return Engine(LIMITS[request.param])
 
 
 # When conditions are evaluated ----------------------------------------------------------------------------------------
@@ -87,11 +87,11 @@ def test_a_boundary_event_beside_happens_each_time_that_its_condition_is_found_t
     assert cut.jobs == ["after"] * 3 + ["work"]
 
 
-def test_a_variable_that_the_condition_does_not_read_changes_nothing(bench):
-    bench.deploy(guarded(interrupting=False))
-    key = bench.start(x=11)
-    bench.set(key, y=1)
-    assert happened(bench, "b") == 1
+def test_a_variable_that_the_condition_does_not_read_changes_nothing(engine):
+    engine.deploy(guarded(interrupting=False))
+    key = engine.start(x=11)
+    engine.set(key, y=1)
+    assert happened(engine, "b") == 1
 
 
 def test_one_command_that_changes_several_variables_triggers_once(cut):
@@ -160,67 +160,67 @@ def test_what_an_end_listener_waits_behind_comes_too_late_as_well(cut):
 
 
 @pytest.mark.parametrize(("changes", "count"), [("create", 1), ("update", 1), ("create, update", 2), ("", 2)])
-def test_the_filter_says_which_changes_count(bench, changes, count):
-    bench.deploy(guarded("=x > 10", interrupting=False, variableEvents=changes))
-    key = bench.start()
-    bench.set(key, x=11)
-    bench.set(key, x=12)
-    assert happened(bench, "b") == count
+def test_the_filter_says_which_changes_count(engine, changes, count):
+    engine.deploy(guarded("=x > 10", interrupting=False, variableEvents=changes))
+    key = engine.start()
+    engine.set(key, x=11)
+    engine.set(key, x=12)
+    assert happened(engine, "b") == count
 
 
-def test_the_filter_does_not_keep_the_condition_from_being_evaluated_at_first(bench):
-    bench.deploy(guarded("=x > 10", variableEvents="update"))
-    bench.start(x=11)
-    assert bench.jobs == ["after"]
+def test_the_filter_does_not_keep_the_condition_from_being_evaluated_at_first(engine):
+    engine.deploy(guarded("=x > 10", variableEvents="update"))
+    engine.start(x=11)
+    assert engine.jobs == ["after"]
 
 
-def test_the_filter_may_name_fewer_variables_than_the_condition_reads(bench):
-    bench.deploy(guarded("=x > y", interrupting=False, variableNames="x"))
-    key = bench.start(x=1, y=2)
-    bench.set(key, y=0)
-    assert happened(bench, "b") == 0
-    bench.set(key, x=1)
-    assert happened(bench, "b") == 1
+def test_the_filter_may_name_fewer_variables_than_the_condition_reads(engine):
+    engine.deploy(guarded("=x > y", interrupting=False, variableNames="x"))
+    key = engine.start(x=1, y=2)
+    engine.set(key, y=0)
+    assert happened(engine, "b") == 0
+    engine.set(key, x=1)
+    assert happened(engine, "b") == 1
 
 
 @pytest.mark.parametrize("condition", ["=x > 10", '=assert(x, false) = "x"', "=x.y > 1", "=x", "=if x then 1 else 2"])
-def test_a_condition_that_is_no_boolean_or_cannot_be_evaluated_is_not_true(bench, condition):
-    bench.deploy(guarded(condition))
-    key = bench.start(x="text")
-    bench.set(key, x=None)
-    assert (bench.jobs, bench.incidents, happened(bench, "b")) == (["work"], [], 0)
+def test_a_condition_that_is_no_boolean_or_cannot_be_evaluated_is_not_true(engine, condition):
+    engine.deploy(guarded(condition))
+    key = engine.start(x="text")
+    engine.set(key, x=None)
+    assert (engine.jobs, engine.incidents, happened(engine, "b")) == (["work"], [], 0)
 
 
 def test_a_condition_that_takes_too_long_is_not_true_and_is_charged():
-    bench = Bench(StepLimits(stage_steps=500))
-    bench.deploy(guarded("=count(for a in 1..x return a) > 10"))
-    key = bench.start(x=1)
-    bench.set(key, x=100_000)
-    assert (bench.jobs, bench.incidents) == (["work"], [])
-    assert bench.engine.processor.view.budget.steps >= 500
+    engine = Engine(StepLimits(stage_steps=500))
+    engine.deploy(guarded("=count(for a in 1..x return a) > 10"))
+    key = engine.start(x=1)
+    engine.set(key, x=100_000)
+    assert (engine.jobs, engine.incidents) == (["work"], [])
+    assert engine.memory.processor.view.budget.steps >= 500
 
 
 # Who sees which variable ----------------------------------------------------------------------------------------------
 
 
-def test_a_local_variable_of_another_branch_is_not_seen(bench):
+def test_a_local_variable_of_another_branch_is_not_seen(engine):
     fork = [par("fork"), task("a"), task("b"), boundary("on-a", "a", when("=x > 10")), task("after"), end()]
-    bench.deploy(model(start(), *fork, "start > fork > a > end", "fork > b > end", "on-a > after"))
-    bench.start()
-    bench.set(bench.element("b").key, local=True, x=11)
-    assert bench.jobs == ["a", "b"]
-    bench.set(bench.element("a").key, local=True, x=11)
-    assert bench.jobs == ["after", "b"]
+    engine.deploy(model(start(), *fork, "start > fork > a > end", "fork > b > end", "on-a > after"))
+    engine.start()
+    engine.set(engine.element("b").key, local=True, x=11)
+    assert engine.jobs == ["a", "b"]
+    engine.set(engine.element("a").key, local=True, x=11)
+    assert engine.jobs == ["after", "b"]
 
 
-def test_a_variable_that_a_local_one_hides_concerns_nobody_behind_it(bench):
+def test_a_variable_that_a_local_one_hides_concerns_nobody_behind_it(engine):
     host = task("work", inputs=[("=20", "x")])
     event = boundary("b", "work", when("=x > 10"), interrupting=False)
-    bench.deploy(model(start(), host, event, task("after"), end(), "start > work > end", "b > after"))
-    key = bench.start(x=1)
-    assert happened(bench, "b") == 1
-    bench.set(key, x=30)
-    assert happened(bench, "b") == 1, "it sees the local x, which has not changed"
+    engine.deploy(model(start(), host, event, task("after"), end(), "start > work > end", "b > after"))
+    key = engine.start(x=1)
+    assert happened(engine, "b") == 1
+    engine.set(key, x=30)
+    assert happened(engine, "b") == 1, "it sees the local x, which has not changed"
 
 
 def test_the_outermost_scope_comes_first_and_what_it_interrupts_no_more(cut):
@@ -254,16 +254,16 @@ def test_beside_the_outer_one_the_inner_one_happens_too(cut):
     assert (happened(cut, "in"), happened(cut, "out")) == (1, 1)
 
 
-def test_a_called_process_sees_its_own_variables_alone(bench):
+def test_a_called_process_sees_its_own_variables_alone(engine):
     parts = [start("i"), catch("wait", when("=x > 10")), end("j"), "i > wait > j"]
     child = process_element(*parts, id="child")
     caller = [start(), call("c", "child", propagateAllParentVariables="false"), end(), "start > c > end"]
-    bench.deploy(model(*caller, beside=(child,)))
-    key = bench.start()
-    bench.set(key, x=11)
-    assert bench.elements == ["c", "child", "p", "wait"]
-    bench.set(bench.element("child").key, x=11)
-    assert bench.state_of(key) == "COMPLETED"
+    engine.deploy(model(*caller, beside=(child,)))
+    key = engine.start()
+    engine.set(key, x=11)
+    assert engine.elements == ["c", "child", "p", "wait"]
+    engine.set(engine.element("child").key, x=11)
+    assert engine.state_of(key) == "COMPLETED"
 
 
 def test_in_a_loop_each_inner_instance_has_its_own(cut):
@@ -331,93 +331,93 @@ def test_a_gateway_whose_condition_is_true_already_goes_on_there(cut):
 # Ends, many, and again ------------------------------------------------------------------------------------------------
 
 
-def test_what_has_ended_waits_no_more(bench):
-    bench.deploy(guarded())
-    key = bench.start()
-    bench.cancel(key)
-    assert bench.state_of(key) == "TERMINATED"
-    assert not bench.state.subscriptions
-    assert not bench.state.watching, "nothing is left in the index of an instance that has ended"
-    assert bench.set(key, x=11).rejection is not None
+def test_what_has_ended_waits_no_more(engine):
+    engine.deploy(guarded())
+    key = engine.start()
+    engine.cancel(key)
+    assert engine.state_of(key) == "TERMINATED"
+    assert not engine.state.subscriptions
+    assert not engine.state.watching, "nothing is left in the index of an instance that has ended"
+    assert engine.set(key, x=11).rejection is not None
 
 
 def test_a_condition_in_a_scope_that_is_cancelled_starts_nothing():
     """Cut into quanta of one item: children are told after the parent, and nothing begins in between."""
-    bench = Bench(LIMITS["quanta"])
+    engine = Engine(LIMITS["quanta"])
     inner = sub("s", start("i"), task("work"), boundary("in", "work", when("=x > 10")), end("j"), "i > work > j")
-    bench.deploy(model(start(), inner, end(), "start > s > end"))
-    key = bench.start()
-    bench.cancel(key)
-    assert bench.state_of(key) == "TERMINATED"
-    assert happened(bench, "in") == 0
+    engine.deploy(model(start(), inner, end(), "start > s > end"))
+    key = engine.start()
+    engine.cancel(key)
+    assert engine.state_of(key) == "TERMINATED"
+    assert happened(engine, "in") == 0
 
 
 def test_many_subscriptions_of_one_variable_take_several_quanta():
-    bench = Bench(StepLimits(quantum_items=20))
+    engine = Engine(StepLimits(quantum_items=20))
     inner = sub("s", start("i"), catch("wait", when("=x > 10")), end("j"), "i > wait > j")
-    bench.deploy(model(start(), loop(inner, "=for i in 1..100 return i"), end(), "start > s > end"))
-    key = bench.start()
-    commands = len(bench.engine.log)
-    bench.set(key, x=11)
-    assert bench.state_of(key) == "COMPLETED"
-    assert len(bench.engine.log) - commands > 5
-    assert happened(bench, "wait") == 100
+    engine.deploy(model(start(), loop(inner, "=for i in 1..100 return i"), end(), "start > s > end"))
+    key = engine.start()
+    commands = len(engine.memory.log)
+    engine.set(key, x=11)
+    assert engine.state_of(key) == "COMPLETED"
+    assert len(engine.memory.log) - commands > 5
+    assert happened(engine, "wait") == 100
 
 
 def test_an_event_that_makes_its_own_condition_true_again_goes_on_in_later_quanta():
-    bench = Bench(StepLimits(quantum_items=20))
+    engine = Engine(StepLimits(quantum_items=20))
     again = [boundary("b", "work", when("=x < 100"), interrupting=False), script("more", "=x + 1", "x")]
-    bench.deploy(model(start(), task("work"), *again, end(), "start > work > end", "b > more"))
-    key = bench.start(x=0)
-    assert (bench.variables_of(key), happened(bench, "b")) == ({"x": 100}, 100)
-    assert len(bench.engine.log) > 5
+    engine.deploy(model(start(), task("work"), *again, end(), "start > work > end", "b > more"))
+    key = engine.start(x=0)
+    assert (engine.variables_of(key), happened(engine, "b")) == ({"x": 100}, 100)
+    assert len(engine.memory.log) > 5
 
 
 def test_a_loop_with_a_condition_inside_has_no_pages():
     """A change of a variable around it must find all subscriptions in memory."""
-    bench = Bench(StepLimits(paged_from=5))
+    engine = Engine(StepLimits(paged_from=5))
     inner = sub("s", start("i"), catch("wait", when("=x > 10")), end("j"), "i > wait > j")
-    bench.deploy(model(start(), loop(inner, "=for i in 1..20 return i"), end(), "start > s > end"))
-    key = bench.start()
-    assert not bench.state.paged
-    bench.set(key, x=11)
-    assert bench.state_of(key) == "COMPLETED"
+    engine.deploy(model(start(), loop(inner, "=for i in 1..20 return i"), end(), "start > s > end"))
+    key = engine.start()
+    assert not engine.state.paged
+    engine.set(key, x=11)
+    assert engine.state_of(key) == "COMPLETED"
 
 
 def test_a_loop_with_a_condition_inside_that_is_too_long_is_an_incident():
-    bench = Bench(StepLimits(paged_from=5, max_part_rows=10))
+    engine = Engine(StepLimits(paged_from=5, max_part_rows=10))
     inner = sub("s", start("i"), catch("wait", when("=x > 10")), end("j"), "i > wait > j")
-    bench.deploy(model(start(), loop(inner, "=for i in 1..20 return i"), end(), "start > s > end"))
-    bench.start()
-    [(element, type_, message)] = bench.incidents
+    engine.deploy(model(start(), loop(inner, "=for i in 1..20 return i"), end(), "start > s > end"))
+    engine.start()
+    [(element, type_, message)] = engine.incidents
     assert (element, type_) == ("s", "EXTRACT_VALUE_ERROR")
     assert "consumer.max_part_rows" in message
 
 
-def test_after_a_replay_conditions_are_watched_again(bench):
-    bench.deploy(guarded())
-    key = bench.start(x=1)
-    rebuilt(bench)
-    assert not bench.state.variable_changes
-    bench.set(key, x=11)
-    assert bench.jobs == ["after"]
+def test_after_a_replay_conditions_are_watched_again(engine):
+    engine.deploy(guarded())
+    key = engine.start(x=1)
+    rebuilt(engine)
+    assert not engine.state.variable_changes
+    engine.set(key, x=11)
+    assert engine.jobs == ["after"]
 
 
-def test_a_command_that_is_undone_leaves_no_changes_behind(bench):
-    bench.deploy(guarded())
-    key = bench.start(x=1)
-    state = bench.state
+def test_a_command_that_is_undone_leaves_no_changes_behind(engine):
+    engine.deploy(guarded())
+    key = engine.start(x=1)
+    state = engine.state
     state.variable_changes.append((state.elements[key], "x", False))
     undo(state)
     assert state.variable_changes == []
 
 
-def test_what_is_true_at_a_job_that_fails_is_seen_in_its_scope(bench):
+def test_what_is_true_at_a_job_that_fails_is_seen_in_its_scope(engine):
     """Variables of a failure are local to the element; its boundary sees them."""
-    bench.deploy(guarded())
-    bench.start()
-    bench.fail("work", retries=1, x=11)
-    assert bench.jobs == ["after"]
+    engine.deploy(guarded())
+    engine.start()
+    engine.fail("work", retries=1, x=11)
+    assert engine.jobs == ["after"]
 
 
 # Processes that start by a condition ----------------------------------------------------------------------------------
@@ -430,9 +430,9 @@ def starting(condition="=x > 10", id="p", prefix=""):
     )
 
 
-def evaluate(bench, definition=None, **variables):
+def evaluate(engine, definition=None, **variables):
     """The process instances that start, by the key of their definition."""
-    reply = bench.accepted(EvaluateConditionals(raw(variables), definition)).response
+    reply = engine.accepted(EvaluateConditionals(raw(variables), definition)).response
     return {one.process_definition_key: one.process_instance_key for one in reply.process_instances}
 
 
@@ -445,36 +445,36 @@ def test_a_process_starts_when_its_condition_is_true_with_the_variables_that_com
     assert cut.jobs == ["work"]
 
 
-def test_all_processes_of_the_tenant_start_or_those_of_one_definition(bench):
-    [one] = bench.deploy(starting(id="one", prefix="a"), name="one.bpmn")
-    [two] = bench.deploy(starting("=x > 0", id="two", prefix="b"), name="two.bpmn")
-    assert set(evaluate(bench, x=11)) == {one, two}
-    assert set(evaluate(bench, x=1)) == {two}
-    assert set(evaluate(bench, definition=one, x=11)) == {one}
-    assert bench.run(EvaluateConditionals(raw({"x": 11})), tenant="other").response.process_instances == ()
+def test_all_processes_of_the_tenant_start_or_those_of_one_definition(engine):
+    [one] = engine.deploy(starting(id="one", prefix="a"), name="one.bpmn")
+    [two] = engine.deploy(starting("=x > 0", id="two", prefix="b"), name="two.bpmn")
+    assert set(evaluate(engine, x=11)) == {one, two}
+    assert set(evaluate(engine, x=1)) == {two}
+    assert set(evaluate(engine, definition=one, x=11)) == {one}
+    assert engine.run(EvaluateConditionals(raw({"x": 11})), tenant="other").response.process_instances == ()
 
 
-def test_the_latest_version_starts(bench):
-    [first] = bench.deploy(starting())
-    [second] = bench.deploy(starting("=x > 20"))
-    assert evaluate(bench, x=11) == {}
-    assert evaluate(bench, definition=first, x=21) == {}
-    assert set(evaluate(bench, x=21)) == {second}
+def test_the_latest_version_starts(engine):
+    [first] = engine.deploy(starting())
+    [second] = engine.deploy(starting("=x > 20"))
+    assert evaluate(engine, x=11) == {}
+    assert evaluate(engine, definition=first, x=21) == {}
+    assert set(evaluate(engine, x=21)) == {second}
 
 
-def test_a_definition_that_is_not_there_is_not_found(bench):
-    rejection = bench.run(EvaluateConditionals(raw({}), 4711)).rejection
+def test_a_definition_that_is_not_there_is_not_found(engine):
+    rejection = engine.run(EvaluateConditionals(raw({}), 4711)).rejection
     assert (rejection.code, "4711" in rejection.reason) == ("NOT_FOUND", True)
 
 
-def test_a_condition_that_cannot_be_evaluated_starts_nothing(bench):
-    bench.deploy(starting('=assert(x, false) = "x"'))
-    assert evaluate(bench, x=1) == {}
+def test_a_condition_that_cannot_be_evaluated_starts_nothing(engine):
+    engine.deploy(starting('=assert(x, false) = "x"'))
+    assert evaluate(engine, x=1) == {}
 
 
 def test_conditions_that_take_too_long_together_are_rejected():
-    bench = Bench(StepLimits(stage_steps=500))
-    bench.deploy(starting("=count(for a in 1..x return a) > 10"))
-    rejection = bench.run(EvaluateConditionals(raw({"x": 100_000}))).rejection
+    engine = Engine(StepLimits(stage_steps=500))
+    engine.deploy(starting("=count(for a in 1..x return a) > 10"))
+    rejection = engine.run(EvaluateConditionals(raw({"x": 100_000}))).rejection
     assert (rejection.code, "more than 500 steps" in rejection.reason) == ("INVALID_ARGUMENT", True)
-    assert len(evaluate(bench, x=11)) == 1
+    assert len(evaluate(engine, x=11)) == 1

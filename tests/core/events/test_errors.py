@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.core.bench import Bench
+from tests.core.engine import Engine
 from tests.core.event_models import (
     LIMITS,
     boundary,
@@ -22,8 +22,8 @@ from tests.core.models import end, par, start, sub, task
 
 
 @pytest.fixture(params=LIMITS, ids=list(LIMITS))
-def bench(request):
-    return Bench(LIMITS[request.param])
+def engine(request):
+    return Engine(LIMITS[request.param])
 
 
 # ---- boundary events
@@ -40,41 +40,41 @@ ONE = model(
 )
 
 
-def test_an_error_of_a_job_is_caught_at_its_task(bench):
-    key = run(bench, ONE)
-    assert bench.throw("work", "A").rejection is None
-    assert bench.jobs == ["repair"]
-    assert (states(bench, "work"), states(bench, "caught")) == (["TERMINATED"], ["COMPLETED"])
-    assert next(row["state"] for (table, _), row in bench.rows.items() if table == "Job") == "ERROR_THROWN"
-    bench.complete("repair")
-    assert ended(bench, key) == "COMPLETED"
+def test_an_error_of_a_job_is_caught_at_its_task(engine):
+    key = run(engine, ONE)
+    assert engine.throw("work", "A").rejection is None
+    assert engine.jobs == ["repair"]
+    assert (states(engine, "work"), states(engine, "caught")) == (["TERMINATED"], ["COMPLETED"])
+    assert next(row["state"] for (table, _), row in engine.rows.items() if table == "Job") == "ERROR_THROWN"
+    engine.complete("repair")
+    assert ended(engine, key) == "COMPLETED"
 
 
-def test_an_error_that_nobody_catches_is_an_incident_and_the_job_can_be_offered_again(bench):
-    key = run(bench, ONE)
-    bench.throw("work", "B", "no such luck")
-    ((element, type_, message),) = bench.incidents
+def test_an_error_that_nobody_catches_is_an_incident_and_the_job_can_be_offered_again(engine):
+    key = run(engine, ONE)
+    engine.throw("work", "B", "no such luck")
+    ((element, type_, message),) = engine.incidents
     assert (element, type_) == ("work", "UNHANDLED_ERROR_EVENT")
     assert "'B'" in message
     assert "no such luck" in message
-    assert bench.resolve().rejection is None
-    assert bench.incidents == []
-    bench.complete("work")
-    assert ended(bench, key) == "COMPLETED"
+    assert engine.resolve().rejection is None
+    assert engine.incidents == []
+    engine.complete("work")
+    assert ended(engine, key) == "COMPLETED"
 
 
 @pytest.mark.parametrize("turned", [False, True])
-def test_in_one_place_an_exact_code_beats_every_error(bench, turned):
+def test_in_one_place_an_exact_code_beats_every_error(engine, turned):
     events = [boundary("exact", "work", error("A")), boundary("every", "work", error())]
     flows = ["start > work", "exact > a", "every > e"]
-    run(bench, model(start(), task("work"), *events[:: -1 if turned else 1], task("a"), task("e"), *flows))
-    bench.throw("work", "A")
-    assert bench.jobs == ["a"]
+    run(engine, model(start(), task("work"), *events[:: -1 if turned else 1], task("a"), task("e"), *flows))
+    engine.throw("work", "A")
+    assert engine.jobs == ["a"]
 
 
-def test_every_error_is_caught_where_no_code_says_otherwise(bench):
+def test_every_error_is_caught_where_no_code_says_otherwise(engine):
     run(
-        bench,
+        engine,
         model(
             start(),
             task("work"),
@@ -87,13 +87,13 @@ def test_every_error_is_caught_where_no_code_says_otherwise(bench):
             "every > e",
         ),
     )
-    bench.throw("work", "anything else")
-    assert bench.jobs == ["e"]
+    engine.throw("work", "anything else")
+    assert engine.jobs == ["e"]
 
 
-def test_the_nearest_scope_wins_even_against_an_exact_code_outside(bench):
+def test_the_nearest_scope_wins_even_against_an_exact_code_outside(engine):
     run(
-        bench,
+        engine,
         model(
             start(),
             sub(
@@ -111,13 +111,13 @@ def test_the_nearest_scope_wins_even_against_an_exact_code_outside(bench):
             "exact > far",
         ),
     )
-    bench.throw("work", "A")
-    assert bench.jobs == ["near"]
+    engine.throw("work", "A")
+    assert engine.jobs == ["near"]
 
 
-def test_an_interrupting_boundary_ends_everything_in_its_host(bench):
+def test_an_interrupting_boundary_ends_everything_in_its_host(engine):
     key = run(
-        bench,
+        engine,
         model(
             start(),
             sub(
@@ -137,18 +137,18 @@ def test_an_interrupting_boundary_ends_everything_in_its_host(bench):
             "caught > end",
         ),
     )
-    bench.throw("b", "A")
-    assert ended(bench, key) == "COMPLETED"
-    assert states(bench, "deep") == states(bench, "s") == states(bench, "c") == ["TERMINATED"]
-    jobs = [row["state"] for (table, _), row in bench.rows.items() if table == "Job"]
+    engine.throw("b", "A")
+    assert ended(engine, key) == "COMPLETED"
+    assert states(engine, "deep") == states(engine, "s") == states(engine, "c") == ["TERMINATED"]
+    jobs = [row["state"] for (table, _), row in engine.rows.items() if table == "Job"]
     assert sorted(jobs) == ["CANCELED", "CANCELED", "ERROR_THROWN"]
 
 
-def test_a_boundary_event_without_outgoing_flow_ends_its_path(bench):
-    key = run(bench, model(start(), task("work"), task("next"), boundary("b", "work", error()), "start > work > next"))
-    bench.throw("work", "A")
-    assert ended(bench, key) == "COMPLETED"
-    assert states(bench, "next") == []
+def test_a_boundary_event_without_outgoing_flow_ends_its_path(engine):
+    key = run(engine, model(start(), task("work"), task("next"), boundary("b", "work", error()), "start > work > next"))
+    engine.throw("work", "A")
+    assert ended(engine, key) == "COMPLETED"
+    assert states(engine, "next") == []
 
 
 # ---- error end events
@@ -164,41 +164,41 @@ def in_sub(*events, code="A"):
     )
 
 
-def test_an_error_end_event_is_caught_at_its_scope_and_never_completes(bench):
-    run(bench, in_sub(boundary("b", "s", error("A")), task("repair"), "b > repair"))
-    assert bench.jobs == ["repair"]
-    assert (states(bench, "fails"), states(bench, "s")) == (["TERMINATED"], ["TERMINATED"])
+def test_an_error_end_event_is_caught_at_its_scope_and_never_completes(engine):
+    run(engine, in_sub(boundary("b", "s", error("A")), task("repair"), "b > repair"))
+    assert engine.jobs == ["repair"]
+    assert (states(engine, "fails"), states(engine, "s")) == (["TERMINATED"], ["TERMINATED"])
 
 
-def test_an_error_end_event_that_nobody_hears_waits_with_an_incident(bench):
-    run(bench, in_sub())
-    ((element, type_, _),) = bench.incidents
+def test_an_error_end_event_that_nobody_hears_waits_with_an_incident(engine):
+    run(engine, in_sub())
+    ((element, type_, _),) = engine.incidents
     assert (element, type_) == ("fails", "UNHANDLED_ERROR_EVENT")
-    first = next(iter(bench.state.incidents))
-    bench.resolve()
-    assert [element for element, _, _ in bench.incidents] == ["fails"], "nothing has changed: it fails again"
-    assert first not in bench.state.incidents
+    first = next(iter(engine.state.incidents))
+    engine.resolve()
+    assert [element for element, _, _ in engine.incidents] == ["fails"], "nothing has changed: it fails again"
+    assert first not in engine.state.incidents
 
 
-def test_the_code_of_an_error_end_event_may_be_computed(bench):
-    run(bench, in_sub(boundary("b", "s", error("B")), task("repair"), "b > repair", code="said"), code="B")
-    assert bench.jobs == ["repair"]
+def test_the_code_of_an_error_end_event_may_be_computed(engine):
+    run(engine, in_sub(boundary("b", "s", error("B")), task("repair"), "b > repair", code="said"), code="B")
+    assert engine.jobs == ["repair"]
 
 
-def test_a_code_that_is_no_text_is_an_incident_that_a_variable_resolves(bench):
-    key = run(bench, in_sub(boundary("b", "s", error("B")), task("repair"), "b > repair", code="said"), code=7)
-    assert [(element, type_) for element, type_, _ in bench.incidents] == [("fails", "EXTRACT_VALUE_ERROR")]
-    bench.set(key, code="B")
-    bench.resolve()
-    assert bench.jobs == ["repair"]
+def test_a_code_that_is_no_text_is_an_incident_that_a_variable_resolves(engine):
+    key = run(engine, in_sub(boundary("b", "s", error("B")), task("repair"), "b > repair", code="said"), code=7)
+    assert [(element, type_) for element, type_, _ in engine.incidents] == [("fails", "EXTRACT_VALUE_ERROR")]
+    engine.set(key, code="B")
+    engine.resolve()
+    assert engine.jobs == ["repair"]
 
 
 # ---- event sub-processes
 
 
-def test_an_event_sub_process_catches_what_is_thrown_in_its_scope(bench):
+def test_an_event_sub_process_catches_what_is_thrown_in_its_scope(engine):
     key = run(
-        bench,
+        engine,
         model(
             start(),
             sub(
@@ -216,33 +216,33 @@ def test_an_event_sub_process_catches_what_is_thrown_in_its_scope(bench):
             "start > s > after",
         ),
     )
-    bench.throw("a", "A")
-    assert bench.jobs == ["repair"]
-    assert (states(bench, "b"), states(bench, "s")) == (["TERMINATED"], ["ACTIVATED"])
-    bench.complete("repair")
-    assert bench.jobs == ["after"]
-    assert states(bench, "s") == ["COMPLETED"]
-    bench.complete("after")
-    assert ended(bench, key) == "COMPLETED"
+    engine.throw("a", "A")
+    assert engine.jobs == ["repair"]
+    assert (states(engine, "b"), states(engine, "s")) == (["TERMINATED"], ["ACTIVATED"])
+    engine.complete("repair")
+    assert engine.jobs == ["after"]
+    assert states(engine, "s") == ["COMPLETED"]
+    engine.complete("after")
+    assert ended(engine, key) == "COMPLETED"
 
 
-def test_an_event_sub_process_of_the_process_catches_an_error_end_event_in_it(bench):
+def test_an_event_sub_process_of_the_process_catches_an_error_end_event_in_it(engine):
     key = run(
-        bench,
+        engine,
         model(start(), final("fails", error("A")), "start > fails", on(error(), "h", task("t"), "h-start > t")),
     )
-    assert bench.jobs == ["t"]
-    assert states(bench, "fails") == ["TERMINATED"]
-    bench.complete("t")
-    assert ended(bench, key) == "COMPLETED"
+    assert engine.jobs == ["t"]
+    assert states(engine, "fails") == ["TERMINATED"]
+    engine.complete("t")
+    assert ended(engine, key) == "COMPLETED"
 
 
 @pytest.mark.parametrize("code", ["A", "B"])
-def test_an_error_in_an_interrupting_event_sub_process_goes_on_to_the_boundary_around_it(bench, code):
+def test_an_error_in_an_interrupting_event_sub_process_goes_on_to_the_boundary_around_it(engine, code):
     """Not back to itself or its siblings: their scope is interrupted. Others lose it (reference, section 2.7)."""
     handlers = [on(error("A"), "h", final("h-end", error(code)), "h-start > h-end"), on(error("B"), "g")]
     run(
-        bench,
+        engine,
         model(
             start(),
             sub("s", start("i"), task("work"), "i > work", *handlers),
@@ -252,12 +252,12 @@ def test_an_error_in_an_interrupting_event_sub_process_goes_on_to_the_boundary_a
             "around > last",
         ),
     )
-    bench.throw("work", "A")
-    assert bench.jobs == ["last"]
-    assert (states(bench, "h"), states(bench, "g"), states(bench, "s")) == (["TERMINATED"], [], ["TERMINATED"])
+    engine.throw("work", "A")
+    assert engine.jobs == ["last"]
+    assert (states(engine, "h"), states(engine, "g"), states(engine, "s")) == (["TERMINATED"], [], ["TERMINATED"])
 
 
-def test_an_error_in_an_interrupting_event_sub_process_of_a_called_process_reaches_the_caller(bench):
+def test_an_error_in_an_interrupting_event_sub_process_of_a_called_process_reaches_the_caller(engine):
     child = model(
         start("cs"),
         task("work"),
@@ -265,14 +265,14 @@ def test_an_error_in_an_interrupting_event_sub_process_of_a_called_process_reach
         on(error("A"), "h", final("h-end", error("B")), "h-start > h-end"),
         id="c",
     )
-    run(bench, child, model(start(), call("x", "c"), boundary("b", "x", error("B")), task("t"), "start > x", "b > t"))
-    bench.throw("work", "A")
-    assert bench.jobs == ["t"]
+    run(engine, child, model(start(), call("x", "c"), boundary("b", "x", error("B")), task("t"), "start > x", "b > t"))
+    engine.throw("work", "A")
+    assert engine.jobs == ["t"]
 
 
-def test_an_error_in_a_non_interrupting_event_sub_process_is_caught_by_its_sibling(bench):
+def test_an_error_in_a_non_interrupting_event_sub_process_is_caught_by_its_sibling(engine):
     run(
-        bench,
+        engine,
         model(
             start(),
             throw("tell", escalation("A")),
@@ -282,8 +282,8 @@ def test_an_error_in_a_non_interrupting_event_sub_process_is_caught_by_its_sibli
             on(error("B"), "handler", task("repair"), "handler-start > repair"),
         ),
     )
-    assert bench.jobs == ["repair"]
-    assert (states(bench, "side"), states(bench, "main")) == (["TERMINATED"], ["TERMINATED"])
+    assert engine.jobs == ["repair"]
+    assert (states(engine, "side"), states(engine, "main")) == (["TERMINATED"], ["TERMINATED"])
 
 
 # ---- through call activities
@@ -302,44 +302,44 @@ def caller(*events, id="p", calls="c"):
 FAILING = model(start("cs"), task("work"), final("fails", error("A")), "cs > work > fails", id="c")
 
 
-def test_an_error_goes_through_call_activities_to_the_nearest_catcher(bench):
+def test_an_error_goes_through_call_activities_to_the_nearest_catcher(engine):
     key = run(
-        bench,
+        engine,
         FAILING,
         caller(id="middle"),
         caller(boundary("b", "x", error("A")), task("repair"), "b > repair", calls="middle"),
     )
-    bench.complete("work")
-    assert bench.jobs == ["repair"]
-    instances = sorted((row["element"], row["state"]) for (table, _), row in bench.rows.items() if table == "Instance")
+    engine.complete("work")
+    assert engine.jobs == ["repair"]
+    instances = sorted((row["element"], row["state"]) for (table, _), row in engine.rows.items() if table == "Instance")
     assert instances == [("c", "TERMINATED"), ("middle", "TERMINATED"), ("p", "ACTIVATED")]
-    bench.complete("repair")
-    assert bench.state_of(key) == "COMPLETED"
+    engine.complete("repair")
+    assert engine.state_of(key) == "COMPLETED"
 
 
-def test_the_calling_process_in_the_middle_comes_first(bench):
+def test_the_calling_process_in_the_middle_comes_first(engine):
     run(
-        bench,
+        engine,
         FAILING,
         caller(on(error(), "h", task("near"), "h-start > near"), id="middle"),
         caller(boundary("b", "x", error("A")), task("far"), "b > far", calls="middle"),
     )
-    bench.throw("work", "A")
-    assert bench.jobs == ["near"]
+    engine.throw("work", "A")
+    assert engine.jobs == ["near"]
 
 
-def test_an_error_that_leaves_the_tree_is_an_incident_where_it_was_thrown(bench):
-    run(bench, FAILING, caller(boundary("b", "x", error("B"))))
-    bench.complete("work")
-    assert [(element, type_) for element, type_, _ in bench.incidents] == [("fails", "UNHANDLED_ERROR_EVENT")]
+def test_an_error_that_leaves_the_tree_is_an_incident_where_it_was_thrown(engine):
+    run(engine, FAILING, caller(boundary("b", "x", error("B"))))
+    engine.complete("work")
+    assert [(element, type_) for element, type_, _ in engine.incidents] == [("fails", "UNHANDLED_ERROR_EVENT")]
 
 
 # ---- loops
 
 
-def test_an_error_of_one_inner_instance_ends_the_loop(bench):
+def test_an_error_of_one_inner_instance_ends_the_loop(engine):
     run(
-        bench,
+        engine,
         model(
             start(),
             loop(task("work"), output="=r", into="results"),
@@ -350,25 +350,25 @@ def test_an_error_of_one_inner_instance_ends_the_loop(bench):
         ),
         items=[1, 2, 3],
     )
-    bench.complete("work", r=1)
-    bench.throw("work", "A")
-    assert bench.jobs == ["repair"]
-    assert "results" not in bench.variables("p"), "what was collected is dropped"
+    engine.complete("work", r=1)
+    engine.throw("work", "A")
+    assert engine.jobs == ["repair"]
+    assert "results" not in engine.variables("p"), "what was collected is dropped"
 
 
 # ---- variables
 
 
-def test_variables_of_an_error_stay_at_the_boundary_event(bench):
-    run(bench, ONE, a=1)
-    bench.throw("work", "A", a=2, b=3)
-    assert bench.variables("p") == {"a": 1}
-    assert bench.variables("caught") == {"a": 2, "b": 3}
+def test_variables_of_an_error_stay_at_the_boundary_event(engine):
+    run(engine, ONE, a=1)
+    engine.throw("work", "A", a=2, b=3)
+    assert engine.variables("p") == {"a": 1}
+    assert engine.variables("caught") == {"a": 2, "b": 3}
 
 
-def test_an_output_mapping_of_the_boundary_event_lets_them_out(bench):
+def test_an_output_mapping_of_the_boundary_event_lets_them_out(engine):
     run(
-        bench,
+        engine,
         model(
             start(),
             task("work"),
@@ -378,24 +378,24 @@ def test_an_output_mapping_of_the_boundary_event_lets_them_out(bench):
             "b > t",
         ),
     )
-    bench.throw("work", "A", why="because", other=1)
-    assert bench.variables("p") == {"reason": "because"}
+    engine.throw("work", "A", why="because", other=1)
+    assert engine.variables("p") == {"reason": "because"}
 
 
-def test_variables_of_an_error_go_up_from_an_event_sub_process(bench):
-    run(bench, model(start(), task("work"), "start > work", on(error(), "h", task("t"), "h-start > t")))
-    bench.throw("work", "A", why="because")
-    assert bench.variables("p") == {"why": "because"}
+def test_variables_of_an_error_go_up_from_an_event_sub_process(engine):
+    run(engine, model(start(), task("work"), "start > work", on(error(), "h", task("t"), "h-start > t")))
+    engine.throw("work", "A", why="because")
+    assert engine.variables("p") == {"why": "because"}
 
 
 @pytest.mark.parametrize("by_job", [True, False])
-def test_the_incident_says_which_errors_are_caught_where_it_was_thrown(bench, by_job):
+def test_the_incident_says_which_errors_are_caught_where_it_was_thrown(engine, by_job):
     thrower = task("x") if by_job else final("x", error("C"))
     caught = on(error("B"), "inside", task("h"), "inside-start > h")
     inner = sub("s", start("i"), thrower, "i > x", caught)
-    run(bench, model(start(), inner, boundary("b", "s", error("A")), "start > s"))
+    run(engine, model(start(), inner, boundary("b", "s", error("A")), "start > s"))
     if by_job:
-        bench.throw("x", "C")
-    ((element, type_, message),) = bench.incidents
+        engine.throw("x", "C")
+    ((element, type_, message),) = engine.incidents
     assert (element, type_) == ("x", "UNHANDLED_ERROR_EVENT")
     assert message.endswith(" 'C', but it was not caught. Available error events are [B, A]")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.core.bench import Bench
+from tests.core.engine import Engine
 from tests.core.event_models import (
     LIMITS,
     catch,
@@ -18,29 +18,29 @@ from tests.core.models import flow, par, start, sub, task, xor
 
 
 @pytest.fixture(params=LIMITS, ids=list(LIMITS))
-def bench(request):
-    return Bench(LIMITS[request.param])
+def engine(request):
+    return Engine(LIMITS[request.param])
 
 
-def test_a_link_goes_on_at_its_catching_event(bench):
+def test_a_link_goes_on_at_its_catching_event(engine):
     key = run(
-        bench,
+        engine,
         model(start(), task("a"), throw("t", link("L")), catch("c", link("L")), task("b"), "start > a > t", "c > b"),
     )
-    bench.complete("a")
-    assert bench.jobs == ["b"]
-    assert (states(bench, "t"), states(bench, "c")) == (["COMPLETED"], ["COMPLETED"])
-    bench.complete("b")
-    assert ended(bench, key) == "COMPLETED"
+    engine.complete("a")
+    assert engine.jobs == ["b"]
+    assert (states(engine, "t"), states(engine, "c")) == (["COMPLETED"], ["COMPLETED"])
+    engine.complete("b")
+    assert ended(engine, key) == "COMPLETED"
 
 
-def test_many_throw_to_one_and_scopes_do_not_mix(bench):
+def test_many_throw_to_one_and_scopes_do_not_mix(engine):
     inner = sub(
         "s", start("i"), throw("it", link("L")), catch("ic", link("L")), task("inside"), "i > it", "ic > inside"
     )
     throws = (throw("t1", link("L")), throw("t2", link("L")))
     run(
-        bench,
+        engine,
         model(
             start(),
             par("f"),
@@ -54,13 +54,13 @@ def test_many_throw_to_one_and_scopes_do_not_mix(bench):
             "c > outside",
         ),
     )
-    assert bench.jobs == ["inside", "outside", "outside"]
+    assert engine.jobs == ["inside", "outside", "outside"]
 
 
-def test_a_link_may_lead_back(bench):
+def test_a_link_may_lead_back(engine):
     """A loop without a sequence flow to itself."""
     run(
-        bench,
+        engine,
         model(
             start(),
             catch("c", link("L")),
@@ -75,5 +75,5 @@ def test_a_link_may_lead_back(bench):
         ),
         n=0,
     )
-    assert bench.jobs == ["enough"]
-    assert bench.variables("p") == {"n": 40}
+    assert engine.jobs == ["enough"]
+    assert engine.variables("p") == {"n": 40}

@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from tests.core.bench import Bench, raw
+from tests.core.engine import Engine, raw
 from tests.core.message_models import boundary, catch, event_sub, message, model, receive, starts
 from tests.core.models import end, start, sub, task
 from tests.core.quanta import run_first, run_until
@@ -36,151 +36,151 @@ however_far = pytest.mark.parametrize("how_far", ["told", "closed"])
 
 
 @pytest.fixture
-def bench():
+def engine():
     """Every item of work is a quantum of its own, and follow-ups go through the log and come first: so others come
     between. And nothing is a bug."""
-    bench = Bench(StepLimits(quantum_items=1, inline_follow_ups=False))
-    bench.run = partial(run_first, bench)
-    yield bench
-    assert bench.engine.processor.notices.poisoned == []
+    engine = Engine(StepLimits(quantum_items=1, inline_follow_ups=False))
+    engine.run = partial(run_first, engine)
+    yield engine
+    assert engine.memory.processor.notices.poisoned == []
 
 
-def waiting(bench, wait, how_far="told", others=1):
+def waiting(engine, wait, how_far="told", others=1):
     """Instances that wait, their keys. The first has been told to end, and may have closed its subscription; but the
     channel has not heard of it."""
-    bench.deploy(WAITS[wait])
-    first, *keys = (bench.start(k="x") for _ in range(1 + others))
-    host = bench.at(first, "p/host")
+    engine.deploy(WAITS[wait])
+    first, *keys = (engine.start(k="x") for _ in range(1 + others))
+    host = engine.at(first, "p/host")
     (stale,) = host.waits.subscriptions.values()
     told, closed = lambda: host.state is ElementState.TERMINATING, lambda: stale.ended_at is not None
-    run_until(bench, CancelInstance(first), closed if how_far == "closed" else told)
-    assert how_far == "closed" or stale.key in bench.state.subscriptions
-    assert channel(bench).subscriptions[stale.key].state == OPEN
+    run_until(engine, CancelInstance(first), closed if how_far == "closed" else told)
+    assert how_far == "closed" or stale.key in engine.state.subscriptions
+    assert channel(engine).subscriptions[stale.key].state == OPEN
     return first, *keys
 
 
-def channel(bench):
-    return bench.state.channels["<default>", "x"]
+def channel(engine):
+    return engine.state.channels["<default>", "x"]
 
 
-def received(bench):
+def received(engine):
     """The instances that have got a message."""
-    return [row["instance"] for (table, _), row in bench.rows.items() if table == "Correlation"]
+    return [row["instance"] for (table, _), row in engine.rows.items() if table == "Correlation"]
 
 
-def correlated(bench):
+def correlated(engine):
     """What who correlates is answered, in whatever row."""
-    position = len(bench.engine.log) + 1
-    bench.run(CorrelateMessage("hello", "x"))
-    rows = [row for logged in bench.engine.log for row in logged.handled if row.answered and row.request == position]
+    position = len(engine.memory.log) + 1
+    engine.run(CorrelateMessage("hello", "x"))
+    rows = [row for logged in engine.memory.log for row in logged.handled if row.answered and row.request == position]
     (row,) = rows
     return row
 
 
 @however_far
 @every_wait
-def test_a_message_goes_past_what_is_to_end_to_the_next_that_waits(bench, wait, how_far):
-    first, second = waiting(bench, wait, how_far)
-    bench.run(PublishMessage("hello", "x", variables=raw({"n": 1})))
-    assert received(bench) == [second]
-    assert bench.state_of(first) == "TERMINATED"
-    left = [bench.at(second, "p/host")] if wait == "beside" else []
-    assert list(channel(bench).subscriptions) == [key for host in left for key in host.waits.subscriptions]
+def test_a_message_goes_past_what_is_to_end_to_the_next_that_waits(engine, wait, how_far):
+    first, second = waiting(engine, wait, how_far)
+    engine.run(PublishMessage("hello", "x", variables=raw({"n": 1})))
+    assert received(engine) == [second]
+    assert engine.state_of(first) == "TERMINATED"
+    left = [engine.at(second, "p/host")] if wait == "beside" else []
+    assert list(channel(engine).subscriptions) == [key for host in left for key in host.waits.subscriptions]
 
 
 @however_far
 @every_wait
-def test_who_correlates_hears_of_the_next_that_waits(bench, wait, how_far):
-    _, second = waiting(bench, wait, how_far)
-    assert correlated(bench).response.process_instance_key == second
+def test_who_correlates_hears_of_the_next_that_waits(engine, wait, how_far):
+    _, second = waiting(engine, wait, how_far)
+    assert correlated(engine).response.process_instance_key == second
 
 
 @however_far
 @every_wait
-def test_who_correlates_to_what_is_to_end_alone_hears_that_nobody_waits(bench, wait, how_far):
-    waiting(bench, wait, how_far, others=0)
-    assert correlated(bench).rejection.code == RejectionCode.NOT_FOUND
-    assert received(bench) == []
+def test_who_correlates_to_what_is_to_end_alone_hears_that_nobody_waits(engine, wait, how_far):
+    waiting(engine, wait, how_far, others=0)
+    assert correlated(engine).rejection.code == RejectionCode.NOT_FOUND
+    assert received(engine) == []
 
 
 @however_far
 @every_wait
-def test_a_kept_message_that_what_is_to_end_did_not_take_waits_on(bench, wait, how_far):
-    waiting(bench, wait, how_far, others=0)
-    bench.run(PublishMessage("hello", "x", 1_000, variables=raw({"n": 1})))
-    assert [message.given for message in channel(bench).messages.values()] == [()]
-    later = bench.start(k="x")
-    assert received(bench) == [later]
-    assert [message.given for message in channel(bench).messages.values()] == [("p",)]
+def test_a_kept_message_that_what_is_to_end_did_not_take_waits_on(engine, wait, how_far):
+    waiting(engine, wait, how_far, others=0)
+    engine.run(PublishMessage("hello", "x", 1_000, variables=raw({"n": 1})))
+    assert [message.given for message in channel(engine).messages.values()] == [()]
+    later = engine.start(k="x")
+    assert received(engine) == [later]
+    assert [message.given for message in channel(engine).messages.values()] == [("p",)]
 
 
 @however_far
-def test_a_message_that_is_not_taken_stays_in_its_process(bench, how_far):
+def test_a_message_that_is_not_taken_stays_in_its_process(engine, how_far):
     """Every process gets it once: what one of them did not take is not for the others, who have got it."""
     other = model(start(), receive("host"), end("e"), "start > host > e", id="q")
-    bench.deploy(other)
-    (first,) = waiting(bench, "receive", how_far, others=0)
-    others = [bench.start("q", k="x") for _ in range(2)]
-    bench.run(PublishMessage("hello", "x"))
-    assert received(bench) == others[:1]
-    assert bench.state_of(first) == "TERMINATED"
+    engine.deploy(other)
+    (first,) = waiting(engine, "receive", how_far, others=0)
+    others = [engine.start("q", k="x") for _ in range(2)]
+    engine.run(PublishMessage("hello", "x"))
+    assert received(engine) == others[:1]
+    assert engine.state_of(first) == "TERMINATED"
 
 
-def test_a_message_that_is_not_taken_starts_an_instance(bench):
+def test_a_message_that_is_not_taken_starts_an_instance(engine):
     """As it would have, had what is to end not been there."""
     parts = (starts("begin", "m"), start("by-hand"), receive("host"), end("e"), "begin > e", "by-hand > host > e")
-    bench.deploy(model(*parts, roots=(message(),)))
-    instance = bench.start(k="x")
-    host = bench.at(instance, "p/host")
-    run_until(bench, CancelInstance(instance), lambda: host.state is ElementState.TERMINATING)
-    bench.run(PublishMessage("hello", "x", 1_000, variables=raw({"n": 1})))
-    (started,) = received(bench)
-    assert (bench.state_of(started), bench.variables_of(started)) == ("COMPLETED", {"n": 1})
-    assert not channel(bench).locks
+    engine.deploy(model(*parts, roots=(message(),)))
+    instance = engine.start(k="x")
+    host = engine.at(instance, "p/host")
+    run_until(engine, CancelInstance(instance), lambda: host.state is ElementState.TERMINATING)
+    engine.run(PublishMessage("hello", "x", 1_000, variables=raw({"n": 1})))
+    (started,) = received(engine)
+    assert (engine.state_of(started), engine.variables_of(started)) == ("COMPLETED", {"n": 1})
+    assert not channel(engine).locks
 
 
-def test_what_waits_beside_another_message_takes_one_that_is_not_kept_at_once(bench):
+def test_what_waits_beside_another_message_takes_one_that_is_not_kept_at_once(engine):
     """As when it is published: who interrupts nothing takes any number, and is not asked to wait for the one before."""
-    first, second = waiting(bench, "beside")
-    other = channel(bench).subscriptions[next(iter(bench.at(second, "p/host").waits.subscriptions))]
+    first, second = waiting(engine, "beside")
+    other = channel(engine).subscriptions[next(iter(engine.at(second, "p/host").waits.subscriptions))]
     other.state = CORRELATING
-    bench.run(PublishMessage("hello", "x"))
-    assert received(bench) == [second]
-    assert bench.state_of(first) == "TERMINATED"
+    engine.run(PublishMessage("hello", "x"))
+    assert received(engine) == [second]
+    assert engine.state_of(first) == "TERMINATED"
 
 
-def test_a_message_goes_past_what_another_has_reached(bench):
+def test_a_message_goes_past_what_another_has_reached(engine):
     """It has been triggered, and a later quantum is to close what it waited for."""
-    bench.deploy(WAITS["receive"])
-    first, second = bench.start(k="x"), bench.start(k="x")
-    (key,) = bench.at(first, "p/host").waits.subscriptions
-    stale = bench.state.subscriptions[key]
-    run_until(bench, PublishMessage("hello", "x", variables=raw({"n": 1})), lambda: stale.state == "CORRELATED")
-    assert key in bench.state.subscriptions
-    assert channel(bench).subscriptions[key].state == CORRELATING
-    bench.run(TriggerSubscription(key, Offer("hello", {"n": "2"}, 4711, "x")))
-    assert received(bench) == [first, second]
-    assert [bench.variables_of(instance)["n"] for instance in (first, second)] == [1, 2]
+    engine.deploy(WAITS["receive"])
+    first, second = engine.start(k="x"), engine.start(k="x")
+    (key,) = engine.at(first, "p/host").waits.subscriptions
+    stale = engine.state.subscriptions[key]
+    run_until(engine, PublishMessage("hello", "x", variables=raw({"n": 1})), lambda: stale.state == "CORRELATED")
+    assert key in engine.state.subscriptions
+    assert channel(engine).subscriptions[key].state == CORRELATING
+    engine.run(TriggerSubscription(key, Offer("hello", {"n": "2"}, 4711, "x")))
+    assert received(engine) == [first, second]
+    assert [engine.variables_of(instance)["n"] for instance in (first, second)] == [1, 2]
 
 
-def test_what_a_signal_has_reached_is_not_reached_by_another(bench):
-    bench.deploy(model(start(), catch("wait", "signal"), end(), "start > wait > end"))
-    instance = bench.start()
-    (subscription,) = bench.state.subscriptions.values()
-    run_until(bench, BroadcastSignal("alarm", raw({"n": 1})), lambda: subscription.state == "CORRELATED")
-    bench.run(BroadcastSignal("alarm", raw({"n": 2})))
-    events = [event for logged in bench.engine.log for handled in logged.handled for event in handled.events]
+def test_what_a_signal_has_reached_is_not_reached_by_another(engine):
+    engine.deploy(model(start(), catch("wait", "signal"), end(), "start > wait > end"))
+    instance = engine.start()
+    (subscription,) = engine.state.subscriptions.values()
+    run_until(engine, BroadcastSignal("alarm", raw({"n": 1})), lambda: subscription.state == "CORRELATED")
+    engine.run(BroadcastSignal("alarm", raw({"n": 2})))
+    events = [event for logged in engine.memory.log for handled in logged.handled for event in handled.events]
     assert [event.key for event in events if isinstance(event, SubscriptionTriggered)] == [subscription.key]
-    assert bench.variables_of(instance) == {"n": 1}
+    assert engine.variables_of(instance) == {"n": 1}
 
 
-def test_a_signal_does_not_start_an_event_sub_process_in_what_is_to_end(bench):
+def test_a_signal_does_not_start_an_event_sub_process_in_what_is_to_end(engine):
     aside = event_sub("aside", task("inner"), "aside-start > inner", on="signal", interrupting=False)
-    bench.deploy(model(start(), sub("host", start("i"), task("work"), aside, "i > work"), "start > host"))
-    instance = bench.start()
-    host = bench.element("host")
-    run_until(bench, CancelInstance(instance), lambda: host.state is ElementState.TERMINATING)
+    engine.deploy(model(start(), sub("host", start("i"), task("work"), aside, "i > work"), "start > host"))
+    instance = engine.start()
+    host = engine.element("host")
+    run_until(engine, CancelInstance(instance), lambda: host.state is ElementState.TERMINATING)
     assert host.waits.subscriptions
-    bench.run(BroadcastSignal("alarm"))
-    assert bench.state_of(instance) == "TERMINATED"
-    assert not [row for (table, _), row in bench.rows.items() if table == "Job" and row["type"] == "inner"]
+    engine.run(BroadcastSignal("alarm"))
+    assert engine.state_of(instance) == "TERMINATED"
+    assert not [row for (table, _), row in engine.rows.items() if table == "Job" and row["type"] == "inner"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.core.bench import Bench, raw
+from tests.core.engine import Engine, raw
 from tests.core.event_models import inc, loop
 from tests.core.message_models import event_sub, model
 from tests.core.models import end, flow, par, start, task, xor
@@ -23,34 +23,34 @@ def test_a_scope_does_not_end_while_a_later_quantum_is_to_enter_a_boundary_event
     """The host of the event has ended, and nothing else is left in the scope when another command lets it settle."""
     host = Sub("s", Par("p1", (Task("a1"), Task("a2"))))
     ways = (Edge(host, (("b1", "timer", Task("late")),)), Task("b"))
-    bench = Bench(StepLimits(quantum_items=1))
-    bench.deploy(to_bpmn(Fork(Task("f"), ways)))
-    key = bench.start(**VARIABLES)
-    bench.complete("f")
-    only_first_quanta(bench, FireTimer(next(iter(bench.state.timers))), quanta)
-    set_quantum(bench, 500)  # as if the first command had been large, and this one small
-    bench.complete("b")
-    assert bench.jobs == ["late"]
-    bench.complete("late")
-    assert bench.state_of(key) == "COMPLETED"
+    engine = Engine(StepLimits(quantum_items=1))
+    engine.deploy(to_bpmn(Fork(Task("f"), ways)))
+    key = engine.start(**VARIABLES)
+    engine.complete("f")
+    only_first_quanta(engine, FireTimer(next(iter(engine.state.timers))), quanta)
+    set_quantum(engine, 500)  # as if the first command had been large, and this one small
+    engine.complete("b")
+    assert engine.jobs == ["late"]
+    engine.complete("late")
+    assert engine.state_of(key) == "COMPLETED"
 
 
-def only_first_quanta(bench, command, quanta):
+def only_first_quanta(engine, command, quanta):
     """Run a command; but of its deferred work only so many quanta: the next command comes in between."""
-    engine = bench.engine
-    to_inbox = engine.processor.notices.to_inbox
-    engine.handle(command, "<default>", None)
+    memory = engine.memory
+    to_inbox = memory.processor.notices.to_inbox
+    memory.handle(command, "<default>", None)
     for _ in range(quanta - 1):
         if to_inbox:
             following = to_inbox.pop(0)
-            engine.handle(following.command, following.tenant, following.request)
+            memory.handle(following.command, following.tenant, following.request)
 
 
 @pytest.mark.parametrize("quanta", range(1, 6))
 def test_a_token_that_arrives_after_the_last_child_has_ended_is_seen(quanta):
     """The token of `a` is on its way to a parallel join when `b` ends; nothing else comes to that join."""
-    bench = between_tasks(par("j"), quanta)
-    assert bench.incidents == [("p", "UNKNOWN", "Deadlock: tokens wait at [j]")]
+    engine = between_tasks(par("j"), quanta)
+    assert engine.incidents == [("p", "UNKNOWN", "Deadlock: tokens wait at [j]")]
 
 
 @pytest.mark.parametrize("quanta", range(1, 6))
@@ -60,81 +60,81 @@ def test_an_inclusive_join_runs_when_its_token_arrives_after_the_last_child_has_
 
 def between_tasks(join, quanta):
     """Two tasks of which only one leads to the join: the other completes while the first one's work is deferred."""
-    bench = Bench(StepLimits(quantum_items=1))
+    engine = Engine(StepLimits(quantum_items=1))
     parts = (start(), par("f"), task("a"), task("b"), xor("x", default="x-e"), join, task("after"), end("e"), end("e2"))
     flows = ("start > f > a > j > after > e2", "f > b > x > e", flow("x", "j", "=false"))
-    bench.deploy(model(*parts, *flows))
-    bench.start()
-    jobs = {job.type: job.key for job in bench.state.jobs.values()}
-    only_first_quanta(bench, CompleteJob(jobs["a"], {}), quanta)
-    set_quantum(bench, 500)
-    bench.complete("b")
-    return bench
+    engine.deploy(model(*parts, *flows))
+    engine.start()
+    jobs = {job.type: job.key for job in engine.state.jobs.values()}
+    only_first_quanta(engine, CompleteJob(jobs["a"], {}), quanta)
+    set_quantum(engine, 500)
+    engine.complete("b")
+    return engine
 
 
 @pytest.mark.parametrize("quanta", range(1, 24))
 def test_what_is_to_end_takes_no_further_step(quanta):
     """Whichever stage of an element was deferred when its instance is cancelled: it does not run."""
-    bench = Bench(StepLimits(quantum_items=1))
-    bench.deploy(to_bpmn(Par("p1", (Task("a", mapped="v0"), Sub("s", Task("b"), local="v1")))))
-    only_first_quanta(bench, CreateInstance("p", variables=raw(VARIABLES)), quanta)
-    (key,) = bench.state.trees
-    jobs = bench.jobs
-    bench.cancel(key)
-    assert bench.state_of(key) == "TERMINATED"
-    assert bench.elements == []
-    created = [row["element"] for (table, _), row in bench.rows.items() if table == "Job"]
+    engine = Engine(StepLimits(quantum_items=1))
+    engine.deploy(to_bpmn(Par("p1", (Task("a", mapped="v0"), Sub("s", Task("b"), local="v1")))))
+    only_first_quanta(engine, CreateInstance("p", variables=raw(VARIABLES)), quanta)
+    (key,) = engine.state.trees
+    jobs = engine.jobs
+    engine.cancel(key)
+    assert engine.state_of(key) == "TERMINATED"
+    assert engine.elements == []
+    created = [row["element"] for (table, _), row in engine.rows.items() if table == "Job"]
     assert len(created) == len(jobs)
 
 
-def test_a_cancelled_tree_does_not_take_up_what_it_had_deferred(bench):
+def test_a_cancelled_tree_does_not_take_up_what_it_had_deferred(engine):
     """Tokens on their way and conditions to check are dropped at once, however small the quanta are."""
     tasks = [task(f"t{number}") for number in range(60)]
-    bench.deploy(model(start(), par("fork"), *tasks, "start > fork", *(f"fork > t{number}" for number in range(60))))
-    set_quantum(bench, 1)
-    run_until(bench, CreateInstance("p", variables=raw({})), lambda: len(arrivals(bench)) > 50)
-    while len(arrivals(bench)) > 30:
-        run_next(bench)
-    (key,) = bench.state.trees
-    bench.engine.handle(CancelInstance(key), "<default>", None)
+    engine.deploy(model(start(), par("fork"), *tasks, "start > fork", *(f"fork > t{number}" for number in range(60))))
+    set_quantum(engine, 1)
+    run_until(engine, CreateInstance("p", variables=raw({})), lambda: len(arrivals(engine)) > 50)
+    while len(arrivals(engine)) > 30:
+        run_next(engine)
+    (key,) = engine.state.trees
+    engine.memory.handle(CancelInstance(key), "<default>", None)
     quanta = 0
-    while bench.engine.processor.notices.to_inbox:
-        run_next(bench)
+    while engine.memory.processor.notices.to_inbox:
+        run_next(engine)
         quanta += 1
-    assert bench.state_of(key) == "TERMINATED"
+    assert engine.state_of(key) == "TERMINATED"
     assert quanta < 20
 
 
-def test_a_token_on_its_way_is_gone_when_its_scope_is_interrupted(bench):
+def test_a_token_on_its_way_is_gone_when_its_scope_is_interrupted(engine):
     """The scope is interrupted and emptied before the quantum comes that was to move the token."""
     ways = ("start > before > fork > one", "fork > two")
     aside = event_sub("aside", task("instead"), "aside-start > instead")
-    bench.deploy(model(start(), task("before"), par("fork"), task("one"), task("two"), aside, *ways))
-    key = bench.start(k="x")
-    set_quantum(bench, 1)
-    run_until(bench, CompleteJob(bench.job("before").key), lambda: len(arrivals(bench)) == 2)
-    set_quantum(bench, 500)
-    bench.engine.handle(PublishMessage("hello", "x"), "<default>", None)
-    assert arrivals(bench) == []
-    assert bench.element("p").then is None, "the scope is open again"
-    run_rest(bench)
-    assert bench.jobs == ["instead"]
-    bench.complete("instead")
-    assert bench.state_of(key) == "COMPLETED"
+    engine.deploy(model(start(), task("before"), par("fork"), task("one"), task("two"), aside, *ways))
+    key = engine.start(k="x")
+    set_quantum(engine, 1)
+    run_until(engine, CompleteJob(engine.job("before").key), lambda: len(arrivals(engine)) == 2)
+    set_quantum(engine, 500)
+    engine.memory.handle(PublishMessage("hello", "x"), "<default>", None)
+    assert arrivals(engine) == []
+    assert engine.element("p").then is None, "the scope is open again"
+    run_rest(engine)
+    assert engine.jobs == ["instead"]
+    engine.complete("instead")
+    assert engine.state_of(key) == "COMPLETED"
 
 
-def arrivals(bench):
+def arrivals(engine):
     """The flows whose tokens a later quantum is to move."""
-    return [flow for tree in bench.state.trees.values() for _, stage, flow in tree.work if stage == "arrive"]
+    return [flow for tree in engine.state.trees.values() for _, stage, flow in tree.work if stage == "arrive"]
 
 
 def test_work_that_gets_no_further_is_left_to_its_command():
     """A paged loop of which nothing more is in memory: one quantum finds that out, and the next is not tried."""
-    bench = Bench(StepLimits(quantum_items=12, paged_from=0))
-    bench.deploy(model(start(), loop(task("work")), "start > work"))
-    processor, to_inbox = bench.engine.processor, bench.engine.processor.notices.to_inbox
-    bench.engine.handle(CreateInstance("p", variables=raw({"items": list(range(50))})), "<default>", None)
-    (body,) = bench.state.paged.values()
+    engine = Engine(StepLimits(quantum_items=12, paged_from=0))
+    engine.deploy(model(start(), loop(task("work")), "start > work"))
+    processor, to_inbox = engine.memory.processor, engine.memory.processor.notices.to_inbox
+    engine.memory.handle(CreateInstance("p", variables=raw({"items": list(range(50))})), "<default>", None)
+    (body,) = engine.state.paged.values()
     body.pages.items = {index: body.pages.item(index) for index in range(body.loop.next)}
     body.pages.rows = []
     assert processor.deferred() == body.tree.key

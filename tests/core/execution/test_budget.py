@@ -6,7 +6,7 @@ A stage has a budget, too, as it cannot be cut: beyond it the element gets an in
 import pytest
 
 from tests.core import message_models as messages
-from tests.core.bench import Bench
+from tests.core.engine import Engine
 from tests.core.event_models import boundary, call, inc, loop, mapped, model, run, script
 from tests.core.models import end, flow, start, task, xor
 from vivero.core.execution import step, worklist
@@ -22,9 +22,9 @@ HEAVY = "every x in 1..30000 satisfies x > 0"
 MEASURED = {"heavy": HEAVY, "light": "1 + 1"}
 
 
-def quanta_of(bench):
+def quanta_of(engine):
     """The rows of the event log that each quantum of deferred work came to."""
-    return [one.handled for one in bench.engine.log if isinstance(one.command, ContinueWork)]
+    return [one.handled for one in engine.memory.log if isinstance(one.command, ContinueWork)]
 
 
 def variables_in(rows):
@@ -53,21 +53,21 @@ def manual(**mappings):
 
 
 def test_a_loop_whose_mappings_take_many_steps_is_cut(spent):
-    bench = Bench()
-    key = run(bench, looped(manual(inputs=[(f"={HEAVY}", "found")])), items=list(range(20)))
-    assert bench.state_of(key) == "COMPLETED"
+    engine = Engine()
+    key = run(engine, looped(manual(inputs=[(f"={HEAVY}", "found")])), items=list(range(20)))
+    assert engine.state_of(key) == "COMPLETED"
     one = max(step for step in spent if step)
-    assert len(quanta_of(bench)) >= 20 * 180_000 // (QUANTUM_STEPS + one)
+    assert len(quanta_of(engine)) >= 20 * 180_000 // (QUANTUM_STEPS + one)
     assert max(spent) < 2 * QUANTUM_STEPS
 
 
 def test_a_loop_that_filters_a_large_variable_is_cut(spent):
-    bench = Bench()
+    engine = Engine()
     orders = [{"id": number, "amount": number % 97} for number in range(5_000)]
     mapping = manual(inputs=[("=count(orders[amount > turn])", "found")])
-    key = run(bench, looped(mapping), items=list(range(30)), orders=orders)
-    assert bench.state_of(key) == "COMPLETED"
-    assert len(quanta_of(bench)) >= 5
+    key = run(engine, looped(mapping), items=list(range(30)), orders=orders)
+    assert engine.state_of(key) == "COMPLETED"
+    assert len(quanta_of(engine)) >= 5
     assert max(spent) < 2 * QUANTUM_STEPS
 
 
@@ -78,42 +78,42 @@ def test_cut_or_not_the_end_is_the_same(monkeypatch, expression):
     ends = []
     for whole in (QUANTUM_STEPS, QUANTUM_STEPS * 1_000):
         monkeypatch.setattr(worklist, "QUANTUM_STEPS", whole)
-        bench = Bench()
-        run(bench, model(start(), body, end(), "start > m > end"), items=[3, 1, 2])
-        ends.append(bench.ended)
+        engine = Engine()
+        run(engine, model(start(), body, end(), "start > m > end"), items=[3, 1, 2])
+        ends.append(engine.ended)
     assert ends[0] == ends[1]
 
 
 def test_rows_are_charged():
     """A job's result of many variables, into which the next task's mapping looks: that is for the next quantum."""
-    bench = Bench()
+    engine = Engine()
     chain = model(start(), task("work"), script("after", "=v1", "r"), end(), "start > work > after > end")
-    key = run(bench, chain)
-    bench.complete("work", **{f"v{number}": number for number in range(2_500)})
-    assert bench.state_of(key) == "COMPLETED"
-    (rows,) = quanta_of(bench)
+    key = run(engine, chain)
+    engine.complete("work", **{f"v{number}": number for number in range(2_500)})
+    assert engine.state_of(key) == "COMPLETED"
+    (rows,) = quanta_of(engine)
     assert variables_in(rows) == 1
 
 
 def test_few_rows_are_paid_by_their_item():
-    bench = Bench()
-    run(bench, model(start(), task("work"), end(), "start > work > end"))
-    bench.complete("work", a=1, b=2, c=3)
-    assert not quanta_of(bench)
+    engine = Engine()
+    run(engine, model(start(), task("work"), end(), "start > work > end"))
+    engine.complete("work", a=1, b=2, c=3)
+    assert not quanta_of(engine)
 
 
 @pytest.mark.parametrize("rows", [10, 1_000])
 def test_loops_whose_turns_make_many_rows_are_cut(rows):
     """Called processes with a copy of the variables each."""
-    bench = Bench()
+    engine = Engine()
     called = model(start(), end(), "start > end", id="q")
     variables = {f"v{number}": number for number in range(rows)}
     key = run(
-        bench, called, looped(call("m", "q", propagateAllChildVariables="false")), items=list(range(8)), **variables
+        engine, called, looped(call("m", "q", propagateAllChildVariables="false")), items=list(range(8)), **variables
     )
-    assert bench.state_of(key) == "COMPLETED"
-    assert max([variables_in(handled) for handled in quanta_of(bench)] or [0]) <= 2_000 + rows
-    assert (len(quanta_of(bench)) >= 3) == (rows == 1_000)
+    assert engine.state_of(key) == "COMPLETED"
+    assert max([variables_in(handled) for handled in quanta_of(engine)] or [0]) <= 2_000 + rows
+    assert (len(quanta_of(engine)) >= 3) == (rows == 1_000)
 
 
 def test_characters_and_steps_share_the_budget(monkeypatch):
@@ -123,10 +123,10 @@ def test_characters_and_steps_share_the_budget(monkeypatch):
     def quanta(characters, steps):
         monkeypatch.setattr(worklist, "QUANTUM_CHARACTERS", characters)
         monkeypatch.setattr(worklist, "QUANTUM_STEPS", steps)
-        bench = Bench()
-        key = run(bench, looped(activity), items=[1, 2, 3, 4], text="x" * 1_000)
-        assert bench.state_of(key) == "COMPLETED"
-        return len(quanta_of(bench))
+        engine = Engine()
+        key = run(engine, looped(activity), items=[1, 2, 3, 4], text="x" * 1_000)
+        assert engine.state_of(key) == "COMPLETED"
+        return len(quanta_of(engine))
 
     much, little = 10_000_000, (6_000, 900_000)
     assert (quanta(little[0], much), quanta(much, little[1])) == (0, 0)
@@ -135,9 +135,9 @@ def test_characters_and_steps_share_the_budget(monkeypatch):
 
 def test_a_quantum_takes_at_least_one_item_whatever_that_costs(monkeypatch):
     monkeypatch.setattr(worklist, "QUANTUM_STEPS", 1)
-    bench = Bench()
-    key = run(bench, looped(manual(inputs=[(f"={HEAVY}", "found")])), items=[1, 2])
-    assert bench.state_of(key) == "COMPLETED"
+    engine = Engine()
+    key = run(engine, looped(manual(inputs=[(f"={HEAVY}", "found")])), items=[1, 2])
+    assert engine.state_of(key) == "COMPLETED"
 
 
 # ---------------------------------------------------------------------------------------------- a stage is not cut
@@ -168,66 +168,66 @@ def staged(name):
 
 @pytest.mark.parametrize("name", STAGES)
 def test_a_stage_that_takes_too_many_steps_is_an_incident_of_its_element(name, spent):
-    bench = Bench(StepLimits())
-    key = run(bench, staged(name), n=30_000)
-    ((element, _, message),) = bench.incidents
+    engine = Engine(StepLimits())
+    key = run(engine, staged(name), n=30_000)
+    ((element, _, message),) = engine.incidents
     assert element == "m"
     assert "steps that earlier evaluations have left" in message
     assert max(spent) <= STAGE_STEPS + 1_000
-    bench.set(key, n=3)
-    bench.resolve()
-    assert not bench.incidents
-    assert bench.jobs == ["m"] if name == "boundary events" else bench.state_of(key) == "COMPLETED"
+    engine.set(key, n=3)
+    engine.resolve()
+    assert not engine.incidents
+    assert engine.jobs == ["m"] if name == "boundary events" else engine.state_of(key) == "COMPLETED"
 
 
 def test_one_evaluation_has_its_own_limit():
-    bench = Bench()
-    run(bench, model(start(), script("m", f"={HEAVIEST}", "r"), end(), "start > m > end"), n=90_000)
-    ((element, _, message),) = bench.incidents
+    engine = Engine()
+    run(engine, model(start(), script("m", f"={HEAVIEST}", "r"), end(), "start > m > end"), n=90_000)
+    ((element, _, message),) = engine.incidents
     assert (element, "more than the limit of 200000 steps" in message) == ("m", True)
 
 
 @pytest.mark.parametrize("many", [STAGE_CHANGES - 10, STAGE_CHANGES])
 def test_a_stage_that_makes_too_many_rows_is_an_incident(many):
     """Several requests have made so many variables, which a called process is to have all."""
-    bench = Bench()
+    engine = Engine()
     called = model(start(), task("inner"), end(), "start > inner > end", id="q")
-    key = run(bench, called, model(start(), task("work"), call("c", "q"), end(), "start > work > c > end"))
+    key = run(engine, called, model(start(), task("work"), call("c", "q"), end(), "start > work > c > end"))
     for first in range(0, many, 5_000):
-        bench.set(key, **{f"v{number}": 1 for number in range(first, min(first + 5_000, many))})
-    bench.complete("work")
+        engine.set(key, **{f"v{number}": 1 for number in range(first, min(first + 5_000, many))})
+    engine.complete("work")
     if many < STAGE_CHANGES:
-        assert (bench.jobs, bench.incidents) == (["inner"], [])
+        assert (engine.jobs, engine.incidents) == (["inner"], [])
         return
-    ((element, _, message),) = bench.incidents
-    assert (element, bench.jobs) == ("c", [])
+    ((element, _, message),) = engine.incidents
+    assert (element, engine.jobs) == ("c", [])
     assert (
         message == f"It would change {many + 1} variables, waits and others at once, and {STAGE_CHANGES} is the limit."
     )
-    bench.cancel(key)
-    assert bench.state_of(key) == "TERMINATED"
+    engine.cancel(key)
+    assert engine.state_of(key) == "TERMINATED"
 
 
 def test_a_command_that_makes_too_many_rows_is_refused_alone():
-    bench = Bench()
-    key = run(bench, model(start(), task("work"), end(), "start > work > end"))
-    handled = bench.set(key, **{f"v{number}": 1 for number in range(STAGE_CHANGES + 1)})
+    engine = Engine()
+    key = run(engine, model(start(), task("work"), end(), "start > work > end"))
+    handled = engine.set(key, **{f"v{number}": 1 for number in range(STAGE_CHANGES + 1)})
     assert handled.rejection is not None
     assert f"{STAGE_CHANGES} is the limit" in handled.rejection.reason
-    assert bench.set(key, a=1).rejection is None
+    assert engine.set(key, a=1).rejection is None
 
 
 def test_what_one_stage_reads_is_bounded(monkeypatch):
     monkeypatch.setattr(budget, "STAGE_CHARACTERS_READ", 10_000)
-    bench = Bench()
+    engine = Engine()
     reading = manual(inputs=[("=string length(a)", "x"), ("=string length(b) + string length(a)", "y")])
-    key = run(bench, model(start(), reading, end(), "start > m > end"), a="x" * 6_000, b="y" * 6_000)
-    ((element, _, message),) = bench.incidents
+    key = run(engine, model(start(), reading, end(), "start > m > end"), a="x" * 6_000, b="y" * 6_000)
+    ((element, _, message),) = engine.incidents
     assert element == "m"
     assert "What is read at once has more than 10000 characters of JSON together." in message
-    bench.set(key, b="y" * 3_000)
-    bench.resolve()
-    assert bench.state_of(key) == "COMPLETED"
+    engine.set(key, b="y" * 3_000)
+    engine.resolve()
+    assert engine.state_of(key) == "COMPLETED"
 
 
 DENSE = [[1.5]] * 12_000
@@ -240,20 +240,20 @@ DENSE = [[1.5]] * 12_000
 def test_what_becomes_json_in_one_stage_is_bounded_but_for_whole_variables(monkeypatch, source, state):
     """The text of a large variable is taken as it is, whatever it holds; a list that is made anew is walked."""
     monkeypatch.setattr(budget, "STAGE_VALUES", 12_000)
-    bench = Bench()
-    key = run(bench, model(start(), manual(inputs=[(source, "b")]), end(), "start > m > end"), a=DENSE)
-    assert bench.state_of(key) == state
+    engine = Engine()
+    key = run(engine, model(start(), manual(inputs=[(source, "b")]), end(), "start > m > end"), a=DENSE)
+    assert engine.state_of(key) == state
     if state == "ACTIVATED":
-        ((element, _, message),) = bench.incidents
+        ((element, _, message),) = engine.incidents
         assert element == "m"
         assert "too many lists, contexts and fractions" in message
 
 
 def test_reading_the_same_again_is_no_more():
-    bench = Bench()
+    engine = Engine()
     reading = manual(inputs=[("=string length(a)", f"x{number}") for number in range(5)])
-    key = run(bench, model(start(), reading, end(), "start > m > end"), a="x" * 3_900_000)
-    assert bench.state_of(key) == "COMPLETED"
+    key = run(engine, model(start(), reading, end(), "start > m > end"), a="x" * 3_900_000)
+    assert engine.state_of(key) == "COMPLETED"
 
 
 # ----------------------------------------------------------------------------------------- batches and their follow-ups
@@ -261,26 +261,26 @@ def test_reading_the_same_again_is_no_more():
 
 @pytest.mark.parametrize(("variables", "pages"), [(10, 1), (500, 2), (2_001, 8)])
 def test_a_page_of_a_signal_holds_fewer_when_it_brings_many_variables(variables, pages):
-    bench = Bench()
-    bench.deploy(messages.model(start(), messages.catch("wait", "signal"), task("work"), "start > wait > work"))
+    engine = Engine()
+    engine.deploy(messages.model(start(), messages.catch("wait", "signal"), task("work"), "start > wait > work"))
     for _ in range(8):
-        bench.start()
-    bench.broadcast("alarm", **{f"v{number}": 1 for number in range(variables)})
+        engine.start()
+    engine.broadcast("alarm", **{f"v{number}": 1 for number in range(variables)})
     told = [
         any(isinstance(event, SubscriptionTriggered) for row in one.handled for event in row.events)
-        for one in bench.engine.log
+        for one in engine.memory.log
     ]
     assert sum(told) == pages
-    assert bench.jobs == ["work"] * 8
+    assert engine.jobs == ["work"] * 8
 
 
-def awaiting_follow_ups(bench):
+def awaiting_follow_ups(engine):
     """A signal for six instances, each of which is to be looked for; what the processor parks."""
-    bench.deploy(messages.model(start(), messages.catch("wait", "signal"), task("work"), "start > wait > work"))
+    engine.deploy(messages.model(start(), messages.catch("wait", "signal"), task("work"), "start > wait > work"))
     for _ in range(6):
-        bench.start()
-    processor = bench.engine.processor
-    keys = list(bench.state.subscriptions)
+        engine.start()
+    processor = engine.memory.processor
+    keys = list(engine.state.subscriptions)
     for key in keys:
         processor.awaiting_load.append(
             AwaitingLoad([FollowUp(TriggerSubscription(key, Offer("alarm", {"v": "1"})))], "<default>", 1, [])
@@ -290,13 +290,13 @@ def awaiting_follow_ups(bench):
 
 def test_follow_ups_end_when_the_batch_has_changed_enough_rows(monkeypatch):
     monkeypatch.setattr(step, "BATCH_ROWS", 6)
-    processor = awaiting_follow_ups(Bench())
+    processor = awaiting_follow_ups(Engine())
     assert 1 <= len(list(processor.resume_awaiting())) < 6
     assert processor.awaiting_load
 
 
 def test_follow_ups_end_when_there_are_enough():
-    processor, seen = awaiting_follow_ups(Bench()), []
+    processor, seen = awaiting_follow_ups(Engine()), []
     for rows in processor.resume_awaiting(lambda: len(seen) == 2):
         seen.append(rows)
     assert (len(seen), len(processor.awaiting_load)) == (2, 4)

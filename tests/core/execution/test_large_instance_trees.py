@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.core.bench import Bench, raw, recorded_batches, snapshot
+from tests.core.engine import Engine, raw, recorded_batches, snapshot
 from tests.core.event_models import TERMINATE, boundary, call, error, final, loop, model, on
 from tests.core.models import flow, process, start, sub, task, xor
 from tests.core.quanta import run_next
@@ -65,26 +65,26 @@ def chain(depth, *bottom):
 
 def begun(*files, id="p", quanta, quantum_items=QUANTUM, **variables):
     """An engine in which an instance has begun and was gone on with for at most so many quanta; the root's key."""
-    bench = Bench(StepLimits(quantum_items=quantum_items), keeps_rows=False)
+    engine = Engine(StepLimits(quantum_items=quantum_items), keeps_rows=False)
     for file in files:
-        bench.deploy(file)
-    bench.engine.handle(CreateInstance(id, variables=raw(variables)), "<default>", None)
+        engine.deploy(file)
+    engine.memory.handle(CreateInstance(id, variables=raw(variables)), "<default>", None)
     for _ in range(quanta):
-        if bench.engine.processor.notices.to_inbox:
-            run_next(bench)
-    (root,) = bench.state.trees
-    return bench, root
+        if engine.memory.processor.notices.to_inbox:
+            run_next(engine)
+    (root,) = engine.state.trees
+    return engine, root
 
 
-def finish(bench, command):
+def finish(engine, command):
     """Run a command, and what is put off until nothing is; how many quanta that took, and all events."""
-    position, quanta = len(bench.engine.log), 0
-    assert bench.engine.handle(command, "<default>", None)[0].rejection is None
-    while bench.engine.processor.notices.to_inbox:
-        run_next(bench)
+    position, quanta = len(engine.memory.log), 0
+    assert engine.memory.handle(command, "<default>", None)[0].rejection is None
+    while engine.memory.processor.notices.to_inbox:
+        run_next(engine)
         quanta += 1
         assert quanta < MOST_QUANTA, "it goes on for ever"
-    return quanta, [event for one in bench.engine.log[position:] for row in one.handled for event in row.events]
+    return quanta, [event for one in engine.memory.log[position:] for row in one.handled for event in row.events]
 
 
 def entered(events):
@@ -97,11 +97,11 @@ BEGUN = (ElementActivating, InstanceCreated)
 
 @pytest.mark.parametrize("growing", GROWING)
 def test_a_tree_that_grows_for_ever_is_cancelled_and_begins_nothing_more(growing):
-    bench, root = begun(GROWING[growing], id="twice", quanta=80)
-    alive = len(bench.state.elements)
+    engine, root = begun(GROWING[growing], id="twice", quanta=80)
+    alive = len(engine.state.elements)
     assert alive > 100
-    quanta, events = finish(bench, CancelInstance(root))
-    assert bench.ended[root][0] == "TERMINATED"
+    quanta, events = finish(engine, CancelInstance(root))
+    assert engine.ended[root][0] == "TERMINATED"
     assert entered(events) == []
     assert quanta < alive
 
@@ -123,10 +123,10 @@ INTERRUPTIONS = {
 def test_what_interrupts_it_from_above_ends_it(how, growing):
     inside, around = INTERRUPTIONS[how]
     host = sub("host", start("h"), task("alarm"), call("run", "twice"), "h > alarm", "h > run", *inside)
-    bench, _ = begun(GROWING[growing], model(start(), host, "start > host", *around), quanta=80)
-    job = bench.job("alarm").key
-    _, events = finish(bench, CompleteJob(job) if "over" in "".join(inside) else ThrowJobError(job, "A"))
-    assert bench.jobs == ["after"]
+    engine, _ = begun(GROWING[growing], model(start(), host, "start > host", *around), quanta=80)
+    job = engine.job("alarm").key
+    _, events = finish(engine, CompleteJob(job) if "over" in "".join(inside) else ThrowJobError(job, "A"))
+    assert engine.jobs == ["after"]
     assert set(entered(events)) <= {"over", "caught", "caught-start", "after"}
 
 
@@ -134,27 +134,27 @@ def test_what_others_do_below_a_cancelled_ancestor_begins_nothing():
     """A job there is completed, and an incident resolved, before their turn to end has come."""
     inner = process(start("in"), task("work"), task("next"), xor("x"), flow("x", "no", "=false"), task("no"),
                     "in > work > next", "in > x", id="inner")  # fmt: skip
-    bench, root = begun(inner, process(start(), loop(call("run", "inner")), "start > run"), quanta=500, items=[1] * 60)
-    assert (len(bench.state.jobs), len(bench.state.incidents)) == (60, 60)
-    bench.engine.handle(CancelInstance(root), "<default>", None)
-    job, incident = list(bench.state.jobs)[-1], list(bench.state.incidents)[-1]
-    position = len(bench.engine.log)
-    bench.engine.handle(CompleteJob(job), "<default>", None)
-    _, events = finish(bench, ResolveIncident(incident))
-    events += [e for one in bench.engine.log[position:] for row in one.handled for e in row.events]
-    assert bench.ended[root][0] == "TERMINATED"
+    engine, root = begun(inner, process(start(), loop(call("run", "inner")), "start > run"), quanta=500, items=[1] * 60)
+    assert (len(engine.state.jobs), len(engine.state.incidents)) == (60, 60)
+    engine.memory.handle(CancelInstance(root), "<default>", None)
+    job, incident = list(engine.state.jobs)[-1], list(engine.state.incidents)[-1]
+    position = len(engine.memory.log)
+    engine.memory.handle(CompleteJob(job), "<default>", None)
+    _, events = finish(engine, ResolveIncident(incident))
+    events += [e for one in engine.memory.log[position:] for row in one.handled for e in row.events]
+    assert engine.ended[root][0] == "TERMINATED"
     assert entered(events) == []
 
 
 DEPTH = 300
 
 
-def put_off(bench):
+def put_off(engine):
     """The longest list of work that was saved."""
     return max(
         (
             len(event.items)
-            for one in bench.engine.log
+            for one in engine.memory.log
             for row in one.handled
             for event in row.events
             if isinstance(event, WorkDeferred)
@@ -164,29 +164,29 @@ def put_off(bench):
 
 
 def test_a_deep_tree_ends_in_few_quanta_that_put_little_off():
-    bench, root = begun(chain(DEPTH), id="chain", quanta=MOST_QUANTA, n=1)
-    assert bench.state.elements[bench.job("bottom").element.key].instance.depth == DEPTH
-    quanta, _ = finish(bench, CancelInstance(root))
-    assert bench.ended[root][0] == "TERMINATED"
+    engine, root = begun(chain(DEPTH), id="chain", quanta=MOST_QUANTA, n=1)
+    assert engine.state.elements[engine.job("bottom").element.key].instance.depth == DEPTH
+    quanta, _ = finish(engine, CancelInstance(root))
+    assert engine.ended[root][0] == "TERMINATED"
     assert quanta * QUANTUM < DEPTH * 10
-    assert put_off(bench) < QUANTUM
+    assert put_off(engine) < QUANTUM
 
 
 def test_only_the_end_of_the_root_is_told():
     """Nobody waits for the end of a called instance, and what is told must be flushed first."""
-    bench, root = begun(chain(DEPTH), id="chain", quanta=MOST_QUANTA, n=1)
-    finish(bench, CancelInstance(root))
-    assert [end.key for end in bench.engine.processor.notices.ended] == [root]
+    engine, root = begun(chain(DEPTH), id="chain", quanta=MOST_QUANTA, n=1)
+    finish(engine, CancelInstance(root))
+    assert [end.key for end in engine.memory.processor.notices.ended] == [root]
 
 
 def test_a_quantum_writes_what_it_has_taken_up_however_much_there_is(monkeypatch):
     monkeypatch.setattr(deferred_work, "ITEMS_RESUMED", 30)
     monkeypatch.setattr(deferred_work, "ITEMS_RESUMED_OF_MANY", 10)
-    bench, root = begun(GROWING["two calls"], id="twice", quanta=400)
-    assert len(bench.state.trees[root].work) > 200
-    assert put_off(bench) < 60
-    finish(bench, CancelInstance(root))
-    assert bench.ended[root][0] == "TERMINATED"
+    engine, root = begun(GROWING["two calls"], id="twice", quanta=400)
+    assert len(engine.state.trees[root].work) > 200
+    assert put_off(engine) < 60
+    finish(engine, CancelInstance(root))
+    assert engine.ended[root][0] == "TERMINATED"
 
 
 @pytest.mark.parametrize("quantum_items", [3, QUANTUM, 25])
@@ -195,13 +195,13 @@ def test_what_waits_ends_with_its_element_in_whatever_order_work_is_taken_up(mon
     monkeypatch.setattr(deferred_work, "ITEMS_RESUMED", 6)
     monkeypatch.setattr(deferred_work, "ITEMS_RESUMED_OF_MANY", 3)
     inner = loop(sub("inner", start("in"), task("work"), "in > work", WAITS), "=items")
-    bench, root = begun(
+    engine, root = begun(
         model(start(), inner, "start > inner"), quanta=MOST_QUANTA, quantum_items=quantum_items, items=[1] * 40
     )
-    assert len(bench.state.timers) == 40
-    finish(bench, CancelInstance(root))
-    assert bench.ended[root][0] == "TERMINATED"
-    assert (bench.state.timers, bench.state.jobs, bench.state.elements) == ({}, {}, {})
+    assert len(engine.state.timers) == 40
+    finish(engine, CancelInstance(root))
+    assert engine.ended[root][0] == "TERMINATED"
+    assert (engine.state.timers, engine.state.jobs, engine.state.elements) == ({}, {}, {})
 
 
 def test_all_of_much_work_is_done(monkeypatch):
@@ -209,25 +209,25 @@ def test_all_of_much_work_is_done(monkeypatch):
     monkeypatch.setattr(deferred_work, "ITEMS_RESUMED", 3)
     monkeypatch.setattr(deferred_work, "ITEMS_RESUMED_OF_MANY", 2)
     tasks = [task(f"t{number}") for number in range(40)]
-    bench, _ = begun(model(start(), *tasks, *(f"start > t{number}" for number in range(40))), quanta=MOST_QUANTA)
-    assert len(bench.jobs) == 40
+    engine, _ = begun(model(start(), *tasks, *(f"start > t{number}" for number in range(40))), quanta=MOST_QUANTA)
+    assert len(engine.jobs) == 40
 
 
 def test_an_error_from_the_depth_is_caught_at_the_top():
     parts = (call("run", "chain"), boundary("caught", "run", error("A")), task("after"))
     top = model(start(), *parts, "start > run", "caught > after")
-    bench, _ = begun(chain(DEPTH, final("bottom", error("A"))), top, quanta=MOST_QUANTA, n=1)
-    assert bench.jobs == ["after"]
-    assert put_off(bench) < QUANTUM
+    engine, _ = begun(chain(DEPTH, final("bottom", error("A"))), top, quanta=MOST_QUANTA, n=1)
+    assert engine.jobs == ["after"]
+    assert put_off(engine) < QUANTUM
 
 
 @pytest.mark.parametrize("quantum_items", [1, QUANTUM, 500])
 def test_a_replay_comes_to_the_same(quantum_items):
-    bench, root = begun(GROWING["two calls"], id="twice", quanta=100 // quantum_items, quantum_items=quantum_items)
-    bench.engine.handle(CancelInstance(root), "<default>", None)
+    engine, root = begun(GROWING["two calls"], id="twice", quanta=100 // quantum_items, quantum_items=quantum_items)
+    engine.memory.handle(CancelInstance(root), "<default>", None)
     for _ in range(3):
-        if bench.engine.processor.notices.to_inbox:
-            run_next(bench)
-    state = State(1, bench.state.next_key)
-    replay(state, recorded_batches(bench))
-    assert snapshot(state)["rows"] == snapshot(bench.state)["rows"]
+        if engine.memory.processor.notices.to_inbox:
+            run_next(engine)
+    state = State(1, engine.state.next_key)
+    replay(state, recorded_batches(engine))
+    assert snapshot(state)["rows"] == snapshot(engine.state)["rows"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.core.bench import Bench
+from tests.core.engine import Engine
 from tests.core.event_models import loop
 from tests.core.message_models import message
 from tests.core.models import end, file, process_element, start, task
@@ -31,12 +31,12 @@ CASES = {
 @pytest.mark.parametrize("activity", CASES.values(), ids=CASES)
 def test_a_quantum_ends_when_its_rows_have_written_enough(activity):
     """All turns come; but a quantum takes only as many as fit its characters."""
-    bench = Bench(StepLimits(quantum_items=500))
+    engine = Engine(StepLimits(quantum_items=500))
     parts = (start(), loop(activity), end(), "start > work > end")
-    bench.deploy(file(*ROOTS, process_element(*parts)))
+    engine.deploy(file(*ROOTS, process_element(*parts)))
     names = ["n" * 1000 + str(n) for n in range(95)]
-    bench.start(items=list(range(TURNS)), names=names, name="k" * 32_000)
-    made = [one for one in bench.state.elements.values() if one.element == "work" and one.is_inner]
+    engine.start(items=list(range(TURNS)), names=names, name="k" * 32_000)
+    made = [one for one in engine.state.elements.values() if one.element == "work" and one.is_inner]
     assert len(made) == TURNS
-    sizes = [sum(len(encode_events(row.events)) for row in logged.handled) for logged in bench.engine.log[1:]]
+    sizes = [sum(len(encode_events(row.events)) for row in logged.handled) for logged in engine.memory.log[1:]]
     assert max(sizes) < 2 * QUANTUM_CHARACTERS, sizes

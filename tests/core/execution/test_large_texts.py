@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.core.bench import Bench, raw
+from tests.core.engine import Engine, raw
 from tests.core.event_models import call, loop, mapped, run
 from tests.core.event_models import model as with_events
 from tests.core.message_models import catch, model
@@ -34,73 +34,73 @@ def loop_of_calls():
 def test_a_quantum_ends_when_it_has_written_enough(monkeypatch, paged_from):
     """Each called process gets its own copy of the variables."""
     monkeypatch.setattr(worklist, "QUANTUM_CHARACTERS", 200)
-    bench = Bench(StepLimits(paged_from=paged_from))
-    key = run(bench, CALLED, loop_of_calls(), items=list(range(20)), text=LARGE)
-    quanta = [sum(written(one.handled)) for one in bench.engine.log if isinstance(one.command, ContinueWork)]
+    engine = Engine(StepLimits(paged_from=paged_from))
+    key = run(engine, CALLED, loop_of_calls(), items=list(range(20)), text=LARGE)
+    quanta = [sum(written(one.handled)) for one in engine.memory.log if isinstance(one.command, ContinueWork)]
     assert len(quanta) >= 5
     one_call = len(LARGE) + 2 + len(str(list(range(20)))) + len("20")
     assert max(quanta) <= 200 + one_call
-    assert bench.jobs == ["inner"] * 20
+    assert engine.jobs == ["inner"] * 20
     for _ in range(20):
-        bench.complete("inner")
-    assert bench.state_of(key) == "COMPLETED"
+        engine.complete("inner")
+    assert engine.state_of(key) == "COMPLETED"
 
 
 def test_a_quantum_goes_on_however_large_its_first_step_is(monkeypatch):
     monkeypatch.setattr(worklist, "QUANTUM_CHARACTERS", 1)
-    bench = Bench()
-    key = run(bench, CALLED, loop_of_calls(), items=[1, 2, 3], text=LARGE)
+    engine = Engine()
+    key = run(engine, CALLED, loop_of_calls(), items=[1, 2, 3], text=LARGE)
     for _ in range(3):
-        bench.complete("inner")
-    assert bench.state_of(key) == "COMPLETED"
+        engine.complete("inner")
+    assert engine.state_of(key) == "COMPLETED"
 
 
 def test_what_was_undone_does_not_end_the_next_batch(monkeypatch):
     """It counts till the batch ends, and no longer."""
-    bench = Bench()
-    bench.deploy(CALLED)
-    bench.start("q", text=LARGE)
-    assert bench.state.written == 0
-    bench.engine.processor.process(
+    engine = Engine()
+    engine.deploy(CALLED)
+    engine.start("q", text=LARGE)
+    assert engine.state.written == 0
+    engine.memory.processor.process(
         CommandRecord(1_000, "<default>", CreateInstance("q", variables=raw({"a": LARGE}))), 1
     )
-    assert bench.state.written == 60
+    assert engine.state.written == 60
 
 
 @pytest.mark.parametrize(("size", "pages"), [(60, [3, 3, 1]), (200, [1] * 7), (1_000, [1] * 7), (0, [7])])
-def test_a_page_of_a_signal_holds_fewer_when_its_variables_are_large(monkeypatch, bench, size, pages):
+def test_a_page_of_a_signal_holds_fewer_when_its_variables_are_large(monkeypatch, engine, size, pages):
     monkeypatch.setattr(deliveries, "QUANTUM_CHARACTERS", 200)
-    bench.deploy(model(start(), catch("wait", "signal"), task("work"), "start > wait > work"))
+    engine.deploy(model(start(), catch("wait", "signal"), task("work"), "start > wait > work"))
     for _ in range(7):
-        bench.start()
-    bench.run(BroadcastSignal("alarm", raw({"text": "x" * (size - 2)} if size else {})))
+        engine.start()
+    engine.run(BroadcastSignal("alarm", raw({"text": "x" * (size - 2)} if size else {})))
     told = [
         sum(isinstance(event, SubscriptionTriggered) for handled in logged.handled for event in handled.events)
-        for logged in bench.engine.log
+        for logged in engine.memory.log
     ]
     assert [count for count in told if count] == pages
-    assert bench.jobs == ["work"] * 7
+    assert engine.jobs == ["work"] * 7
 
 
-def test_too_much_for_a_called_process_is_an_incident(monkeypatch, bench):
+def test_too_much_for_a_called_process_is_an_incident(monkeypatch, engine):
     monkeypatch.setattr(call_activity, "MAX_STAGE_CHARACTERS", 100)
-    key = run(bench, CALLED, with_events(start(), call("c", "q"), end(), "start > c > end"), a=LARGE, b=LARGE)
-    ((element, type_, message),) = bench.incidents
+    key = run(engine, CALLED, with_events(start(), call("c", "q"), end(), "start > c > end"), a=LARGE, b=LARGE)
+    ((element, type_, message),) = engine.incidents
     assert (element, type_) == ("c", "CALLED_ELEMENT_ERROR")
     assert message == "The variables for the called process have more than 100 characters of JSON together."
-    bench.set(key, b=1)
-    bench.resolve()
-    assert bench.jobs == ["inner"]
+    engine.set(key, b=1)
+    engine.resolve()
+    assert engine.jobs == ["inner"]
 
 
 @pytest.mark.parametrize("place", ["inputs", "outputs"])
-def test_too_much_in_mappings_is_an_incident(monkeypatch, bench, place):
+def test_too_much_in_mappings_is_an_incident(monkeypatch, engine, place):
     monkeypatch.setattr(mappings, "MAX_STAGE_CHARACTERS", 100)
     activity = f'<manualTask id="m">{mapped(**{place: [("=a", "c"), ("=b", "d")]})}</manualTask>'
-    key = run(bench, with_events(start(), activity, task("work"), "start > m > work"), a=LARGE, b=LARGE)
-    ((element, type_, message),) = bench.incidents
+    key = run(engine, with_events(start(), activity, task("work"), "start > m > work"), a=LARGE, b=LARGE)
+    ((element, type_, message),) = engine.incidents
     assert (element, type_) == ("m", "IO_MAPPING_ERROR")
     assert message == "The values of the mappings have more than 100 characters of JSON together."
-    bench.set(key, b=1)
-    bench.resolve()
-    assert bench.jobs == ["work"]
+    engine.set(key, b=1)
+    engine.resolve()
+    assert engine.jobs == ["work"]

@@ -3,7 +3,7 @@
 A variant makes the content of a scope, with the input mappings (or other settings) of the element that it is about.
 """
 
-from tests.core.bench import Bench, raw
+from tests.core.engine import Engine, raw
 from tests.core.event_models import call, loop, model
 from tests.core.listener_models import listening_everywhere
 from tests.core.models import end, process_element, start, sub, task
@@ -52,24 +52,24 @@ def in_called_process(content):
     return model(*caller, beside=(CALLED, process_element(*content, id="child")))
 
 
-def play(bench, steps=None):
+def play(engine, steps=None):
     """Do what there is to do; how many steps it took."""
     done = 0
-    while done != steps and (command := following(bench)) is not None:
-        assert bench.run(command).rejection is None
+    while done != steps and (command := following(engine)) is not None:
+        assert engine.run(command).rejection is None
         done += 1
         assert done < 50
     return done
 
 
-def following(bench):
+def following(engine):
     """What to do next: say what is waited for, once to each wait; then the timer that is due first, when it is due;
     then the oldest job, then the oldest user task.
 
     `h` throws an error.
     """
-    said = bench.said = getattr(bench, "said", set())
-    for key, wait in bench.state.subscriptions.items():
+    said = engine.said = getattr(engine, "said", set())
+    for key, wait in engine.state.subscriptions.items():
         if key not in said:
             said.add(key)
             if wait.kind == "SIGNAL":
@@ -77,14 +77,14 @@ def following(bench):
             if wait.kind == "CONDITION":
                 return SetVariables(wait.element.instance.key, raw({"met": len(said)}))
             return PublishMessage(wait.name, wait.correlation_key, 0, None, raw({"said": len(said)}))
-    for due_at, key in sorted((timer.due_at, key) for key, timer in bench.state.timers.items()):
-        bench.engine.now = max(bench.engine.now, due_at)
+    for due_at, key in sorted((timer.due_at, key) for key, timer in engine.state.timers.items()):
+        engine.memory.now = max(engine.memory.now, due_at)
         return TriggerTimer(key, due_at)
-    for key, job in bench.state.jobs.items():
+    for key, job in engine.state.jobs.items():
         if job.kind == "AD_HOC_SUB_PROCESS":
             return CompleteJob(key, result=decided(job.element))
         return ThrowJobError(key, "A") if job.element.element == "h" else CompleteJob(key)
-    for key in bench.state.user_tasks:
+    for key in engine.state.user_tasks:
         return CompleteUserTask(key)
     return None
 
@@ -101,47 +101,47 @@ def listened(file):
 
 
 def traced(file, act, **variables):
-    bench = Bench()
-    bench.deploy(file)
-    act(bench, bench.start(**variables))
-    assert not bench.state.elements
-    lines = bench.trace
+    engine = Engine()
+    engine.deploy(file)
+    act(engine, engine.start(**variables))
+    assert not engine.state.elements
+    lines = engine.trace
     begin = next(number for number, line in enumerate(lines) if line.startswith("> CreateInstance"))
     return lines[begin:]
 
 
-def to_the_end(bench, _key):
-    play(bench)
+def to_the_end(engine, _key):
+    play(engine)
 
 
-def with_an_incident(bench, key):
-    play(bench)
-    assert [id for id, _, _ in bench.incidents], "it fails until ok is true"
-    bench.set(key, ok=True)
-    while bench.state.incidents:
-        bench.resolve(next(iter(bench.state.incidents)))
-    play(bench)
+def with_an_incident(engine, key):
+    play(engine)
+    assert [id for id, _, _ in engine.incidents], "it fails until ok is true"
+    engine.set(key, ok=True)
+    while engine.state.incidents:
+        engine.resolve(next(iter(engine.state.incidents)))
+    play(engine)
 
 
-def stands(bench):
+def stands(engine):
     """Whether the element of the variant is active, or, of a boundary event, the activity that it stands at."""
-    return not SUBJECTS.isdisjoint(bench.elements)
+    return not SUBJECTS.isdisjoint(engine.elements)
 
 
 def cancelled(file):
     """Cancelled as late as the element of the variant stands, or as late as possible; None for what never waits."""
-    bench = Bench()
-    bench.deploy(file)
-    bench.start()
-    standing = [stands(bench)]
-    while play(bench, 1):
-        standing.append(stands(bench))
+    engine = Engine()
+    engine.deploy(file)
+    engine.start()
+    standing = [stands(engine)]
+    while play(engine, 1):
+        standing.append(stands(engine))
     standing.pop()
     steps = max((n for n, stood in enumerate(standing) if stood), default=len(standing) - 1)
 
-    def act(bench, key):
-        play(bench, steps)
-        bench.cancel(key)
+    def act(engine, key):
+        play(engine, steps)
+        engine.cancel(key)
 
     return traced(file, act) if standing else None
 

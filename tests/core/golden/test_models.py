@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.core.bench import Bench, sample
+from tests.core.engine import Engine, sample
 from tests.core.models import end, flow, par, process, start, sub, task, xor
 from vivero.core.execution.step import StepLimits
 from vivero.core.records.codec import EVENTS
@@ -17,38 +17,38 @@ from vivero.core.trace import Trace
 MODELS = Path(__file__).parents[2] / "models"
 
 
-def one_task(bench):
-    bench.deploy(
+def one_task(engine):
+    engine.deploy(
         process(start(), task("work", inputs=[("=a + 1", "b")], outputs=[("=r", "c")]), end(), "start > work > end")
     )
-    bench.start(a=1)
-    bench.complete("work", r=3)
+    engine.start(a=1)
+    engine.complete("work", r=3)
 
 
-def order(bench):
+def order(engine):
     """The model of the README: repaired once, then worked in parallel and in a sub-process."""
-    bench.deploy((MODELS / "order.bpmn").read_bytes())
-    bench.start("order", order={"items": [1, 2]}, tries=0, urgent=True)
-    bench.complete("check", verdict="repair")
-    bench.complete("repair", tries=1)
-    bench.complete("check", verdict="ok")
-    bench.complete("pay")
-    bench.complete("pack")
-    bench.complete("ship")
+    engine.deploy((MODELS / "order.bpmn").read_bytes())
+    engine.start("order", order={"items": [1, 2]}, tries=0, urgent=True)
+    engine.complete("check", verdict="repair")
+    engine.complete("repair", tries=1)
+    engine.complete("check", verdict="ok")
+    engine.complete("pay")
+    engine.complete("pack")
+    engine.complete("ship")
 
 
-def surplus(bench):
+def surplus(engine):
     """Two tokens on each of two flows of a join."""
     twice = [flow("start", target, id=f"{target}{n}") for target in "ab" for n in (1, 2)]
-    bench.deploy(process(start(), task("a"), task("b"), par("j"), *twice, "a > j > end", "b > j", end()))
-    bench.start()
+    engine.deploy(process(start(), task("a"), task("b"), par("j"), *twice, "a > j > end", "b > j", end()))
+    engine.start()
     for name in ("a", "a", "b", "b"):
-        bench.complete(name)
+        engine.complete(name)
 
 
-def incidents(bench):
+def incidents(engine):
     """A failing mapping, a choice without a way out, a job without retries; each resolved."""
-    bench.deploy(
+    engine.deploy(
         process(
             start(),
             task("work", inputs=[("=assert(x, x > 0)", "y")]),
@@ -58,44 +58,44 @@ def incidents(bench):
             flow("g", "end", "=x > 1"),
         )
     )
-    key = bench.start(x=0)
-    bench.set(key, x=1)
-    bench.resolve()
-    bench.fail("work", message="boom")
-    bench.resolve()
-    bench.update("work", retries=1)
-    bench.resolve()
-    bench.complete("work")
-    bench.set(key, x=2)
-    bench.resolve()
+    key = engine.start(x=0)
+    engine.set(key, x=1)
+    engine.resolve()
+    engine.fail("work", message="boom")
+    engine.resolve()
+    engine.update("work", retries=1)
+    engine.resolve()
+    engine.complete("work")
+    engine.set(key, x=2)
+    engine.resolve()
 
 
-def cancelled(bench):
+def cancelled(engine):
     """A task in a sub-process with an incident, and one beside it."""
     inner = sub("s", start("i"), task("deep"), "i > deep")
-    bench.deploy(process(start(), inner, task("beside"), "start > s", "start > beside"))
-    key = bench.start()
-    bench.fail("deep")
-    bench.cancel(key)
+    engine.deploy(process(start(), inner, task("beside"), "start > s", "start > beside"))
+    key = engine.start()
+    engine.fail("deep")
+    engine.cancel(key)
 
 
-def deadlock(bench):
+def deadlock(engine):
     """A join in a sub-process that never gets its second token; resolved in vain, then a timer ends the sub-process."""
     inner = sub("s", start("i"), xor("g", default="g-a"), task("a"), par("j"), "i > g > a > j", flow("g", "j", "=both"))
     hour = "<timerEventDefinition><timeDuration>PT1H</timeDuration></timerEventDefinition>"
     late = f'<boundaryEvent id="late" attachedToRef="s">{hour}</boundaryEvent>'
-    bench.deploy(process(start(), inner, late, end(), "start > s > end", "late > end"))
-    key = bench.start(both=False)
-    bench.complete("a")
-    bench.resolve()
-    bench.fire_at(key, "p/s", "late")
+    engine.deploy(process(start(), inner, late, end(), "start > s > end", "late > end"))
+    key = engine.start(both=False)
+    engine.complete("a")
+    engine.resolve()
+    engine.fire_at(key, "p/s", "late")
 
 
-def in_quanta(bench):
+def in_quanta(engine):
     """One work item a quantum: what is left is deferred and goes on in a later command."""
     inner = sub("s", start("i"), task("deep"), "i > deep")
-    bench.deploy(process(start(), inner, task("beside"), "start > s", "start > beside"))
-    bench.cancel(bench.start())
+    engine.deploy(process(start(), inner, task("beside"), "start > s", "start > beside"))
+    engine.cancel(engine.start())
 
 
 RUNS = [one_task, order, surplus, incidents, cancelled, deadlock, in_quanta]
@@ -103,9 +103,9 @@ RUNS = [one_task, order, surplus, incidents, cancelled, deadlock, in_quanta]
 
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: run.__name__)
 def test_the_trace_is_the_golden_one(run, golden):
-    bench = Bench(StepLimits(quantum_items=1)) if run is in_quanta else Bench()
-    run(bench)
-    lines = bench.trace
+    engine = Engine(StepLimits(quantum_items=1)) if run is in_quanta else Engine()
+    run(engine)
+    lines = engine.trace
     begin = next(number for number, line in enumerate(lines) if line.startswith("> CreateInstance"))
     golden(run.__name__, "\n".join(lines[begin:]) + "\n")
 

@@ -5,7 +5,7 @@
 
 import pytest
 
-from tests.core.bench import Bench
+from tests.core.engine import Engine
 from tests.core.event_models import mapped
 from tests.core.golden.recording import play, text_of
 from tests.core.golden.variants_timers import VARIANTS
@@ -34,32 +34,32 @@ def started_by(text, inputs=()):
     return file(process_element(begin, sub("s", start("b"), task("t"), "b > t"), "x > s"))
 
 
-def fire(bench):
+def fire(engine):
     """Every timer that there is, when it is due; what it starts waits."""
-    while bench.state.timers:
-        key, timer = min(bench.state.timers.items(), key=lambda one: one[1].due_at)
-        bench.engine.now = timer.due_at
-        bench.run(TriggerTimer(key, timer.due_at))
+    while engine.state.timers:
+        key, timer = min(engine.state.timers.items(), key=lambda one: one[1].due_at)
+        engine.memory.now = timer.due_at
+        engine.run(TriggerTimer(key, timer.due_at))
 
 
-def to_the_end(bench):
-    fire(bench)
-    play(bench)
+def to_the_end(engine):
+    fire(engine)
+    play(engine)
 
 
-def with_an_incident(bench):
-    fire(bench)
-    for element in [one for one in bench.state.elements.values() if one.element == "x"]:
-        bench.set(element.key, local=True, ok=True)
-    for incident in list(bench.state.incidents):
-        bench.resolve(incident)
-    play(bench)
+def with_an_incident(engine):
+    fire(engine)
+    for element in [one for one in engine.state.elements.values() if one.element == "x"]:
+        engine.set(element.key, local=True, ok=True)
+    for incident in list(engine.state.incidents):
+        engine.resolve(incident)
+    play(engine)
 
 
-def cancelled(bench):
-    fire(bench)
-    for key in list(bench.state.trees):
-        bench.cancel(key)
+def cancelled(engine):
+    fire(engine)
+    for key in list(engine.state.trees):
+        engine.cancel(key)
 
 
 ACTS = {
@@ -74,10 +74,10 @@ ACTS = {
 def test_starts_are_the_golden_ones(name, golden):
     text = ""
     for title, (act, file_) in ACTS.items():
-        bench = Bench()
-        bench.deploy(file_(STARTS[name]))
-        before = len(bench.trace)
-        act(bench)
-        text += f"# {title}\n" + "\n".join(bench.trace[before:]) + "\n\n"
-        assert not bench.state.elements
+        engine = Engine()
+        engine.deploy(file_(STARTS[name]))
+        before = len(engine.trace)
+        act(engine)
+        text += f"# {title}\n" + "\n".join(engine.trace[before:]) + "\n\n"
+        assert not engine.state.elements
     golden(f"timers_{name}", text)

@@ -5,7 +5,7 @@
 
 import pytest
 
-from tests.core.bench import Bench, raw
+from tests.core.engine import Engine, raw
 from tests.core.event_models import mapped
 from tests.core.golden.recording import ROOTS, play, text_of
 from tests.core.golden.variants_waits import VARIANTS, condition, message, person, signal
@@ -27,11 +27,11 @@ def test_the_trace_is_the_golden_one(variant, golden):
 # ---- what has no scope around it
 
 
-def lines_of(bench, act):
+def lines_of(engine, act):
     """The trace of what `act` does."""
-    before = len(bench.trace)
-    act(bench)
-    return bench.trace[before:]
+    before = len(engine.trace)
+    act(engine)
+    return engine.trace[before:]
 
 
 def started_by(event, *parts):
@@ -39,84 +39,84 @@ def started_by(event, *parts):
     return file(ROOTS, process_element(begin, sub("s", start("b"), task("t"), "b > t"), "begun > s", *parts))
 
 
-def say(bench, ttl_ms=0, **variables):
-    bench.run(PublishMessage("hello", "x", ttl_ms, None, raw(variables)))
+def say(engine, ttl_ms=0, **variables):
+    engine.run(PublishMessage("hello", "x", ttl_ms, None, raw(variables)))
 
 
-def one_for_each_key(bench):
+def one_for_each_key(engine):
     """A second message waits for the end of the first one's instance; a third one expires meanwhile."""
-    say(bench, MINUTE_MS, ok=True, n=1)
-    say(bench, MINUTE_MS, ok=True, n=2)
-    say(bench, 1_000, ok=True, n=3)
-    bench.engine.now += 2_000
-    play(bench)
+    say(engine, MINUTE_MS, ok=True, n=1)
+    say(engine, MINUTE_MS, ok=True, n=2)
+    say(engine, 1_000, ok=True, n=3)
+    engine.memory.now += 2_000
+    play(engine)
 
 
-def with_an_incident(bench):
-    say(bench, ok=False)
-    bench.set(bench.element("begun").key, local=True, ok=True)
-    bench.resolve()
-    play(bench)
+def with_an_incident(engine):
+    say(engine, ok=False)
+    engine.set(engine.element("begun").key, local=True, ok=True)
+    engine.resolve()
+    play(engine)
 
 
-def cancelled(bench):
+def cancelled(engine):
     """The one behind it starts at once."""
-    say(bench, MINUTE_MS, ok=True, n=1)
-    say(bench, MINUTE_MS, ok=True, n=2)
-    bench.cancel(next(iter(bench.state.trees)))
-    play(bench)
+    say(engine, MINUTE_MS, ok=True, n=1)
+    say(engine, MINUTE_MS, ok=True, n=2)
+    engine.cancel(next(iter(engine.state.trees)))
+    play(engine)
 
 
-def correlated(bench):
-    bench.run(CorrelateMessage("hello", "x", raw({"ok": True})))
-    bench.run(CorrelateMessage("hello", "x", raw({"ok": True})))
-    play(bench)
+def correlated(engine):
+    engine.run(CorrelateMessage("hello", "x", raw({"ok": True})))
+    engine.run(CorrelateMessage("hello", "x", raw({"ok": True})))
+    play(engine)
 
 
-def with_listeners(bench):
-    bench.deploy(listening_everywhere(started_by(message()), {"begun"}))
-    say(bench, ok=True)
-    play(bench)
+def with_listeners(engine):
+    engine.deploy(listening_everywhere(started_by(message()), {"begun"}))
+    say(engine, ok=True)
+    play(engine)
 
 
-def broadcast_with_listeners(bench):
-    bench.deploy(listening_everywhere(started_by(signal()), {"begun"}))
-    bench.run(BroadcastSignal("alarm", raw({"ok": True})))
-    play(bench)
+def broadcast_with_listeners(engine):
+    engine.deploy(listening_everywhere(started_by(signal()), {"begun"}))
+    engine.run(BroadcastSignal("alarm", raw({"ok": True})))
+    play(engine)
 
 
-def broadcast(bench):
+def broadcast(engine):
     """Every signal starts an instance."""
     for ok in (True, False):
-        bench.run(BroadcastSignal("alarm", raw({"ok": ok})))
-    bench.set(bench.element("begun").key, local=True, ok=True)
-    bench.resolve()
-    play(bench)
+        engine.run(BroadcastSignal("alarm", raw({"ok": ok})))
+    engine.set(engine.element("begun").key, local=True, ok=True)
+    engine.resolve()
+    play(engine)
 
 
-def broadcast_and_cancelled(bench):
-    bench.run(BroadcastSignal("alarm", raw({"ok": True})))
-    bench.cancel(next(iter(bench.state.trees)))
+def broadcast_and_cancelled(engine):
+    engine.run(BroadcastSignal("alarm", raw({"ok": True})))
+    engine.cancel(next(iter(engine.state.trees)))
 
 
-def evaluated(bench):
+def evaluated(engine):
     """One that is true, and one that is not."""
     for met in (1, 0):
-        bench.run(EvaluateConditionals(raw({"met": met, "ok": False})))
-    bench.set(bench.element("begun").key, local=True, ok=True)
-    bench.resolve()
-    play(bench)
+        engine.run(EvaluateConditionals(raw({"met": met, "ok": False})))
+    engine.set(engine.element("begun").key, local=True, ok=True)
+    engine.resolve()
+    play(engine)
 
 
-def evaluated_and_cancelled(bench):
-    bench.run(EvaluateConditionals(raw({"met": 1, "ok": True})))
-    bench.cancel(next(iter(bench.state.trees)))
+def evaluated_and_cancelled(engine):
+    engine.run(EvaluateConditionals(raw({"met": 1, "ok": True})))
+    engine.cancel(next(iter(engine.state.trees)))
 
 
-def evaluated_with_listeners(bench):
-    bench.deploy(listening_everywhere(started_by(condition()), {"begun"}))
-    bench.run(EvaluateConditionals(raw({"met": 1, "ok": True})))
-    play(bench)
+def evaluated_with_listeners(engine):
+    engine.deploy(listening_everywhere(started_by(condition()), {"begun"}))
+    engine.run(EvaluateConditionals(raw({"met": 1, "ok": True})))
+    play(engine)
 
 
 STARTS = {
@@ -131,20 +131,20 @@ def test_starts_are_the_golden_ones(name, golden):
     event, acts = STARTS[name]
     text = ""
     for act in acts:
-        bench = Bench()
-        bench.deploy(started_by(event))
-        text += f"# {act.__name__}\n" + "\n".join(lines_of(bench, act)) + "\n\n"
-        assert not bench.state.elements
+        engine = Engine()
+        engine.deploy(started_by(event))
+        text += f"# {act.__name__}\n" + "\n".join(lines_of(engine, act)) + "\n\n"
+        assert not engine.state.elements
     golden(f"waits_{name}", text)
 
 
 def test_the_life_of_a_user_task_is_the_golden_one(golden):
-    bench = Bench()
-    bench.deploy(file(process_element(start(), person(), end(), "start > x > end")))
+    engine = Engine()
+    engine.deploy(file(process_element(start(), person(), end(), "start > x > end")))
 
-    def act(bench):
-        bench.start()
-        (key,) = bench.state.user_tasks
+    def act(engine):
+        engine.start()
+        (key,) = engine.state.user_tasks
         for command in (
             ClaimUserTask(key, "mia"),
             AssignUserTask(key, None, "unassign"),
@@ -153,6 +153,6 @@ def test_the_life_of_a_user_task_is_the_golden_one(golden):
             CompleteUserTask(key, raw({"done": True}), "approve"),
             CompleteUserTask(key),
         ):
-            bench.run(command)
+            engine.run(command)
 
-    golden("waits_user_task_life", "\n".join(lines_of(bench, act)) + "\n")
+    golden("waits_user_task_life", "\n".join(lines_of(engine, act)) + "\n")

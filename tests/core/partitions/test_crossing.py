@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.core.bench import raw
-from tests.core.cluster import ClusterBench
+from tests.core.cluster import ClusterEngine
+from tests.core.engine import raw
 from tests.core.message_models import catch, message, model, receive, signal, starts, throw
 from tests.core.models import ONE_TASK, end, start, task
 from vivero.core.commands.signal import SUBSCRIPTIONS_PER_PAGE
@@ -36,13 +36,13 @@ HEARS_TWICE = model(start(), catch("one", on="signal"), catch("two", on="signal"
 
 
 @pytest.fixture
-def bench(seed):
-    return ClusterBench(3, seed, at=1)
+def engine(seed):
+    return ClusterEngine(3, seed, at=1)
 
 
 @pytest.fixture
-def cluster(bench):
-    return bench.cluster
+def cluster(engine):
+    return engine.cluster
 
 
 def create(cluster, at, process_id="p", **variables):
@@ -64,8 +64,8 @@ def elements(cluster, partition):
 # ---- commands at the wrong partition
 
 
-def test_a_command_at_the_wrong_partition_is_sent_on_and_answered(bench, cluster):
-    bench.deploy(ONE_TASK)
+def test_a_command_at_the_wrong_partition_is_sent_on_and_answered(engine, cluster):
+    engine.deploy(ONE_TASK)
     create(cluster, 2)
     (job,) = cluster[2].state.jobs
     done = cluster.run(CompleteJob(job), at=3)
@@ -73,7 +73,7 @@ def test_a_command_at_the_wrong_partition_is_sent_on_and_answered(bench, cluster
     assert not cluster[2].state.elements
 
 
-def test_its_rejection_answers_the_client(bench, cluster):
+def test_its_rejection_answers_the_client(engine, cluster):
     refused = cluster.run(CancelInstance(2 << 51 | 99), at=3)
     assert refused.rejection is not None
     assert refused.rejection.code is RejectionCode.NOT_FOUND
@@ -82,7 +82,7 @@ def test_its_rejection_answers_the_client(bench, cluster):
     assert refused.rejection.code is RejectionCode.NOT_FOUND
 
 
-def test_the_row_of_the_first_partition_answers_nothing(bench, cluster):
+def test_the_row_of_the_first_partition_answers_nothing(engine, cluster):
     position = cluster.send(CancelInstance(2 << 51 | 99), at=3)
     assert position not in cluster.answers
     cluster.settle()
@@ -93,16 +93,16 @@ def test_a_key_of_no_partition_is_not_found(cluster):
     assert cluster.run(CancelInstance(77 << 51 | 1), at=2).rejection.code is RejectionCode.NOT_FOUND
 
 
-def test_a_message_published_anywhere_reaches_the_element(bench, cluster):
-    bench.deploy(WAITS)
+def test_a_message_published_anywhere_reaches_the_element(engine, cluster):
+    engine.deploy(WAITS)
     key = key_of(cluster, 1)
     create(cluster, 2, k=key)
     assert cluster.run(PublishMessage("hello", key), at=3).response.message_key >> 51 == 1
     assert not cluster[2].state.elements
 
 
-def test_a_correlation_that_is_sent_on_names_the_instance(bench, cluster):
-    bench.deploy(WAITS)
+def test_a_correlation_that_is_sent_on_names_the_instance(engine, cluster):
+    engine.deploy(WAITS)
     key = key_of(cluster, 1)
     instance = create(cluster, 2, k=key)
     assert cluster.run(CorrelateMessage("hello", key), at=3).response.process_instance_key == instance
@@ -111,29 +111,29 @@ def test_a_correlation_that_is_sent_on_names_the_instance(bench, cluster):
 # ---- channels
 
 
-def test_a_subscription_is_closed_after_it_was_opened_though_both_are_on_their_way(bench, cluster):
-    bench.deploy(WAITS)
+def test_a_subscription_is_closed_after_it_was_opened_though_both_are_on_their_way(engine, cluster):
+    engine.deploy(WAITS)
     key = key_of(cluster, 1)
     position = cluster.send(CreateInstance("p", variables=raw({"k": key})), at=2)
     instance = cluster.outcome(position).response.process_instance_key
     cluster.send(CancelInstance(instance))
     cluster.settle()
-    assert not bench.open()
+    assert not engine.open()
 
 
-def test_a_wait_that_is_deferred_still_crosses_before_its_end(bench, seed):
+def test_a_wait_that_is_deferred_still_crosses_before_its_end(engine, seed):
     """With a quantum of one item, what follows is deferred; what goes elsewhere is not."""
-    bench = ClusterBench(3, seed, StepLimits(quantum_items=1), at=2)
-    bench.deploy(WAITS)
-    key = key_of(bench.cluster, 1)
-    bench.start(k=key)
-    assert [type(logged.command) for logged in bench.cluster[1].log].count(OpenSubscription) == 1
-    bench.publish("hello", key)
-    assert not bench.open()
+    engine = ClusterEngine(3, seed, StepLimits(quantum_items=1), at=2)
+    engine.deploy(WAITS)
+    key = key_of(engine.cluster, 1)
+    engine.start(k=key)
+    assert [type(logged.command) for logged in engine.cluster[1].log].count(OpenSubscription) == 1
+    engine.publish("hello", key)
+    assert not engine.open()
 
 
-def test_an_instance_that_a_message_starts_lives_with_its_channel(bench, cluster):
-    bench.deploy(model(starts(), task("work"), end(), "start > work > end", roots=(message(key=None),)))
+def test_an_instance_that_a_message_starts_lives_with_its_channel(engine, cluster):
+    engine.deploy(model(starts(), task("work"), end(), "start > work > end", roots=(message(key=None),)))
     key = key_of(cluster, 3)
     for _ in range(2):
         cluster.run(PublishMessage("hello", key, 100_000), at=2)
@@ -149,17 +149,17 @@ def test_an_instance_that_a_message_starts_lives_with_its_channel(bench, cluster
 
 
 @pytest.mark.parametrize("at", [1, 2, 3])
-def test_a_signal_reaches_the_elements_of_all_partitions(bench, cluster, at):
-    bench.deploy(HEARS)
+def test_a_signal_reaches_the_elements_of_all_partitions(engine, cluster, at):
+    engine.deploy(HEARS)
     for partition in (1, 2, 3):
         create(cluster, partition)
     reply = cluster.run(BroadcastSignal("alarm"), at=at)
     assert partition_of(reply.response.signal_key) == at
-    assert not bench.open()
+    assert not engine.open()
 
 
-def test_a_signal_crosses_page_by_page(bench, cluster):
-    bench.deploy(HEARS)
+def test_a_signal_crosses_page_by_page(engine, cluster):
+    engine.deploy(HEARS)
     for _ in range(SUBSCRIPTIONS_PER_PAGE + 5):
         create(cluster, 3)
     cluster.run(BroadcastSignal("alarm"), at=1)
@@ -167,41 +167,41 @@ def test_a_signal_crosses_page_by_page(bench, cluster):
     assert [type(logged.command) for logged in cluster[3].log].count(DeliverSignal) == 2
 
 
-def test_a_signal_of_another_partition_comes_once(bench, cluster):
+def test_a_signal_of_another_partition_comes_once(engine, cluster):
     """The keys of two partitions do not say which one is older. What begins to wait because of the signal is."""
-    bench.deploy(HEARS_TWICE)
+    engine.deploy(HEARS_TWICE)
     for partition in (1, 2, 3):
         create(cluster, partition)
     cluster.run(BroadcastSignal("alarm"), at=2)
     assert [elements(cluster, partition) for partition in (1, 2, 3)] == [["p", "two"]] * 3
 
 
-def test_a_signal_starts_one_instance(bench, cluster):
-    bench.deploy(model(starts(on="signal"), task("work"), end(), "start > work > end"))
+def test_a_signal_starts_one_instance(engine, cluster):
+    engine.deploy(model(starts(on="signal"), task("work"), end(), "start > work > end"))
     cluster.run(BroadcastSignal("alarm"), at=2)
-    assert [len(engine.state.trees) for engine in cluster.engines] == [0, 1, 0]
+    assert [len(member.state.trees) for member in cluster.engines] == [0, 1, 0]
 
 
-def test_a_signal_that_an_element_throws_reaches_the_others(bench, cluster):
-    bench.deploy(
+def test_a_signal_that_an_element_throws_reaches_the_others(engine, cluster):
+    engine.deploy(
         HEARS, model(start(), throw(on="signal"), end(), "start > throw > end", id="q", roots=(signal(), message()))
     )
     create(cluster, 1)
     create(cluster, 3, "q")
-    assert not bench.open()
+    assert not engine.open()
 
 
 # ---- the catalogue
 
 
-def test_each_partition_starts_the_latest_version(bench, cluster):
-    bench.deploy(ONE_TASK)
+def test_each_partition_starts_the_latest_version(engine, cluster):
+    engine.deploy(ONE_TASK)
     create(cluster, 2)
-    (second,) = bench.deploy(ONE_TASK.replace(b"Process p", b"Process P"))
+    (second,) = engine.deploy(ONE_TASK.replace(b"Process p", b"Process P"))
     assert cluster[3].state.catalogue.definitions[second].version == 2
     assert {create(cluster, partition) >> 51 for partition in (1, 2, 3)} == {1, 2, 3}
     (first, *others) = [
-        tree.root.definition_key for engine in cluster.engines[1::-1] for tree in engine.state.trees.values()
+        tree.root.definition_key for member in cluster.engines[1::-1] for tree in member.state.trees.values()
     ]
     assert first != second
     assert set(others) == {second}
@@ -211,8 +211,8 @@ def state_of(cluster, definition):
     return cluster[1].state.catalogue.definitions[definition].state
 
 
-def test_a_definition_drains_until_its_last_instance_has_ended_in_every_partition(bench, cluster):
-    (definition,) = bench.deploy(ONE_TASK)
+def test_a_definition_drains_until_its_last_instance_has_ended_in_every_partition(engine, cluster):
+    (definition,) = engine.deploy(ONE_TASK)
     keys = [create(cluster, partition) for partition in (1, 2, 3)]
     assert cluster.run(DeleteResource(definition), at=2).rejection is None
     for key in keys:
@@ -221,16 +221,16 @@ def test_a_definition_drains_until_its_last_instance_has_ended_in_every_partitio
     assert state_of(cluster, definition) == "DELETED"
 
 
-def test_an_instance_that_ends_while_its_definition_is_deleted_leaves_nothing_draining(bench, cluster, monkeypatch):
+def test_an_instance_that_ends_while_its_definition_is_deleted_leaves_nothing_draining(engine, cluster, monkeypatch):
     """The catalogue counted the instance, whose end was not committed yet."""
-    (definition,) = bench.deploy(ONE_TASK)
+    (definition,) = engine.deploy(ONE_TASK)
     key = create(cluster, 3)
     supply = type(cluster[1])._supply
 
-    def counted_before(engine, need):
-        supply(engine, need)
-        if need.key in engine.state.running_elsewhere:
-            engine.state.running_elsewhere[need.key] = 1
+    def counted_before(member, need):
+        supply(member, need)
+        if need.key in member.state.running_elsewhere:
+            member.state.running_elsewhere[need.key] = 1
             monkeypatch.undo()
 
     cluster.send(CancelInstance(key))
@@ -239,8 +239,8 @@ def test_an_instance_that_ends_while_its_definition_is_deleted_leaves_nothing_dr
     assert state_of(cluster, definition) == "DELETED"
 
 
-def test_a_definition_without_instances_is_deleted_at_once(bench, cluster):
-    (definition,) = bench.deploy(ONE_TASK)
+def test_a_definition_without_instances_is_deleted_at_once(engine, cluster):
+    (definition,) = engine.deploy(ONE_TASK)
     cluster.run(DeleteResource(definition))
     assert state_of(cluster, definition) == "DELETED"
     assert not cluster[2].log, "no partition was asked"
@@ -281,14 +281,14 @@ def test_a_batch_ends_when_it_releases_what_was_held(cluster):
     assert not processor.is_full()
 
 
-def test_a_wait_moves_with_its_slot(bench, cluster):
-    bench.deploy(WAITS)
+def test_a_wait_moves_with_its_slot(engine, cluster):
+    engine.deploy(WAITS)
     key = key_of(cluster, 1)
     create(cluster, 2, k=key)
     assert cluster.run(MoveSlots((slot_of(TENANT, key),), 3)).rejection is None
     assert not cluster.detours
     assert cluster.run(PublishMessage("hello", key), at=1).response.message_key >> 51 == 3
-    assert not bench.open()
+    assert not engine.open()
 
 
 # ---- pinned tenants
@@ -304,14 +304,14 @@ STARTED = model(starts(), task("work"), end(), "start > work > end")
 
 def pin(cluster, pins):
     cluster.routes = replace(cluster.routes, pins=pins)
-    for engine in cluster.engines:
-        engine.refresh()
+    for member in cluster.engines:
+        member.refresh()
 
 
 @pytest.mark.parametrize(("pinned", "where"), PINS)
-def test_a_timer_starts_an_instance_in_a_partition_of_its_tenant(bench, cluster, pinned, where):
+def test_a_timer_starts_an_instance_in_a_partition_of_its_tenant(engine, cluster, pinned, where):
     pin(cluster, pinned)
-    bench.deploy(TIMED)
+    engine.deploy(TIMED)
     (timer,) = cluster[1].state.timers
     assert cluster.run(FireTimer(timer)).rejection is None
     assert {number: elements(cluster, number) for number in (1, 2, 3) if elements(cluster, number)} == {
@@ -324,15 +324,15 @@ def test_a_timer_starts_an_instance_in_a_partition_of_its_tenant(bench, cluster,
 
 @pytest.mark.parametrize(("pinned", "where"), PINS)
 @pytest.mark.parametrize("begin", [CorrelateMessage, PublishMessage])
-def test_a_message_starts_an_instance_in_a_partition_of_its_tenant(bench, cluster, pinned, where, begin):
+def test_a_message_starts_an_instance_in_a_partition_of_its_tenant(engine, cluster, pinned, where, begin):
     """The channel belongs to partition 1. The answer, the history and the lock have the key of the instance."""
     pin(cluster, pinned)
-    bench.deploy(STARTED)
+    engine.deploy(STARTED)
     key = key_of(cluster, 1)
     done = cluster.run(begin("hello", key), at=2)
     assert done.rejection is None
     (instance,) = cluster[where].state.trees
-    assert [bool(engine.state.trees) for engine in cluster.engines] == [number == where for number in (1, 2, 3)]
+    assert [bool(member.state.trees) for member in cluster.engines] == [number == where for number in (1, 2, 3)]
     assert partition_of(instance) == where
     if begin is CorrelateMessage:
         assert done.response.process_instance_key == instance
@@ -341,8 +341,8 @@ def test_a_message_starts_an_instance_in_a_partition_of_its_tenant(bench, cluste
     assert lock_of(cluster, key) == instance
 
 
-def events(engine, kind):
-    handled = [row for logged in engine.log for row in logged.handled]
+def events(member, kind):
+    handled = [row for logged in member.log for row in logged.handled]
     return [event for row in handled for event in row.events if isinstance(event, kind)]
 
 
@@ -352,25 +352,25 @@ def lock_of(cluster, key):
     return None if lock is None else lock.key
 
 
-def test_a_stored_message_starts_the_next_instance_when_one_has_ended_elsewhere(bench, cluster):
+def test_a_stored_message_starts_the_next_instance_when_one_has_ended_elsewhere(engine, cluster):
     pin(cluster, {TENANT: (2, 3)})
-    bench.deploy(STARTED)
+    engine.deploy(STARTED)
     key, keys = key_of(cluster, 1), []
     for _ in range(3):
         assert cluster.run(PublishMessage("hello", key, 60_000)).rejection is None
     for _ in range(3):
-        (job,) = [job for engine in cluster.engines for job in engine.state.jobs]
+        (job,) = [job for member in cluster.engines for job in member.state.jobs]
         keys.append(lock_of(cluster, key))
         assert partition_of(job) == partition_of(keys[-1]) in (2, 3)
         assert cluster.run(CompleteJob(job)).rejection is None
     assert len(set(keys)) == 3
     assert lock_of(cluster, key) is None
-    assert not bench.open()
+    assert not engine.open()
 
 
-def test_a_deleted_definition_starts_nothing_elsewhere_and_leaves_no_lock(bench, cluster):
+def test_a_deleted_definition_starts_nothing_elsewhere_and_leaves_no_lock(engine, cluster):
     pin(cluster, {TENANT: (3,)})
-    (definition,) = bench.deploy(STARTED)
+    (definition,) = engine.deploy(STARTED)
     key = key_of(cluster, 1)
     cluster.send(CorrelateMessage("hello", key))
     cluster[3].state.catalogue.definitions[definition].state = "DELETED"
@@ -379,9 +379,9 @@ def test_a_deleted_definition_starts_nothing_elsewhere_and_leaves_no_lock(bench,
     assert not cluster[3].state.trees
 
 
-def test_a_lock_ends_with_its_instance_even_if_the_confirmation_is_rejected(bench, cluster):
+def test_a_lock_ends_with_its_instance_even_if_the_confirmation_is_rejected(engine, cluster):
     pin(cluster, {TENANT: (3,)})
-    bench.deploy(STARTED)
+    engine.deploy(STARTED)
     key = key_of(cluster, 1)
     handle = cluster[1].handle
 

@@ -10,8 +10,8 @@ from random import Random
 
 import pytest
 
-from tests.core.bench import raw
-from tests.core.cluster import ClusterBench
+from tests.core.cluster import ClusterEngine
+from tests.core.engine import raw
 from tests.core.message_models import (
     boundary,
     catch,
@@ -76,10 +76,10 @@ class Traffic:
 
     def __init__(self, seed, causal=False) -> None:
         self.random = Random(seed)
-        self.bench = ClusterBench(self.random.randint(2, 5), seed, causal=causal)
-        self.cluster = self.bench.cluster
+        self.engine = ClusterEngine(self.random.randint(2, 5), seed, causal=causal)
+        self.cluster = self.engine.cluster
         self.pin()
-        self.bench.deploy(*MODELS)
+        self.engine.deploy(*MODELS)
         self.requests = {}
         self.moves = 0
 
@@ -88,8 +88,8 @@ class Traffic:
         partitions = self.cluster.routes.all
         pinned = tuple(one for one in partitions if self.random.random() < 0.5) if self.random.random() < 0.5 else ()
         self.cluster.routes = replace(self.cluster.routes, pins={"<default>": pinned} if pinned else {})
-        for engine in self.cluster.engines:
-            engine.refresh()
+        for member in self.cluster.engines:
+            member.refresh()
 
     def send(self, command):
         """In its home or, as a client with old routes does, in any other partition."""
@@ -150,15 +150,15 @@ def check_answers(traffic):
             assert row.rejection is None or row.rejection.code is not RejectionCode.PROCESSING_ERROR, row.rejection
 
 
-def check_messages(bench):
+def check_messages(engine):
     """A process gets a message once, and none waits while a message that it could take is stored."""
-    processes = {key: row["process_id"] for (table, key), row in bench.rows.items() if table == "Instance"}
-    received = Counter((e.message, processes[e.instance]) for e in events(bench.cluster, MessageReceived))
+    processes = {key: row["process_id"] for (table, key), row in engine.rows.items() if table == "Instance"}
+    received = Counter((e.message, processes[e.instance]) for e in events(engine.cluster, MessageReceived))
     assert not received or max(received.values()) == 1, "a process got a message twice"
-    for engine in bench.cluster.engines:
-        for channel in engine.state.channels.values():
+    for member in engine.cluster.engines:
+        for channel in member.state.channels.values():
             for subscription in channel.subscriptions.values():
-                waiting = bench.cluster[subscription.key >> 51].state.subscriptions[subscription.key]
+                waiting = engine.cluster[subscription.key >> 51].state.subscriptions[subscription.key]
                 assert waiting.state != "CREATED" or subscription.state == "OPEN", "a message is for ever on its way"
                 if subscription.state == "OPEN":
                     stored = [m for m in channel.messages.values() if m.name == subscription.name]
@@ -168,20 +168,20 @@ def check_messages(bench):
 def check_subscriptions(cluster):
     """The channels have the subscriptions that elements wait with, each in its own partition, and no others."""
     known, open_ = set(), set()
-    for engine in cluster.engines:
-        for place, channel in engine.state.channels.items():
-            assert not channel.subscriptions or cluster.routes.of_channel(*place) == engine.state.partition
+    for member in cluster.engines:
+        for place, channel in member.state.channels.items():
+            assert not channel.subscriptions or cluster.routes.of_channel(*place) == member.state.partition
             known |= channel.subscriptions.keys()
-        open_ |= {key for key, one in engine.state.subscriptions.items() if one.kind == "MESSAGE"}
+        open_ |= {key for key, one in member.state.subscriptions.items() if one.kind == "MESSAGE"}
     assert known == open_
 
 
 def check_starts(cluster):
     """Messages start instances where their tenant may begin. The channels have the locks of those that run."""
     locks = {
-        lock.key for engine in cluster.engines for one in engine.state.channels.values() for lock in one.locks.values()
+        lock.key for member in cluster.engines for one in member.state.channels.values() for lock in one.locks.values()
     }
-    started = {root for engine in cluster.engines for root, tree in engine.state.trees.items() if tree.root.start_lock}
+    started = {root for member in cluster.engines for root, tree in member.state.trees.items() if tree.root.start_lock}
     assert locks == started
     pinned = "<default>" in cluster.routes.pins
     assert not pinned or {root >> 51 for root in started} <= set(cluster.routes.of_tenant("<default>"))
@@ -203,7 +203,7 @@ def test_slots_move_meanwhile(seed, count, at_once, monkeypatch):
         assert not traffic.cluster.detours, "a move did not end"
         assert not any(traffic.cluster.inboxes.values()), "commands are held for ever"
         check_answers(traffic)
-        check_messages(traffic.bench)
+        check_messages(traffic.engine)
         check_subscriptions(traffic.cluster)
         check_starts(traffic.cluster)
         traffic.cluster.check_order()
@@ -222,23 +222,23 @@ def test_each_message_has_one_receiver_and_nothing_stays_open(seed, count):
             traffic.step()
         traffic.cluster.settle()
         check_answers(traffic)
-        check_messages(traffic.bench)
+        check_messages(traffic.engine)
         check_subscriptions(traffic.cluster)
         check_starts(traffic.cluster)
         found["confirmed"] += len([one for one in traffic.cluster.log if isinstance(one.command, ConfirmStart)])
         found["received"] += len(events(traffic.cluster, MessageReceived))
         found["crossed"] += traffic.cluster.delivered
-        for engine in traffic.cluster.engines:
-            for root in list(engine.state.trees):
+        for member in traffic.cluster.engines:
+            for root in list(member.state.trees):
                 traffic.send(CancelInstance(root))
         traffic.cluster.settle()
         # a message that is given back or a lock that is released may begin a new instance
-        while any(engine.state.trees for engine in traffic.cluster.engines):
-            for engine in traffic.cluster.engines:
-                for root in list(engine.state.trees):
+        while any(member.state.trees for member in traffic.cluster.engines):
+            for member in traffic.cluster.engines:
+                for root in list(member.state.trees):
                     traffic.send(CancelInstance(root))
             traffic.cluster.settle()
-        assert not traffic.bench.open(), f"seed {one}"
+        assert not traffic.engine.open(), f"seed {one}"
     assert found["received"] > 5 * count, found
     assert found["crossed"] > 50 * count, found
     assert found["confirmed"] > count / 6, found

@@ -2,18 +2,18 @@
 
 from random import Random
 
-from tests.core.cluster import ClusterBench
+from tests.core.cluster import ClusterEngine
 from tests.core.randomised.blocks import Final, Fork, Shout, inside, waits
 from tests.core.randomised.pairs import is_cut
 from tests.core.randomised.runs import by_place, play, recorded
 from tests.rounds import few_and_many
 
 
-def left_by(run, bench):
+def left_by(run, engine):
     """All rows that there ever were; of a process that may interrupt what has just begun in it, the end."""
     if any(isinstance(one, Shout) or _throws_at_once(one) for one in inside(run.block)):
-        return [("", "", {"end": end}) for end in bench.ended.values()]
-    return by_place(bench, "p")
+        return [("", "", {"end": end}) for end in engine.ended.values()]
+    return by_place(engine, "p")
 
 
 def _throws_at_once(block):
@@ -28,7 +28,7 @@ def test_random_models_come_to_the_same_end(seed, count):
         run = recorded(one)
         if is_cut(run.block):
             continue
-        bench = ClusterBench(4, one, at=Random(one).randint(1, 4))
-        assert left_by(run, play(run, bench)) == left_by(run, play(run)), f"seed {one}"
-        sent += bench.cluster.delivered
+        engine = ClusterEngine(4, one, at=Random(one).randint(1, 4))
+        assert left_by(run, play(run, engine)) == left_by(run, play(run)), f"seed {one}"
+        sent += engine.cluster.delivered
     assert sent > 0, "nothing crossed between the partitions"

@@ -3,7 +3,7 @@
 from collections import Counter
 from random import Random
 
-from tests.core.bench import Bench, place_of, rebuilt
+from tests.core.engine import Engine, place_of, rebuilt
 from tests.core.randomised.graphs import graph_bpmn, random_graph
 from tests.core.randomised.pairs import PATHS, difference, limits_of
 from tests.core.randomised.petri_net import LONG, GraphRun
@@ -18,40 +18,40 @@ def check_graph(seed):
         AssertionError: with the graph and the path.
     """
     random = Random(seed)
-    graph, bench, points = random_graph(random, random.choice(SIZES)), Bench(limits_of(seed), keeps_rows=False), 0
-    bench.deploy(graph_bpmn(graph))
+    graph, engine, points = random_graph(random, random.choice(SIZES)), Engine(limits_of(seed), keeps_rows=False), 0
+    engine.deploy(graph_bpmn(graph))
     for path in range(PATHS):
         run = GraphRun(graph, f"{seed}/{path}")
         rebuild = random.randrange(LONG // 3) if path == PATHS - 1 else -1
-        points += check_path(run, bench, rebuild, f"seed {seed}")
+        points += check_path(run, engine, rebuild, f"seed {seed}")
     return points
 
 
-def check_path(run, bench, rebuild, name):
+def check_path(run, engine, rebuild, name):
     run.begin()
-    key = bench.start(**run.variables)
+    key = engine.start(**run.variables)
     points = 0
     while True:
         points += 1
-        seen, should = observe(bench, key, run.graph), run.oracle.seen()
+        seen, should = observe(engine, key, run.graph), run.oracle.seen()
         assert seen == should, "\n".join(told(name, run, seen, should))
         if points - 1 == rebuild:
-            rebuilt(bench)
+            rebuilt(engine)
         action = run.next_action()
         if action is None:
             return points
         run.tell(action)
-        perform(bench, key, run.graph.place, action)
+        perform(engine, key, run.graph.place, action)
 
 
 def check_actions(graph, variables, actions):
     """One path, given: for the tests that are made of what was found."""
-    run, bench = GraphRun(graph, 0), Bench(keeps_rows=False)
+    run, engine = GraphRun(graph, 0), Engine(keeps_rows=False)
     run.variables |= variables
-    bench.deploy(graph_bpmn(graph))
+    engine.deploy(graph_bpmn(graph))
     left = list(actions)
     run.next_action = lambda: left.pop(0) if left else None
-    return check_path(run, bench, -1, "the given path")
+    return check_path(run, engine, -1, "the given path")
 
 
 def told(name, run, seen, should):
@@ -62,11 +62,11 @@ def told(name, run, seen, should):
     yield graph_bpmn(run.graph).decode()
 
 
-def observe(bench, key, graph):
+def observe(engine, key, graph):
     """What can be seen of an instance, as `Marking.seen` tells it."""
-    root = bench.state.elements.get(key)
+    root = engine.state.elements.get(key)
     if root is None:
-        return {"state": bench.ended[key][0]}
+        return {"state": engine.ended[key][0]}
     scope = next(iter(root.children.values())) if graph.nested else root
     assert place_of(scope) == graph.place
     children = list(scope.children.values())
@@ -79,15 +79,15 @@ def observe(bench, key, graph):
     }
 
 
-def perform(bench, key, place, action):
+def perform(engine, key, place, action):
     """Do it in the engine."""
     match action:
         case ("complete", node, variables):
-            bench.complete_at(key, f"{place}/{node}", variables)
+            engine.complete_at(key, f"{place}/{node}", variables)
         case ("fire", node, event):
-            bench.fire_at(key, f"{place}/{node}", event)
+            engine.fire_at(key, f"{place}/{node}", event)
         case ("unstick", gateway, variable, value):
-            bench.set(key, **{variable: value})
-            bench.resolve_at(key, f"{place}/{gateway}")
+            engine.set(key, **{variable: value})
+            engine.resolve_at(key, f"{place}/{gateway}")
         case ("cancel",):
-            bench.cancel(key)
+            engine.cancel(key)

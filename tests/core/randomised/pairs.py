@@ -10,7 +10,7 @@ from multiprocessing import get_context
 from random import Random
 from time import monotonic
 
-from tests.core.bench import Bench, rebuilt
+from tests.core.engine import Engine, rebuilt
 from tests.core.randomised.blocks import Many, Shout, awaited, inside
 from tests.core.randomised.blocks_bpmn import to_bpmn
 from tests.core.randomised.paths import LONG, Run, expected, observe, perform, random_block
@@ -59,16 +59,16 @@ def is_cut(block):
     return thrown or any(on == "signal" for one in loops for _, on in awaited(one))
 
 
-def first_difference(block, seed, limits=DEFAULT_LIMITS, paths=PATHS, bench_of=Bench):
+def first_difference(block, seed, limits=DEFAULT_LIMITS, paths=PATHS, bench_of=Engine):
     """The number of points that were compared, or (variables, actions, what the engine shows, what it should)."""
-    bench, points = bench_of(limits, keeps_rows=False), 0
+    engine, points = bench_of(limits, keeps_rows=False), 0
     run = Run(block, Random(0))
-    bench.deploy(to_bpmn(block))
+    engine.deploy(to_bpmn(block))
     for path in range(paths):
         run.take(block, Random(f"{seed}/{path}"))
         rebuild = Random(f"{seed}/{path}").randrange(LONG // 4) if path == paths - 1 else -1
         try:
-            points += one_path(run, bench, rebuild)
+            points += one_path(run, engine, rebuild)
         except Differs as differs:
             return run.variables, run.actions, differs.args[0], differs.args[1]
         except Exception as error:  # of the engine or of the oracle: both are looked at
@@ -81,23 +81,23 @@ class Differs(Exception):
     """(what the engine shows, what it should)."""
 
 
-def one_path(run, bench, rebuild=-1):
+def one_path(run, engine, rebuild=-1):
     """One path; the number of points compared. Before the action `rebuild` all is rebuilt from the events."""
     run.begin()
-    key = bench.start(**run.variables)
+    key = engine.start(**run.variables)
     points = 0
     while True:
         points += 1
-        seen, should = observe(bench, key), expected(run.oracle)
+        seen, should = observe(engine, key), expected(run.oracle)
         if seen != should:
             raise Differs(seen, should)
         if points - 1 == rebuild:
-            rebuilt(bench)
+            rebuilt(engine)
         action = run.next_action()
         if action is None:
             return points
         run.tell(action)
-        perform(bench, key, action)
+        perform(engine, key, action)
 
 
 def told(seed, block, limits, differs):
@@ -137,16 +137,16 @@ def differing(seen, should):
 
 def check_path(block, variables, actions, limits=DEFAULT_LIMITS):
     """One path, given: for the tests that are made of what was found."""
-    run, bench = Run(block, Random(0)), Bench(limits)
+    run, engine = Run(block, Random(0)), Engine(limits)
     run.variables |= variables
     run.begin()
-    bench.deploy(to_bpmn(block))
-    key = bench.start(**run.variables)
+    engine.deploy(to_bpmn(block))
+    key = engine.start(**run.variables)
     for action in [None, *actions]:
         if action is not None:
             run.tell(action)
-            perform(bench, key, action)
-        assert observe(bench, key) == expected(run.oracle), action
+            perform(engine, key, action)
+        assert observe(engine, key) == expected(run.oracle), action
 
 
 # ---- many

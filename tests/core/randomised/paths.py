@@ -1,11 +1,11 @@
 """Random runs of random models: what is done is chosen by what is open, so that engine and oracle see the same.
 
-A run is a list of actions `(verb, …)`; `perform` does one on a bench, `Oracle` knows what should come of it.
+A run is a list of actions `(verb, …)`; `perform` does one on an engine, `Oracle` knows what should come of it.
 """
 
 from random import Random
 
-from tests.core.bench import place_of, values_of
+from tests.core.engine import place_of, values_of
 from tests.core.randomised.blocks import CODES, VALUES, VARIABLES, Loop, Repeat, inside
 from tests.core.randomised.model_builder import ModelBuilder
 from tests.core.randomised.oracle import TIMERS, Oracle
@@ -14,12 +14,12 @@ LONG = 40
 """After so many actions nothing loops or fails any more, so that every run ends."""
 
 
-def observe(bench, key):
+def observe(engine, key):
     """What can be seen of a root instance, as the oracle tells it."""
-    root = bench.state.elements.get(key)
+    root = engine.state.elements.get(key)
     if root is None:
-        left = [place_of(element) for element in bench.state.elements.values() if element.tree.key == key]
-        state, variables = bench.ended[key]
+        left = [place_of(element) for element in engine.state.elements.values() if element.tree.key == key]
+        state, variables = engine.ended[key]
         return {"state": state, "left": left, "variables": variables}
     all = [(place_of(element), element) for element in tree(root)]
     return {
@@ -184,33 +184,33 @@ def tell(oracle, action):
             raise ValueError(action)
 
 
-def perform(bench, key, action):
+def perform(engine, key, action):
     """Do it in the engine."""
     match action:
         case ("complete", place, variables):
-            bench.complete_at(key, place, variables)
+            engine.complete_at(key, place, variables)
         case ("finish", place, variables):
-            bench.finish_at(key, place, variables)
+            engine.finish_at(key, place, variables)
         case ("fail", place, variables):
-            bench.fail_at(key, place, variables)
+            engine.fail_at(key, place, variables)
         case ("resolve", place):
-            bench.resolve_job_at(key, place)
+            engine.resolve_job_at(key, place)
         case ("retry", place):
-            bench.resolve_at(key, place)
+            engine.resolve_at(key, place)
         case ("unstick", place, variable, value):
-            bench.set(bench.at(key, place.rpartition("/")[0]).key, **{variable: value})
-            bench.resolve_at(key, place)
+            engine.set(engine.at(key, place.rpartition("/")[0]).key, **{variable: value})
+            engine.resolve_at(key, place)
         case ("set", place, variables, local):
-            bench.set(bench.at(key, place).key, local, **variables)
+            engine.set(engine.at(key, place).key, local, **variables)
         case ("throw", place, code, variables):
-            bench.throw_at(key, place, code, variables)
+            engine.throw_at(key, place, code, variables)
         case ("fire", place, target):
-            bench.fire_at(key, place, target)
+            engine.fire_at(key, place, target)
         case ("shout", "signal", name, _):
-            bench.broadcast(name)
+            engine.broadcast(name)
         case ("shout", "message", name, correlation_key):
-            bench.publish(name, correlation_key)
+            engine.publish(name, correlation_key)
         case ("cancel",):
-            bench.cancel(key)
+            engine.cancel(key)
         case _:
             raise ValueError(action)

@@ -8,7 +8,7 @@ from random import Random
 from traceback import format_exception
 from typing import Any
 
-from tests.core.bench import Bench, keep_rows, raw, recorded_batches
+from tests.core.engine import Engine, keep_rows, raw, recorded_batches
 from tests.core.randomised.random_models import CODES, NAMES, random_model
 from vivero.core.records.effects import RejectionCode
 from vivero.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
@@ -40,36 +40,36 @@ class NeverEnds(BaseException):
     """No `Exception`: the engine takes those for a bug of the command, and goes on."""
 
 
-def play(random, size, limits, steps=20, keeps_rows=True, meanwhile=lambda bench: None):
-    """A run of a random model, cancelled in the end; the bench, and whether the model spins. Raises AssertionError.
+def play(random, size, limits, steps=20, keeps_rows=True, meanwhile=lambda engine: None):
+    """A run of a random model, cancelled in the end; the engine, and whether the model spins. Raises AssertionError.
 
     `meanwhile` is called after each command.
     """
-    bench = Bench(limits, keeps_rows)
-    bench.deploy(random_model(random, size))
-    run = Run(bench)
+    engine = Engine(limits, keeps_rows)
+    engine.deploy(random_model(random, size))
+    run = Run(engine)
     variables = {"k": "1", "o": None, "items": list(range(random.randrange(4)))}
     variables |= {f"v{number}": random.randrange(2) for number in range(3)}
     try:
         run.command(CreateInstance("p", variables=raw(variables)))
-        meanwhile(bench)
+        meanwhile(engine)
         for _ in range(steps):
-            if not bench.state.elements:
+            if not engine.state.elements:
                 break
-            bench.engine.now += 10
-            run.command(_next(random, bench))
-            meanwhile(bench)
+            engine.memory.now += 10
+            run.command(_next(random, engine))
+            meanwhile(engine)
     except Spins:
         run.spins = True
     run.cancel()
-    return bench, run.spins
+    return engine, run.spins
 
 
 class Run:
-    """Commands on a bench, with all that follows from them, if that is not too much."""
+    """Commands on an engine, with all that follows from them, if that is not too much."""
 
-    def __init__(self, bench) -> None:
-        self.bench, self.spins, self.left = bench, False, MOST_EVENTS
+    def __init__(self, engine) -> None:
+        self.engine, self.spins, self.left = engine, False, MOST_EVENTS
         self.pending = deque()
 
     def command(self, command):
@@ -78,24 +78,24 @@ class Run:
 
     def go_on(self):
         """Raises Spins; what is to follow is pending then."""
-        engine = self.bench.engine
+        memory = self.engine.memory
         while self.pending:
             if self.left <= 0:
                 raise Spins
-            rows = engine.handle(*self.pending.popleft())
+            rows = memory.handle(*self.pending.popleft())
             self.left -= sum(EVENTS_OF_A_ROW + len(handled.events) for handled in rows)
-            notices = engine.processor.notices
+            notices = memory.processor.notices
             self.pending.extend((one.command, one.tenant, one.request) for one in notices.to_inbox)
             notices.to_inbox.clear()
             for handled in rows:
                 bug = handled.rejection is not None and handled.rejection.code is RejectionCode.PROCESSING_ERROR
                 assert not bug, handled.rejection
-        check(self.bench)
+        check(self.engine)
 
     def cancel(self):
         """Whatever is there ends, also if it spins: what is pending comes too late then, and does next to nothing."""
         self.left = 2 * MOST_EVENTS + COST_OF_A_LATE_ONE * len(self.pending)
-        self.pending.extendleft((CancelInstance(root), "<default>", None) for root in self.bench.state.trees)
+        self.pending.extendleft((CancelInstance(root), "<default>", None) for root in self.engine.state.trees)
         try:
             self.go_on()
         except Spins:
@@ -125,17 +125,17 @@ def play_many(seeds, limits, replayed=1):
         random = Random(seed)
         try:
             with bounded():
-                bench, spins = play(random, random.choice((4, 6, 9)), limits, keeps_rows=seed % replayed == 0)
-                check_end(bench)
+                engine, spins = play(random, random.choice((4, 6, 9)), limits, keeps_rows=seed % replayed == 0)
+                check_end(engine)
             spinning += spins
         except (Exception, NeverEnds) as fault:
             faults[seed] = "".join(format_exception(fault, limit=-2))
     return spinning, faults
 
 
-def _next(random, bench):
+def _next(random, engine):
     """What a client, a worker or the clock might do."""
-    state, variables = bench.state, raw({f"v{random.randrange(3)}": random.randrange(2), "o": random.randrange(5)})
+    state, variables = engine.state, raw({f"v{random.randrange(3)}": random.randrange(2), "o": random.randrange(5)})
     commands: list[Any] = [SetVariables(random.choice(list(state.trees)), variables)]
     for job in state.jobs:
         commands += [CompleteJob(job, variables)] * 3
@@ -151,31 +151,31 @@ def _next(random, bench):
     return random.choice(commands)
 
 
-def check(bench):
-    state = bench.state
+def check(engine):
+    state = engine.state
     for element in state.elements.values():
-        _check_element(element, bench)
+        _check_element(element, engine)
     for row in (*state.jobs.values(), *state.incidents.values(), *state.timers.values(), *state.subscriptions.values()):
         assert row.element is None or row.element.key in state.elements, row
     told = {key for channel in state.channels.values() for key in channel.subscriptions}
     assert told == {one.key for one in state.subscriptions.values() if one.kind == "MESSAGE"}, "channels know who waits"
 
 
-def _check_element(element, bench):
+def _check_element(element, engine):
     """It rests: it is active, or an incident says why it is not; and it counts what is in it."""
     name = element.element
     assert element.state is ACTIVATED or element.waits.incidents, f"{name} does not go on: {element.state}"
     assert element.state is not TERMINATING, f"{name} does not end"
-    assert element.scope is None or element.scope.key in bench.state.elements, f"{name} has lost its scope"
+    assert element.scope is None or element.scope.key in engine.state.elements, f"{name} has lost its scope"
     if element.pages is None:
         assert element.live == len(element.children), f"{name} does not know how many live in it"
     if element.type in SCOPES and (element.is_inner or element.node.loop is None):
-        _check_tokens(element, bench)
+        _check_tokens(element, engine)
 
 
-def _check_tokens(scope, bench):
+def _check_tokens(scope, engine):
     """Tokens stand in what lives, or wait before joins; a scope without any has completed, a stuck one says so."""
-    model = bench.engine.processor.view.model(scope.instance.definition_key)
+    model = engine.memory.processor.view.model(scope.instance.definition_key)
     there = {place: count for place, count in scope.tokens.items() if place not in model.flows}
     assert there == Counter(child.element for child in scope.children.values()), f"tokens of {scope.element}"
     for place in scope.tokens.keys() & model.flows.keys():
@@ -188,19 +188,19 @@ def _check_tokens(scope, bench):
         assert any(wait.type == "EVENT_SUB_PROCESS" for wait in waits), f"{scope.element} is stuck"
 
 
-def check_end(bench):
+def check_end(engine):
     """All have ended, nothing is left of them, and the events alone give the same rows."""
-    state = bench.state
+    state = engine.state
     assert not any(isinstance(element, Instance) for element in state.elements.values())
     for left in (state.elements, state.jobs, state.timers, state.subscriptions, state.incidents, state.user_tasks):
         assert not left
     assert (state.watching, state.variable_changes) == ({}, [])
-    if not bench.keeps_rows:
+    if not engine.keeps_rows:
         return
     rebuilt = State(1, state.next_key)
     rows = keep_rows(rebuilt)
-    replay(rebuilt, recorded_batches(bench))
-    assert _as_json(rows) == _as_json(bench.rows)
+    replay(rebuilt, recorded_batches(engine))
+    assert _as_json(rows) == _as_json(engine.rows)
 
 
 def _as_json(rows):

@@ -1,4 +1,4 @@
-"""Whole random runs without the oracle's opinion: what was done, played on benches of other kinds, and what it left.
+"""Whole random runs without the oracle's opinion: what was done, played on engines of other kinds, and what it left.
 
 As a program it prints a digest of everything that the run of a seed left, for comparison under other hash seeds:
 
@@ -12,7 +12,7 @@ from random import Random
 
 import msgspec
 
-from tests.core.bench import Bench
+from tests.core.engine import Engine
 from tests.core.randomised.blocks_bpmn import to_bpmn
 from tests.core.randomised.paths import Run, perform, random_block
 
@@ -40,32 +40,32 @@ def recorded(seed, size=12, id="p", channels=True, still=False, races=True):
     return run
 
 
-def play(run, bench=None, meanwhile=lambda bench: None):
-    """The run on a bench; `meanwhile` is called after each command. Time goes on."""
-    bench = bench or Bench()
-    bench.deploy(run.model)
-    key = bench.start(run.id, **run.variables)
-    meanwhile(bench)
+def play(run, engine=None, meanwhile=lambda engine: None):
+    """The run on an engine; `meanwhile` is called after each command. Time goes on."""
+    engine = engine or Engine()
+    engine.deploy(run.model)
+    key = engine.start(run.id, **run.variables)
+    meanwhile(engine)
     for action in run.actions:
-        bench.engine.now += 10
-        perform(bench, key, action)
-        meanwhile(bench)
-    return bench
+        engine.memory.now += 10
+        perform(engine, key, action)
+        meanwhile(engine)
+    return engine
 
 
-def digest(bench, order=None):
+def digest(engine, order=None):
     """SHA-256 over the documents of all rows that were ever written, and over the events, byte for byte.
 
     With the `order` "deterministic", the order of names in the objects of a row does not count, as in `tokens`.
     """
-    rows = sorted(((table, str(key)), row) for (table, key), row in bench.rows.items())
-    events = [[handled.events for handled in logged.handled] for logged in bench.engine.log]
+    rows = sorted(((table, str(key)), row) for (table, key), row in engine.rows.items())
+    events = [[handled.events for handled in logged.handled] for logged in engine.memory.log]
     return sha256(msgspec.json.encode(rows, order=order) + msgspec.json.encode(events)).hexdigest()
 
 
-def by_place(bench, process_id):
+def by_place(engine, process_id):
     """All rows of the instances of a process, with places instead of keys: comparable between runs."""
-    rows = bench.rows
+    rows = engine.rows
     elements = {key: row for (table, key), row in rows.items() if table in {"Instance", "Element"}}
     places = {}
     seen = Counter()

@@ -40,11 +40,11 @@ def test_a_token_on_its_way_while_its_scope_is_interrupted_leaves_nothing_behind
     check_path(Sub("s1", scope), VARIABLES, actions, limits)
 
 
-def test_a_called_process_that_ends_gives_back_all_that_it_weighed(bench):
-    bench.deploy(to_bpmn(Seq((Task("t1"), Call("a1", Task("t2")), Task("t3")))))
-    bench.start(**VARIABLES)
-    (tree,) = bench.state.trees.values()
+def test_a_called_process_that_ends_gives_back_all_that_it_weighed(engine):
+    engine.deploy(to_bpmn(Seq((Task("t1"), Call("a1", Task("t2")), Task("t3")))))
+    engine.start(**VARIABLES)
+    (tree,) = engine.state.trees.values()
     before = tree.weight
-    bench.complete("t1")
-    bench.complete("t2")
+    engine.complete("t1")
+    engine.complete("t2")
     assert tree.weight == before

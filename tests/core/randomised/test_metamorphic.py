@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from tests.core.bench import Bench
+from tests.core.engine import Engine
 from tests.core.listener_models import Attended
 from tests.core.randomised.blocks import Final, Fork, Shout, awaited, inside, waits
 from tests.core.randomised.pairs import is_cut
@@ -23,12 +23,12 @@ def seeds(seed):
     return range(seed, seed + COUNT)
 
 
-def left_by(run, bench):
+def left_by(run, engine):
     """All rows that there ever were. Of a process that may interrupt what has just begun in it, the end: what has begun
     before that is history, and depends on how the work was cut."""
     if any(isinstance(one, Shout) or _throws_at_once(one) for one in inside(run.block)):
-        return [("", "", {"end": end}) for end in bench.ended.values()]
-    return by_place(bench, "p")
+        return [("", "", {"end": end}) for end in engine.ended.values()]
+    return by_place(engine, "p")
 
 
 def _throws_at_once(block):
@@ -45,9 +45,9 @@ def test_quanta_come_to_the_same_end(seeds, limit):
         run = recorded(seed)
         if is_cut(run.block):
             continue
-        whole, in_quanta = play(run), play(run, Bench(StepLimits(quantum_items=limit)))
+        whole, in_quanta = play(run), play(run, Engine(StepLimits(quantum_items=limit)))
         assert left_by(run, in_quanta) == left_by(run, whole), f"seed {seed}"
-        deferred += len(in_quanta.engine.log) - len(whole.engine.log)
+        deferred += len(in_quanta.memory.log) - len(whole.memory.log)
     assert deferred > 10, "nothing was ever deferred"
 
 
@@ -56,7 +56,7 @@ def test_paged_loops_come_to_the_same_end(seeds):
     bodies = 0
     for seed in seeds:
         run = recorded(seed)
-        whole, paged = by_place(play(run), "p"), by_place(play(run, Bench(StepLimits(paged_from=0))), "p")
+        whole, paged = by_place(play(run), "p"), by_place(play(run, Engine(StepLimits(paged_from=0))), "p")
         assert without_pages(paged) == without_pages(whole), f"seed {seed}"
         bodies += sum((row.get("loop") or {}).get("paged", False) for _, _, row in paged)
     assert bodies, "there were no loops"
@@ -76,7 +76,7 @@ def test_follow_ups_through_the_log_come_to_the_same_end(seeds):
         run = recorded(seed)
         if is_cut(run.block):
             continue
-        to_inbox = Bench(StepLimits(inline_follow_ups=False))
+        to_inbox = Engine(StepLimits(inline_follow_ups=False))
         assert left_by(run, play(run, to_inbox)) == left_by(run, play(run)), f"seed {seed}"
 
 
@@ -99,16 +99,16 @@ class Raced(Exception):
     """What one element went on with has ended another that had failed, which without failing would have been done."""
 
 
-def resolve_all(bench):
+def resolve_all(engine):
     """Resolve what failed on purpose, until nothing does. Raises Raced."""
-    while deliberate := [i.key for i in bench.state.incidents.values() if i.message == "on purpose"]:
+    while deliberate := [i.key for i in engine.state.incidents.values() if i.message == "on purpose"]:
         for key in deliberate:
-            if key not in bench.state.incidents:
+            if key not in engine.state.incidents:
                 raise Raced
-            assert bench.run(ResolveIncident(key)).rejection is None
+            assert engine.run(ResolveIncident(key)).rejection is None
 
 
-@pytest.mark.parametrize("bench_of", [Bench, Attended])
+@pytest.mark.parametrize("bench_of", [Engine, Attended])
 def test_failing_each_evaluation_once_and_resolving_is_like_never_failing(seeds, monkeypatch, bench_of):
     """Of the stages of listeners, too, where every element has some."""
     failures = raced = 0
@@ -152,11 +152,11 @@ def test_commands_of_unrelated_trees_can_be_swapped(seeds):
 
 
 def mixed(runs, random):
-    bench = Bench()
-    bench.deploy(*(run.model for run in runs))
-    keys = [bench.start(run.id, **run.variables) for run in runs]
+    engine = Engine()
+    engine.deploy(*(run.model for run in runs))
+    keys = [engine.start(run.id, **run.variables) for run in runs]
     left = [list(run.actions) for run in runs]
     while any(left):
         chosen = random.choice([number for number, actions in enumerate(left) if actions])
-        perform(bench, keys[chosen], left[chosen].pop(0))
-    return bench
+        perform(engine, keys[chosen], left[chosen].pop(0))
+    return engine

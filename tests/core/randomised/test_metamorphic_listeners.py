@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from tests.core.bench import keep_rows, recorded_batches
+from tests.core.engine import keep_rows, recorded_batches
 from tests.core.listener_models import Attended
 from tests.core.randomised.blocks import Final, Fork, Shout, inside, waits
 from tests.core.randomised.pairs import (
@@ -80,10 +80,10 @@ def _plain(row):
 @pytest.mark.parametrize("limit", [1, 500])
 def test_replay_gives_every_row_of_what_has_listeners(runs, limit):
     for seed, run in runs.items():
-        bench = play(run, Attended(StepLimits(quantum_items=limit)))
-        state = State(1, bench.state.next_key)
+        engine = play(run, Attended(StepLimits(quantum_items=limit)))
+        state = State(1, engine.state.next_key)
         rows = keep_rows(state)
-        replay(state, recorded_batches(bench))
-        assert rows == bench.rows, f"seed {seed}"
+        replay(state, recorded_batches(engine))
+        assert rows == engine.rows, f"seed {seed}"
         assert any(row.get("kind") == "EXECUTION_LISTENER" for row in rows.values())
         assert not state.elements, "the run has ended"

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from tests.core.bench import Bench, place_of, rebuilt
+from tests.core.engine import Engine, place_of, rebuilt
 from tests.core.randomised.blocks import VALUES, VARIABLES, Call, Many, Seq, Sub, Task, inside
 from tests.core.randomised.blocks_bpmn import to_bpmn
 from tests.core.randomised.equivalent_models import (
@@ -29,8 +29,8 @@ def seeds(seed, request):
     return range(seed, seed + request.param)
 
 
-class Retold(Bench):
-    """A bench whose places are told in another way; actions name them as they are told."""
+class Retold(Engine):
+    """An engine whose places are told in another way; actions name them as they are told."""
 
     def __init__(self, block, tell, action=lambda action: action) -> None:
         super().__init__()
@@ -47,8 +47,8 @@ def is_wrapper(id):
     return id.removeprefix("c_").startswith("wrap")
 
 
-def shown(bench, key, variables=True):
-    seen = retold(observe(bench, key), bench.tell)
+def shown(engine, key, variables=True):
+    seen = retold(observe(engine, key), engine.tell)
     if not variables:
         seen.pop("variables", None)
     return seen
@@ -176,18 +176,18 @@ def test_a_message_may_come_before_who_waits_for_it(seeds):
 
 def published_early(run, number, name, key):
     """Publish the message of an action before the one before it, if nobody waits yet; whether that was so."""
-    benches = [Retold(run.block, lambda text: text) for _ in range(2)]
-    keys = [bench.start(**run.variables) for bench in benches]
-    for bench, root in zip(benches, keys, strict=True):
+    engines = [Retold(run.block, lambda text: text) for _ in range(2)]
+    keys = [engine.start(**run.variables) for engine in engines]
+    for engine, root in zip(engines, keys, strict=True):
         for action in run.actions[: number - 1]:
-            perform(bench, root, action)
-    if any(one.name == name and one.correlation_key == key for one in benches[0].state.subscriptions.values()):
+            perform(engine, root, action)
+    if any(one.name == name and one.correlation_key == key for one in engines[0].state.subscriptions.values()):
         return False
     for action in run.actions[number - 1 : number + 1]:
-        perform(benches[0], keys[0], action)
-    benches[1].publish(name, key, ttl_ms=60_000)
-    perform(benches[1], keys[1], run.actions[number - 1])
-    assert shown(benches[1], keys[1]) == shown(benches[0], keys[0]), (
+        perform(engines[0], keys[0], action)
+    engines[1].publish(name, key, ttl_ms=60_000)
+    perform(engines[1], keys[1], run.actions[number - 1])
+    assert shown(engines[1], keys[1]) == shown(engines[0], keys[0]), (
         run.block,
         run.variables,
         run.actions[: number + 1],

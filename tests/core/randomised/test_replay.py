@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tests.core.bench import Bench, keep_rows, recorded_batches, snapshot
+from tests.core.engine import Engine, keep_rows, recorded_batches, snapshot
 from tests.core.models import ONE_TASK
 from tests.core.randomised.runs import digest, play, recorded
 from vivero.core.execution.step import StepLimits
@@ -24,11 +24,11 @@ def seeds(seed, request):
     return range(seed, seed + request.param)
 
 
-def replayed(bench):
+def replayed(engine):
     """A state made of what the event log would hold, and the rows that it ever had. Each command was a batch."""
-    state = State(1, bench.state.next_key)
+    state = State(1, engine.state.next_key)
     rows = keep_rows(state)
-    replay(state, recorded_batches(bench))
+    replay(state, recorded_batches(engine))
     return state, rows
 
 
@@ -39,18 +39,18 @@ def encoded(rows):
 @pytest.mark.parametrize("limit", [1, 500])
 def test_replay_gives_every_row_that_was_ever_written(seeds, limit):
     for seed in seeds:
-        bench = play(recorded(seed), Bench(StepLimits(quantum_items=limit)))
-        state, rows = replayed(bench)
-        assert encoded(rows) == encoded(bench.rows), f"seed {seed}"
-        assert list(rows) == list(bench.rows), f"seed {seed}: rows were changed in another order"
+        engine = play(recorded(seed), Engine(StepLimits(quantum_items=limit)))
+        state, rows = replayed(engine)
+        assert encoded(rows) == encoded(engine.rows), f"seed {seed}"
+        assert list(rows) == list(engine.rows), f"seed {seed}: rows were changed in another order"
         assert not state.elements, "the run has ended"
 
 
 def test_replay_gives_the_rows_of_paged_loops(seeds):
     for seed in seeds:
-        bench = play(recorded(seed), Bench(StepLimits(paged_from=0)))
-        state, rows = replayed(bench)
-        assert encoded(rows) == encoded(bench.rows), f"seed {seed}"
+        engine = play(recorded(seed), Engine(StepLimits(paged_from=0)))
+        state, rows = replayed(engine)
+        assert encoded(rows) == encoded(engine.rows), f"seed {seed}"
         assert not state.elements
         assert not state.parts
         assert not state.paged
@@ -59,7 +59,7 @@ def test_replay_gives_the_rows_of_paged_loops(seeds):
 def test_replay_of_a_part_gives_the_state_in_the_middle(seeds):
     """At every quiet point the rebuilt state is the one that is there, indexes and weights included."""
     for seed in list(seeds)[:10]:
-        play(recorded(seed), meanwhile=lambda bench: same(snapshot(replayed(bench)[0]), snapshot(bench.state)))
+        play(recorded(seed), meanwhile=lambda engine: same(snapshot(replayed(engine)[0]), snapshot(engine.state)))
 
 
 def same(one, other):
@@ -71,12 +71,12 @@ def test_an_event_without_its_beginning_is_no_state():
         replay(State(1), [[Recorded(1, 0, [ElementActivated(77)])]])
 
 
-def test_the_next_key_is_the_callers_business(bench):
-    bench.deploy(ONE_TASK)
-    bench.start()
-    state, _ = replayed(bench)
-    assert state.next_key == bench.state.next_key
-    assert state.key() not in {key for _, key in bench.rows}
+def test_the_next_key_is_the_callers_business(engine):
+    engine.deploy(ONE_TASK)
+    engine.start()
+    state, _ = replayed(engine)
+    assert state.next_key == engine.state.next_key
+    assert state.key() not in {key for _, key in engine.rows}
 
 
 def test_the_hash_seed_does_not_matter(seed):

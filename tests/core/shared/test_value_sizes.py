@@ -20,12 +20,12 @@ ACTIVITIES = {
 
 
 @pytest.mark.parametrize(("activity", "type_"), ACTIVITIES.values(), ids=ACTIVITIES)
-def test_a_value_that_is_too_large_is_an_incident_of_its_element(bench, activity, type_):
-    key = run(bench, model(start(), activity, "start > x"), text="y" * 100_000)
-    ((element, found, message),) = bench.incidents
+def test_a_value_that_is_too_large_is_an_incident_of_its_element(engine, activity, type_):
+    key = run(engine, model(start(), activity, "start > x"), text="y" * 100_000)
+    ((element, found, message),) = engine.incidents
     assert (element, found) == ("x", type_)
     assert ("100000 characters together" if activity is USER else "4000000 characters") in message
-    assert bench.engine.processor.notices.poisoned == []
-    bench.set(key, text="y")
-    bench.resolve()
-    assert type_ not in [found for _, found, _ in bench.incidents]
+    assert engine.memory.processor.notices.poisoned == []
+    engine.set(key, text="y")
+    engine.resolve()
+    assert type_ not in [found for _, found, _ in engine.incidents]

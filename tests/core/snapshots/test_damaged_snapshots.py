@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.core.bench import Bench
+from tests.core.engine import Engine
 from tests.core.event_models import catch, loop, model
 from tests.core.golden.recording import ROOTS
 from tests.core.models import end, start, task
@@ -20,16 +20,16 @@ MISSING_KEY = "9000000000000000001"
 @pytest.fixture
 def document():
     """A tree with a loop whose job failed, beside a message that is awaited."""
-    bench = Bench()
+    engine = Engine()
     waits = catch("wait", '<messageEventDefinition messageRef="hello"/>')
-    bench.deploy(
+    engine.deploy(
         model(start(), loop(task("t"), "=[1, 2]"), waits, end(), "start > t > end", "start > wait", beside=(ROOTS,))
     )
-    key = bench.start(a=1)
-    bench.fail("t", message="boom")
-    text = text_of(bench, bench.state.trees[key])
-    evict_tree(bench.state, bench.state.trees[key])
-    return bench, json.loads(text)
+    key = engine.start(a=1)
+    engine.fail("t", message="boom")
+    text = text_of(engine, engine.state.trees[key])
+    evict_tree(engine.state, engine.state.trees[key])
+    return engine, json.loads(text)
 
 
 def without(name):
@@ -85,10 +85,10 @@ def twice(table):
     ],
 )
 def test_the_error_names_the_field(document, change, says):
-    bench, content = document
+    engine, content = document
     change(content)
     with pytest.raises(InvalidSnapshot) as refused:
-        add_tree(bench.state, decode(json.dumps(content)), bench.engine.find_model)
+        add_tree(engine.state, decode(json.dumps(content)), engine.memory.find_model)
     if ".*" in says:
         begin, _, finish = says.partition(".*")
         assert begin in str(refused.value)
@@ -104,9 +104,9 @@ def test_what_is_no_document_is_refused(text):
 
 
 def test_the_model_of_a_definition_must_be_there(document):
-    bench, content = document
+    engine, content = document
     with pytest.raises(InvalidSnapshot, match=r"the model of process 'p' with SHA-256 [0-9a-f]{64} is missing"):
-        add_tree(bench.state, decode(json.dumps(content)), lambda _definition: None)
+        add_tree(engine.state, decode(json.dumps(content)), lambda _definition: None)
 
 
 def test_an_older_format_is_migrated(document, monkeypatch):
@@ -123,17 +123,17 @@ def test_an_older_format_is_migrated(document, monkeypatch):
 
 def test_every_byte_that_is_lost_is_noticed_or_does_no_harm(document):
     """Whatever is missing, the answer is a state or an `InvalidSnapshot`."""
-    bench, content = document
+    engine, content = document
     text = json.dumps(content, separators=(",", ":"))
     refused = 0
     for at in range(len(text)):
         try:
-            tree = add_tree(bench.state, decode(text[:at] + text[at + 1 :]), bench.engine.find_model)
+            tree = add_tree(engine.state, decode(text[:at] + text[at + 1 :]), engine.memory.find_model)
         except InvalidSnapshot:
             refused += 1
-            clear(bench.state)
+            clear(engine.state)
         else:
-            evict_tree(bench.state, tree)
+            evict_tree(engine.state, tree)
     assert refused > len(text) // 2
 
 

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from tests.core.bench import Bench, snapshot
+from tests.core.engine import Engine, snapshot
 from tests.core.event_models import LIMITS, loop, model
 from tests.core.golden import recording, test_models, variants, variants_timers, variants_waits
 from tests.core.models import end, par, start, task
@@ -30,21 +30,21 @@ GOLDEN = [
 ]
 
 
-def text_of(bench, tree):
+def text_of(engine, tree):
     """The snapshot of a tree as text."""
-    state = bench.state
+    state = engine.state
     return encode(
-        snapshot_of(tree.root, state.catalogue, version=tree.revision, at=bench.engine.now, next_key=state.next_key)
+        snapshot_of(tree.root, state.catalogue, version=tree.revision, at=engine.memory.now, next_key=state.next_key)
     )
 
 
-def restored(bench, whole=True):
+def restored(engine, whole=True):
     """Every tree is forgotten, and made anew from its snapshot. `whole`: the state is as before, row by row."""
-    state, find = bench.state, bench.engine.find_model
+    state, find = engine.state, engine.memory.find_model
     for tree in list(state.trees.values()):
-        text, before = text_of(bench, tree), snapshot(state)
+        text, before = text_of(engine, tree), snapshot(state)
         evict_tree(state, tree)
-        assert text_of(bench, add_tree(state, decode(text), find)) == text
+        assert text_of(engine, add_tree(state, decode(text), find)) == text
         if whole:
             assert without_order(snapshot(state)) == without_order(before)
 
@@ -60,12 +60,12 @@ def without_order(state):
     return state | {"rows": rows, "variables": by_key, "items": items, "links": dict(sorted(state["links"].items()))}
 
 
-def left_by(bench):
+def left_by(engine):
     """The digest of a run, whatever the order of places in its rows: it means nothing, and a snapshot sorts them."""
-    return digest(bench, order="deterministic")
+    return digest(engine, order="deterministic")
 
 
-class RestoredBench(Bench):
+class RestoredEngine(Engine):
     """After each command, all trees are made anew from their snapshots."""
 
     def run(self, command, tenant="<default>"):
@@ -78,7 +78,7 @@ class RestoredBench(Bench):
 def test_random_runs_go_on_from_each_snapshot(seed, limits):
     for number in range(seed, seed + COUNT):
         run = recorded(number)
-        broken, whole = (play(run, kind(LIMITS[limits])) for kind in (RestoredBench, Bench))
+        broken, whole = (play(run, kind(LIMITS[limits])) for kind in (RestoredEngine, Engine))
         assert left_by(broken) == left_by(whole), f"VIVERO_SEED={number}"
 
 
@@ -86,31 +86,31 @@ def test_the_order_in_which_tokens_came_means_nothing():
     """The text of a snapshot, a join, and the rows of a cancelled instance do not depend on it."""
     flows = "start > fork", *(f"fork > {name} > join" for name in "zab"), "join > end"
     file = model(start(), par("fork"), *map(task, "zab"), par("join"), end(), *flows)
-    for ends in (lambda bench, key: bench.complete("b"), lambda bench, key: bench.cancel(key)):
-        benches = RestoredBench(), Bench()
-        for bench in benches:
-            bench.deploy(file)
-            key = bench.start()
-            bench.complete("z")
-            bench.complete("a")
-            tokens = json.loads(text_of(bench, bench.state.trees[key]))["elements"][0]["tokens"]
+    for ends in (lambda engine, key: engine.complete("b"), lambda engine, key: engine.cancel(key)):
+        engines = RestoredEngine(), Engine()
+        for engine in engines:
+            engine.deploy(file)
+            key = engine.start()
+            engine.complete("z")
+            engine.complete("a")
+            tokens = json.loads(text_of(engine, engine.state.trees[key]))["elements"][0]["tokens"]
             assert list(tokens) == ["a-join", "b", "z-join"]
-            ends(bench, key)
-            assert not bench.state.elements
-        broken, whole = benches
+            ends(engine, key)
+            assert not engine.state.elements
+        broken, whole = engines
         assert broken.trace == whole.trace
         assert left_by(broken) == left_by(whole)
 
 
 @pytest.mark.parametrize(("name", "content"), GOLDEN, ids=[name for name, _ in GOLDEN])
 def test_golden_runs_go_on_from_each_snapshot(name, content, golden, monkeypatch):
-    monkeypatch.setattr(recording, "Bench", RestoredBench)
+    monkeypatch.setattr(recording, "Engine", RestoredEngine)
     golden(name, recording.text_of(content))
 
 
 @pytest.mark.parametrize("run", test_models.RUNS, ids=lambda run: run.__name__)
 def test_golden_models_go_on_from_each_snapshot(run):
-    whole, broken = Bench(), RestoredBench()
+    whole, broken = Engine(), RestoredEngine()
     run(whole)
     run(broken)
     assert broken.trace == whole.trace
@@ -119,33 +119,33 @@ def test_golden_models_go_on_from_each_snapshot(run):
 @pytest.mark.parametrize("paged_from", [0, 500])
 def test_a_paged_loop_is_written_like_any_other(paged_from):
     items = list(range(250))
-    bench = Bench(StepLimits(paged_from=paged_from))
-    bench.deploy(model(start(), loop(task("t"), "=items"), end(), "start > t > end"))
-    key = bench.start(items=items)
-    assert bool(bench.state.paged) == (paged_from == 0)
-    bench.complete("t")
-    body = json.loads(text_of(bench, bench.state.trees[key]))["elements"][1]
+    engine = Engine(StepLimits(paged_from=paged_from))
+    engine.deploy(model(start(), loop(task("t"), "=items"), end(), "start > t > end"))
+    key = engine.start(items=items)
+    assert bool(engine.state.paged) == (paged_from == 0)
+    engine.complete("t")
+    body = json.loads(text_of(engine, engine.state.trees[key]))["elements"][1]
     assert body["loop"] == {"items": items, "next": 250, "completed": 1}
-    restored(bench, whole=False)
-    assert not bench.state.paged
+    restored(engine, whole=False)
+    assert not engine.state.paged
     for _ in items[1:]:
-        bench.complete("t")
-    assert not bench.state.elements
+        engine.complete("t")
+    assert not engine.state.elements
 
 
 @pytest.mark.parametrize("limits", LIMITS)
 def test_models_without_structure_go_on_from_each_snapshot(seed, limits, monkeypatch):
     """Random graphs, with deadlocks, incidents and loops; those that spin are left out."""
-    whole = check_at_rest, lambda bench: (check_at_rest(bench), restored(bench))
+    whole = check_at_rest, lambda engine: (check_at_rest(engine), restored(engine))
     compared = 0
     for number in range(seed, seed + COUNT):
         digests = set()
         for check in whole:
             monkeypatch.setattr(random_model_checks, "check", check)
-            bench, spins = random_model_checks.play(Random(number), 9, LIMITS[limits])
+            engine, spins = random_model_checks.play(Random(number), 9, LIMITS[limits])
             if spins:
                 break
-            digests.add(left_by(bench))
+            digests.add(left_by(engine))
         else:
             compared += 1
             assert len(digests) == 1, f"VIVERO_SEED={number}"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.core.bench import Bench, rebuilt
+from tests.core.engine import Engine, rebuilt
 from tests.core.message_models import catch, event_sub, message, model
 from tests.core.models import end, start, task
 from vivero.core.records.messages import PublishMessage
@@ -17,17 +17,17 @@ LISTENS = model(start(), task("work"), "start > work", ASIDE, roots=(message(),)
 @pytest.fixture
 def crowded():
     """An instance that listens, and more kept messages of its correlation key than may stay in memory."""
-    bench = Bench(keeps_rows=False)
-    bench.deploy(LISTENS)
-    bench.start(k="x")
+    engine = Engine(keeps_rows=False)
+    engine.deploy(LISTENS)
+    engine.start(k="x")
     for _ in range(MAX_MESSAGES_IN_MEMORY + 1):
-        bench.run(PublishMessage("other", "x", 60_000))
-    return bench
+        engine.run(PublishMessage("other", "x", 60_000))
+    return engine
 
 
-def heard(bench):
+def heard(engine):
     """How often the event sub-process has begun."""
-    started = [event for logged in bench.engine.log for row in logged.handled for event in row.events]
+    started = [event for logged in engine.memory.log for row in logged.handled for event in row.events]
     return sum(type(event).__name__ == "ElementActivated" for event in started) - 3  # the process, its start, `work`
 
 
@@ -57,10 +57,10 @@ def test_a_cache_forgets_the_messages_but_not_who_waits(crowded):
 
 def test_a_cache_keeps_what_the_database_does_not_have_yet(crowded, monkeypatch):
     """A busy channel is in every batch, and one batch is always under way."""
-    engine, state = crowded.engine, crowded.state
+    memory, state = crowded.memory, crowded.state
     retained, committed = [], batches.committed
     monkeypatch.setattr(batches, "committed", lambda _, some: retained.extend(some))  # it is not known yet
-    engine.run(PublishMessage("other", "x", 60_000))
+    memory.run(PublishMessage("other", "x", 60_000))
     eviction.evict(state, 10**9)
     channel = state.channels[CHANNEL]
     assert len(channel.messages) == 1
@@ -70,10 +70,10 @@ def test_a_cache_keeps_what_the_database_does_not_have_yet(crowded, monkeypatch)
     assert not channel.messages
 
 
-def test_a_channel_with_few_stays(bench):
-    bench.deploy(model(start(), catch("wait"), "start > wait", roots=(message(),)))
-    bench.start(k="x")
+def test_a_channel_with_few_stays(engine):
+    engine.deploy(model(start(), catch("wait"), "start > wait", roots=(message(),)))
+    engine.start(k="x")
     for _ in range(10):
-        bench.run(PublishMessage("other", "x", 60_000))
-    assert eviction.evict(bench.state, 10**9) == 0
-    assert CHANNEL in bench.state.channels
+        engine.run(PublishMessage("other", "x", 60_000))
+    assert eviction.evict(engine.state, 10**9) == 0
+    assert CHANNEL in engine.state.channels

@@ -1,4 +1,4 @@
-"""What runs comes before what is new: the window of new commands, with a played engine and no clock."""
+"""What runs comes before what is new: the window of new commands, with a fake engine and no clock."""
 
 import random
 
@@ -123,23 +123,23 @@ def test_creators_alone_have_the_whole_engine(pace):
 
 @pytest.mark.parametrize("slowness", [1, 10, 100])
 def test_running_work_gets_on_as_fast_as_new_on_a_slow_machine(pace, slowness):
-    played = FakeEngine(pace, creators=900, workers=128, batch_s=0.02 * slowness, command_s=0.0003 * slowness)
-    created, completed = played.run(100 * slowness)
+    fake = FakeEngine(pace, creators=900, workers=128, batch_s=0.02 * slowness, command_s=0.0003 * slowness)
+    created, completed = fake.run(100 * slowness)
     assert 0.9 < completed / created < 1.2
 
 
 def test_the_window_does_not_shrink_for_work_that_is_over(pace):
     """Few completions, one now and then, hold back nobody."""
-    played = FakeEngine(pace, creators=900, workers=0)
+    fake = FakeEngine(pace, creators=900, workers=0)
     for number in range(30):
-        played.workers = 32 if number == 10 else number % 2
-        played.run(played.now + 0.5)
+        fake.workers = 32 if number == 10 else number % 2
+        fake.run(fake.now + 0.5)
     assert pace.window > 50
 
 
 def test_few_creators_are_never_held(pace):
-    played = FakeEngine(pace, creators=16, workers=32)
-    created, completed = played.run(10)
+    fake = FakeEngine(pace, creators=16, workers=32)
+    created, completed = fake.run(10)
     assert created == completed / 2
 
 

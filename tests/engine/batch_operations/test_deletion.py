@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from tests.engine.batch_operations.bench import BatchBench, beat
+from tests.engine.batch_operations.batch_engine import BatchEngine, beat
 from tests.engine.batch_operations.test_kills import Fate, Killed, Mortal
 from vivero.core.records.instances import CancelInstance
 from vivero.engine.batch_operations.settings import BatchOperationSettings
@@ -21,24 +21,24 @@ from vivero.storage.work.batch_operations import DELETE_PROCESS_INSTANCE, Caller
 DELETED = "SELECT root_key FROM deleted_trees ORDER BY 1"
 
 
-async def ended(bench, count):
-    keys = await bench.instances(count)
+async def ended(engine, count):
+    keys = await engine.instances(count)
     for key in keys:
-        await bench.run(CancelInstance(key))
+        await engine.run(CancelInstance(key))
     return keys
 
 
 async def test_what_has_ended_is_deleted_and_what_runs_stays(migrated):
-    async with BatchBench(migrated).running() as bench:
-        gone, kept = await ended(bench, 5), await bench.instances(2)
-        batch = await bench.begin(DELETE_PROCESS_INSTANCE)
-        await bench.work(bench.batches(BatchOperationSettings(portion=2, scan_rows=3)))
-        assert await bench.counts(batch) == ("COMPLETED", 5, 5, 0, 0, 0)
+    async with BatchEngine(migrated).running() as engine:
+        gone, kept = await ended(engine, 5), await engine.instances(2)
+        batch = await engine.begin(DELETE_PROCESS_INSTANCE)
+        await engine.work(engine.batches(BatchOperationSettings(portion=2, scan_rows=3)))
+        assert await engine.counts(batch) == ("COMPLETED", 5, 5, 0, 0, 0)
         assert [
-            key for (key,) in await bench.rows("SELECT process_instance_key FROM process_instances ORDER BY 1")
+            key for (key,) in await engine.rows("SELECT process_instance_key FROM process_instances ORDER BY 1")
         ] == kept
-        assert [key for (key,) in await bench.rows(DELETED)] == gone
-        recorded = await bench.rows(
+        assert [key for (key,) in await engine.rows(DELETED)] == gone
+        recorded = await engine.rows(
             "SELECT entity_key::bigint, operation, batch_operation_key FROM audit_log ORDER BY 1"
         )
         assert recorded == [(key, "DELETE", batch) for key in gone]
@@ -46,31 +46,31 @@ async def test_what_has_ended_is_deleted_and_what_runs_stays(migrated):
 
 async def test_a_filter_with_a_range_of_time_finds_each_instance_once(migrated):
     """Portion by portion, in the order of the time: several instances began at one moment."""
-    async with BatchBench(migrated).running() as bench:
-        keys = await ended(bench, 9)
+    async with BatchEngine(migrated).running() as engine:
+        keys = await ended(engine, 9)
         for number, key in enumerate(keys):  # the later the key, the earlier the time
             at = f"2001-01-0{5 - number // 3}"
-            await bench.rows(
+            await engine.rows(
                 "UPDATE process_instances SET started_at = $2::timestamptz WHERE process_instance_key = $1", key, at
             )
         filter = '{"startDate": {"$gte": "2001-01-04T00:00:00Z", "$lt": "2001-01-06T00:00:00Z"}}'
-        batch = await bench.begin(DELETE_PROCESS_INSTANCE, filter=filter)
-        await bench.work(bench.batches(BatchOperationSettings(scan_rows=2)))
-        assert await bench.counts(batch) == ("COMPLETED", 6, 6, 0, 0, 0)
-        assert [key for (key,) in await bench.rows(DELETED)] == keys[:6]
+        batch = await engine.begin(DELETE_PROCESS_INSTANCE, filter=filter)
+        await engine.work(engine.batches(BatchOperationSettings(scan_rows=2)))
+        assert await engine.counts(batch) == ("COMPLETED", 6, 6, 0, 0, 0)
+        assert [key for (key,) in await engine.rows(DELETED)] == keys[:6]
 
 
 async def test_what_is_gone_is_skipped_and_what_is_referred_to_fails(migrated):
-    async with BatchBench(migrated).running() as bench:
-        gone, held, free = await ended(bench, 3)
-        batch = await bench.begin(DELETE_PROCESS_INSTANCE)
-        batches = bench.batches()
-        await batches.run_once(bench.connection, beat())
-        await bench.rows("SELECT delete_trees(ARRAY[$1::bigint], 'REQUEST')", gone)
-        await bench.rows("INSERT INTO start_locks VALUES ($1, default, 't', 'k', 'p')", held)
-        await bench.work(batches)
-        assert await bench.counts(batch) == ("PARTIALLY_COMPLETED", 3, 1, 1, 1, 0)
-        items = await bench.items(batch)
+    async with BatchEngine(migrated).running() as engine:
+        gone, held, free = await ended(engine, 3)
+        batch = await engine.begin(DELETE_PROCESS_INSTANCE)
+        batches = engine.batches()
+        await batches.run_once(engine.connection, beat())
+        await engine.rows("SELECT delete_trees(ARRAY[$1::bigint], 'REQUEST')", gone)
+        await engine.rows("INSERT INTO start_locks VALUES ($1, default, 't', 'k', 'p')", held)
+        await engine.work(batches)
+        assert await engine.counts(batch) == ("PARTIALLY_COMPLETED", 3, 1, 1, 1, 0)
+        items = await engine.items(batch)
         assert items[gone] == ("SKIPPED", f"NOT_FOUND: there is no process instance with key '{gone}'")
         assert items[held][0] == "FAILED"
         assert "a start lock still refers to it" in items[held][1]
@@ -82,32 +82,32 @@ async def test_who_has_lost_the_right_deletes_nothing(migrated):
         assert type == DELETE_PROCESS_INSTANCE
         return CallerBounds((), ())
 
-    async with BatchBench(migrated).running() as bench:
-        await ended(bench, 2)
-        batch = await bench.begin(DELETE_PROCESS_INSTANCE)
-        await bench.work(bench.batches(rights=nothing))
-        assert await bench.counts(batch) == ("FAILED", 2, 0, 2, 0, 0)
-        assert await bench.rows(DELETED) == []
+    async with BatchEngine(migrated).running() as engine:
+        await ended(engine, 2)
+        batch = await engine.begin(DELETE_PROCESS_INSTANCE)
+        await engine.work(engine.batches(rights=nothing))
+        assert await engine.counts(batch) == ("FAILED", 2, 0, 2, 0, 0)
+        assert await engine.rows(DELETED) == []
 
 
 async def test_another_term_rolls_its_deletions_back(migrated):
-    async with BatchBench(migrated).running() as bench:
-        await ended(bench, 2)
-        await bench.begin(DELETE_PROCESS_INSTANCE)
-        old = bench.batches()
-        await old.run_once(bench.connection, beat())
-        old.term(bench.epoch - 1)
-        await old.run_once(bench.connection, beat())
-        assert await bench.rows(DELETED) == []
-        await bench.work(bench.batches())
-        assert len(await bench.rows(DELETED)) == 2
+    async with BatchEngine(migrated).running() as engine:
+        await ended(engine, 2)
+        await engine.begin(DELETE_PROCESS_INSTANCE)
+        old = engine.batches()
+        await old.run_once(engine.connection, beat())
+        old.term(engine.epoch - 1)
+        await old.run_once(engine.connection, beat())
+        assert await engine.rows(DELETED) == []
+        await engine.work(engine.batches())
+        assert len(await engine.rows(DELETED)) == 2
 
 
 async def test_what_is_deleted_is_archived_first(migrated, tmp_path, connect):
     """Each tree is in one file. While the archive is away, the batch waits."""
-    async with BatchBench(migrated).running() as bench:
-        gone, kept = await ended(bench, 3), await bench.instances(1)
-        await bench.begin(DELETE_PROCESS_INSTANCE)
+    async with BatchEngine(migrated).running() as engine:
+        gone, kept = await ended(engine, 3), await engine.instances(1)
+        await engine.begin(DELETE_PROCESS_INSTANCE)
         pool = Pool(lambda deadline: connect(deadline=deadline), 1)
         archive, away = Archive(DirectoryStore(tmp_path / "archive"), pool.connection), True
 
@@ -116,42 +116,42 @@ async def test_what_is_deleted_is_archived_first(migrated, tmp_path, connect):
                 raise ArchiveProblem("the store does not answer")
             return await archive.before_deletion(keys)
 
-        waiting = bench.batches(before_deletion=before)
+        waiting = engine.batches(before_deletion=before)
         for _ in range(3):
-            pause_s = await waiting.run_once(bench.connection, beat())
-        assert (pause_s, await bench.rows(DELETED)) == (0.5, []), "it tries again later"
+            pause_s = await waiting.run_once(engine.connection, beat())
+        assert (pause_s, await engine.rows(DELETED)) == (0.5, []), "it tries again later"
         away = False
-        await bench.work(bench.batches(BatchOperationSettings(portion=2), before_deletion=before))
-        assert [key for (key,) in await bench.rows(DELETED)] == gone
+        await engine.work(engine.batches(BatchOperationSettings(portion=2), before_deletion=before))
+        assert [key for (key,) in await engine.rows(DELETED)] == gone
         files = sorted((tmp_path / "archive").rglob("*.jsonl.gz"))
         lines = [json.loads(line) for file in files for line in gzip.decompress(file.read_bytes()).splitlines()]
         assert sorted(int(line["rootKey"]) for line in lines) == gone
-        assert await bench.value("SELECT count(*) FROM process_instances") == len(kept)
+        assert await engine.value("SELECT count(*) FROM process_instances") == len(kept)
         pool.close()
 
 
 async def test_what_is_not_archived_is_not_deleted(migrated):
     """What is gone meanwhile is skipped; what another writer has is tried again."""
-    async with BatchBench(migrated).running() as bench:
-        first, second = await ended(bench, 2)
-        batch = await bench.begin(DELETE_PROCESS_INSTANCE)
+    async with BatchEngine(migrated).running() as engine:
+        first, second = await ended(engine, 2)
+        batch = await engine.begin(DELETE_PROCESS_INSTANCE)
         turns = []
 
         async def before(keys):
             turns.append(keys)
             if len(turns) == 1:
-                await bench.rows("SELECT delete_trees(ARRAY[$1::bigint], 'REQUEST')", first)
+                await engine.rows("SELECT delete_trees(ARRAY[$1::bigint], 'REQUEST')", first)
                 return []
             return keys
 
-        await bench.work(bench.batches(before_deletion=before))
+        await engine.work(engine.batches(before_deletion=before))
         assert turns == [[first, second], [second]]
-        assert await bench.counts(batch) == ("COMPLETED", 2, 1, 0, 1, 0)
+        assert await engine.counts(batch) == ("COMPLETED", 2, 1, 0, 1, 0)
 
 
 async def test_trees_that_are_too_large_for_one_transaction_go_in_smaller_ones(migrated, monkeypatch):
-    async with BatchBench(migrated).running() as bench:
-        gone, delete, asked = await ended(bench, 6), history.delete_trees, []
+    async with BatchEngine(migrated).running() as engine:
+        gone, delete, asked = await ended(engine, 6), history.delete_trees, []
 
         async def limited(connection, roots, why):
             asked.append(len(roots))
@@ -160,15 +160,15 @@ async def test_trees_that_are_too_large_for_one_transaction_go_in_smaller_ones(m
             return await delete(connection, roots, why)
 
         monkeypatch.setattr(history, "delete_trees", limited)
-        batch = await bench.begin(DELETE_PROCESS_INSTANCE)
-        batches = bench.batches(BatchOperationSettings(portion=6))
+        batch = await engine.begin(DELETE_PROCESS_INSTANCE)
+        batches = engine.batches(BatchOperationSettings(portion=6))
         for _ in range(2):
             with pytest.raises(Conflict):  # the supervisor begins it again
-                await bench.work(batches)
-        await bench.work(batches)
+                await engine.work(batches)
+        await engine.work(batches)
         assert asked == [6, 1, 2, 3, 1, 2]
-        assert await bench.counts(batch) == ("COMPLETED", 6, 6, 0, 0, 0)
-        assert [key for (key,) in await bench.rows(DELETED)] == gone
+        assert await engine.counts(batch) == ("COMPLETED", 6, 6, 0, 0, 0)
+        assert [key for (key,) in await engine.rows(DELETED)] == gone
 
 
 class Transactional(Mortal):
@@ -181,20 +181,20 @@ class Transactional(Mortal):
 @pytest.mark.parametrize("round", range(3))
 async def test_random_kills_lose_and_double_nothing(migrated, seed, round):
     rng = random.Random(seed + round)
-    async with BatchBench(migrated).running() as bench:
-        keys = await ended(bench, rng.randint(1, 9))
-        batch = await bench.begin(DELETE_PROCESS_INSTANCE)
+    async with BatchEngine(migrated).running() as engine:
+        keys = await ended(engine, rng.randint(1, 9))
+        batch = await engine.begin(DELETE_PROCESS_INSTANCE)
         settings = BatchOperationSettings(portion=rng.randint(1, 4), in_flight=4, scan_rows=rng.randint(1, 5))
         for left in range(rng.randint(1, 6), -1, -1):
             fate = Fate(rng)
             fate.step = rng.choice(["add_items", "settle", "finish", "unsent"]) if left else "never"
-            batches = bench.batches(settings)
-            connection = Transactional(bench.connection, fate)
+            batches = engine.batches(settings)
+            connection = Transactional(engine.connection, fate)
             try:
                 while await batches.run_once(connection, beat()) is not None:
                     pass
             except Killed:
                 continue
-        assert await bench.counts(batch) == ("COMPLETED", len(keys), len(keys), 0, 0, 0)
-        assert [key for (key,) in await bench.rows(DELETED)] == keys
-        assert await bench.value("SELECT count(*) FROM audit_log") == len(keys)
+        assert await engine.counts(batch) == ("COMPLETED", len(keys), len(keys), 0, 0, 0)
+        assert [key for (key,) in await engine.rows(DELETED)] == keys
+        assert await engine.value("SELECT count(*) FROM audit_log") == len(keys)

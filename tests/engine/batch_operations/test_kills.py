@@ -4,7 +4,7 @@ import random
 
 import trio
 
-from tests.engine.batch_operations.bench import BatchBench, beat
+from tests.engine.batch_operations.batch_engine import BatchEngine, beat
 from vivero.core.records.instances import CancelInstance
 from vivero.engine.batch_operations.settings import BatchOperationSettings
 from vivero.storage.postgres.queries import label
@@ -60,44 +60,44 @@ class NoFate:
 
 async def test_random_kills_and_changes(migrated, seed):
     rng = random.Random(seed)
-    async with BatchBench(migrated).running() as bench:
+    async with BatchEngine(migrated).running() as engine:
         for _ in range(ROUNDS):
-            await one_round(bench, rng)
+            await one_round(engine, rng)
 
 
-async def one_round(bench, rng):
-    keys = await bench.instances(rng.randint(1, 9))
-    batch = await bench.begin()
+async def one_round(engine, rng):
+    keys = await engine.instances(rng.randint(1, 9))
+    batch = await engine.begin()
     settings = BatchOperationSettings(portion=rng.randint(1, 4), in_flight=4, scan_rows=rng.randint(1, 5))
     kills, canceled = rng.randint(1, 6), []
-    while await bench.value("SELECT open FROM batch_operations WHERE batch_operation_key = $1", batch):
+    while await engine.value("SELECT open FROM batch_operations WHERE batch_operation_key = $1", batch):
         fate = Fate(rng) if kills > 0 else NoFate()
-        batches = bench.batches(settings, appender=Mortal(bench.appender, fate))
+        batches = engine.batches(settings, appender=Mortal(engine.appender, fate))
         try:
             with trio.fail_after(20):
-                await go_on(bench, batches, Mortal(bench.connection, fate), batch, rng, canceled)
+                await go_on(engine, batches, Mortal(engine.connection, fate), batch, rng, canceled)
         except Killed:
             kills -= 1
-    await check(bench, batch, keys, bool(canceled))
+    await check(engine, batch, keys, bool(canceled))
 
 
-async def go_on(bench, batches, connection, batch, rng, canceled):
+async def go_on(engine, batches, connection, batch, rng, canceled):
     """Turn until the batch has ended; a client sometimes suspends, resumes or cancels it (noted in a list)."""
-    while await bench.value("SELECT open FROM batch_operations WHERE batch_operation_key = $1", batch):
+    while await engine.value("SELECT open FROM batch_operations WHERE batch_operation_key = $1", batch):
         await batches.run_once(connection, beat())
-        state = (await bench.counts(batch))[0]
+        state = (await engine.counts(batch))[0]
         if state == "SUSPENDED":
-            scanned = await bench.value("SELECT scanned FROM batch_operations WHERE batch_operation_key = $1", batch)
-            await bench.change(batch, "ACTIVE" if scanned else "CREATED")
+            scanned = await engine.value("SELECT scanned FROM batch_operations WHERE batch_operation_key = $1", batch)
+            await engine.change(batch, "ACTIVE" if scanned else "CREATED")
         elif rng.random() < 0.1:
-            await bench.change(batch, "SUSPENDED")
-        elif rng.random() < 0.03 and await bench.change(batch, "CANCELED"):
+            await engine.change(batch, "SUSPENDED")
+        elif rng.random() < 0.03 and await engine.change(batch, "CANCELED"):
             canceled.append(batch)
 
 
-async def check(bench, batch, keys, canceled):
-    state, total, *counts = await bench.counts(batch)
-    items = await bench.items(batch)
+async def check(engine, batch, keys, canceled):
+    state, total, *counts = await engine.counts(batch)
+    items = await engine.items(batch)
     states = [item for item, _ in items.values()]
     assert counts == [states.count(each) for each in ("COMPLETED", "FAILED", "SKIPPED", "CANCELED")]
     assert total == len(items) == sum(counts), items
@@ -105,14 +105,14 @@ async def check(bench, batch, keys, canceled):
     if not canceled:
         assert set(states) == {"COMPLETED"}
         assert items.keys() == set(keys)
-    commands = await bench.commands(CancelInstance.intent)
+    commands = await engine.commands(CancelInstance.intent)
     done = {key for key in keys if items.get(key) == ("COMPLETED", None)}
     assert {key: commands.get(key, 0) for key in keys} == {key: int(key in done) for key in keys}
-    ended = await bench.rows(
+    ended = await engine.rows(
         "SELECT process_instance_key FROM process_instances"
         " WHERE process_instance_key = ANY ($1) AND state = 'TERMINATED'",
         keys,
     )
     assert {key for (key,) in ended} == done
     for key in set(keys) - done:  # leave nothing for the next round
-        await bench.run(CancelInstance(key))
+        await engine.run(CancelInstance(key))

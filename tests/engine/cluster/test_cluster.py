@@ -1,10 +1,10 @@
-"""What each node decides from what it sees: played nodes on a real database, without consumers."""
+"""What each node decides from what it sees: fake nodes on a real database, without consumers."""
 
 import pytest
 import trio
 import trio.testing
 
-from tests.engine.consumer.bench import beat
+from tests.engine.consumer.serial_runs import beat
 from tests.eventually import eventually, eventually_rows
 from vivero.engine.cluster.assignment import Assignment, Duty
 from vivero.engine.cluster.partition_duties import PartitionDuties
@@ -22,7 +22,7 @@ def registration(name, roles, version, schema):
 
 
 class FakeNode:
-    """A cluster task that is made to look by the test, and consumers that are played."""
+    """A cluster task that is made to look by the test, and fake consumers."""
 
     def __init__(self, connect, name, roles=("engine",), grace_s=60.0, version="1.0", schema=13, **more) -> None:
         self.connect, self.name = connect, name

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 import pytest
 import trio
 
-from tests.engine.whole_engine import HEAD, EngineBench
+from tests.engine.whole_engine import HEAD, WholeEngine
 from vivero.engine.connectors.dispatcher import ConnectorDispatcher
 from vivero.engine.connectors.jobs import HTTP_JSON
 from vivero.engine.connectors.settings import ConnectorSettings
@@ -29,7 +29,7 @@ def model(url, headers="", more="", retries=2):
 RESULT = '<zeebe:header key="resultVariable" value="r"/>'
 
 
-class Bench(EngineBench):
+class ConnectorEngine(WholeEngine):
     """An engine that tells a dispatcher of jobs."""
 
     dispatcher: ConnectorDispatcher | None = None
@@ -40,23 +40,23 @@ class Bench(EngineBench):
 
 
 @pytest.fixture
-async def bench(migrated):
-    async with Bench(migrated).running() as running:
+async def engine(migrated):
+    async with ConnectorEngine(migrated).running() as running:
         yield running
 
 
 @pytest.fixture
-def dispatcher(bench, connect):
+def dispatcher(engine, connect):
     def make(multi_tenancy=False, **settings):
         given = {"allowed_targets": "127.0.0.1", "poll_interval": "PT10M", **settings}
         made = ConnectorDispatcher(
             connect,
-            bench.appender,
+            engine.appender,
             ConnectorSettings(enabled=True, **given),
             SECRETS,
             multi_tenancy=multi_tenancy,
         )
-        bench.dispatcher = made
+        engine.dispatcher = made
         return made
 
     return make
@@ -70,34 +70,34 @@ async def running(dispatcher):
         nursery.cancel_scope.cancel()
 
 
-async def ended(bench, count):
-    await bench.until(lambda: len(bench.ended) == count)
+async def ended(engine, count):
+    await engine.until(lambda: len(engine.ended) == count)
 
 
-async def test_jobs_are_worked(bench, dispatcher, server):
-    await bench.deploy(model(f"{server.url}/{{{{secrets.KEY}}}}", RESULT))
+async def test_jobs_are_worked(engine, dispatcher, server):
+    await engine.deploy(model(f"{server.url}/{{{{secrets.KEY}}}}", RESULT))
     async with running(dispatcher(max_concurrent=4)):
-        await bench.create(count=30)
-        await ended(bench, 30)
+        await engine.create(count=30)
+        await ended(engine, 30)
     assert {request.target for request in server.received} == {"/canary-secret"}
     assert len(server.received) == 30
-    assert await bench.value("SELECT count(*) FROM variables WHERE name = 'r' AND value LIKE '%ok%'") == 30
+    assert await engine.value("SELECT count(*) FROM variables WHERE name = 'r' AND value LIKE '%ok%'") == 30
 
 
-async def test_jobs_that_wait_at_the_start_are_worked(bench, dispatcher, server):
-    await bench.deploy(model(server.url))
-    await bench.create()
+async def test_jobs_that_wait_at_the_start_are_worked(engine, dispatcher, server):
+    await engine.deploy(model(server.url))
+    await engine.create()
     async with running(dispatcher()):
-        await ended(bench, 1)
+        await ended(engine, 1)
 
 
-async def test_with_tenants_all_that_have_jobs_are_looked_for(bench, dispatcher, server, connection):
-    await bench.deploy(model(server.url))
-    await bench.create()
+async def test_with_tenants_all_that_have_jobs_are_looked_for(engine, dispatcher, server, connection):
+    await engine.deploy(model(server.url))
+    await engine.create()
     assert await connectors.tenants(connection, HTTP_JSON) == {"<default>"}
     assert await connectors.tenants(connection, "other") == set()
     async with running(dispatcher(multi_tenancy=True)):
-        await ended(bench, 1)
+        await ended(engine, 1)
     assert await connectors.tenants(connection, HTTP_JSON) == set()
 
 
@@ -119,7 +119,7 @@ async def test_tenants_are_found_however_their_jobs_wait(connection):
     assert await connectors.tenants(connection, "work") == {"a", "b", "d"}
 
 
-async def test_calls_are_bounded(bench, dispatcher, server):
+async def test_calls_are_bounded(engine, dispatcher, server):
     now, most, go = [0], [0], trio.Event()
 
     async def answer(_request):
@@ -132,14 +132,14 @@ async def test_calls_are_bounded(bench, dispatcher, server):
         return 200, {}, {}
 
     server.answer = answer
-    await bench.deploy(model(server.url))
+    await engine.deploy(model(server.url))
     async with running(dispatcher(max_concurrent=3)):
-        await bench.create(count=10)
-        await ended(bench, 10)
+        await engine.create(count=10)
+        await ended(engine, 10)
     assert most == [3]
 
 
-async def test_long_calls_hold_no_free_places_back(bench, dispatcher, server):
+async def test_long_calls_hold_no_free_places_back(engine, dispatcher, server):
     """Half of the places are taken for ever, and one job after the other comes."""
     gate, both, held = trio.Event(), trio.Event(), []
 
@@ -152,26 +152,26 @@ async def test_long_calls_hold_no_free_places_back(bench, dispatcher, server):
         return 200, {}, {}
 
     server.answer = answer
-    await bench.deploy(model(server.url))
+    await engine.deploy(model(server.url))
     async with running(dispatcher(max_concurrent=4)):
-        await bench.create(count=2)
+        await engine.create(count=2)
         with trio.fail_after(20):
             await both.wait()
         for number in range(3):
-            await bench.create()
-            await ended(bench, number + 1)
+            await engine.create()
+            await ended(engine, number + 1)
         gate.set()
-        await ended(bench, 5)
+        await ended(engine, 5)
 
 
-async def test_a_failed_call_is_repeated_and_becomes_an_incident(bench, dispatcher, server):
+async def test_a_failed_call_is_repeated_and_becomes_an_incident(engine, dispatcher, server):
     server.answer = lambda _: (503, {}, {})
-    await bench.deploy(model(server.url))
+    await engine.deploy(model(server.url))
     async with running(dispatcher()):
-        await bench.create()
-        await bench.until_value(1, "SELECT count(*) FROM incidents")
+        await engine.create()
+        await engine.until_value(1, "SELECT count(*) FROM incidents")
     assert len(server.received) == 2
-    assert await bench.value("SELECT message FROM incidents") == "503: Service Unavailable"
+    assert await engine.value("SELECT message FROM incidents") == "503: Service Unavailable"
 
 
 @pytest.mark.parametrize(
@@ -181,44 +181,44 @@ async def test_a_failed_call_is_repeated_and_becomes_an_incident(bench, dispatch
         ("http://127.0.0.1/{{secrets.NONE}}", "UNKNOWN_SECRET: there is no secret 'NONE'"),
     ],
 )
-async def test_an_error_of_the_model_is_an_incident_at_once(bench, dispatcher, url, said):
-    await bench.deploy(model(url))
+async def test_an_error_of_the_model_is_an_incident_at_once(engine, dispatcher, url, said):
+    await engine.deploy(model(url))
     async with running(dispatcher()):
-        await bench.create()
-        await bench.until_value(1, "SELECT count(*) FROM incidents")
-    assert said in await bench.value("SELECT message FROM incidents")
+        await engine.create()
+        await engine.until_value(1, "SELECT count(*) FROM incidents")
+    assert said in await engine.value("SELECT message FROM incidents")
 
 
-async def test_secrets_stand_only_where_the_author_wrote_them(bench, dispatcher, server):
+async def test_secrets_stand_only_where_the_author_wrote_them(engine, dispatcher, server):
     """Data that looks like a reference stays data: joined to one, in other inputs, or instead of an input."""
     source = "=&#34;{{secrets.KEY}} {{&#34; + x + &#34;{{secrets.KEY}}&#34;"
     more = f'<zeebe:input source="{source}" target="body"/><zeebe:input source="post" target="method"/>'
     data = "{{secrets.KEY}} {{secrets.OTHER}}"
-    await bench.deploy(model(f"{server.url}/{{{{secrets.KEY}}}}", more=more))
+    await engine.deploy(model(f"{server.url}/{{{{secrets.KEY}}}}", more=more))
     async with running(dispatcher()):
-        await bench.create(x=data, queryParameters={"q": data})
-        await ended(bench, 1)
+        await engine.create(x=data, queryParameters={"q": data})
+        await ended(engine, 1)
     [request] = server.received
     assert request.body.decode() == "canary-secret {{" + data + "canary-secret"
     assert request.target.startswith("/canary-secret?q=%7B%7Bsecrets.KEY%7D%7D")
 
 
-async def test_secrets_are_nowhere_in_the_database_and_the_log(bench, dispatcher, server, capfd):
+async def test_secrets_are_nowhere_in_the_database_and_the_log(engine, dispatcher, server, capfd):
     """A server that echoes, one that fails, and one that is not there: no table and no row has a secret."""
     bodies = iter([(200, {}, b"canary-secret"), (500, {}, b"canary-secret"), (404, {}, {"canary-secret": 1})])
     server.answer = lambda _: next(bodies, (200, {}, {}))
-    await bench.deploy(model(f"{server.url}/{{{{secrets.KEY}}}}", RESULT, retries=4))  # one may fail twice
+    await engine.deploy(model(f"{server.url}/{{{{secrets.KEY}}}}", RESULT, retries=4))  # one may fail twice
     async with running(dispatcher(max_concurrent=1)):
-        await bench.create(count=3)
-        await ended(bench, 3)
-    for (table,) in await bench.rows("SELECT tablename FROM pg_tables WHERE schemaname = 'public'"):
-        found = await bench.value(f"SELECT count(*) FROM {table} AS t WHERE t::text LIKE '%canary-secret%'")
+        await engine.create(count=3)
+        await ended(engine, 3)
+    for (table,) in await engine.rows("SELECT tablename FROM pg_tables WHERE schemaname = 'public'"):
+        found = await engine.value(f"SELECT count(*) FROM {table} AS t WHERE t::text LIKE '%canary-secret%'")
         assert found == 0, table
     assert "canary-secret" not in "".join(capfd.readouterr())
     assert len(server.received) == 5
 
 
-async def test_a_stop_hands_unfinished_jobs_back(bench, dispatcher, server):
+async def test_a_stop_hands_unfinished_jobs_back(engine, dispatcher, server):
     begun = trio.Event()
 
     async def never(_request):
@@ -226,20 +226,20 @@ async def test_a_stop_hands_unfinished_jobs_back(bench, dispatcher, server):
         await trio.sleep_forever()
 
     server.answer = never
-    await bench.deploy(model(server.url))
+    await engine.deploy(model(server.url))
     async with trio.open_nursery() as nursery:
         stopping = dispatcher(drain="PT0S")
         nursery.start_soon(stopping.run, Beat(SupervisionSettings()))
-        await bench.create()
+        await engine.create()
         await begun.wait()
         stopping.drain()
-    assert await bench.value("SELECT ready AND returned FROM jobs") is True
+    assert await engine.value("SELECT ready AND returned FROM jobs") is True
     server.answer = lambda _: (200, {}, {})
     async with running(dispatcher()):
-        await ended(bench, 1)
+        await ended(engine, 1)
 
 
-async def test_a_call_that_was_cut_off_is_made_again(bench, dispatcher, server):
+async def test_a_call_that_was_cut_off_is_made_again(engine, dispatcher, server):
     begun = trio.Event()
 
     async def never(_request):
@@ -247,14 +247,14 @@ async def test_a_call_that_was_cut_off_is_made_again(bench, dispatcher, server):
         await trio.sleep_forever()
 
     server.answer = never
-    await bench.deploy(model(server.url))
+    await engine.deploy(model(server.url))
     made = dispatcher()
     async with running(made):
-        await bench.create()
+        await engine.create()
         await begun.wait()
     server.answer = lambda _: (200, {}, {})
     async with running(made):
-        await ended(bench, 1)
+        await ended(engine, 1)
     assert len(server.received) == 2
 
 
@@ -264,18 +264,18 @@ def post(times, size):
     return f'<zeebe:input source="post" target="method"/><zeebe:input source="{source}" target="body"/>'
 
 
-async def test_a_large_job_is_worked(bench, dispatcher, server):
-    await bench.deploy(model(server.url, more=post(1000, 500)))
+async def test_a_large_job_is_worked(engine, dispatcher, server):
+    await engine.deploy(model(server.url, more=post(1000, 500)))
     async with running(dispatcher()):
-        await bench.create()
-        await ended(bench, 1)
+        await engine.create()
+        await ended(engine, 1)
     assert len(server.received[0].body) == 500_000
 
 
-async def test_a_job_that_is_too_large_is_withheld(bench, dispatcher, server, monkeypatch):
+async def test_a_job_that_is_too_large_is_withheld(engine, dispatcher, server, monkeypatch):
     monkeypatch.setattr("vivero.engine.connectors.dispatcher.MAX_JOB_BYTES", 100_000)
-    await bench.deploy(model(server.url, more=post(1000, 500)))
+    await engine.deploy(model(server.url, more=post(1000, 500)))
     async with running(dispatcher()):
-        await bench.create()
-        await bench.until_value("MESSAGE_SIZE_EXCEEDED", "SELECT coalesce(max(type::text), '') FROM incidents")
+        await engine.create()
+        await engine.until_value("MESSAGE_SIZE_EXCEEDED", "SELECT coalesce(max(type::text), '') FROM incidents")
     assert server.received == []

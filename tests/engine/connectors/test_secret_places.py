@@ -5,7 +5,7 @@ import json
 import msgspec
 import pytest
 
-from tests.core.bench import Bench, raw
+from tests.core.engine import Engine, raw
 from tests.core.event_models import loop, run
 from tests.core.listener_models import listening
 from tests.core.models import process, start, task
@@ -22,29 +22,29 @@ KEY = SECRETS["KEY"]
 
 
 @pytest.fixture
-def bench():
-    return Bench()
+def engine():
+    return Engine()
 
 
 def calling(*inputs, **more):
     return process(start(), task("call", type=HTTP_JSON, inputs=inputs, **more), "start > call")
 
 
-def connector_job(bench, id="call"):
-    job = bench.job(id)
+def connector_job(engine, id="call"):
+    job = engine.job(id)
     texts = {name: msgspec.Raw(text.encode()) for name, text in visible(job.element).items()}
     variables = msgspec.Raw(msgspec.json.encode(texts))
     return ConnectorJob("1", job.type, id, "1", "<default>", 3, dict(job.headers), variables, "lease")
 
 
-def inputs_of(bench):
-    return dict(UsedSecrets(SECRETS).inputs(connector_job(bench)))
+def inputs_of(engine):
+    return dict(UsedSecrets(SECRETS).inputs(connector_job(engine)))
 
 
-def one(bench, source, **variables):
+def one(engine, source, **variables):
     """What the call gets as its input `body`."""
-    run(bench, calling((source, "body")), **variables)
-    return inputs_of(bench)["body"]
+    run(engine, calling((source, "body")), **variables)
+    return inputs_of(engine)["body"]
 
 
 @pytest.mark.parametrize(
@@ -71,29 +71,29 @@ def one(bench, source, **variables):
         ('="\\\\{{secrets.N}}" + z', "\\7\\u0000\\{{secrets.N}}"),
     ],
 )  # fmt: skip
-def test_only_what_the_author_wrote_is_replaced(bench, source, value):
+def test_only_what_the_author_wrote_is_replaced(engine, source, value):
     data = {"x": "{{secrets.KEY}}", "y": "secrets.N}}", "n": "KEY", "o": {"{{secrets.N}}": ["{{secrets.N}}"]}}
     data["z"] = "\\u0000\\{{secrets.N}}"
     if value is None:  # the author compares a reference with data, which has no meaning with the secret
         with pytest.raises(UnknownSecret, match="'body' is not what its mapping gave"):
-            one(bench, source, **data)
+            one(engine, source, **data)
     else:
-        assert one(bench, source, **data) == value
+        assert one(engine, source, **data) == value
 
 
-def test_a_source_of_the_greatest_length_has_its_places(bench):
+def test_a_source_of_the_greatest_length_has_its_places(engine):
     text = "{{secrets.N}}" * 1500
-    assert one(bench, f'="{text}"') == "7" * 1500
+    assert one(engine, f'="{text}"') == "7" * 1500
 
 
-def test_references_outside_of_texts_are_no_places(bench):
-    assert one(bench, '="a" /* {{secrets.KEY}} */ + "{{secrets.N}}" // {{secrets.NO}}') == "a7"
+def test_references_outside_of_texts_are_no_places(engine):
+    assert one(engine, '="a" /* {{secrets.KEY}} */ + "{{secrets.N}}" // {{secrets.NO}}') == "a7"
 
 
-def test_variables_without_a_mapping_and_other_inputs_are_data(bench):
-    run(bench, calling(("{{secrets.KEY}}", "authentication.token"), ("=x", "body")),
+def test_variables_without_a_mapping_and_other_inputs_are_data(engine):
+    run(engine, calling(("{{secrets.KEY}}", "authentication.token"), ("=x", "body")),
         x="{{secrets.KEY}}", queryParameters={"a": "{{secrets.KEY}}"})  # fmt: skip
-    assert inputs_of(bench) == {
+    assert inputs_of(engine) == {
         "authentication": {"token": KEY},
         "body": "{{secrets.KEY}}",
         "queryParameters": {"a": "{{secrets.KEY}}"},
@@ -101,18 +101,18 @@ def test_variables_without_a_mapping_and_other_inputs_are_data(bench):
     }
 
 
-def test_mappings_into_one_variable_and_onto_earlier_targets(bench):
-    run(bench, calling(("=x", "headers.a"), ("{{secrets.KEY}}", "headers.b"), ('=headers.b + "{{secrets.N}}"', "body")),
-        x="{{secrets.KEY}}")  # fmt: skip
-    found = inputs_of(bench)
+def test_mappings_into_one_variable_and_onto_earlier_targets(engine):
+    inputs = ("=x", "headers.a"), ("{{secrets.KEY}}", "headers.b"), ('=headers.b + "{{secrets.N}}"', "body")
+    run(engine, calling(*inputs), x="{{secrets.KEY}}")
+    found = inputs_of(engine)
     assert (found["headers"], found["body"]) == ({"a": "{{secrets.KEY}}", "b": KEY}, KEY + "7")
 
 
-def test_a_mapping_may_read_a_secret_that_an_earlier_one_wrote(bench):
+def test_a_mapping_may_read_a_secret_that_an_earlier_one_wrote(engine):
     """Also into a variable that is no input of the connector, and that it therefore does not get."""
-    run(bench, calling(("{{secrets.KEY}}", "helper"), ("={a: helper, b: x}", "body"), ("=x", "url")),
+    run(engine, calling(("{{secrets.KEY}}", "helper"), ("={a: helper, b: x}", "body"), ("=x", "url")),
         x="{{secrets.KEY}}")  # fmt: skip
-    job = connector_job(bench)
+    job = connector_job(engine)
     texts = msgspec.json.decode(job.variables, type=dict[str, msgspec.Raw])
     del texts["helper"]
     job = msgspec.structs.replace(job, variables=msgspec.Raw(msgspec.json.encode(texts)))
@@ -120,49 +120,49 @@ def test_a_mapping_may_read_a_secret_that_an_earlier_one_wrote(bench):
     assert (found["body"], found["url"]) == ({"a": KEY, "b": "{{secrets.KEY}}"}, "{{secrets.KEY}}")
 
 
-def test_each_item_of_a_loop_has_its_places(bench):
+def test_each_item_of_a_loop_has_its_places(engine):
     inner = task("call", type=HTTP_JSON, inputs=[('=item + "{{secrets.N}}"', "body")])
-    run(bench, process(start(), loop(inner, "=items", item="item"), "start > call"), items=["{{secrets.KEY}}"])
-    assert inputs_of(bench)["body"] == "{{secrets.KEY}}7"
+    run(engine, process(start(), loop(inner, "=items", item="item"), "start > call"), items=["{{secrets.KEY}}"])
+    assert inputs_of(engine)["body"] == "{{secrets.KEY}}7"
 
 
 @pytest.mark.parametrize("changed", ["{{secrets.KEY}} ", "{{secrets.N}}{{secrets.KEY}}", ["{{secrets.KEY}}"], None])
-def test_a_variable_that_has_changed_gets_no_secret(bench, changed):
-    run(bench, calling(("{{secrets.KEY}}", "body")))
-    bench.run(SetVariables(bench.job("call").element.key, raw({"body": changed}), local=True))
+def test_a_variable_that_has_changed_gets_no_secret(engine, changed):
+    run(engine, calling(("{{secrets.KEY}}", "body")))
+    engine.run(SetVariables(engine.job("call").element.key, raw({"body": changed}), local=True))
     with pytest.raises(UnknownSecret, match="'body' is not what its mapping gave"):
-        inputs_of(bench)
+        inputs_of(engine)
 
 
-def test_a_listener_cannot_put_a_reference_into_an_input(bench):
+def test_a_listener_cannot_put_a_reference_into_an_input(engine):
     model = listening(calling(("{{secrets.KEY}}", "body"), ("{{secrets.N}}", "url")), call=["start before"])
-    run(bench, model)
-    [key] = [job.key for job in bench.state.jobs.values() if job.type == "before"]
-    bench.run(
-        SetVariables(bench.state.jobs[key].element.key, raw({"body": "{{secrets.KEY}}{{secrets.KEY}}"}), local=True)
+    run(engine, model)
+    [key] = [job.key for job in engine.state.jobs.values() if job.type == "before"]
+    engine.run(
+        SetVariables(engine.state.jobs[key].element.key, raw({"body": "{{secrets.KEY}}{{secrets.KEY}}"}), local=True)
     )
-    bench.complete("call")  # the job of the listener
-    assert json.loads(bench.job("call").headers[HEADER])["body"] is None
+    engine.complete("call")  # the job of the listener
+    assert json.loads(engine.job("call").headers[HEADER])["body"] is None
     with pytest.raises(UnknownSecret, match="'body'"):
-        inputs_of(bench)
+        inputs_of(engine)
 
 
-def test_inputs_without_references_may_change(bench):
+def test_inputs_without_references_may_change(engine):
     """A listener may set them, and what their sources read changes until its job has ended, such as the time."""
     inputs = (("{{secrets.KEY}}", "body"), ("=x", "url"), ("=string(now())", "method"))
-    run(bench, listening(calling(*inputs), call=["start before"]), x="old")
-    [key] = [job.key for job in bench.state.jobs.values() if job.type == "before"]
-    bench.run(SetVariables(bench.state.jobs[key].element.key, raw({"url": "new"}), local=True))
-    bench.engine.now += 1_000
-    bench.complete("call")  # the job of the listener
-    found = inputs_of(bench)
+    run(engine, listening(calling(*inputs), call=["start before"]), x="old")
+    [key] = [job.key for job in engine.state.jobs.values() if job.type == "before"]
+    engine.run(SetVariables(engine.state.jobs[key].element.key, raw({"url": "new"}), local=True))
+    engine.memory.now += 1_000
+    engine.complete("call")  # the job of the listener
+    found = inputs_of(engine)
     assert (found["body"], found["url"]) == (KEY, "new")
 
 
-def test_jobs_of_other_types_and_without_secrets_have_no_header(bench):
-    run(bench, process(start(), task("call", type="other", inputs=[("{{secrets.KEY}}", "body")]), "start > call"))
-    assert bench.job("call").headers == {}
-    other = Bench()
+def test_jobs_of_other_types_and_without_secrets_have_no_header(engine):
+    run(engine, process(start(), task("call", type="other", inputs=[("{{secrets.KEY}}", "body")]), "start > call"))
+    assert engine.job("call").headers == {}
+    other = Engine()
     run(other, calling(("=1", "body")))
     assert other.job("call").headers == {}
 

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from tests.engine.connectors.programs import connectors_of, deploy, program
 from tests.engine.connectors.webhook_models import by_message, properties, starting, waiting
-from tests.engine.whole_engine import EngineBench
+from tests.engine.whole_engine import WholeEngine
 from vivero.core.bpmn.parser import parse
 from vivero.engine.connectors import webhooks
 from vivero.engine.connectors.webhook_registry import WebhookRegistry
@@ -226,11 +226,11 @@ async def test_a_path_belongs_to_one_process_and_to_its_latest_version(migrated)
 
 async def test_of_two_claims_of_a_path_the_older_one_has_it(migrated, connect):
     """Two deployments at the same moment pass the check of the API."""
-    async with EngineBench(migrated).running() as bench:
-        [first] = await bench.deploy(starting("hook", "older"))
-        await bench.deploy(starting("hook", "newer"))
+    async with WholeEngine(migrated).running() as engine:
+        [first] = await engine.deploy(starting("hook", "older"))
+        await engine.deploy(starting("hook", "newer"))
         pool = Pool(lambda deadline: connect(deadline=deadline), 1)
-        registry = WebhookRegistry(pool.connection, bench.definitions)
+        registry = WebhookRegistry(pool.connection, engine.definitions)
         found = await registry.find("hook")
         assert found is not None
         assert (found.process_id, found.definition_key) == ("older", first)

@@ -3,10 +3,10 @@
 import trio
 
 from tests.core.ad_hoc_models import wanted
-from tests.core.bench import raw
+from tests.core.engine import raw
 from tests.core.event_models import ad_hoc, loop, model
 from tests.core.models import end, par, start, task
-from tests.engine.consumer.bench import (
+from tests.engine.consumer.serial_runs import (
     Serial,
     append,
     beat,

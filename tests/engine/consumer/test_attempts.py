@@ -6,10 +6,10 @@ from functools import partial
 import pytest
 import trio
 
-from tests.core.bench import apply_by, raw
+from tests.core.engine import apply_by, raw
 from tests.core.event_models import boundary, model
 from tests.core.models import ONE_TASK, end, process, start, sub, task
-from tests.engine.consumer.bench import Serial, append, make_consumer, pin_clock
+from tests.engine.consumer.serial_runs import Serial, append, make_consumer, pin_clock
 from tests.eventually import eventually
 from vivero.core.records.instances import (
     ContinueWork,
@@ -78,7 +78,7 @@ class Program:
     def __init__(self, dsn, serial, **settings) -> None:
         self.dsn, self.serial, self.settings = dsn, serial, settings
         self.ends = []
-        self.told = []
+        self.received = []
         self.names = []
         self.statements = []
         """Of all connections, in their order."""
@@ -146,8 +146,8 @@ class Program:
                 self.restart()
             except* (Outage, Conflict, ConnectionLost, SteppedDown, StorageBug, Unworkable, OSError) as group:
                 self.ends.append(group.exceptions[0])
-        self.told += self.observer.told
-        self.observer.told.clear()
+        self.received += self.observer.received
+        self.observer.received.clear()
         return done
 
     async def _reached(self, last):
@@ -208,7 +208,7 @@ async def test_a_slow_command_is_rejected_after_three_attempts_and_all_others_ar
     assert position == first + 3
     assert '"PROCESSING_ERROR"' in rejection
     assert "3 attempts to process the command alone have failed" in rejection
-    assert sorted(program.told) == list(range((1 << 51) + 1, last + 1))
+    assert sorted(program.received) == list(range((1 << 51) + 1, last + 1))
     assert await rows_of(connection, "SELECT count(*) FROM process_instances") == [(6,)]
     assert await rows_of(connection, RECORDED) == []
 
@@ -272,7 +272,7 @@ async def test_a_slow_trigger_fails_its_timer(migrated, connection, monkeypatch)
     serial.deploy(model(start(), task("work"), waits, end("timed"), "start > work", "late > timed"))
     serial.start()
     (due,) = serial.state.timers.values()
-    serial.engine.now = due.due_at
+    serial.memory.now = due.due_at
     first, last = await prepared(connection, serial, TriggerTimer(due.key, due.due_at))
     await pin_clock(connection, due.due_at)
     program = Program(migrated, serial)

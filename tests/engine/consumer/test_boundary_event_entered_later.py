@@ -2,10 +2,10 @@
 
 import trio
 
-from tests.core.bench import raw
+from tests.core.engine import raw
 from tests.core.message_models import boundary, model
 from tests.core.models import par, start, sub, task
-from tests.engine.consumer.bench import Serial, append, beat, make_consumer, pin_clock
+from tests.engine.consumer.serial_runs import Serial, append, beat, make_consumer, pin_clock
 from vivero.core.records.instances import CreateInstance
 from vivero.core.records.jobs import CompleteJob
 from vivero.core.records.signals import BroadcastSignal

@@ -2,10 +2,10 @@
 
 import trio
 
-from tests.core.bench import raw
+from tests.core.engine import raw
 from tests.core.event_models import boundary, catch, loop, model, on
 from tests.core.models import end, par, start, task
-from tests.engine.consumer.bench import (
+from tests.engine.consumer.serial_runs import (
     Serial,
     append,
     beat,

@@ -5,9 +5,9 @@ from random import Random
 import pytest
 import trio
 
-from tests.core.bench import raw
+from tests.core.engine import raw
 from tests.core.models import ONE_TASK
-from tests.engine.consumer.bench import (
+from tests.engine.consumer.serial_runs import (
     Serial,
     append,
     beat,
@@ -42,9 +42,9 @@ async def test_a_log_is_worked_off_to_what_a_serial_run_comes_to(migrated, conne
     await save_serially(second, serial)
     assert await dump(connection, without={"version"}) == await dump(second, without={"version"})
     assert await event_log(connection) == expected_event_log(serial)
-    positions = [logged.position for logged in serial.engine.log]
-    assert observer.told == positions, "each command is answered once, in order"
-    for logged in serial.engine.log:
+    positions = [logged.position for logged in serial.memory.log]
+    assert observer.received == positions, "each command is answered once, in order"
+    for logged in serial.memory.log:
         assert observer.outcomes[logged.position].rejection == logged.handled[0].rejection
     roots = [row for (table, _), row in serial.rows.items() if table == "Instance" and row["parent_instance"] is None]
     states = [row["state"] for row in roots]
@@ -153,7 +153,7 @@ async def test_one_command_takes_what_it_changes_and_one_pipeline(migrated, conn
 
 
 def create(serial, count):
-    before = len(serial.engine.log)
+    before = len(serial.memory.log)
     for number in range(count):
         serial.start(a=number, b=[2])
     return serial.commands[before:]
@@ -161,7 +161,7 @@ def create(serial, count):
 
 def finish(serial):
     """Complete every other instance, cancel the rest."""
-    before = len(serial.engine.log)
+    before = len(serial.memory.log)
     for number, key in enumerate(list(serial.state.trees)):
         if number % 2:
             serial.cancel(key)

@@ -7,12 +7,12 @@ import random
 
 import trio
 
-from tests.core.bench import raw
+from tests.core.engine import raw
 from tests.core.event_models import boundary, call, error, escalation, final, loop, on, script, throw
 from tests.core.listener_models import listening
 from tests.core.message_models import inputs, message, signal
 from tests.core.models import end, file, flow, process_element, start, task, xor
-from tests.engine.consumer.bench import Serial, append, beat, make_consumer, pin_clock
+from tests.engine.consumer.serial_runs import Serial, append, beat, make_consumer, pin_clock
 from vivero.core.records.base import DEFAULT_TENANT
 from vivero.core.records.effects import MAX_MESSAGE
 from vivero.core.records.instances import CreateInstance

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 import trio
 
-from tests.engine.consumer.bench import (
+from tests.engine.consumer.serial_runs import (
     append,
     dump,
     event_log,
@@ -67,7 +67,7 @@ async def survive(dsn, connection, second, connect, runs, seed, *, cache_bytes):
     assert conflicts > 3
     assert killer.killed > 1
     assert observer.terms == sorted(set(observer.terms))
-    assert len(observer.told) == len(set(observer.told)), "no command is answered twice"
+    assert len(observer.received) == len(set(observer.received)), "no command is answered twice"
     assert await event_log(connection) == expected_event_log(serial)
     await save_serially(second, serial)
     assert await dump(connection, without={"version"}) == await dump(second, without={"version"})

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.chaos import replayed
-from tests.engine.whole_engine import HEAD, START_MS, EngineBench
+from tests.engine.whole_engine import HEAD, START_MS, WholeEngine
 from vivero.core.records.catalogue import DeleteResource
 from vivero.engine.consumer.settings import ConsumerSettings
 from vivero.storage.cluster import clock
@@ -24,55 +24,55 @@ def form(label, tag=None):
 
 
 @pytest.fixture
-async def bench(migrated, connection):
+async def engine(migrated, connection):
     await clock.pin(connection, START_MS)
-    bench = EngineBench(migrated, consumer_settings=ConsumerSettings(cache_bytes=0, max_definitions=0))
-    async with bench.running():
-        yield bench
+    engine = WholeEngine(migrated, consumer_settings=ConsumerSettings(cache_bytes=0, max_definitions=0))
+    async with engine.running():
+        yield engine
 
 
-async def test_tasks_get_the_latest_form_of_their_time_and_replay_gives_the_same(bench, database):
-    await bench.deploy(MODEL)
-    await bench.create()
+async def test_tasks_get_the_latest_form_of_their_time_and_replay_gives_the_same(engine, database):
+    await engine.deploy(MODEL)
+    await engine.create()
     keys = []
     for label in ("one", "two"):
-        keys.append(await bench.deploy_form(form(label, "v1")))
-        await bench.create()
-    await bench.run(DeleteResource(keys[1]))
-    await bench.create()
-    assert [key for (key,) in await bench.rows(TASKS)] == [*keys, keys[0]]
-    assert await bench.rows("SELECT type FROM incidents") == [("FORM_NOT_FOUND",)]
+        keys.append(await engine.deploy_form(form(label, "v1")))
+        await engine.create()
+    await engine.run(DeleteResource(keys[1]))
+    await engine.create()
+    assert [key for (key,) in await engine.rows(TASKS)] == [*keys, keys[0]]
+    assert await engine.rows("SELECT type FROM incidents") == [("FORM_NOT_FOUND",)]
     assert await replayed.check(database) > 0
 
 
-async def test_a_version_is_a_row(bench):
-    key = await bench.deploy_form(form("one", "v1"))
-    assert await bench.deploy_form(form("one", "v1")) == key
-    row = await bench.rows(
+async def test_a_version_is_a_row(engine):
+    key = await engine.deploy_form(form("one", "v1"))
+    assert await engine.deploy_form(form("one", "v1")) == key
+    row = await engine.rows(
         "SELECT form_key, tenant_id, form_id, version, version_tag, resource_name, state, to_epoch_ms(deployed_at)"
         " FROM forms"
     )
     assert row == [(key, "<default>", "ask", 1, "v1", "a.form", "ACTIVE", START_MS)]
-    await bench.run(DeleteResource(key))
-    await bench.deploy_form(form("one", "v1"))
-    assert await bench.rows("SELECT version, state FROM forms ORDER BY 1") == [(1, "DELETED"), (2, "ACTIVE")]
+    await engine.run(DeleteResource(key))
+    await engine.deploy_form(form("one", "v1"))
+    assert await engine.rows("SELECT version, state FROM forms ORDER BY 1") == [(1, "DELETED"), (2, "ACTIVE")]
 
 
-async def test_a_start_form_is_kept_with_its_definition(bench):
-    (key,) = await bench.deploy(MODEL)
-    row = await bench.rows("SELECT start_form_id, start_form_binding, start_form_version_tag FROM process_definitions")
+async def test_a_start_form_is_kept_with_its_definition(engine):
+    (key,) = await engine.deploy(MODEL)
+    row = await engine.rows("SELECT start_form_id, start_form_binding, start_form_version_tag FROM process_definitions")
     assert row == [("begin", "versionTag", "v1")]
-    assert await bench.deploy(MODEL) == [key]
+    assert await engine.deploy(MODEL) == [key]
 
 
 BOUND = MODEL.replace(b'formId="ask"', b'formId="ask" bindingType="deployment"')
 
 
-async def test_a_bundle_is_compared_with_what_its_deployment_has_made(bench, database):
+async def test_a_bundle_is_compared_with_what_its_deployment_has_made(engine, database):
     bundle, alone = {"p.bpmn": BOUND, "a.form": form("one")}, {"a.form": form("two")}
 
     async def versions(files):
-        reply = await bench.deploy_together(files)
+        reply = await engine.deploy_together(files)
         return [one["processDefinitionVersion"] for one in reply["processes"]] + [
             one["version"] for one in reply.get("forms", ())
         ]

@@ -6,12 +6,12 @@ import msgspec
 import pytest
 import trio
 
-from tests.core.bench import raw
+from tests.core.engine import raw
 from tests.core.event_models import call, loop
 from tests.core.event_models import model as with_events
 from tests.core.message_models import catch, model, receive
 from tests.core.models import ONE_TASK, start, task
-from tests.engine.consumer.bench import Serial, append, beat, make_consumer, work_off
+from tests.engine.consumer.serial_runs import Serial, append, beat, make_consumer, work_off
 from vivero.core.execution import step
 from vivero.core.records.codec import decode_events
 from vivero.core.records.instances import CreateInstance, VariableSet

@@ -8,8 +8,8 @@ import pytest
 
 from tests.core.event_models import loop, model
 from tests.core.models import start, task
-from tests.engine.consumer.bench import PINNED_MS, Serial, save_serially
-from tests.engine.whole_engine import EngineBench
+from tests.engine.consumer.serial_runs import PINNED_MS, Serial, save_serially
+from tests.engine.whole_engine import WholeEngine
 from tests.sent_statements import record_statements
 from vivero.core.dispatch import COMMANDS
 from vivero.core.execution.outcomes import CommandRecord
@@ -42,7 +42,7 @@ async def ending(connection):
     serial.deploy(model(start(), loop(task("work"), item="item"), "start > work"))
     key = serial.start("p", items=list(range(30)))
     await save_serially(connection, serial)
-    processor = Processor(State(1), StepLimits(1, paged_from=0), serial.engine.find_model)
+    processor = Processor(State(1), StepLimits(1, paged_from=0), serial.memory.find_model)
     await fill(connection, processor, CancelInstance(key))
     processor.process(CommandRecord(1_000, DEFAULT_TENANT, CancelInstance(key)), PINNED_MS)
     await fill(connection, processor, ContinueWork(key))
@@ -139,7 +139,7 @@ async def waiting(connection):
     serial.deploy(model(start(), task("work"), "start > work"))
     key = serial.start("p", text="x" * 1000)
     await save_serially(connection, serial)
-    return Processor(State(1), StepLimits(500), serial.engine.find_model), key
+    return Processor(State(1), StepLimits(500), serial.memory.find_model), key
 
 
 async def test_an_instance_that_is_cancelled_is_loaded_without_its_variables(connection, waiting):
@@ -154,7 +154,7 @@ async def test_an_instance_that_is_cancelled_is_loaded_without_its_variables(con
 
 
 async def test_a_client_who_cancels_has_no_variable_read(migrated, monkeypatch):
-    engine = EngineBench(migrated, consumer_settings=ConsumerSettings(cache_bytes=0))
+    engine = WholeEngine(migrated, consumer_settings=ConsumerSettings(cache_bytes=0))
     async with engine.running():
         await engine.deploy(model(start(), task("work"), "start > work"))
         created = await engine.run(CreateInstance("p", variables={"text": msgspec.Raw(b'"x"')}))

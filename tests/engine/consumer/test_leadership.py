@@ -14,7 +14,7 @@ import trio.testing
 from structlog.testing import capture_logs
 
 from tests.core.models import ONE_TASK
-from tests.engine.consumer.bench import Serial, append, beat, keep_leading, make_consumer
+from tests.engine.consumer.serial_runs import Serial, append, beat, keep_leading, make_consumer
 from tests.eventually import eventually, eventually_rows
 from vivero.engine.cluster.assignment import Duty
 from vivero.engine.consumer.leadership import Consumer
@@ -267,7 +267,7 @@ async def test_a_term_that_was_overtaken_steps_down_and_changes_nothing(migrated
         await append(connection, serial.commands)
         consumer.partition_duty.wake()
         await eventually(lambda: stepped_down)
-    assert observer.told == []
+    assert observer.received == []
     assert len(await batches(connection)) == 1
     for table in ("event_log", "process_definitions", "process_instances"):
         assert (await connection.execute(f"SELECT count(*) FROM {table}")).rows == [(0,)]
@@ -301,26 +301,26 @@ async def test_a_loser_steps_down_and_rejects_nobody(migrated, connect, connecti
 
 
 async def test_of_two_consumers_one_leads_and_the_other_takes_over_at_once(migrated, connection, serial):
-    one, ears_of_one = make_consumer(migrated, serial.resources, "node-a")
-    other, ears_of_other = make_consumer(migrated, serial.resources, "node-b")
+    one, observer_of_one = make_consumer(migrated, serial.resources, "node-a")
+    other, observer_of_other = make_consumer(migrated, serial.resources, "node-b")
     first, rest = serial.commands[:2], serial.commands[2:]
     async with trio.open_nursery() as nursery:
         scope = await nursery.start(in_a_scope, one)
-        await ears_of_one.until(lambda: ears_of_one.terms)
+        await observer_of_one.until(lambda: observer_of_one.terms)
         nursery.start_soon(keep_leading, other)
-        await ears_of_one.reached(await append(connection, first))
+        await observer_of_one.reached(await append(connection, first))
         assert one.partition_duty.leads
         assert not other.partition_duty.leads
         scope.cancel()
         took = trio.current_time()
-        await ears_of_other.until(lambda: ears_of_other.terms)
+        await observer_of_other.until(lambda: observer_of_other.terms)
         took = trio.current_time() - took
-        await ears_of_other.reached(await append(connection, rest))
+        await observer_of_other.reached(await append(connection, rest))
         nursery.cancel_scope.cancel()
     assert took < leadership.LEASE_S / 2, "it waited for the lease, although the backend was gone"
-    assert ears_of_other.terms == [2]
-    assert ears_of_one.told == [ZERO + 1, ZERO + 2]
-    assert ears_of_other.told == [ZERO + 3]
+    assert observer_of_other.terms == [2]
+    assert observer_of_one.received == [ZERO + 1, ZERO + 2]
+    assert observer_of_other.received == [ZERO + 3]
 
 
 async def in_a_scope(consumer, task_status):
@@ -330,20 +330,20 @@ async def in_a_scope(consumer, task_status):
 
 
 async def test_a_leader_whose_backend_is_killed_is_followed_at_once(migrated, connection, serial):
-    one, ears_of_one = make_consumer(migrated, serial.resources, "node-a")
-    other, ears_of_other = make_consumer(migrated, serial.resources, "node-b")
+    one, observer_of_one = make_consumer(migrated, serial.resources, "node-a")
+    other, observer_of_other = make_consumer(migrated, serial.resources, "node-b")
     async with trio.open_nursery() as nursery:
         scope = await nursery.start(in_a_scope_until_it_fails, one)
-        await ears_of_one.until(lambda: ears_of_one.terms)
+        await observer_of_one.until(lambda: observer_of_one.terms)
         nursery.start_soon(keep_leading, other)
         _, _, pid = await owner(connection)
         await connection.execute("SELECT pg_terminate_backend($1)", (pid,))
-        await ears_of_other.until(lambda: ears_of_other.terms)
-        await ears_of_other.reached(await append(connection, serial.commands))
+        await observer_of_other.until(lambda: observer_of_other.terms)
+        await observer_of_other.reached(await append(connection, serial.commands))
         scope.cancel()
         nursery.cancel_scope.cancel()
     assert (await owner(connection))[:2] == (2, "node-b")
-    assert ears_of_one.told == []
+    assert observer_of_one.received == []
 
 
 async def in_a_scope_until_it_fails(consumer, task_status):
@@ -384,7 +384,7 @@ async def test_a_cancelled_term_releases_its_claim(migrated, connection, serial)
 async def test_a_partition_that_is_handed_over_is_free_and_nothing_is_lost(migrated, connection, serial):
     commands = serial.commands
     consumer, observer = make_consumer(migrated, serial.resources)
-    other, others_ears = make_consumer(migrated, serial.resources, node="node-b")
+    other, others_observer = make_consumer(migrated, serial.resources, node="node-b")
     other.partition_duty.assignment.set(Duty.NEXT)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
@@ -395,12 +395,12 @@ async def test_a_partition_that_is_handed_over_is_free_and_nothing_is_lost(migra
         consumer.partition_duty.wake()
         other.partition_duty.assignment.set(Duty.OURS)
         last = await append(connection, commands[2:])
-        await others_ears.reached(last)
+        await others_observer.reached(last)
         assert not consumer.partition_duty.leads
         nursery.cancel_scope.cancel()
-    told = observer.told + others_ears.told
+    told = observer.received + others_observer.received
     assert len(told) == len(set(told)) == len(commands)
-    assert len(observer.ended + others_ears.ended) == 1
+    assert len(observer.ended + others_observer.ended) == 1
     assert (await owner(connection))[:2] == (2, "node-b")
     assert (await connection.execute("SELECT handed_over FROM partitions")).rows == [(1,)]
 

@@ -5,11 +5,11 @@ from random import Random
 import pytest
 import trio
 
-from tests.core.bench import snapshot
+from tests.core.engine import snapshot
 from tests.core.models import ONE_TASK
 from tests.core.randomised.paths import perform
 from tests.core.randomised.runs import recorded
-from tests.engine.consumer.bench import Serial, save_serially
+from tests.engine.consumer.serial_runs import Serial, save_serially
 from vivero.core.needs import Need, NeedKind
 from vivero.core.state.state import State
 from vivero.storage.state import load
@@ -28,7 +28,7 @@ def serial(seed):
         serial.deploy(run.model)
         key = serial.start(run.id, **run.variables)
         for action in run.actions[: random.randint(0, 8)]:
-            serial.engine.now += 7
+            serial.memory.now += 7
             perform(serial, key, action)
     serial.deploy(ONE_TASK)
     serial.start()

@@ -6,10 +6,10 @@ from string import ascii_letters
 import pytest
 import trio
 
-from tests.core.bench import raw
+from tests.core.engine import raw
 from tests.core.message_models import model, receive
 from tests.core.models import end, start
-from tests.engine.consumer.bench import Serial, append, beat, make_consumer, pin_clock
+from tests.engine.consumer.serial_runs import Serial, append, beat, make_consumer, pin_clock
 from vivero.core.needs import Need, NeedKind
 from vivero.core.records.base import DEFAULT_TENANT
 from vivero.core.records.instances import CreateInstance

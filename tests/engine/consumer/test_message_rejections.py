@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 import trio
 
-from tests.core.bench import raw
+from tests.core.engine import raw
 from tests.core.message_models import message, model, receive, starts
 from tests.core.models import end, start, task
-from tests.engine.consumer.bench import Serial, append, beat, make_consumer, pin_clock
+from tests.engine.consumer.serial_runs import Serial, append, beat, make_consumer, pin_clock
 from vivero.core.records.base import DEFAULT_TENANT
 from vivero.core.records.codec import decode_command
 from vivero.core.records.instances import CancelInstance, CreateInstance

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 import trio
 
-from tests.core.bench import raw
+from tests.core.engine import raw
 from tests.core.message_models import (
     boundary,
     catch,
@@ -18,7 +18,7 @@ from tests.core.message_models import (
     throw,
 )
 from tests.core.models import end, start, sub, task
-from tests.engine.consumer.bench import (
+from tests.engine.consumer.serial_runs import (
     PINNED_MS,
     Serial,
     append,
@@ -151,7 +151,7 @@ async def test_large_batches_come_to_the_same_and_replay_gives_the_tables(migrat
     _, observer = await work_off(migrated, connection, serial, batch_commands=commands)
     await save_serially(second, serial)
     assert await without_keys(connection) == await without_keys(second)
-    assert set(observer.outcomes) == {logged.position for logged in serial.engine.log}, "everybody is answered"
+    assert set(observer.outcomes) == {logged.position for logged in serial.memory.log}, "everybody is answered"
     again = State(1)
     rows = await connection.execute("SELECT position, 0, events::text FROM event_log ORDER BY position, seq")
     replay(again, [[Recorded(row[0], PINNED_MS, decode_events(row[2])) for row in rows.rows]])
@@ -167,7 +167,7 @@ async def test_large_batches_come_to_the_same_and_replay_gives_the_tables(migrat
 
 @pytest.fixture
 def consumer_of_many(migrated):
-    """The log that deploys the models; a consumer that evicts everything between its batches, and its ears."""
+    """The log that deploys the models; a consumer that evicts everything between its batches, and its observer."""
     serial = Serial()
     serial.deploy(BUSY, MANY, ECHO)
     return serial, *make_consumer(migrated, serial.resources, cache_bytes=0, poll_s=5)

@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 import pytest
 import trio
 
-from tests.core.bench import raw
+from tests.core.engine import raw
 from tests.core.models import ONE_TASK
-from tests.engine.consumer.bench import Serial, append, beat, make_consumer
+from tests.engine.consumer.serial_runs import Serial, append, beat, make_consumer
 from tests.eventually import eventually
 from vivero.core.records.catalogue import Deploy
 from vivero.core.records.codec import decode_command, encode_command
@@ -89,7 +89,7 @@ async def test_what_is_being_created_can_be_worked_on(migrated, connection, seri
     before = serial.state.next_key
     serial.start(a=2)
     job = next(key for key in serial.state.jobs if key > before)
-    create = serial.engine.log.pop().command
+    create = serial.memory.log.pop().command
     _, rejections = await run(migrated, connection, serial, create, CompleteJob(job))
     assert rejections == [None, None]
 

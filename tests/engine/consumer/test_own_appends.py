@@ -8,7 +8,7 @@ import trio.testing
 
 from tests.core.message_models import model
 from tests.core.models import end, start, task
-from tests.engine.consumer.bench import Serial, beat, dump, make_consumer, pin_clock, save_serially
+from tests.engine.consumer.serial_runs import Serial, beat, dump, make_consumer, pin_clock, save_serially
 from tests.eventually import eventually
 from vivero.core.records.codec import encode_command
 from vivero.core.records.instances import CreateInstance

@@ -15,8 +15,8 @@ from tests.core import message_models
 from tests.core.event_models import boundary, call, error, loop, model, script
 from tests.core.listener_models import Attended, listening
 from tests.core.models import process, start, sub, task
-from tests.engine.consumer import bench
-from tests.engine.consumer.bench import (
+from tests.engine.consumer import serial_runs
+from tests.engine.consumer.serial_runs import (
     PINNED_MS,
     Serial,
     append,
@@ -324,7 +324,7 @@ async def test_what_waits_in_a_part_is_found(same_end, wait):
 
 async def test_random_runs(same_end, monkeypatch, seed):
     """A command at a time: what ends page by page goes on behind the batch, and others would get their keys before."""
-    monkeypatch.setattr(bench, "Serial", paged)
+    monkeypatch.setattr(serial_runs, "Serial", paged)
     await same_end(mixed_runs(range(seed, seed + 4), Random(seed)))
 
 
@@ -384,7 +384,7 @@ class Listened(Attended, Serial):
 
 @pytest.mark.parametrize("paged_from", [0, 8, 500])
 async def test_random_runs_with_listeners(same_end, monkeypatch, paged_from, seed):
-    monkeypatch.setattr(bench, "Serial", lambda: Listened(StepLimits(paged_from=paged_from)))
+    monkeypatch.setattr(serial_runs, "Serial", lambda: Listened(StepLimits(paged_from=paged_from)))
     await same_end(mixed_runs(range(seed, seed + 3), Random(seed)))
 
 
@@ -397,7 +397,7 @@ async def under_way(connection):
     serial = begun(looped())
     await save_serially(connection, serial)
     state = State(1)
-    processor = Processor(state, serial.limits, serial.engine.find_model)
+    processor = Processor(state, serial.limits, serial.memory.find_model)
     jobs = [job.key for job in serial.state.jobs.values()]
 
     async def run(*commands):

@@ -5,9 +5,9 @@ from uuid import uuid4
 import pytest
 import trio
 
-from tests.core.bench import raw
+from tests.core.engine import raw
 from tests.core.models import ONE_TASK
-from tests.engine.consumer.bench import Serial, append, beat, make_consumer
+from tests.engine.consumer.serial_runs import Serial, append, beat, make_consumer
 from vivero.core.records.jobs import CompleteJob
 from vivero.engine.consumer.piggyback import PiggybackedStatements
 from vivero.storage.postgres.errors import ConnectionLost
@@ -18,23 +18,23 @@ SUBJECT = ("work", "<default>")
 
 
 class Waits:
-    """A worker that waits; what it is told goes into `told`."""
+    """A worker that waits; what it is told goes into `received`."""
 
     def __init__(self, observer, limit=1, call=None) -> None:
         self.subject = SUBJECT
         self.call = call or activation.lease_statement(ActivationRequest(*SUBJECT, limit, 60_000, "w"), uuid4())
-        self.told = []
-        self._ears, self._limit = observer, limit
+        self.received = []
+        self._observer, self._limit = observer, limit
         observer.waiting.append(self)
 
     def arrived(self, result):
-        self._ears.waiting.remove(self)
-        self.told += activation.read_activation(result).leases
+        self._observer.waiting.remove(self)
+        self.received += activation.read_activation(result).leases
         return len(result.rows) < self._limit
 
     def lost(self):
-        self._ears.waiting.remove(self)
-        self.told.append("lost")
+        self._observer.waiting.remove(self)
+        self.received.append("lost")
 
 
 @pytest.fixture(autouse=True)
@@ -51,7 +51,7 @@ async def serial():
 
 
 async def run(migrated, connection, serial, make, commands=None):
-    """Work off the log with whoever `make(ears)` has waiting; the ears, and what stands in `jobs`."""
+    """Work off the log with whoever `make(observer)` has waiting; the observer, and what stands in `jobs`."""
     last = await append(connection, commands or serial.commands)
     consumer, observer = make_consumer(migrated, serial.resources)
     statements = make(observer)
@@ -66,7 +66,7 @@ async def run(migrated, connection, serial, make, commands=None):
 async def test_a_job_is_leased_by_the_batch_that_makes_it(migrated, connection, serial):
     serial.start()
     statement, observer, rows, _ = await run(migrated, connection, serial, Waits)
-    (lease,) = statement.told
+    (lease,) = statement.received
     assert rows == [(serial.job("work").key, False, lease.token)]
     assert b'"jobKey":"%d"' % lease.job_key in lease.job.replace(b" ", b"")
     assert observer.waiting == []
@@ -76,7 +76,7 @@ async def test_others_are_told_of_the_jobs_that_a_statement_leaves(migrated, con
     for _ in range(3):
         serial.start()
     statement, observer, rows, _ = await run(migrated, connection, serial, lambda observer: Waits(observer, limit=2))
-    assert len(statement.told) == 2
+    assert len(statement.received) == 2
     assert [row[1] for row in rows] == [False, False, True]
     assert observer.jobs == {"work": 3}  # a statement that has all it can take says nothing of what is left
 
@@ -84,12 +84,12 @@ async def test_others_are_told_of_the_jobs_that_a_statement_leaves(migrated, con
 async def test_a_statement_that_took_everything_wakes_no_other_poll(migrated, connection, serial):
     serial.start()
     statement, observer, _, _ = await run(migrated, connection, serial, lambda observer: Waits(observer, limit=2))
-    assert (len(statement.told), observer.jobs) == (1, {})
+    assert (len(statement.received), observer.jobs) == (1, {})
 
 
 async def test_a_batch_that_makes_no_jobs_carries_nobody(migrated, connection, serial):
     statement, observer, _, _ = await run(migrated, connection, serial, Waits)
-    assert statement.told == []
+    assert statement.received == []
     assert observer.waiting == [statement]
 
 
@@ -98,7 +98,7 @@ async def test_large_jobs_are_not_leased_by_a_batch(migrated, connection, serial
     for _ in range(2):
         serial.start(large="x" * 50_000, more="x" * 20_000)
     statement, _, rows, _ = await run(migrated, connection, serial, lambda observer: Waits(observer, limit=2))
-    assert statement.told == []
+    assert statement.received == []
     assert [row[1] for row in rows] == [True, True]
 
 
@@ -117,11 +117,11 @@ async def test_a_faulty_piggybacked_statement_is_dropped_and_the_batch_repeated_
 
     def stubborn(observer):
         statement = Waits(observer, call=call)
-        statement.lost = lambda: statement.told.append("lost")
+        statement.lost = lambda: statement.received.append("lost")
         return statement
 
     statement, observer, rows, consumer = await run(migrated, connection, serial, stubborn)
-    assert statement.told == ["lost"]
+    assert statement.received == ["lost"]
     assert [outcome.rejection for outcome in observer.outcomes.values()] == [None] * len(observer.outcomes)
     assert [row[1] for row in rows] == [True]
     assert consumer.stats.poisoned == 1
@@ -135,7 +135,7 @@ async def test_a_statement_whose_batch_is_lost_is_told(migrated, connection, ser
     statement = Waits(observer, call=("SELECT pg_terminate_backend(pg_backend_pid())", ()))
     with pytest.raises(ConnectionLost):
         await consumer.run(beat())
-    assert statement.told == ["lost"]
+    assert statement.received == ["lost"]
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         await observer.reached(last)
@@ -158,7 +158,7 @@ async def test_a_lost_batch_is_repeated_without_piggybacked_statements(migrated,
         nursery.start_soon(term)
         await observer.reached(first)
         statement = Waits(observer, call=("SELECT pg_terminate_backend(pg_backend_pid())", ()))
-        statement.lost = lambda: statement.told.append("lost")
+        statement.lost = lambda: statement.received.append("lost")
         known = len(serial.commands)
         serial.start()
         last = await append(connection, serial.commands[known:])
@@ -167,7 +167,7 @@ async def test_a_lost_batch_is_repeated_without_piggybacked_statements(migrated,
         nursery.start_soon(consumer.run, beat())
         await observer.reached(last)
         nursery.cancel_scope.cancel()
-    assert statement.told == ["lost"]
+    assert statement.received == ["lost"]
     assert (await connection.execute("SELECT ready FROM jobs")).rows == [(True,), (True,)]
 
 
@@ -179,7 +179,7 @@ async def test_no_command_is_rejected_for_a_piggybacked_statement(migrated, conn
 
     def later(observer):
         statement = Waits(observer, call=("SELECT 1 / 0", ()))
-        statement.lost = lambda: statement.told.append("lost")
+        statement.lost = lambda: statement.received.append("lost")
         there = iter([[]])
         observer.piggybacked = lambda _available: next(there, observer.waiting)
         return statement
@@ -197,7 +197,7 @@ async def test_nobody_rides_while_a_culprit_is_looked_for(migrated, connection, 
     await refuse_bad(connection)
     commands = [*serial.commands, ("<default>", CompleteJob(job, raw({"bad": 1})))]
     statement, observer, rows, consumer = await run(migrated, connection, serial, Waits, commands)
-    assert statement.told == ["lost"]
+    assert statement.received == ["lost"]
     assert consumer.stats.poisoned > 0
     assert observer.outcomes[(1 << 51) + len(commands)].rejection is not None
     assert (rows[0], key > 0) == ((job, False, None), True), "no worker leased the job, which its incident withholds"
@@ -219,14 +219,14 @@ class Silent:
     call = ("SELECT 1", ())
 
     def __init__(self) -> None:
-        self.told = []
+        self.received = []
 
     def arrived(self, _result):
-        self.told.append("arrived")
+        self.received.append("arrived")
         return True
 
     def lost(self):
-        self.told.append("lost")
+        self.received.append("lost")
 
 
 async def test_each_is_told_once():
@@ -237,4 +237,4 @@ async def test_each_is_told_once():
     gone = PiggybackedStatements([one])
     with pytest.raises(KeyError), gone.lost_without_result():
         raise KeyError
-    assert (one.told, other.told) == (["arrived", "lost"], ["arrived"])
+    assert (one.received, other.received) == (["arrived", "lost"], ["arrived"])

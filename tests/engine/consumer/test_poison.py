@@ -5,9 +5,9 @@ from functools import partial
 import pytest
 import trio
 
-from tests.core.bench import apply_by, raw
+from tests.core.engine import apply_by, raw
 from tests.core.models import ONE_TASK, end, process, start, sub, task
-from tests.engine.consumer.bench import Serial, append, beat, dump, keep_leading, make_consumer, pin_clock
+from tests.engine.consumer.serial_runs import Serial, append, beat, dump, keep_leading, make_consumer, pin_clock
 from vivero.core.records.codec import decode_command
 from vivero.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
 from vivero.core.records.jobs import CompleteJob, FailJob, JobCompleted, ThrowJobError
@@ -136,7 +136,7 @@ async def test_what_the_database_cannot_be_asked_for_is_rejected_alone(migrated,
     rejection = observer.outcomes.pop(position).rejection
     assert (rejection and rejection.code) == code
     assert all(outcome.rejection is None for outcome in observer.outcomes.values())
-    assert len(observer.told) == last - (1 << 51), "each is answered once"
+    assert len(observer.received) == last - (1 << 51), "each is answered once"
 
 
 async def test_a_deployed_file_that_cannot_be_read_any_more_stops_its_own_commands_only(migrated, connection, serial):
@@ -152,7 +152,7 @@ async def test_a_deployed_file_that_cannot_be_read_any_more_stops_its_own_comman
     await lead_until(consumer, observer, last)
     codes = [
         observer.outcomes[position].rejection and observer.outcomes[position].rejection.code
-        for position in observer.told
+        for position in observer.received
     ]
     assert codes == [None, *["PROCESSING_ERROR"] * 3, "NOT_FOUND"]
 
@@ -195,7 +195,7 @@ async def test_what_cannot_be_saved_is_rejected_alone(migrated, connection, seri
     rejected = [position for position, outcome in observer.outcomes.items() if outcome.rejection is not None]
     assert rejected == ([last - 1] if withheld else []), "the job has an incident, and nobody works on it"
     assert observer.outcomes[before]
-    assert len(observer.told) == last - (1 << 51), "each is answered once"
+    assert len(observer.received) == last - (1 << 51), "each is answered once"
     states = await connection.execute("SELECT state FROM process_instances ORDER BY process_instance_key")
     assert [state for (state,) in states.rows] == ["ACTIVATED" if withheld else "COMPLETED", "COMPLETED", "TERMINATED"]
     logged = await connection.execute("SELECT count(*), count(rejection), count(DISTINCT position) FROM event_log")
@@ -298,8 +298,8 @@ async def test_several_culprits_in_one_batch_are_all_found(migrated, connection,
         last = await append(connection, [(TENANT, CreateInstance("p"))])
     consumer, observer = make_consumer(migrated, serial.resources)
     await lead_until(consumer, observer, last)
-    assert [position for position in observer.told if observer.outcomes[position].rejection] == bad
-    assert len(observer.told) == last - (1 << 51)
+    assert [position for position in observer.received if observer.outcomes[position].rejection] == bad
+    assert len(observer.received) == last - (1 << 51)
 
 
 async def test_a_poison_command_harms_no_later_batch(migrated, connection, serial, monkeypatch):
@@ -337,7 +337,7 @@ async def test_a_handler_that_raises_harms_its_own_command_alone(migrated, conne
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         await observer.reached(last)
-        rejected = [position for position in observer.told if observer.outcomes[position].rejection]
+        rejected = [position for position in observer.received if observer.outcomes[position].rejection]
         assert rejected == [last - 1]
         assert observer.outcomes[last - 1].rejection.reason == "handling the command raised ZeroDivisionError: a bug"
         ((incident, key, stage),) = (

@@ -9,7 +9,7 @@ import trio
 
 from tests.core.event_models import loop, model, script
 from tests.core.models import process, start, task
-from tests.engine.consumer.bench import (
+from tests.engine.consumer.serial_runs import (
     PINNED_MS,
     Serial,
     append,
@@ -435,7 +435,7 @@ async def terminating(connection):
     serial = long_loop()
     await save_serially(connection, serial)
     state = State(1)
-    processor = Processor(state, StepLimits(1, paged_from=0), serial.engine.find_model)
+    processor = Processor(state, StepLimits(1, paged_from=0), serial.memory.find_model)
     await load.fill(connection, state, batch_needs(CancelInstance(serial.key)))
     processor.process(CommandRecord(1_000, DEFAULT_TENANT, CancelInstance(serial.key)), PINNED_MS)
     return serial, state

@@ -5,7 +5,7 @@ import trio
 
 from tests.core.elements.test_loop_cardinality import several
 from tests.core.elements.test_standard_loop import looped
-from tests.engine.consumer.bench import (
+from tests.engine.consumer.serial_runs import (
     Serial,
     append,
     beat,
@@ -18,30 +18,30 @@ from tests.engine.consumer.bench import (
 )
 
 
-def standard_loop(bench):
-    bench.deploy(looped("=more", 3))
-    bench.start(more=True)
+def standard_loop(engine):
+    engine.deploy(looped("=more", 3))
+    engine.start(more=True)
     for _ in range(3):
-        bench.complete("work", more=True)
-    bench.complete("after")
+        engine.complete("work", more=True)
+    engine.complete("after")
 
 
-def failing_loop(bench):
-    bench.deploy(looped("=more"))
-    key = bench.start()
-    bench.complete("work", more=None)
-    bench.set(key, more=True)
-    bench.resolve()
-    bench.complete("work", more=False)
-    bench.complete("after")
+def failing_loop(engine):
+    engine.deploy(looped("=more"))
+    key = engine.start()
+    engine.complete("work", more=None)
+    engine.set(key, more=True)
+    engine.resolve()
+    engine.complete("work", more=False)
+    engine.complete("after")
 
 
-def loop_cardinality(bench):
-    bench.deploy(several("=n", 'outputCollection="all" outputElement="=r"'))
-    bench.start(n=2)
-    bench.complete("work", r=1)
-    bench.complete("work", r=2)
-    bench.complete("after")
+def loop_cardinality(engine):
+    engine.deploy(several("=n", 'outputCollection="all" outputElement="=r"'))
+    engine.start(n=2)
+    engine.complete("work", r=1)
+    engine.complete("work", r=2)
+    engine.complete("after")
 
 
 RUNS = (standard_loop, failing_loop, loop_cardinality)
@@ -58,7 +58,7 @@ async def test_it_goes_on_from_its_rows(run, migrated, connection, second):
         nursery.start_soon(consumer.run, beat())
         for command in serial.commands:
             last = await append(connection, [command])
-            consumer.handover.wake()
+            consumer.partition_duty.wake()
             await observer.reached(last)
         nursery.cancel_scope.cancel()
     await save_serially(second, serial)

@@ -7,7 +7,7 @@ from tests.core.event_models import model
 from tests.core.message_models import catch, signal
 from tests.core.message_models import model as signal_model
 from tests.core.models import end, start, task
-from tests.engine.consumer.bench import Serial, append, beat, make_consumer, pin_clock, save_serially
+from tests.engine.consumer.serial_runs import Serial, append, beat, make_consumer, pin_clock, save_serially
 from vivero.core.needs import Need, NeedKind
 from vivero.core.records.base import DEFAULT_TENANT
 from vivero.core.records.jobs import CompleteJob

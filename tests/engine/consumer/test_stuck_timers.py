@@ -2,7 +2,7 @@
 
 from tests.core.event_models import boundary, model
 from tests.core.models import end, start, task
-from tests.engine.consumer.bench import Serial, append, make_consumer, pin_clock
+from tests.engine.consumer.serial_runs import Serial, append, make_consumer, pin_clock
 from tests.engine.consumer.test_poison import lead_until
 from vivero.core.records.timers import TriggerTimer
 from vivero.storage.work import timers

@@ -20,17 +20,17 @@ class Traced:
 
     def __init__(self, ratio=0.0) -> None:
         self.recorded = []
-        self.engine = MemoryEngine()
-        self.engine.deploy(ONE_TASK)
-        self.traces = BatchTraces(Tracer(ratio, self.recorded.append), self.engine.state, 1)
-        self.engine.processor.contexts = self.traces
+        self.memory = MemoryEngine()
+        self.memory.deploy(ONE_TASK)
+        self.traces = BatchTraces(Tracer(ratio, self.recorded.append), self.memory.state, 1)
+        self.memory.processor.contexts = self.traces
         self._position = POSITION
 
     def run(self, command, context=None):
         """Run a command, and give its spans."""
         self._position += 1
         text = None if context is None else context.text
-        self.engine.processor.process(CommandRecord(self._position, "<default>", command, None, text), 0)
+        self.memory.processor.process(CommandRecord(self._position, "<default>", command, None, text), 0)
         self.recorded.clear()
         if handled := self.traces.take():
             self.traces.committed(handled, 1, 0)
@@ -38,7 +38,7 @@ class Traced:
 
     @property
     def job(self):
-        (job,) = self.engine.state.jobs.values()
+        (job,) = self.memory.state.jobs.values()
         return job
 
 
@@ -113,16 +113,16 @@ def test_a_command_that_is_handled_again_has_one_span(traced):
 
 
 def test_follow_ups_through_the_log_take_the_context_along(traced):
-    traced.engine.processor.set_inline(False)
+    traced.memory.processor.set_inline(False)
     message = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t"
         xmlns:zeebe="http://camunda.org/schema/zeebe/1.0"><message id="m" name="m"><extensionElements>
         <zeebe:subscription correlationKey="=1"/></extensionElements></message>
         <process id="waits" isExecutable="true"><startEvent id="s"/><sequenceFlow id="f" sourceRef="s" targetRef="c"/>
         <intermediateCatchEvent id="c"><messageEventDefinition messageRef="m"/></intermediateCatchEvent>
         </process></definitions>""".replace("=1", '="1"'.replace('"', "&quot;"))
-    traced.engine.deploy(message.encode())
+    traced.memory.deploy(message.encode())
     traced.run(type(CREATE)(process_id="waits"), OURS)
-    (sent,) = traced.engine.processor.notices.to_inbox
+    (sent,) = traced.memory.processor.notices.to_inbox
     context = from_text(sent.context)
     assert context is not None
     assert context.trace_id == OURS.trace_id

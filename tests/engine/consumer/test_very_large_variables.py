@@ -6,10 +6,10 @@ from itertools import cycle
 import msgspec
 import pytest
 
-from tests.core.bench import raw
+from tests.core.engine import raw
 from tests.core.event_models import script
 from tests.core.models import end, process, start, task
-from tests.engine.consumer.bench import Serial, append, make_consumer
+from tests.engine.consumer.serial_runs import Serial, append, make_consumer
 from tests.engine.consumer.test_poison import lead_until
 from vivero.core.records.instances import CreateInstance
 from vivero.core.rules import VERY_LARGE_JSON

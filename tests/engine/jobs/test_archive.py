@@ -13,9 +13,9 @@ import trio
 from botocore.exceptions import ClientError
 from click.testing import CliRunner
 
-from tests.core.bench import raw
+from tests.core.engine import raw
 from tests.core.models import ONE_TASK, end, process, start, task
-from tests.engine.consumer.bench import PINNED_MS, Serial, pin_clock, save_serially
+from tests.engine.consumer.serial_runs import PINNED_MS, Serial, pin_clock, save_serially
 from tests.engine.jobs import object_store
 from tests.engine.jobs.object_store import InBucket
 from tests.engine.jobs.test_history import QUICK
@@ -104,7 +104,7 @@ async def roots(connection):
     serial.deploy(CALLS)
     for number in range(COUNT):
         serial.start("calls" if number >= COUNT // 2 else "p", number=number, text="two\nlines, ü")
-    for job in sorted(serial.engine.state.jobs):
+    for job in sorted(serial.memory.state.jobs):
         serial.run(CompleteJob(job, raw({"done": True})))
     await save_serially(connection, serial)
     await pin_clock(connection, PINNED_MS + 40 * DAY_MS)

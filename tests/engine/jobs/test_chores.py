@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.engine.consumer.bench import pin_clock
+from tests.engine.consumer.serial_runs import pin_clock
 from tests.eventually import eventually
 from vivero.engine.jobs import schedules
 from vivero.engine.jobs.definitions import JobDefinition, Runs

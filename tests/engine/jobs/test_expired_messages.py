@@ -3,8 +3,8 @@
 import pytest
 import trio
 
-from tests.core.bench import raw
-from tests.engine.consumer.bench import append, beat, make_consumer, pin_clock
+from tests.core.engine import raw
+from tests.engine.consumer.serial_runs import append, beat, make_consumer, pin_clock
 from vivero.core.records.base import DEFAULT_TENANT
 from vivero.core.records.messages import PublishMessage
 from vivero.engine.retention.chore_settings import ExpirySettings

@@ -6,7 +6,7 @@ from contextlib import suppress
 import pytest
 
 from tests.core.models import end, process, start
-from tests.engine.consumer.bench import PINNED_MS, Serial, pin_clock, save_serially
+from tests.engine.consumer.serial_runs import PINNED_MS, Serial, pin_clock, save_serially
 from vivero.engine.jobs.execution import Execution
 from vivero.engine.retention import chore_settings
 from vivero.engine.retention.archive.directory import DirectoryStore
@@ -35,7 +35,7 @@ async def daily(connection):
     for id in "pq":
         serial.deploy(process(start(), end(), "start > end", id=id))
     for number in range(EVERY_DAY):
-        serial.engine.now = PINNED_MS + number * DAY_MS
+        serial.memory.now = PINNED_MS + number * DAY_MS
         for id in "pq":
             serial.start(id)
     await save_serially(connection, serial)

@@ -5,7 +5,7 @@ What goes is old, processed, consumed, and of ended trees.
 
 import pytest
 
-from tests.engine.consumer.bench import PINNED_MS, pin_clock
+from tests.engine.consumer.serial_runs import PINNED_MS, pin_clock
 from tests.engine.jobs.test_history import QUICK, chore
 from tests.engine.jobs.test_maintenance import pieces
 from vivero.engine.retention.chore_settings import RetentionSettings

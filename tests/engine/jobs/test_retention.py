@@ -4,10 +4,10 @@ from uuid import uuid4
 
 import pytest
 
-from tests.core.bench import raw
+from tests.core.engine import raw
 from tests.core.message_models import model, receive
 from tests.core.models import end, start
-from tests.engine.consumer.bench import PINNED_MS, Serial, dump, pin_clock, save_serially
+from tests.engine.consumer.serial_runs import PINNED_MS, Serial, dump, pin_clock, save_serially
 from vivero.core.records.messages import PublishMessage
 from vivero.engine.retention.chore_settings import RetentionSettings
 from vivero.engine.retention.chores import DAY_MS, KEYS_MARGIN_MS
@@ -38,7 +38,7 @@ async def history(connection):
     for number in range(6):
         serial.start(k=str(number))
     for number in range(5):
-        serial.engine.now = PINNED_MS + number * DAY_MS
+        serial.memory.now = PINNED_MS + number * DAY_MS
         serial.run(PublishMessage("hello", str(number), 0, None, raw({})))
     await save_serially(connection, serial)
     await pin_clock(connection, PINNED_MS + 5 * DAY_MS)

@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from tests.core.models import ONE_TASK
-from tests.engine.whole_engine import START_MS, TENANT, EngineBench
+from tests.engine.whole_engine import START_MS, TENANT, WholeEngine
 from vivero.core.records.jobs import CompleteJob
 from vivero.engine.appender.calls import Append
 from vivero.engine.jobs.execution import Execution
@@ -32,23 +32,23 @@ PIECES = ("command_log_1_0", "event_log_1_0")
 async def test_rows_and_pages_stay_level(migrated):
     """Nine days of six hours a round: instances stay for a day, logs for two. Half of the time fills, half is level."""
     rows, pages = [], []
-    async with EngineBench(migrated).running() as bench:
-        await bench.deploy(ONE_TASK)
+    async with WholeEngine(migrated).running() as engine:
+        await engine.deploy(ONE_TASK)
         pool = Pool(partial(_connect, migrated), 1)
         now = 0.0
         chore = EndedInstances(
             RetentionSettings(instances="P1D", log="P2D", catch_up=1e6), pool.connection, None, lambda: now
         )
         for number in range(ROUNDS):
-            await bench.set_clock(START_MS + number * 6 * HOUR_MS)
-            await one_round(bench)
-            epoch = await bench.value("SELECT epoch FROM partitions WHERE id = 1")
+            await engine.set_clock(START_MS + number * 6 * HOUR_MS)
+            await one_round(engine)
+            epoch = await engine.value("SELECT epoch FROM partitions WHERE id = 1")
             run = Run("id", "vivero.ended-instances", 0, None, None, 1, "lease", 0, 0, 0, epoch)
             await chore(Execution(run))
             now += 600
-            await bench.connection.execute(f"VACUUM {', '.join(TABLES)}")
-            rows.append(dict(await bench.rows(ROWS)))
-            pages.append(dict(await bench.rows(PAGES, [*TABLES, *PIECES])))
+            await engine.connection.execute(f"VACUUM {', '.join(TABLES)}")
+            rows.append(dict(await engine.rows(ROWS)))
+            pages.append(dict(await engine.rows(PAGES, [*TABLES, *PIECES])))
         pool.close()
     level = ROUNDS // 2
     assert rows[level]["process_instances"] >= 4 * EACH
@@ -64,10 +64,10 @@ def _connect(dsn, deadline):
     return driver.connect(dsn, name="vivero test chores", deadline=deadline, settings=SESSION)
 
 
-async def one_round(bench):
+async def one_round(engine):
     """Instances begin, and their jobs are completed."""
-    await bench.create("p", EACH)
-    keys = await bench.rows("SELECT job_key FROM jobs WHERE ended_at IS NULL")
+    await engine.create("p", EACH)
+    keys = await engine.rows("SELECT job_key FROM jobs WHERE ended_at IS NULL")
     assert len(keys) == EACH
-    appended = await bench.appender.append_all([Append(CompleteJob(key), TENANT) for (key,) in keys], deadline_s=10)
-    await bench.until(lambda: bench.watermark >= appended[-1].position)
+    appended = await engine.appender.append_all([Append(CompleteJob(key), TENANT) for (key,) in keys], deadline_s=10)
+    await engine.until(lambda: engine.watermark >= appended[-1].position)

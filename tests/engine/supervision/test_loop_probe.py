@@ -1,4 +1,4 @@
-"""The probe in the loop. Its clocks are played, so that nothing here depends on the machine."""
+"""The probe in the loop. Its clocks are fakes, so that nothing here depends on the machine."""
 
 import pytest
 import trio

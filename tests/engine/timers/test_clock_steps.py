@@ -7,7 +7,7 @@ nobody is told of a new revision. `tests/process/test_clock_of_postgres.py` does
 import pytest
 import trio
 
-from tests.engine.whole_engine import EngineBench, starts, waits
+from tests.engine.whole_engine import WholeEngine, starts, waits
 from vivero.core.records.instances import CreateInstance
 from vivero.core.records.jobs import FailJob
 from vivero.engine.appender.calls import Append
@@ -38,70 +38,70 @@ async def now_ms(connection):
 
 
 @pytest.fixture
-async def bench(migrated, connection):
+async def engine(migrated, connection):
     await clock.reset(connection)
-    bench = EngineBench(migrated)
-    async with bench.running():
-        yield bench
+    engine = WholeEngine(migrated)
+    async with engine.running():
+        yield engine
 
 
 @pytest.mark.parametrize("by_ms", [-2 * HOUR, -30 * 24 * HOUR, -60_000, 2 * HOUR])
-async def test_what_is_set_after_a_step_goes_by_the_new_time(bench, by_ms):
+async def test_what_is_set_after_a_step_goes_by_the_new_time(engine, by_ms):
     """A timer, and the backoff of a job."""
-    await bench.deploy(waits("PT1H"), JOB.replace(b'id="p"', b'id="q"'))
-    await bench.create()
-    await bench.create("q")
-    await step(bench.connection, by_ms)
-    before = await now_ms(bench.connection)
-    await bench.create()
+    await engine.deploy(waits("PT1H"), JOB.replace(b'id="p"', b'id="q"'))
+    await engine.create()
+    await engine.create("q")
+    await step(engine.connection, by_ms)
+    before = await now_ms(engine.connection)
+    await engine.create()
     ((job, token),) = [
         (lease.job_key, lease.token)
         for lease in (
-            await activation.activate(bench.connection, ActivationRequest("work", "<default>", 1, 1000, "w"))
+            await activation.activate(engine.connection, ActivationRequest("work", "<default>", 1, 1000, "w"))
         ).leases
     ]
-    await bench.run(FailJob(job, 1, HOUR, lease=token))
-    after = await now_ms(bench.connection)
-    dues = [due for (due,) in await bench.rows("SELECT due_at_ms FROM timers ORDER BY timer_key")]
+    await engine.run(FailJob(job, 1, HOUR, lease=token))
+    after = await now_ms(engine.connection)
+    dues = [due for (due,) in await engine.rows("SELECT due_at_ms FROM timers ORDER BY timer_key")]
     assert before + HOUR <= dues[-1] <= after + HOUR
-    available = await bench.value("SELECT to_epoch_ms(available_at) FROM jobs")
+    available = await engine.value("SELECT to_epoch_ms(available_at) FROM jobs")
     assert before + HOUR <= available <= after + HOUR
 
 
-async def test_nothing_fires_twice_or_never_around_steps(bench):
+async def test_nothing_fires_twice_or_never_around_steps(engine):
     """Timers of a few tenths of a second, and a cycle that starts a process.
 
     The clock goes back and on by as much, and by hours, again and again.
     """
-    await bench.deploy(waits("PT0.3S"), starts("R3/PT0.2S", id="cycle"))
+    await engine.deploy(waits("PT0.3S"), starts("R3/PT0.2S", id="cycle"))
     for number in range(12):
-        await bench.create(count=10)
-        await step(bench.connection, [-150, 150, -HOUR, HOUR, -20, -1, 40][number % 7])
-        bench.timers.clock_changed()
+        await engine.create(count=10)
+        await step(engine.connection, [-150, 150, -HOUR, HOUR, -20, -1, 40][number % 7])
+        engine.timers.clock_changed()
         await trio.testing.wait_all_tasks_blocked(0.02)
-    await step(bench.connection, 2_000)  # over hours a cycle misses more occurrences than fire afterwards
-    await bench.until(lambda: len(bench.ended) == 123, within_s=30)
+    await step(engine.connection, 2_000)  # over hours a cycle misses more occurrences than fire afterwards
+    await engine.until(lambda: len(engine.ended) == 123, within_s=30)
     triggered = "SELECT count(*) FROM event_log WHERE events::text LIKE '%TimerTriggered%'"
-    assert await bench.value(triggered) == 123
-    assert await bench.rows("SELECT DISTINCT state FROM timers") == [("TRIGGERED",)]
-    assert await bench.value("SELECT count(*) FROM timers WHERE to_epoch_ms(triggered_at) < due_at_ms") == 0
+    assert await engine.value(triggered) == 123
+    assert await engine.rows("SELECT DISTINCT state FROM timers") == [("TRIGGERED",)]
+    assert await engine.value("SELECT count(*) FROM timers WHERE to_epoch_ms(triggered_at) < due_at_ms") == 0
 
 
-async def test_a_trigger_that_a_step_back_has_overtaken_comes_again(bench, monkeypatch):
+async def test_a_trigger_that_a_step_back_has_overtaken_comes_again(engine, monkeypatch):
     """The task saw the timer due; the batch finds that it is not, by some milliseconds. It does not take a minute."""
-    append_all, stepped = bench.appender.append_all, []
+    append_all, stepped = engine.appender.append_all, []
 
     async def set_back(items, *, deadline_s):
         if not stepped:
-            stepped.append(await step(bench.connection, -400))
+            stepped.append(await step(engine.connection, -400))
         return await append_all(items, deadline_s=deadline_s)
 
-    await bench.deploy(waits("PT0.2S"))
-    monkeypatch.setattr(bench.appender, "append_all", set_back)
-    await bench.appender.append(Append(CreateInstance("p"), "<default>"), deadline_s=10)
-    await bench.until(lambda: bench.ended, within_s=30)
-    assert bench.timers.stats.again >= 1
-    assert await bench.value("SELECT count(*) FROM timers WHERE to_epoch_ms(triggered_at) < due_at_ms") == 0
+    await engine.deploy(waits("PT0.2S"))
+    monkeypatch.setattr(engine.appender, "append_all", set_back)
+    await engine.appender.append(Append(CreateInstance("p"), "<default>"), deadline_s=10)
+    await engine.until(lambda: engine.ended, within_s=30)
+    assert engine.timers.stats.again >= 1
+    assert await engine.value("SELECT count(*) FROM timers WHERE to_epoch_ms(triggered_at) < due_at_ms") == 0
 
 
 def batch(now, asked_at, revision=0):

@@ -4,7 +4,7 @@ import pytest
 import trio
 import trio.testing
 
-from tests.engine.whole_engine import START_MS, EngineBench, waits
+from tests.engine.whole_engine import START_MS, WholeEngine, waits
 from tests.eventually import eventually
 from vivero.engine.outcomes.admission import Draining, InDoubt, Overloaded
 from vivero.engine.supervision.beat import Beat
@@ -24,10 +24,10 @@ TRIGGERS = "SELECT count(*) FROM command_log WHERE intent = 'TIMER:TRIGGER'"
 async def small(migrated, connection):
     """A window of 20 timers, 10 in flight, 5 in an append."""
     await clock.pin(connection, START_MS)
-    bench = EngineBench(migrated, TimerSettings(window=20, in_flight=10, batch=5))
-    async with bench.running():
-        await bench.deploy(waits("PT1H"))
-        yield bench
+    engine = WholeEngine(migrated, TimerSettings(window=20, in_flight=10, batch=5))
+    async with engine.running():
+        await engine.deploy(waits("PT1H"))
+        yield engine
 
 
 def beat():
@@ -127,14 +127,14 @@ async def test_who_does_not_lead_the_partition_fires_nothing(small, migrated):
 
 async def test_what_nobody_told_of_is_found_by_the_periodic_check(migrated, connection):
     await clock.pin(connection, START_MS)
-    bench = EngineBench(migrated, TimerSettings(check_s=0.05))
-    bench.timers.changed = lambda _changes: None
-    async with bench.running():
-        await bench.deploy(waits("PT0S"))
-        await eventually(lambda: bench.timers.stats.refills)  # the first look of the term would find them otherwise
-        await bench.create(count=3)
-        await bench.until(lambda: len(bench.ended) == 3)
-        assert bench.timers.stats.refills >= 2
+    engine = WholeEngine(migrated, TimerSettings(check_s=0.05))
+    engine.timers.changed = lambda _changes: None
+    async with engine.running():
+        await engine.deploy(waits("PT0S"))
+        await eventually(lambda: engine.timers.stats.refills)  # the first look of the term would find them otherwise
+        await engine.create(count=3)
+        await engine.until(lambda: len(engine.ended) == 3)
+        assert engine.timers.stats.refills >= 2
 
 
 async def test_the_timers_of_a_term_that_ended_are_read_again_by_the_next(small):

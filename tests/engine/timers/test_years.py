@@ -7,7 +7,7 @@ from itertools import takewhile
 import pytest
 import trio
 
-from tests.engine.whole_engine import START_MS, EngineBench, starts, waits
+from tests.engine.whole_engine import START_MS, WholeEngine, starts, waits
 from vivero.core.events.schedules import due_date_of, next_due
 from vivero.core.rules import TIMER_RULES
 from vivero.core.state.instance_tree import Timer
@@ -44,7 +44,7 @@ async def live_ten_years(dsn, connection, instances, steps, seed):
     await clock.pin(connection, START_MS)
     days = [random_.randrange(1, 3_600) for _ in range(20)]
     settings = TimerSettings(window=64, in_flight=40, batch=20)
-    first = EngineBench(dsn, settings)
+    first = WholeEngine(dsn, settings)
     async with first.running():
         for number, text in enumerate(CYCLES):
             await first.deploy(starts(text, id=f"cycle{number}"))
@@ -55,12 +55,12 @@ async def live_ten_years(dsn, connection, instances, steps, seed):
     moments = sorted(random_.randrange(START_MS, END_MS) for _ in range(steps))
     moments.insert(steps // 2 + 1, moments[steps // 2] - 3_600_000)
     for moment in moments:
-        bench = EngineBench(dsn, settings)
-        async with bench.running():
-            await bench.set_clock(moment)
+        engine = WholeEngine(dsn, settings)
+        async with engine.running():
+            await engine.set_clock(moment)
             with trio.move_on_after(random_.uniform(0.05, 0.3)):
                 await trio.sleep_forever()
-    last = EngineBench(dsn, settings)
+    last = WholeEngine(dsn, settings)
     async with last.running():
         await last.set_clock(END_MS)
         left = "SELECT count(*) FROM timers WHERE state = 'PENDING' AND due_at_ms <= $1"

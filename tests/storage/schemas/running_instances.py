@@ -5,7 +5,7 @@ import msgspec
 from tests.core import event_models, message_models
 from tests.core.listener_models import listening
 from tests.core.models import end, flow, par, process, start, task, xor
-from tests.engine.whole_engine import HEAD, START_MS, TENANT, EngineBench, starts, waits
+from tests.engine.whole_engine import HEAD, START_MS, TENANT, WholeEngine, starts, waits
 from vivero.core.records.base import Variables
 from vivero.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
 from vivero.core.records.jobs import CompleteJob, FailJob, UpdateJob
@@ -164,17 +164,17 @@ REMAINS = {
 
 async def make(dsn):
     """Make the instances in an empty database that has the schema."""
-    bench = EngineBench(dsn, consumer_settings=PAGED)
-    async with bench.running():
-        await bench.set_clock(START_MS)
-        await bench.deploy(*MODELS)
-        await _make_jobs(bench)
-        await _make_waits(bench)
-        await _make_loops(bench)
-    bench = EngineBench(dsn, consumer_settings=DEFERRED)
-    async with bench.running():
-        await bench.appender.append(Append(_many(), TENANT), deadline_s=10)
-        await bench.until_value(1, KINDS["deferred work"])
+    engine = WholeEngine(dsn, consumer_settings=PAGED)
+    async with engine.running():
+        await engine.set_clock(START_MS)
+        await engine.deploy(*MODELS)
+        await _make_jobs(engine)
+        await _make_waits(engine)
+        await _make_loops(engine)
+    engine = WholeEngine(dsn, consumer_settings=DEFERRED)
+    async with engine.running():
+        await engine.appender.append(Append(_many(), TENANT), deadline_s=10)
+        await engine.until_value(1, KINDS["deferred work"])
     await _append_unprocessed(dsn)
 
 
@@ -187,75 +187,75 @@ def _many():
     return CreateInstance("many", variables=values(items=list(range(MANY_ITEMS))))
 
 
-async def _create(bench, process_id, **variables):
-    before = await _keys(bench)
-    await bench.run(CreateInstance(process_id, variables=variables))
-    (key, *_) = sorted(set(await _keys(bench)) - set(before))
+async def _create(engine, process_id, **variables):
+    before = await _keys(engine)
+    await engine.run(CreateInstance(process_id, variables=variables))
+    (key, *_) = sorted(set(await _keys(engine)) - set(before))
     return key
 
 
-async def _keys(bench):
-    return [key for (key,) in await bench.rows("SELECT process_instance_key FROM process_instances")]
+async def _keys(engine):
+    return [key for (key,) in await engine.rows("SELECT process_instance_key FROM process_instances")]
 
 
-async def _job(bench, instance, type=None):
+async def _job(engine, instance, type=None):
     query = (
         "SELECT job_key FROM jobs WHERE process_instance_key = $1 AND ended_at IS NULL AND type = coalesce($2, type)"
     )
-    return await bench.value(query, instance, type)
+    return await engine.value(query, instance, type)
 
 
-async def _make_jobs(bench):
-    await _create(bench, "jobs", text="ä" * 100, number=1)
+async def _make_jobs(engine):
+    await _create(engine, "jobs", text="ä" * 100, number=1)
     ask = activation.ActivationRequest("first", TENANT, 1, 10 * HOUR_MS, "a worker")
-    assert (await activation.activate(bench.connection, ask, 1_000_000)).leases
+    assert (await activation.activate(engine.connection, ask, 1_000_000)).leases
     for arguments in {"retries": 1, "backoff_ms": HOUR_MS}, {"retries": 0, "message": "no more retries"}:
-        instance = await _create(bench, "jobs")
-        await bench.run(FailJob(await _job(bench, instance), **arguments))
-    completed, canceled = await _create(bench, "jobs"), await _create(bench, "jobs")
+        instance = await _create(engine, "jobs")
+        await engine.run(FailJob(await _job(engine, instance), **arguments))
+    completed, canceled = await _create(engine, "jobs"), await _create(engine, "jobs")
     for type in "first", "second":
-        await bench.run(CompleteJob(await _job(bench, completed, type), values(done=True)))
-    await bench.run(CancelInstance(canceled))
-    joined = await _create(bench, "joined")
-    await bench.run(CompleteJob(await _job(bench, joined, "left")))
-    heard = [await _create(bench, "heard") for _ in range(3)]
+        await engine.run(CompleteJob(await _job(engine, completed, type), values(done=True)))
+    await engine.run(CancelInstance(canceled))
+    joined = await _create(engine, "joined")
+    await engine.run(CompleteJob(await _job(engine, joined, "left")))
+    heard = [await _create(engine, "heard") for _ in range(3)]
     for instance, types in zip(heard, ((), ("before",), ("before", "work")), strict=True):
         for type in types:
-            await bench.run(CompleteJob(await _job(bench, instance, type)))
+            await engine.run(CompleteJob(await _job(engine, instance, type)))
     for process_id in "jobs", "choices", "rescued", "decided", "calling":
-        await _create(bench, process_id)
+        await _create(engine, process_id)
     item = Append(CreateInstance("jobs"), TENANT, idempotency=("asked once", b"a" * 32))
-    await bench.appender.append(item, deadline_s=10)
+    await engine.appender.append(item, deadline_s=10)
 
 
-async def _make_waits(bench):
+async def _make_waits(engine):
     for process_id in "waiting", "guarding", "handling":
-        await _create(bench, process_id, k=process_id)
+        await _create(engine, process_id, k=process_id)
     for key in "guarding", "handling":
-        await bench.run(PublishMessage("hello", key))
-    await bench.run(PublishMessage("hello", "buffered", 100 * HOUR_MS, "its id", values(told=[1, 2])))
-    await bench.run(PublishMessage("begin", "locked"))
-    await bench.run(PublishMessage("begin", "locked", 100 * HOUR_MS))
+        await engine.run(PublishMessage("hello", key))
+    await engine.run(PublishMessage("hello", "buffered", 100 * HOUR_MS, "its id", values(told=[1, 2])))
+    await engine.run(PublishMessage("begin", "locked"))
+    await engine.run(PublishMessage("begin", "locked", 100 * HOUR_MS))
     for process_id in "signalled", "watching", "conditional":
-        await _create(bench, process_id)
-    await bench.set_clock(START_MS + HOUR_MS)
-    await bench.until_value(0, DUE)
-    await _create(bench, "delayed")
+        await _create(engine, process_id)
+    await engine.set_clock(START_MS + HOUR_MS)
+    await engine.until_value(0, DUE)
+    await _create(engine, "delayed")
 
 
-async def _make_loops(bench):
-    await _create(bench, "in_turn", items=[1, "two", {"three": 3}])
-    await _create(bench, "loop", items=[1, 2, 3])
-    await _create(bench, "loop", items=list(range(ITEMS)))
-    await bench.until_value(0, KINDS["deferred work"])
+async def _make_loops(engine):
+    await _create(engine, "in_turn", items=[1, "two", {"three": 3}])
+    await _create(engine, "loop", items=[1, 2, 3])
+    await _create(engine, "loop", items=list(range(ITEMS)))
+    await engine.until_value(0, KINDS["deferred work"])
 
 
 async def _append_unprocessed(dsn):
     """A command that the engine has not seen, and one that is on its way in the inbox."""
-    bench = EngineBench(dsn)
-    bench.consumer = bench.timers = Idle()
-    async with bench.running():
-        await bench.appender.append(Append(CreateInstance("jobs"), TENANT), deadline_s=10)
+    engine = WholeEngine(dsn)
+    engine.consumer = engine.timers = Idle()
+    async with engine.running():
+        await engine.appender.append(Append(CreateInstance("jobs"), TENANT), deadline_s=10)
 
 
 class Idle:
@@ -287,17 +287,17 @@ async def nothing(_bench):
     """What happens between two steps."""
 
 
-async def finish(bench, between=nothing):
+async def finish(engine, between=nothing):
     """Bring all instances to their end, as workers, people and other programs would."""
-    await bench.until_value(0, KINDS["a command that is not processed"])
-    await bench.until_value(0, KINDS["deferred work"])
-    await bench.run(CreateInstance("waiting", variables=values(k="buffered")))
+    await engine.until_value(0, KINDS["a command that is not processed"])
+    await engine.until_value(0, KINDS["deferred work"])
+    await engine.run(CreateInstance("waiting", variables=values(k="buffered")))
     for _ in range(ROUNDS):
         for step in _advance, _resolve, _complete, _tell:
-            await step(bench)
-            await between(bench)
-        await bench.until_value(0, KINDS["deferred work"])
-        if await bench.value("SELECT count(*) = 0 FROM process_instances WHERE ended_at IS NULL"):
+            await step(engine)
+            await between(engine)
+        await engine.until_value(0, KINDS["deferred work"])
+        if await engine.value("SELECT count(*) = 0 FROM process_instances WHERE ended_at IS NULL"):
             return
 
 
@@ -305,41 +305,41 @@ ROUNDS = 40
 """More than the sequential loop and the timers need."""
 
 
-async def _advance(bench):
-    await bench.set_clock(await bench.value("SELECT to_epoch_ms(clock_now())") + HOUR_MS)
-    await bench.until_value(0, DUE)
+async def _advance(engine):
+    await engine.set_clock(await engine.value("SELECT to_epoch_ms(clock_now())") + HOUR_MS)
+    await engine.until_value(0, DUE)
 
 
-async def _resolve(bench):
-    for key, job, instance in await bench.rows(
+async def _resolve(engine):
+    for key, job, instance in await engine.rows(
         "SELECT incident_key, job_key, process_instance_key FROM incidents WHERE resolved_at IS NULL"
     ):
-        await _run(bench, SetVariables(instance, values(approved=True)) if job is None else UpdateJob(job, retries=1))
-        await _run(bench, ResolveIncident(key))
+        await _run(engine, SetVariables(instance, values(approved=True)) if job is None else UpdateJob(job, retries=1))
+        await _run(engine, ResolveIncident(key))
 
 
-async def _complete(bench):
-    for (key,) in await bench.rows("SELECT user_task_key FROM user_tasks WHERE ended_at IS NULL"):
-        await _run(bench, CompleteUserTask(key))
-    for (key,) in await bench.rows("SELECT job_key FROM jobs WHERE ended_at IS NULL ORDER BY job_key"):
-        await bench.run(CompleteJob(key))  # one that another job has canceled meanwhile is rejected
+async def _complete(engine):
+    for (key,) in await engine.rows("SELECT user_task_key FROM user_tasks WHERE ended_at IS NULL"):
+        await _run(engine, CompleteUserTask(key))
+    for (key,) in await engine.rows("SELECT job_key FROM jobs WHERE ended_at IS NULL ORDER BY job_key"):
+        await engine.run(CompleteJob(key))  # one that another job has canceled meanwhile is rejected
 
 
-async def _tell(bench):
-    for name, key in await bench.rows("SELECT name, correlation_key FROM channel_subscriptions"):
-        await _run(bench, PublishMessage(name, key))
-    for (name,) in await bench.rows(
+async def _tell(engine):
+    for name, key in await engine.rows("SELECT name, correlation_key FROM channel_subscriptions"):
+        await _run(engine, PublishMessage(name, key))
+    for (name,) in await engine.rows(
         "SELECT DISTINCT name FROM subscriptions WHERE kind = 'SIGNAL' AND ended_at IS NULL"
     ):
-        await _run(bench, BroadcastSignal(name))
+        await _run(engine, BroadcastSignal(name))
 
-    for (instance,) in await bench.rows("SELECT process_instance_key FROM subscriptions WHERE " + CONDITIONS):
-        await _run(bench, SetVariables(instance, values(ready=True)))
+    for (instance,) in await engine.rows("SELECT process_instance_key FROM subscriptions WHERE " + CONDITIONS):
+        await _run(engine, SetVariables(instance, values(ready=True)))
 
 
 CONDITIONS = "kind = 'CONDITION' AND ended_at IS NULL"
 
 
-async def _run(bench, command):
-    outcome = await bench.run(command)
+async def _run(engine, command):
+    outcome = await engine.run(command)
     assert outcome.rejection is None, (command, outcome.rejection)

@@ -9,7 +9,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.engine.whole_engine import EngineBench
+from tests.engine.whole_engine import WholeEngine
 from tests.storage.schemas.running_instances import KINDS, REMAINS, finish
 from vivero.storage.postgres import driver
 from vivero.storage.schema.migrate import migrate, pending
@@ -61,11 +61,11 @@ async def test_instances_of_a_released_schema_run_to_their_end(restored):
     assert await pending(connection) == []
     connection.close()
     canceled = count(restored, "SELECT count(*) FROM process_instances WHERE state = 'TERMINATED'")
-    bench = EngineBench(restored)
-    async with bench.running():
-        await finish(bench)
-        states = dict(await bench.rows("SELECT state, count(*) FROM process_instances GROUP BY state"))
-        left = {table: await bench.rows(f"SELECT * FROM {table} WHERE {live}") for table, live in REMAINS.items()}
+    engine = WholeEngine(restored)
+    async with engine.running():
+        await finish(engine)
+        states = dict(await engine.rows("SELECT state, count(*) FROM process_instances GROUP BY state"))
+        left = {table: await engine.rows(f"SELECT * FROM {table} WHERE {live}") for table, live in REMAINS.items()}
     assert {table: rows for table, rows in left.items() if rows} == {}
     assert states.keys() == EXPECTED
     assert states["TERMINATED"] == canceled

@@ -6,7 +6,7 @@ from functools import partial
 import msgspec
 import pytest
 
-from tests.core.bench import Bench
+from tests.core.engine import Engine
 from tests.core.event_models import call, catch, loop, model, script
 from tests.core.golden.recording import ROOTS
 from tests.core.models import end, process_element, start, task
@@ -51,7 +51,7 @@ async def connection(database):
     connection.close()
 
 
-class SavedBench(Bench):
+class SavedEngine(Engine):
     """What each batch changes can be saved in a database."""
 
     def watch(self, state):
@@ -77,13 +77,13 @@ class SavedBench(Bench):
 
 @pytest.fixture
 def saved():
-    return SavedBench()
+    return SavedEngine()
 
 
-def moment(bench):
+def moment(engine):
     """The snapshots of all trees, and what has changed since the last moment."""
-    calls, bench.calls = bench.calls, []
-    return [bench.snapshot(key) for key in bench.state.trees], calls
+    calls, engine.calls = engine.calls, []
+    return [engine.snapshot(key) for key in engine.state.trees], calls
 
 
 def without_time(snapshot):
@@ -98,7 +98,7 @@ async def test_the_database_gives_what_is_in_memory(saved, connection):
     await saved.save(connection)
     read = await read_snapshot(connection, key, ["<default>"])
     assert without_time(read) == without_time(saved.snapshot(key))
-    assert read.at == saved.engine.now
+    assert read.at == saved.memory.now
     assert len(read.elements) > 9
 
 
@@ -106,9 +106,9 @@ async def test_random_trees(connection, seed):
     """At each quiet point, everything that is stored is in the snapshot."""
     checked = 0
     for number in range(seed, seed + 40):
-        run, bench = recorded(number), SavedBench()
+        run, engine = recorded(number), SavedEngine()
         moments = []
-        play(run, bench, lambda bench, moments=moments: moments.append(moment(bench)))
+        play(run, engine, lambda engine, moments=moments: moments.append(moment(engine)))
         await connection.execute(f"TRUNCATE {', '.join(TABLES)}")
         for trees, calls in moments:
             for query, parameters in calls:
@@ -123,7 +123,7 @@ async def test_random_trees(connection, seed):
 
 
 async def test_a_paged_loop_is_read_whole(connection):
-    saved = SavedBench(StepLimits(paged_from=10))
+    saved = SavedEngine(StepLimits(paged_from=10))
     saved.deploy(
         model(start(), loop(task("t"), "=for i in 1..250 return i", "i", "=i * 2", "out"), end(), "start > t > end")
     )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.core.bench import Bench, raw
+from tests.core.engine import Engine, raw
 from tests.core.event_models import catch, model, throw
 from tests.core.golden.recording import ROOTS
 from tests.core.models import end, start, sub, task
@@ -17,15 +17,15 @@ PUBLISH = '<extensionElements><zeebe:publishMessage correlationKey="=k"/></exten
 
 def interrupted(file, limits, steps):
     """The snapshot of an instance after its creation and so many of the commands that follow, and the models."""
-    bench = Bench(limits)
-    bench.deploy(file)
-    bench.engine.handle(CreateInstance("p", variables=raw({"k": "x"})), "<default>", None)
-    following = bench.engine.processor.notices.to_inbox
+    engine = Engine(limits)
+    engine.deploy(file)
+    engine.memory.handle(CreateInstance("p", variables=raw({"k": "x"})), "<default>", None)
+    following = engine.memory.processor.notices.to_inbox
     for _ in range(steps):
         one = following.pop(0)
-        bench.engine.handle(one.command, one.tenant, one.request)
-    (tree,) = bench.state.trees.values()
-    return text_of(bench, tree), Models({"p.bpmn": file}), following
+        engine.memory.handle(one.command, one.tenant, one.request)
+    (tree,) = engine.state.trees.values()
+    return text_of(engine, tree), Models({"p.bpmn": file}), following
 
 
 @pytest.mark.parametrize("steps", range(5))

@@ -1,4 +1,4 @@
-"""What the tests of the log consumer share: logs that a serial run in memory has written, ears, and tables as text.
+"""What the tests of the log consumer share: logs that a serial run in memory has written, observers, tables as text.
 
 The serial run is a `MemoryEngine`: every command a batch of its own, nothing overlapped, nothing ever loaded. Keys are
 given out in the order of the log, so that both come to the same rows, byte for byte, as long as the clock is pinned.
@@ -9,7 +9,7 @@ from uuid import uuid4
 import msgspec
 import trio
 
-from tests.core.bench import Bench
+from tests.core.engine import Engine
 from tests.core.randomised.paths import perform
 from tests.core.randomised.runs import recorded
 from vivero.core.records.base import DEFAULT_TENANT, Command
@@ -52,13 +52,13 @@ NO_STATE = {
 """Tables of the kernel. All others hold what follows from the events."""
 
 
-class Serial(Bench):
-    """The bench of a serial run; `batches` holds, for each command, the statements that save what it changed."""
+class Serial(Engine):
+    """The engine of a serial run; `batches` holds, for each command, the statements that save what it changed."""
 
     def __init__(self, *arguments) -> None:
         super().__init__(*arguments)
-        self.engine.now = PINNED_MS
-        self.engine.before = 1 << 51
+        self.memory.now = PINNED_MS
+        self.memory.before = 1 << 51
         self.batches = []
         self.keys, self.job_keys = [], []
         keep = self.state.begin_batch
@@ -72,12 +72,12 @@ class Serial(Bench):
     @property
     def commands(self):
         """The log: (tenant, command)."""
-        return [(DEFAULT_TENANT, logged.command) for logged in self.engine.log]
+        return [(DEFAULT_TENANT, logged.command) for logged in self.memory.log]
 
     @property
     def resources(self):
         """The models by the SHA-256 of their files."""
-        return self.engine._resources
+        return self.memory._resources
 
 
 def mixed_runs(seeds, random, size=8):
@@ -128,7 +128,7 @@ class RecordingObserver:
     def __init__(self) -> None:
         self.watermark = 0
         self.outcomes = {}
-        self.told = []
+        self.received = []
         self.ended = []
         self.jobs = {}
         self.waiting = []
@@ -139,7 +139,7 @@ class RecordingObserver:
     def committed(self, partition, watermark, outcomes, ended):
         assert watermark >= self.watermark, "positions never fall"
         self.watermark = watermark
-        self.told += [outcome.position for outcome in outcomes]
+        self.received += [outcome.position for outcome in outcomes]
         self.outcomes |= {outcome.position: outcome for outcome in outcomes}
         self.ended += ended
         self._wake()
@@ -176,7 +176,7 @@ class RecordingObserver:
 
 
 def make_consumer(dsn, resources, node="node-a", connect=None, **settings):
-    """A consumer and its ears. `connect(name)` replaces the usual way to make a connection."""
+    """A consumer and its observer. `connect(name)` replaces the usual way to make a connection."""
     observer = RecordingObserver()
     settings = ConsumerSettings(**{"poll_s": 0.05} | settings)
 
@@ -223,7 +223,7 @@ def _entry(tenant, command):
 
 
 async def work_off(dsn, connection, serial, **settings):
-    """Append the whole log of a serial run and have it worked off; the consumer and its ears."""
+    """Append the whole log of a serial run and have it worked off; the consumer and its observer."""
     await pin_clock(connection)
     last = await append(connection, serial.commands)
     consumer, observer = make_consumer(dsn, serial.resources, **settings)
@@ -300,7 +300,7 @@ def expected_event_log(serial):
             None if row.rejection is None else msgspec.json.encode(row.rejection).decode(),
             msgspec.json.encode(row.response).decode() if row.answered else None,
         )
-        for logged in serial.engine.log
+        for logged in serial.memory.log
         for row in logged.handled
     ]
 

@@ -5,7 +5,7 @@ from functools import partial
 from itertools import count
 
 from tests.core.models import ONE_TASK
-from tests.engine.whole_engine import EngineBench
+from tests.engine.whole_engine import WholeEngine
 from vivero.core.records.instances import CreateInstance
 from vivero.core.records.jobs import FailJob
 from vivero.engine.batch_operations.task import BatchOperations
@@ -36,7 +36,7 @@ def beat():
     return Beat(SupervisionSettings())
 
 
-class BatchBench(EngineBench):
+class BatchEngine(WholeEngine):
     """A whole engine with process `p` (one service task), and a task for batches that the test turns."""
 
     def batches(self, settings=None, rights=everything, appender=None, before_deletion=None):
@@ -99,4 +99,4 @@ class BatchBench(EngineBench):
         return dict(rows)
 
 
-__all__ = ["CANCEL", "RESOLVE", "BatchBench", "CreateInstance", "beat", "everything", "new"]
+__all__ = ["CANCEL", "RESOLVE", "BatchEngine", "CreateInstance", "beat", "everything", "new"]
