@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 
-from vivero.core.bpmn.model import Process
+from vivero.core.bpmn.model import Process, parts_of
 from vivero.core.bpmn.packing import Packed, pack
 from vivero.core.bpmn.parser import Parsed
 from vivero.core.bpmn.reading.xml import XmlLimits
@@ -78,8 +78,9 @@ def evaluates(parsed: Sequence[Parsed]) -> bool:
         for resource in parsed
         for process in resource.processes
         for node in process.nodes.values()
-        if node.type == "START_EVENT" and node.scope == process.id and node.event is not None
-        for value in (getattr(node.event, each.name) for each in fields(node.event))
+        if node.type == "START_EVENT" and node.scope == process.id
+        for event in parts_of(node.event)
+        for value in (getattr(event, each.name) for each in fields(event))
     )
 
 

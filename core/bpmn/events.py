@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from vivero.core.bpmn.elements.form_references import START_FORM, takes_start_form
 from vivero.core.bpmn.event_definitions import conditional, error, escalation, link, message, signal, terminate, timer
 from vivero.core.bpmn.event_definitions.kind import THROWN, EventKind
-from vivero.core.bpmn.model import EventDefinition
-from vivero.core.bpmn.reading.draft import Draft, Member, Place, definition_of
+from vivero.core.bpmn.model import EventDefinition, MultipleEvent, SingleEvent
+from vivero.core.bpmn.reading.draft import Draft, Member, Place, definition_of, event_definitions
 from vivero.core.bpmn.reading.extensions import Extensions, read_extensions
 from vivero.core.bpmn.reading.references import EventReading
 from vivero.core.bpmn.reading.values import flag
+from vivero.core.bpmn.reading.xml import Element, split
 
 EVENT_KINDS: Mapping[str, EventKind] = {
     "messageEventDefinition": message.KIND,
@@ -31,15 +32,28 @@ EVENT_KINDS: Mapping[str, EventKind] = {
 
 def event_of(member: Member, extensions: Extensions, draft: Draft) -> EventDefinition | None:
     """What an event waits for or throws. None for a none event, and for a wrong one (reported)."""
-    found, place = definition_of(member.element), draft.place_of(member)
-    if found is None or place is None or found[0] not in EVENT_KINDS:
+    place = draft.place_of(member)
+    found = [] if place is None else event_definitions(member.element)
+    if place is None or not found:
         return None
-    kind, definition = EVENT_KINDS[found[0]], found[1]
+    read = [_read(member, definition, place, extensions, draft) for definition in found]
+    parts = tuple(part for part in read if part is not None)
+    if len(parts) < len(found):
+        return None
+    return parts[0] if len(parts) == 1 else MultipleEvent(parts)
+
+
+def _read(
+    member: Member, definition: Element, place: Place, extensions: Extensions, draft: Draft
+) -> SingleEvent | None:
+    kind = EVENT_KINDS.get(split(definition)[1])
+    if kind is None:
+        return None
     if place not in kind.places:
         draft.report.add_problem(member.element, f"{kind.what} cannot {place.value}", at=definition)
         return None
     both = {
-        **read_extensions(member.element, _in_definition(member, kind, draft), draft.report, of=definition),
+        **read_extensions(member.element, _in_definition(kind, place), draft.report, of=definition),
         **extensions,
     }
     interrupting = is_interrupting(member, draft)
@@ -54,10 +68,9 @@ def allowed_extensions(member: Member, draft: Draft) -> frozenset[str]:
     return member.kind.extensions | thrown | (START_FORM if takes_start_form(member, draft) else frozenset())
 
 
-def _in_definition(member: Member, kind: EventKind, draft: Draft) -> frozenset[str]:
+def _in_definition(kind: EventKind, place: Place) -> frozenset[str]:
     """The executed `zeebe:` elements of an event definition."""
-    thrown = _thrown_kind(member, draft)
-    return kind.definition_extensions | (frozenset() if thrown is None else thrown.throwing_definition_extensions)
+    return kind.definition_extensions | (kind.throwing_definition_extensions if place in THROWN else frozenset())
 
 
 def _thrown_kind(member: Member, draft: Draft) -> EventKind | None:

@@ -142,7 +142,7 @@ class ConditionalEvent:
     """"create", "update", or both."""
 
 
-EventDefinition = (
+SingleEvent = (
     MessageEvent
     | TimerEvent
     | SignalEvent
@@ -152,6 +152,23 @@ EventDefinition = (
     | LinkEvent
     | ConditionalEvent
 )
+
+
+@dataclass(frozen=True, slots=True)
+class MultipleEvent:
+    """Several definitions of one event, in document order. It waits for the first to occur, or throws them all."""
+
+    parts: tuple[SingleEvent, ...]
+
+
+EventDefinition = SingleEvent | MultipleEvent
+
+
+def parts_of(event: EventDefinition | None) -> tuple[SingleEvent, ...]:
+    """The definitions of an event: none, one or several."""
+    if event is None:
+        return ()
+    return event.parts if isinstance(event, MultipleEvent) else (event,)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from vivero.core.bpmn.reading.draft import Draft
 from vivero.core.bpmn.reading.extensions import Extensions, job_priority, properties, read_extensions, version_tag
 from vivero.core.bpmn.reading.references import Roots, read_roots
 from vivero.core.bpmn.reading.report import Report, quote
+from vivero.core.bpmn.reading.shared_definitions import copy_shared_definitions
 from vivero.core.bpmn.reading.values import flag
 from vivero.core.bpmn.reading.xml import (
     BPMN,
@@ -97,6 +98,7 @@ def _read_definitions(root: Element, report: Report) -> Parsed:
         )
         return Parsed(report.resource, problems=report.problems())
     _check_definitions(root, report)
+    copy_shared_definitions(root, report)
     executable, skipped = _sort_out(root, report)
     processes = _read_processes(executable, read_roots(root, report), report)
     check_calls(root, processes, report)

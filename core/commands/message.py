@@ -73,14 +73,14 @@ def publish(command: PublishMessage, view: View) -> Effects:
     )
     offer = Offer(command.name, variables, key, command.correlation_key, None, command.business_id)
     receivers = _receivers(command.name, channel, view, stored=deadline is not None).values()
-    yield from _send_to_all(offer, receivers, command.thrower, view)
+    yield from _send_to_all(offer, receivers, command.thrower if command.completes else None, view)
     if command.thrower is None:
         yield Reply(MessageReply(view.tenant, key))
 
 
 def publish_rejected(command: PublishMessage, _rejection: Rejection, _view: View) -> Effects:
     """The element that publishes the message completes nevertheless."""
-    if command.thrower is not None:
+    if command.thrower is not None and command.completes:
         yield Send(CompleteThrow(command.thrower))
 
 
@@ -92,7 +92,8 @@ def _answer_duplicate(command: PublishMessage) -> Effects:
             f"Expected to publish a new message with id '{command.message_id}', but a message with that id was "
             "already published",
         )
-    yield Send(CompleteThrow(command.thrower))
+    if command.completes:
+        yield Send(CompleteThrow(command.thrower))
 
 
 def _is_duplicate(command: PublishMessage, channel: MessageChannel, view: View) -> bool:

@@ -35,7 +35,7 @@ def broadcast(command: BroadcastSignal, view: View) -> Effects:
     told = _waiting_in_own_tree(command, view)[: _page_of(variables)]
     for subscription in told:
         yield Send(TriggerSubscription(subscription, Offer(command.name, variables)))
-    if command.thrower is not None:
+    if command.thrower is not None and command.completes:
         yield Send(CompleteThrow(command.thrower))
     yield Send(DeliverSignal(key, command.name, 0, variables, told))
     for partition in view.other_partitions():
@@ -50,7 +50,7 @@ def broadcast(command: BroadcastSignal, view: View) -> Effects:
 
 def broadcast_rejected(command: BroadcastSignal, _rejection: Rejection, _view: View) -> Effects:
     """The throwing element completes nevertheless."""
-    if command.thrower is not None:
+    if command.thrower is not None and command.completes:
         yield Send(CompleteThrow(command.thrower))
 
 

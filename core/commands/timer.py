@@ -80,7 +80,7 @@ def _trigger(timer: Timer, view: View) -> Effects:
             following.repetitions,
             following.cycle,
         )
-    yield from occurrences.happens(element, timer.target, {}, view)
+    yield from occurrences.happens(element, timer.target, {}, view, timer.key)
 
 
 def _trigger_start(timer: Timer, view: View) -> Effects:

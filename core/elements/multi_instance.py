@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from vivero.core.bpmn.model import Loop, Node
+from vivero.core.bpmn.model import Loop, Node, parts_of
 from vivero.core.elements import defaults
 from vivero.core.events.table import EVENT_BEHAVIOURS
 from vivero.core.expressions.evaluation import need_results
@@ -82,8 +82,7 @@ def _prevents_paging(body: Element, view: View) -> bool:
     """Whether an event inside needs all its subscriptions in memory."""
     nodes = view.model(body.instance.definition_key).nodes
     return any(
-        node.event is not None
-        and EVENT_BEHAVIOURS[type(node.event)].prevents_paging
+        any(EVENT_BEHAVIOURS[type(event)].prevents_paging for event in parts_of(node.event))
         and _is_inside(node, body.element, nodes)
         for node in nodes.values()
     )

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from vivero.core.bpmn.model import ConditionalEvent
+from vivero.core.bpmn.model import ConditionalEvent, parts_of
 from vivero.core.bpmn.reading.text_limits import TEXT_CHARACTERS
 from vivero.core.events.behaviour import InvalidStart, VariableChange, Wait
 from vivero.core.events.start_subscriptions import open_start as open_start
@@ -61,8 +61,8 @@ def _is_affected(subscription: Subscription, change: VariableChange, view: View)
     if scope.key not in element.path or owner_of(name, element) is not scope:
         return False
     target = view.model(element.instance.definition_key).nodes[subscription.target]
-    event = event_node(target, element, view).event
-    assert isinstance(event, ConditionalEvent), f"only conditional events watch variables: {target.id}"
+    events = parts_of(event_node(target, element, view).event)
+    event = next(part for part in events if isinstance(part, ConditionalEvent))
     return name in event.variables and ("create" if is_new else "update") in event.changes
 
 

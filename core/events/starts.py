@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from vivero.core.bpmn.model import Process
+from vivero.core.bpmn.model import Process, parts_of
 from vivero.core.events.behaviour import InvalidStart as InvalidStart
 from vivero.core.events.table import EVENT_BEHAVIOURS
 from vivero.core.records.catalogue import ProcessMetadata, StartFormMetadata, StartMetadata
@@ -39,6 +39,7 @@ def starts_of(process: Process) -> Iterator[StartMetadata]:
     """Evaluate the names of start events without variables, as there is no instance yet. Raises like `metadata_of`."""
     for node in process.nodes.values():
         if node.type == "START_EVENT" and node.scope == process.id and node.event is not None:
-            start = EVENT_BEHAVIOURS[type(node.event)].start
-            if start is not None:
-                yield start(node.id, node.event)
+            for event in parts_of(node.event):
+                start = EVENT_BEHAVIOURS[type(event)].start
+                if start is not None:
+                    yield start(node.id, event)

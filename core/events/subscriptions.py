@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from vivero.core.bpmn.model import Node, Process
+from vivero.core.bpmn.model import Node, Process, parts_of
 from vivero.core.events.behaviour import VariableChange, Wait
 from vivero.core.events.table import AFFECTED, EVENT_BEHAVIOURS
 from vivero.core.records.effects import Effects
@@ -50,9 +50,10 @@ def check(subscription: Subscription, view: View) -> Effects:
     """Let the event definition decide whether the awaited event has occurred."""
     element = subscription.element
     nodes = view.model(element.instance.definition_key).nodes
-    definition = event_node(nodes[subscription.target], element, view).event
-    checks = None if definition is None else EVENT_BEHAVIOURS[type(definition)].check
-    return () if checks is None else checks(subscription, definition, view)
+    for definition in parts_of(event_node(nodes[subscription.target], element, view).event):
+        checks = EVENT_BEHAVIOURS[type(definition)].check
+        if checks is not None:
+            yield from checks(subscription, definition, view)
 
 
 def _subscribe(element: Element, target: Node, type_: str, view: View) -> Effects:

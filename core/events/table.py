@@ -12,11 +12,12 @@ from vivero.core.bpmn.model import (
     EventDefinition,
     LinkEvent,
     MessageEvent,
+    MultipleEvent,
     SignalEvent,
     TerminateEvent,
     TimerEvent,
 )
-from vivero.core.events import conditional, error, escalation, link, message, signal, terminate, timer
+from vivero.core.events import conditional, error, escalation, link, message, multiple, signal, terminate, timer
 from vivero.core.events.behaviour import EventBehaviour
 
 
@@ -26,7 +27,7 @@ def behaviour(module: ModuleType) -> EventBehaviour:
     return EventBehaviour(**{name: value for name, value in found.items() if value is not None})
 
 
-EVENT_BEHAVIOURS: Mapping[type[EventDefinition], EventBehaviour] = {
+_SINGLES: Mapping[type[EventDefinition], EventBehaviour] = {
     MessageEvent: behaviour(message),
     TimerEvent: behaviour(timer),
     ErrorEvent: behaviour(error),
@@ -36,6 +37,8 @@ EVENT_BEHAVIOURS: Mapping[type[EventDefinition], EventBehaviour] = {
     LinkEvent: behaviour(link),
     ConditionalEvent: behaviour(conditional),
 }
+
+EVENT_BEHAVIOURS = {**_SINGLES, MultipleEvent: multiple.behaviour_of(_SINGLES)}
 
 AFFECTED = tuple(event.affected for event in EVENT_BEHAVIOURS.values() if event.affected is not None)
 """Called after changes of variables that a subscription may watch."""

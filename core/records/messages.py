@@ -31,6 +31,8 @@ class PublishMessage(Command, frozen=True):
     variables: Variables = {}
     thrower: int | None = None
     business_id: str | None = None
+    completes: bool = True
+    """Whether the thrower completes after the delivery; False if it throws something else, too."""
 
 
 class CorrelateMessage(Command, frozen=True):

@@ -22,6 +22,8 @@ class BroadcastSignal(Command, frozen=True):
     name: str
     variables: Variables = {}
     thrower: int | None = None
+    completes: bool = True
+    """As in PublishMessage."""
 
 
 class DeliverSignal(Command, frozen=True):

@@ -31,8 +31,8 @@ def is_interrupting(catcher: Catcher, view: View) -> bool:
     return event_node(catcher.node, catcher.host, view).interrupting
 
 
-def catch(catcher: Catcher, variables: dict[str, str], view: View) -> Effects:
-    """The catcher catches an event with these `variables` (JSON text)."""
+def catch(catcher: Catcher, variables: dict[str, str], view: View, fired: int | None = None) -> Effects:
+    """The catcher catches an event with these `variables` (JSON text). `fired`: the key of the timer that it is."""
     host, node = catcher
     yield EventTriggered(host.key, node.id)
     then = ("enter", node.id, variables)
@@ -45,7 +45,7 @@ def catch(catcher: Catcher, variables: dict[str, str], view: View) -> Effects:
     else:
         yield ScopeInterrupted(host.key, then)
         yield from cancel_jobs(host)
-        yield from waits.close(host, {child.id for child in event_sub_processes_of(host, view)}, happened=node.id)
+        yield from waits.close(host, {child.id for child in event_sub_processes_of(host, view)}, fired)
 
 
 def target_interrupts(element: Element, target: str, view: View) -> bool:
@@ -53,11 +53,12 @@ def target_interrupts(element: Element, target: str, view: View) -> bool:
     return is_interrupting(Catcher(element, view.model(element.instance.definition_key).nodes[target]), view)
 
 
-def happens(element: Element, target: str, variables: dict[str, str], view: View) -> Effects:
-    """The event that `element` awaits at the node `target` has occurred with `variables` (JSON text)."""
+def happens(element: Element, target: str, variables: dict[str, str], view: View, fired: int | None = None) -> Effects:
+    """The event that `element` awaits at the node `target` has occurred with `variables` (JSON text). `fired` as of
+    `catch`."""
     node = view.model(element.instance.definition_key).nodes[target]
     if node.host == element.element or target in view.node(element).event_sub_processes:
-        yield from catch(Catcher(element, node), variables, view)
+        yield from catch(Catcher(element, node), variables, view, fired)
     else:
         yield Happens(element.key, target, variables)
 

@@ -13,12 +13,12 @@ from vivero.core.records.timers import TimerCanceled
 from vivero.core.state.instance_tree import Element
 
 
-def close(element: Element, targets: Collection[str] | None = None, happened: str | None = None) -> Effects:
+def close(element: Element, targets: Collection[str] | None = None, fired: int | None = None) -> Effects:
     """Close all waits, or those for the nodes in `targets`.
 
-    `happened`: the node whose event has occurred. Its timer has already ended in the same stage."""
+    `fired`: the key of a timer that has already ended in the same stage."""
     for timer in element.waits.timers.values():
-        if timer.target != happened and (targets is None or timer.target in targets):
+        if timer.key != fired and (targets is None or timer.target in targets):
             yield TimerCanceled(timer.key)
     for subscription in element.waits.subscriptions.values():
         if targets is None or subscription.target in targets:

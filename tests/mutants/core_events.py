@@ -28,7 +28,7 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "core: a timer that has happened is cancelled as well",
         "tests/core/randomised/test_found.py::test_a_timer_that_starts_an_interrupting_event_sub_process_is_not_cancelled_once_more",
         "core/shared/waits.py",
-        ("timer.target != happened and (", "("),
+        ("timer.key != fired and (", "("),
     ),
     mutant(
         "core: boundary events of every instance of a loop",
@@ -294,6 +294,18 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "tests/core/elements/test_standard_loop.py::test_the_maximum_ends_it_though_the_condition_is_true",
         "core/shared/standard_loop.py",
         ("return done < maximum", "return done <= maximum"),
+    ),
+    mutant(
+        "core: the timer of an event with several definitions outlives it",
+        "tests/core/events/test_multiple.py::test_an_interrupting_event_sub_process",
+        "core/shared/waits.py",
+        ("        if timer.key != fired and (targets is None", "        if not targets and (targets is None"),
+    ),
+    mutant(
+        "core: what follows an interrupting escalation in one event is thrown",
+        "tests/core/events/test_multiple.py::test_what_follows_an_interrupting_escalation_is_not_thrown",
+        "core/events/multiple.py",
+        ("            if not any(_continues(effect, element) for effect in effects):\n", "            if False:\n"),
     ),
     mutant(
         "core: the size of a loop's results is not counted",

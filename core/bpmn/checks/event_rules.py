@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from vivero.core.bpmn.elements.loops import loops_of
+from vivero.core.bpmn.event_definitions import multiple
 from vivero.core.bpmn.events import EVENT_KINDS
 from vivero.core.bpmn.reading.draft import Draft, Member, Place, definition_of, event_definitions, is_none_event
 from vivero.core.bpmn.reading.references import find_root
 from vivero.core.bpmn.reading.report import quote
 from vivero.core.bpmn.reading.values import flag
-from vivero.core.bpmn.reading.xml import split
+from vivero.core.bpmn.reading.xml import Element, split
 
 # Start events ---------------------------------------------------------------------------------------------------------
 
@@ -60,14 +61,13 @@ def event_sub_processes(draft: Draft) -> None:
 
 
 def definitions(draft: Draft) -> None:
-    """An event has at most one event definition, and exactly one if it waits. §10.5.4."""
+    """An event that waits has an event definition, or several that can stand beside each other. §10.5.4, §10.5.5."""
     for member in draft.members.values():
-        found = event_definitions(member.element)
-        if len(found) > 1:
-            text = f"has {len(found)} event definitions; more than one is not executable"
-            draft.report.add_problem(member.element, text, at=found[1])
-        if not found and draft.place_of(member) in (Place.CATCH, Place.BOUNDARY):
+        found, place = event_definitions(member.element), draft.place_of(member)
+        if not found and place in (Place.CATCH, Place.BOUNDARY):
             draft.report.add_problem(member.element, "needs an event definition: what it waits for")
+        for definition, problem in () if place is None or len(found) < 2 else multiple.problems_of(found, place):
+            draft.report.add_problem(member.element, problem, at=definition)
         if flag(member.element, "parallelMultiple", draft.report):
             draft.report.add_problem(member.element, "parallelMultiple is not executable")
 
@@ -106,30 +106,39 @@ def duplicates(draft: Draft) -> None:
     for gateway in draft.of_type("EVENT_BASED_GATEWAY"):
         flows = draft.outgoing.get(gateway.id, ())
         _each_once((draft.members[draft.flows[flow].target] for flow in flows), draft)
+    for event in draft.of_type("INTERMEDIATE_CATCH_EVENT"):
+        if definition_of(event.element) is None and not _stands_behind_gateway(event, draft):
+            _each_once((event,), draft)
 
 
 def _each_once(members: Iterable[Member], draft: Draft) -> None:
     first: dict[tuple[str, str], Member] = {}
     for member in members:
-        waited = _waits_for(member, draft)
-        if waited is None:
-            continue
-        before = first.setdefault(waited, member)
-        if before is not member:
-            tag, name = waited
-            what = f"the {tag} {quote(name)}" if name else f"every {tag}"
-            draft.report.add_problem(member.element, f"{quote(before.id)} waits for {what} already")
+        for tag, definition in _waits_of(member):
+            waited = _waits_for(tag, definition, draft)
+            before = None if waited is None else first.get(waited)
+            if waited is not None and before is not None:
+                kind, name = waited
+                what = f"the {kind} {quote(name)}" if name else f"every {kind}"
+                draft.report.add_problem(member.element, f"{quote(before.id)} waits for {what} already")
+            elif waited is not None:
+                first[waited] = member
 
 
-def _waits_for(member: Member, draft: Draft) -> tuple[str, str] | None:
-    """The awaited thing of an event or a receive task: its kind, with the name or code in the file."""
+def _stands_behind_gateway(event: Member, draft: Draft) -> bool:
+    sources = (draft.members[draft.flows[flow].source] for flow in draft.incoming.get(event.id, ()))
+    return any(source.tag == "eventBasedGateway" for source in sources)
+
+
+def _waits_of(member: Member) -> list[tuple[str, Element]]:
+    """Tag and element of each definition of an event; for a receive task, the task itself."""
     if member.tag == "receiveTask":
-        tag, definition = "messageEventDefinition", member.element
-    else:
-        found = definition_of(member.element)
-        if found is None:
-            return None
-        tag, definition = found
+        return [("messageEventDefinition", member.element)]
+    return [(split(definition)[1], definition) for definition in event_definitions(member.element)]
+
+
+def _waits_for(tag: str, definition: Element, draft: Draft) -> tuple[str, str] | None:
+    """The awaited thing of a definition: its kind, with the name or code in the file."""
     reference = EVENT_KINDS[tag].reference if tag in EVENT_KINDS else None
     if reference is None:
         return None
@@ -163,11 +172,11 @@ def event_based_gateways(draft: Draft) -> None:
 
 
 def _not_a_target(target: Member, draft: Draft) -> str | None:
-    found = definition_of(target.element)
+    found = [split(definition)[1] for definition in event_definitions(target.element)]
     if target.kind is None:
         return None
     if target.tag != "receiveTask" and (
-        target.tag != "intermediateCatchEvent" or found is None or not _may_stand_behind(found[0])
+        target.tag != "intermediateCatchEvent" or not found or not all(map(_may_stand_behind, found))
     ):
         return f"{quote(target.id)} is no message, timer or signal event and no receive task, as behind this gateway"
     if len(draft.incoming[target.id]) > 1:

@@ -19,9 +19,10 @@ from vivero.core.bpmn.elements.user_tasks import EXTENSIONS as USER_TASK
 from vivero.core.bpmn.events import EVENT_KINDS
 from vivero.core.bpmn.reading.draft import Build, ElementKind, Place
 from vivero.core.bpmn.reading.extensions import AD_HOC, CALL, JOB, LISTENERS, MAPPINGS, PEOPLE, PUBLISH
+from vivero.core.bpmn.reading.shared_definitions import REFERENCE
 
 _LOOP = frozenset(LOOPS)
-_EVENTS = frozenset(EVENT_KINDS)
+_EVENTS = frozenset(EVENT_KINDS) | {REFERENCE}
 
 
 def _event(type_: str, place: Place) -> ElementKind:
@@ -88,7 +89,6 @@ PARTS_NOT_YET: Mapping[str, str] = {
     "compensateEventDefinition": "a compensation event is not executable yet",
     "cancelEventDefinition": "a cancel event is not executable yet",
     "eventDefinition": "an event definition of no kind cannot be executed",
-    "eventDefinitionRef": "a reference to a shared event definition is not executable yet",
     "correlationSubscription": "correlation by a correlation subscription is not executable",
     "loopCharacteristics": "loop characteristics of no kind cannot be executed",
     "complexBehaviorDefinition": "events of the inner instances of a multi-instance activity are not executable",

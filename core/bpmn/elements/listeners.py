@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from vivero.core.bpmn.model import JobDefinition
-from vivero.core.bpmn.reading.draft import Draft, definition_of
+from vivero.core.bpmn.reading.draft import Draft, event_definitions
 from vivero.core.bpmn.reading.extensions import Extensions, job_retries, job_type, task_headers
 from vivero.core.bpmn.reading.report import quote
 from vivero.core.bpmn.reading.xml import ZEEBE, Element, split
@@ -66,8 +66,7 @@ def _event(element: Element, type_: str, listener: Element, draft: Draft) -> str
     """None if the element cannot have listeners of this event (reported)."""
     given = listener.get("eventType", "").strip()
     problem = REFUSED.get((type_, given)) or NOT_YET.get(given)
-    definition = definition_of(element) if type_ == "END_EVENT" else None
-    if given == "end" and definition is not None and definition[0] == "errorEventDefinition":
+    if given == "end" and type_ == "END_EVENT" and _throws_error(element):
         problem = _ERROR_END
     elif problem is None and given not in LISTENER_EVENTS:
         problem = f"eventType: {quote(given)} is none of {', '.join(LISTENER_EVENTS)}"
@@ -75,6 +74,10 @@ def _event(element: Element, type_: str, listener: Element, draft: Draft) -> str
         return LISTENER_EVENTS[given]
     draft.report.add_problem(element, f"zeebe:executionListener: {problem}", at=listener)
     return None
+
+
+def _throws_error(element: Element) -> bool:
+    return any(split(definition)[1] == "errorEventDefinition" for definition in event_definitions(element))
 
 
 def _job(element: Element, listener: Element, extensions: Extensions, draft: Draft) -> JobDefinition | None:

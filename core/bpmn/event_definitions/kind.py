@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from vivero.core.bpmn.model import EventDefinition
+from vivero.core.bpmn.model import SingleEvent
 from vivero.core.bpmn.reading.draft import Draft, Member, Place
 from vivero.core.bpmn.reading.references import EventReading
 
@@ -31,7 +31,7 @@ class EventKind:
     what: str
     """The name in problems, such as "a message event"."""
     places: frozenset[Place]
-    read: Callable[[EventReading], EventDefinition | None]
+    read: Callable[[EventReading], SingleEvent | None]
     children: frozenset[str] = frozenset()
     """The executed or accepted BPMN child elements, by local name."""
     reference: Reference | None = None

@@ -16,11 +16,13 @@ from vivero.core.bpmn.model import (
     EscalationEvent,
     LinkEvent,
     MessageEvent,
+    MultipleEvent,
     Node,
     Process,
     SignalEvent,
     TerminateEvent,
     TimerEvent,
+    parts_of,
 )
 from vivero.core.bpmn.parser import Parsed, parse
 from vivero.core.bpmn.reading.report import ALL_KINDS
@@ -127,7 +129,8 @@ def check_work(node: Node) -> None:
 
 
 def check_event(node: Node, process: Process) -> None:
-    assert node.event is None or isinstance(node.event, EVENTS_OF[node.type])
+    assert all(isinstance(part, EVENTS_OF[node.type]) for part in parts_of(node.event))
+    assert not isinstance(node.event, MultipleEvent) or len(node.event.parts) > 1
     assert node.event is not None or node.type not in WAITS
     assert (node.host is not None) == (node.type == "BOUNDARY_EVENT")
     assert node.host is None or node.id in process.nodes[node.host].boundaries

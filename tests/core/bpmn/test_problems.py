@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vivero.core.bpmn.reading.xml import ZEEBE
+from vivero.core.bpmn.reading.xml import LIMITS, ZEEBE
 
 S = '<startEvent id="s" />'
 TASK = "<extensionElements><zeebe:taskDefinition type='t' /></extensionElements>"
@@ -78,7 +78,6 @@ EVENTS_NOT_YET = {
     "compensateEventDefinition": "a compensation event is not executable yet",
     "cancelEventDefinition": "a cancel event is not executable yet",
     "eventDefinition": "an event definition of no kind cannot be executed",
-    "eventDefinitionRef": "a reference to a shared event definition is not executable yet",
 }
 
 
@@ -89,12 +88,116 @@ def test_event_definitions_are_not_executable_yet(process, event, tag, message):
     assert where(process(f'{rest}<{event} id="x">\n<{tag} id="own-id" /></{event}>')) == [("x", 3, message)]
 
 
-def test_several_event_definitions(process):
-    definitions = "<signalEventDefinition />\n<cancelEventDefinition />"
-    assert where(process(f'<startEvent id="x">\n{definitions}</startEvent>')) == [
-        ("x", 4, "has 2 event definitions; more than one is not executable"),
-        ("x", 4, "a cancel event is not executable yet"),
-    ]
+ROOTS = (
+    '<signal id="s1" name="one" /><signal id="s2" name="two" /><signal id="s3" name="one" />'
+    '<error id="e" errorCode="E" /><escalation id="c" escalationCode="C" />'
+    '<timerEventDefinition id="shared"><timeDuration>PT1H</timeDuration></timerEventDefinition>'
+)
+SIGNAL, OTHER = '<signalEventDefinition signalRef="s1" />', '<signalEventDefinition signalRef="s2" />'
+TIMER = "<timerEventDefinition><timeDuration>PT1H</timeDuration></timerEventDefinition>"
+CONDITION = "<conditionalEventDefinition><condition>=a</condition></conditionalEventDefinition>"
+ERROR, ESCALATION = '<errorEventDefinition errorRef="e" />', '<escalationEventDefinition escalationRef="c" />'
+TERMINATE, LINK = "<terminateEventDefinition />", '<linkEventDefinition name="l" />'
+NO_WAIT, NO_THROW = "of several definitions of an event that waits", "of several definitions of an event that throws"
+
+SEVERAL = {
+    "one that waits for an error": (
+        "intermediateCatchEvent",
+        f"{SIGNAL}\n{ERROR}",
+        [
+            (4, "an error event cannot be an intermediate catch event"),
+            (4, f"errorEventDefinition cannot be one {NO_WAIT}"),
+        ],
+    ),
+    "one that waits for a link": (
+        "intermediateCatchEvent",
+        f"{SIGNAL}\n{LINK}",
+        [(4, f"linkEventDefinition cannot be one {NO_WAIT}")],
+    ),
+    "two timers": (
+        "intermediateCatchEvent",
+        f"{TIMER}\n{TIMER}",
+        [(4, "a second timer: an event waits for at most one timer")],
+    ),
+    "two conditions": (
+        "intermediateCatchEvent",
+        f"{CONDITION}\n{CONDITION}",
+        [(4, "a second condition: an event waits for at most one condition")],
+    ),
+    "the same signal twice": (
+        "intermediateCatchEvent",
+        f'{SIGNAL}\n<signalEventDefinition signalRef="s3" />',
+        [(2, "'x' waits for the signal 'one' already")],
+    ),
+    "one that throws a link": (
+        "intermediateThrowEvent",
+        f"{SIGNAL}\n{LINK}",
+        [
+            (4, "linkEventDefinition cannot be one of several definitions of an event that throws"),
+            (4, "no catching link event in this scope has the name 'l'"),
+        ],
+    ),
+    "an error that is not the last": (
+        "endEvent",
+        f"{ERROR}\n{SIGNAL}",
+        [(3, "errorEventDefinition: the definitions behind it would never be thrown")],
+    ),
+    "a termination before an error": (
+        "endEvent",
+        f"{TERMINATE}\n{ERROR}",
+        [(3, "terminateEventDefinition: the definitions behind it would never be thrown")],
+    ),
+    "an error of a throw event": (
+        "intermediateThrowEvent",
+        f"{SIGNAL}\n{ERROR}",
+        [
+            (4, "an error event cannot be an intermediate throw event"),
+            (4, f"errorEventDefinition cannot be one {NO_THROW}"),
+        ],
+    ),
+    "one that is not executable": (
+        "endEvent",
+        f"{SIGNAL}\n<cancelEventDefinition />",
+        [
+            (4, f"cancelEventDefinition cannot be one {NO_THROW}"),
+            (4, "a cancel event is not executable yet"),
+        ],
+    ),
+    "a reference to nothing": (
+        "intermediateCatchEvent",
+        "\n<eventDefinitionRef>nothing</eventDefinitionRef>",
+        [(4, "eventDefinitionRef 'nothing' is not an event definition of this file")],
+    ),
+    "a reference to something else": (
+        "intermediateCatchEvent",
+        "\n<eventDefinitionRef>s1</eventDefinitionRef>",
+        [(4, "eventDefinitionRef 's1' is not an event definition of this file")],
+    ),
+    "a reference to what cannot stand there": (
+        "endEvent",
+        "\n<eventDefinitionRef>shared</eventDefinitionRef>",
+        [(5, "a timer event cannot be an end event")],
+    ),
+}
+
+
+@pytest.mark.parametrize(("tag", "inside", "problems"), SEVERAL.values(), ids=SEVERAL)
+def test_several_and_shared_event_definitions(process, tag, inside, problems):
+    parsed = process(f'{S}<{tag} id="x">\n{inside}</{tag}>', ROOTS)
+    assert sorted(where(parsed)) == sorted(("x", line, message) for line, message in problems)
+
+
+def test_copies_of_shared_definitions_are_limited(process):
+    large = "x" * 50_000
+    documented = f'<signalEventDefinition id="large" signalRef="s1"><documentation>{large}</documentation>'
+    shared = f"{documented}</signalEventDefinition>"
+    reference = "<eventDefinitionRef>large</eventDefinitionRef>"
+    events = "".join(
+        f'<intermediateCatchEvent id="c{number}">{reference}</intermediateCatchEvent>' for number in range(100)
+    )
+    found = where(process(S + events, ROOTS + shared))
+    text = f"the event definitions that events refer to would have more than {LIMITS.bytes} bytes"
+    assert (None, None, text) in found
 
 
 ELEMENTS = {

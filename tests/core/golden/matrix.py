@@ -68,6 +68,8 @@ def needed():
     for tag, event in EVENT_KINDS.items():
         for place in event.places:
             rows |= set(_rows_of_event(tag.removesuffix("EventDefinition"), place))
+    for place in TYPES.keys() - {Place.PROCESS_START}:
+        rows |= set(_rows_of_event("multiple", place))
     return rows
 
 
@@ -172,7 +174,7 @@ def _shows(file, id, column):
         return LISTENER in lines and "JobCompleted       listener(" in lines
     if column == "cancelled":
         behind = lines.partition("> CancelInstance p\n")[2]
-        return any(f"ElementTerminated  {one}\n" in behind for one in (id, *HOSTS))
+        return any(re.search(rf"ElementTerminated  {one}(~\d+)?\n", behind) for one in (id, *HOSTS))
     entered = f"ElementActivating  {id} "
     again = re.search(rf"ElementActivating  {id}~\d+ ", lines) is not None
     return entered in lines and (column != "in_loop" or again)

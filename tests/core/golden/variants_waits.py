@@ -128,7 +128,21 @@ def thrower(tag, settings, event=""):
 SEND_TASK = ("sendTask", ' messageRef="hello"')
 THROW, END = ("intermediateThrowEvent", ""), ("endEvent", "")
 
+
+def several(inputs=()):
+    """The definitions of an event with several."""
+    return message(inputs) + signal(name="calm")
+
+
 VARIANTS = {
+    "several_catch": alone(lambda inputs: catch("x", several(inputs))),
+    "several_boundary": at_boundary(several),
+    "several_boundary_beside": at_boundary(several, interrupting=False),
+    "several_event_sub_process": aside(several),
+    "several_event_sub_process_beside": aside(several, interrupting=False),
+    "several_gateway": chosen(several),
+    "several_throw": told(lambda inputs: throw("x", signal(inputs) + signal(name="calm")), signal),
+    "several_end": told(lambda inputs: final("x", signal(inputs) + signal(name="calm")), signal),
     "receive_task": alone(receive),
     "receive_task_in_a_loop": lambda inputs: [start("b"), loop(receive(inputs), "=[1, 2]"), end("e"), "b > x > e"],
     "message_catch": alone(lambda inputs: catch("x", message(inputs))),
