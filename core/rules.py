@@ -40,6 +40,8 @@ TREE_RULES = TreeRules()
 
 MAX_LOOP_ITEMS = 200_000
 """The most items of a loop. One batch saves all of them, and its commit has a deadline."""
+MAX_ACTIVATIONS = 10_000
+"""Elements that may wait for their activation in an ad-hoc sub-process. Each quantum saves those that are left."""
 MAX_LOOP_CHARACTERS = 8_000_000
 """Characters of JSON in all items of a loop. The results, which become one variable, have the same limit."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from vivero.core.bpmn.model import AdHoc
+from vivero.core.elements.multi_instance import CHUNK, PAGED_CHUNK, prevents_paging
 from vivero.core.events import subscriptions
 from vivero.core.feel import Expression, from_json
 from vivero.core.records.ad_hoc import (
@@ -19,8 +20,8 @@ from vivero.core.records.ad_hoc import (
     AdHocOutputAdded,
 )
 from vivero.core.records.effects import Effects, Fail, IncidentType
-from vivero.core.records.instances import ElementActivating, ElementCompleting, VariableSet
-from vivero.core.rules import MAX_LOOP_CHARACTERS, MAX_LOOP_ITEMS
+from vivero.core.records.instances import ElementActivating, ElementCompleting, LoopStarted, VariableSet
+from vivero.core.rules import MAX_ACTIVATIONS, MAX_LOOP_CHARACTERS
 from vivero.core.shared import row_limits
 from vivero.core.shared.ad_hoc_activations import doing, fulfil, grouped, progress_of, settings_of, unknown
 from vivero.core.shared.jobs import AD_HOC, cancel_jobs, create_job
@@ -30,7 +31,6 @@ from vivero.core.view import View
 
 INNER_TYPE = "AD_HOC_SUB_PROCESS_INNER_INSTANCE"
 FAILURE = IncidentType.EXTRACT_VALUE_ERROR
-CHUNK = 100
 
 
 def activate(scope: Element, view: View) -> Effects:
@@ -48,8 +48,8 @@ def _collection(active: Expression, scope: Element, view: View) -> list[str]:
         ids: list[str] = view.expressions.typed(active, scope, list, FAILURE)
     except Fail as failure:
         raise _not_activated(failure.message) from failure
-    if len(ids) > MAX_LOOP_ITEMS:
-        raise _not_activated(f"At most {MAX_LOOP_ITEMS} elements are allowed, not {len(ids)}.")
+    if len(ids) > MAX_ACTIVATIONS:
+        raise _not_activated(f"At most {MAX_ACTIVATIONS} elements are allowed, not {len(ids)}.")
     if not all(isinstance(id, str) for id in ids):
         raise _not_activated(f"Expected the expression '{active.text}' to give a list of element ids.")
     return ids
@@ -60,7 +60,8 @@ def _activations(ids: list[str], scope: Element, settings: AdHoc, view: View) ->
     if wrong is not None:
         raise Fail(FAILURE, f"{doing(scope)} {wrong}")
     activations = grouped([(id, {}) for id in ids], settings)
-    row_limits.check(scope, view, FAILURE, len(activations), len(activations))
+    count = len(activations)
+    row_limits.check(scope, view, FAILURE, count, 0 if _needs_pages(scope, count, settings, view) else count)
     return activations
 
 
@@ -81,10 +82,19 @@ def settle(scope: Element, view: View) -> Effects:
     settings, progress = settings_of(scope, view), progress_of(scope)
     over = progress.fulfilled or scope.interrupted
     if progress.pending and not over:
+        if _needs_pages(scope, len(progress.pending), settings, view):
+            yield LoopStarted(scope.key, (), paged=True)
         yield from _begin_inner_instances(scope, progress.pending, settings, view)
     elif not scope.live and (over or _needs_no_decision(scope, settings, view)):
         yield from _output(scope, settings, view)
         yield ElementCompleting(scope.key)
+
+
+def _needs_pages(scope: Element, count: int, settings: AdHoc, view: View) -> bool:
+    """Whether so many inner instances are to begin that they are loaded in pages from now on, as those of a loop."""
+    if scope.pages is not None or scope.live or settings.sequential:
+        return False
+    return row_limits.rows_of_part(scope) + count > view.tree_rules.paged_from and not prevents_paging(scope, view)
 
 
 def _needs_no_decision(scope: Element, settings: AdHoc, view: View) -> bool:
@@ -93,7 +103,9 @@ def _needs_no_decision(scope: Element, settings: AdHoc, view: View) -> bool:
 
 
 def _begin_inner_instances(scope: Element, pending: Sequence[Activation], settings: AdHoc, view: View) -> Effects:
-    most = CHUNK if not settings.sequential else 0 if scope.live else 1
+    most = PAGED_CHUNK if scope.pages is not None else CHUNK
+    if settings.sequential:
+        most = 0 if scope.live else 1
     for ids, variables in pending[:most]:
         key = view.key()
         yield ElementActivating(key, scope.key, settings.inner, INNER_TYPE, begin=ids)

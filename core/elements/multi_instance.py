@@ -49,7 +49,7 @@ def activate(body: Element, view: View) -> Effects:
         return
     items = _items(loop, body, view)
     rows = row_limits.rows_of_part(body) + len(items)
-    paged = bool(items) and rows > view.tree_rules.paged_from and not _prevents_paging(body, view)
+    paged = bool(items) and rows > view.tree_rules.paged_from and not prevents_paging(body, view)
     row_limits.check(body, view, IncidentType.EXTRACT_VALUE_ERROR, len(items), 0 if paged else len(items))
     variable = _variable_of(body, items) if paged else None
     yield LoopStarted(body.key, () if variable else _texts_of(items, view), paged, variable)
@@ -78,8 +78,8 @@ def _check_number(number: int) -> None:
         raise _too_much("items", f"at most {MAX_LOOP_ITEMS} are allowed, not {number}")
 
 
-def _prevents_paging(body: Element, view: View) -> bool:
-    """Whether an event inside needs all its subscriptions in memory."""
+def prevents_paging(body: Element, view: View) -> bool:
+    """Whether an event inside the activity needs all its subscriptions in memory."""
     nodes = view.model(body.instance.definition_key).nodes
     return any(
         any(EVENT_BEHAVIOURS[type(event)].prevents_paging for event in parts_of(node.event))

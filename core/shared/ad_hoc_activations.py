@@ -13,6 +13,7 @@ from vivero.core.bpmn.model import AdHoc, NodeId
 from vivero.core.records.ad_hoc import Activation, AdHocActivationsAdded, AdHocFulfilled, ElementToActivate
 from vivero.core.records.effects import Effects, Reject, RejectionCode
 from vivero.core.records.instances import ScopeInterrupted
+from vivero.core.rules import MAX_ACTIVATIONS
 from vivero.core.shared.variables import texts_of
 from vivero.core.state.ad_hoc import AdHocState
 from vivero.core.state.instance_tree import ACTIVATED, Element
@@ -64,6 +65,9 @@ def activate_given(scope: Element, given: Sequence[ElementToActivate], cancel_re
     settings, ids = settings_of(scope, view), [one.element_id for one in given]
     if len(set(ids)) < len(ids):
         raise Reject(RejectionCode.INVALID_ARGUMENT, f"{doing(scope)} duplicate activities were given.")
+    if len(progress_of(scope).pending) + len(ids) > MAX_ACTIVATIONS:
+        text = f"{doing(scope)} at most {MAX_ACTIVATIONS} elements may wait for their activation."
+        raise Reject(RejectionCode.INVALID_ARGUMENT, text)
     wrong = unknown(ids, settings)
     if wrong is not None:
         raise Reject(RejectionCode.NOT_FOUND, f"{doing(scope)} {wrong}")

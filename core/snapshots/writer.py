@@ -106,7 +106,7 @@ def _element(row: Element) -> entries.ElementEntry:
         process=_process(row) if isinstance(row, Instance) else None,
         tokens=dict(sorted(row.tokens.items())),
         loop_index=row.index,
-        loop=None if row.loop is None else _loop(row, row.loop),
+        loop=None if row.loop is None or row.ad_hoc is not None else _loop(row, row.loop),
         ad_hoc=None if row.ad_hoc is None else _ad_hoc(row.ad_hoc),
         then=row.then,
         interrupted=row.interrupted,

@@ -205,10 +205,27 @@ def test_17_in_a_loop_a_request_reaches_one_item(engine):
 
 @pytest.mark.parametrize("engine", ["quanta"], indirect=True)
 def test_18_thousands_of_inner_instances_begin_and_end_in_quanta(engine):
-    key = run(engine, tools(active='=for i in 1..1000 return "A"'))
-    assert len(engine.jobs) == 1000
+    key = run(engine, tools(active='=for i in 1..300 return "A"'))
+    assert len(engine.jobs) == 300
     assert engine.cancel(key).rejection is None
     assert ended(engine, key) == "TERMINATED"
+
+
+def test_18_ten_thousand_inner_instances_are_loaded_in_pages_and_end_in_quanta():
+    engine = Engine(keeps_rows=False)
+    key = run(engine, tools(active='=for i in 1..10000 return "A"'))
+    assert (len(engine.jobs), engine.incidents) == (10_000, [])
+    assert engine.state.trees[key].rows < 10
+    commands = len(engine.memory.log)
+    assert engine.cancel(key).rejection is None
+    assert not engine.state.elements
+    assert len(engine.memory.log) - commands > 50
+
+
+def test_the_elements_that_wait_for_their_activation_are_limited(engine):
+    run(engine, tools(active='=for i in 1..10001 return "A"'))
+    text = "Failed to activate ad-hoc elements. At most 10000 elements are allowed, not 10001."
+    assert engine.incidents == [("h", "EXTRACT_VALUE_ERROR", text)]
 
 
 # ---- the table of completion

@@ -12,7 +12,8 @@ import trio
 from psycopg.conninfo import make_conninfo
 
 from tests.core import message_models
-from tests.core.event_models import boundary, call, error, loop, model, script
+from tests.core.engine import raw
+from tests.core.event_models import ad_hoc, boundary, call, error, loop, model, script
 from tests.core.listener_models import Attended, listening
 from tests.core.models import process, start, sub, task
 from tests.engine.consumer import serial_runs
@@ -30,6 +31,7 @@ from tests.engine.consumer.serial_runs import (
 from vivero.core.execution.outcomes import CommandRecord
 from vivero.core.execution.step import Processor, StepLimits
 from vivero.core.needs import Need, NeedKind
+from vivero.core.records.ad_hoc import ActivateAdHocElements, ElementToActivate
 from vivero.core.records.base import DEFAULT_TENANT
 from vivero.core.records.instances import ContinueWork, CreateInstance
 from vivero.core.records.jobs import CompleteJob, FailJob
@@ -319,6 +321,69 @@ async def test_what_waits_in_a_part_is_found(same_end, wait):
     while "deep" in serial.jobs:
         serial.complete("deep")
     serial.cancel(serial.key)
+    await same_end(serial)
+
+
+# ---- ad-hoc sub-processes that begin many inner instances
+
+SEVEN = '=for i in 1..7 return if i = 3 then "B" else "A"'
+DEEP = sub("A", start("in"), task("deep"), "in > deep")
+
+
+def tools(tool=DEEP, **settings):
+    scope = ad_hoc("h", tool, task("B"), output="=x", into="xs", **({"active": SEVEN} | settings))
+    return model(start(), scope, task("after"), "start > h > after")
+
+
+def inner_instances(serial):
+    return [element for element in serial.state.elements.values() if element.element == "h#innerInstance"]
+
+
+async def test_an_ad_hoc_sub_process_begins_and_collects_in_pages(same_end):
+    serial = begun(tools())
+    assert all(element.part.head is element for element in inner_instances(serial))
+    serial.complete("B", x=0)
+    for x in range(1, 7):
+        serial.complete("deep", x=x)
+    assert serial.variables("p")["xs"] == [0, 1, 2, 3, 4, 5, 6]
+    serial.complete("after")
+    assert not serial.state.elements
+    await same_end(serial)
+
+
+@pytest.mark.parametrize("quantum_items", [1, 3])
+async def test_an_ad_hoc_sub_process_goes_on_in_quanta(same_end, quantum_items):
+    serial = begun(tools(script("A", "=1", "x"), active='=for i in 1..7 return "A"'), quantum_items=quantum_items)
+    assert serial.variables("p")["xs"] == [1] * 7
+    await same_end(serial, without=KEYS)
+
+
+@pytest.mark.parametrize("quantum_items", [1, 500])
+async def test_an_ad_hoc_sub_process_is_cancelled_page_by_page(same_end, quantum_items):
+    serial = begun(tools(), quantum_items=quantum_items)
+    serial.cancel(serial.key)
+    assert not serial.state.elements
+    await same_end(serial, without=KEYS)
+
+
+async def test_a_true_condition_ends_the_rest_of_an_ad_hoc_sub_process(same_end):
+    serial = begun(tools(until="=count(xs) = 2"))
+    serial.complete("B", x=1)
+    serial.complete("deep", x=2)
+    assert serial.jobs == ["after"]
+    assert serial.variables("p")["xs"] == [1, 2]
+    await same_end(serial)
+
+
+async def test_a_request_ends_everything_in_an_ad_hoc_sub_process_first(same_end):
+    serial = begun(tools())
+    serial.complete("deep", x=1)
+    elements = (ElementToActivate("A", raw({"n": 1})), ElementToActivate("B"))
+    serial.accepted(ActivateAdHocElements(serial.element("h").key, elements, cancel_remaining=True))
+    assert serial.jobs == ["B", "deep"]
+    serial.complete("B", x=2)
+    serial.complete("deep", x=3)
+    assert serial.variables("p")["xs"] == [1, 2, 3]
     await same_end(serial)
 
 
