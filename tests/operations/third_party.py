@@ -52,8 +52,8 @@ def console_packages():
 
 
 def table(title, rows):
-    lines = [f"| `{name}` | {text} |" for name, text in sorted(rows.items())]
-    return "\n".join(["", f"## {title}", "", "| package | licence |", "|---|---|", *lines, ""])
+    lines = [f"- `{name}`: {text}" for name, text in sorted(rows.items())]
+    return "\n".join(["", f"## {title}", "", *lines, ""])
 
 
 def page():
