@@ -477,7 +477,7 @@ CORE: tuple[Mutant, ...] = (
         "listeners: one throws an error",
         f"{LISTENER_TESTS}::test_a_listener_cannot_throw_an_error",
         "core/commands/job.py",
-        ("    if job.kind != ELEMENT:", "    if False:"),
+        ("    if job.kind == EXECUTION_LISTENER:", "    if False:"),
     ),
     mutant(
         "listeners: one that has failed is told as a job of the element",
