@@ -50,5 +50,8 @@ def _read(path: Path) -> Migration:
     return Migration(int(name["version"]), name["name"], sql, hashlib.sha256(sql.encode()).hexdigest())
 
 
-SCHEMA_VERSION = read_migrations()[-1].version
+_all = read_migrations()
+MIGRATIONS = len(_all)
+"""The number of migrations that make a new database."""
+SCHEMA_VERSION = _all[-1].version
 """The newest schema that this program knows."""

@@ -19,7 +19,7 @@ from vivero.storage.postgres import driver
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import DataPoison, InvalidDsn, Outage, Retry
 from vivero.storage.postgres.startup_problems import StartupProblem
-from vivero.storage.schema.migration_files import Migration, MigrationError, read_migrations
+from vivero.storage.schema.migration_files import MIGRATIONS, Migration, MigrationError
 
 T = TypeVar("T")
 
@@ -68,7 +68,7 @@ def change(database: Database, made: AuditRecord, work: Work[T], rejection: type
 
 def say_migration(migration: Migration, number: int, count: int) -> None:
     """Print one line for a migration; a new database gets one for all of them."""
-    if count == len(read_migrations()):
+    if count == MIGRATIONS:
         if number == 1:
             click.echo(f"making the tables of a new database: {count} migrations", err=True)
         return
