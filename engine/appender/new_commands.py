@@ -6,8 +6,7 @@ A full log of one partition holds back only its own commands.
 from __future__ import annotations
 
 from collections import deque
-from functools import partial
-from itertools import chain
+from collections.abc import Iterator
 
 import trio
 
@@ -142,14 +141,21 @@ def next_new(queues: deque[NewCommands]) -> PendingCommand | None:
     return None
 
 
+def _in_order(work: trio.MemoryReceiveChannel[PendingCommand], new: deque[NewCommands]) -> Iterator[PendingCommand]:
+    """The commands of running work, which does not grow meanwhile, and then the new ones."""
+    while (pending := next_work(work)) is not None:
+        yield pending
+    while (pending := next_new(new)) is not None:
+        yield pending
+
+
 def gather(
     work: trio.MemoryReceiveChannel[PendingCommand], new: deque[NewCommands], most: int, most_bytes: int
 ) -> list[AppendCall]:
     """One call for each partition, `work` first, until they have `most` commands or `most_bytes`."""
     groups: dict[int, list[PendingCommand]] = {}
     count, size = 0, 0
-    # No `work` comes meanwhile: to ask for it once more before each new command would cost an exception each time.
-    for pending in chain(iter(partial(next_work, work), None), iter(partial(next_new, new), None)):
+    for pending in _in_order(work, new):
         groups.setdefault(pending.partition, []).append(pending)
         count, size = count + 1, size + pending.size
         if count >= most or size >= most_bytes:
