@@ -29,7 +29,7 @@ from vivero.api.http.decoding import check_json_type
 from vivero.api.http.metrics import UNKNOWN
 from vivero.api.http.origins import Gate
 from vivero.api.http.problems import Problem, not_appended, not_computed, too_large
-from vivero.api.http.request import OWNER, RELEASE, ClientLeft, Headers, Receive, Request, Send
+from vivero.api.http.request import DECLARED_BYTES, OWNER, RELEASE, ClientLeft, Headers, Receive, Request, Send
 from vivero.api.http.request_ids import RequestIds
 from vivero.api.http.response import Header, Response
 from vivero.api.http.router import Match, Router
@@ -132,7 +132,10 @@ async def _respond(
     if route.is_new and not services.commands.appender.admits_new():
         return await services.commands.refusals.answer(path)
     releases = send if RELEASE in extensions else None
-    body = await _read(receive, scope["headers"], route.max_body_bytes(services.settings))
+    declared = extensions.get(DECLARED_BYTES)
+    if declared is None:  # another server
+        declared = declared_bytes(scope["headers"])
+    body = await _read(receive, declared, route.max_body_bytes(services.settings))
     query, redirected = without_mark(scope["query_string"])
     request = Request(
         method,
@@ -241,9 +244,9 @@ def _hint(path: str) -> str:
     return "" if path.startswith("/v2/") and len(path) > len("/v2/") else "; the REST API is below /v2: /v2/topology"
 
 
-async def _read(receive: Receive, headers: Headers, limit: int) -> bytes:
+async def _read(receive: Receive, declared: int, limit: int) -> bytes:
     """The whole body. Raises ClientLeft, and Problem 413 before it is received if its declared length is too much."""
-    if declared_bytes(headers) > limit:
+    if declared > limit:
         raise too_large(limit)
     message = await receive()
     if message["type"] == "http.request" and not message.get("more_body", False):

@@ -24,6 +24,8 @@ RELEASE = "http.request.release"
 """An extension of ASGI: the application has released the request's body."""
 OWNER = "vivero.owner"
 """An extension of ASGI: a function from the request's headers to the address that the request counts for."""
+DECLARED_BYTES = "vivero.declared_bytes"
+"""An extension of ASGI: the Content-Length of the request, which the server has read; 0 without one."""
 UNWATCHED_S = 1.0
 """Handlers that wait longer than this start to watch for a disconnect. Before that, it costs more than it saves."""
 

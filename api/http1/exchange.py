@@ -30,6 +30,7 @@ JOIN_BYTES = 64 * 1024
 DISCONNECT = "http.disconnect"
 RELEASE = "http.request.release"
 OWNER = "vivero.owner"
+DECLARED_BYTES = "vivero.declared_bytes"
 _NO_DETAILS: Mapping[str, object] = {}
 
 
@@ -103,7 +104,7 @@ class Exchange:
             "headers": request.headers,
             "client": client,
             "server": server,
-            "extensions": {RELEASE: _NO_DETAILS, OWNER: self.owner},
+            "extensions": {RELEASE: _NO_DETAILS, OWNER: self.owner, DECLARED_BYTES: request.content_length},
         }
 
     def owner(self, headers: Iterable[tuple[bytes, bytes]]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import structlog
 import trio
 
-from vivero.api.http1.exchange import DISCARD_BYTES, DISCONNECT, OWNER, RELEASE
+from vivero.api.http1.exchange import DECLARED_BYTES, DISCARD_BYTES, DISCONNECT, OWNER, RELEASE
 from vivero.api.http1.parser import FIELD_BYTES, LINE_BYTES
 from vivero.api.http1.problems import RETRY_AFTER, Refusal, problem_body
 from vivero.api.http1.request import check_host, declared_bytes, split_target
@@ -44,6 +44,7 @@ class TlsExchange:
         self._complete = self._started = self._refused = False
         self._left_s = state.settings.body_timeout_s
         self._received = self._held = 0
+        self._declared = declared_bytes(scope["headers"])
 
     async def run(self) -> None:
         """Serve the request. Logs the application's errors."""
@@ -76,14 +77,14 @@ class TlsExchange:
             raise Refusal(431, f"The request header is larger than {settings.max_header_bytes} bytes")
         if target_bytes >= settings.max_target_bytes:
             raise Refusal(414, f"The request target is longer than {settings.max_target_bytes} bytes")
-        if declared_bytes(headers) > settings.max_body_bytes:
+        if self._declared > settings.max_body_bytes:
             raise self._too_large()
 
     def _prepared(self) -> Scope:
         scope = dict(self._scope)
         target = scope["raw_path"] + (b"?" + scope["query_string"] if scope["query_string"] else b"")
         scope["path"], scope["raw_path"], scope["query_string"] = split_target(target)
-        scope["extensions"] = {RELEASE: {}, OWNER: self._owner}
+        scope["extensions"] = {RELEASE: {}, OWNER: self._owner, DECLARED_BYTES: self._declared}
         return scope
 
     def _owner(self, headers: Iterable[tuple[bytes, bytes]]) -> str:
@@ -172,7 +173,7 @@ class TlsExchange:
 
     def _is_early(self) -> bool:
         """Whether the answer overtakes a body that is too large to arrive beside it."""
-        return not self._complete and (self._received > 0 or declared_bytes(self._scope["headers"]) > DISCARD_BYTES)
+        return not self._complete and (self._received > 0 or self._declared > DISCARD_BYTES)
 
     # Failures.
 
