@@ -37,8 +37,9 @@ def keyed(key, sha=SHA_A):
     return plain(key=key, sha=sha)
 
 
-async def append(connection, entries, partition=1, append_id=None, since=None, flush=True):
-    session = await command_log.begin(connection, uuid4(), 1)
+async def append(connection, entries, partition=1, append_id=None, since=None, flush=True, session=None):
+    """Append in a session, a new one by default. A session that begins may wait for a transaction that began one."""
+    session = session or await command_log.begin(connection, uuid4(), 1)
     return await command_log.append(connection, session, partition, append_id or uuid4(), since, entries, flush)
 
 
@@ -198,9 +199,10 @@ async def test_twelve_appenders_on_three_partitions_do_not_deadlock(connect, con
 async def test_keys_are_taken_before_the_partition(connect, connection, three_partitions):
     """Otherwise an appender that waits for a key holds a partition that the key's holder may want: deadlock."""
     holder, waiter = await connect(), await connect()
+    session = await command_log.begin(waiter, uuid4(), 1)
     async with trio.open_nursery() as nursery, holder.transaction():
         await append(holder, [keyed("x")], partition=1)
-        nursery.start_soon(append, waiter, [keyed("x")], 2)
+        nursery.start_soon(partial(append, waiter, [keyed("x")], 2, session=session))
         await until_blocked(connection, 1)
         assert await short(holder, [keyed("z")], partition=2) == [(1, False, True)]
     assert await count(connection) == 2
@@ -236,10 +238,10 @@ async def test_keys_are_taken_in_the_same_order_by_all(connect, connection):
 async def test_positions_become_visible_in_order(connect, connection, entry):
     """Lock inlined into the INSERT: the waiting call would have its position already, and commit it after a higher."""
     first, second = await connect(), await connect()
-    answers = []
+    session, answers = await command_log.begin(second, uuid4(), 1), []
 
     async def wait_in_line():
-        answers.extend(await append(second, [entry(2)]))
+        answers.extend(await append(second, [entry(2)], session=session))
 
     async with trio.open_nursery() as nursery, first.transaction():
         await append(first, [entry(1)])
