@@ -21,7 +21,7 @@ COUNTED = {"element_count_changes", "element_counts", "element_durations", "job_
 """Statistics: the check compares what they count."""
 BOUNDED = {
     *("batches", "element_count_totals", "job_count_totals"),
-    *("appenders", "job_dispatchers", "job_executions", "nodes", "since_recovery"),
+    *("appenders", "job_dispatchers", "job_executions", "nodes", "since_recovery", "unhashed_variables"),
     *("deployments", "process_definitions", "resources"),
 }
 """Tables that ended instances leave alone, or chores keep small."""
