@@ -141,6 +141,9 @@ def _is_no_state(field: Field) -> bool:
 def _document_of(record: type, fields: list[Field], owner: Values | None = None) -> Callable[[Any], msgspec.Struct]:
     """The function that makes the document of a row."""
     values = ", ".join(f"row.{name}" for name in ("key", *(field.saved for field in fields)))
+    for within in {field.within for field in fields if field.within}:
+        before, other, after = values.partition(f"row.{within}")
+        values = f"{before}({within} := {other}){after.replace(other, within)}"  # it is looked up once
     return _compiled(
         f"lambda row: record({values}{', *owner(row)' if owner else ''})", {"record": record, "owner": owner}
     )
