@@ -45,6 +45,7 @@ OWNERS: Mapping[str, Sequence[Resource]] = {
     "formKey": (DEPLOYED_RESOURCES,),
     "processInstanceKey": (PROCESS_INSTANCES,),
     "elementInstanceKey": (ELEMENT_INSTANCES, PROCESS_INSTANCES),
+    "adHocSubProcessInstanceKey": (ELEMENT_INSTANCES, PROCESS_INSTANCES),
     "userTaskKey": (USER_TASKS,),
     "jobKey": (JOBS,),
     "variableKey": (VARIABLE,),

@@ -22,6 +22,7 @@ from vivero.config.sections import Config
 from vivero.node import tree
 
 MODELS = Path(__file__).parents[1] / "models"
+AGENT = Path(__file__).parents[2] / "examples" / "agent" / "support.bpmn"
 CLAIM = Path(__file__).parents[2] / "examples" / "claim"
 
 
@@ -70,12 +71,13 @@ def deploy(client, *names):
     return client.deploy_resources_from_files([str(MODELS / name) for name in names]).processes
 
 
-def start(client, **more):
-    return client.create_process_instance(data=models.ProcessCreationById(process_definition_id="one-task", **more))
+def start(client, process_definition_id="one-task", **more):
+    created = models.ProcessCreationById(process_definition_id=process_definition_id, **more)
+    return client.create_process_instance(data=created)
 
 
-def activate(client, **more):
-    ask = models.JobActivationRequest(type_="work", timeout=60_000, max_jobs_to_activate=10, **more)
+def activate(client, type_="work", **more):
+    ask = models.JobActivationRequest(type_=type_, timeout=60_000, max_jobs_to_activate=10, **more)
     return client.activate_jobs(data=ask).jobs
 
 
@@ -188,6 +190,38 @@ async def test_instances_are_searched_cancelled_and_their_definition_deleted(in_
         with pytest.raises(sdk.errors.UnexpectedStatus) as unknown:
             start(client)
         assert unknown.value.status_code == 404
+
+    await in_thread(use)
+
+
+async def test_an_ad_hoc_sub_process(in_thread):
+    def use(client):
+        client.deploy_resources_from_files([str(AGENT)])
+        given = variables("ProcessInstanceCreationInstructionBaseVariables", question="17?")
+        start(client, process_definition_id="support", variables=given)
+        (agent,) = activate(client, type_="support-agent")
+        assert (str(agent.kind), agent.element_id) == ("AD_HOC_SUB_PROCESS", "agent")
+        tool = {"elementId": "findOrder", "variables": {"toolCall": {"tool": "findOrder", "order": 17}}}
+        asked = models.AdHocSubProcessActivateActivitiesInstruction.from_dict({"elements": [tool]})
+        client.activate_ad_hoc_sub_process_activities(
+            ad_hoc_sub_process_instance_key=agent.element_instance_key, data=asked
+        )
+        result = {"type": "adHocSubProcess", "activateElements": [tool]}
+        client.complete_job(job_key=agent.job_key, data=models.JobCompletionRequest.from_dict({"result": result}))
+        for job in activate(client, type_="find-order"):
+            assert job.variables.to_dict()["order"] == 17
+            client.complete_job(job_key=job.job_key, data=models.JobCompletionRequest())
+        (agent,) = activate(client, type_="support-agent")
+        assert len(agent.variables.to_dict()["results"]) == 2
+        done = {"result": {"type": "adHocSubProcess", "isCompletionConditionFulfilled": True}}
+        client.complete_job(job_key=agent.job_key, data=models.JobCompletionRequest.from_dict(done))
+        elements = client.search_element_instances(data=models.ElementInstanceSearchQuery()).items
+        assert sorted(str(element.type_) for element in elements if element.element_id.startswith("agent")) == [
+            "AD_HOC_SUB_PROCESS",
+            "AD_HOC_SUB_PROCESS_INNER_INSTANCE",
+            "AD_HOC_SUB_PROCESS_INNER_INSTANCE",
+        ]
+        assert {str(element.state) for element in elements} == {"COMPLETED"}
 
     await in_thread(use)
 

@@ -13,6 +13,7 @@ from tests.engine.whole_engine import WholeEngine
 from tests.sent_statements import record_statements
 from vivero.core.commands.conditional_change import conditional
 from vivero.core.partitions.keys import partition_of
+from vivero.core.records.ad_hoc import ActivateAdHocElements, ElementToActivate
 from vivero.core.records.base import Sender
 from vivero.core.records.catalogue import DeleteResource, Deploy
 from vivero.core.records.codec import INTENTS
@@ -41,6 +42,7 @@ UNKNOWN = 1_000_000
 BY_KEY = {
     CancelInstance: ("instance", CancelInstance),
     SetVariables: ("element", lambda key: SetVariables(key, raw({"a": 1}))),
+    ActivateAdHocElements: ("element", lambda key: ActivateAdHocElements(key, (ElementToActivate("a"),))),
     ChangeIfMatch: ("job", lambda key: conditional(CompleteJob(key), key, (1,))),
     ResolveIncident: ("incident", ResolveIncident),
     CompleteJob: ("job", CompleteJob),

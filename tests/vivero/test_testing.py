@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.core.event_models import boundary, call, catch, model, throw
+from tests.core.event_models import ad_hoc, boundary, call, catch, model, throw
 from tests.core.golden.recording import ROOTS
 from tests.core.models import end, start, task, xor
 from vivero.library import Rejected
@@ -236,3 +236,13 @@ def test_the_coverage_of_workers_is_added_up():
     assert total.processes["p", "f"] == of(True, True).processes["p", "f"]
     assert total.lowest == 0
     assert Coverage().lowest == 100
+
+
+def test_an_ad_hoc_sub_process_is_decided_and_activated(made):
+    tools = ad_hoc("tools", task("a"), task("b"), job="agent", output="=x", into="xs")
+    run = made(start(), tools, end(), "start > tools > end").start()
+    run.decide("agent", "a", variables={"plan": 1}).activate("tools", "b", {"x": 0}).expect_active("a", "b")
+    run.complete("a", {"x": 1}).complete("b", {"x": 2}).decide("tools", fulfilled=True)
+    run.expect_completed().expect_variables({"plan": 1, "xs": [1, 2]})
+    with pytest.raises(AssertionError, match="There is no ad-hoc sub-process 'tools'"):
+        run.activate("tools", "a")

@@ -13,6 +13,7 @@ import msgspec
 
 from vivero.core.bpmn.model import Process
 from vivero.core.partitions.keys import PARTITION_SHIFT
+from vivero.core.records.ad_hoc import ActivateAdHocElements, AdHocResult, ElementToActivate
 from vivero.core.records.base import DEFAULT_TENANT, Command, Variables
 from vivero.core.records.effects import Rejection, RejectionCode
 from vivero.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
@@ -114,6 +115,42 @@ def complete(
 ) -> Result:
     """Complete a job, given by its key."""
     return _run(models, snapshot, now, CompleteJob(job, _encoded(variables)))
+
+
+def decide(
+    models: Models,
+    snapshot: Document,
+    job: int,
+    elements: Mapping[str, Mapping[str, Any]] = {},
+    variables: Mapping[str, Any] = {},
+    *,
+    fulfilled: bool = False,
+    cancel_remaining: bool = False,
+    now: datetime | None = None,
+) -> Result:
+    """Complete the job of an ad-hoc sub-process. `elements`: what comes next, with the variables of each.
+
+    `fulfilled`: nothing more comes. `cancel_remaining`: what still runs ends first.
+    """
+    result = AdHocResult(_to_activate(elements), fulfilled, cancel_remaining)
+    return _run(models, snapshot, now, CompleteJob(job, _encoded(variables), result=result))
+
+
+def activate(
+    models: Models,
+    snapshot: Document,
+    scope: int,
+    elements: Mapping[str, Mapping[str, Any]],
+    *,
+    cancel_remaining: bool = False,
+    now: datetime | None = None,
+) -> Result:
+    """Activate elements of an ad-hoc sub-process, given by its key, with the variables of each."""
+    return _run(models, snapshot, now, ActivateAdHocElements(scope, _to_activate(elements), cancel_remaining))
+
+
+def _to_activate(elements: Mapping[str, Mapping[str, Any]]) -> tuple[ElementToActivate, ...]:
+    return tuple(ElementToActivate(id, _encoded(variables)) for id, variables in elements.items())
 
 
 def fail(

@@ -43,6 +43,25 @@ class ProcessRun:
         """Complete the oldest open job of an element or a type."""
         return self._do(library.complete, self._job(element).key, variables)
 
+    def decide(
+        self,
+        element: str,
+        *activate: str,
+        variables: Mapping[str, Any] = {},
+        fulfilled: bool = False,
+        cancel_remaining: bool = False,
+    ) -> ProcessRun:
+        """Complete the job of an ad-hoc sub-process: what comes next, or that nothing does (`fulfilled`)."""
+        said = {"fulfilled": fulfilled, "cancel_remaining": cancel_remaining}
+        return self._do(library.decide, self._job(element).key, {id: {} for id in activate}, variables, **said)
+
+    def activate(self, element: str, id: str, variables: Mapping[str, Any] = {}) -> ProcessRun:
+        """Activate the element `id` of an ad-hoc sub-process."""
+        __tracebackhide__ = True
+        scopes = [one for one in self.instance.elements if one.id == element and one.type == "AD_HOC_SUB_PROCESS"]
+        self._check(bool(scopes), f"There is no ad-hoc sub-process '{element}'.")
+        return self._do(library.activate, scopes[0].key, {id: variables})
+
     def fail(self, element: str, message: str = "", retries: int | None = None, **after: float) -> ProcessRun:
         """Fail a job, with `retries` left (by default one fewer). `after`: hours=1, … until it is tried again."""
         job = self._job(element)

@@ -39,6 +39,7 @@ MODEL = b"""<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" tar
   <userTask id="task"><extensionElements><zeebe:userTask/></extensionElements></userTask>
   <intermediateCatchEvent id="wait"><timerEventDefinition><timeDuration>PT1H</timeDuration></timerEventDefinition>
   </intermediateCatchEvent>
+  <adHocSubProcess id="tools"><task id="a"/></adHocSubProcess><sequenceFlow id="f5" sourceRef="s" targetRef="tools"/>
   <sequenceFlow id="f1" sourceRef="s" targetRef="work"/><sequenceFlow id="f2" sourceRef="s" targetRef="fails"/>
   <sequenceFlow id="f3" sourceRef="s" targetRef="task"/><sequenceFlow id="f4" sourceRef="s" targetRef="wait"/>
 </process></definitions>"""
@@ -146,6 +147,7 @@ def keys(core):
         "formKey": form,
         "processInstanceKey": instance,
         "elementInstanceKey": next(key for key, element in state.elements.items() if element.element == "work"),
+        "adHocSubProcessInstanceKey": next(key for key, one in state.elements.items() if one.element == "tools"),
         "jobKey": next(key for key, job in state.jobs.items() if job.type == "work"),
         "incidentKey": incident,
         "timerKey": timer,
