@@ -297,6 +297,10 @@ class Node:
     default: FlowId | None = None
     conditional: bool = False
     """Whether an activity has outgoing flows with conditions."""
+    start_quantity: int = 1
+    """The number of tokens that an activity consumes together when it begins."""
+    completion_quantity: int = 1
+    """The number of tokens that an activity puts on each flow that it takes."""
     start: NodeId | None = None
     """The none start event of a scope; None for a process that only events start. For an event sub-process, its only
     start event, whose `event` and `interrupting` say what starts it."""

@@ -17,8 +17,13 @@ from vivero.core.view import View
 
 
 def arrive(node: Node, flow: FlowId, scope: Element, view: View) -> Effects:
-    """A token arrived on `flow`: consume it and enter the node."""
-    return enter(node, scope, view, consumes=(flow,))
+    """A token arrived on `flow`: consume it and enter the node. An activity may need several tokens (§13.3.2)."""
+    if node.start_quantity == 1:
+        return enter(node, scope, view, consumes=(flow,))
+    tokens = [one for one in node.incoming for _ in range(scope.tokens.get(one, 0))]
+    if len(tokens) < node.start_quantity:
+        return ()
+    return enter(node, scope, view, consumes=tokens[: node.start_quantity])
 
 
 def activate(element: Element, view: View) -> Effects:
@@ -61,14 +66,15 @@ def join(_gateway: Node, _scope: Element, _view: View) -> Effects:
 
 
 def leave(element: Element, view: View) -> Effects:
-    """Put a token on every outgoing flow, or on those that conditions choose (§13.3.1).
+    """Put a token, or as many as the model says (§13.3.2), on each outgoing flow or on those that conditions choose.
 
     In a loop only the body does so. Conditions see the variables around an activity, and the results of a loop.
     """
     node = element.node
     if element.is_inner:
         return (ElementCompleted(element.key),)
-    if not node.conditional:
-        return (ElementCompleted(element.key, node.outgoing),)
-    seen_from = element if element.loop is not None else element.outer() or element
-    return (ElementCompleted(element.key, chosen_flows(element, seen_from, view)),)
+    flows = node.outgoing
+    if node.conditional:
+        seen_from = element if element.loop is not None else element.outer() or element
+        flows = chosen_flows(element, seen_from, view)
+    return (ElementCompleted(element.key, flows * node.completion_quantity),)

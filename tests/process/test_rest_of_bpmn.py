@@ -2,6 +2,7 @@
 
 from tests.core.elements.test_conditional_flows import forked
 from tests.core.elements.test_loop_cardinality import several
+from tests.core.elements.test_quantities import joined
 from tests.core.elements.test_standard_loop import looped
 from tests.eventually import eventually
 from tests.process.http_client import Caller
@@ -10,12 +11,13 @@ from tests.process.load import send_files
 RUNS = {
     "standard-loop": (looped("=loopCounter < 3"), {}, ["work", "work", "work", "after"]),
     "loop-cardinality": (several("=n"), {"n": 2}, ["work", "work", "after"]),
+    "quantities": (joined(2), {}, ["a", "b", "t"]),
     "conditional-flows": (forked(default="t-b", free="c"), {"a": False}, ["t", "b", "c"]),
 }
 """Process id → model, variables, and the jobs that it has, one after the other."""
 TYPES = {"standard-loop": {"MULTI_INSTANCE_BODY"}, "loop-cardinality": {"MULTI_INSTANCE_BODY"}}
 """The types of elements beside those that every model has, as the REST API names them."""
-COMMON = {"START_EVENT", "END_EVENT", "SERVICE_TASK"}
+COMMON = {"START_EVENT", "END_EVENT", "SERVICE_TASK", "PARALLEL_GATEWAY"}
 
 
 async def test_they_go_on_after_a_kill(program):

@@ -55,6 +55,9 @@ def event_sub_processes(draft: Draft) -> None:
             draft.report.add_problem(draft.flow_of[flow], f"leaves the event sub-process {quote(member.id)}")
         for marker in loops_of(member.element):
             draft.report.add_problem(member.element, "an event sub-process cannot have a loop", at=marker)
+        for name in ("startQuantity", "completionQuantity"):
+            if member.element.get(name, "1").strip() != "1":
+                draft.report.add_problem(member.element, f"an event sub-process cannot have a {name}: it has no flows")
 
 
 # Definitions ----------------------------------------------------------------------------------------------------------
@@ -183,6 +186,8 @@ def _not_a_target(target: Member, draft: Draft) -> str | None:
         return f"{quote(target.id)} stands behind an event-based gateway and has other incoming flows"
     if target.tag == "receiveTask" and (draft.attached.get(target.id) or loops_of(target.element)):
         return f"{quote(target.id)} stands behind an event-based gateway and has boundary events or a loop"
+    if target.tag == "receiveTask" and target.element.get("startQuantity", "1").strip() != "1":
+        return f"{quote(target.id)} stands behind an event-based gateway and has a startQuantity"
     return None
 
 

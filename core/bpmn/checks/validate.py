@@ -80,9 +80,6 @@ def _activities(draft: Draft) -> None:
             continue
         if flag(member.element, "isForCompensation", draft.report):
             draft.report.add_problem(member.element, "a compensation handler is not executable yet")
-        for name in ("startQuantity", "completionQuantity"):
-            if member.element.get(name, "1").strip() != "1":
-                draft.report.add_problem(member.element, f"{name} other than 1 is not executable")
 
 
 def _names(draft: Draft) -> None:

@@ -16,6 +16,7 @@ from vivero.core.bpmn.events import event_of, is_interrupting, reading_of_task
 from vivero.core.bpmn.model import JobDefinition, Node
 from vivero.core.bpmn.reading.draft import Draft, Member, Place
 from vivero.core.bpmn.reading.extensions import Extensions, job_definition, mappings, properties
+from vivero.core.bpmn.reading.values import quantity
 from vivero.core.bpmn.reading.xml import line_of
 
 
@@ -33,6 +34,8 @@ def plain(member: Member, extensions: Extensions, draft: Draft, **more: Any) -> 
         outgoing=tuple(draft.outgoing.get(member.id, ())),
         default=element.get("default"),
         conditional=member.kind.activity and _has_conditions(member, draft),
+        start_quantity=quantity(element, "startQuantity", draft.report) if member.kind.activity else 1,
+        completion_quantity=quantity(element, "completionQuantity", draft.report) if member.kind.activity else 1,
         inputs=inputs,
         outputs=outputs,
         boundaries=tuple(draft.attached.get(member.id, ())),

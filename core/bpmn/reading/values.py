@@ -77,6 +77,19 @@ def whole_number(
     return expression(text, what, owner, report, at=at)
 
 
+MAX_QUANTITY = 1_000
+"""Tokens that an activity consumes together, or puts on one flow."""
+
+
+def quantity(element: Element, name: str, report: Report) -> int:
+    """The number of tokens in an attribute of an activity; 1 by default and for a wrong one (reported)."""
+    text = element.get(name, "1").strip()
+    if not (_WHOLE.fullmatch(text) and 1 <= int(text) <= MAX_QUANTITY):
+        report.add_problem(element, f"{name}: {quote(text)} is not a whole number from 1 to {MAX_QUANTITY}")
+        return 1
+    return int(text)
+
+
 def variable_name(text: str, what: str, owner: Element, report: Report, *, at: Element) -> str | None:
     """The name of a variable, without a path."""
     text = text.strip()

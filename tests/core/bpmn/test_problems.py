@@ -42,6 +42,9 @@ def condition(text):
     )
 
 
+ONE_HOUR = "<timerEventDefinition><timeDuration>PT1H</timeDuration></timerEventDefinition>"
+
+
 def catch(id):
     return (
         f'<intermediateCatchEvent id="{id}"><timerEventDefinition><timeDuration>PT1H</timeDuration>'
@@ -206,12 +209,25 @@ ELEMENTS = {
         [("t", 3, "a compensation handler is not executable yet")],
     ),
     "start quantity": (
-        task(attributes='startQuantity="2"'),
-        [("t", 3, "startQuantity other than 1 is not executable")],
+        task(attributes='startQuantity="1001"'),
+        [("t", 3, "startQuantity: '1001' is not a whole number from 1 to 1000")],
+    ),
+    "negative start quantity": (
+        task(attributes='startQuantity="-1"'),
+        [("t", 3, "startQuantity: '-1' is not a whole number from 1 to 1000")],
+    ),
+    "quantity that is no number": (
+        task(attributes='completionQuantity="two"'),
+        [("t", 3, "completionQuantity: 'two' is not a whole number from 1 to 1000")],
+    ),
+    "quantity of an event sub-process": (
+        f'{S}\n<subProcess id="x" triggeredByEvent="true" startQuantity="2"><startEvent id="y">{ONE_HOUR}'
+        "</startEvent></subProcess>",
+        [("x", 3, "an event sub-process cannot have a startQuantity: it has no flows")],
     ),
     "completion quantity": (
         task(attributes='completionQuantity="0"'),
-        [("t", 3, "completionQuantity other than 1 is not executable")],
+        [("t", 3, "completionQuantity: '0' is not a whole number from 1 to 1000")],
     ),
     "flag that is none": (
         task(attributes='isForCompensation="yes"'),

@@ -138,6 +138,10 @@ VARIANTS = {
     "inclusive_fork": chosen(inc("x")),
     "conditional_flows": chosen(task("x")),
     "inclusive_join": joined(inc("x")),
+    "quantities": lambda inputs: [
+        *(start("b"), par("f"), task("m"), end("e"), "b > f > m > x", "f > x > e"),
+        task("x", inputs=inputs).replace(" id=", ' startQuantity="2" completionQuantity="2" id='),
+    ],
     "parallel_join": joined(par("x")),
     "none_start": lambda inputs: [start("x", inputs=inputs), end("e"), "x > e"],
     "none_end": lambda inputs: [start("b"), end("x", inputs=inputs), "b > x"],

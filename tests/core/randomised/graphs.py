@@ -35,6 +35,10 @@ class Graph:
     hosts: dict = field(default_factory=dict)
     defaults: dict = field(default_factory=dict)
     """The default flow by gateway."""
+    needed: dict = field(default_factory=dict)
+    """The number of tokens that a task needs, if it is not one."""
+    given: dict = field(default_factory=dict)
+    """The number of tokens that a task puts on each flow, if it is not one."""
     nested: bool = False
     """The graph is that of a sub-process."""
 
@@ -73,6 +77,10 @@ def random_graph(random, size):
             _decide(graph, node, random)
         elif kind == "task" and random.random() < 0.5:
             _decide_for_task(graph, node, random)
+        if kind == "task" and random.random() < 0.1:
+            graph.needed[node] = random.randint(2, 3)
+        if kind == "task" and random.random() < 0.1:
+            graph.given[node] = random.randint(2, 3)
     return graph
 
 
@@ -135,8 +143,10 @@ def graph_bpmn(graph):
     return process(*parts)
 
 
-def _default(graph, node):
-    return f' default="{graph.defaults[node]}"' if node in graph.defaults else ""
+def _attributes(graph, node):
+    """The attributes of a task: its default flow and quantities."""
+    given = (("default", graph.defaults), ("startQuantity", graph.needed), ("completionQuantity", graph.given))
+    return "".join(f' {name}="{values[node]}"' for name, values in given if node in values)
 
 
 def _element(graph, node, kind):
@@ -144,7 +154,7 @@ def _element(graph, node, kind):
         case "start":
             return start(node)
         case "task":
-            return task(node).replace("<serviceTask", f"<serviceTask{_default(graph, node)}")
+            return task(node).replace("<serviceTask", f"<serviceTask{_attributes(graph, node)}")
         case "timer":
             return waiting(node, "timer", False)
         case "pass":

@@ -100,6 +100,11 @@ class Marking:
             if kind == "inclusive" and len(incoming) > 1:
                 continue
             taken = incoming if kind == "parallel" else [name]
+            if node in self.graph.needed:
+                tokens = [one for one in incoming for _ in range(self.tokens[one])]
+                taken = tokens[: self.graph.needed[node]]
+                if len(taken) < self.graph.needed[node]:
+                    continue
             if all(self.tokens[one] for one in taken):
                 for one in taken:
                     self._take(one)
@@ -180,7 +185,7 @@ class Marking:
             self.tokens[node] += 1
             self.stuck[node] += 1
         else:
-            self.tokens.update(flow.id for flow in ways)
+            self.tokens.update([flow.id for flow in ways] * self.graph.given.get(node, 1))
 
     def _chosen(self, node, ways):
         default = self.graph.defaults.get(node)

@@ -4,6 +4,7 @@ import pytest
 import trio
 
 from tests.core.elements.test_loop_cardinality import several
+from tests.core.elements.test_quantities import joined
 from tests.core.elements.test_standard_loop import looped
 from tests.engine.consumer.serial_runs import (
     Serial,
@@ -44,7 +45,14 @@ def loop_cardinality(engine):
     engine.complete("after")
 
 
-RUNS = (standard_loop, failing_loop, loop_cardinality)
+def quantities(bench):
+    bench.deploy(joined(2))
+    bench.start()
+    for job in ("a", "b", "t"):
+        bench.complete(job)
+
+
+RUNS = (standard_loop, failing_loop, loop_cardinality, quantities)
 
 
 @pytest.mark.parametrize("run", RUNS, ids=[run.__name__ for run in RUNS])
