@@ -40,26 +40,30 @@ class ApiSettings:
     """Version of the REST API, which the topology shows as the gateway's."""
 
     max_body_bytes: int = 4 * 1024 * 1024
-    """A JSON body."""
+    """A JSON body; beyond it 413, before the body is read if its length is declared."""
     max_deployment_bytes: int = 16 * 1024 * 1024
-    """A deployment."""
+    """A deployment; beyond it 413."""
     max_deployment_files: int = 100
-    """Files of a deployment."""
+    """Files of a deployment; beyond it 400."""
     max_nesting: int = 64
-    """Nesting depth of JSON."""
+    """Nesting depth of JSON; beyond it 400."""
     max_name_bytes: int = NAME_BYTES
-    """A variable's name. It is in an index, whose rows PostgreSQL limits to a third of a page."""
+    """A variable's name; beyond it 400. It is in an index, whose rows PostgreSQL limits to a third of a page."""
 
     max_variables: int = 10_000
-    """Variables of a request, at most 19,000. Each is a row, and one transaction with a deadline saves them."""
+    """Variables of a request, at most 19,000; beyond it 400. Each is a row, and one transaction with a deadline saves
+    them.
+    """
 
     max_variables_bytes: int = 4 * 1024 * 1024
-    """Values of all variables of a request, as compact JSON."""
+    """Values of all variables of a request, as compact JSON; beyond it 400."""
 
     max_page_bytes: int = 32 * 1024 * 1024
-    """All items of a search page; beyond it 400."""
+    """All items of a search page; beyond it 400: ask for fewer items."""
     pages_bytes: int = 64 * 1024 * 1024
-    """All search pages above 256 KiB that are read at the same time; at least `api.max_page_bytes`. Others wait."""
+    """All search pages above 256 KiB that are read at the same time; at least `api.max_page_bytes`. Others wait without
+    a connection, and then get 503.
+    """
 
     response_timeout_s: float = 15.0
     """Wait for a command's outcome, or for an awaited instance without a time of its own, before 504."""
@@ -75,15 +79,17 @@ class ApiSettings:
     poll_timeout_ms: int = 10_000
     """Wait of an activation without a time of its own."""
     max_jobs: int = 1000
-    """Jobs of an activation, whatever it requests."""
+    """Jobs of an activation, whatever it requests. The others stay available."""
     max_activation_bytes: int = 4 * 1024 * 1024
     """Jobs of an activation's answer. A larger job is answered alone."""
     max_job_bytes: int = 16 * 1024 * 1024
-    """A larger job, with the variables that its worker fetches, gets an incident. To have an effect, it lies between
-    `api.max_activation_bytes` and `api.activations_bytes`.
+    """A larger job, with the variables that its worker fetches, is withheld with an incident `MESSAGE_SIZE_EXCEEDED`.
+    To have an effect, it lies between `api.max_activation_bytes` and `api.activations_bytes`.
     """
     activations_bytes: int = 64 * 1024 * 1024
-    """All large answers of activations that are built at the same time. Others wait."""
+    """All large answers of activations that are built at the same time. Others wait without a job, up to their own
+    time.
+    """
     slow_poll_s: float = 2.0
     """Interval in which a waiting activation looks for jobs without a wake-up; longer above 200 waiting types."""
     max_waiting: int = 750

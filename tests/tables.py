@@ -34,6 +34,7 @@ LINKS = {
     "api.redirect_to_leader": "several-nodes.md#redirects-to-the-leader",
     "api.requests_per_s": "security.md#rate-limits",
     "auth.oidc_shared_names": "security.md#an-identity-provider",
+    "api.max_waiting": "rest-api.md#too-many-clients",
     "http.max_connections": "rest-api.md#too-many-clients",
     "retention.instances": "retention.md",
     "retention.log": "retention.md#the-logs",

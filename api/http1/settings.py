@@ -44,29 +44,33 @@ class ServerSettings:
     trusted_proxies: str = ""
     """Addresses and networks, separated by commas, whose `X-Forwarded-For` names the client."""
     max_in_flight: int | None = None
-    """Requests handled at the same time; beyond it 503. None: no limit."""
+    """Requests handled at the same time, without those for `http.health_path`; beyond it 503. None: no limit."""
     max_header_bytes: int = 32 * 1024
-    """Request line and headers together."""
+    """Request line and headers together; beyond it 431."""
     max_headers: int = 100
-    """Header fields."""
+    """Header fields; beyond it 431."""
     max_target_bytes: int = 8 * 1024
-    """Request target."""
+    """Request target; beyond it 414."""
     max_body_bytes: int = 16 * 1024 * 1024
-    """Any body."""
+    """Any body; beyond it 413."""
     header_timeout_s: float = 10.0
-    """Time from the first byte of a request to the end of its headers."""
+    """Time from the first byte of a request to the end of its headers; beyond it 408."""
     body_timeout_s: float = 30.0
-    """Time of a body beyond that at `http.min_body_bytes_per_s`."""
+    """Time of a body beyond that at `http.min_body_bytes_per_s`; then 408."""
     min_body_bytes_per_s: int = 16 * 1024
     """Rate of a body."""
     keep_alive_s: float = 75.0
     """Idle time of a connection."""
     send_timeout_s: float = 30.0
-    """Time of a client for reading an answer, beyond that at `http.min_send_bytes_per_s`."""
+    """Time of a client for reading an answer, beyond that at `http.min_send_bytes_per_s`; then the connection is
+    closed.
+    """
     min_send_bytes_per_s: int = 4 * 1024
     """Rate at which a client reads an answer."""
     memory_bytes: int = 128 * 1024 * 1024
-    """Bodies of more than 64 KiB, and unread answers."""
+    """Bodies of more than 64 KiB, and unread answers. Beyond it, the address that holds most by being slow loses its
+    connections.
+    """
     memory_wait_s: float = 2.0
     """Wait of a body for that memory before 503."""
     drain_grace_s: float = 5.0

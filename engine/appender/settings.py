@@ -13,9 +13,13 @@ class AppenderSettings:
     """Limits of the appender."""
 
     work_channel: int = 10_000
-    """Commands of running work (completions, cancellations, …) that wait to be appended."""
+    """Commands of running work (completions, cancellations, …) that wait to be appended. Further ones wait up to the
+    deadlines of their requests.
+    """
     new_channel: int = 1_000
-    """New commands of each partition that wait to be appended; beyond it 503."""
+    """New commands of each partition that wait to be appended; beyond it 503, before the body is read. Under overload
+    as many as are admitted in 0.4 of `appender.new_wait_s`, at least 64.
+    """
     call_count: int = 500
     """Commands in one append."""
     call_bytes: int = 1_000_000
@@ -39,7 +43,7 @@ class AppenderSettings:
     lag_s: float = 0.5
     """See `appender.lag_commands`."""
     backlog: int = 1_000_000
-    """Without a leader, unprocessed commands up to which new ones are appended."""
+    """Without a leader, unprocessed commands up to which new ones are appended; beyond it 503."""
     forward_count: int = 500
     """Follow-ups that move from the inbox to the log at a time. The log holds as many as the engine processes in
     `appender.lag_s`, at least 50.

@@ -12,12 +12,13 @@ class ComputeSettings:
 
     processes: int = 0
     """Compute processes of each process; one more serves the engine. 0: half of the processors, at least 1 and at most
-    4, which several processes of one program share.
+    4, which several processes of one program share. Tasks wait, and their kinds take turns.
     """
     max_waiting: int = 100
-    """Tasks that may wait for a compute process. Further requests get 503."""
+    """Tasks that may wait for a compute process, for `api.response_timeout_s` each. Further requests get 503."""
     cpu_s: int = 30
-    """CPU time of one task."""
+    """CPU time of one task. Beyond it the process ends, and the request gets 400; a deployed file counts as unreadable.
+    """
     task_s: float = 120.0
     """Time of one task altogether, for a machine that gives little CPU time."""
     memory_bytes: int = 256 * 1024 * 1024

@@ -26,11 +26,11 @@ class ConnectorSettings:
     max_concurrent: int = 50
     """Calls that a node makes at once, and its connections to other systems."""
     max_response_bytes: int = 1024 * 1024
-    """A response, unpacked."""
+    """A response, unpacked, or the keys of a webhook's tokens. Beyond it the job gets an incident."""
     max_redirects: int = 5
-    """Redirects of one call."""
+    """Redirects of one call; beyond it the call fails."""
     max_call: str = "PT1M"
-    """Time of a whole call, with its redirects and its token."""
+    """Time of a whole call, with its redirects and its token; then it fails."""
     poll_interval: str = "PT1S"
     """Interval in which a node looks for jobs without a notification."""
     drain: str = "PT5S"
@@ -38,7 +38,7 @@ class ConnectorSettings:
     inbound_requests_per_s: float = 100.0
     """Calls a second of one webhook from one address that a node serves; beyond it 429."""
     inbound_burst: int = 200
-    """Calls of one webhook from one address at once."""
+    """Calls of one webhook from one address at once; beyond it 429."""
 
     def __post_init__(self) -> None:
         if not self.secret_prefix:

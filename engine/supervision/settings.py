@@ -20,7 +20,9 @@ class SupervisionSettings:
     healthy_after_s: float = 10.0
     """A child that has lived this long starts with the first delay again."""
     hang_after_s: float = 1.0
-    """A child that does not beat for this long is cancelled and restarted."""
+    """A child that does not beat for this long is cancelled and restarted. The next term of a consumer tries the
+    commands one by one.
+    """
     idle_beat_s: float = 0.25
     """Interval of the beats of an idle child."""
     stalled_after_s: float = 1.5
