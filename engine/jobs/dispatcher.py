@@ -343,12 +343,18 @@ class JobDispatcher:
         except LeaseLost:
             self._lose(run.lease)
         except (Exception, SystemExit) as error:
+            if self._tracker.is_cancelled(run.lease):
+                return
             with self._span(span.FAIL if _retry(job).is_last(run.attempt) else span.RETRY, run):
                 self._fail(run, job, error)
 
     async def _execute(self, run: Run, job: JobDefinition, execution: Execution, reader: EventReader | None) -> Result:
         commits = self._commits[run.partition or 0]
         result = await call(job, execution, self._threads)
+        if self._tracker.is_cancelled(
+            run.lease
+        ):  # the thread had ended already, or the function caught the cancellation
+            raise LeaseLost(run.id)
         if reader is None:
             return result
         await settle(self._connections, execution, reader)

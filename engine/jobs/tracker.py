@@ -131,6 +131,11 @@ class JobTracker:
         found[1].cancel()
         return found[0]
 
+    def is_cancelled(self, lease: str) -> bool:
+        """Whether the execution with this lease runs and is cancelled. Its end does not count any more."""
+        found = self._running.get(lease)
+        return found is not None and found[1].cancel_called
+
     def forget(self) -> None:
         """Nothing runs any more."""
         self._running.clear()

@@ -241,6 +241,24 @@ async def test_a_run_that_was_taken_away_is_cancelled_and_writes_nothing(connect
     assert made.figures.lost == 1
 
 
+async def test_a_run_that_ends_just_when_its_loss_is_noticed_is_lost_once(connection, dispatcher, nursery, beat):
+    """A thread that has returned is not cancelled any more: its task goes on with the result."""
+    made = None
+
+    @job("ends")
+    async def ends(execution):
+        await connection.script("UPDATE job_executions SET lease = gen_random_uuid(), node = 'other'")
+        made._lose(execution.lease)
+
+    await add(connection, "ends")
+    made = dispatcher(ends)
+    nursery.start_soon(made.run, beat)
+    await eventually(lambda: made.figures.started == 1 and made.running == 0)
+    turns = made.figures.turns
+    await eventually(lambda: made.figures.turns, accept=lambda found: found > turns + 1)
+    assert (made.figures.lost, made.figures.completed) == (1, 0)
+
+
 async def test_what_ends_after_its_lease_is_lost_does_not_count(connection, dispatcher, nursery, beat):
     """A frozen node wakes up: another node has the execution by now."""
     await connection.script("CREATE TABLE ledger (id text)")
