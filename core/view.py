@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from vivero.core.bpmn.model import Node, Process
+from vivero.core.bpmn.model import JobDefinition, Node, Process
 from vivero.core.expressions.budget import StageBudget
 from vivero.core.expressions.evaluation import Expressions
 from vivero.core.needs import Need, NeedKind, NotLoaded
 from vivero.core.partitions.keys import partition_of
 from vivero.core.partitions.tenants import covers
+from vivero.core.records.user_tasks import NO_LISTENERS, GlobalListeners
 from vivero.core.rules import (
     STAGE_STEPS,
     TIMER_RULES,
@@ -144,6 +145,10 @@ class View:
 
     # ---- catalogue
 
+    def task_listeners(self, event: str) -> GlobalListeners:
+        """The task listeners of the whole cluster for an event."""
+        return self.state.catalogue.task_listeners.get(event, NO_LISTENERS)
+
     def family(self, process_id: str, tenant: str | None = None) -> Family:
         """All versions of a process of the tenant, by default the command's. It may be empty."""
         key = (self.tenant if tenant is None else tenant, process_id)
@@ -222,3 +227,10 @@ class View:
         if node is MISSING:
             node = element.node = self.model(element.instance.definition_key).nodes[element.element]
         return node
+
+    def listeners_of_end(self, element: Element) -> Mapping[str, tuple[JobDefinition, ...]]:
+        """The listeners of an element that ends early. One whose file cannot be read any more ends without them."""
+        definition = self.definition(element.instance.definition_key)
+        if element.node is MISSING and definition is not None and definition.sha256 in self.state.catalogue.unreadable:
+            return {}
+        return self.node(element).listeners

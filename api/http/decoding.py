@@ -144,6 +144,14 @@ def decode_json(body: bytes, decoder: msgspec.json.Decoder[T], max_nesting: int)
         raise bad_request("Request body cannot be parsed: a number is out of range") from error
 
 
+def convert(value: object, type: type[T]) -> T:
+    """A part of a decoded body as `type`. Raises Problem 400."""
+    try:
+        return msgspec.convert(value, type)
+    except msgspec.ValidationError as error:
+        raise _problem_of(str(error)) from error
+
+
 def check_nesting(body: bytes, limit: int) -> None:
     """Raise Problem 400 if a document is nested deeper than `limit`. Takes a few linear passes over any document."""
     brackets = _without_texts(body, _NOT_STRUCTURE).translate(_ONE_KIND_OF_BRACKET)

@@ -5,13 +5,19 @@ The `type` of a result says whose it is. Each type has a class here, and one amo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from vivero.api.http.decoding import Body, Violations, as_variables
+from vivero.api.http.decoding import Body, Violations, as_variables, convert
 from vivero.api.http.problems import invalid_argument
+from vivero.api.routes.task_changes import UserTaskChangeset, changes_of
 from vivero.api.services import Services
+from vivero.core.bpmn.reading.text_limits import NAME_BYTES
 from vivero.core.records.ad_hoc import AdHocResult, ElementToActivate
+from vivero.core.records.jobs import JobResult, UserTaskResult
+
+MAX_REASON = 10_000
+"""In characters, for the reason of a denial."""
 
 
 class ElementBody(Body, frozen=True):
@@ -25,18 +31,63 @@ class AdHocResultBody(Body, frozen=True, tag="adHocSubProcess", tag_field="type"
     is_cancel_remaining_instances: bool | None = None
 
 
-ResultBody = AdHocResultBody
+class Corrections(UserTaskChangeset, frozen=True):
+    """What a task listener corrects. Null keeps an attribute; an empty text or list removes it."""
+
+    assignee: str | None = None
 
 
-def result_of(body: ResultBody | None, services: Services) -> AdHocResult | None:
-    """The result for the command. Raises Problem 400."""
-    if body is None:
-        return None
+class UserTaskResultBody(Body, frozen=True, tag="userTask", tag_field="type"):
+    denied: bool | None = None
+    denied_reason: str | None = None
+    corrections: dict[str, Any] | None = None
+
+
+ResultBody = AdHocResultBody | UserTaskResultBody
+
+
+def result_of(body: ResultBody | None, services: Services) -> JobResult | None:
+    """The result for the command; None for one that says nothing. Raises Problem 400."""
+    if isinstance(body, UserTaskResultBody):
+        return _of_user_task(body)
+    return None if body is None else _of_ad_hoc(body, services)
+
+
+def _of_ad_hoc(body: AdHocResultBody, services: Services) -> AdHocResult:
     return AdHocResult(
         elements_of(body.activate_elements or (), "result.activateElements", services),
         body.is_completion_condition_fulfilled or False,
         body.is_cancel_remaining_instances or False,
     )
+
+
+def _of_user_task(body: UserTaskResultBody) -> UserTaskResult | None:
+    """None without a denial and corrections, as some clients complete every job."""
+    corrections = convert(_known(body.corrections or {}), Corrections)
+    found = Violations()
+    found.longest("deniedReason", body.denied_reason, MAX_REASON)
+    found.largest("assignee", corrections.assignee, NAME_BYTES)
+    changes = changes_of(corrections, found)
+    found.check()
+    if corrections.assignee is not None:
+        changes["assignee"] = corrections.assignee or None
+    if not body.denied and not changes:
+        return None
+    return UserTaskResult(bool(body.denied), (body.denied_reason or "") if body.denied else "", changes)
+
+
+def _known(corrections: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Raises Problem 400 for a property that cannot be corrected."""
+    unknown = [name for name in corrections if name not in _CORRECTABLE]
+    if unknown:
+        raise invalid_argument(
+            f"Expected to complete task listener job with corrections, but property '{unknown[0][:100]}' cannot be "
+            f"corrected. Only the following properties can be corrected: [{', '.join(_CORRECTABLE)}]"
+        )
+    return corrections
+
+
+_CORRECTABLE = ("assignee", "candidateGroups", "candidateUsers", "dueDate", "followUpDate", "priority")
 
 
 def elements_of(given: Sequence[ElementBody], name: str, services: Services) -> tuple[ElementToActivate, ...]:

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from vivero.api.access.needs import UPDATE_TASK
 from vivero.api.access.scopes import require_by_key
 from vivero.api.commands import submission
 from vivero.api.computing.large_bodies import optional_body_of, variables_of
-from vivero.api.http.decoding import Body, Int32, Violations, decode, decode_optional, decoder
+from vivero.api.http.decoding import Body, Violations, decode, decode_optional, decoder
 from vivero.api.http.problems import not_found
 from vivero.api.http.request import Request
 from vivero.api.http.response import Response
 from vivero.api.reading import read_of
+from vivero.api.routes.task_changes import UserTaskChangeset, changes_of
 from vivero.api.search.search_requests import getting, prepare, run, searching
 from vivero.api.services import Services
-from vivero.core.bpmn.reading.text_limits import CANDIDATE_CHARACTERS, CANDIDATES, HIGHEST_TASK_PRIORITY, NAME_BYTES
-from vivero.core.events.schedules import LATEST_MS
-from vivero.core.feel.temporal.calendar import TemporalError
-from vivero.core.feel.temporal.timers import parse_date_ms
+from vivero.core.bpmn.reading.text_limits import NAME_BYTES
 from vivero.core.records.user_tasks import (
     AssignUserTask,
     ClaimUserTask,
     CompleteUserTask,
     UpdateUserTask,
-    UserTaskChanges,
 )
 from vivero.storage.reads import single_reads
 from vivero.storage.search.resources import Resource
@@ -48,22 +44,10 @@ class UserTaskCompletionBody(Body, frozen=True):
     action: str | None = None
 
 
-class UserTaskChangeset(Body, frozen=True):
-    """Changes to a user task. Null keeps an attribute; an empty date or list removes it."""
-
-    due_date: str | None = None
-    follow_up_date: str | None = None
-    candidate_users: tuple[str, ...] | None = None
-    candidate_groups: tuple[str, ...] | None = None
-    priority: Int32 | None = None
-
-
 class UserTaskUpdateBody(Body, frozen=True):
     changeset: UserTaskChangeset | None = None
     action: str | None = None
 
-
-_WITH_OFFSET = re.compile(r"[^T]+T[^Z+-]+(Z|[+-][0-9:]+)(\[.+\])?", re.ASCII)
 
 _assignment_decoder = decoder(AssignmentBody)
 _completion_decoder = decoder(UserTaskCompletionBody)
@@ -102,7 +86,7 @@ async def update(request: Request, services: Services) -> Response:
     key = request.key("userTaskKey")
     body = decode_optional(request, _update_decoder, services.settings)
     found = Violations()
-    changes = _changes(body.changeset or UserTaskChangeset(), found)
+    changes = changes_of(body.changeset or UserTaskChangeset(), found)
     found.longest("action", body.action, MAX_ACTION)
     if not changes and not body.action:
         found.add(
@@ -111,50 +95,6 @@ async def update(request: Request, services: Services) -> Response:
         )
     found.check()
     return await submission.command(request, services, UpdateUserTask(key, changes, body.action or "update"), key)
-
-
-def _changes(given: UserTaskChangeset, found: Violations) -> UserTaskChanges:
-    changes: UserTaskChanges = {}
-    if given.due_date is not None:
-        changes["due_at"] = _date("due date", given.due_date, found)
-    if given.follow_up_date is not None:
-        changes["follow_up_at"] = _date("follow-up date", given.follow_up_date, found)
-    if given.candidate_users is not None:
-        changes["candidate_users"] = _names("candidateUsers", given.candidate_users, found)
-    if given.candidate_groups is not None:
-        changes["candidate_groups"] = _names("candidateGroups", given.candidate_groups, found)
-    if given.priority is not None:
-        changes["priority"] = given.priority
-        if not 0 <= given.priority <= HIGHEST_TASK_PRIORITY:
-            found.add(
-                f"The value for priority is '{given.priority}' but must be within the [0,{HIGHEST_TASK_PRIORITY}] range"
-            )
-    return changes
-
-
-def _date(name: str, text: str, found: Violations) -> int | None:
-    """Epoch milliseconds; None for an empty text. A date without an offset is a violation."""
-    if not text:
-        return None
-    try:
-        epoch_ms = parse_date_ms(text) if _WITH_OFFSET.fullmatch(text) else -1
-    except TemporalError:
-        epoch_ms = -1
-    if not 0 <= epoch_ms <= LATEST_MS:
-        found.add(f"The provided {name} '{text[:100]}' cannot be parsed as a date according to RFC 3339, section 5.6")
-    return epoch_ms
-
-
-def _names(name: str, names: tuple[str, ...], found: Violations) -> tuple[str, ...]:
-    if len(names) > CANDIDATES:
-        found.add(f"The provided {name} are {len(names)} but must not be more than {CANDIDATES}")
-    if (characters := sum(map(len, names))) > CANDIDATE_CHARACTERS:
-        found.add(
-            f"The provided {name} have {characters} characters but must not have more than {CANDIDATE_CHARACTERS}"
-        )
-    for each in names:
-        found.largest(f"name in {name}", each, NAME_BYTES)
-    return names
 
 
 async def complete(request: Request, services: Services) -> Response:

@@ -68,6 +68,7 @@ from vivero.core.records.jobs import (
     JobCanceled,
     JobCompleted,
     JobCreated,
+    JobDenied,
     JobErrorThrown,
     JobFailed,
     JobReleased,
@@ -93,7 +94,14 @@ from vivero.core.records.messages import (
 from vivero.core.records.signals import SignalBroadcast
 from vivero.core.records.slots import HeldCommandsSent, SlotsHeld, SlotsMoved, SlotsReleased
 from vivero.core.records.timers import TimerCanceled, TimerFailed, TimerMoved, TimerScheduled, TimerTriggered
-from vivero.core.records.user_tasks import UserTaskChanged, UserTaskCreated, UserTaskEnded
+from vivero.core.records.user_tasks import (
+    UserTaskChanged,
+    UserTaskChanging,
+    UserTaskCorrected,
+    UserTaskCreated,
+    UserTaskDenied,
+    UserTaskEnded,
+)
 from vivero.core.state.rows import Row
 from vivero.core.state.state import State
 
@@ -142,6 +150,7 @@ APPLY: dict[type[Event], Callable[[State, Any], Row]] = {
     VariableSet: data.variable_set,
     JobCreated: jobs.job_created,
     JobCompleted: jobs.job_completed,
+    JobDenied: jobs.job_denied,
     JobFailed: jobs.job_failed,
     JobErrorThrown: jobs.job_error_thrown,
     JobUpdated: jobs.job_updated,
@@ -151,6 +160,9 @@ APPLY: dict[type[Event], Callable[[State, Any], Row]] = {
     UserTaskCreated: user_tasks.user_task_created,
     UserTaskChanged: user_tasks.user_task_changed,
     UserTaskEnded: user_tasks.user_task_ended,
+    UserTaskChanging: user_tasks.user_task_changing,
+    UserTaskCorrected: user_tasks.user_task_corrected,
+    UserTaskDenied: user_tasks.user_task_denied,
     IncidentRaised: incidents.incident_raised,
     IncidentResolved: incidents.incident_resolved,
     DeploymentCreated: catalogue.deployment_created,

@@ -6,6 +6,7 @@ from vivero.core.records.jobs import (
     JobCanceled,
     JobCompleted,
     JobCreated,
+    JobDenied,
     JobErrorThrown,
     JobFailed,
     JobReleased,
@@ -45,6 +46,12 @@ def job_created(state: State, event: JobCreated) -> Job:
 
 def job_completed(state: State, event: JobCompleted) -> Job:
     return _end(state, event.key, "COMPLETED")
+
+
+def job_denied(state: State, event: JobDenied) -> Job:
+    job = _end(state, event.key, "COMPLETED")
+    job.denied_reason = event.reason
+    return job
 
 
 def job_canceled(state: State, event: JobCanceled) -> Job:

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from operator import attrgetter
 
-from vivero.core.records.user_tasks import UserTaskChanged, UserTaskCreated, UserTaskEnded
+import msgspec
+
+from vivero.core.records.user_tasks import (
+    Transition,
+    UserTaskChanged,
+    UserTaskChanges,
+    UserTaskChanging,
+    UserTaskCorrected,
+    UserTaskCreated,
+    UserTaskDenied,
+    UserTaskEnded,
+)
 from vivero.core.state.instance_tree import USER_TASK_WEIGHT, UserTask
 from vivero.core.state.state import State
 
@@ -31,17 +42,53 @@ def user_task_created(state: State, event: UserTaskCreated) -> UserTask:
 def user_task_changed(state: State, event: UserTaskChanged) -> UserTask:
     task = state.user_tasks[event.key]
     state.edit(task)
+    _set_transition(state, task, None)
     for name, value in event.changes.items():
         setattr(task, name, value)
+    return task
+
+
+def user_task_changing(state: State, event: UserTaskChanging) -> UserTask:
+    task = state.user_tasks[event.key]
+    state.edit(task)
+    _set_transition(state, task, event.transition)
+    return task
+
+
+def user_task_corrected(state: State, event: UserTaskCorrected) -> UserTask:
+    task = state.user_tasks[event.key]
+    transition = task.transition
+    assert transition is not None, "only a transition can be corrected"
+    changes: UserTaskChanges = {**transition.changes, **event.changes}
+    state.edit(task)
+    task.transition = msgspec.structs.replace(transition, changes=changes)
+    return task
+
+
+def user_task_denied(state: State, event: UserTaskDenied) -> UserTask:
+    task = state.user_tasks[event.key]
+    state.edit(task)
+    _set_transition(state, task, None)
     return task
 
 
 def user_task_ended(state: State, event: UserTaskEnded) -> UserTask:
     task = state.user_tasks[event.key]
     state.edit(task)
+    _set_transition(state, task, None)
     task.state = event.state
     task.ended_at = state.now
     state.unlink(state.user_tasks, event.key)
     state.unlink(task.element.waits.user_tasks, event.key)
     state.add_weight(task.element.tree, -USER_TASK_WEIGHT)
     return task
+
+
+def _set_transition(state: State, task: UserTask, transition: Transition | None) -> None:
+    """Set it, and count the variables that it keeps."""
+    if task.transition is not None:
+        state.add_weight(task.element.tree, -task.weight())
+    task.transition = transition
+    if transition is not None:
+        state.add_weight(task.element.tree, task.weight())
+        state.written += task.weight()

@@ -328,7 +328,7 @@ class Node:
     start_form: FormReference | None = None
     """The form that clients show before they start the process; only of a none start event of a process."""
     listeners: MappingOf[str, tuple[JobDefinition, ...]] = field(default_factory=dict)
-    """The jobs of its execution listeners in document order, by event as the REST API names it: START, END."""
+    """The jobs of its listeners in document order, by event as the REST API names it: START, COMPLETING, …"""
     joins: tuple[NodeId, ...] = ()
     """The joining inclusive gateways of a scope."""
     bits: MappingOf[FlowId, int] = field(default_factory=dict)

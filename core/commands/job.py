@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from vivero.core.commands import job_results
 from vivero.core.events import error
 from vivero.core.needs import Need, NeedKind, Needs, NotLoaded
 from vivero.core.records.ad_hoc import AdHocResult
@@ -26,19 +27,29 @@ from vivero.core.records.jobs import (
     UpdateJob,
     WithholdJob,
 )
+from vivero.core.records.user_tasks import CANCELING, TASK_EVENTS
 from vivero.core.shared import listeners
 from vivero.core.shared.ad_hoc_activations import activate_given, check_is_active, fulfil
-from vivero.core.shared.jobs import AD_HOC, ELEMENT, EXECUTION_LISTENER
+from vivero.core.shared.jobs import AD_HOC, ELEMENT, EXECUTION_LISTENER, TASK_LISTENER
 from vivero.core.shared.variables import merge_result, merge_upwards, set_locally, texts_of
-from vivero.core.state.instance_tree import ACTIVATED, ACTIVATING, COMPLETING, Job
+from vivero.core.state.instance_tree import ACTIVATED, ACTIVATING, COMPLETING, TERMINATING, Job
 from vivero.core.view import View
 
 NO_RETRIES = {
     ELEMENT: IncidentType.JOB_NO_RETRIES,
     AD_HOC: IncidentType.AD_HOC_SUB_PROCESS_NO_RETRIES,
     EXECUTION_LISTENER: IncidentType.EXECUTION_LISTENER_NO_RETRIES,
+    TASK_LISTENER: IncidentType.TASK_LISTENER_NO_RETRIES,
 }
-WAITING_STATES = {"UNSPECIFIED": ACTIVATED, listeners.START: ACTIVATING, listeners.END: COMPLETING}
+WAITING_STATES = {
+    "UNSPECIFIED": ACTIVATED,
+    listeners.START: ACTIVATING,
+    listeners.END: COMPLETING,
+    listeners.BEFORE_ALL: ACTIVATING,
+    listeners.CANCEL: TERMINATING,
+    **dict.fromkeys(TASK_EVENTS, ACTIVATED),
+    CANCELING: TERMINATING,
+}
 """Listener event of the job → the state in which its element waits for the job"""
 
 
@@ -51,12 +62,10 @@ def needs(command: CompleteJob | FailJob | ThrowJobError, tenant: str) -> Needs:
 def complete(command: CompleteJob, view: View) -> Effects:
     """Complete the job, and its element. After a listener's job the worklist runs the next stage instead."""
     job = _active_job(command, "complete", view)
-    if command.result is not None and job.kind != AD_HOC:
-        raise Reject(
-            RejectionCode.INVALID_ARGUMENT,
-            f"Expected to complete job with key '{job.key}', but a result of an ad-hoc sub-process does not fit a job "
-            f"of kind '{job.kind}'",
-        )
+    if job.kind == TASK_LISTENER:
+        yield from job_results.complete_task_listener(command, job, view)
+        return
+    job_results.check(command, job)
     yield JobCompleted(job.key)
     if job.kind == ELEMENT:
         if command.variables:
@@ -70,7 +79,8 @@ def complete(command: CompleteJob, view: View) -> Effects:
 
 def _decided(job: Job, command: CompleteJob, view: View) -> Effects:
     """The worker of an ad-hoc sub-process has decided. Without a result nothing happens until something in it ends."""
-    scope, result = job.element, command.result or AdHocResult()
+    scope = job.element
+    result = command.result if isinstance(command.result, AdHocResult) else AdHocResult()
     expected = "Expected to complete ad-hoc sub-process job, but the"
     if result.fulfilled and result.elements:
         text = "job result contains elements to be activated while the completion condition is fulfilled"
@@ -97,7 +107,7 @@ def fail(command: FailJob, view: View) -> Effects:
 def throw_error(command: ThrowJobError, view: View) -> Effects:
     """Let the nearest error event catch the code. An uncaught error becomes an incident of the job."""
     job = _active_job(command, "throw an error for", view)
-    if job.kind == EXECUTION_LISTENER:
+    if job.kind in (EXECUTION_LISTENER, TASK_LISTENER):
         raise Reject(
             RejectionCode.INVALID_STATE,
             f"Expected to throw an error for job with key '{job.key}', but it is of kind '{job.kind}': only the job of "

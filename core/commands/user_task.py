@@ -1,19 +1,21 @@
-"""User tasks: assign, claim, update, complete."""
+"""User tasks: assign, claim, update, complete. Listeners may have to agree first (`core.shared.task_transitions`)."""
 
 from __future__ import annotations
 
 from vivero.core.needs import Need, NeedKind, Needs
 from vivero.core.records.effects import Effects, Reject, RejectionCode, reject_not_found
-from vivero.core.records.instances import ElementCompleting
 from vivero.core.records.user_tasks import (
+    ASSIGNING,
+    COMPLETING,
+    UPDATING,
     AssignUserTask,
     ClaimUserTask,
     CompleteUserTask,
+    Transition,
     UpdateUserTask,
-    UserTaskChanged,
-    UserTaskEnded,
 )
-from vivero.core.shared.variables import merge_result
+from vivero.core.shared.task_transitions import change
+from vivero.core.shared.variables import texts_of
 from vivero.core.state.instance_tree import ACTIVATED, UserTask
 from vivero.core.view import View
 
@@ -26,7 +28,7 @@ def needs(command: UserTaskCommand, tenant: str) -> Needs:
 
 def assign(command: AssignUserTask, view: View) -> Effects:
     task = _open_task(command, "assign", view)
-    yield UserTaskChanged(task.key, {"assignee": command.assignee}, command.action)
+    return change(task, Transition(ASSIGNING, command.action, {"assignee": command.assignee}), view)
 
 
 def claim(command: ClaimUserTask, view: View) -> Effects:
@@ -37,19 +39,18 @@ def claim(command: ClaimUserTask, view: View) -> Effects:
             RejectionCode.INVALID_STATE,
             f"Expected to claim user task with key '{task.key}', but it has already been assigned",
         )
-    yield UserTaskChanged(task.key, {"assignee": command.assignee}, command.action)
+    return change(task, Transition(ASSIGNING, command.action, {"assignee": command.assignee}), view)
 
 
 def update(command: UpdateUserTask, view: View) -> Effects:
     task = _open_task(command, "update", view)
-    yield UserTaskChanged(task.key, command.changes, command.action)
+    return change(task, Transition(UPDATING, command.action, command.changes), view)
 
 
 def complete(command: CompleteUserTask, view: View) -> Effects:
     task = _open_task(command, "complete", view)
-    yield UserTaskEnded(task.key, "COMPLETED", command.action)
-    yield from merge_result(task.element, command.variables, view)
-    yield ElementCompleting(task.element.key)
+    transition = Transition(COMPLETING, command.action, variables=texts_of(command.variables))
+    return change(task, transition, view)
 
 
 def _open_task(command: UserTaskCommand, verb: str, view: View) -> UserTask:
@@ -57,9 +58,10 @@ def _open_task(command: UserTaskCommand, verb: str, view: View) -> UserTask:
     task = view.user_task(command.key)
     if task is None or not view.enter(task.element.instance.tenant):
         raise reject_not_found("user task", verb, command.key)
-    if task.element.state is not ACTIVATED:
+    if task.element.state is not ACTIVATED or task.transition is not None:
+        state = task.status if task.element.state is ACTIVATED else "CANCELING"
         raise Reject(
             RejectionCode.INVALID_STATE,
-            f"Expected to {verb} user task with key '{task.key}', but it is in state 'CANCELING'",
+            f"Expected to {verb} user task with key '{task.key}', but it is in state '{state}'",
         )
     return task

@@ -5,7 +5,10 @@ from __future__ import annotations
 from vivero.core.needs import Need, NeedKind, Needs
 from vivero.core.records.effects import Effects, Reject, RejectionCode
 from vivero.core.records.instances import SetVariables
-from vivero.core.shared.variables import merge_upwards, set_locally
+from vivero.core.records.user_tasks import UPDATING, Transition
+from vivero.core.shared.task_transitions import change, task_of, with_listeners
+from vivero.core.shared.variables import merge_upwards, set_locally, texts_of
+from vivero.core.state.instance_tree import ACTIVATED, Element, UserTask
 from vivero.core.view import View
 
 
@@ -20,5 +23,25 @@ def set_variables(command: SetVariables, view: View) -> Effects:
             RejectionCode.NOT_FOUND,
             f"Expected to update variables for element with key '{command.key}', but no such element was found",
         )
+    if element.waits.user_tasks and element.state is ACTIVATED:
+        return _set_of_task(command, task_of(element), view)
+    return _set(command, element, view)
+
+
+def _set(command: SetVariables, element: Element, view: View) -> Effects:
     setter = set_locally if command.local else merge_upwards
-    yield from setter(element, command.variables, view)
+    return setter(element, command.variables, view)
+
+
+def _set_of_task(command: SetVariables, task: UserTask, view: View) -> Effects:
+    """Variables of a user task: its listeners decide on them like on other updates."""
+    if task.transition is not None:
+        raise Reject(
+            RejectionCode.INVALID_STATE,
+            f"Expected to update variables of user task with key '{task.key}', but it is in state '{task.status}'",
+        )
+    target = "local" if command.local else "merged"
+    updating = Transition(UPDATING, "update", variables=texts_of(command.variables), target=target)
+    if with_listeners(task.element, updating, view) is None:
+        return _set(command, task.element, view)
+    return change(task, updating, view)

@@ -1,7 +1,8 @@
 """User task. BPMN 2.0.2 §13.3.3: activation offers the task to people. When they complete it, the element completes.
 
 With `zeebe:userTask` the engine manages the task: assignee, candidates, dates, form. Without, the element creates a job
-of a well-known type with the same data in its headers. Not here: task listeners.
+of a well-known type with the same data in its headers. Listeners of the creation, and of the assignment to the model's
+assignee, come before anybody can work on the task (`core.shared.task_transitions`).
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from vivero.core.feel import Expression
 from vivero.core.feel.temporal.calendar import TemporalError
 from vivero.core.feel.temporal.timers import parse_date_ms
 from vivero.core.records.effects import Effects, Fail, IncidentType
-from vivero.core.records.user_tasks import UserTaskCreated
+from vivero.core.records.user_tasks import UserTaskChanging, UserTaskCreated
+from vivero.core.shared import task_transitions
 from vivero.core.shared.forms import form_key
 from vivero.core.shared.jobs import create_job, int32_of
 from vivero.core.state.instance_tree import Element
@@ -70,10 +72,13 @@ def _date_as_text(expression: Expression, task: Element, view: View) -> str | No
 def _native(task: Element, model: UserTaskDefinition, view: View) -> Effects:
     found = form_key(model.form, task, view)
     form = model.external_form or model.form_key
+    assignee, key = _text(model.assignee, task, view), view.key()
+    creating = task_transitions.creation(task, assignee, view)
+    later = assignee is not None and (creating is not None or task_transitions.listens_to_assignment(task, view))
     yield UserTaskCreated(
-        view.key(),
+        key,
         task.key,
-        _text(model.assignee, task, view),
+        None if later else assignee,
         _names(model.candidate_groups, task, view),
         _names(model.candidate_users, task, view),
         _date(model.due_date, task, view),
@@ -83,6 +88,10 @@ def _native(task: Element, model: UserTaskDefinition, view: View) -> Effects:
         _text(form, task, view),
         found,
     )
+    if creating is not None:
+        yield UserTaskChanging(key, creating)
+    elif later and assignee is not None:
+        yield from task_transitions.assign_initially(key, task, assignee, view)
 
 
 def _text(expression: Expression | None, task: Element, view: View) -> str | None:

@@ -38,18 +38,31 @@ from vivero.core.records.jobs import (
     JobCanceled,
     JobCompleted,
     JobCreated,
+    JobDenied,
     JobErrorThrown,
     JobFailed,
     JobReleased,
 )
 from vivero.core.records.messages import ReleaseStart
 from vivero.core.records.timers import TimerCanceled, TimerFailed, TimerMoved, TimerScheduled, TimerTriggered
-from vivero.core.state.instance_tree import MISSING, TERMINATED, Element, Incident, Instance, InstanceTree, Job, Timer
+from vivero.core.records.user_tasks import UserTaskChanging
+from vivero.core.state.instance_tree import (
+    MISSING,
+    TERMINATED,
+    TERMINATING,
+    Element,
+    Incident,
+    Instance,
+    InstanceTree,
+    Job,
+    Timer,
+    UserTask,
+)
 
 IN_SCOPES = {"arrive", "enter", "trigger"}
 """Stages that begin something in their element."""
-OF_ELEMENTS = {*STAGES, "check"} - {"terminate"}
-"""Stages of an element itself."""
+OF_ELEMENTS = {name for name, (state, *_) in STAGES.items() if state is not TERMINATING} | {"check"}
+"""Stages of an element itself, but for those of its early end."""
 
 
 def _activating(work: Work, row: Element, event: InstanceCreated | ElementActivating) -> None:
@@ -163,6 +176,16 @@ def _job_completed(work: Work, row: Job, _event: Event) -> None:
         work.queue.appendleft((row.element.key, LISTENERS[row.listener_event], row.listener_index + 1))
 
 
+def _job_denied(work: Work, row: Job, _event: Event) -> None:
+    """No further listener follows."""
+    work.jobs.append(("completed", row.type))
+
+
+def _task_changing(work: Work, row: UserTask, event: UserTaskChanging) -> None:
+    """The first listener comes before anything else can change the task."""
+    work.queue.appendleft((row.element.key, LISTENERS[event.transition.event], 0))
+
+
 def _timer_changed(work: Work, row: Timer, _event: Event) -> None:
     work.timers[row.key] = (row.due_at, row.tenant) if row.state == "PENDING" else None
 
@@ -213,9 +236,11 @@ FOLLOW: dict[type[Event], Callable[[Work, Any, Any], None]] = {
     TimerCanceled: _timer_changed,
     JobCreated: _job_created,
     JobCompleted: _job_completed,
+    JobDenied: _job_denied,
     JobFailed: _job_failed,
     JobErrorThrown: _job_error_thrown,
     JobCanceled: _job_canceled,
     JobReleased: _job_available,
+    UserTaskChanging: _task_changing,
 }
 """Event type → the function that adds the work that follows."""

@@ -20,8 +20,9 @@ from vivero.core.records.instances import (
     IncidentResolved,
 )
 from vivero.core.records.jobs import JobCanceled
-from vivero.core.records.user_tasks import UserTaskEnded
-from vivero.core.shared import listeners, mappings, row_limits, waits
+from vivero.core.records.user_tasks import CANCELING, TASK_EVENTS
+from vivero.core.shared import listeners, mappings, row_limits, task_transitions, waits
+from vivero.core.shared.deferred_work import is_deferred
 from vivero.core.state.instance_tree import (
     ACTIVATED,
     ACTIVATING,
@@ -31,6 +32,7 @@ from vivero.core.state.instance_tree import (
     TERMINATING,
     Element,
     ElementState,
+    Instance,
 )
 from vivero.core.view import View
 
@@ -87,6 +89,22 @@ def _begin(element: Element, behaviour: Behaviour, begin: Sequence[str] | int, v
         yield from behaviour.begin(element, begin, view)
 
 
+def before_all(body: Element, view: View, index: int) -> Effects:
+    yield from listeners.create_listener_job(body, listeners.BEFORE_ALL, index, view)
+
+
+def task_listeners(element: Element, view: View, index: int) -> Effects:
+    """Create the next listener's job of the transition of a user task."""
+    return task_transitions.create_listener_job(task_transitions.task_of(element), index, view)
+
+
+def change_task(element: Element, view: View, _argument: object) -> Effects:
+    """All listeners have agreed to the transition of a user task."""
+    task = task_transitions.task_of(element)
+    assert task.transition is not None, f"its listeners are done: {task.key}"
+    return task_transitions.finish(task, task.transition, view)
+
+
 def outputs(element: Element, view: View, _argument: object) -> Effects:
     yield from mappings.map_outputs(element, view)
 
@@ -118,24 +136,70 @@ def _close_and_leave(element: Element, view: View) -> Effects:
         yield from proceed(scope, element, view)
 
 
-def terminate(element: Element, _view: View, _argument: object) -> Effects:
+def terminate(element: Element, view: View, _argument: object) -> Effects:
     """Cancel everything that waits in the element. Its children terminate page by page when it settles.
 
-    A list, because thousands of elements may end at once, and most have a single wait.
+    Listeners of its cancellation come before its end. A list, because thousands of elements may end at once, and most
+    have a single wait.
     """
-    own = element.waits
+    if _waits_for_cancellation(element):
+        return ()
+    own, canceling = element.waits, None
     effects: list[Effect] = [JobCanceled(job) for job in own.jobs] if own.jobs else []
     if own.user_tasks:
-        effects += [UserTaskEnded(task, "CANCELED") for task in own.user_tasks]
+        task = task_transitions.task_of(element)
+        canceling = task_transitions.cancellation(task, view)
+        effects.extend(task_transitions.end_early(task, canceling))
     if own.incidents:
         effects += map(IncidentResolved, own.incidents)
     if own.timers or own.subscriptions:
         effects.extend(waits.close(element))
-    if not element.live:
-        effects.append(ElementTerminated(element.key))
-        if element.request is not None:
-            effects.append(Reply(to=element.request))
+    if not element.live and canceling is None:
+        effects.extend(_end_early(element, view))
     return effects
+
+
+def _end_early(element: Element, view: View) -> Effects:
+    if type(element) is Instance and listeners.CANCEL in view.listeners_of_end(element):
+        return listeners.create_listener_job(element, listeners.CANCEL, 0, view)
+    return _terminated(element)
+
+
+def _terminated(element: Element) -> Effects:
+    yield ElementTerminated(element.key)
+    if element.request is not None:
+        yield Reply(to=element.request)
+
+
+def _waits_for_cancellation(element: Element) -> bool:
+    """Whether listeners of its cancellation have begun, so that the end of the last one continues."""
+    own = element.waits
+    return (
+        any(job.listener_event in CANCELLATION for job in own.jobs.values())
+        or any(incident.stage in OF_CANCELLATION for incident in own.incidents.values())
+        or is_deferred(element, *_BEHIND_LISTENERS)
+    )
+
+
+def canceling_listeners(element: Element, view: View, index: int) -> Effects:
+    """Create the next listener's job of a user task that ends early."""
+    return task_transitions.create_listener_job(task_transitions.task_of(element), index, view)
+
+
+def cancel_task(element: Element, view: View, _argument: object) -> Effects:
+    """All listeners of the cancellation of a user task are done."""
+    yield from task_transitions.end(task_transitions.task_of(element), "CANCELED")
+    yield from _terminated(element)
+
+
+def cancel_listeners(process: Element, view: View, index: int) -> Effects:
+    """Create the next listener's job of a process that is cancelled."""
+    yield from listeners.create_listener_job(process, listeners.CANCEL, index, view)
+
+
+def cancelled(process: Element, _view: View, _argument: object) -> Effects:
+    """All listeners of the cancellation of a process are done."""
+    return _terminated(process)
 
 
 def most_told(scope: Element) -> int:
@@ -164,11 +228,18 @@ def empty(element: Element, view: View) -> Effects:
 STAGES: dict[str, tuple[ElementState, Stage, str | None]] = {
     "inputs": (ACTIVATING, inputs, "start listeners"),
     "start listeners": (ACTIVATING, start_listeners, "activate"),
+    "before all": (ACTIVATING, before_all, "activate"),
     "activate": (ACTIVATING, activate, None),
+    "task listeners": (ACTIVATED, task_listeners, "change task"),
+    "change task": (ACTIVATED, change_task, None),
     "outputs": (COMPLETING, outputs, "end listeners"),
     "end listeners": (COMPLETING, end_listeners, "leave"),
     "leave": (COMPLETING, leave, None),
     "terminate": (TERMINATING, terminate, None),
+    "canceling listeners": (TERMINATING, canceling_listeners, "cancel task"),
+    "cancel task": (TERMINATING, cancel_task, None),
+    "cancel listeners": (TERMINATING, cancel_listeners, "cancelled"),
+    "cancelled": (TERMINATING, cancelled, None),
 }
 """Stage → the state in which it runs, its function, and the stage that follows at once.
 
@@ -176,13 +247,27 @@ An item whose element has left that state is dropped. The element's `node` is se
 runs. After a stage that creates a job, the next stage waits until the job is done.
 """
 
-LISTENERS = {listeners.START: "start listeners", listeners.END: "end listeners"}
-"""The event type of execution listeners → the stage that creates their jobs; its argument is the listener's index.
+CANCELLATION = (CANCELING, listeners.CANCEL)
+"""Events of listeners that an early end waits for."""
+LISTENERS = {
+    listeners.START: "start listeners",
+    listeners.BEFORE_ALL: "before all",
+    listeners.END: "end listeners",
+    listeners.CANCEL: "cancel listeners",
+    **dict.fromkeys(TASK_EVENTS, "task listeners"),
+    CANCELING: "canceling listeners",
+}
+"""The event type of listeners → the stage that creates their jobs; its argument is the listener's index.
 
 When a job is done, the stage continues with the next listener. If a job cannot be created, resolving the incident runs
 all listeners again.
 """
-HEARD = {stage: event for event, stage in LISTENERS.items()}
+OF_CANCELLATION = {name for name, (state, *_) in STAGES.items() if state is TERMINATING}
+"""Stages of elements that end early."""
+_BEHIND_LISTENERS = OF_CANCELLATION - {"terminate"}
+RESTARTED = frozenset(LISTENERS.values())
+"""Stages that begin again with the first listener if they fail."""
+HEARD = {"start listeners": listeners.START, "end listeners": listeners.END}
 
 
 def first_stage_of_activation(element: Element) -> str:
@@ -190,7 +275,11 @@ def first_stage_of_activation(element: Element) -> str:
     node = element.node
     if element.index >= 0 or ((node.inputs or node.presets) and node.loop is None):  # is_inner, without its call
         return "inputs"
-    return "start listeners" if node.listeners and _hears(element, listeners.START) else "activate"
+    if not node.listeners:
+        return "activate"
+    if node.loop is not None:
+        return "before all" if listeners.BEFORE_ALL in node.listeners else "activate"
+    return "start listeners" if listeners.START in node.listeners else "activate"
 
 
 def first_stage_of_completion(element: Element) -> str:

@@ -16,7 +16,7 @@ from vivero.core.events.behaviour import VariableChange
 from vivero.core.execution.changes import FREE_CHANGES, cost_of
 from vivero.core.execution.consequences import FOLLOW
 from vivero.core.execution.lifecycle import (
-    HEARD,
+    RESTARTED,
     STAGES,
     empty,
     most_told,
@@ -219,7 +219,7 @@ class Worklist(Work):
 
     def _empty(self, scope: Element) -> None:
         if scope.live or scope.state is TERMINATING:
-            self.take(empty(scope, self.view))
+            self.take(empty(scope, self.view), scope, "terminate")
         elif scope.state is ACTIVATED:
             self.take(self._after_emptying(scope), scope, "settle")
 
@@ -266,7 +266,7 @@ class Worklist(Work):
             if element is None:
                 raise
             done = False
-            argument = 0 if stage in HEARD else argument  # all its listeners run again
+            argument = 0 if stage in RESTARTED else argument  # all its listeners run again
             collected = [
                 IncidentRaised(self.view.key(), element.key, stage, failure.type, failure.message, None, argument)
             ]

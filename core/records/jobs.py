@@ -4,9 +4,26 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import msgspec
+
 from vivero.core.partitions import homes
 from vivero.core.records.ad_hoc import AdHocResult
 from vivero.core.records.base import Command, Event, Sender, Variables
+from vivero.core.records.user_tasks import UserTaskChanges
+
+
+class UserTaskResult(
+    msgspec.Struct, frozen=True, omit_defaults=True, tag="userTask", tag_field="type", rename="camel", gc=False
+):
+    """The result of a task listener: it denies the transition of its user task, or corrects what will change."""
+
+    denied: bool = False
+    denied_reason: str = ""
+    corrections: UserTaskChanges = {}
+
+
+JobResult = AdHocResult | UserTaskResult
+"""The results with which a job can be completed, told apart by `type`."""
 
 
 class CompleteJob(Command, frozen=True):
@@ -20,7 +37,7 @@ class CompleteJob(Command, frozen=True):
     key: int
     variables: Variables = {}
     lease: str | None = None
-    result: AdHocResult | None = None
+    result: JobResult | None = None
     """What the worker decided, if the element lets it."""
 
 
@@ -97,6 +114,13 @@ class JobCreated(Event, frozen=True):
 
 class JobCompleted(Event, frozen=True):
     key: int
+
+
+class JobDenied(Event, frozen=True):
+    """The job of a task listener is completed, and denied the transition of its user task. `reason` may be empty."""
+
+    key: int
+    reason: str
 
 
 class JobFailed(Event, frozen=True):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar, TypedDict
 
+import msgspec
+
 from vivero.core.partitions import homes
 from vivero.core.records.base import Command, Event, Sender, Variables
 
@@ -17,6 +19,50 @@ class UserTaskChanges(TypedDict, total=False):
     due_at: int | None
     follow_up_at: int | None
     priority: int
+
+
+CREATING, ASSIGNING, UPDATING = "CREATING", "ASSIGNING", "UPDATING"
+COMPLETING, CANCELING = "COMPLETING", "CANCELING"
+TASK_EVENTS = (CREATING, ASSIGNING, UPDATING, COMPLETING, CANCELING)
+"""The transitions of a user task that listeners can wait for. Each is also the state of the task meanwhile."""
+DENIABLE = (ASSIGNING, COMPLETING, UPDATING)
+"""The transitions that a listener can deny."""
+
+
+class GlobalListener(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A task listener of the whole cluster, as a transition uses it."""
+
+    type: str
+    retries: int
+
+
+class GlobalListeners(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The listeners of the whole cluster for one event, before and after those of the model."""
+
+    before: tuple[GlobalListener, ...] = ()
+    after: tuple[GlobalListener, ...] = ()
+
+
+NO_LISTENERS = GlobalListeners()
+
+
+class Transition(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """A change of a user task, which its listeners may correct or deny.
+
+    `variables` (JSON text) are set at the end: as the result of the task, or for UPDATING in the scopes that `target`
+    names. `request` is the position of the command to answer. `assignee`: the model's, assigned after the creation.
+    """
+
+    event: str
+    action: str = ""
+    changes: UserTaskChanges = {}
+    variables: dict[str, str] = {}
+    target: str | None = None
+    """"local" or "merged", for an update of variables."""
+    request: int | None = None
+    assignee: str | None = None
+    listeners: GlobalListeners = NO_LISTENERS
+    """The listeners of the whole cluster, as they were when the transition began."""
 
 
 class AssignUserTask(Command, frozen=True):
@@ -97,3 +143,24 @@ class UserTaskEnded(Event, frozen=True):
     key: int
     state: str
     action: str = ""
+
+
+class UserTaskChanging(Event, frozen=True):
+    """A transition of the task begins, and waits for its listeners."""
+
+    key: int
+    transition: Transition
+
+
+class UserTaskCorrected(Event, frozen=True):
+    """A listener corrected attributes of the task, for when its transition ends."""
+
+    key: int
+    changes: UserTaskChanges
+
+
+class UserTaskDenied(Event, frozen=True):
+    """A listener denied the transition: the task stays as it was. `reason` may be empty."""
+
+    key: int
+    reason: str

@@ -55,9 +55,13 @@ def merge_upwards(seen_from: Element, variables: Variables, view: View) -> Effec
 
 def merge_result(element: Element, variables: Variables, view: View) -> Effects:
     """Set the result of the element's work: local if it has output mappings, else merged upwards."""
-    if view.node(element).outputs:
-        return set_locally(element, variables, view)
-    return merge_upwards(element, variables, view)
+    return set_result(element, texts_of(variables), view)
+
+
+def set_result(element: Element, variables: Mapping[str, str], view: View) -> Effects:
+    """Like `merge_result`, for JSON text."""
+    setter = set_texts if view.node(element).outputs else merge_texts
+    return setter(element, variables, view)
 
 
 def texts_of(variables: Variables) -> dict[str, str]:

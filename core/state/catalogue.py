@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from vivero.core.records.user_tasks import GlobalListeners
 from vivero.core.state.columns import CHANGES, TENANT, Column, Time
 from vivero.core.state.instance_tree import Timer
 from vivero.core.state.message_channels import Starts
@@ -74,6 +75,10 @@ class Catalogue:
         """The keys of deployments whose processes and forms are all in `families` and `form_versions`."""
         self.starts: Starts | None = None
         """Start events that wait for messages and signals; None until they are loaded."""
+        self.unreadable: set[str] = set()
+        """The hashes of deployed files that this version of the program cannot read any more."""
+        self.task_listeners: dict[str, GlobalListeners] = {}
+        """The task listeners of the whole cluster, by event."""
         self.start_timers: dict[tuple[str, str], dict[int, Timer]] = {}
         """All timers that start a process, by tenant and process id, for every process in `families`."""
 

@@ -15,6 +15,7 @@ import msgspec
 
 from vivero.core.bpmn.model import Node
 from vivero.core.feel import decode_large, from_json
+from vivero.core.records.user_tasks import Transition
 from vivero.core.rules import LARGE_JSON
 from vivero.core.state.ad_hoc import AdHocState
 from vivero.core.state.columns import CHANGES, MEMORY, Column, Count, Time
@@ -63,9 +64,11 @@ class Waits(msgspec.Struct, frozen=True, eq=False):
     """The open ones."""
 
     def weight(self) -> int:
+        tasks = sum(task.weight() for task in self.user_tasks.values()) if self.user_tasks else 0
         return (
             JOB_WEIGHT * len(self.jobs)
             + USER_TASK_WEIGHT * len(self.user_tasks)
+            + tasks
             + TIMER_WEIGHT * len(self.timers)
             + SUBSCRIPTION_WEIGHT * len(self.subscriptions)
             + INCIDENT_WEIGHT * len(self.incidents)
@@ -342,6 +345,8 @@ class Job(Row):
     context: Annotated[str | None, Column(stored="trace", document="trace", in_snapshots=False)] = None
     """The context of the command that created the job."""
     ended_at: Annotated[int | None, Column(time=True, changes=True, loaded=False)] = None
+    denied_reason: Annotated[str | None, Column(changes=True, loaded=False)] = None
+    """The reason that a task listener gave when it denied a transition, which may be empty; None: it did not."""
     lease: Annotated[str | None, Column(changes=True, is_column=False, loaded=False)] = None
     """None for no change; "ready", "closed", or "backoff" until `available_at`."""
 
@@ -371,8 +376,20 @@ class UserTask(Row):
     headers: Annotated[dict[str, str], Column(usual={})]
     external_form: str | None
     form_key: Annotated[int | None, Column(key=True)]
-    state: Annotated[str, Column(changes=True, loaded=False)] = "CREATED"
+    transition: Annotated[Transition | None, CHANGES] = None
+    """The change that waits for listeners."""
+    state: Annotated[str, Column(changes=True, loaded=False, saved_as="status")] = "CREATED"
     ended_at: Annotated[int | None, Column(time=True, changes=True, loaded=False)] = None
+
+    @property
+    def status(self) -> str:
+        """The state as users see it."""
+        return self.state if self.transition is None else self.transition.event
+
+    def weight(self) -> int:
+        """The memory of the variables that wait for listeners, in bytes."""
+        kept = {} if self.transition is None else self.transition.variables
+        return sum(map(len, kept)) + sum(map(len, kept.values()))
 
     def place(self) -> Element:
         return self.element

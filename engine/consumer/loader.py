@@ -119,6 +119,7 @@ class Loader:
                 models = await self._definitions.resource(definition.sha256, connection)
         except UnreadableResource as error:  # it concerns one definition: instances of the others go on
             log.error("a deployed file can no longer be read", definition=definition.key, problems=describe(error))
+            self._state.catalogue.unreadable.add(definition.sha256)
             return
         if models is not None:
             self._pinned[definition.sha256] = models

@@ -570,6 +570,7 @@ CREATE TABLE jobs (
     lease_token uuid,
     worker text,
     trace text,
+    denied_reason text,
     CONSTRAINT jobs_pkey PRIMARY KEY (job_key)
 ) WITH (autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_vacuum_scale_factor=0.02, fillfactor=100);
 CREATE INDEX jobs_errors ON jobs USING btree (type, updated_at) WHERE error_code IS NOT NULL OR error_message IS NOT NULL;
@@ -1055,9 +1056,9 @@ CREATE TABLE user_tasks (
     candidate_groups text[] NOT NULL,
     candidate_users text[] NOT NULL,
     headers json NOT NULL,
+    transition json,
     CONSTRAINT user_tasks_pkey PRIMARY KEY (user_task_key),
-    CONSTRAINT user_tasks_priority_check CHECK (priority >= 0 AND priority <= 100),
-    CONSTRAINT user_tasks_state_check CHECK (state = ANY (ARRAY['CREATED'::text, 'COMPLETED'::text, 'CANCELED'::text]))
+    CONSTRAINT user_tasks_priority_check CHECK (priority >= 0 AND priority <= 100)
 ) WITH (fillfactor=85);
 CREATE INDEX user_tasks_assignee ON user_tasks USING btree (assignee, user_task_key) WHERE ended_at IS NULL;
 CREATE INDEX user_tasks_created ON user_tasks USING btree (created_at);
@@ -1753,7 +1754,9 @@ SELECT json_build_object(
     'worker', coalesce(j.worker, ''),
     'retries', j.retries,
     'deadline', to_epoch_ms(j.available_at),
-    'variables', coalesce(variables, '{}')::json,
+    'variables', CASE WHEN j.kind = 'TASK_LISTENER'
+                      THEN variables_of_listener((j.headers ->> 'io.camunda.zeebe:userTaskKey')::bigint, variables)
+                      ELSE coalesce(variables, '{}')::json END,
     'tenantId', j.tenant_id,
     'physicalTenantId', 'default',
     'jobKey', j.job_key::text,
@@ -1762,7 +1765,7 @@ SELECT json_build_object(
     'elementInstanceKey', j.element_instance_key::text,
     'kind', j.kind,
     'listenerEventType', j.listener_event,
-    'userTask', NULL,
+    'userTask', CASE WHEN j.kind = 'TASK_LISTENER' THEN task_of_listener(j.headers) END,
     'tags', j.tags,
     'rootProcessInstanceKey', j.root_key::text,
     'businessId', j.business_id,
@@ -1930,6 +1933,26 @@ CREATE OR REPLACE FUNCTION slot_of(tenant text, name text)
  IMMUTABLE PARALLEL SAFE
 AS $function$ SELECT (('x' || left(md5(tenant || ':' || name), 4))::bit(16)::int % 1024)::smallint $function$;
 
+-- function task_of_listener(headers json)
+CREATE OR REPLACE FUNCTION task_of_listener(headers json)
+ RETURNS json
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+SELECT json_build_object(
+    'action', coalesce(headers ->> 'io.camunda.zeebe:action', ''),
+    'assignee', headers -> 'io.camunda.zeebe:assignee',
+    'candidateGroups', (headers ->> 'io.camunda.zeebe:candidateGroups')::json,
+    'candidateUsers', (headers ->> 'io.camunda.zeebe:candidateUsers')::json,
+    'changedAttributes', (headers ->> 'io.camunda.zeebe:changedAttributes')::json,
+    'dueDate', headers -> 'io.camunda.zeebe:dueDate',
+    'followUpDate', headers -> 'io.camunda.zeebe:followUpDate',
+    'formKey', headers -> 'io.camunda.zeebe:formKey',
+    'priority', (headers ->> 'io.camunda.zeebe:priority')::int,
+    'userTaskKey', headers -> 'io.camunda.zeebe:userTaskKey'
+)
+$function$;
+
 -- function to_epoch_ms(t timestamp with time zone)
 CREATE OR REPLACE FUNCTION to_epoch_ms(t timestamp with time zone)
  RETURNS bigint
@@ -2001,6 +2024,25 @@ BEGIN
         SELECT ctid FROM job_counts WHERE period < clock_now() - interval '30 days' AND partition_id = p LIMIT most));
     RETURN n;
 END $function$;
+
+-- function variables_of_listener(task bigint, seen text)
+CREATE OR REPLACE FUNCTION variables_of_listener(task bigint, seen text)
+ RETURNS json
+ LANGUAGE sql
+ STABLE
+AS $function$
+WITH coming AS (
+    SELECT c.key AS name, c.value::json AS value
+    FROM user_tasks t CROSS JOIN LATERAL json_each_text(t.transition -> 'variables') c
+    WHERE t.user_task_key = task
+)
+SELECT coalesce(json_object_agg(name, value), '{}')
+FROM (
+    SELECT name, value FROM coming
+    UNION ALL
+    SELECT key, value FROM json_each(coalesce(seen, '{}')::json) WHERE key NOT IN (SELECT name FROM coming)
+) variables
+$function$;
 
 -- function xml_text(document bytea)
 CREATE OR REPLACE FUNCTION xml_text(document bytea)

@@ -66,6 +66,9 @@ _LIVE_JOBS = {
 _UNTIL = "date_trunc('milliseconds', j.available_at)"
 """Rounded as in the API: a filter by a displayed value finds the job. Leases may end between two milliseconds."""
 
+_IS_DENIED = "CASE WHEN j.kind = 'TASK_LISTENER' AND j.state = 'COMPLETED' THEN j.denied_reason IS NOT NULL END"
+"""Only task listeners that are done have agreed or denied."""
+
 JOBS = Resource(
     "Job",
     "jobs j",
@@ -79,7 +82,9 @@ JOBS = Resource(
             sort=True,
             given="j.lease_token IS NOT NULL AND j.available_at IS NOT NULL",
         ),
-        filtered("deniedReason", "NULL::text", TEXT, sort=True),
+        filtered(
+            "deniedReason", "j.denied_reason", TEXT, sort=True, sort_sql=f"left(j.denied_reason, {SORTED_PREFIX})"
+        ),
         filtered("elementId", "j.element_id", TEXT, sort=True),
         filtered("elementInstanceKey", "j.element_instance_key", KEY, sort=True, implied=implied.by_element_key("j")),
         filtered("endTime", "j.ended_at", TIME, sort=True),
@@ -88,7 +93,7 @@ JOBS = Resource(
             "errorMessage", "j.error_message", TEXT, sort=True, sort_sql=f"left(j.error_message, {SORTED_PREFIX})"
         ),
         plain("hasFailedWithRetriesLeft", f"({_JOB_STATE} = 'FAILED' AND j.retries > 0)", FLAG, sort=True),
-        plain("isDenied", "NULL::boolean", FLAG, sort=True),
+        plain("isDenied", _IS_DENIED, FLAG, sort=True),
         filtered("jobKey", "j.job_key", KEY, sort=True),
         enumeration("kind", "j.kind", JOB_KINDS, sort=True),
         enumeration("listenerEventType", "j.listener_event", LISTENER_EVENTS, sort=True),

@@ -85,7 +85,13 @@ USER_TASKS = Resource(
     "t.user_task_key",
     (
         filtered("name", "t.name", TEXT, sort=True, sort_sql="left(t.name, 1000)"),
-        filtered("state", "t.state", ENUM, values=USER_TASK_STATES, cases={"CREATED": "t.ended_at IS NULL"}),
+        filtered(
+            "state",
+            "t.state",
+            ENUM,
+            values=USER_TASK_STATES,
+            cases={"CREATED": "t.state = 'CREATED' AND t.ended_at IS NULL"},
+        ),
         filtered("assignee", "t.assignee", TEXT),
         Field("elementId", "t.element_id", TEXT, PLAIN),
         Field("candidateGroups", "t.candidate_groups", OTHER),

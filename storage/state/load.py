@@ -201,6 +201,9 @@ def _add_waits(state: State, table: WaitTable, rows: Rows) -> None:
     loaded_waits.add(state, table.name, loaded)
     for row in loaded:
         row.element.tree.weight += weight
+    if table is USER_TASKS:
+        for task in loaded:
+            task.element.tree.weight += task.weight()
 
 
 async def _add_scopes(state: State, scopes: list[Scope]) -> list[int]:

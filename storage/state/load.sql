@@ -84,7 +84,7 @@ FROM incidents WHERE part_key = ANY ($1::bigint[]) AND resolved_at IS NULL ORDER
 -- name: user_tasks
 -- Open user tasks only.
 SELECT user_task_key, element_instance_key, to_epoch_ms(created_at), priority, assignee, candidate_groups, candidate_users,
-    to_epoch_ms(due_at), to_epoch_ms(follow_up_at), headers::text, external_form, form_key
+    to_epoch_ms(due_at), to_epoch_ms(follow_up_at), headers::text, external_form, form_key, transition::text
 FROM user_tasks WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY user_task_key;
 
 -- name: parts_around

@@ -133,21 +133,21 @@ WHERE t.variable_key = x.key;
 -- name: new_jobs
 -- `ready` is false if the job ended in the batch that created it. The job statistics are in the same statement.
 WITH made AS (
-INSERT INTO jobs (job_key, root_key, part_key, process_instance_key, element_instance_key, path,
-    process_definition_key, process_id, process_version, element_id, type, kind, listener_event, listener_index, state, retries,
-    priority, headers, error_code, error_message, business_id, tags, tenant_id, created_at, updated_at, ended_at, ready,
-    available_at, trace)
+INSERT INTO jobs (job_key, root_key, part_key, process_instance_key, element_instance_key, path, process_definition_key,
+    process_id, process_version, element_id, business_id, tags, tenant_id, type, retries, created_at, updated_at, state, kind,
+    listener_event, listener_index, priority, headers, error_code, error_message, available_at, trace, ended_at, denied_reason,
+    ready)
 SELECT x.key, coalesce(x.root, x.instance), coalesce(x.part, x.root, x.instance), x.instance, x.element,
-    coalesce(x.path, ARRAY[x.element, x.instance]), x.definition, x.process_id, x.number, x.element_id, x.type,
-    coalesce(x.kind, 'BPMN_ELEMENT'), coalesce(x.listener_event, 'UNSPECIFIED'), coalesce(x.listener_index, 0), x.state,
-    x.retries, coalesce(x.priority, 0), coalesce(x.headers, '{}'), x.error_code, x.error_message, x.business_id,
-    coalesce(x.tags, '{}'), x.tenant, from_epoch_ms(x.created_at), from_epoch_ms(x.updated_at), from_epoch_ms(x.ended_at),
-    x.lease = 'ready', from_epoch_ms(x.available_at), x.trace
+    coalesce(x.path, ARRAY[x.element, x.instance]), x.definition, x.process_id, x.number, x.element_id, x.business_id,
+    coalesce(x.tags, '{}'), x.tenant, x.type, x.retries, from_epoch_ms(x.created_at), from_epoch_ms(x.updated_at), x.state,
+    coalesce(x.kind, 'BPMN_ELEMENT'), coalesce(x.listener_event, 'UNSPECIFIED'), coalesce(x.listener_index, 0),
+    coalesce(x.priority, 0), coalesce(x.headers, '{}'), x.error_code, x.error_message, from_epoch_ms(x.available_at), x.trace,
+    from_epoch_ms(x.ended_at), x.denied_reason, x.lease = 'ready'
 FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, instance bigint, element bigint, path bigint[],
-    definition bigint, process_id text, number int, element_id text, type text, kind text, listener_event text,
-    listener_index int, state text, retries int, priority int, headers json, error_code text, error_message text,
-    business_id text, tags text[], tenant text, created_at bigint, updated_at bigint, ended_at bigint, lease text,
-    available_at bigint, trace text)
+    definition bigint, process_id text, number int, element_id text, business_id text, tags text[], tenant text, type text,
+    retries int, created_at bigint, updated_at bigint, state text, kind text, listener_event text, listener_index int,
+    priority int, headers json, error_code text, error_message text, available_at bigint, trace text, ended_at bigint,
+    denied_reason text, lease text)
 RETURNING job_key, tenant_id, type, state, created_at, updated_at)
 INSERT INTO job_count_changes (partition_id, tenant_id, type, worker, status, jobs, last_at)
 SELECT job_key >> 51, tenant_id, type, '', 'CREATED', count(*), max(created_at) FROM made GROUP BY 1, 2, 3
@@ -160,13 +160,14 @@ FROM made WHERE state IN ('COMPLETED', 'FAILED', 'ERROR_THROWN') GROUP BY 1, 2, 
 -- is ready again, or has another priority, may follow younger ones: it is `returned`. A state with a change of the lease is
 -- new: the job has just completed or failed.
 WITH changed AS (UPDATE jobs t
-SET state = x.state, retries = x.retries, priority = coalesce(x.priority, 0), error_code = x.error_code,
-    error_message = x.error_message, updated_at = from_epoch_ms(x.updated_at), ended_at = from_epoch_ms(x.ended_at),
-    ready = CASE WHEN x.lease IS NULL THEN t.ready ELSE x.lease = 'ready' END,
+SET state = x.state, retries = x.retries, updated_at = from_epoch_ms(x.updated_at), priority = coalesce(x.priority, 0),
+    error_code = x.error_code, error_message = x.error_message,
     available_at = CASE WHEN x.lease IS NULL THEN t.available_at WHEN x.lease = 'backoff' THEN from_epoch_ms(x.available_at) END,
+    ended_at = from_epoch_ms(x.ended_at), denied_reason = x.denied_reason,
+    ready = CASE WHEN x.lease IS NULL THEN t.ready ELSE x.lease = 'ready' END,
     lease_token = CASE WHEN x.lease IS NULL THEN t.lease_token END, returned = true
-FROM json_to_recordset($1) AS x(key bigint, state text, retries int, priority int, error_code text, error_message text,
-    updated_at bigint, ended_at bigint, lease text, available_at bigint)
+FROM json_to_recordset($1) AS x(key bigint, state text, retries int, updated_at bigint, priority int, error_code text,
+    error_message text, available_at bigint, ended_at bigint, denied_reason text, lease text)
 WHERE t.job_key = x.key
 RETURNING t.job_key, t.tenant_id, t.type, t.worker, t.state, t.updated_at, x.lease AS new_lease)
 INSERT INTO job_count_changes (partition_id, tenant_id, type, worker, status, jobs, last_at)
@@ -178,7 +179,7 @@ FROM changed WHERE state IN ('COMPLETED', 'FAILED', 'ERROR_THROWN') AND new_leas
 -- Bulk end: jobs that end identically. It sets what `jobs` sets, without documents.
 WITH ended AS (UPDATE jobs
 SET state = $2, retries = $3, updated_at = from_epoch_ms($4), priority = $5, error_code = $6, error_message = $7,
-    ended_at = from_epoch_ms($8), ready = false, returned = true, available_at = NULL, lease_token = NULL
+    ended_at = from_epoch_ms($8), denied_reason = $9, ready = false, returned = true, available_at = NULL, lease_token = NULL
 WHERE job_key = ANY ($1::bigint[])
 RETURNING job_key, tenant_id, type, worker, state, updated_at)
 INSERT INTO job_count_changes (partition_id, tenant_id, type, worker, status, jobs, last_at)
@@ -209,32 +210,32 @@ ORDER BY x.key;
 -- name: new_user_tasks
 -- Tags and business id are copies of the instance's, which never change.
 INSERT INTO user_tasks (user_task_key, root_key, part_key, process_instance_key, element_instance_key, process_definition_key,
-    process_id, process_version, process_name, element_id, name, state, assignee, candidate_groups, candidate_users, due_at,
-    follow_up_at, priority, headers, external_form, form_key, business_id, tags, tenant_id, created_at, ended_at)
-SELECT x.key, x.root, coalesce(x.part, x.root), x.instance, x.element, x.definition, x.process_id, x.number, x.process_name,
-    x.element_id, x.name, x.state, x.assignee, x.groups, x.users, from_epoch_ms(x.due_at), from_epoch_ms(x.follow_up_at),
-    x.priority, x.headers, x.external_form, x.form_key, x.business_id, x.tags, x.tenant, from_epoch_ms(x.created_at),
-    from_epoch_ms(x.ended_at)
+    process_id, tenant_id, process_version, process_name, element_id, name, business_id, tags, created_at, priority, assignee,
+    candidate_groups, candidate_users, due_at, follow_up_at, headers, external_form, form_key, transition, state, ended_at)
+SELECT x.key, x.root, coalesce(x.part, x.root), x.instance, x.element, x.definition, x.process_id, x.tenant, x.number,
+    x.process_name, x.element_id, x.name, x.business_id, x.tags, from_epoch_ms(x.created_at), x.priority, x.assignee, x.groups,
+    x.users, from_epoch_ms(x.due_at), from_epoch_ms(x.follow_up_at), x.headers, x.external_form, x.form_key, x.transition,
+    x.state, from_epoch_ms(x.ended_at)
 FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, instance bigint, element bigint, definition bigint,
-    process_id text, number int, process_name text, element_id text, name text, state text, assignee text, groups text[],
-    users text[], due_at bigint, follow_up_at bigint, priority int, headers json, external_form text, form_key bigint,
-    business_id text, tags text[], tenant text, created_at bigint, ended_at bigint);
+    process_id text, tenant text, number int, process_name text, element_id text, name text, business_id text, tags text[],
+    created_at bigint, priority int, assignee text, groups text[], users text[], due_at bigint, follow_up_at bigint,
+    headers json, external_form text, form_key bigint, transition json, state text, ended_at bigint);
 
 -- name: user_tasks
 -- The columns that users may change, and the end.
 UPDATE user_tasks t
-SET state = x.state, assignee = x.assignee, candidate_groups = x.groups, candidate_users = x.users,
-    due_at = from_epoch_ms(x.due_at), follow_up_at = from_epoch_ms(x.follow_up_at), priority = x.priority,
+SET state = x.state, priority = x.priority, assignee = x.assignee, candidate_groups = x.groups, candidate_users = x.users,
+    due_at = from_epoch_ms(x.due_at), follow_up_at = from_epoch_ms(x.follow_up_at), transition = x.transition,
     ended_at = from_epoch_ms(x.ended_at)
-FROM json_to_recordset($1) AS x(key bigint, state text, assignee text, groups text[], users text[], due_at bigint,
-    follow_up_at bigint, priority int, ended_at bigint)
+FROM json_to_recordset($1) AS x(key bigint, state text, priority int, assignee text, groups text[], users text[], due_at bigint,
+    follow_up_at bigint, transition json, ended_at bigint)
 WHERE t.user_task_key = x.key;
 
 -- name: ended_user_tasks
 -- Bulk end: user tasks that end identically. It sets what `user_tasks` sets, without documents.
 UPDATE user_tasks
 SET state = $2, priority = $3, assignee = $4, candidate_groups = $5, candidate_users = $6, due_at = from_epoch_ms($7),
-    follow_up_at = from_epoch_ms($8), ended_at = from_epoch_ms($9)
+    follow_up_at = from_epoch_ms($8), transition = $9, ended_at = from_epoch_ms($10)
 WHERE user_task_key = ANY ($1::bigint[]);
 
 -- name: new_incidents

@@ -29,13 +29,21 @@ def listening(model, **listeners):
     return ElementTree.tostring(root)
 
 
-def listening_everywhere(model, subjects=None, type_of="{}"):
-    """The file with a listener for every event that an element can have them for: all elements, or the `subjects`."""
+TASK_EVENTS = ("creating", "assigning", "updating", "completing", "canceling")
+
+
+def listening_everywhere(model, subjects=None, type_of="{}", every_event=False):
+    """The file with a listener for the start and the end of every element, or of the `subjects`.
+
+    `every_event`: also for transitions of user tasks, before all instances of loops, and for cancelled processes."""
     root = ElementTree.fromstring(model)
     for element in list(root.iter()):
         tag, id = element.tag.removeprefix(BPMN), element.get("id")
         if tag in TASKS | SCOPES | EVENTS | GATEWAYS and (subjects is None or id in subjects):
-            _add(element, [(event, type_of.format(f"{id}-{event}")) for event in heard(element, tag)])
+            events = [*heard(element, tag), *(heard_sometimes(element, tag) if every_event else ())]
+            _add(element, [(event, type_of.format(f"{id}-{event}")) for event in events])
+            if every_event and element.find(f"{BPMN}extensionElements/{ZEEBE}userTask") is not None:
+                _add(element, [(event, type_of.format(f"{id}-{event}")) for event in TASK_EVENTS], "taskListener")
     return ElementTree.tostring(root)
 
 
@@ -46,15 +54,22 @@ def heard(element, tag):
         yield "end"
 
 
-def _add(element, listeners):
+def heard_sometimes(element, tag):
+    if tag == "process":
+        yield "cancel"
+    if element.find(f"{BPMN}multiInstanceLoopCharacteristics") is not None:
+        yield "beforeAll"
+
+
+def _add(element, listeners, name="executionListener"):
     holder = element.find(f"{BPMN}extensionElements")
     if holder is None:
         holder = ElementTree.Element(f"{BPMN}extensionElements")
         element.insert(0, holder)
-    into = ElementTree.SubElement(holder, f"{ZEEBE}executionListeners")
+    into = ElementTree.SubElement(holder, f"{ZEEBE}{name}s")
     for listener in listeners:
         attributes = dict(zip(("eventType", "type", "retries"), listener, strict=False))
-        ElementTree.SubElement(into, f"{ZEEBE}executionListener", attributes)
+        ElementTree.SubElement(into, f"{ZEEBE}{name}", attributes)
 
 
 def listeners_of(engine):
@@ -83,7 +98,8 @@ class Attended(Engine):
     told = 0
 
     def deploy(self, *models, name="p.bpmn"):
-        return super().deploy(*(listening_everywhere(model, type_of=COMPUTED) for model in models), name=name)
+        attended = (listening_everywhere(model, type_of=COMPUTED, every_event=True) for model in models)
+        return super().deploy(*attended, name=name)
 
     def run(self, command, tenant="<default>"):
         handled = super().run(command, tenant)

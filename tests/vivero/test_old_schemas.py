@@ -4,7 +4,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from tests.storage.schemas.fifty import FIFTY, as_left
+from tests.storage.schemas.fifty import ADOPTED, FIFTY, as_left
 from vivero.config.sections import load
 from vivero.engine.cluster.versions import IncompatibleVersion
 from vivero.operations import backups
@@ -71,7 +71,7 @@ async def test_the_schema_before_the_squash_is_read_and_adopted(database):
     facts = await diagnosis.read(connection, 0.0)
     assert (facts.schema, len(facts.retention)) == (predecessor.LAST, 1)
     assert any("Run: vivero migrate" in str(finding) for finding in judge(facts))
-    assert await pending(left, CONFIG) == [predecessor.ADOPTION]
+    assert await pending(left, CONFIG) == ADOPTED
     await prepare(left, CONFIG)
     assert await pending(left, CONFIG) == []
     connection.close()
@@ -98,7 +98,7 @@ async def test_a_node_that_does_not_fit_is_found_by_every_schema(database, empty
     await connection.execute(RUNS, ("9.9.9",))
     with pytest.raises(IncompatibleVersion, match=r"the node n at host:8080 runs version 9\.9\.9"):
         await prepare(dsn, CONFIG)
-    assert await pending(dsn, CONFIG) == ([predecessor.ADOPTION] if left else list(MIGRATIONS[NODES:]))
+    assert await pending(dsn, CONFIG) == (ADOPTED if left else list(MIGRATIONS[NODES:]))
     connection.close()
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from vivero.core.bpmn.elements import ad_hoc
 from vivero.core.bpmn.elements.activities import called_decision, called_element, script
 from vivero.core.bpmn.elements.form_references import start_form
 from vivero.core.bpmn.elements.joins import join
-from vivero.core.bpmn.elements.listeners import execution_listeners
+from vivero.core.bpmn.elements.listeners import execution_listeners, task_listeners
 from vivero.core.bpmn.elements.loops import loop_of
 from vivero.core.bpmn.elements.user_tasks import user_task, user_task_job, warn_of_embedded_form
 from vivero.core.bpmn.event_definitions import message
@@ -107,7 +108,9 @@ def user_task_node(member: Member, extensions: Extensions, draft: Draft) -> Node
     if "jobPriorityDefinition" in extensions:
         text = "zeebe:jobPriorityDefinition has no effect with zeebe:userTask"
         draft.report.add_problem(member.element, text, at=extensions["jobPriorityDefinition"])
-    return plain(member, extensions, draft, user_task=task)
+    node = plain(member, extensions, draft, user_task=task)
+    of_task = task_listeners(member.element, extensions, draft)
+    return replace(node, listeners={**node.listeners, **of_task}) if of_task else node
 
 
 def _job(member: Member, extensions: Extensions, draft: Draft) -> JobDefinition | None:

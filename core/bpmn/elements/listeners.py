@@ -1,4 +1,5 @@
-"""Execution listeners (`zeebe:executionListeners`): jobs before an element begins and after it is done.
+"""Listeners: jobs at the begin and the end of an element (`zeebe:executionListeners`), and at the transitions of a user
+task (`zeebe:taskListeners`).
 
 `REFUSED` lists the elements that cannot have them for an event, and names the elements that can.
 """
@@ -11,14 +12,26 @@ from vivero.core.bpmn.model import JobDefinition
 from vivero.core.bpmn.reading.draft import Draft, event_definitions
 from vivero.core.bpmn.reading.extensions import Extensions, job_retries, job_type, task_headers
 from vivero.core.bpmn.reading.report import quote
-from vivero.core.bpmn.reading.xml import ZEEBE, Element, split
+from vivero.core.bpmn.reading.xml import ZEEBE, Element, bpmn_children, split
 
-LISTENER_EVENTS = {"start": "START", "end": "END"}
-"""`eventType` → the event as the REST API names it."""
-NOT_YET = {
-    "beforeAll": "listeners before all instances of a multi-instance activity are not executable yet",
-    "cancel": "listeners of the end by cancellation are not executable yet",
+LISTENER_EVENTS = {"start": "START", "end": "END", "beforeAll": "BEFORE_ALL", "cancel": "CANCEL"}
+"""`eventType` of execution listeners → the event as the REST API names it."""
+TASK_LISTENER_EVENTS = {
+    "creating": "CREATING",
+    "assigning": "ASSIGNING",
+    "updating": "UPDATING",
+    "completing": "COMPLETING",
+    "canceling": "CANCELING",
 }
+"""`eventType` of task listeners → the event as the REST API names it."""
+EARLIER_NAMES = {
+    "create": "creating",
+    "assignment": "assigning",
+    "update": "updating",
+    "complete": "completing",
+    "cancel": "canceling",
+}
+"""Names of Camunda 8.7 → those of later versions."""
 _GATEWAY_END = "a gateway has no end listeners; what follows it can have start listeners"
 
 REFUSED: Mapping[tuple[str, str], str] = {
@@ -65,9 +78,13 @@ def _children(element: Element, holder: Element, name: str, draft: Draft) -> Ite
 def _event(element: Element, type_: str, listener: Element, draft: Draft) -> str | None:
     """None if the element cannot have listeners of this event (reported)."""
     given = listener.get("eventType", "").strip()
-    problem = REFUSED.get((type_, given)) or NOT_YET.get(given)
+    problem = REFUSED.get((type_, given))
     if given == "end" and type_ == "END_EVENT" and _throws_error(element):
         problem = _ERROR_END
+    elif given == "beforeAll" and not bpmn_children(element, "multiInstanceLoopCharacteristics"):
+        problem = "only a multi-instance activity has beforeAll listeners"
+    elif given == "cancel" and type_ != "PROCESS":
+        problem = "only a process has cancel listeners"
     elif problem is None and given not in LISTENER_EVENTS:
         problem = f"eventType: {quote(given)} is none of {', '.join(LISTENER_EVENTS)}"
     if problem is None:
@@ -78,6 +95,29 @@ def _event(element: Element, type_: str, listener: Element, draft: Draft) -> str
 
 def _throws_error(element: Element) -> bool:
     return any(split(definition)[1] == "errorEventDefinition" for definition in event_definitions(element))
+
+
+def task_listeners(element: Element, extensions: Extensions, draft: Draft) -> dict[str, tuple[JobDefinition, ...]]:
+    """The listeners of a user task by event and in document order. Several may have the same event and type."""
+    holder = extensions.get("taskListeners")
+    found: dict[str, list[JobDefinition]] = {}
+    for listener in _children(element, holder, "taskListener", draft) if holder is not None else ():
+        event, job = _task_event(element, listener, draft), _job(element, listener, extensions, draft)
+        if event is not None and job is not None:
+            found.setdefault(event, []).append(job)
+    return {event: tuple(jobs) for event, jobs in found.items()}
+
+
+def _task_event(element: Element, listener: Element, draft: Draft) -> str | None:
+    """None if there is no such event (reported)."""
+    given = listener.get("eventType", "").strip()
+    if given in TASK_LISTENER_EVENTS:
+        return TASK_LISTENER_EVENTS[given]
+    now = EARLIER_NAMES.get(given)
+    hint = "" if now is None else f"; it is called {now} since Camunda 8.8"
+    text = f"zeebe:taskListener: eventType: {quote(given)} is none of {', '.join(TASK_LISTENER_EVENTS)}{hint}"
+    draft.report.add_problem(element, text, at=listener)
+    return None
 
 
 def _job(element: Element, listener: Element, extensions: Extensions, draft: Draft) -> JobDefinition | None:

@@ -12,7 +12,7 @@ from vivero.core.bpmn.elements.activities import binding_of
 from vivero.core.bpmn.elements.form_references import EMBEDDED
 from vivero.core.bpmn.model import FormReference, JobDefinition, UserTaskDefinition
 from vivero.core.bpmn.reading.draft import Draft
-from vivero.core.bpmn.reading.extensions import JOB, PEOPLE, Extensions, job_priority, task_headers
+from vivero.core.bpmn.reading.extensions import JOB, PEOPLE, TASK_LISTENERS, Extensions, job_priority, task_headers
 from vivero.core.bpmn.reading.report import Report, quote
 from vivero.core.bpmn.reading.values import is_expression, text_or_expression, whole_number
 from vivero.core.bpmn.reading.xml import Element
@@ -22,7 +22,7 @@ from vivero.core.feel.temporal.timers import parse_date_ms
 
 JOB_TYPE = "io.camunda.zeebe:userTask"
 HEADER = "io.camunda.zeebe:"
-EXTENSIONS = PEOPLE | JOB | {"formDefinition"}
+EXTENSIONS = PEOPLE | JOB | TASK_LISTENERS | {"formDefinition"}
 
 _JOB_TYPE, _RETRIES = compile_attribute(JOB_TYPE), compile_attribute("1")
 
@@ -48,6 +48,9 @@ def user_task_job(task: UserTaskDefinition, element: Element, extensions: Extens
     if "taskDefinition" in extensions:
         text = f"zeebe:taskDefinition has no effect on a user task, whose job is always of the type {JOB_TYPE}"
         draft.report.warn(element, text, at=extensions["taskDefinition"])
+    if len(extensions.get("taskListeners", ())):
+        text = "zeebe:taskListeners has no effect without zeebe:userTask: a job has no task listeners"
+        draft.report.add_problem(element, text, at=extensions["taskListeners"])
     if "priorityDefinition" in extensions:
         text = "zeebe:priorityDefinition has no effect without zeebe:userTask"
         draft.report.add_problem(element, text, at=extensions["priorityDefinition"])

@@ -123,6 +123,11 @@ def parse_date_ms(text: str) -> int:
         raise TemporalError(f"Failed to parse date-time from '{text}': {e}") from None
 
 
+def date_text(epoch_ms: int) -> str:
+    """The date in UTC, as in `2030-01-31T12:00:00Z`."""
+    return str(DateTime.at_instant(epoch_ms * NANOS_PER_MILLI, 0))
+
+
 def _in_64_bits(epoch_ms: int) -> int:
     if not -(2**63) <= epoch_ms < 2**63:
         raise OverflowError("The time is too far away")

@@ -467,10 +467,6 @@ REFUSED = {
         activity("userTask", "<zeebe:formDefinition externalReference='r' />"),
         [("x", 4, "an externalReference of zeebe:formDefinition has no effect without zeebe:userTask")],
     ),
-    "task listeners": (
-        activity("userTask", "<zeebe:userTask /><zeebe:taskListeners><zeebe:taskListener /></zeebe:taskListeners>"),
-        [("x", 4, "zeebe:taskListeners: task listeners are not executable yet")],
-    ),
 }
 
 

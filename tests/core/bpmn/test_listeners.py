@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from vivero.core.bpmn.elements.contents import ELEMENTS
-from vivero.core.bpmn.elements.listeners import NOT_YET, REFUSED
+from vivero.core.bpmn.elements.listeners import REFUSED
 
 S = '<startEvent id="s" />'
 JOB = '<zeebe:taskDefinition type="t" />'
@@ -167,28 +167,40 @@ def test_an_error_end_event_has_no_end_listeners(process):
     assert problems(final("end")) == [("x", 3, f"zeebe:executionListener: {text}")]
 
 
-@pytest.mark.parametrize("event", NOT_YET)
-@pytest.mark.parametrize("where", ["task", "process"])
-def test_events_of_later_versions_are_not_executable_yet(process, where, event):
-    content = work(listener(event)) if where == "task" else f"{heard(listener(event))}{S}"
-    id = "x" if where == "task" else "p"
-    assert problems(process(content)) == [(id, 3, f"zeebe:executionListener: {NOT_YET[event]}")]
+def test_listeners_of_cancellation_are_those_of_a_process(process):
+    parsed = process(f"{heard(listener('cancel'), listener('cancel', type='b'))}{S}")
+    assert [job.type.text for job in node(parsed, "p").listeners["CANCEL"]] == ["a", "b"]
+    text = "zeebe:executionListener: only a process has cancel listeners"
+    assert problems(process(work(listener("cancel")))) == [("x", 3, text)]
+
+
+def test_listeners_before_all_are_those_of_a_loop(process):
+    looped = "<multiInstanceLoopCharacteristics><extensionElements><zeebe:loopCharacteristics inputCollection='=x' />"
+    looped += "</extensionElements></multiInstanceLoopCharacteristics>"
+    content = work(listener("beforeAll")).replace("</serviceTask>", f"{looped}</serviceTask>")
+    assert [job.type.text for job in node(process(content)).listeners["BEFORE_ALL"]] == ["a"]
+    text = "zeebe:executionListener: only a multi-instance activity has beforeAll listeners"
+    assert problems(process(work(listener("beforeAll")))) == [("x", 3, text)]
+    assert problems(process(f"{heard(listener('beforeAll'))}{S}")) == [("p", 3, text)]
 
 
 # ---- what is refused
 
 REFUSALS = {
-    "no event": ([listener(None)], [("x", 3, "zeebe:executionListener: eventType: '' is none of start, end")]),
+    "no event": (
+        [listener(None)],
+        [("x", 3, "zeebe:executionListener: eventType: '' is none of start, end, beforeAll, cancel")],
+    ),
     "another event": (
         [listener("begin")],
-        [("x", 3, "zeebe:executionListener: eventType: 'begin' is none of start, end")],
+        [("x", 3, "zeebe:executionListener: eventType: 'begin' is none of start, end, beforeAll, cancel")],
     ),
     "no type": ([listener(type=None)], [("x", 3, "zeebe:executionListener needs a type")]),
     "an empty type": ([listener(type=" ")], [("x", 3, "zeebe:executionListener needs a type")]),
     "nothing": (
         ["<zeebe:executionListener />"],
         [
-            ("x", 3, "zeebe:executionListener: eventType: '' is none of start, end"),
+            ("x", 3, "zeebe:executionListener: eventType: '' is none of start, end, beforeAll, cancel"),
             ("x", 3, "zeebe:executionListener needs a type"),
         ],
     ),
@@ -238,9 +250,65 @@ def test_listeners_stand_once_on_an_element(process):
     assert [message for _, _, message in problems(parsed)] == ["zeebe:executionListeners stands here twice"]
 
 
-def test_listeners_of_a_user_task_are_not_those_of_its_element(process):
-    """Task listeners come later; they are refused beside execution listeners, too."""
-    inside = "<zeebe:taskListeners><zeebe:taskListener eventType='creating' type='t' /></zeebe:taskListeners>"
-    parsed = process(f'{S}<userTask id="x">{heard(listener(), more="<zeebe:userTask />" + inside)}</userTask>')
-    expected = "zeebe:taskListeners: task listeners are not executable yet"
-    assert [message for _, _, message in problems(parsed)] == [expected]
+# ---- task listeners
+
+
+def person(*listeners, marker="<zeebe:userTask />"):
+    """A user task with task listeners, each in a line of its own from line 3 on."""
+    inside = f"{marker}<zeebe:taskListeners>\n" + "\n".join(listeners) + "</zeebe:taskListeners>"
+    return f'{S}<userTask id="x">{heard(listener(type="e"), more=inside)}</userTask>'
+
+
+def of_task(event="creating", type="t", more=""):
+    return f"<zeebe:taskListener eventType='{event}' type='{type}' {more} />"
+
+
+def test_task_listeners_have_their_own_events_and_may_repeat(process):
+    events = ("creating", "assigning", "updating", "completing", "canceling", "creating")
+    found = node(process(person(*map(of_task, events))))
+    assert {event: len(jobs) for event, jobs in found.listeners.items()} == {
+        "START": 1,
+        "CREATING": 2,
+        "ASSIGNING": 1,
+        "UPDATING": 1,
+        "COMPLETING": 1,
+        "CANCELING": 1,
+    }
+
+
+NAMES = "creating, assigning, updating, completing, canceling"
+REFUSED_OF_TASKS = {
+    "no event": (of_task(""), f"zeebe:taskListener: eventType: '' is none of {NAMES}"),
+    "a later event": (of_task("claiming"), f"zeebe:taskListener: eventType: 'claiming' is none of {NAMES}"),
+    "an earlier name": (
+        of_task("assignment"),
+        f"zeebe:taskListener: eventType: 'assignment' is none of {NAMES}; it is called assigning since Camunda 8.8",
+    ),
+    "complete": (
+        of_task("complete"),
+        f"zeebe:taskListener: eventType: 'complete' is none of {NAMES}; it is called completing since Camunda 8.8",
+    ),
+    "an empty type": (of_task(type=" "), "zeebe:taskListener needs a type"),
+    "negative retries": (
+        of_task(more="retries='-1'"),
+        "retries: '-1' is not a whole number from 0 to 2147483647",
+    ),
+    "a stranger": ("<zeebe:executionListener />", "'executionListener' has no place in zeebe:taskListeners"),
+}
+
+
+@pytest.mark.parametrize(("listener", "message"), REFUSED_OF_TASKS.values(), ids=REFUSED_OF_TASKS)
+def test_task_listeners_that_are_refused(process, listener, message):
+    assert problems(process(person(of_task(), listener))) == [("x", 4, message)]
+
+
+def test_a_task_that_is_a_job_has_no_task_listeners(process):
+    text = "zeebe:taskListeners has no effect without zeebe:userTask: a job has no task listeners"
+    assert [message for _, _, message in problems(process(person(of_task(), marker="")))] == [text]
+    assert problems(process(person(marker=""))) == []
+
+
+def test_only_user_tasks_have_task_listeners(process):
+    inside = f"<zeebe:taskListeners>{of_task()}</zeebe:taskListeners>"
+    parsed = process(work(listener(), more=JOB + inside))
+    assert [message for _, _, message in problems(parsed)] == ["zeebe:taskListeners has no effect on this element"]

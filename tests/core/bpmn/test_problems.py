@@ -467,7 +467,6 @@ def test_gateways_and_conditions(process, content, problems):
 
 
 EXTENSIONS_NOT_YET = {
-    "taskListeners": "task listeners are",
     "linkedResources": "linked resources are",
     "error": "variables of a caught error are",
 }

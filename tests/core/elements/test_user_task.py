@@ -91,6 +91,7 @@ def test_a_task_without_anything_is_for_everybody(engine, open_task):
         "external_form": None,
         "form_key": None,
         "created_at": 5_000,
+        "transition": None,
         "state": "CREATED",
         "ended_at": None,
     }

@@ -41,7 +41,7 @@ COLUMNS = (
 WAYS = {
     "SEND_TASK": ("job", "published"),
     "SCRIPT_TASK": ("job", "feel"),
-    "USER_TASK": ("job", "native"),
+    "USER_TASK": ("job", "native", "listened"),
     "SERVICE_TASK": ("job",),
     "BUSINESS_RULE_TASK": ("job",),
     "AD_HOC_SUB_PROCESS": ("", "job"),
@@ -114,7 +114,7 @@ def _way(node):
     if node.script is not None:
         return "feel"
     if node.user_task is not None:
-        return "native"
+        return "listened" if "CREATING" in node.listeners else "native"
     thrown = node.type in ("SEND_TASK", "END_EVENT", "INTERMEDIATE_THROW_EVENT")
     return "published" if thrown and type(node.event).__name__ == "MessageEvent" else ""
 

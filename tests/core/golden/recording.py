@@ -142,6 +142,7 @@ def cancelled(file):
     def act(engine, key):
         play(engine, steps)
         engine.cancel(key)
+        play(engine)  # listeners of the cancellation
 
     return traced(file, act) if standing else None
 

@@ -5,7 +5,7 @@ A variant takes what makes each turn an incident until `ok` is true.
 
 from tests.core.event_models import ad_hoc, call, loop, script
 from tests.core.golden.variants import activity
-from tests.core.golden.variants_waits import MAIL, PUBLISH, SEND_TASK, person, receive, thrower
+from tests.core.golden.variants_waits import MAIL, PUBLISH, SEND_TASK, TASK_LISTENERS, person, receive, thrower
 from tests.core.models import end, start, sub, task
 
 
@@ -24,6 +24,7 @@ ACTIVITIES = {
     "script_task_job": job("scriptTask"),
     "business_rule_task": job("businessRuleTask"),
     "user_task": person,
+    "user_task_listened": lambda inputs: person(inputs, TASK_LISTENERS),
     "user_task_job": lambda inputs: activity("userTask", '<zeebe:assignmentDefinition assignee="jo"/>', inputs),
     "call_activity": lambda inputs: call("x", "called", inputs=inputs),
     "ad_hoc": lambda inputs: ad_hoc("x", task("n"), active='=["n"]', inputs=inputs),

@@ -24,9 +24,14 @@ def receive(inputs=()):
     return f'<receiveTask id="x" messageRef="hello{"-checked" if inputs else ""}"></receiveTask>'
 
 
-def person(inputs=()):
+EVENTS = ("creating", "assigning", "assigning", "completing", "canceling")
+TASK_LISTENERS = "".join(f'<zeebe:taskListener eventType="{event}" type="{event}-listener"/>' for event in EVENTS)
+
+
+def person(inputs=(), listeners=""):
     settings = '<zeebe:userTask/><zeebe:assignmentDefinition assignee="jo" candidateGroups="=[&quot;g&quot;]"/>'
     settings += '<zeebe:priorityDefinition priority="7"/>'
+    settings += f"<zeebe:taskListeners>{listeners}</zeebe:taskListeners>" if listeners else ""
     return f'<userTask id="x">{mapped(settings, inputs)}</userTask>'
 
 
@@ -171,6 +176,7 @@ VARIANTS = {
     "signal_throw": told(lambda inputs: throw("x", signal(), inputs), signal),
     "signal_end": told(lambda inputs: final("x", signal(), inputs), signal),
     "user_task": alone(person),
+    "user_task_listened": alone(lambda inputs: person(inputs, TASK_LISTENERS)),
     "user_task_in_a_loop": lambda inputs: [start("b"), loop(person(inputs), "=[1, 2]"), end("e"), "b > x > e"],
     "user_task_interrupted": lambda inputs: [
         start("b"),

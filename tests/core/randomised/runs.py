@@ -83,6 +83,10 @@ def by_place(engine, process_id):
     return sorted(found, key=repr)
 
 
+TASK_KEY = "io.camunda.zeebe:userTaskKey"
+"""The header of task listeners with the key of their user task."""
+
+
 def _without_keys(row, places):
     told = {}
     for name, value in row.items():
@@ -94,6 +98,8 @@ def _without_keys(row, places):
             value = [places[key] for key in value]
         elif name in {"incident", "job", "message", "subscription", "definition"} and isinstance(value, int):
             value = "set"
+        elif name == "headers":
+            value = {header: text for header, text in value.items() if header != TASK_KEY}
         told[name] = value
     return told
 

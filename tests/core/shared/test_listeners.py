@@ -4,6 +4,7 @@ import pytest
 
 from tests.core.engine import Engine, raw, rebuilt
 from tests.core.event_models import (
+    LIMITS,
     TERMINATE,
     boundary,
     call,
@@ -578,3 +579,169 @@ def test_the_events_alone_know_whose_turn_it_is(engine, before):
         engine.run(CompleteJob(job.key))
     assert told == ["a", "b", "work", "y", "z"][before:]
     assert engine.state_of(key) == "COMPLETED"
+
+
+# ---- before all instances of a loop
+
+
+@pytest.fixture(params=LIMITS)
+def either(request):
+    return Engine(LIMITS[request.param])
+
+
+def counting(*listeners, more=()):
+    text = loop(task("work"), item="item", output="=item + extra", into="all")
+    parts = (start(), text, task("next"), *more, "start > work > next")
+    return listening(model(*parts), work=listeners)
+
+
+def test_listeners_before_all_come_once_and_before_the_collection(either):
+    key = run(either, counting("beforeAll a", "beforeAll b", "start s"))
+    body = either.element("work")
+    assert (str(body.state), body.type, listeners_of(either)) == ("ACTIVATING", "MULTI_INSTANCE_BODY", ["a"])
+    (job,) = either.state.jobs.values()
+    assert (job.kind, job.listener_event) == ("EXECUTION_LISTENER", "BEFORE_ALL")
+    tell(either, "a", items=[1, 2])
+    tell(either, "b", extra=10)
+    assert either.variables_of(body.key) == {"items": [1, 2], "extra": 10}
+    assert either.variables_of(key) == {}
+    assert listeners_of(either) == ["s", "s"]
+    tell_all(either)
+    either.complete("work")
+    either.complete("work")
+    assert either.variables_of(key) == {"all": [11, 12]}
+    assert either.jobs == ["next"]
+
+
+def test_a_failing_listener_before_all_blocks_the_body(either):
+    run(either, counting("beforeAll a"), items=[1], extra=1)
+    either.fail("work", message="boom")
+    assert either.incidents == [("work", "EXECUTION_LISTENER_NO_RETRIES", "boom")]
+    either.update("work", retries=1)
+    either.resolve()
+    tell(either, "a")
+    assert either.jobs == ["work"]
+
+
+def test_boundary_events_of_a_loop_wait_for_the_listeners_before_all(either):
+    late = boundary("late", "work", "<timerEventDefinition><timeDuration>PT1H</timeDuration></timerEventDefinition>")
+    run(either, counting("beforeAll a", more=(late,)), items=[1], extra=1)
+    assert not either.state.timers
+    tell(either, "a")
+    assert len(either.state.timers) == 1
+
+
+@pytest.mark.parametrize("expression", [True, False])
+def test_a_cancelled_loop_cancels_its_listener_before_all(either, expression):
+    key = run(either, counting("beforeAll =kind" if expression else "beforeAll a"), items=[1], extra=1)
+    either.cancel(key)
+    assert (either.state_of(key), either.state.jobs, either.incidents) == ("TERMINATED", {}, [])
+
+
+# ---- listeners of the cancellation of a process
+
+CANCELLED = listening(ONE_TASK, p=["cancel a", "cancel b", "end z"])
+
+
+def test_listeners_of_a_cancellation_come_when_all_inside_has_ended(either):
+    key = run(either, CANCELLED)
+    either.cancel(key)
+    assert (listeners_of(either), either.elements, either.state_of(key)) == (["a"], ["p"], "TERMINATING")
+    (job,) = either.state.jobs.values()
+    assert (job.kind, job.listener_event) == ("EXECUTION_LISTENER", "CANCEL")
+    tell(either, "a", n=1)
+    assert listeners_of(either) == ["b"]
+    tell(either, "b")
+    assert either.ended[key] == ("TERMINATED", {"n": 1})
+    assert either.state.weight == 0
+
+
+def test_the_request_of_a_cancellation_waits_for_its_listeners(either):
+    key = run(either, CANCELLED)
+    either.cancel(key)
+    either.cancel(key)
+    assert listeners_of(either) == ["a"]
+    tell(either, "a")
+    tell(either, "b")
+    first = next(logged.position for logged in either.memory.log if type(logged.command) is CancelInstance)
+    answered = [one for logged in either.memory.log for one in logged.handled if one.answered and one.request == first]
+    assert len(answered) == 1
+
+
+@pytest.mark.parametrize("ends", ["completes", "is terminated by its end event"])
+def test_a_process_that_completes_has_none_of_them(either, ends):
+    parts = (start(), task("work"), final("x", TERMINATE) if "end event" in ends else end("x"), "start > work > x")
+    key = run(either, listening(model(*parts), p=["cancel a"]))
+    either.complete("work")
+    assert either.state_of(key) == "COMPLETED"
+
+
+def test_a_called_process_and_its_caller_have_each_their_own(either):
+    called = listening(file(process_element(start("qs"), task("work"), "qs > work", id="q")), q=["cancel inner"])
+    either.deploy(called)
+    key = run(either, listening(process(start(), call("c", "q"), "start > c"), p=["cancel outer"]))
+    either.cancel(key)
+    assert (listeners_of(either), either.elements) == (["inner"], ["c", "p", "q"])
+    tell(either, "inner")
+    assert listeners_of(either) == ["outer"]
+    tell(either, "outer")
+    assert either.state_of(key) == "TERMINATED"
+
+
+def test_a_boundary_path_waits_for_the_listeners_of_the_called_process(either):
+    called = listening(file(process_element(start("qs"), task("work"), "qs > work", id="q")), q=["cancel inner"])
+    either.deploy(called)
+    late = boundary("late", "c", "<timerEventDefinition><timeDuration>PT1H</timeDuration></timerEventDefinition>")
+    parts = (start(), call("c", "q"), late, task("after"), "start > c", "late > after")
+    key = run(either, process(*parts))
+    either.fire_at(key, "p/c", "late")
+    assert either.jobs == ["q"]
+    tell(either, "inner")
+    assert either.jobs == ["after"]
+
+
+def test_a_cancellation_that_cannot_be_told_is_an_incident_and_all_run_again(either):
+    key = run(either, listening(ONE_TASK, p=["cancel a", "cancel =kind"]))
+    either.cancel(key)
+    tell(either, "a")
+    ((_, type, _),) = either.incidents
+    assert (type, either.state_of(key)) == ("EXTRACT_VALUE_ERROR", "TERMINATING")
+    either.set(key, kind="b")
+    either.resolve()
+    assert listeners_of(either) == ["a"]
+    tell(either, "a")
+    tell(either, "b")
+    assert either.state_of(key) == "TERMINATED"
+
+
+def test_the_first_type_of_a_cancellation_may_be_wrong_too(either):
+    key = run(either, listening(ONE_TASK, p=["cancel =kind"]))
+    either.cancel(key)
+    assert [type for _, type, _ in either.incidents] == ["EXTRACT_VALUE_ERROR"]
+    either.cancel(key)
+    assert len(either.incidents) == 1
+    either.set(key, kind="b")
+    either.resolve()
+    tell(either, "b")
+    assert either.state_of(key) == "TERMINATED"
+
+
+def test_a_failed_listener_of_a_cancellation_can_be_repaired(either):
+    key = run(either, CANCELLED)
+    either.cancel(key)
+    either.fail("p", message="boom")
+    assert either.incidents == [("p", "EXECUTION_LISTENER_NO_RETRIES", "boom")]
+    either.update("p", retries=1)
+    either.resolve()
+    tell(either, "a")
+    tell(either, "b")
+    assert either.state_of(key) == "TERMINATED"
+
+
+def test_a_cancellation_survives_a_replay(either):
+    key = run(either, CANCELLED)
+    either.cancel(key)
+    tell(either, "a")
+    rebuilt(either)
+    tell(either, "b")
+    assert either.state_of(key) == "TERMINATED"
