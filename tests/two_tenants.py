@@ -19,6 +19,7 @@ OFFSETS = {
     "formKey": 15,
     "processInstanceKey": 0,
     "elementInstanceKey": 1,
+    "adHocSubProcessInstanceKey": 1,
     "variableKey": 2,
     "jobKey": 3,
     "incidentKey": 4,

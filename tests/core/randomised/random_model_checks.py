@@ -10,6 +10,7 @@ from typing import Any
 
 from tests.core.engine import Engine, keep_rows, raw, recorded_batches
 from tests.core.randomised.random_models import CODES, NAMES, random_model
+from vivero.core.records.ad_hoc import ActivateAdHocElements, AdHocResult, ElementToActivate
 from vivero.core.records.effects import RejectionCode
 from vivero.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
 from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
@@ -18,10 +19,10 @@ from vivero.core.records.signals import BroadcastSignal
 from vivero.core.records.timers import FireTimer
 from vivero.core.records.user_tasks import CompleteUserTask
 from vivero.core.replay import replay
-from vivero.core.state.instance_tree import ACTIVATED, TERMINATING, Instance
+from vivero.core.state.instance_tree import ACTIVATED, MISSING, TERMINATING, Instance
 from vivero.core.state.state import State
 
-SCOPES = {"PROCESS", "SUB_PROCESS", "EVENT_SUB_PROCESS"}
+SCOPES = {"PROCESS", "SUB_PROCESS", "EVENT_SUB_PROCESS", "AD_HOC_SUB_PROCESS", "AD_HOC_SUB_PROCESS_INNER_INSTANCE"}
 MOST_EVENTS = 8_000
 """A run with more spins: it is cancelled at once, which may take as many again. Follow-ups count like commands."""
 EVENTS_OF_A_ROW = 10
@@ -138,17 +139,34 @@ def _next(random, engine):
     state, variables = engine.state, raw({f"v{random.randrange(3)}": random.randrange(2), "o": random.randrange(5)})
     commands: list[Any] = [SetVariables(random.choice(list(state.trees)), variables)]
     for job in state.jobs:
-        commands += [CompleteJob(job, variables)] * 3
+        commands += [CompleteJob(job, variables, result=_result(random, state.jobs[job]))] * 3
         commands += [ThrowJobError(job, random.choice((*CODES, "C")), "", {}), FailJob(job, 0, 0, "", {})]
     commands += [FireTimer(timer) for timer in state.timers]
     commands += [CompleteUserTask(task) for task in state.user_tasks] * 2
     for incident in state.incidents.values():
         given = incident.job is not None and incident.job in state.jobs and state.jobs[incident.job].retries == 0
         commands.append(UpdateJob(incident.job, retries=1) if given else ResolveIncident(incident.key))
+    for element in state.elements.values():
+        if element.type == "AD_HOC_SUB_PROCESS" and element.node is not MISSING:
+            given = _to_activate(random, element)
+            commands.append(ActivateAdHocElements(element.key, given, random.random() < 0.3))
     if state.subscriptions:
         name = random.choice(NAMES)
         commands += [PublishMessage(name, "1", random.choice((0, 10**7)), None, {}), BroadcastSignal(name, {})] * 2
     return random.choice(commands)
+
+
+def _result(random, job):
+    """What the worker of an ad-hoc sub-process decides; None for other jobs."""
+    if job.kind != "AD_HOC_SUB_PROCESS" or random.random() < 0.1:
+        return None
+    fulfilled, cancels = random.random() < 0.3, random.random() < 0.3
+    return AdHocResult(() if fulfilled else _to_activate(random, job.element), fulfilled, cancels)
+
+
+def _to_activate(random, scope):
+    loose = list(scope.node.ad_hoc.activatable)
+    return tuple(ElementToActivate(id, {}) for id in random.sample(loose, random.randint(1, min(3, len(loose)))))
 
 
 def check(engine):
@@ -182,6 +200,8 @@ def _check_tokens(scope, engine):
         target = model.nodes[model.flows[place].target]
         assert target.type in ("PARALLEL_GATEWAY", "INCLUSIVE_GATEWAY"), place
         assert len(target.incoming) > 1, place
+    if scope.type == "AD_HOC_SUB_PROCESS":  # it may wait for requests
+        return
     if scope.state is ACTIVATED and not scope.children and not scope.waits.incidents:
         waits = (*scope.waits.timers.values(), *scope.waits.subscriptions.values())
         assert scope.tokens, f"{scope.element} is empty"

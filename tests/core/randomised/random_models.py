@@ -6,7 +6,7 @@ No oracle says what they come to; `random_model_checks.py` says what must hold w
 
 from dataclasses import dataclass, field
 
-from tests.core.event_models import ROOTS
+from tests.core.event_models import ROOTS, ad_hoc
 from tests.core.models import file, flow
 
 NAMES = ("one", "two", "three")
@@ -51,7 +51,7 @@ EVENTS = {
 }
 GATEWAYS = {"exclusive": "exclusiveGateway", "inclusive": "inclusiveGateway", "parallel": "parallelGateway"}
 CHOOSE = ("exclusive", "inclusive")
-FORKS = (*ACTIVITIES, "sub", "call")
+FORKS = (*ACTIVITIES, "sub", "ad-hoc", "call")
 """What may have conditional flows beside one without a condition."""
 KINDS = ("task",) * 4 + (
     *ACTIVITIES,
@@ -62,10 +62,14 @@ KINDS = ("task",) * 4 + (
     "parallel",
     "sub",
     "sub",
+    "ad-hoc",
     "call",
     "race",
     "link",
 )
+IN_AD_HOC = tuple(kind for kind in KINDS if kind != "end")
+UNTIL = ("", "", "=v0 = 1", "=v0 = v1", "=o")
+"""Completion conditions of ad-hoc sub-processes; the last one is no boolean."""
 WAITING = ("task", "person", "receive", "catch", "race")
 """Ways back lead to these alone, so that few models spin."""
 
@@ -124,7 +128,7 @@ class ModelBuilder:
 
     def node(self, scope, kind, depth):
         id = self.id(kind)
-        if kind in ACTIVITIES or kind in ("sub", "call"):
+        if kind in ACTIVITIES or kind in ("sub", "ad-hoc", "call"):
             self.activity(scope, id, kind, depth)
         elif kind in EVENTS:
             tag, definitions = EVENTS[kind]
@@ -148,6 +152,8 @@ class ModelBuilder:
     def activity(self, scope, id, kind, depth):
         if kind == "sub" and depth:
             xml = f'<subProcess id="{id}">{self.scope(depth - 1)}</subProcess>'
+        elif kind == "ad-hoc" and depth:
+            xml = self.ad_hoc(id, depth - 1)
         elif kind == "call" and self.process_id == "p":
             called = f'<zeebe:calledElement processId="{self.random.choice("qr")}"/>'
             xml = f'<callActivity id="{id}"><extensionElements>{called}</extensionElements></callActivity>'
@@ -157,6 +163,28 @@ class ModelBuilder:
         scope.add(id, kind, self.looped(xml) if self.random.random() < 0.15 else xml)
         if kind not in ("script", "manual"):
             self.boundaries(scope, id, kind)
+
+    def ad_hoc(self, id, depth):
+        """What begins with a collection, or with a job whose worker decides. No flow leads to its first node."""
+        random, scope = self.random, Scope()
+        for kind in ("manual", *random.choices(IN_AD_HOC, k=random.randint(1, self.size))):
+            self.node(scope, kind, depth)
+        self.connect(scope)
+        if random.random() < 0.3:
+            self.event_sub_process(scope, depth, set())
+        return ad_hoc(id, "".join(scope.parts), **self.decided(scope))
+
+    def decided(self, scope):
+        random = self.random
+        chosen = {"output": "=o", "into": "results"} if random.random() < 0.5 else {}
+        if random.random() < 0.3:
+            return chosen | {"job": "t"}
+        reached = scope.entered | {target for _, target in scope.ways}
+        loose = [id for id, _ in scope.order if id not in reached]
+        active = ", ".join(f'"{id}"' for id in random.choices(loose, k=random.randint(0, 3)))
+        cancels, ordering = random.choice(("true", "false")), random.choice(("Parallel", "Parallel", "Sequential"))
+        chosen |= {"active": f"=[{active}]", "until": random.choice(UNTIL)}
+        return chosen | {"cancelRemainingInstances": cancels, "ordering": ordering}
 
     def looped(self, xml):
         random = self.random
@@ -179,7 +207,7 @@ class ModelBuilder:
     def boundaries(self, scope, host, kind):
         taken = _all_of("message") if kind == "receive" else set()  # which waits for one itself
         for _ in range(self.random.choice((0, 0, 1, 1, 2))):
-            found = self.definition(AT_SCOPES if kind in ("sub", "call") else AT_TASKS, taken)
+            found = self.definition(AT_SCOPES if kind in ("sub", "ad-hoc", "call") else AT_TASKS, taken)
             if found is not None:
                 id, (cancels, definition) = self.id("boundary"), found
                 head = f'<boundaryEvent id="{id}" attachedToRef="{host}" cancelActivity="{cancels}">'
