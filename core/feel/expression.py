@@ -8,9 +8,9 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from vivero.core.feel.closures import Compiled, compile_tree
-from vivero.core.feel.errors import EvaluationError, LimitExceeded, ParseError
+from vivero.core.feel.errors import EvaluationError, LimitExceeded
 from vivero.core.feel.grammar.ast import Call, Literal, Name, Path
-from vivero.core.feel.grammar.parser import parse_expression, parse_unary_tests
+from vivero.core.feel.grammar.parser import parse_expression, parse_unary_tests, too_deep_to_parse
 from vivero.core.feel.values import ASSERT_FAILURE, DEFAULT_LIMITS, FeelLimits, Run, Warning
 
 _NONE: Mapping[str, Any] = {}
@@ -218,7 +218,7 @@ def compile_expression(text: str, names: Iterable[str] = (), limits: FeelLimits 
         known = frozenset(names)
         return Expression(text, compile_tree(parse_expression(text, known, limits), limits), limits, known)
     except RecursionError:
-        raise _too_deep_to_parse(limits) from None
+        raise too_deep_to_parse(limits) from None
 
 
 def compile_unary_tests(text: str, names: Iterable[str] = (), limits: FeelLimits = DEFAULT_LIMITS) -> UnaryTests:
@@ -227,9 +227,4 @@ def compile_unary_tests(text: str, names: Iterable[str] = (), limits: FeelLimits
         tree = parse_unary_tests(text, frozenset(names), limits)
         return UnaryTests(text, compile_tree(tree, limits, unary_tests=True), limits)
     except RecursionError:
-        raise _too_deep_to_parse(limits) from None
-
-
-def _too_deep_to_parse(limits: FeelLimits) -> ParseError:
-    expected = f"at most {limits.nesting_depth} nested expressions"
-    return ParseError(f"line 1, column 1: expected {expected}", 1, 1, expected)
+        raise too_deep_to_parse(limits) from None

@@ -46,7 +46,11 @@ class Report:
 
     def add_node_problem(self, node: Node, message: str) -> None:
         """Like `add_problem`, for what has been read."""
-        self._problems.append(Problem(self.resource, node.id, node.line, message))
+        self.add_problem_at(node.id, node.line, message)
+
+    def add_problem_at(self, element_id: str | None, line: int | None, message: str) -> None:
+        """Like `add_problem`, for what has been read."""
+        self._problems.append(Problem(self.resource, element_id, line, message))
 
     def object_to(self, element: Element, message: str, *, at: Element | None = None) -> None:
         """Add an objection: a problem of a new deployment. A file that is deployed already stays readable."""

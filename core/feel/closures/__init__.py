@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from vivero.core.feel.builtins import FUNCTIONS
 from vivero.core.feel.closures import access, calls, filters, literals, loops, operators, unary
-from vivero.core.feel.closures.scope import Closure, Compiler, Rule, Scope
+from vivero.core.feel.closures.scope import NO_TYPES, Closure, Compiler, Dialect, Rule, Scope, TypeTest
 from vivero.core.feel.grammar import ast
 from vivero.core.feel.values import FeelLimits
 
@@ -37,6 +38,7 @@ RULES: Mapping[type, Rule] = {
     ast.Steps: loops.compile_steps,
     ast.Quantified: loops.compile_quantified,
     ast.Call: calls.compile_call,
+    ast.Apply: calls.compile_apply,
     ast.FunctionLiteral: calls.compile_function,
     ast.Input: unary.compile_input,
     ast.In: unary.compile_in,
@@ -48,18 +50,30 @@ RULES: Mapping[type, Rule] = {
 }
 
 
+CAMUNDA = Dialect(RULES, FUNCTIONS)
+"""FEEL as Camunda 8 evaluates it."""
+
+
 class Compiled(NamedTuple):
-    """A compiled tree: the closure, the number of slots that it needs, the variables that it reads."""
+    """A compiled tree: the closure, the number of slots that it needs, the variables that it reads, its nodes."""
 
     closure: Closure
     slots: int
     variables: frozenset[str]
     is_constant: bool
+    size: int
 
 
-def compile_tree(tree: ast.Node, limits: FeelLimits, unary_tests: bool = False) -> Compiled:
+def compile_tree(
+    tree: ast.Node,
+    limits: FeelLimits,
+    unary_tests: bool = False,
+    dialect: Dialect = CAMUNDA,
+    types: Mapping[str, TypeTest] = NO_TYPES,
+) -> Compiled:
     """Compile a tree. In unary tests, slot 0 holds the input."""
-    compiler = Compiler(RULES, limits)
+    compiler = Compiler(dialect, limits, types)
     scope = unary.input_scope(compiler, None)[0] if unary_tests else Scope(None, {})
     closure = compiler.compile(tree, scope)
-    return Compiled(closure, compiler.slots, frozenset(compiler.free), compiler.is_constant(closure))
+    constant = compiler.is_constant(closure)
+    return Compiled(closure, compiler.slots, frozenset(compiler.free), constant, compiler.size)

@@ -5,10 +5,9 @@ The compiler chooses the overload of a built-in by the number or the names of th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from vivero.core.feel.builtins import FUNCTIONS
 from vivero.core.feel.closures.access import is_free, resolve
 from vivero.core.feel.closures.scope import Closure, Compiler, Scope, ValueFailure
 from vivero.core.feel.errors import FunctionFailure, IllegalArguments, LimitExceeded
@@ -33,15 +32,10 @@ def compile_call(c: Compiler, node: ast.Call, scope: Scope) -> Closure:
     if node.base is not None:
         return _qualified_call(c, node, scope)
     arguments = tuple(c.compile_or_null(argument, scope) for argument in node.arguments)
-    overload = find_overload(node)
+    overload = _fitting(node, c.functions.get(node.name, ()))
     if overload is not None and is_free(node.name, scope):
         return _call_of_builtin(c, node, overload, arguments)
     return _call_of_value(node, resolve(c, node.name, scope, _function(c, node.name)), arguments, overload)
-
-
-def find_overload(node: ast.Call) -> Overload | None:
-    """The overload of the built-in of this name that takes the arguments of the call."""
-    return _fitting(node, FUNCTIONS.get(node.name, ()))
 
 
 def _fitting(node: ast.Call, overloads: Sequence[Overload]) -> Overload | None:
@@ -58,7 +52,7 @@ def _fitting(node: ast.Call, overloads: Sequence[Overload]) -> Overload | None:
 
 def _function(c: Compiler, name: str) -> Closure:
     """A closure that reads the variable `name`; null for the name of a built-in and for a missing variable."""
-    if name in FUNCTIONS:
+    if name in c.functions:
         return c.constant(None)
     c.free.add(name)
     return lambda run: run.variables.get(name)
@@ -164,33 +158,39 @@ def compile_function(c: Compiler, node: ast.FunctionLiteral, scope: Scope) -> Cl
     cost = _CALL_STEPS + c.size - before
 
     def function(run: Run) -> Any:
-        return Function(node.parameters, _caller(run.slots[:], slots, body, cost))
+        return Function(node.parameters, _caller(run.variables, run.slots[:], slots, body, cost))
 
     return function
 
 
 def _caller(
-    captured: list[Any], slots: tuple[int, ...], body: Closure, cost: int
+    variables: Mapping[str, Any], captured: list[Any], slots: tuple[int, ...], body: Closure, cost: int
 ) -> Callable[[Run, Sequence[Any]], Any]:
-    """A call that evaluates the body with the local variables of the place that defines the function."""
+    """A call that evaluates the body with the variables, free and local, of the place that defines the function."""
 
     def call(run: Run, arguments: Sequence[Any]) -> Any:
         run.spend(cost)
-        outer = run.slots
+        outer, outer_variables = run.slots, run.variables
         run.slots = own = captured[:]
+        run.variables = variables
         for slot, argument in zip(slots, arguments, strict=True):
             own[slot] = argument
-        run.depth += 1
-        if run.depth > run.limits.nesting_depth:
-            depth = run.limits.nesting_depth
-            raise LimitExceeded("nesting_depth", f"The evaluation nests more than {depth} calls of functions")
+        enter(run)
         try:
             return body(run)
         finally:
             run.depth -= 1
-            run.slots = outer
+            run.slots, run.variables = outer, outer_variables
 
     return call
+
+
+def enter(run: Run) -> None:
+    """Count one more nested call. Raises LimitExceeded if it is one too many; `run` is then of no use any more."""
+    run.depth += 1
+    if run.depth > run.limits.nesting_depth:
+        depth = run.limits.nesting_depth
+        raise LimitExceeded("nesting_depth", f"The evaluation nests more than {depth} calls of functions")
 
 
 def _call_of_value(
@@ -207,6 +207,13 @@ def _call_of_value(
         return no_function(run, node)
 
     return call
+
+
+def compile_apply(c: Compiler, node: ast.Apply, scope: Scope) -> Closure:
+    """A call of the function that an expression gives. Null if it gives none."""
+    function = c.compile(node.function, scope)
+    arguments = tuple(c.compile_or_null(argument, scope) for argument in node.arguments)
+    return _call_of_value(ast.Call(None, "", node.arguments, node.names), function, arguments, None)
 
 
 def call_value(

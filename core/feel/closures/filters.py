@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeAlias
 
 from vivero.core.feel.closures.scope import Closure, Compiler, Scope
 from vivero.core.feel.grammar import ast
 from vivero.core.feel.semantics import warn_type
 from vivero.core.feel.values import Run, is_number
 
+Items: TypeAlias = Callable[[Run, Any], "list[Any] | None"]
+"""The items of what is filtered; None, after a warning, for a value that cannot be filtered."""
 
-def compile_filter(c: Compiler, node: ast.Filter, scope: Scope) -> Closure:
+
+def list_items(run: Run, value: Any) -> list[Any] | None:
+    if type(value) is not list:
+        warn_type(run, "list", value)
+        return None
+    return value
+
+
+def compile_filter(c: Compiler, node: ast.Filter, scope: Scope, items: Items = list_items) -> Closure:
     base = c.compile_or_null(node.base, scope)
     binding = c.bind()
     before = c.size
@@ -19,11 +30,11 @@ def compile_filter(c: Compiler, node: ast.Filter, scope: Scope) -> Closure:
     cost = 1 + c.size - before
     constant: Any = c.constants.get(condition)
     if is_number(constant):
-        return _item_filter(base, constant)
+        return _item_filter(base, constant, items)
     if isinstance(node.condition, ast.Compare | ast.Between | ast.Conjunction | ast.Disjunction):
-        return _condition_filter(base, binding.slot, condition, cost)
+        return _condition_filter(base, binding.slot, condition, cost, items)
     index = c.compile_or_null(node.condition, scope) if _may_be_index(node.condition) else None
-    return _mixed_filter(base, binding.slot, index, condition, cost)
+    return _mixed_filter(base, binding.slot, index, condition, cost, items)
 
 
 def _may_be_index(node: ast.Node) -> bool:
@@ -37,16 +48,9 @@ def _may_be_index(node: ast.Node) -> bool:
     return isinstance(node, ast.Name | ast.Literal) and node != ast.Name("item")
 
 
-def _items(run: Run, value: Any) -> list[Any] | None:
-    if type(value) is not list:
-        warn_type(run, "list", value)
-        return None
-    return value
-
-
-def _item_filter(base: Closure, index: int | Decimal) -> Closure:
+def _item_filter(base: Closure, index: int | Decimal, items_of: Items) -> Closure:
     def item_filter(run: Run) -> Any:
-        items = _items(run, base(run))
+        items = items_of(run, base(run))
         return None if items is None else item_at(items, index)
 
     return item_filter
@@ -58,9 +62,9 @@ def item_at(items: list[Any], index: int | Decimal) -> Any:
     return items[int(position)] if 0 <= position < len(items) else None
 
 
-def _condition_filter(base: Closure, slot: int, condition: Closure, cost: int) -> Closure:
+def _condition_filter(base: Closure, slot: int, condition: Closure, cost: int, items_of: Items) -> Closure:
     def condition_filter(run: Run) -> Any:
-        items = _items(run, base(run))
+        items = items_of(run, base(run))
         return None if items is None else _matching_items(run, items, slot, condition, cost)
 
     return condition_filter
@@ -77,11 +81,13 @@ def _matching_items(run: Run, items: list[Any], slot: int, condition: Closure, c
     return kept
 
 
-def _mixed_filter(base: Closure, slot: int, index: Closure | None, condition: Closure, cost: int) -> Closure:
+def _mixed_filter(
+    base: Closure, slot: int, index: Closure | None, condition: Closure, cost: int, items_of: Items
+) -> Closure:
     """A filter whose condition may be an index: its value for the first item decides."""
 
     def mixed_filter(run: Run) -> Any:
-        items = _items(run, base(run))
+        items = items_of(run, base(run))
         if items is None:
             return None
         first: Any = _possible_index(run, index) if index is not None else None

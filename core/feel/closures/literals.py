@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from vivero.core.feel.closures.scope import Closure, Compiler, Scope, ValueFailure
+from vivero.core.feel.closures.scope import NO_TYPES, Closure, Compiler, Scope, TypeTest, ValueFailure
 from vivero.core.feel.grammar import ast
 from vivero.core.feel.semantics import are_ordered, message_text, type_name
 from vivero.core.feel.values import INVALID_TYPE, BuiltinFunction, Function, Range, Run
@@ -97,9 +98,14 @@ def compile_instance_of(c: Compiler, node: ast.InstanceOf, scope: Scope) -> Clos
     return instance_of
 
 
-def is_instance(run: Run, value: Any, expected: ast.TypeName) -> bool:
-    """`value instance of expected`. If the type has parameters, every item or entry must have the parameter's type."""
+def is_instance(run: Run, value: Any, expected: ast.TypeName, types: Mapping[str, TypeTest] = NO_TYPES) -> bool:
+    """`value instance of expected`. If the type has parameters, every item or entry must have the parameter's type.
+
+    `types` are known besides FEEL's own.
+    """
     name = _TYPE_ALIASES.get(expected.name, expected.name)
+    if name in types:
+        return value is not None and types[name](run, value)
     if name == "Any":
         return value is not None
     if name == "Null":
@@ -108,32 +114,34 @@ def is_instance(run: Run, value: Any, expected: ast.TypeName) -> bool:
         return False
     if not expected.arguments and expected.result is None:
         return True
-    return _PARAMETERS[name](run, value, expected) if name in _PARAMETERS else False
+    return _PARAMETERS[name](run, value, expected, types) if name in _PARAMETERS else False
 
 
-def _fits(run: Run, value: Any, expected: ast.TypeName) -> bool:
-    return (value is None and expected.name != "Any") or expected.name == "Any" or is_instance(run, value, expected)
+def _fits(run: Run, value: Any, expected: ast.TypeName, types: Mapping[str, TypeTest]) -> bool:
+    return value is None or expected.name == "Any" or is_instance(run, value, expected, types)
 
 
-def _list_fits(run: Run, value: list[Any], expected: ast.TypeName) -> bool:
+def _list_fits(run: Run, value: list[Any], expected: ast.TypeName, types: Mapping[str, TypeTest]) -> bool:
     run.spend(len(value))
-    return all(_fits(run, item, expected.arguments[0]) for item in value)
+    return all(_fits(run, item, expected.arguments[0], types) for item in value)
 
 
-def _context_fits(run: Run, value: dict[str, Any], expected: ast.TypeName) -> bool:
+def _context_fits(run: Run, value: dict[str, Any], expected: ast.TypeName, types: Mapping[str, TypeTest]) -> bool:
     run.spend(len(expected.keys))
     return all(
-        key in value and _fits(run, value[key], argument)
+        key in value and _fits(run, value[key], argument, types)
         for key, argument in zip(expected.keys, expected.arguments, strict=True)
     )
 
 
-def _range_fits(run: Run, value: Range, expected: ast.TypeName) -> bool:
+def _range_fits(run: Run, value: Range, expected: ast.TypeName, types: Mapping[str, TypeTest]) -> bool:
     ends = [end for end in (value.start, value.end) if end is not None]
-    return all(is_instance(run, end, expected.arguments[0]) for end in ends)
+    return all(is_instance(run, end, expected.arguments[0], types) for end in ends)
 
 
-def _function_fits(run: Run, value: Function | BuiltinFunction, expected: ast.TypeName) -> bool:
+def _function_fits(
+    run: Run, value: Function | BuiltinFunction, expected: ast.TypeName, types: Mapping[str, TypeTest]
+) -> bool:
     """True if the number of parameters fits. Functions carry no types."""
     if isinstance(value, BuiltinFunction):
         return any(len(overload.parameters) == len(expected.arguments) for overload in value.overloads)

@@ -93,7 +93,7 @@ def numbers(run: Run, first: int | Decimal, last: int | Decimal) -> Sequence[Any
     return [first + step * offset for offset in range(int(size))]
 
 
-def _domain(run: Run, value: Any) -> Sequence[Any] | None:
+def items_of(run: Run, value: Any) -> Sequence[Any] | None:
     """The items of a loop: a list, a span, or a closed range of whole numbers. Otherwise warns and gives None."""
     if type(value) is list or type(value) is range:
         return value
@@ -108,7 +108,7 @@ def _domain(run: Run, value: Any) -> Sequence[Any] | None:
 
 def _for_one(domain: Closure, slot: int, body: Closure, cost: int) -> Closure:
     def for_one(run: Run) -> Any:
-        items = _domain(run, domain(run))
+        items = items_of(run, domain(run))
         if items is None:
             return None
         run.spend(len(items) * cost)
@@ -161,7 +161,7 @@ def _domains(run: Run, sources: tuple[_Source, ...]) -> list[Sequence[Any] | Non
         if source.dependent:
             domains.append(None)
             continue
-        domain = _domain(run, source.domain(run))
+        domain = items_of(run, source.domain(run))
         if domain is None:
             return None
         domains.append(domain)
@@ -172,7 +172,7 @@ def _product(run: Run, sources: tuple[_Source, ...], domains: list[Sequence[Any]
     """Set the iterators' slots to each combination in turn. The last iterator changes fastest."""
     source, items = sources[level], domains[level]
     if items is None:
-        items = _domain(run, source.domain(run)) or ()
+        items = items_of(run, source.domain(run)) or ()
     last = level == len(sources) - 1
     slots = run.slots
     for item in items:

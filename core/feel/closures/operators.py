@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 from vivero.core.feel import arithmetic
 from vivero.core.feel.arithmetic import EXACT_INTEGER_BOUND
@@ -13,9 +13,10 @@ from vivero.core.feel.grammar import ast
 from vivero.core.feel.semantics import are_ordered, checked_equal, warn_not_comparable, warn_type
 from vivero.core.feel.values import Run
 
+Operator: TypeAlias = Callable[[Run, Any, Any], Any]
 _NESTED = 8  # the most operators in a row that become nested closures
 
-_ORDERS: dict[str, Callable[[Any, Any], bool]] = {
+ORDERS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
     ">": operator.gt,
@@ -23,19 +24,21 @@ _ORDERS: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def compile_arithmetic(c: Compiler, node: ast.Arithmetic, scope: Scope) -> Closure:
+def compile_arithmetic(
+    c: Compiler, node: ast.Arithmetic, scope: Scope, operators: Mapping[str, Operator] = arithmetic.OPERATORS
+) -> Closure:
     first = c.compile_or_null(node.first, scope)
     rest = [(sign, c.compile_or_null(operand, scope)) for sign, operand in node.rest]
     constant = c.is_constant(first, *(operand for _, operand in rest))
     closure = first
     for sign, operand in rest[:_NESTED]:
-        closure = _BINARY.get(sign, _other)(closure, operand, arithmetic.OPERATORS[sign])
+        closure = _BINARY.get(sign, _other)(closure, operand, operators[sign])
     if len(rest) > _NESTED:
-        closure = _chain(closure, tuple((arithmetic.OPERATORS[sign], operand) for sign, operand in rest[_NESTED:]))
+        closure = _chain(closure, tuple((operators[sign], operand) for sign, operand in rest[_NESTED:]))
     return c.fold(closure) if constant else closure
 
 
-def _sum(left: Closure, right: Closure, slow: Callable[[Run, Any, Any], Any]) -> Closure:
+def _sum(left: Closure, right: Closure, slow: Operator) -> Closure:
     def add(run: Run) -> Any:
         a = left(run)
         b = right(run)
@@ -48,7 +51,7 @@ def _sum(left: Closure, right: Closure, slow: Callable[[Run, Any, Any], Any]) ->
     return add
 
 
-def _difference(left: Closure, right: Closure, slow: Callable[[Run, Any, Any], Any]) -> Closure:
+def _difference(left: Closure, right: Closure, slow: Operator) -> Closure:
     def subtract(run: Run) -> Any:
         a = left(run)
         b = right(run)
@@ -61,7 +64,7 @@ def _difference(left: Closure, right: Closure, slow: Callable[[Run, Any, Any], A
     return subtract
 
 
-def _product(left: Closure, right: Closure, slow: Callable[[Run, Any, Any], Any]) -> Closure:
+def _product(left: Closure, right: Closure, slow: Operator) -> Closure:
     def multiply(run: Run) -> Any:
         a = left(run)
         b = right(run)
@@ -74,14 +77,14 @@ def _product(left: Closure, right: Closure, slow: Callable[[Run, Any, Any], Any]
     return multiply
 
 
-def _other(left: Closure, right: Closure, slow: Callable[[Run, Any, Any], Any]) -> Closure:
+def _other(left: Closure, right: Closure, slow: Operator) -> Closure:
     return lambda run: slow(run, left(run), right(run))
 
 
 _BINARY = {"+": _sum, "-": _difference, "*": _product}
 
 
-def _chain(first: Closure, rest: tuple[tuple[Callable[[Run, Any, Any], Any], Closure], ...]) -> Closure:
+def _chain(first: Closure, rest: tuple[tuple[Operator, Closure], ...]) -> Closure:
     """Many operators in a row as one closure, so that the depth of Python calls does not grow with them."""
 
     def chain(run: Run) -> Any:
@@ -110,7 +113,7 @@ def compile_compare(c: Compiler, node: ast.Compare, scope: Scope) -> Closure:
     elif node.operator == "!=":
         closure = _differs(left, right)
     else:
-        closure = _ordered(left, right, _ORDERS[node.operator], c.constants.get(right))
+        closure = _ordered(left, right, ORDERS[node.operator], c.constants.get(right))
     return c.fold(closure) if c.is_constant(left, right) else closure
 
 
@@ -163,8 +166,8 @@ def compare(run: Run, order: Callable[[Any, Any], bool], a: Any, b: Any) -> bool
 
 def compare_with(sign: str, run: Run, a: Any, b: Any) -> bool | None:
     """`a sign b` for each of the six comparison operators."""
-    if sign in _ORDERS:
-        return compare(run, _ORDERS[sign], a, b)
+    if sign in ORDERS:
+        return compare(run, ORDERS[sign], a, b)
     result = checked_equal(run, a, b)
     return result if sign == "=" or result is None else not result
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from vivero.core.feel.errors import EvaluationError
 from vivero.core.feel.grammar import ast
-from vivero.core.feel.values import FeelLimits, Run
+from vivero.core.feel.values import FeelLimits, Overload, Run
 
 _FOLD_STEPS = 1000
 _FOLD_REGEX_MS = 1
@@ -16,6 +16,18 @@ ITERATION_STEPS = 3  # the steps of an iteration of a nested loop, without those
 
 Closure: TypeAlias = Callable[[Run], Any]
 Rule: TypeAlias = "Callable[[Compiler, Any, Scope], Closure]"
+
+
+class Dialect(NamedTuple):
+    """The meaning of a tree: the rule for each type of node, and the built-in functions by name."""
+
+    rules: Mapping[type, Rule]
+    functions: Mapping[str, tuple[Overload, ...]]
+
+
+TypeTest: TypeAlias = Callable[[Run, Any], bool]
+"""Whether a value is of a type that has a name of its own, such as an item definition of a decision model."""
+NO_TYPES: Mapping[str, TypeTest] = {}
 
 
 class ValueFailure(EvaluationError):
@@ -48,13 +60,17 @@ class Scope:
 
 
 class Compiler:
-    """One compilation. `table` maps the type of a node to the rule that compiles it."""
+    """One compilation. `types` are those that `instance of` knows besides FEEL's own."""
 
-    __slots__ = ("constants", "free", "limits", "may_fail", "reads_input", "size", "slots", "table")
+    __slots__ = (
+        *("constants", "free", "functions", "limits", "may_fail", "reads_input", "rules", "size", "slots"),
+        "types",
+    )
 
-    def __init__(self, table: Mapping[type, Rule], limits: FeelLimits) -> None:
-        self.table = table
+    def __init__(self, dialect: Dialect, limits: FeelLimits, types: Mapping[str, TypeTest] = NO_TYPES) -> None:
+        self.rules, self.functions = dialect
         self.limits = limits
+        self.types = types
         self.constants: dict[Closure, Any] = {}
         self.free: set[str] = set()
         self.slots = 0
@@ -65,7 +81,7 @@ class Compiler:
     def compile(self, node: ast.Node, scope: Scope) -> Closure:
         """The closure that evaluates `node`."""
         self.size += 1
-        return self.table[type(node)](self, node, scope)
+        return self.rules[type(node)](self, node, scope)
 
     def bind(self) -> Binding:
         """A new local variable."""

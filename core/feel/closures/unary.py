@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 from vivero.core.feel.closures.access import local
-from vivero.core.feel.closures.operators import compare_with
+from vivero.core.feel.closures.operators import ORDERS, compare_with
 from vivero.core.feel.closures.scope import Closure, Compiler, Scope
 from vivero.core.feel.errors import EvaluationError
 from vivero.core.feel.grammar import ast
 from vivero.core.feel.semantics import checked_equal, contains, in_range, message_text, warn_type
 from vivero.core.feel.values import NO_VARIABLE_FOUND, NOT_COMPARABLE, Range, Run
 
+Verdict: TypeAlias = Callable[[Run, Any, Any], "bool | None"]
+"""Whether an input passes a unary test, from the input and the value of the test's expression."""
 INPUT = "?"
 IMPLICIT_INPUT = "cellInput"  # the variable that holds the input in Camunda's engine
 
@@ -73,7 +76,16 @@ def compile_input_test(c: Compiler, node: ast.InputTest, scope: Scope) -> Closur
     def input_test(run: Run) -> Any:
         return compare_with(sign, run, value(run), operand(run))
 
-    return input_test
+    constant: Any = c.constants.get(operand)
+    if type(constant) is not int or sign not in ORDERS:
+        return input_test
+    order = ORDERS[sign]
+
+    def test_with_integer(run: Run) -> Any:
+        a = value(run)
+        return order(a, constant) if type(a) is int else compare_with(sign, run, a, constant)
+
+    return test_with_integer
 
 
 def _half_range(sign: str, operand: Closure) -> Closure:
@@ -106,17 +118,32 @@ def compile_in_range(c: Compiler, node: ast.InRange, scope: Scope) -> Closure:
             run.warn(NOT_COMPARABLE, "Can't compare '{}' with '{}' and '{}'".format(*texts))
         return inside
 
+    if start is None or end is None or not c.is_constant(start, end):
+        return test
+    return _between_integers(value, c.constants[start], c.constants[end], node.range, test)
+
+
+def _between_integers(value: Closure, low: Any, high: Any, interval: ast.RangeLiteral, otherwise: Closure) -> Closure:
+    """A test for a closed interval between two integers, which is frequent in tables."""
+    if type(low) is not int or type(high) is not int or not (interval.start_included and interval.end_included):
+        return otherwise
+
+    def test(run: Run) -> Any:
+        a = value(run)
+        return low <= a <= high if type(a) is int else otherwise(run)
+
     return test
 
 
-def compile_matches(c: Compiler, node: ast.Matches, scope: Scope) -> Closure:
+def compile_matches(c: Compiler, node: ast.Matches, scope: Scope, verdict: Verdict | None = None) -> Closure:
+    verdict = verdict or matches
     outer, c.reads_input = c.reads_input, False
     expression = c.compile(node.expression, scope)
     inner, c.reads_input = c.reads_input, outer
     value = _implicit_input(scope)
 
     def test(run: Run) -> Any:
-        return matches(run, value(run), expression(run))
+        return verdict(run, value(run), expression(run))
 
     def test_with_input(run: Run) -> Any:
         """An expression that reads `?` is a condition, and its value is not compared with the input."""
@@ -125,7 +152,7 @@ def compile_matches(c: Compiler, node: ast.Matches, scope: Scope) -> Closure:
         is_condition, run.input_read = run.input_read, outer_read
         if is_condition:
             return result if type(result) is bool else None
-        return matches(run, value(run), result)
+        return verdict(run, value(run), result)
 
     return test_with_input if inner else test
 

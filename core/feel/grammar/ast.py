@@ -72,6 +72,14 @@ class Call(NamedTuple):
     names: tuple[str, ...] | None  # None: the call passes its arguments by position
 
 
+class Apply(NamedTuple):
+    """`f(1)(2)`: a call of the function that the expression before the parenthesis gives."""
+
+    function: Node
+    arguments: tuple[Node, ...]
+    names: tuple[str, ...] | None
+
+
 class Negate(NamedTuple):
     """`-operand`"""
 

@@ -81,6 +81,10 @@ class KnownNames:
             node = node.setdefault(character, {})
         node[_END_OF_NAME] = words
 
+    @property
+    def has_names(self) -> bool:
+        return bool(self._root)
+
     def longest_at(self, text: str, position: int) -> tuple[str, int] | None:
         """The longest complete name at `position`, and the position after it; None if there is none."""
         node, found = self._root, None
@@ -117,7 +121,7 @@ class Lexer:
         self.value = match[kind]
         self.start = match.start(kind)
         self.end = match.end()
-        if self._known is not None and kind not in (STRING, QUOTED_NAME, END):
+        if self._known is not None and self._known.has_names and kind not in (STRING, QUOTED_NAME, END):
             self._take_known_name(self._known)
 
     def _take_known_name(self, known: KnownNames) -> None:

@@ -7,6 +7,7 @@ sign, value followed by `.name` and `[filter]`. This is the grammar of Camunda's
 
 from __future__ import annotations
 
+from vivero.core.feel.errors import ParseError
 from vivero.core.feel.grammar import ast, calls, comparisons, control, literals, unary
 from vivero.core.feel.grammar.reader import Grammar, Reader
 from vivero.core.feel.values import DEFAULT_LIMITS, FeelLimits
@@ -49,3 +50,9 @@ def parse_unary_tests(text: str, names: frozenset[str] = frozenset(), limits: Fe
     node = unary.unary_tests(reader)
     reader.expect_end()
     return node
+
+
+def too_deep_to_parse(limits: FeelLimits) -> ParseError:
+    """The ParseError of a text that Python cannot parse, because it nests too deeply."""
+    expected = f"at most {limits.nesting_depth} nested expressions"
+    return ParseError(f"line 1, column 1: expected {expected}", 1, 1, expected)

@@ -39,6 +39,8 @@ _PROPERTIES_WITH_SPACES = re.compile(rf"time{SPACE}+offset\b|(?:start|end){SPACE
 _SPACED_CALL = re.compile(rf"({WORDS}){SPACE}*+\(")
 _FOLLOWS_A_RANGE = re.compile(rf"{GAP_PATTERN}(?:and|or|then|else|return|satisfies|in|between|instance|\.\.)\b")
 
+_GIVES_A_FUNCTION = (ast.Call, ast.Apply, ast.Filter, ast.FunctionLiteral)
+
 Rule: TypeAlias = "Callable[[Reader], ast.Node]"
 
 
@@ -160,6 +162,9 @@ class Reader(Lexer):
                 self.advance()
                 node = ast.Filter(node, self.expression())
                 self.expect_sign("]")
+            elif self.value == "(" and (self.has_known_names or isinstance(node, _GIVES_A_FUNCTION)):
+                call = self.grammar.call(self, None, "")
+                node = ast.Apply(node, call.arguments, call.names)
             else:
                 break
             self.descend()

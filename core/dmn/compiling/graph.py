@@ -1,0 +1,118 @@
+"""The files of a deployment, compiled: decisions, business knowledge models, decision services and input data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from vivero.core.bpmn.reading.report import Report
+from vivero.core.dmn.compiling.linking import Key, Linked
+from vivero.core.dmn.compiling.logic import compile_function, compile_logic
+from vivero.core.dmn.compiling.names import names_of_parts, names_of_types
+from vivero.core.dmn.compiling.parts import CompiledDecision, Graph, Source, put, result_name
+from vivero.core.dmn.compiling.scope import Place, Scope, null
+from vivero.core.dmn.compiling.services import service_function
+from vivero.core.dmn.compiling.tables import CompiledTable
+from vivero.core.dmn.compiling.types import Types, checked_by_camunda
+from vivero.core.dmn.model import Decision, InputData, Knowledge, Reference, Service, Table
+from vivero.core.feel.values import FeelLimits, Function
+
+
+def compile_graph(linked: Linked, reports: Mapping[str, Report], limits: FeelLimits) -> Graph:
+    """Compile the files of a deployment. Texts that cannot be parsed are problems of the reports."""
+    graph = Graph(linked, {}, {}, {}, {})
+    for resource, file in linked.files.items():
+        types = Types(resource, linked, reports[resource], limits)
+        _File(resource, Place(file.mode, types, reports[resource], limits), graph).compile()
+    return graph
+
+
+class _File:
+    """The compilation of one file."""
+
+    def __init__(self, resource: str, place: Place, graph: Graph) -> None:
+        self._resource, self._place, self._graph = resource, place, graph
+        self._linked = graph.linked
+        parts = names_of_parts(resource, self._linked) | names_of_types(resource, self._linked)
+        self._scope = Scope(place, parts)
+
+    def compile(self) -> None:
+        for element in self._linked.files[self._resource].elements.values():
+            key = Key(self._resource, element.id)
+            if isinstance(element, Decision):
+                self._graph.decisions[key] = self._decision(key, element)
+            elif isinstance(element, Knowledge):
+                self._graph.functions[key] = self._knowledge(key, element)
+            elif isinstance(element, Service):
+                self._graph.functions[key] = service_function(self._graph, key, element)
+            elif isinstance(element, InputData):
+                self._graph.coercions[key] = self._scope.coercion(element.variable.type_ref)
+
+    def _decision(self, key: Key, element: Decision) -> CompiledDecision:
+        inputs, decisions, functions = map(self._sources, (element.inputs, element.decisions, element.knowledge))
+        scope = self._scope.with_names(_names([*inputs, *decisions, *functions]))
+        table = CompiledTable(element.logic, scope) if isinstance(element.logic, Table) else None
+        closure = null if element.logic is None or table is not None else compile_logic(element.logic, scope)
+        type_ref = element.variable.type_ref
+        return CompiledDecision(
+            key,
+            element,
+            self._place.is_camunda,
+            inputs,
+            decisions,
+            functions,
+            closure,
+            table,
+            scope.coercion(type_ref),
+            checked_by_camunda(type_ref) if self._place.is_camunda else None,
+        )
+
+    def _knowledge(self, key: Key, element: Knowledge) -> Function:
+        """A function of a business knowledge model. It sees the functions that it requires, and itself."""
+        required = self._sources(element.knowledge)
+        own = [Source("", name, key) for name in dict.fromkeys((element.variable.name, element.name))]
+        scope = self._scope.with_names(_names([*required, *own]))
+        result = self._place.types.result_of(element.variable.type_ref) or element.function.type_ref
+        build = compile_function(element.function, scope, result)
+        return build(_Functions(self._graph, [*required, *own]), self._place.is_camunda)
+
+    def _sources(self, references: tuple[Reference, ...]) -> list[Source]:
+        """The variables that references stand for. A function has the name of its variable and its own."""
+        found = []
+        for key in self._linked.keys(self._resource, references):
+            element = self._linked.element(key)
+            prefix = self._linked.name_of_import(self._resource, key.resource)
+            if isinstance(element, Decision):
+                names = [result_name(element, self._linked.files[key.resource].mode)]
+            else:
+                names = [element.variable.name, element.name]
+            found += [Source(prefix, name, key) for name in dict.fromkeys(names) if name]
+        return found
+
+
+def _names(sources: Iterable[Source]) -> set[str]:
+    return {source.prefix or source.name for source in sources}
+
+
+class _Functions(Mapping[str, Any]):
+    """Functions by name, found when they are called: a function may be compiled before those that it requires."""
+
+    def __init__(self, graph: Graph, sources: list[Source]) -> None:
+        self._graph, self._sources = graph, sources
+        self._found: dict[str, Any] | None = None
+
+    def _all(self) -> dict[str, Any]:
+        if self._found is None:
+            self._found = {}
+            for source in self._sources:
+                put(self._found, source, self._graph.functions[source.key])
+        return self._found
+
+    def __getitem__(self, name: str) -> Any:
+        return self._all()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._sources)

@@ -1,0 +1,116 @@
+"""The place of a text: names that it may use, mode, limits. A scope compiles each text once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from vivero.core.bpmn.reading.report import Report, quote
+from vivero.core.dmn.compiling.types import Coercion, Types, coercion
+from vivero.core.dmn.model import CAMUNDA, Text
+from vivero.core.feel.closures import CAMUNDA as CAMUNDA_FEEL
+from vivero.core.feel.closures.fragments import Names, Test, compile_fragment, compile_test, known_names
+from vivero.core.feel.closures.scope import Closure
+from vivero.core.feel.errors import EvaluationError, LimitExceeded, ParseError
+from vivero.core.feel.standard import DMN as DMN_FEEL
+from vivero.core.feel.values import FeelLimits, Run
+
+
+def null(run: Run) -> Any:
+    """The closure of what is missing or faulty."""
+    return None
+
+
+def failing(message: str) -> Closure:
+    """The closure of a text that has a problem: its evaluation fails."""
+
+    def fail(run: Run) -> Any:
+        raise EvaluationError(message)
+
+    return fail
+
+
+class Place:
+    """What all scopes of a file share."""
+
+    __slots__ = ("dialect", "is_camunda", "limits", "report", "tests", "types")
+
+    def __init__(self, mode: str, types: Types, report: Report, limits: FeelLimits) -> None:
+        self.is_camunda = mode == CAMUNDA
+        self.dialect = CAMUNDA_FEEL if self.is_camunda else DMN_FEEL
+        self.types, self.report, self.limits = types, report, limits
+        self.tests = types.tests
+
+
+class Scope:
+    """The names that texts of one place see. Scopes that see the same names share their compiled texts."""
+
+    __slots__ = ("_closures", "_names", "_tests", "place")
+
+    def __init__(self, place: Place, names: Iterable[str]) -> None:
+        self.place = place
+        self._names = Names(known_names(names), place.tests)
+        self._closures: dict[str, Closure] = {}
+        self._tests: dict[str, Test] = {}
+
+    @property
+    def is_camunda(self) -> bool:
+        return self.place.is_camunda
+
+    def with_names(self, names: Iterable[str]) -> Scope:
+        """This scope with more names."""
+        wanted = self._names.known | known_names(names)
+        return self if wanted == self._names.known else Scope(self.place, wanted)
+
+    def expression(self, text: Text | None) -> Closure:
+        """The closure of an expression; a missing one is null."""
+        if text is None:
+            return null
+        if text.text not in self._closures:
+            self._closures[text.text] = self._compiled(text)
+        return self._closures[text.text]
+
+    def _compiled(self, text: Text) -> Closure:
+        closure = self._attempt(text, "expression", compile_fragment)
+        return closure if self.is_camunda else or_null(closure)
+
+    def test(self, text: Text) -> Test:
+        """The unary tests of an input entry."""
+        if text.text not in self._tests:
+            self._tests[text.text] = self._attempt(text, "unary-tests", compile_test)
+        return self._tests[text.text]
+
+    def _attempt(self, text: Text, what: str, compile: Callable[..., Any]) -> Any:
+        """The compiled text. One that cannot be parsed is a problem, and fails when it is evaluated."""
+        place = self.place
+        try:
+            return compile(text.text, self._names, place.dialect, place.limits)
+        except ParseError as error:
+            message = f"FEEL {what}: failed to parse {quote(text.text)}: {error}"
+            place.report.add_problem_at(text.id, text.line, message)
+            failure = failing(message)
+            return failure if compile is compile_fragment else Test(failure, 1, 1, None)
+
+    def coercion(self, type_ref: str) -> Coercion | None:
+        """The conversion to a type of DMN mode; None if there is nothing to convert."""
+        return None if self.is_camunda else coercion(self.place.types.check(type_ref), type_ref)
+
+    def typed(self, closure: Closure, type_ref: str) -> Closure:
+        """A closure whose value is converted to a type."""
+        coerce = self.coercion(type_ref)
+        return closure if coerce is None else lambda run: coerce(run, closure(run))
+
+
+def or_null(closure: Closure) -> Closure:
+    """A closure that gives null and a warning for a failure that is no limit, as DMN wants it."""
+
+    def value_or_null(run: Run) -> Any:
+        try:
+            return closure(run)
+        except LimitExceeded:
+            raise
+        except EvaluationError as error:
+            run.warn(error.type, str(error))
+            return None
+
+    return value_or_null

@@ -1,0 +1,94 @@
+"""Files of decisions, read, linked and compiled as a whole, or all of their problems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from vivero.core.bpmn.model import Problem
+from vivero.core.bpmn.reading.xml import XmlLimits
+from vivero.core.dmn.compiling.graph import compile_graph
+from vivero.core.dmn.compiling.linking import Key, link
+from vivero.core.dmn.compiling.parts import Graph
+from vivero.core.dmn.model import Decision, Definitions, Service
+from vivero.core.dmn.reading.document import LIMITS, read_definitions
+from vivero.core.feel.values import FeelLimits
+
+STEPS = 1_000_000
+"""The steps of one evaluation, of all decisions and texts together: about a tenth of a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """The decisions of a deployment, compiled. The first file is the main one."""
+
+    graph: Graph
+    limits: FeelLimits
+
+    @property
+    def files(self) -> tuple[Definitions, ...]:
+        return tuple(self.graph.linked.files.values())
+
+    def find(self, name: str) -> Key | None:
+        """The decision with this id or, if there is none, this name. The files are searched in their order."""
+        return self._find(name, Decision)
+
+    def find_service(self, name: str) -> Key | None:
+        """The decision service with this id or name."""
+        return self._find(name, Service)
+
+    def _find(self, name: str, kind: type) -> Key | None:
+        words = " ".join(name.split())
+        for file in self.files:
+            for names in ("id", "name"):
+                for element in file.elements.values():
+                    if isinstance(element, kind) and getattr(element, names) in (name, words):
+                        return Key(file.resource, element.id)
+        return None
+
+    def names(self) -> Iterator[str]:
+        """The names of all decisions, for messages."""
+        return (decision.name or decision.id for file in self.files for decision in file.decisions)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadDecisions:
+    """The result of reading files.
+
+    `usable` are the decisions even if there are problems, as long as all files and references could be read. What has a
+    problem fails when it is evaluated. A deployment takes `decisions`, which is None if there are problems.
+    """
+
+    usable: Decisions | None
+    problems: tuple[Problem, ...]
+    warnings: tuple[Problem, ...]
+
+    @property
+    def decisions(self) -> Decisions | None:
+        return None if self.problems else self.usable
+
+
+def read_decisions(
+    files: Mapping[str, bytes],
+    mode: str | None = None,
+    limits: XmlLimits = LIMITS,
+    steps: int = STEPS,
+) -> ReadDecisions:
+    """Read files that belong together: what one imports is among the others. Never raises, whatever the bytes are.
+
+    `mode`, one of `core.dmn.model.MODES`, overrides what the origin of each file suggests. `steps` is the budget of one
+    evaluation.
+    """
+    read = {name: read_definitions(content, name, limits) for name, content in files.items()}
+    found = {name: each.definitions for name, each in read.items() if each.definitions is not None}
+    definitions = {name: each if mode is None else replace(each, mode=mode) for name, each in found.items()}
+    reports = {name: each.report for name, each in read.items()}
+    feel = replace(limits.feel, steps=steps)
+    graph = None
+    if len(definitions) == len(files):
+        linked = link(definitions, reports)
+        if not linked.unresolved:
+            graph = compile_graph(linked, reports, feel)
+    problems = tuple(problem for report in reports.values() for problem in report.problems())
+    warnings = tuple(warning for report in reports.values() for warning in report.warnings())
+    return ReadDecisions(None if graph is None else Decisions(graph, feel), problems, warnings)

@@ -1,0 +1,119 @@
+"""The evaluation of a decision, or of a decision service, with everything that it requires."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from vivero.core.dmn.compiling.linking import Key
+from vivero.core.dmn.compiling.tables import MatchedRule, TableResult
+from vivero.core.dmn.compiling.walk import DecisionFailed, Walk
+from vivero.core.dmn.decisions import Decisions
+from vivero.core.dmn.model import Decision
+from vivero.core.feel.codec import to_json
+from vivero.core.feel.errors import EvaluationError, LimitExceeded
+from vivero.core.feel.values import Run, Warning
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionResult:
+    """A decision that was evaluated. `inputs` and `matched` explain a table; other logic has none.
+
+    `value` is null if the decision failed.
+    """
+
+    key: Key
+    decision: Decision
+    value: Any
+    inputs: tuple[Any, ...] = ()
+    matched: tuple[MatchedRule, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The decision that failed, and why. `limit` is the limit of `FeelLimits` that was exceeded, if one was."""
+
+    key: Key
+    message: str
+    limit: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The result of an evaluation: `decisions` in the order of evaluation, the failed or the asked one last."""
+
+    value: Any
+    decisions: tuple[DecisionResult, ...]
+    failure: Failure | None
+    warnings: tuple[Warning, ...]
+    steps: int
+
+
+def evaluate(decisions: Decisions, key: Key, variables: Mapping[str, Any], now_ms: int | None = None) -> Evaluation:
+    """Evaluate a decision. Never raises for what a model does.
+
+    `now_ms`: epoch milliseconds, for `now()` and `today()`.
+    """
+    run = _run(decisions, variables, now_ms)
+    walk = Walk(run, decisions.graph, key.resource, variables)
+    done: list[DecisionResult] = []
+    failure = None
+    for each in decisions.graph.order([key]):
+        try:
+            table = walk.evaluate(each)
+            if each == key:
+                to_json(walk.results[key], decisions.limits)
+            done.append(_result(walk, each, table))
+        except DecisionFailed as failed:
+            failure = _failure(each, failed.error)
+            done.append(_result(walk, each, failed.table))
+        except EvaluationError as error:
+            failure = _failure(each, error)
+            done.append(DecisionResult(each, decisions.graph.decisions[each].element, None))
+        except RecursionError:
+            failure = Failure(each, _TOO_DEEP, "nesting_depth")
+            done.append(_result(walk, each, None))
+        if failure is not None:
+            break
+    value = None if failure is not None else walk.results[key]
+    return Evaluation(value, tuple(done), failure, tuple(run.warnings), decisions.limits.steps - run.steps)
+
+
+_TOO_DEEP = "the evaluation nests deeper than the limit allows"
+
+
+def _run(decisions: Decisions, variables: Mapping[str, Any], now_ms: int | None) -> Run:
+    return Run(variables, now_ms, decisions.limits, decisions.limits.steps, [])
+
+
+def _result(walk: Walk, key: Key, table: TableResult | None) -> DecisionResult:
+    decision = walk.graph.decisions[key].element
+    value = walk.results.get(key)
+    return (
+        DecisionResult(key, decision, value, table.inputs, table.matched)
+        if table
+        else DecisionResult(key, decision, value)
+    )
+
+
+def _failure(key: Key, error: EvaluationError) -> Failure:
+    return Failure(key, str(error), error.limit if isinstance(error, LimitExceeded) else None)
+
+
+def evaluate_service(
+    decisions: Decisions, key: Key, variables: Mapping[str, Any], now_ms: int | None = None
+) -> Evaluation:
+    """Call a decision service with the variables that its parameters name. Missing ones are null."""
+    run = _run(decisions, {}, now_ms)
+    function = decisions.graph.functions[key]
+    failure, value = None, None
+    try:
+        arguments = [variables.get(name) for name in function.parameters]
+        value = function.call(run, arguments)
+        to_json(value, decisions.limits)
+    except EvaluationError as error:
+        failure, value = _failure(key, error), None
+    except RecursionError:
+        failure, value = Failure(key, _TOO_DEEP, "nesting_depth"), None
+    return Evaluation(value, (), failure, tuple(run.warnings), decisions.limits.steps - run.steps)

@@ -1,0 +1,38 @@
+"""FEEL texts in a file: which language they are in, and where they stand."""
+
+from __future__ import annotations
+
+from vivero.core.bpmn.reading.report import Report, quote
+from vivero.core.bpmn.reading.xml import Element, line_of
+from vivero.core.dmn.model import Text
+from vivero.core.dmn.reading.xml_names import FEEL, child, child_text
+
+
+def check_language(element: Element, report: Report) -> None:
+    """Add a problem if the element names another expression language than FEEL."""
+    language = element.get("expressionLanguage")
+    if language and not FEEL.fullmatch(language.strip()):
+        report.add_problem(element, f"Expression language {quote(language)} is not supported")
+
+
+def text_in(element: Element | None, report: Report) -> Text | None:
+    """The FEEL text of an element; None if the element or its text is missing."""
+    if element is None:
+        return None
+    check_language(element, report)
+    if child(element, "importedValues") is not None:
+        report.add_problem(element, "imported values (importedValues) are not supported")
+        return Text("null", element.get("id"), line_of(element))
+    text = child_text(element, "text")
+    if not text or not report.takes_expression(len(text)):
+        return None
+    where = child(element, "text")
+    return Text(text, element.get("id"), line_of(element if where is None else where))
+
+
+def required_text(element: Element, report: Report) -> Text:
+    """The FEEL text of an element that must have one. An empty one is a problem."""
+    found = text_in(element, report)
+    if found is None:
+        report.add_problem(element, f"The expression {quote(element.get('id') or 'null')} must not be empty.")
+    return found or Text("null", element.get("id"), line_of(element))

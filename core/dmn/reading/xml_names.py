@@ -1,0 +1,55 @@
+"""Namespaces of the versions of DMN, and access to elements by local name."""
+
+from __future__ import annotations
+
+import re
+
+from vivero.core.bpmn.reading.xml import Element, split
+from vivero.core.dmn.model import Variable
+
+MODELS = {
+    "http://www.omg.org/spec/DMN/20151101/dmn.xsd",  # DMN 1.1
+    "http://www.omg.org/spec/DMN/20180521/MODEL/",  # 1.2
+    "https://www.omg.org/spec/DMN/20191111/MODEL/",  # 1.3
+    "https://www.omg.org/spec/DMN/20211108/MODEL/",  # 1.4
+    "https://www.omg.org/spec/DMN/20230324/MODEL/",  # 1.5
+}
+LATER_MODEL = re.compile(r"https?://www\.omg\.org/spec/DMN/\d{8}/MODEL/?")
+FEEL = re.compile(r"(feel|https?://www\.omg\.org/spec/(feel/\d{8}|dmn/\d{8}/feel))/?", re.IGNORECASE)
+_PREFIXED = re.compile(r"feel:", re.IGNORECASE)
+
+
+def children(element: Element, *names: str) -> list[Element]:
+    """Children of the file's own namespace with one of these local names, in document order."""
+    namespace = split(element)[0]
+    tags = {f"{{{namespace}}}{name}" for name in names}
+    return [child for child in element if child.tag in tags]
+
+
+def child(element: Element, name: str) -> Element | None:
+    """The first child with this local name."""
+    return next(iter(children(element, name)), None)
+
+
+def child_text(element: Element, name: str) -> str | None:
+    """The text of the first child with this name, without surrounding space; None if there is none."""
+    found = child(element, name)
+    return None if found is None else "".join(str(part) for part in found.itertext()).strip()
+
+
+def normal_name(text: str | None) -> str:
+    """A name with single spaces, as FEEL compares names."""
+    return " ".join((text or "").split())
+
+
+def type_of(element: Element) -> str:
+    """The `typeRef` of an element, an attribute or a child, without the prefix of FEEL's own types."""
+    text = element.get("typeRef") or child_text(element, "typeRef") or ""
+    return _PREFIXED.sub("", normal_name(text), count=1) if _PREFIXED.match(text) else normal_name(text)
+
+
+def variable_of(element: Element | None, name: str = "") -> Variable:
+    """The variable that an element declares. `name` counts if the element has none."""
+    if element is None:
+        return Variable(name)
+    return Variable(normal_name(element.get("name")) or name, type_of(element))

@@ -1,0 +1,75 @@
+"""Boxed expressions (DMN 1.5, 7.3 and 10.2)."""
+
+import pytest
+
+from tests.core.dmn.models import decision, literal, value
+
+
+def entry(name, logic):
+    variable = f'<variable name="{name}"/>' if name else ""
+    return f"<contextEntry>{variable}{logic}</contextEntry>"
+
+
+def part(name, text):
+    return f"<{name}>{literal(text)}</{name}>"
+
+
+CONTEXT = entry("first one", literal("1")) + entry("b", literal("first one + 1"))
+FUNCTION = '<functionDefinition><formalParameter name="n"/>{}</functionDefinition>'
+BOXED = {
+    "context": (f"<context>{CONTEXT}</context>", {"first one": 1, "b": 2}),
+    "context with result": (f"<context>{CONTEXT}{entry('', literal('b * 10'))}</context>", 20),
+    "function": (
+        f"<context>{entry('f', FUNCTION.format(literal('n + k')))}{entry('k', literal('5'))}"
+        f"{entry('', literal('f(1)'))}</context>",
+        6,
+    ),
+    "closure": (
+        f"<context>{entry('k', literal('7'))}{entry('f', FUNCTION.format(literal('n + k')))}"
+        f"{entry('', literal('f(1)'))}</context>",
+        8,
+    ),
+    "list": (f"<list>{literal('1')}<list>{literal('2')}</list></list>", [1, [2]]),
+    "relation": (
+        f'<relation><column name="a"/><column name="b"/><row>{literal("1")}{literal("2")}</row></relation>',
+        [{"a": 1, "b": 2}],
+    ),
+    "conditional": (
+        f"<conditional>{part('if', '1 = 1')}{part('then', '1')}{part('else', '2')}</conditional>",
+        1,
+    ),
+    "conditional without a boolean": (
+        f"<conditional>{part('if', '1')}{part('then', '1')}{part('else', '2')}</conditional>",
+        None,
+    ),
+    "filter": (f"<filter>{part('in', '[1, 2, 3]')}{part('match', 'item > 1')}</filter>", [2, 3]),
+    "filter by entry": (f"<filter>{part('in', '[{a: 1}, {a: 2}]')}{part('match', 'a = 2')}</filter>", [{"a": 2}]),
+    "filter by index": (f"<filter>{part('in', '[1, 2, 3]')}{part('match', '-1')}</filter>", 3),
+    "filter of one": (f"<filter>{part('in', '7')}{part('match', 'item = 7')}</filter>", [7]),
+    "for": (f'<for iteratorVariable="x">{part("in", "[1, 2]")}{part("return", "x * 2")}</for>', [2, 4]),
+    "for in a range": (f'<for iteratorVariable="x">{part("in", "[1..3]")}{part("return", "x")}</for>', [1, 2, 3]),
+    "for with partial": (
+        f'<for iteratorVariable="x">{part("in", "[1, 2, 3]")}{part("return", "x + sum(partial)")}</for>',
+        None,
+    ),
+    "some": (f'<some iteratorVariable="x">{part("in", "[1, 2]")}{part("satisfies", "x = 2")}</some>', True),
+    "every": (f'<every iteratorVariable="x">{part("in", "[1, 2]")}{part("satisfies", "x = 2")}</every>', False),
+    "every without a boolean": (
+        f'<every iteratorVariable="x">{part("in", "[1, 2]")}{part("satisfies", "x")}</every>',
+        None,
+    ),
+    "some of none": (f'<some iteratorVariable="x">{part("in", "[]")}{part("satisfies", "x")}</some>', False),
+    "call of a built-in": (
+        '<invocation><literalExpression><text>abs</text></literalExpression><binding><parameter name="n"/>'
+        f"{literal('-1')}</binding></invocation>",
+        1,
+    ),
+    "call of no function": (f"<invocation>{literal('1')}</invocation>", None),
+}
+BOXED["for with partial"] = (BOXED["for with partial"][0].replace("sum(partial)", "count(partial)"), [1, 3, 5])
+
+
+@pytest.mark.parametrize("name", BOXED)
+def test_boxed(name):
+    logic, expected = BOXED[name]
+    assert value(decision("d", logic), "d") == expected

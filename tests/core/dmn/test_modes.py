@@ -1,0 +1,122 @@
+"""The two modes: which one a file has, and what differs (docs/decisions.md)."""
+
+import pytest
+
+from tests.core.dmn.models import decision, definitions, function, inputs, literal, run, value
+from vivero.core.dmn import read_decisions
+from vivero.core.feel.temporal import parse_date, parse_date_time
+
+MODELER = 'xmlns:modeler="http://camunda.org/schema/modeler/1.0" modeler:executionPlatform="{}"'
+
+
+@pytest.mark.parametrize(
+    ("attributes", "mode"),
+    [
+        ("", "dmn"),
+        (MODELER.format("Camunda Cloud"), "camunda"),
+        (MODELER.format("Camunda Platform"), "dmn"),
+        ('xmlns:zeebe="http://camunda.org/schema/zeebe/1.0"', "camunda"),
+    ],
+)
+def test_the_origin_of_the_file_decides(attributes, mode):
+    files = {"f": definitions(decision("d", literal("1")), attributes=attributes)}
+    [file] = read_decisions(files).decisions.files
+    assert file.mode == mode
+    assert read_decisions(files, "camunda").decisions.files[0].mode == "camunda"
+
+
+@pytest.mark.parametrize(
+    ("text", "type", "dmn", "camunda"),
+    [
+        ("1", "string", None, "expected 'string' but found '1'"),
+        ("[1]", "number", 1, "expected 'number' but found '[1]'"),
+        ("null", "string", None, None),
+        ('"a"', "string", "a", "a"),
+        ("1", "tNumbers", [1], 1),
+        ("[1, 2]", "tNumbers", [1, 2], [1, 2]),
+        ('["a", "b"]', "tNumbers", None, ["a", "b"]),
+        ("5", "tSmall", 5, 5),
+        ("500", "tSmall", None, 500),
+        ('{name: "Ada", age: 3}', "tPerson", {"name": "Ada", "age": 3}, {"name": "Ada", "age": 3}),
+        ('{name: "Ada"}', "tPerson", None, {"name": "Ada"}),
+        ('date("2026-01-31")', "date and time", parse_date_time("2026-01-31T00:00:00Z"), parse_date("2026-01-31")),
+    ],
+)
+def test_types_of_results(text, type, dmn, camunda):
+    content = TYPES + decision("d", literal(text), type=type)
+    assert value(content, "d", "dmn") == dmn
+    evaluation = run(content, "d", "camunda")
+    assert (evaluation.failure.message if evaluation.failure else evaluation.value) == camunda
+
+
+TYPES = """
+<itemDefinition name="tNumbers" isCollection="true"><typeRef>number</typeRef></itemDefinition>
+<itemDefinition name="tSmall"><typeRef>number</typeRef><allowedValues><text>[0..9]</text></allowedValues>
+  </itemDefinition>
+<itemDefinition name="tPerson"><itemComponent name="name"><typeRef>string</typeRef></itemComponent>
+  <itemComponent name="age"><typeRef>tSmall</typeRef></itemComponent></itemDefinition>
+<itemDefinition name="tTree"><itemComponent name="of" isCollection="true"><typeRef>tTree</typeRef></itemComponent>
+  </itemDefinition>
+<itemDefinition name="tItself"><typeRef>tItself</typeRef></itemDefinition>
+"""
+
+
+def test_types_may_contain_themselves():
+    content = TYPES + decision("d", literal("{of: [{of: []}]}"), type="tTree")
+    assert value(content, "d") == {"of": [{"of": []}]}
+    assert value(TYPES + decision("d", literal("{of: [{of: 1}]}"), type="tTree"), "d") is None
+    assert value(TYPES + decision("d", literal("1"), type="tItself"), "d") == 1
+
+
+def test_inputs_are_converted_in_dmn_mode():
+    content = inputs("x", type="number") + decision("d", literal("x"), inputs=["x"])
+    assert value(content, "d", "dmn", x=[1]) == 1
+    assert value(content, "d", "dmn", x="a") is None
+    assert value(content, "d", "camunda", x="a") == "a"
+
+
+@pytest.mark.parametrize(
+    ("text", "dmn", "camunda"),
+    [
+        ("100[1]", 100, None),
+        ("1 in [[2..4], [1..3]]", True, False),
+        ('@"PT1H" * 1.5 = @"PT90M"', True, False),
+        ("{a: 1, a: 2}", None, {"a": 2}),
+        ('matches("a", "a", "p")', None, True),
+        ("5 instance of tSmall", True, False),
+        ("[5] instance of list<tSmall>", True, False),
+        ('string({a: "b"})', '{a: "b"}', '{a:"b"}'),
+        ("abs(number: -1)", None, 1),
+        ("sort([2, 1], function(a, b) a < b)[1]", 1, 1),
+        ("(function(a) function(b) a + b)(1)(2)", 3, 3),
+        ("[5 = null, null = null]", [False, True], [False, True]),
+        ("count(7)", 1, None),
+    ],
+)
+def test_feel_of_the_modes(text, dmn, camunda):
+    content = TYPES + decision("d", literal(text))
+    assert value(content, "d", "dmn") == dmn
+    assert value(content, "d", "camunda") == camunda
+
+
+INVOCATION = (
+    "<invocation><literalExpression><text>f</text></literalExpression>"
+    '<binding><parameter name="{}"/><literalExpression><text>1</text></literalExpression></binding></invocation>'
+)
+
+
+def test_a_missing_binding_fails_in_camunda_and_is_null_in_dmn():
+    content = function("f", ["a", "b"], literal("[a, b]")) + decision("d", INVOCATION.format("a"), knowledge=["f"])
+    assert value(content, "d", "dmn") == [1, None]
+    assert run(content, "d", "camunda").failure.message == "no parameter found with name 'b'"
+
+
+def test_an_unknown_parameter_is_null():
+    content = function("f", ["a"], literal("a")) + decision("d", INVOCATION.format("c"), knowledge=["f"])
+    assert value(content, "d", "dmn") is None
+
+
+def test_a_failing_text_is_null_in_dmn():
+    evaluation = run(decision("d", literal('assert(1, false, "no")')), "d", "dmn")
+    assert (evaluation.value, evaluation.failure) == (None, None)
+    assert "no" in evaluation.warnings[0].message
