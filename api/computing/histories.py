@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
@@ -18,12 +19,12 @@ _FIRST_KEY = 1 << PARTITION_SHIFT
 _UNDERSCORE = re.compile(r"_(\w)")
 
 
-def events_page(rows: list[HistoryRow], next_after: str | None) -> bytes:
+def events_page(rows: Sequence[HistoryRow], next_after: str | None) -> bytes:
     """A page of the events of an instance tree."""
     return encode({"items": items_of(rows), "next": next_after})
 
 
-def items_of(rows: list[HistoryRow]) -> list[dict[str, Any]]:
+def items_of(rows: Sequence[HistoryRow]) -> list[dict[str, Any]]:
     """One item per command, with its events and those of its follow-ups. `intent`: null once the command is deleted."""
     items = []
     for position, of_command in groupby(rows, key=lambda row: row.position):
@@ -37,7 +38,7 @@ def items_of(rows: list[HistoryRow]) -> list[dict[str, Any]]:
     return items
 
 
-def trace_page(rows: list[HistoryRow], next_after: str | None) -> bytes:
+def trace_page(rows: Sequence[HistoryRow], next_after: str | None) -> bytes:
     """A page of the trace of an instance tree: for each command lines for itself, its events and its follow-ups'."""
     trace = Trace()
     items = []

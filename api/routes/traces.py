@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from vivero.api.computing.histories import trace_page
 from vivero.api.computing.large_histories import made
 from vivero.api.http.problems import bad_request, not_found
@@ -14,7 +16,8 @@ from vivero.storage.log.command_log import HistoryRow
 from vivero.storage.reads import single_reads
 from vivero.storage.search.process_instances import PROCESS_INSTANCES
 
-MAX_ROWS = 10_000
+MAX_ROWS, MAX_BYTES = 10_000, 8_000_000
+"""Of a page, which has at least one command."""
 
 
 async def get(request: Request, services: Services) -> Response:
@@ -23,7 +26,7 @@ async def get(request: Request, services: Services) -> Response:
     return json_response(await made(services, rows, trace_page, rows, next_after))
 
 
-async def history_page(request: Request, services: Services) -> tuple[list[HistoryRow], str | None]:
+async def history_page(request: Request, services: Services) -> tuple[Sequence[HistoryRow], str | None]:
     """A page of the log of an instance tree, and the `after` of the next page; None after the last. Raises Problem."""
     key, position = request.key("processInstanceKey"), _after(request)
     root = await read_of(
@@ -31,14 +34,11 @@ async def history_page(request: Request, services: Services) -> tuple[list[Histo
     )
     if root is None:
         raise not_found(PROCESS_INSTANCES.name, key)
-    rows = await read_of(
+    rows, more = await read_of(
         services,
         request.tenants,
-        lambda connection, tenants: command_log.history(connection, key, position, MAX_ROWS, tenants),
+        lambda connection, tenants: command_log.history(connection, key, position, MAX_ROWS, MAX_BYTES, tenants),
     )
-    more = len(rows) == MAX_ROWS
-    if more and rows[0].position < rows[-1].position:  # the last command may be incomplete
-        rows = [row for row in rows if row.position < rows[-1].position]
     return rows, str(rows[-1].position) if more else None
 
 

@@ -146,7 +146,10 @@ class LoggedCommand(msgspec.Struct, frozen=True, gc=False):
 
 
 class HistoryRow(msgspec.Struct, frozen=True, gc=False):
-    """A row of the event log of an instance tree. `intent` and `payload` are None after the command was deleted."""
+    """A row of the event log of an instance tree. `intent` and `payload` are None after the command was deleted.
+
+    Only the first row of a command has its payload.
+    """
 
     position: int
     seq: int
@@ -155,6 +158,13 @@ class HistoryRow(msgspec.Struct, frozen=True, gc=False):
     intent: str | None
     payload: bytes | None
     version: int
+
+
+class HistoryPage(NamedTuple):
+    """Whole commands of an instance tree, and whether there are more."""
+
+    rows: Sequence[HistoryRow]
+    more: bool
 
 
 async def begin(connection: Connection, appender: UUID, number: int) -> AppenderSession:
@@ -362,11 +372,18 @@ async def _tenant(connection: Connection, position: int) -> str | None:
 
 
 async def history(
-    connection: Connection, instance_key: int, after: int, limit: int, tenants: Tenants = None
-) -> list[HistoryRow]:
-    """Up to `limit` rows after position `after`, oldest first, of the tree that contains a process instance."""
-    found = (await _of_tenants.execute(connection, "history", tenants, instance_key, after, limit)).rows
-    return [HistoryRow(*row) for row in found]
+    connection: Connection, instance_key: int, after: int, limit: int, max_bytes: int, tenants: Tenants = None
+) -> HistoryPage:
+    """The commands after position `after`, oldest first, of the tree that contains a process instance.
+
+    Up to `limit` rows and `max_bytes`, but at least one command. One with more rows than `limit` loses the others.
+    """
+    values = instance_key, after, limit, max_bytes
+    found = (await _of_tenants.execute(connection, "history", tenants, *values)).rows
+    rows, count = [HistoryRow(*row[:-1]) for row in found], found[0][-1] if found else 0
+    if len(rows) == limit and rows[0].position < rows[-1].position:  # the last command may be incomplete
+        rows = [row for row in rows if row.position < rows[-1].position]
+    return HistoryPage(rows, count == limit or count > len(found))
 
 
 def decode_rejection(text: bytes | None) -> Rejection | None:

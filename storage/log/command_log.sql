@@ -97,12 +97,24 @@ WHERE position = $1 AND partition_id IN (SELECT id FROM partitions)
 ORDER BY seq;
 
 -- name: history
--- The events of an instance tree, by the index on root_key, with their commands until these are deleted.
-SELECT e.position, e.seq, to_epoch_ms(e.processed_at), coalesce(e.events, e.large_events)::json, c.intent, c.payload,
-       e.version
-FROM event_log e LEFT JOIN command_log c ON c.partition_id = e.partition_id AND c.position = e.position
-WHERE e.root_key = (SELECT root_key FROM process_instances WHERE process_instance_key = $1
-    -- only tenants: AND tenant_id = ANY ($4::text[])
-) AND e.position > $2
-ORDER BY e.position, e.seq
-LIMIT $3;
+-- The events of an instance tree, by the index on root_key, with their commands until these are deleted. $3 rows, without the
+-- commands that come after $4 bytes: only whole ones are left out. What is left out is not read from its TOAST table.
+SELECT position, seq, at, coalesce(events, large_events)::json, intent, payload, version, found
+FROM (
+    SELECT *, count(*) OVER () AS found,
+        coalesce(sum(bytes) OVER (ORDER BY position RANGE UNBOUNDED PRECEDING EXCLUDE GROUP), 0) AS bytes_before
+    FROM (
+        SELECT e.position, e.seq, to_epoch_ms(e.processed_at) AS at, e.events, e.large_events, e.version, c.intent,
+            CASE WHEN e.seq = 0 THEN c.payload END AS payload,
+            pg_column_size(coalesce(e.events, e.large_events))
+                + CASE WHEN e.seq = 0 THEN coalesce(pg_column_size(c.payload), 0) ELSE 0 END AS bytes
+        FROM event_log e LEFT JOIN command_log c ON c.partition_id = e.partition_id AND c.position = e.position
+        WHERE e.root_key = (SELECT root_key FROM process_instances WHERE process_instance_key = $1
+            -- only tenants: AND tenant_id = ANY ($5::text[])
+        ) AND e.position > $2
+        ORDER BY e.position, e.seq
+        LIMIT $3
+    ) page
+) sized
+WHERE bytes_before < $4::bigint
+ORDER BY position, seq;

@@ -153,7 +153,7 @@ BATCH: tuple[Mutant, ...] = (
         "a trace has no large events",
         "tests/engine/consumer/test_large_texts.py::test_large_events_stand_by_themselves_and_are_read_all_the_same",
         "storage/log/command_log.sql",
-        ("coalesce(e.events, e.large_events)::json", "e.events::json"),
+        ("at, coalesce(events, large_events)::json", "at, events::json"),
     ),
     mutant(
         "the collector does not look at what a full cache has taken up",

@@ -297,8 +297,8 @@ LOG: tuple[Mutant, ...] = (
         f"{APPENDER_TESTS}::test_work_goes_before_new",
         "engine/appender/new_commands.py",
         (
-            "chain(iter(partial(next_work, work), None), iter(partial(next_new, new), None))",
-            "chain(iter(partial(next_new, new), None), iter(partial(next_work, work), None))",
+            "next_work(work)) is not None:\n        yield pending\n    while (pending := next_new(new))",
+            "next_new(new)) is not None:\n        yield pending\n    while (pending := next_work(work))",
         ),
     ),
     mutant(

@@ -1,7 +1,9 @@
 """GET /v2/process-instances/{key}/trace: what happened, one line an event."""
 
+from random import Random
+
 from tests.api.conftest import KEY, NOW
-from vivero.core.records.instances import ElementActivating, ElementCompleted, InstanceCreated
+from vivero.core.records.instances import ElementActivating, ElementCompleted, InstanceCreated, VariableSet
 from vivero.core.records.jobs import CompleteJob
 
 PATH = f"/v2/process-instances/{KEY}/trace"
@@ -49,6 +51,21 @@ async def test_pages_never_tear_a_command(happened, reader, monkeypatch):
         positions.append([(item["commandPosition"], len(item["lines"])) for item in page["items"]])
         after = page["next"] and f"?after={page['next']}"
     assert positions == [[("3", 1)], [("4", 3)], [("6", 1)]]
+
+
+async def test_pages_are_bounded_by_bytes_and_have_whole_commands(happened, reader, monkeypatch):
+    """A command that is larger than a page has one of its own."""
+    monkeypatch.setattr("vivero.api.routes.traces.MAX_BYTES", 1_000)
+    small, large = ElementCompleted(KEY), VariableSet(KEY + 1, KEY, "x", f'"{Random(0).randbytes(2_000).hex()}"')
+    for position, events in ((3, [small]), (4, [small, large]), (5, [small, small]), (6, [large])):
+        for seq, event in enumerate(events):
+            happened(position, event, seq=seq)
+    positions, after = [], ""
+    while after is not None:
+        page = (await reader("GET", PATH + after)).json
+        positions.append([(item["commandPosition"], len(item["lines"])) for item in page["items"]])
+        after = page["next"] and f"?after={page['next']}"
+    assert positions == [[("3", 1), ("4", 2)], [("5", 2), ("6", 1)]]
 
 
 async def test_a_command_of_more_rows_than_a_page_is_told_as_far_as_it_goes(happened, reader, monkeypatch):

@@ -87,7 +87,7 @@ async def test_large_events_stand_by_themselves_and_are_read_all_the_same(workin
     keys = (await connection.execute("SELECT process_instance_key FROM process_instances ORDER BY 1")).rows
     for position, (key,), size in zip((small, large), keys, (10, 2_000), strict=True):
         (row,) = (await command_log.command(connection, position)).rows
-        (told,) = await command_log.history(connection, key, 0, 10)
+        ((told,), _more) = await command_log.history(connection, key, 0, 10, 100_000)
         assert row.events == told.events
         assert [event.value for event in decode_events(row.events) if isinstance(event, VariableSet)] == [
             f'"{"x" * size}"'

@@ -45,11 +45,11 @@ def loop_cardinality(engine):
     engine.complete("after")
 
 
-def quantities(bench):
-    bench.deploy(joined(2))
-    bench.start()
+def quantities(engine):
+    engine.deploy(joined(2))
+    engine.start()
     for job in ("a", "b", "t"):
-        bench.complete(job)
+        engine.complete(job)
 
 
 RUNS = (standard_loop, failing_loop, loop_cardinality, quantities)

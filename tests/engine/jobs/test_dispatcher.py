@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -243,7 +244,7 @@ async def test_a_run_that_was_taken_away_is_cancelled_and_writes_nothing(connect
 
 async def test_a_run_that_ends_just_when_its_loss_is_noticed_is_lost_once(connection, dispatcher, nursery, beat):
     """A thread that has returned is not cancelled any more: its task goes on with the result."""
-    made = None
+    made: Any = None
 
     @job("ends")
     async def ends(execution):
