@@ -458,7 +458,7 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "conditions: a loop around one has pages",
         "tests/core/events/test_conditional.py::test_a_loop_with_a_condition_inside_has_no_pages",
         "core/elements/multi_instance.py",
-        (" and not _prevents_paging(body, view)", ""),
+        (" and not prevents_paging(body, view)", ""),
     ),
     mutant(
         "conditions: what an event interrupts is evaluated",
