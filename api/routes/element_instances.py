@@ -18,12 +18,12 @@ get = getting(ELEMENT_INSTANCES, "elementInstanceKey")
 search = searching(ELEMENT_INSTANCES)
 
 
-class ActivationBody(Body, frozen=True):
+class AdHocActivationBody(Body, frozen=True):
     elements: list[ElementBody] | None = None
     cancel_remaining_instances: bool | None = None
 
 
-_activation_decoder = decoder(ActivationBody)
+_activation_decoder = decoder(AdHocActivationBody)
 
 
 async def activate(request: Request, services: Services) -> Response:
