@@ -31,6 +31,7 @@ EVERYWHERE = frozenset(
         "seal",
         "spilled",
         "touched",
+        "handover",
     }
 )
 CORE = frozenset(
@@ -39,10 +40,10 @@ CORE = frozenset(
 RETIRED: dict[str, frozenset[str]] = {
     "core": CORE,
     "core/bpmn": frozenset({"refuse"}),
-    "engine": CORE,
-    "storage": frozenset({"tail", "unread", "weigh", "alike", "slice", "piece", "relation", "refuse"}),
-    "api": frozenset({"tail", "alike", "wanted", "room", "channel"}),
-    "vivero": frozenset({"alike", "unread", "slice", "room", "wanted", "refuse", "piece"}),
+    "engine": CORE | {"told"},
+    "storage": frozenset({"told", "tail", "unread", "weigh", "alike", "slice", "piece", "relation", "refuse"}),
+    "api": frozenset({"told", "tail", "alike", "wanted", "room", "channel"}),
+    "vivero": frozenset({"told", "alike", "unread", "slice", "room", "wanted", "refuse", "piece"}),
 }
 """By package: words that no identifier, module or parameter may contain, between underscores or capitals."""
 OF_TRIO = {"EndOfChannel", "open_memory_channel", "MemorySendChannel", "MemoryReceiveChannel"}

@@ -190,20 +190,20 @@ class _Worker:
                 activated.leases += delivered
                 await self._read(activated, delivered)
             else:
-                await self._look(activated)
+                await self._activate_in_turn(activated)
         except BaseException:
             await _release(self.services, activated.leases)
             raise
         return activated
 
-    async def _look(self, activated: Activated) -> None:
+    async def _activate_in_turn(self, activated: Activated) -> None:
         """Look for jobs of the tenants that have a reason, or of all, in turn, until there are enough."""
         woken = [poller for poller in self.pollers if poller.woken]
         for poller in self.services.jobs.long_polls.in_turn(woken or self.pollers):
             if len(activated.leases) < poller.max_jobs:
-                await self._look_of(poller, activated)
+                await self._activate_of(poller, activated)
 
-    async def _look_of(self, poller: Poller, activated: Activated) -> None:
+    async def _activate_of(self, poller: Poller, activated: Activated) -> None:
         """Lease some jobs per statement, until there are no more, the answer is full, or the limit is reached."""
         poller.looking()
         looked = await self._lease_some(poller, activated)

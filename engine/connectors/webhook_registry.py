@@ -30,7 +30,7 @@ FRESH_S = 10.0
 """The webhooks are read again after this time. A notification may be lost."""
 MISS_S = 0.25
 """For an unknown path they are read again after this time: its deployment may be newer than the notification."""
-MAX_TOLD = 1000
+MAX_LOGGED = 1000
 """Problems of webhooks that are remembered, so that each is logged once."""
 
 
@@ -62,7 +62,7 @@ class WebhookRegistry:
         self._by_path: dict[str, Claim] = {}
         self._with_webhooks: dict[str, bool] = {}
         """Files by SHA-256: whether they contain webhooks."""
-        self._told: LRUCache[tuple[int, str], bool] = LRUCache(MAX_TOLD)
+        self._logged: LRUCache[tuple[int, str], bool] = LRUCache(MAX_LOGGED)
         self._read_at = float("-inf")
         self._reading = trio.Lock()
 
@@ -133,6 +133,6 @@ class WebhookRegistry:
 
     def _log_problem(self, definition: LatestDefinition, problem: str) -> None:
         """Log a problem of a deployed webhook once: an older program may have accepted what this one refuses."""
-        if (definition.key, problem) not in self._told:
-            self._told[definition.key, problem] = True
+        if (definition.key, problem) not in self._logged:
+            self._logged[definition.key, problem] = True
             log.warning("a webhook gets no calls", process=definition.process_id, detail=problem)

@@ -33,8 +33,8 @@ from vivero.storage.work import timers
 
 log = structlog.get_logger(__name__)
 
-TOLD_TIMES = 8
-"""So many terms in a row that begin at one position are told. Of further ones, the 16th, 32nd, … is told."""
+LOGGED_TIMES = 8
+"""So many terms in a row that begin at one position are logged. Of further ones, the 16th, 32nd, … is."""
 
 
 class Consumer:
@@ -191,7 +191,7 @@ class Consumer:
         at, times = self._begun
         times = times + 1 if at == claim.position else 1
         self._begun = claim.position, times
-        if times <= TOLD_TIMES or times.bit_count() == 1:
+        if times <= LOGGED_TIMES or times.bit_count() == 1:
             log.info("leading the partition", partition=claim.partition, epoch=claim.epoch, position=claim.position)
 
 

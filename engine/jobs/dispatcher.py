@@ -395,7 +395,7 @@ class JobDispatcher:
         return None if job.schedule is None else job.schedule.after(max(now_ms, run.due_ms))
 
     def _fail(self, run: Run, job: JobDefinition, error: BaseException) -> None:
-        retry, text = _retry(job), _told(error)
+        retry, text = _retry(job), _text_of(error)
         final = retry.is_last(run.attempt)
         log.warning(
             "a background job failed",
@@ -419,7 +419,7 @@ def _retry(job: JobDefinition) -> RetrySettings:
     return job.retry or RetrySettings()
 
 
-def _told(error: BaseException) -> str:
+def _text_of(error: BaseException) -> str:
     """The beginning of the text of the error, without characters that PostgreSQL cannot store."""
     text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     return text[:MAX_ERROR].replace("\0", "\ufffd").encode(errors="replace").decode()

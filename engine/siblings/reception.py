@@ -50,7 +50,7 @@ class Reception:
         """Commands without a reply, by number."""
         self._waiting: dict[int, _Waiting] = {}
         """Commands that are in the log and wait for their outcomes, by number, the oldest first."""
-        self._untold: deque[_Waiting] = deque()
+        self._not_sent: deque[_Waiting] = deque()
         """Those of them whose positions were not sent when they were appended."""
 
     async def run(self) -> None:
@@ -94,7 +94,7 @@ class Reception:
     async def _send(self) -> None:
         while True:
             reply = None
-            with trio.move_on_after(HOLD_S if self._untold else float("inf")):
+            with trio.move_on_after(HOLD_S if self._not_sent else float("inf")):
                 reply = await self._replies.receive()
             if answers := self._answers(reply or received(self._replies)):
                 try:
@@ -109,8 +109,8 @@ class Reception:
             answers += self._answer_to(reply)
             reply = received(self._replies)
         now = trio.current_time()
-        while self._untold and (self._untold[0].is_told or now - self._untold[0].since >= HOLD_S):
-            answers += self._untold.popleft().tell()
+        while self._not_sent and (self._not_sent[0].is_sent or now - self._not_sent[0].since >= HOLD_S):
+            answers += self._not_sent.popleft().tell()
         answers += self._forget(now)
         return answers
 
@@ -120,7 +120,7 @@ class Reception:
             return self._answer_to_append(pending, reply)
         waiting = self._waiting.pop(reply.number)
         if reply.error is not None:
-            waiting.is_told = True
+            waiting.is_sent = True
             return [SubmissionAnswer(reply.number, failure=AppendFailure.of(reply.error))]
         return [waiting.answer(reply.outcome)]
 
@@ -136,7 +136,7 @@ class Reception:
         self._waiting[reply.number] = waiting
         if pending.flush or self._appender.draining:
             return waiting.tell()
-        self._untold.append(waiting)
+        self._not_sent.append(waiting)
         return []
 
     def _forget(self, now: float) -> list[SubmissionAnswer]:
@@ -160,19 +160,19 @@ class _Waiting:
     appended: Appended
     registration: Registration
     since: float
-    is_told: bool = False
+    is_sent: bool = False
     """The position was sent, or need not be."""
 
     def tell(self) -> list[SubmissionAnswer]:
         """An answer with the position, unless it was sent."""
-        if self.is_told:
+        if self.is_sent:
             return []
-        self.is_told = True
+        self.is_sent = True
         return [SubmissionAnswer(self.number, appended=self.appended)]
 
     def answer(self, outcome: CommandOutcome | None) -> SubmissionAnswer:
         """An answer with the outcome, and with the position unless it was sent."""
-        appended, self.is_told = None if self.is_told else self.appended, True
+        appended, self.is_sent = None if self.is_sent else self.appended, True
         if outcome is not None:
             outcome = CommandOutcome(outcome.position, outcome.rejection, outcome.response)
         return SubmissionAnswer(self.number, appended=appended, outcome=outcome)

@@ -62,7 +62,7 @@ class LoopProbe(trio.abc.Instrument):
         self._names_always = names_always
         self._names_left = 0
         self._began = self._ended = float("inf")
-        self._sampled_at = self._told_at = float("-inf")
+        self._sampled_at = self._reported_at = float("-inf")
         self._sampled = 0.0
 
     @property
@@ -129,8 +129,8 @@ class LoopProbe(trio.abc.Instrument):
                 trio.lowlevel.add_instrument(self._tasks)
             if not self._names_always:
                 self._names_left = NAMES_FOR_TURNS
-            if self._began - self._told_at > TELL_EVERY_S:
-                self._told_at = self._began
+            if self._began - self._reported_at > TELL_EVERY_S:
+                self._reported_at = self._began
                 self._report(stretch)
 
 

@@ -35,7 +35,7 @@ class Slowness:
     def __init__(self) -> None:
         self.slow = False
         self._samples: deque[Sample] = deque()
-        self._told_at = float("-inf")
+        self._reported_at = float("-inf")
 
     def note(self, now_s: float, withheld_s: float, processor_s: float) -> None:
         """Take a sample. Log when the program gets slow, every minute while it is, and when it is not any more."""
@@ -49,14 +49,14 @@ class Slowness:
             return
         was_slow, share = self.slow, self.share
         self.slow = share > (FAST if was_slow else SLOW)
-        if self.slow and now_s - self._told_at >= TELL_EVERY_S:
-            self._told_at = now_s
+        if self.slow and now_s - self._reported_at >= TELL_EVERY_S:
+            self._reported_at = now_s
             log.warning(
                 "the machine gives the program too little time: it is slow, and nothing is restarted for that",
                 withheld=round(share, 2), processor=round(self._processor, 2),
             )  # fmt: skip
         elif was_slow and not self.slow:
-            self._told_at = float("-inf")
+            self._reported_at = float("-inf")
             log.info("the machine gives the program enough time again", withheld=round(share, 2))
 
     @property

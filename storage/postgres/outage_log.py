@@ -24,7 +24,7 @@ class OutageLog:
         self._since: float | None = None
         self._last = self._remind_at = 0.0
         self._count = 0
-        self._told: set[str] = set()
+        self._logged: set[str] = set()
 
     @property
     def lasts(self) -> bool:
@@ -41,9 +41,9 @@ class OutageLog:
         if now >= self._remind_at:
             self._remind_at = now + REMIND_S
             log.warning(event, error=error, **details, failures=self._count)
-        elif kind not in self._told and len(self._told) < KINDS:
+        elif kind not in self._logged and len(self._logged) < KINDS:
             log.warning(event, error=error, **details)
-        self._told.add(kind)
+        self._logged.add(kind)
 
     def works(self, event: str, **details: object) -> None:
         """Report that the task works again. Tells it if there was more than one failure."""
@@ -53,4 +53,4 @@ class OutageLog:
 
     def _begin(self, now: float) -> None:
         self._since, self._remind_at, self._count = now, now + REMIND_S, 0
-        self._told.clear()
+        self._logged.clear()

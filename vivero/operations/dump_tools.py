@@ -90,8 +90,8 @@ async def run_tool(
             await _read_lines(output, line, last)
         status = await process.wait()
     if status:
-        told = "\n".join(f"  {text}" for text in last if _matters(text)) or f"  it ended with status {status}"
-        raise failure(f"{os.path.basename(os.fspath(command[0]))} failed:\n{told}")
+        shown = "\n".join(f"  {text}" for text in last if _matters(text)) or f"  it ended with status {status}"
+        raise failure(f"{os.path.basename(os.fspath(command[0]))} failed:\n{shown}")
 
 
 async def _process(
