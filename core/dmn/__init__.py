@@ -5,12 +5,12 @@ Imports: bpmn, feel.
 """
 
 from vivero.core.dmn.decisions import Decisions, ReadDecisions, read_decisions
-from vivero.core.dmn.evaluation import DecisionResult, Evaluation, Failure, evaluate, evaluate_service
+from vivero.core.dmn.evaluation import DecisionEvaluation, DecisionResult, Failure, evaluate, evaluate_service
 
 __all__ = [
+    "DecisionEvaluation",
     "DecisionResult",
     "Decisions",
-    "Evaluation",
     "Failure",
     "ReadDecisions",
     "evaluate",

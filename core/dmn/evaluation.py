@@ -40,7 +40,7 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluation:
+class DecisionEvaluation:
     """The result of an evaluation: `decisions` in the order of evaluation, the failed or the asked one last."""
 
     value: Any
@@ -50,7 +50,9 @@ class Evaluation:
     steps: int
 
 
-def evaluate(decisions: Decisions, key: Key, variables: Mapping[str, Any], now_ms: int | None = None) -> Evaluation:
+def evaluate(
+    decisions: Decisions, key: Key, variables: Mapping[str, Any], now_ms: int | None = None
+) -> DecisionEvaluation:
     """Evaluate a decision. Never raises for what a model does.
 
     `now_ms`: epoch milliseconds, for `now()` and `today()`.
@@ -77,7 +79,7 @@ def evaluate(decisions: Decisions, key: Key, variables: Mapping[str, Any], now_m
         if failure is not None:
             break
     value = None if failure is not None else walk.results[key]
-    return Evaluation(value, tuple(done), failure, tuple(run.warnings), decisions.limits.steps - run.steps)
+    return DecisionEvaluation(value, tuple(done), failure, tuple(run.warnings), decisions.limits.steps - run.steps)
 
 
 _TOO_DEEP = "the evaluation nests deeper than the limit allows"
@@ -103,7 +105,7 @@ def _failure(key: Key, error: EvaluationError) -> Failure:
 
 def evaluate_service(
     decisions: Decisions, key: Key, variables: Mapping[str, Any], now_ms: int | None = None
-) -> Evaluation:
+) -> DecisionEvaluation:
     """Call a decision service with the variables that its parameters name. Missing ones are null."""
     run = _run(decisions, {}, now_ms)
     function = decisions.graph.functions[key]
@@ -116,4 +118,4 @@ def evaluate_service(
         failure, value = _failure(key, error), None
     except RecursionError:
         failure, value = Failure(key, _TOO_DEEP, "nesting_depth"), None
-    return Evaluation(value, (), failure, tuple(run.warnings), decisions.limits.steps - run.steps)
+    return DecisionEvaluation(value, (), failure, tuple(run.warnings), decisions.limits.steps - run.steps)

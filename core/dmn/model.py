@@ -182,7 +182,7 @@ Logic: TypeAlias = (
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class ElementReference:
     """A reference to an element: the namespace of its file, empty for the own file, and its id."""
 
     namespace: str
@@ -204,9 +204,9 @@ class Decision:
     name: str
     variable: Variable
     logic: Logic | None
-    inputs: tuple[Reference, ...] = ()
-    decisions: tuple[Reference, ...] = ()
-    knowledge: tuple[Reference, ...] = ()
+    inputs: tuple[ElementReference, ...] = ()
+    decisions: tuple[ElementReference, ...] = ()
+    knowledge: tuple[ElementReference, ...] = ()
     version_tag: str | None = None
     line: int | None = None
 
@@ -219,7 +219,7 @@ class Knowledge:
     name: str
     variable: Variable
     function: FunctionDefinition
-    knowledge: tuple[Reference, ...] = ()
+    knowledge: tuple[ElementReference, ...] = ()
     line: int | None = None
 
 
@@ -230,10 +230,10 @@ class Service:
     id: str
     name: str
     variable: Variable
-    outputs: tuple[Reference, ...] = ()
-    encapsulated: tuple[Reference, ...] = ()
-    decisions: tuple[Reference, ...] = ()
-    inputs: tuple[Reference, ...] = ()
+    outputs: tuple[ElementReference, ...] = ()
+    encapsulated: tuple[ElementReference, ...] = ()
+    decisions: tuple[ElementReference, ...] = ()
+    inputs: tuple[ElementReference, ...] = ()
     line: int | None = None
 
 

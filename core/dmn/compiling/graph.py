@@ -10,11 +10,11 @@ from vivero.core.dmn.compiling.linking import Key, Linked
 from vivero.core.dmn.compiling.logic import compile_function, compile_logic
 from vivero.core.dmn.compiling.names import names_of_parts, names_of_types
 from vivero.core.dmn.compiling.parts import CompiledDecision, Graph, Source, put, result_name
-from vivero.core.dmn.compiling.scope import Place, Scope, null
+from vivero.core.dmn.compiling.scope import FileContext, TextScope, null
 from vivero.core.dmn.compiling.services import service_function
 from vivero.core.dmn.compiling.tables import CompiledTable
 from vivero.core.dmn.compiling.types import Types, checked_by_camunda
-from vivero.core.dmn.model import Decision, InputData, Knowledge, Reference, Service, Table
+from vivero.core.dmn.model import Decision, ElementReference, InputData, Knowledge, Service, Table
 from vivero.core.feel.values import FeelLimits, Function
 
 
@@ -23,18 +23,18 @@ def compile_graph(linked: Linked, reports: Mapping[str, Report], limits: FeelLim
     graph = Graph(linked, {}, {}, {}, {})
     for resource, file in linked.files.items():
         types = Types(resource, linked, reports[resource], limits)
-        _File(resource, Place(file.mode, types, reports[resource], limits), graph).compile()
+        _File(resource, FileContext(file.mode, types, reports[resource], limits), graph).compile()
     return graph
 
 
 class _File:
     """The compilation of one file."""
 
-    def __init__(self, resource: str, place: Place, graph: Graph) -> None:
+    def __init__(self, resource: str, place: FileContext, graph: Graph) -> None:
         self._resource, self._place, self._graph = resource, place, graph
         self._linked = graph.linked
         parts = names_of_parts(resource, self._linked) | names_of_types(resource, self._linked)
-        self._scope = Scope(place, parts)
+        self._scope = TextScope(place, parts)
 
     def compile(self) -> None:
         for element in self._linked.files[self._resource].elements.values():
@@ -76,7 +76,7 @@ class _File:
         build = compile_function(element.function, scope, result)
         return build(_Functions(self._graph, [*required, *own]), self._place.is_camunda)
 
-    def _sources(self, references: tuple[Reference, ...]) -> list[Source]:
+    def _sources(self, references: tuple[ElementReference, ...]) -> list[Source]:
         """The variables that references stand for. A function has the name of its variable and its own."""
         found = []
         for key in self._linked.keys(self._resource, references):

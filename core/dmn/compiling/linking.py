@@ -6,7 +6,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from vivero.core.bpmn.reading.report import Report, quote
-from vivero.core.dmn.model import DMN, Decision, Definitions, Element, Import, InputData, Knowledge, Reference, Service
+from vivero.core.dmn.model import (
+    DMN,
+    Decision,
+    Definitions,
+    Element,
+    ElementReference,
+    Import,
+    InputData,
+    Knowledge,
+    Service,
+)
 
 
 class Key(NamedTuple):
@@ -20,16 +30,16 @@ class Linked(NamedTuple):
     """The files of a deployment by name, with what their references mean."""
 
     files: Mapping[str, Definitions]
-    targets: Mapping[tuple[str, Reference], Key]
+    targets: Mapping[tuple[str, ElementReference], Key]
     """Target of each reference, by the file that has the reference."""
 
-    unresolved: list[Reference]
+    unresolved: list[ElementReference]
     """References that mean nothing, or the wrong kind of element. Nothing can be compiled with them."""
 
     def element(self, key: Key) -> Element:
         return self.files[key.resource].elements[key.id]
 
-    def keys(self, resource: str, references: Sequence[Reference]) -> list[Key]:
+    def keys(self, resource: str, references: Sequence[ElementReference]) -> list[Key]:
         """The elements that references in a file mean."""
         return [self.targets[resource, each] for each in references]
 
@@ -70,7 +80,7 @@ _KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
 
 def link(files: Mapping[str, Definitions], reports: Mapping[str, Report]) -> Linked:
     """Resolve all references. Adds a problem for each that means nothing, and for cycles."""
-    targets: dict[tuple[str, Reference], Key] = {}
+    targets: dict[tuple[str, ElementReference], Key] = {}
     linked = Linked(files, targets, [])
     for resource, definitions in files.items():
         for each in definitions.imports:
@@ -85,7 +95,7 @@ def link(files: Mapping[str, Definitions], reports: Mapping[str, Report]) -> Lin
 
 
 def _link_element(
-    element: Element, linked: Linked, targets: dict[tuple[str, Reference], Key], resource: str, report: Report
+    element: Element, linked: Linked, targets: dict[tuple[str, ElementReference], Key], resource: str, report: Report
 ) -> None:
     for field, (kinds, expected) in _KINDS.items():
         for reference in getattr(element, field, ()):
@@ -102,7 +112,7 @@ def _link_element(
             targets[resource, reference] = key
 
 
-def _find(linked: Linked, resource: str, reference: Reference) -> Key | None:
+def _find(linked: Linked, resource: str, reference: ElementReference) -> Key | None:
     own = linked.files[resource]
     if reference.namespace in ("", own.namespace) and reference.id in own.elements:
         return Key(resource, reference.id)
@@ -123,7 +133,7 @@ def _check_cycles(linked: Linked, reports: Mapping[str, Report]) -> None:
             element = linked.element(cyclic)
             text = f"Invalid DMN model: Cyclic dependencies between {what} detected."
             reports[cyclic.resource].add_problem_at(element.id, element.line, text)
-            linked.unresolved.append(Reference("", cyclic.id))
+            linked.unresolved.append(ElementReference("", cyclic.id))
 
 
 def linked_decisions(linked: Linked) -> Callable[[Key], list[Key]]:

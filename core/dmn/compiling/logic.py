@@ -7,7 +7,7 @@ from typing import Any
 
 from vivero.core.dmn import model
 from vivero.core.dmn.compiling import iterations
-from vivero.core.dmn.compiling.scope import Scope, failing, null, or_null
+from vivero.core.dmn.compiling.scope import TextScope, failing, null, or_null
 from vivero.core.dmn.compiling.tables import CompiledTable
 from vivero.core.dmn.compiling.types import Coercion
 from vivero.core.dmn.model import Logic
@@ -22,21 +22,21 @@ COPY_STEPS = 8
 """Names that are copied in one step, for each new scope."""
 
 
-def compile_logic(logic: Logic, scope: Scope) -> Closure:
+def compile_logic(logic: Logic, scope: TextScope) -> Closure:
     """The closure of a boxed expression."""
     return RULES[type(logic)](logic, scope)
 
 
-def _literal(logic: model.Literal, scope: Scope) -> Closure:
+def _literal(logic: model.Literal, scope: TextScope) -> Closure:
     return scope.expression(logic.text)
 
 
-def _unsupported(logic: model.Unsupported, scope: Scope) -> Closure:
+def _unsupported(logic: model.Unsupported, scope: TextScope) -> Closure:
     closure = failing(logic.message)
     return closure if scope.is_camunda else or_null(closure)
 
 
-def _table(logic: model.Table, scope: Scope) -> Closure:
+def _table(logic: model.Table, scope: TextScope) -> Closure:
     return CompiledTable(logic, scope).value
 
 
@@ -46,7 +46,7 @@ def inner(run: Run) -> dict[str, Any]:
     return dict(run.variables)
 
 
-def _context(logic: model.Context, scope: Scope) -> Closure:
+def _context(logic: model.Context, scope: TextScope) -> Closure:
     entries: list[tuple[str, Closure]] = []
     result: Closure | None = None
     for entry in logic.entries:
@@ -71,7 +71,7 @@ def _context(logic: model.Context, scope: Scope) -> Closure:
     return context
 
 
-def _invocation(logic: model.Invocation, scope: Scope) -> Closure:
+def _invocation(logic: model.Invocation, scope: TextScope) -> Closure:
     function = compile_logic(logic.function, scope)
     names = tuple(binding.parameter.name for binding in logic.bindings)
     arguments = [null if each.logic is None else compile_logic(each.logic, scope) for each in logic.bindings]
@@ -96,7 +96,7 @@ def _check_parameters(function: Function, names: tuple[str, ...]) -> None:
             raise EvaluationError(f"no parameter found with name '{parameter}'")
 
 
-def _relation(logic: model.Relation, scope: Scope) -> Closure:
+def _relation(logic: model.Relation, scope: TextScope) -> Closure:
     names = [column.name for column in logic.columns]
     types = [column.type_ref for column in logic.columns]
     rows = [
@@ -109,12 +109,12 @@ def _relation(logic: model.Relation, scope: Scope) -> Closure:
     return lambda run: [{name: cell(run) for name, cell in row} for row in rows]
 
 
-def _list(logic: model.ListOf, scope: Scope) -> Closure:
+def _list(logic: model.ListOf, scope: TextScope) -> Closure:
     items = [compile_logic(item, scope) for item in logic.items]
     return lambda run: [item(run) for item in items]
 
 
-def _conditional(logic: model.Conditional, scope: Scope) -> Closure:
+def _conditional(logic: model.Conditional, scope: TextScope) -> Closure:
     """Unlike with `if` of FEEL, a condition that is not a boolean gives null (DMN 1.5, 10.2.1.9)."""
     condition, then, otherwise = (compile_logic(each, scope) for each in (logic.condition, logic.then, logic.otherwise))
 
@@ -130,12 +130,12 @@ def _conditional(logic: model.Conditional, scope: Scope) -> Closure:
     return conditional
 
 
-def _filter(logic: model.Filter, scope: Scope) -> Closure:
+def _filter(logic: model.Filter, scope: TextScope) -> Closure:
     items = compile_logic(logic.items, scope)
     return iterations.filtering(items, compile_logic(logic.condition, scope.with_names(["item"])))
 
 
-def _iteration(logic: model.Iteration, scope: Scope) -> Closure:
+def _iteration(logic: model.Iteration, scope: TextScope) -> Closure:
     items = compile_logic(logic.items, scope)
     body = compile_logic(logic.body, scope.with_names([logic.variable, "partial"]))
     if logic.kind == "for":
@@ -143,13 +143,13 @@ def _iteration(logic: model.Iteration, scope: Scope) -> Closure:
     return iterations.quantifying(items, logic.variable, body, logic.kind == "every")
 
 
-def _function(logic: model.FunctionDefinition, scope: Scope) -> Closure:
+def _function(logic: model.FunctionDefinition, scope: TextScope) -> Closure:
     build = compile_function(logic, scope, logic.type_ref)
     return lambda run: build(run.variables, False)
 
 
 def compile_function(
-    logic: model.FunctionDefinition, scope: Scope, result_type: str
+    logic: model.FunctionDefinition, scope: TextScope, result_type: str
 ) -> Callable[[Mapping[str, Any], bool], Function]:
     """A function that gives the function as a value, from the variables of the place that defines it.
 
@@ -193,7 +193,7 @@ def within(run: Run, variables: Mapping[str, Any], body: Closure) -> Any:
         run.variables, run.slots = outer, outer_slots
 
 
-RULES: Mapping[type, Callable[[Any, Scope], Closure]] = {
+RULES: Mapping[type, Callable[[Any, TextScope], Closure]] = {
     model.Literal: _literal,
     model.Table: _table,
     model.Context: _context,

@@ -30,7 +30,7 @@ def failing(message: str) -> Closure:
     return fail
 
 
-class Place:
+class FileContext:
     """What all scopes of a file share."""
 
     __slots__ = ("dialect", "is_camunda", "limits", "report", "tests", "types")
@@ -42,12 +42,12 @@ class Place:
         self.tests = types.tests
 
 
-class Scope:
+class TextScope:
     """The names that texts of one place see. Scopes that see the same names share their compiled texts."""
 
     __slots__ = ("_closures", "_names", "_tests", "place")
 
-    def __init__(self, place: Place, names: Iterable[str]) -> None:
+    def __init__(self, place: FileContext, names: Iterable[str]) -> None:
         self.place = place
         self._names = Names(known_names(names), place.tests)
         self._closures: dict[str, Closure] = {}
@@ -57,10 +57,10 @@ class Scope:
     def is_camunda(self) -> bool:
         return self.place.is_camunda
 
-    def with_names(self, names: Iterable[str]) -> Scope:
+    def with_names(self, names: Iterable[str]) -> TextScope:
         """This scope with more names."""
         wanted = self._names.known | known_names(names)
-        return self if wanted == self._names.known else Scope(self.place, wanted)
+        return self if wanted == self._names.known else TextScope(self.place, wanted)
 
     def expression(self, text: Text | None) -> Closure:
         """The closure of an expression; a missing one is null."""

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from vivero.core.dmn.compiling.hit_policies import POLICIES, Decide, HitPolicyViolated, Outputs
 from vivero.core.dmn.compiling.rule_index import index_rules
-from vivero.core.dmn.compiling.scope import Scope, or_null
+from vivero.core.dmn.compiling.scope import TextScope, or_null
 from vivero.core.dmn.model import OutputColumn, Table, Text
 from vivero.core.feel.closures.fragments import Test
 from vivero.core.feel.closures.scope import Closure
@@ -44,7 +44,7 @@ class CompiledTable:
         *("_slots", "_values", "source"),
     )
 
-    def __init__(self, source: Table, scope: Scope) -> None:
+    def __init__(self, source: Table, scope: TextScope) -> None:
         self.source = source
         self._is_camunda = scope.is_camunda
         self._inputs = [scope.typed(scope.expression(each.expression), each.type_ref) for each in source.inputs]
@@ -139,7 +139,7 @@ class CompiledTable:
 class _Cells:
     """The distinct input entries of a table: each text of a column once."""
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: TextScope) -> None:
         self._scope = scope
         self._known: dict[tuple[int, str], int] = {}
         self.tests: list[Test] = []
@@ -156,16 +156,16 @@ class _Cells:
         return self._known[key]
 
 
-def _quiet(test: Test, scope: Scope) -> Test:
+def _quiet(test: Test, scope: TextScope) -> Test:
     return test if scope.is_camunda else test._replace(closure=or_null(test.closure))
 
 
-def _allowed(values: Text | None, scope: Scope) -> Callable[[Run, Any], bool] | None:
+def _allowed(values: Text | None, scope: TextScope) -> Callable[[Run, Any], bool] | None:
     """The check of a column's allowed values, which Camunda does not make."""
     return None if values is None or scope.is_camunda else scope.place.types.values(values)
 
 
-def _output_columns(outputs: Sequence[OutputColumn], scope: Scope) -> list[Callable[[Text | None], Closure]]:
+def _output_columns(outputs: Sequence[OutputColumn], scope: TextScope) -> list[Callable[[Text | None], Closure]]:
     """For each column, a function from an entry to its closure. Entries with equal text share one."""
 
     def column(output: OutputColumn) -> Callable[[Text | None], Closure]:
@@ -182,7 +182,7 @@ def _output_columns(outputs: Sequence[OutputColumn], scope: Scope) -> list[Calla
     return [column(output) for output in outputs]
 
 
-def _decision(source: Table, scope: Scope) -> Decide:
+def _decision(source: Table, scope: TextScope) -> Decide:
     defaults = [None if each.default is None else scope.expression(each.default) for each in source.outputs]
     priorities = [_priorities(each, scope) for each in source.outputs]
     names = tuple(output.name for output in source.outputs)
@@ -190,7 +190,7 @@ def _decision(source: Table, scope: Scope) -> Decide:
     return make(Outputs(names, priorities, defaults, source.aggregation, scope.is_camunda))
 
 
-def _priorities(output: OutputColumn, scope: Scope) -> list[Any] | None:
+def _priorities(output: OutputColumn, scope: TextScope) -> list[Any] | None:
     """The values of a column by priority, which is the order of its allowed values; None if it has none."""
     if output.values is None:
         return None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from vivero.core.bpmn.reading.report import Report, quote
 from vivero.core.bpmn.reading.xml import ZEEBE, Element, line_of, split
 from vivero.core.dmn import model
-from vivero.core.dmn.model import Reference
+from vivero.core.dmn.model import ElementReference
 from vivero.core.dmn.reading.logic import READERS, LogicReader, read_function
 from vivero.core.dmn.reading.xml_names import child, children, normal_name, variable_of
 
@@ -20,7 +20,7 @@ _NOT_LOGIC = frozenset(
 )
 
 
-def _reference(holder: Element, name: str, report: Report) -> Reference | None:
+def _reference(holder: Element, name: str, report: Report) -> ElementReference | None:
     """The reference in a requirement: `#id`, or the namespace of another file, `#` and the id."""
     found = child(holder, name)
     if found is None:
@@ -29,10 +29,10 @@ def _reference(holder: Element, name: str, report: Report) -> Reference | None:
     if not id:
         report.add_problem(holder, f"{quote(name)} has no reference to an element (href)", at=found)
         return None
-    return Reference(namespace, id, line_of(found))
+    return ElementReference(namespace, id, line_of(found))
 
 
-def _required(element: Element, requirement: str, name: str, report: Report) -> tuple[Reference, ...]:
+def _required(element: Element, requirement: str, name: str, report: Report) -> tuple[ElementReference, ...]:
     found = (_reference(each, name, report) for each in children(element, requirement))
     return tuple(each for each in found if each is not None)
 
@@ -106,12 +106,12 @@ def _service(element: Element, reader: LogicReader) -> model.Element:
     return model.Service(id, name, variable, outputs, encapsulated, decisions, inputs, line_of(element))
 
 
-def _members(element: Element, name: str, report: Report) -> tuple[Reference, ...]:
+def _members(element: Element, name: str, report: Report) -> tuple[ElementReference, ...]:
     found = []
     for each in children(element, name):
         namespace, _, id = each.get("href", "").rpartition("#")
         if id:
-            found.append(Reference(namespace, id, line_of(each)))
+            found.append(ElementReference(namespace, id, line_of(each)))
         else:
             report.add_problem(element, f"{quote(name)} has no reference to an element (href)", at=each)
     return tuple(found)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from vivero.core.dmn import Evaluation, evaluate, read_decisions
+from vivero.core.dmn import DecisionEvaluation, evaluate, read_decisions
 
 NAMESPACE = "https://www.omg.org/spec/DMN/20191111/MODEL/"
 
@@ -102,7 +102,7 @@ def _rule(number: int, cells: list[str], columns: int) -> str:
     return f'<rule id="r{number}">{"".join(entries)}</rule>'
 
 
-def run(content: str | bytes, name: str, mode: str | None = None, /, **variables: Any) -> Evaluation:
+def run(content: str | bytes, name: str, mode: str | None = None, /, **variables: Any) -> DecisionEvaluation:
     """The evaluation of a decision of one file, which must have no problems."""
     file = content if isinstance(content, bytes) else definitions(content)
     read = read_decisions({"file.dmn": file}, mode)
