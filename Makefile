@@ -74,6 +74,7 @@ statements: install ## write the columns of rows in storage/state/save.sql and l
 
 tables: install  ## write the settings in docs/configuration.md and the values in docs/limits.md from the code
 	$(BIN)/python -m tests.tables
+	$(BIN)/python -m tests.core.bpmn.specification
 
 schema: install  ## write storage/schema/schema.sql, the schema as one text, from the migrations
 	$(BIN)/python -m tests.storage.schemas.schema_file

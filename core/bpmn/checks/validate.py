@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from vivero.core.bpmn.checks import event_rules
 from vivero.core.bpmn.checks.ad_hoc import ad_hoc_sub_processes
+from vivero.core.bpmn.checks.attributes import warn_of_attributes
 from vivero.core.bpmn.checks.dangling import report_dangling
 from vivero.core.bpmn.checks.reach import tell_unreached
 from vivero.core.bpmn.model import Flow
@@ -106,4 +107,5 @@ RULES: tuple[Callable[[Draft], None], ...] = (
     _names,
     report_dangling,
     tell_unreached,
+    warn_of_attributes,
 )

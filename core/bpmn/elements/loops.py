@@ -6,23 +6,16 @@ from vivero.core.bpmn.model import Loop, Repetition
 from vivero.core.bpmn.reading.extensions import read_extensions
 from vivero.core.bpmn.reading.report import Report, quote
 from vivero.core.bpmn.reading.values import feel, flag, variable_name, whole_number
-from vivero.core.bpmn.reading.xml import Element, bpmn_children, text_of
+from vivero.core.bpmn.reading.xml import Element, bpmn_children, split, text_of
 from vivero.core.feel import Expression, named_variable
 
 MULTI_INSTANCE, STANDARD = "multiInstanceLoopCharacteristics", "standardLoopCharacteristics"
 
+DATA = frozenset({"loopDataInputRef", "loopDataOutputRef", "inputDataItem", "outputDataItem"})
+"""Data of multi-instance activities. They are warnings, because `zeebe:loopCharacteristics` takes their place."""
+
 CHILDREN = {
-    MULTI_INSTANCE: frozenset(
-        {
-            "loopCardinality",
-            "completionCondition",
-            # data: `zeebe:loopCharacteristics` takes its place
-            "loopDataInputRef",
-            "loopDataOutputRef",
-            "inputDataItem",
-            "outputDataItem",
-        }
-    ),
+    MULTI_INSTANCE: frozenset({"loopCardinality", "completionCondition"}) | DATA,
     STANDARD: frozenset({"loopCondition"}),
 }
 """The markers of loops, with the BPMN child elements that they may have."""
@@ -80,6 +73,9 @@ def _only_child(activity: Element, marker: Element, tag: str, what: str, report:
 def _several(activity: Element, marker: Element, report: Report) -> Loop | None:
     """§10.3.9."""
     _behaviour(activity, marker, report)
+    for child in bpmn_children(marker, *DATA):
+        text = f"{split(child)[1]} has no effect: zeebe:loopCharacteristics names collection and results"
+        report.warn(activity, text, at=child)
     until = _only_child(activity, marker, "completionCondition", "completion condition", report)
     settings = read_extensions(activity, frozenset({"loopCharacteristics"}), report, of=marker)
     given = settings.get("loopCharacteristics")

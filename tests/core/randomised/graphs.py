@@ -77,8 +77,8 @@ def random_graph(random, size):
             _decide(graph, node, random)
         elif kind == "task" and random.random() < 0.5:
             _decide_for_task(graph, node, random)
-        if kind == "task" and random.random() < 0.1:
-            graph.needed[node] = random.randint(2, 3)
+        if kind == "task" and len(graph.incoming(node)) == 1 and random.random() < 0.15:
+            graph.needed[node] = random.randint(2, 3)  # of several flows, nobody says whose tokens are consumed
         if kind == "task" and random.random() < 0.1:
             graph.given[node] = random.randint(2, 3)
     return graph

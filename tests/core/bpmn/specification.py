@@ -1,0 +1,287 @@
+"""Every element and attribute of BPMN 2.0.2 (schema Semantic.xsd, formal/2013-12-09), and what becomes of each here.
+
+    python -m tests.core.bpmn.specification
+
+writes the table in docs/bpmn-support.md; `make tables` does so, too. What becomes of an element follows from the
+tables of the parser; the lists of the schema are written by hand. `id` and `name` are left out.
+"""
+
+import re
+from pathlib import Path
+
+from vivero.core.bpmn.elements import attributes, contents, loops
+from vivero.core.bpmn.events import EVENT_KINDS
+from vivero.core.bpmn.reading.shared_definitions import REFERENCE
+
+PAGE = Path(__file__).parents[3] / "docs" / "bpmn-support.md"
+TABLE = re.compile(r"(<!-- specification -->\n\n).*?(?=\n\n<!-- end -->)", re.DOTALL)
+
+_ACTIVITY = ("isForCompensation", "startQuantity", "completionQuantity", "default")
+_SUB_PROCESS = (*_ACTIVITY, "triggeredByEvent")
+ATTRIBUTES = {
+    "process": ("processType", "isClosed", "isExecutable", "definitionalCollaborationRef"),
+    "task": _ACTIVITY,
+    "manualTask": _ACTIVITY,
+    "serviceTask": (*_ACTIVITY, "implementation", "operationRef"),
+    "sendTask": (*_ACTIVITY, "implementation", "messageRef", "operationRef"),
+    "receiveTask": (*_ACTIVITY, "implementation", "instantiate", "messageRef", "operationRef"),
+    "userTask": (*_ACTIVITY, "implementation"),
+    "scriptTask": (*_ACTIVITY, "scriptFormat"),
+    "businessRuleTask": (*_ACTIVITY, "implementation"),
+    "callActivity": (*_ACTIVITY, "calledElement"),
+    "subProcess": _SUB_PROCESS,
+    "adHocSubProcess": (*_SUB_PROCESS, "cancelRemainingInstances", "ordering"),
+    "transaction": (*_SUB_PROCESS, "method"),
+    "startEvent": ("parallelMultiple", "isInterrupting"),
+    "endEvent": (),
+    "intermediateThrowEvent": (),
+    "implicitThrowEvent": (),
+    "event": (),
+    "intermediateCatchEvent": ("parallelMultiple",),
+    "boundaryEvent": ("parallelMultiple", "cancelActivity", "attachedToRef"),
+    "exclusiveGateway": ("gatewayDirection", "default"),
+    "inclusiveGateway": ("gatewayDirection", "default"),
+    "parallelGateway": ("gatewayDirection",),
+    "complexGateway": ("gatewayDirection", "default"),
+    "eventBasedGateway": ("gatewayDirection", "instantiate", "eventGatewayType"),
+    "sequenceFlow": ("sourceRef", "targetRef", "isImmediate"),
+    "messageEventDefinition": ("messageRef",),
+    "timerEventDefinition": (),
+    "errorEventDefinition": ("errorRef",),
+    "escalationEventDefinition": ("escalationRef",),
+    "signalEventDefinition": ("signalRef",),
+    "terminateEventDefinition": (),
+    "linkEventDefinition": (),
+    "conditionalEventDefinition": (),
+    "compensateEventDefinition": ("waitForCompletion", "activityRef"),
+    "cancelEventDefinition": (),
+    "eventDefinition": (),
+    "eventDefinitionRef": (),
+    "multiInstanceLoopCharacteristics": ("isSequential", "behavior", "oneBehaviorEventRef", "noneBehaviorEventRef"),
+    "standardLoopCharacteristics": ("testBefore", "loopMaximum"),
+    "loopCharacteristics": (),
+}
+"""The elements that have a meaning for the execution of a process, with their own and inherited attributes."""
+
+CONTENT = [
+    "conditionExpression",
+    "timeDate",
+    "timeDuration",
+    "timeCycle",
+    "condition",
+    "loopCondition",
+    "loopCardinality",
+    "completionCondition",
+]
+"""Elements that hold an expression."""
+
+ROOTS = ("definitions", "message", "signal", "error", "escalation")
+"""What events refer to. Their `itemRef` and `structureRef` are types of data, which have no meaning here."""
+
+OTHERS = [
+    "artifact",
+    "assignment",
+    "association",
+    "auditing",
+    "callChoreography",
+    "callConversation",
+    "category",
+    "categoryValue",
+    "categoryValueRef",
+    "choreography",
+    "choreographyTask",
+    "collaboration",
+    "complexBehaviorDefinition",
+    "conversation",
+    "conversationAssociation",
+    "conversationLink",
+    "conversationNode",
+    "correlationKey",
+    "correlationProperty",
+    "correlationPropertyBinding",
+    "correlationPropertyRetrievalExpression",
+    "correlationSubscription",
+    "dataInput",
+    "dataInputAssociation",
+    "dataObject",
+    "dataObjectReference",
+    "dataOutput",
+    "dataOutputAssociation",
+    "dataState",
+    "dataStore",
+    "dataStoreReference",
+    "documentation",
+    "endPoint",
+    "expression",
+    "extension",
+    "extensionElements",
+    "formalExpression",
+    "globalBusinessRuleTask",
+    "globalChoreographyTask",
+    "globalConversation",
+    "globalManualTask",
+    "globalScriptTask",
+    "globalTask",
+    "globalUserTask",
+    "group",
+    "humanPerformer",
+    "import",
+    "incoming",
+    "inputDataItem",
+    "inputSet",
+    "interface",
+    "ioBinding",
+    "ioSpecification",
+    "itemDefinition",
+    "lane",
+    "laneSet",
+    "loopDataInputRef",
+    "loopDataOutputRef",
+    "messageFlow",
+    "messageFlowAssociation",
+    "monitoring",
+    "operation",
+    "outgoing",
+    "outputDataItem",
+    "outputSet",
+    "participant",
+    "participantAssociation",
+    "participantMultiplicity",
+    "partnerEntity",
+    "partnerRole",
+    "performer",
+    "potentialOwner",
+    "property",
+    "relationship",
+    "rendering",
+    "resource",
+    "resourceAssignmentExpression",
+    "resourceParameter",
+    "resourceParameterBinding",
+    "resourceRole",
+    "script",
+    "subChoreography",
+    "subConversation",
+    "supportedInterfaceRef",
+    "supports",
+    "text",
+    "textAnnotation",
+]
+"""All other elements of the schema that are not abstract."""
+
+INSIDE = {
+    "collaboration": [
+        "callConversation",
+        "conversationAssociation",
+        "conversationLink",
+        "conversationNode",
+        "correlationKey",
+        "messageFlow",
+        "messageFlowAssociation",
+        "participant",
+        "participantAssociation",
+        "participantMultiplicity",
+        "subConversation",
+    ],
+    "correlationProperty": ["correlationPropertyRetrievalExpression"],
+    "correlationSubscription": ["correlationPropertyBinding"],
+    "category": ["categoryValue"],
+    "laneSet": ["lane"],
+    "interface": ["operation"],
+    "dataObject": ["dataState"],
+    "dataInputAssociation": ["assignment"],
+    "resource": ["resourceParameter"],
+    "resourceRole": ["resourceAssignmentExpression", "resourceParameterBinding"],
+    "userTask": ["rendering"],
+    "textAnnotation": ["text"],
+    "conditionExpression": ["expression", "formalExpression"],
+}
+"""Elements that stand only inside of another one, and share its lot."""
+
+REFUSED = {
+    "isForCompensation": ("true", "a compensation handler is not executable yet"),
+    "startQuantity": ("0", "is not a whole number from 1 to 1000"),
+    "completionQuantity": ("0", "is not a whole number from 1 to 1000"),
+    "default": ("nothing", "does not leave this element"),
+    "instantiate": ("true", "that starts a process is not executable"),
+    "eventGatewayType": ("Parallel", "an event-based gateway of type Parallel is not executable"),
+    "parallelMultiple": ("true", "parallelMultiple is not executable"),
+    "behavior": ("None", "is not executable: no inner instance throws an event when it completes"),
+    "loopMaximum": ("0", "is not a whole number from 1 to"),
+}
+"""Attributes of which some values are refused: one of them, and the reason."""
+
+MEANT = ("isForCompensation", "instantiate", "eventGatewayType", "parallelMultiple", "behavior")
+"""Those of `REFUSED` whose refused values are correct BPMN."""
+
+WARNED = contents.DATA | contents.PEOPLE_ROLES | loops.DATA
+
+
+def becomes(tag):
+    """What becomes of an element."""
+    outer = next((outer for outer, inner in INSIDE.items() if tag in inner), None)
+    reason = contents.NOT_YET.get(tag) or contents.PARTS_NOT_YET.get(tag)
+    executed = {
+        *contents.ELEMENTS,
+        *EVENT_KINDS,
+        *loops.CHILDREN,
+        *CONTENT,
+        *ROOTS,
+        REFERENCE,
+        "process",
+        "sequenceFlow",
+    }
+    if reason is not None:
+        return f"refused: {reason}"
+    if tag in WARNED:
+        return "warned"
+    if tag in executed:
+        return "executed"
+    if outer is not None:
+        return f"as `{outer}`"
+    accepted = contents.ACCEPTED_IN_SCOPES | contents.ACCEPTED_IN_FILES
+    assert tag in accepted, f"{tag} has no row"
+    return "no meaning"
+
+
+def of_attribute(tag, name):
+    """What becomes of an attribute of an element."""
+    reason = attributes.WITHOUT_EFFECT.get(tag, {}).get(name)
+    if reason is not None:
+        return f"warned: {reason}"
+    if name in attributes.WITHOUT_MEANING.get(tag, ()):
+        return "no meaning"
+    assert name in attributes.EXECUTED.get(tag, ()), f"{name} of {tag} has no row"
+    if becomes(tag).startswith("refused"):
+        return "refused"
+    return "executed"
+
+
+def _attributes_of(tag):
+    """The attributes of an element by what becomes of them, with the values that are refused."""
+    groups = {}
+    for name in ATTRIBUTES[tag]:
+        groups.setdefault(of_attribute(tag, name), []).append(f"`{name}`")
+        if name in MEANT and not becomes(tag).startswith("refused"):
+            groups.setdefault("refused", []).append(f'`{name}="{REFUSED[name][0]}"`')
+    return "; ".join(f"{', '.join(names)} {what}" for what, names in groups.items())
+
+
+def table():
+    lines = ["| element | becomes | attributes |", "|---|---|---|"]
+    lines += [f"| `{tag}` | {becomes(tag)} | {_attributes_of(tag)} |" for tag in ATTRIBUTES]
+    groups = {}
+    for tag in (*CONTENT, *ROOTS, *OTHERS):
+        groups.setdefault(becomes(tag), []).append(tag)
+    for what, tags in sorted(groups.items()):
+        lines.append(f"| {', '.join(f'`{tag}`' for tag in sorted(tags))} | {what} | |")
+    return "\n".join(lines)
+
+
+def written():
+    """The table in the page."""
+    return TABLE.search(PAGE.read_text()).group(0).partition("\n\n")[2]
+
+
+if __name__ == "__main__":
+    PAGE.write_text(TABLE.sub(lambda found: found[1] + table(), PAGE.read_text()))
