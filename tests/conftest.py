@@ -47,6 +47,8 @@ _MEMORY_BYTES = 2**31
 """Enough for the servers of a few workers; otherwise directories are made on disk, which is slower."""
 LONGEST = ("test_instance_trees.py", "test_oracle.py", "test_petri_net.py")
 """Files whose tests run for minutes in one process."""
+PROGRAMS_UNTIL = 0.7
+"""The part of all other files among which those that start programs are spread."""
 _numbers = itertools.count(1)
 _STARTERS = {"vivero", "up", "shared_server", "start_program"}
 """Fixtures of tests/vivero that start programs."""
@@ -84,12 +86,26 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The longest files and whole programs come first, so that short tests fill the processes in the end."""
-    items.sort(key=lambda item: (item.path.name not in LONGEST, not _starts_a_program(item)))
+    """The longest files come first. Files that start programs wait more than they compute, so they run beside others,
+    and end before them: short tests fill the processes in the end."""
+    files: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    items[:] = [item for file in _spread(list(files.values())) for item in file]
     if config.getoption("--second-try"):
         for item in items:
             if tries := _more_tries(item):
                 item.add_marker(pytest.mark.flaky(reruns=tries))
+
+
+def _spread(files: list[list[pytest.Item]]) -> list[list[pytest.Item]]:
+    """The files in the order in which they begin."""
+    longest = [file for file in files if file[0].path.name in LONGEST]
+    programs = [file for file in files if file not in longest and any(map(_starts_a_program, file))]
+    others = [file for file in files if file not in longest and file not in programs]
+    places = [(PROGRAMS_UNTIL * number / len(programs), 0, number) for number in range(len(programs))]
+    places += [(number / len(others), 1, number) for number in range(len(others))]
+    return [*longest, *((programs, others)[kind][number] for _, kind, number in sorted(places))]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
