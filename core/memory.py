@@ -143,6 +143,8 @@ class MemoryEngine:
                 state.channels[need.key] = MessageChannel(*need.key)
         elif need.kind is NeedKind.STARTS and state.catalogue.starts is None:
             state.catalogue.starts = Starts()
+        elif need.kind is NeedKind.TASK_LISTENERS:
+            state.catalogue.task_listeners = {}
         elif need.kind is NeedKind.VALUE:
             state.values[need.key] = decode_large(need.key)
         elif need.kind is NeedKind.SIGNAL:

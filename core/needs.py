@@ -48,6 +48,8 @@ class NeedKind(Enum):
     """The number of instances of a definition that run in other partitions, never cached; key: the definition's."""
     HELD = auto()
     """The number of commands that this partition holds while slots move, never cached; key: None."""
+    TASK_LISTENERS = auto()
+    """The task listeners of the whole cluster; key: None."""
     FAMILY = auto()
     """All versions of a process; key: (tenant, process id)."""
     WORK = auto()

@@ -147,7 +147,10 @@ class View:
 
     def task_listeners(self, event: str) -> GlobalListeners:
         """The task listeners of the whole cluster for an event."""
-        return self.state.catalogue.task_listeners.get(event, NO_LISTENERS)
+        known = self.state.catalogue.task_listeners
+        if known is None:
+            raise NotLoaded(Need(NeedKind.TASK_LISTENERS, None))
+        return known.get(event, NO_LISTENERS)
 
     def family(self, process_id: str, tenant: str | None = None) -> Family:
         """All versions of a process of the tenant, by default the command's. It may be empty."""

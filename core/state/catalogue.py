@@ -77,8 +77,8 @@ class Catalogue:
         """Start events that wait for messages and signals; None until they are loaded."""
         self.unreadable: set[str] = set()
         """The hashes of deployed files that this version of the program cannot read any more."""
-        self.task_listeners: dict[str, GlobalListeners] = {}
-        """The task listeners of the whole cluster, by event."""
+        self.task_listeners: dict[str, GlobalListeners] | None = None
+        """The task listeners of the whole cluster, by event; None until they are loaded."""
         self.start_timers: dict[tuple[str, str], dict[int, Timer]] = {}
         """All timers that start a process, by tenant and process id, for every process in `families`."""
 
@@ -92,3 +92,4 @@ class Catalogue:
         self.deployments.clear()
         self.start_timers.clear()
         self.starts = None
+        self.task_listeners = None

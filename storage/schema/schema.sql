@@ -399,6 +399,19 @@ CREATE TABLE forms (
 );
 CREATE INDEX forms_resource ON forms USING btree (sha256);
 
+-- table global_task_listeners
+CREATE TABLE global_task_listeners (
+    key bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+    id text NOT NULL,
+    type text NOT NULL,
+    retries integer NOT NULL,
+    priority integer NOT NULL,
+    after_non_global boolean NOT NULL,
+    event_types text[] NOT NULL,
+    CONSTRAINT global_task_listeners_id_key UNIQUE (id),
+    CONSTRAINT global_task_listeners_pkey PRIMARY KEY (key)
+);
+
 -- table idempotency_keys
 CREATE TABLE idempotency_keys (
     tenant text NOT NULL,

@@ -21,7 +21,7 @@ from vivero.core.state.state import State
 from vivero.storage.postgres.driver import Call, Connection
 from vivero.storage.postgres.sql_files import beside
 from vivero.storage.postgres.values import whole_numbers
-from vivero.storage.state import families, forms, message_channels, pages, row_bound
+from vivero.storage.state import families, forms, message_channels, pages, row_bound, task_listeners
 from vivero.storage.state.load_plan import OF_TREES, LoadPlan
 from vivero.storage.state.row_bound import Reference, lacking
 from vivero.storage.state.stored_scopes import add_element, add_instance
@@ -146,12 +146,16 @@ async def _references(reader: Connection, state: State, plan: LoadPlan) -> tuple
         calls += families.calls_for(state, plan.families, plan.definitions, plan.timers, plan.deployments)
     if plan.forms or plan.form_keys or plan.deployments:
         calls.append(forms.call_for(plan.forms, plan.form_keys, plan.deployments))
+    if plan.task_listeners:
+        calls.append((task_listeners.LISTENERS, ()))
     if not calls:
         return [], {}
     results = await reader.pipeline(calls)
     answers = {call[0]: result.rows for call, result in zip(calls, results, strict=True)}
     families.add(state, plan.families, answers.get(families.FAMILIES, []), answers.get(families.START_TIMERS, []))
     forms.add(state, plan.forms, answers.get(forms.FORMS, []))
+    if plan.task_listeners:
+        task_listeners.add(state, answers[task_listeners.LISTENERS])
     state.catalogue.deployments.update(dict.fromkeys(plan.deployments))
     rows = answers.get(_sql["roots"], []) + answers.get(_sql["user_task_roots"], [])
     return rows, dict(answers.get(_sql["leases"], []))

@@ -62,6 +62,7 @@ class LoadPlan:
         self.definitions: set[int] = set()
         self.forms: set[tuple[str, str]] = set()
         self.form_keys: set[int] = set()
+        self.task_listeners: set[None] = set()
         self.deployments: set[int] = set()
         self.work: set[int] = set()
         self.items: set[tuple[int, int]] = set()
@@ -85,6 +86,7 @@ class LoadPlan:
             NeedKind.FORMS: (self.forms, state.catalogue.form_versions),
             NeedKind.DEPLOYMENT: (self.deployments, state.catalogue.deployments),
             NeedKind.FORM: (self.form_keys, state.catalogue.forms),
+            NeedKind.TASK_LISTENERS: (self.task_listeners, ()),
             NeedKind.WORK: (self.work, ()),
             NeedKind.LOOP_ITEM: (self.items, ()),
             NeedKind.RESULTS: (self.results, ()),

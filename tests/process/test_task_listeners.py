@@ -196,3 +196,61 @@ async def test_a_cancellation_waits_for_its_listener(program):
         assert answers[0].status == 204
         assert (await worker.task())["state"] == "CANCELED"
         assert (await caller.call("GET", f"/v2/process-instances/{key}")).json["state"] == "TERMINATED"
+
+
+async def test_a_listener_of_the_whole_cluster_hears_at_once_of_every_task(program):
+    path = "/v2/global-task-listeners"
+    await program.restart()
+    answers = []
+    async with Caller(program.port) as caller:
+        worker = TaskWorker(caller)
+        await begin(program, caller)
+        await worker.answer("prepare")
+        await worker.answer("check-assignee")
+        body = {"id": "audit", "type": "told", "eventTypes": ["updating", "COMPLETING", "updating"], "priority": 60}
+        created = await caller.call("POST", path, body)
+        listener = {
+            "id": "audit",
+            "type": "told",
+            "retries": 3,
+            "afterNonGlobal": False,
+            "priority": 60,
+            "eventTypes": ["updating", "completing"],
+            "source": "API",
+        }
+        assert (created.status, created.json) == (201, listener)
+        assert (await caller.call("POST", path, body)).status == 409
+        assert (await caller.call("GET", f"{path}/audit")).json == listener
+        for wrong in ({"id": "a b"}, {"eventTypes": ["claiming"]}, {"retries": 0}, {"type": " "}, {"eventTypes": []}):
+            assert (await caller.call("POST", path, body | wrong)).status == 400, wrong
+
+        task = f"/v2/user-tasks/{(await worker.task())['userTaskKey']}"
+        async with waiting(program.port, "PATCH", task, {"changeset": {"priority": 9}}, answers):
+            first = await worker.answer("told")
+            assert (first["listenerEventType"], first["userTask"]["priority"]) == ("UPDATING", 9)
+            changed = {"type": "later", "eventTypes": ["all", "creating"], "afterNonGlobal": True, "retries": 1}
+            replaced = await caller.call("PUT", f"{path}/audit", changed)
+            assert (replaced.status, replaced.json["eventTypes"], replaced.json["priority"]) == (200, ["all"], 50)
+            await worker.answer("check-update")
+        assert answers[0].status == 204
+
+        answers.clear()
+        async with waiting(program.port, "POST", f"{task}/completion", {}, answers):
+            await worker.answer("check-result")
+            assert (await worker.activate("later"))["retries"] == 1
+            await program.kill()
+    await program.restart()
+    async with Caller(program.port) as caller:
+        worker = TaskWorker(caller)
+        for filter in ({"eventTypes": ["all"]}, {"id": "audit"}, {"type": {"$like": "la*"}}, {"source": "API"}):
+            assert [one["id"] for one in await worker.found("global-task-listeners", **filter)] == ["audit"]
+        assert await worker.found("global-task-listeners", eventTypes=["updating"]) == []
+        (job,) = await worker.found("jobs", type="later")
+        await worker.accepted("POST", f"/v2/jobs/{job['jobKey']}/completion", {})
+        assert (await worker.task())["state"] == "COMPLETED"
+        await worker.accepted("DELETE", f"{path}/audit")
+        for method in ("GET", "DELETE"):
+            assert (await caller.call(method, f"{path}/audit")).status == 404
+        assert (await caller.call("PUT", f"{path}/audit", changed)).status == 404
+        audited = await worker.found("audit-logs", entityType="RESOURCE", entityKey="audit")
+        assert {one["operationType"] for one in audited} == {"CREATE", "UPDATE", "DELETE"}

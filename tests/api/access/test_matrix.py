@@ -223,6 +223,11 @@ dov  POST   /v2/expression/evaluation
      PUT    /v2/mapping-rules/{mappingRuleId}
      DELETE /v2/mapping-rules/{mappingRuleId}
      POST   /v2/groups/{groupId}/roles/search
+     POST   /v2/global-task-listeners
+     POST   /v2/global-task-listeners/search
+     GET    /v2/global-task-listeners/{id}
+     PUT    /v2/global-task-listeners/{id}
+     DELETE /v2/global-task-listeners/{id}
      POST   /v2/authorizations
      POST   /v2/authorizations/search
      GET    /v2/authorizations/{authorizationKey}
@@ -331,7 +336,7 @@ OTHER_TENANT = {
 """How routes answer callers of another tenant. The tests of that name are in the modules of the routes' lists."""
 WITHOUT_TENANTS = re.compile(
     r"\w+ (/live|/startup|/ready|/metrics|/cluster/|/background-job|/webhooks|/inbound/|/outbox/|/chaos/"
-    r"|/v2/(topology|status|license|authentication|setup|clock|authorizations)\b"
+    r"|/v2/(topology|status|license|authentication|setup|clock|authorizations|global-task-listeners)\b"
     r"|/v2/(users|groups|roles|tenants|mapping-rules|tokens)\b)"
 )
 """Nodes, background jobs, the paths of webhooks, the clock and the directory belong to no tenant."""

@@ -30,6 +30,7 @@ from vivero.storage.postgres.pool import Pool
 UNKNOWN = KEY + 5000
 OF_NO_TENANT = {entries.path for entries in directory.KINDS} | {
     "authorizations",
+    "global-task-listeners",
     "background-jobs",
     "background-job-types",
     "webhooks",

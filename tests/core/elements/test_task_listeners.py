@@ -22,7 +22,14 @@ from tests.core.task_listener_models import (
 from vivero.core.records.instances import CancelInstance, SetVariables
 from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UserTaskResult
 from vivero.core.records.messages import PublishMessage
-from vivero.core.records.user_tasks import AssignUserTask, ClaimUserTask, CompleteUserTask, UpdateUserTask
+from vivero.core.records.user_tasks import (
+    AssignUserTask,
+    ClaimUserTask,
+    CompleteUserTask,
+    GlobalListener,
+    GlobalListeners,
+    UpdateUserTask,
+)
 
 PREFIX = "io.camunda.zeebe:"
 ASSIGN = ("assigning", lambda key: AssignUserTask(key, "ada"))
@@ -575,3 +582,60 @@ def test_the_weight_counts_the_variables_that_wait(engine, begun):
     assert engine.state.weight == before
     engine.cancel(key)
     assert engine.state.weight == 0
+
+
+# ---- listeners of the whole cluster
+
+BEFORE, AFTER = GlobalListener("before", 2), GlobalListener("after", 4)
+
+
+def of_cluster(engine, *events, before=(BEFORE,), after=(AFTER,)):
+    engine.state.catalogue.task_listeners = dict.fromkeys(events, GlobalListeners(before, after))
+
+
+def test_listeners_of_the_cluster_come_around_those_of_the_model(engine, begun):
+    key = begun("completing a")
+    of_cluster(engine, "COMPLETING")
+    position = ask(engine, CompleteUserTask(task_of(engine).key))
+    told = []
+    while engine.state.jobs:
+        (job,) = engine.state.jobs.values()
+        told.append((job.type, job.retries, job.listener_index, job.headers["k"]))
+        agree(engine, job.type)
+    assert told == [("before", 2, 0, "v"), ("a", 3, 1, "v"), ("after", 4, 2, "v")]
+    assert (answers(engine, position), engine.state_of(key)) == (["done"], "COMPLETED")
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_model_without_listeners_has_those_of_the_cluster(engine, begun, name):
+    event, command = CHANGES[name]
+    begun()
+    of_cluster(engine, event.upper(), after=())
+    position = ask(engine, command(task_of(engine).key))
+    refuse(engine, "before", "no")
+    assert [text.endswith("Reason to deny: 'no'") for text in answers(engine, position)] == [True]
+
+
+def test_they_hear_of_creation_and_cancellation(engine):
+    engine.deploy(model(assignee="ada"))
+    of_cluster(engine, "CREATING", "CANCELING", after=())
+    key = engine.start()
+    assert (open_listeners(engine), task_of(engine).status) == (["before"], "CREATING")
+    agree(engine, "before")
+    assert task_of(engine).assignee == "ada"
+    ask(engine, CancelInstance(key))
+    assert (open_listeners(engine), task_of(engine).status) == (["before"], "CANCELING")
+    agree(engine, "before")
+    assert engine.state_of(key) == "TERMINATED"
+
+
+def test_a_transition_keeps_the_listeners_that_it_began_with(engine, begun):
+    key = begun()
+    of_cluster(engine, "COMPLETING")
+    ask(engine, CompleteUserTask(task_of(engine).key))
+    of_cluster(engine, "COMPLETING", before=(GlobalListener("new", 1),), after=())
+    agree(engine, "before")
+    rebuilt(engine)
+    assert open_listeners(engine) == ["after"]
+    agree(engine, "after")
+    assert engine.state_of(key) == "COMPLETED"

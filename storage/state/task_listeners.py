@@ -1,0 +1,58 @@
+"""The task listeners of the whole cluster: a part of the catalogue that requests change, each in its transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from vivero.core.records.user_tasks import TASK_EVENTS, GlobalListener, GlobalListeners
+from vivero.core.state.state import State
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.sql_files import beside
+
+_sql = beside(__file__)
+LISTENERS = _sql["listeners"]
+ALL = "all"
+EVENT_TYPES = (ALL, *map(str.lower, TASK_EVENTS))
+
+
+class GlobalTaskListener(NamedTuple):
+    """A row. `priority`: the higher ones run first. `after_non_global`: after those of the model."""
+
+    id: str
+    type: str
+    retries: int
+    priority: int
+    after_non_global: bool
+    event_types: list[str]
+
+
+async def create(connection: Connection, made: GlobalTaskListener) -> bool:
+    """Add a listener. False if there is one with its id."""
+    await connection.execute(_sql["changed"])
+    return bool((await connection.execute(_sql["create"], made)).rows)
+
+
+async def replace(connection: Connection, changed: GlobalTaskListener) -> bool:
+    """Replace the listener with this id. False if there is none."""
+    await connection.execute(_sql["changed"])
+    return bool((await connection.execute(_sql["replace"], changed)).rows)
+
+
+async def delete(connection: Connection, id: str) -> bool:
+    """Delete a listener. False if there is none with this id."""
+    await connection.execute(_sql["changed"])
+    return bool((await connection.execute(_sql["delete"], (id,))).rows)
+
+
+def add(state: State, rows: Iterable[tuple[Any, ...]]) -> None:
+    """Give the catalogue the rows of `listeners`."""
+    found: dict[str, tuple[list[GlobalListener], list[GlobalListener]]] = {event: ([], []) for event in TASK_EVENTS}
+    for type, retries, after, event_types in rows:
+        for event in TASK_EVENTS if ALL in event_types else map(str.upper, event_types):
+            found[event][after].append(GlobalListener(type, retries))
+    state.catalogue.task_listeners = {
+        event: GlobalListeners(tuple(before), tuple(after))
+        for event, (before, after) in found.items()
+        if before or after
+    }
