@@ -95,12 +95,7 @@ def test_the_check_sees():
     assert retired_in("override = strides = 1", retired) == set()
 
 
-SHARED_CLASS_NAMES = {
-    "Binding": "FEEL's of an iterator, and DMN's of an invocation",
-    "Filter": "FEEL's expression and DMN's boxed expression",
-    "Literal": "FEEL's expression and DMN's boxed expression",
-    "Variable": "the row, and DMN's information item",
-}
+SHARED_CLASS_NAMES: dict[str, str] = {}
 """Class names that a layer may use twice, each with the reason."""
 
 

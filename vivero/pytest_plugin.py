@@ -83,3 +83,9 @@ def processes(request: pytest.FixtureRequest) -> Any:
     session.begin()
     folders = (request.path.parent, request.config.rootpath)
     return import_module("vivero.testing").Processes(folders, session.coverage, session.cache)
+
+
+@pytest.fixture
+def decisions(request: pytest.FixtureRequest) -> Any:
+    """The decisions of a test (`vivero.testing.DecisionTests`): DMN files, and files of cases."""
+    return import_module("vivero.testing").DecisionTests((request.path.parent, request.config.rootpath))

@@ -11,7 +11,7 @@ MODES = (DMN, CAMUNDA)
 
 
 @dataclass(frozen=True, slots=True)
-class Variable:
+class InformationItem:
     """The name and type of a value. The type is empty if the file gives none."""
 
     name: str
@@ -31,7 +31,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Literal:
+class BoxedText:
     text: Text
     type_ref: str = ""
 
@@ -86,7 +86,7 @@ class Table:
 class ContextEntry:
     """`variable` is None for the entry that is the result."""
 
-    variable: Variable | None
+    variable: InformationItem | None
     logic: Logic
 
 
@@ -97,21 +97,21 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
-class Binding:
-    parameter: Variable
+class ArgumentBinding:
+    parameter: InformationItem
     logic: Logic | None
 
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
     function: Logic
-    bindings: tuple[Binding, ...]
+    bindings: tuple[ArgumentBinding, ...]
     type_ref: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    columns: tuple[Variable, ...]
+    columns: tuple[InformationItem, ...]
     rows: tuple[tuple[Logic, ...], ...]
     type_ref: str = ""
 
@@ -124,7 +124,7 @@ class ListOf:
 
 @dataclass(frozen=True, slots=True)
 class FunctionDefinition:
-    parameters: tuple[Variable, ...]
+    parameters: tuple[InformationItem, ...]
     body: Logic | None
     type_ref: str = ""
 
@@ -138,7 +138,7 @@ class Conditional:
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class BoxedFilter:
     items: Logic
     condition: Logic
     type_ref: str = ""
@@ -164,7 +164,7 @@ class Unsupported:
 
 
 Logic: TypeAlias = (
-    Literal
+    BoxedText
     | Table
     | Context
     | Invocation
@@ -172,7 +172,7 @@ Logic: TypeAlias = (
     | ListOf
     | FunctionDefinition
     | Conditional
-    | Filter
+    | BoxedFilter
     | Iteration
     | Unsupported
 )
@@ -194,7 +194,7 @@ class ElementReference:
 class InputData:
     id: str
     name: str
-    variable: Variable
+    variable: InformationItem
     line: int | None = None
 
 
@@ -202,7 +202,7 @@ class InputData:
 class Decision:
     id: str
     name: str
-    variable: Variable
+    variable: InformationItem
     logic: Logic | None
     inputs: tuple[ElementReference, ...] = ()
     decisions: tuple[ElementReference, ...] = ()
@@ -217,7 +217,7 @@ class Knowledge:
 
     id: str
     name: str
-    variable: Variable
+    variable: InformationItem
     function: FunctionDefinition
     knowledge: tuple[ElementReference, ...] = ()
     line: int | None = None
@@ -229,7 +229,7 @@ class Service:
 
     id: str
     name: str
-    variable: Variable
+    variable: InformationItem
     outputs: tuple[ElementReference, ...] = ()
     encapsulated: tuple[ElementReference, ...] = ()
     decisions: tuple[ElementReference, ...] = ()
@@ -255,7 +255,7 @@ class ItemDefinition:
 
 @dataclass(frozen=True, slots=True)
 class FunctionType:
-    parameters: tuple[Variable, ...]
+    parameters: tuple[InformationItem, ...]
     result: str
 
 

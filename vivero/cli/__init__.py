@@ -87,6 +87,7 @@ CLI_COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "psql": ("tools.psql:psql", "Run psql on the database."),
         "completion": ("tools.completion:completion", "Print the script for completion in bash, zsh or fish."),
         "feel": ("tools.feel:feel", "Evaluate a FEEL expression."),
+        "evaluate": ("tools.evaluate:evaluate_", "Evaluate a decision of a DMN file, without a server."),
     },
 }
 """Section → command → (`module:function` in this package, one line of help)."""

@@ -8,6 +8,7 @@ Imports: core.
 """
 
 from vivero.core.snapshots.codec import InvalidSnapshot
+from vivero.library.decisions import DecisionFailed, DecisionModels
 from vivero.library.functions import (
     activate,
     advance,
@@ -30,6 +31,8 @@ from vivero.library.overview import Element, Incident, Instance, Job, Timer, Use
 from vivero.library.result import Happened, Result, ThrownMessage, ThrownSignal
 
 __all__ = [
+    "DecisionFailed",
+    "DecisionModels",
     "Element",
     "Happened",
     "Incident",

@@ -27,7 +27,7 @@ def compile_logic(logic: Logic, scope: TextScope) -> Closure:
     return RULES[type(logic)](logic, scope)
 
 
-def _literal(logic: model.Literal, scope: TextScope) -> Closure:
+def _literal(logic: model.BoxedText, scope: TextScope) -> Closure:
     return scope.expression(logic.text)
 
 
@@ -75,7 +75,7 @@ def _invocation(logic: model.Invocation, scope: TextScope) -> Closure:
     function = compile_logic(logic.function, scope)
     names = tuple(binding.parameter.name for binding in logic.bindings)
     arguments = [null if each.logic is None else compile_logic(each.logic, scope) for each in logic.bindings]
-    called = logic.function.text.text if isinstance(logic.function, model.Literal) else "function"
+    called = logic.function.text.text if isinstance(logic.function, model.BoxedText) else "function"
 
     def invocation(run: Run) -> Any:
         value = function(run)
@@ -130,7 +130,7 @@ def _conditional(logic: model.Conditional, scope: TextScope) -> Closure:
     return conditional
 
 
-def _filter(logic: model.Filter, scope: TextScope) -> Closure:
+def _filter(logic: model.BoxedFilter, scope: TextScope) -> Closure:
     items = compile_logic(logic.items, scope)
     return iterations.filtering(items, compile_logic(logic.condition, scope.with_names(["item"])))
 
@@ -194,7 +194,7 @@ def within(run: Run, variables: Mapping[str, Any], body: Closure) -> Any:
 
 
 RULES: Mapping[type, Callable[[Any, TextScope], Closure]] = {
-    model.Literal: _literal,
+    model.BoxedText: _literal,
     model.Table: _table,
     model.Context: _context,
     model.Invocation: _invocation,
@@ -202,7 +202,7 @@ RULES: Mapping[type, Callable[[Any, TextScope], Closure]] = {
     model.ListOf: _list,
     model.FunctionDefinition: _function,
     model.Conditional: _conditional,
-    model.Filter: _filter,
+    model.BoxedFilter: _filter,
     model.Iteration: _iteration,
     model.Unsupported: _unsupported,
 }

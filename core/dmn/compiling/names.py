@@ -75,7 +75,7 @@ def _parts(logic: Logic) -> Iterable[Logic]:
             return [] if logic.body is None else [logic.body]
         case model.Conditional():
             return [logic.condition, logic.then, logic.otherwise]
-        case model.Filter():
+        case model.BoxedFilter():
             return [logic.items, logic.condition]
         case model.Iteration():
             return [logic.items, logic.body]

@@ -14,7 +14,7 @@ from vivero.core.dmn.reading.xml_names import child, children, normal_name, type
 
 MOST_LEVELS = 64
 """Boxed expressions within one another."""
-NOTHING = model.Literal(Text("null"))
+NOTHING = model.BoxedText(Text("null"))
 """Stands for logic with a problem, so that the rest of the file is read."""
 
 
@@ -55,7 +55,7 @@ class LogicReader:
 
 
 def _literal(element: Element, reader: LogicReader) -> Logic:
-    return model.Literal(required_text(element, reader.report), type_of(element))
+    return model.BoxedText(required_text(element, reader.report), type_of(element))
 
 
 def _table(element: Element, reader: LogicReader) -> Logic:
@@ -82,7 +82,8 @@ def _context(element: Element, reader: LogicReader) -> Logic:
 
 def _invocation(element: Element, reader: LogicReader) -> Logic:
     bindings = tuple(
-        model.Binding(variable_of(child(each, "parameter")), reader.only(each)) for each in children(element, "binding")
+        model.ArgumentBinding(variable_of(child(each, "parameter")), reader.only(each))
+        for each in children(element, "binding")
     )
     return model.Invocation(reader.required(element), bindings, type_of(element))
 
@@ -124,7 +125,7 @@ def _conditional(element: Element, reader: LogicReader) -> Logic:
 
 
 def _filter(element: Element, reader: LogicReader) -> Logic:
-    return model.Filter(reader.required(element, "in"), reader.required(element, "match"), type_of(element))
+    return model.BoxedFilter(reader.required(element, "in"), reader.required(element, "match"), type_of(element))
 
 
 def _iteration(element: Element, reader: LogicReader) -> Logic:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from vivero.core.bpmn.reading.xml import Element, split
-from vivero.core.dmn.model import Variable
+from vivero.core.dmn.model import InformationItem
 
 MODELS = {
     "http://www.omg.org/spec/DMN/20151101/dmn.xsd",  # DMN 1.1
@@ -48,8 +48,8 @@ def type_of(element: Element) -> str:
     return _PREFIXED.sub("", normal_name(text), count=1) if _PREFIXED.match(text) else normal_name(text)
 
 
-def variable_of(element: Element | None, name: str = "") -> Variable:
+def variable_of(element: Element | None, name: str = "") -> InformationItem:
     """The variable that an element declares. `name` counts if the element has none."""
     if element is None:
-        return Variable(name)
-    return Variable(normal_name(element.get("name")) or name, type_of(element))
+        return InformationItem(name)
+    return InformationItem(normal_name(element.get("name")) or name, type_of(element))

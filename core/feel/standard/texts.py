@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 from vivero.core.feel.grammar.lexer import is_plain_name
@@ -9,6 +10,8 @@ from vivero.core.feel.semantics import text_of as plain_text_of
 from vivero.core.feel.temporal import TEMPORAL_TYPES, YearMonthDuration
 from vivero.core.feel.values import Range, Run
 
+MOST_DIGITS = 100
+"""Numbers with more digits before or behind the point are written with an exponent."""
 _ESCAPES = str.maketrans({'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 
@@ -68,12 +71,15 @@ class _Writer:
         self._run.spend(8 + 8 * len(entries))
         self.put("{")
         for index, (key, value) in enumerate(entries.items()):
-            name = key if _is_key(key) else quoted(key)
+            name = key if is_plain_name(key) or (_is_key(key) and not self._literals) else quoted(key)
             self.put(f"{', ' if index else ''}{name}: ")
             self.write(value)
         self.put("}")
 
     def _range(self, value: Range) -> None:
+        if self._literals and (value.start is None) != (value.end is None):
+            self._half_range(value)
+            return
         self.put("[" if value.start_included else "(")
         for end, separator in ((value.start, ".."), (value.end, "")):
             if end is not None:
@@ -81,7 +87,18 @@ class _Writer:
             self.put(separator)
         self.put("]" if value.end_included else ")")
 
+    def _half_range(self, value: Range) -> None:
+        """A range with one end, which only a comparison denotes."""
+        sign, end, included = ("<", value.end, value.end_included)
+        if value.end is None:
+            sign, end, included = (">", value.start, value.start_included)
+        self.put(f"({sign}{'=' if included else ''} ")
+        self.write(end)
+        self.put(")")
+
     def _scalar(self, value: Any) -> str:
+        if isinstance(value, Decimal) and self._literals and abs(value.adjusted()) < MOST_DIGITS:
+            return format(value, "f")
         if not isinstance(value, TEMPORAL_TYPES):
             is_scalar = value is None or isinstance(value, bool) or not callable(getattr(value, "call", None))
             return plain_text_of(self._run, value) if is_scalar or not self._literals else "null"

@@ -102,6 +102,19 @@ def _rule(number: int, cells: list[str], columns: int) -> str:
     return f'<rule id="r{number}">{"".join(entries)}</rule>'
 
 
+SERVICE = (
+    inputs("x", type="number")
+    + decision("low", literal('assert(0, false, "evaluated")'), type="number")
+    + decision("high", literal("low + x"), decisions=["low"], inputs=["x"])
+    + decision("other", literal("high * 2"), decisions=["high"])
+    + '<decisionService id="s" name="s"><outputDecision href="#high"/><outputDecision href="#other"/>'
+    '<inputDecision href="#low"/><inputData href="#x"/></decisionService>'
+    + decision("calls", literal("s(x: 1, low: 10).other"), knowledge=["s"])
+    + decision("wrong", literal('s("one", 10)'), knowledge=["s"])
+)
+"""A decision service `s` of an input and an input decision, and decisions that call it."""
+
+
 def run(content: str | bytes, name: str, mode: str | None = None, /, **variables: Any) -> DecisionEvaluation:
     """The evaluation of a decision of one file, which must have no problems."""
     file = content if isinstance(content, bytes) else definitions(content)

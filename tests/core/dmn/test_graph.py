@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.core.dmn.models import decision, definitions, function, inputs, literal, run, table, value
+from tests.core.dmn.models import SERVICE, decision, definitions, function, inputs, literal, run, table, value
 from vivero.core.dmn import evaluate, evaluate_service, read_decisions
 
 
@@ -104,18 +104,6 @@ def test_names_belong_to_their_scope():
     )
     assert value(content, "d", Person={"Name": "Ada"}) == "Hello Ada"
     assert value(content, "d", "camunda", Person={"Name": "Ada"}) == "Hello Ada"
-
-
-SERVICE = (
-    inputs("x", type="number")
-    + decision("low", literal('assert(0, false, "evaluated")'), type="number")
-    + decision("high", literal("low + x"), decisions=["low"], inputs=["x"])
-    + decision("other", literal("high * 2"), decisions=["high"])
-    + '<decisionService id="s" name="s"><outputDecision href="#high"/><outputDecision href="#other"/>'
-    '<inputDecision href="#low"/><inputData href="#x"/></decisionService>'
-    + decision("calls", literal("s(x: 1, low: 10).other"), knowledge=["s"])
-    + decision("wrong", literal('s("one", 10)'), knowledge=["s"])
-)
 
 
 def test_a_service_takes_inputs_and_decisions():

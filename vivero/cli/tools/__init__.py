@@ -1,5 +1,5 @@
-"""Commands that need no server of their own: expressions, completion, psql.
+"""Commands that need no server of their own: expressions, decisions, completion, psql.
 
-Entry: `feel`, `completion`.
-Imports: core, embedded, server, shared.
+Entry: `feel`, `evaluate`, `completion`.
+Imports: core, config, embedded, server, shared.
 """
