@@ -64,7 +64,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection(session: pytest.Session) -> None:
-    """Nothing of what is collected here is ever garbage: looking for some takes seconds of CPU in every process."""
+    """Collected tests are never garbage: a search for garbage takes seconds of CPU in every process."""
     gc.disable()
     worker = getattr(session.config, "workerinput", None)
     if worker is not None and session.config.args == session.config.getini("testpaths"):
@@ -116,7 +116,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def _more_tries(item: pytest.Item) -> int:
-    """How often a test may fail before it has failed."""
+    """The number of tries after which a test has failed."""
     with_tasks = item.get_closest_marker("trio") is not None
     with_postgres = "postgres_dsn" in getattr(item, "fixturenames", ())
     return 2 if with_tasks or with_postgres or _starts_a_program(item) else 0
@@ -163,7 +163,7 @@ def pytest_report_header() -> str:
 
 @pytest.fixture
 def seed() -> int:
-    """Of all that is random in the test; below 2**31. It is one a session, so that a repetition has it, too."""
+    """The seed of all random choices of a test, below 2**31. A session has one, so that a repetition has it, too."""
     print(f"VIVERO_SEED={_SEED}")
     return _SEED
 

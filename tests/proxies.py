@@ -73,7 +73,7 @@ class Proxy:
 
     @property
     def kept(self):
-        """How many bytes were said and not passed on."""
+        """The number of bytes that arrived and were not passed on."""
         return sum(len(link.kept) for link in self._links)
 
     async def deliver(self):

@@ -149,7 +149,7 @@ class Replica:
         assert self.sql("SELECT pg_promote(true, 30)") == [(True,)]
 
     def end(self):
-        """Whatever it does: end it."""
+        """End the server."""
         if self._process is not None and self._process.poll() is None:
             self._process.send_signal(signal.SIGQUIT)
             self._process.wait(20)

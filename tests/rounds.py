@@ -1,4 +1,4 @@
-"""How often a random test is repeated: a few times in `make test`, many times in `make test-long`."""
+"""The repetitions of a random test: a few in `make test`, many in `make test-long`."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""What runs the benchmarks: lines of JSON, comparisons, and failures."""
+"""The runner of the benchmarks: lines of JSON, comparisons, and failures."""
 
 import importlib
 import inspect

@@ -93,7 +93,7 @@ COMMON = MANUAL.split("## Common options\n")[1].split("\n## ")[0]
 
 
 def section_of(name: str) -> str:
-    """What the manual says of a command."""
+    """The manual's text about a command."""
     [section] = re.findall(rf"^### `vivero {name}\b.*?(?=^##|\Z)", MANUAL, re.MULTILINE | re.DOTALL)
     return section
 
@@ -178,7 +178,7 @@ def test_every_page_is_reachable_from_the_readme():
 
 
 def named_tests(text):
-    """How many tests a text names. Each must exist."""
+    """The number of tests that a text names. Each must exist."""
     found = re.findall(r"`(tests/[\w/.]+)(?:::(\w+))?`", text)
     for path, name in found:
         assert (ROOT / path).is_file(), path

@@ -295,6 +295,24 @@ def test_tests_have_no_packages():
 # ------------------------------------------------------------------------------------------- tests that can be repeated
 
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
+QUESTION = re.compile(r"(What|Who|Whom|Whose|How|Which|Where|Whatever|Whoever|Whichever|However|Wherever)\b")
+"""A docstring that begins so has a clause in place of its subject."""
+
+
+def questions_of(tree: ast.Module) -> Iterator[str]:
+    """The docstrings that begin with a clause."""
+    for node in walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            text = ast.get_docstring(node)
+            if text is not None and QUESTION.match(text):
+                yield text
+
+
+def test_docstrings_of_tests_begin_with_their_subject():
+    assert list(questions_of(ast.parse('"""What is left."""\ndef f():\n    """The rest."""'))) == ["What is left."]
+    assert {str(path.relative_to(ROOT)): found for path in TESTS if (found := list(questions_of(parsed(path))))} == {}
+
+
 DRAWS_FOR_ITSELF = {"tests/chaos/__main__.py", "tests/conftest.py", "tests/process/program.py"}
 """The seeds, and ports, which two sessions on one machine must not choose alike."""
 

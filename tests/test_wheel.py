@@ -1,4 +1,4 @@
-"""What is installed: one name, `vivero`, from a wheel or a source distribution, beside whatever names the user has."""
+"""A wheel or a source distribution installs one name, `vivero`, beside any names of the user."""
 
 import importlib.metadata
 import json
@@ -135,7 +135,7 @@ def test_it_runs_beside_a_users_modules_of_our_folders_names(wheel_of_sdist, tmp
 
 @pytest.mark.long
 def test_the_plugin_of_an_installed_wheel_is_found(wheel, tmp_path):
-    """Nothing is configured: pytest finds the fixture by the entry point of the wheel."""
+    """Pytest finds the fixture by the entry point of the wheel, without configuration."""
     with zipfile.ZipFile(wheel) as content:
         (entry_points,) = (name for name in content.namelist() if name.endswith(".dist-info/entry_points.txt"))
         text = content.read(entry_points).decode()
@@ -212,7 +212,7 @@ def environment(wheel, tmp_path):
 
 
 def vivero(programs, *arguments, cwd, **environment):
-    """What a command of the installed program says and its exit code, in a directory where nothing of ours is."""
+    """The output and exit code of a command of the installed program, in a directory without our files."""
     clean = {key: value for key, value in os.environ.items() if not key.startswith(("VIVERO_", "PYTHON"))}
     command = [str(programs / "vivero"), *arguments]
     done = subprocess.run(

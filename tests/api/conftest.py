@@ -38,7 +38,7 @@ NOW = "2026-11-18T11:06:40.123Z"
 
 
 class Answer:
-    """What came back."""
+    """The answer of a request."""
 
     def __init__(self, status, headers, body) -> None:
         self.status = status

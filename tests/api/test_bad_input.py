@@ -1,4 +1,4 @@
-"""What clients must not send: every body, on every operation, is a 4xx problem, and nothing reaches log or database."""
+"""Wrong input: every body, on every operation, is a 4xx problem, and nothing reaches log or database."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""Which partition's jobs come first under a backlog. Without a database."""
+"""The order of partitions for activation under a backlog. Without a database."""
 
 from itertools import pairwise
 

@@ -120,7 +120,7 @@ async def test_what_clients_are_told_when_it_is_not_done(services, engine, error
 
 
 async def test_small_work_needs_no_compute_process(services, engine):
-    """Nothing is started for it."""
+    """It starts no process."""
     client = Client(app.build(changed(services, compute=Refusing(AssertionError()))))
     engine.reply = InstanceReply(KEY + 1, KEY, "order", 3, "<default>", (), None)
     assert (await create(client, {"a": "x" * 100_000}, key=b"k")).status == 200

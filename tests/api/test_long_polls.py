@@ -260,7 +260,7 @@ LEASE = (7, "0b8a4a3e-0000-4000-8000-000000000001", 2, b"{}")
 
 
 def brings(*leases, large=False, slow=False):
-    """What a plain statement brings."""
+    """The result of a plain statement."""
     rows = [(key, token, True, job) for key, token, _, job in leases]
     if large or slow:
         rows.append((None, None, not large, None))
@@ -268,7 +268,7 @@ def brings(*leases, large=False, slow=False):
 
 
 def brings_measured(*leases, unfit=(), priority=0, first_key=1, due_ms=0):
-    """What a statement brings that measures jobs and has bounds."""
+    """The result of a statement with bounds that measures jobs."""
     seen = (priority, first_key, due_ms, 0.0)
     rows = [(key, token, True, size, job, *seen) for key, token, size, job in leases]
     rows += [(key, None, False, size, None, *seen) for key, size in unfit]
@@ -401,7 +401,7 @@ async def test_whoever_rides_waits_for_the_batch(long_polls, start, nursery, moc
 
 
 async def test_a_piggybacked_poll_whose_batch_is_lost_queries_itself(long_polls, start, nursery, mock_clock):
-    """What the batch leased, if it was committed after all, is taken back by looks, as long as it may still come."""
+    """Activations take back the leases of a batch that may have been committed, as long as they may still come."""
     poll = await start(long_polls)
     await settle()
     (statement,) = long_polls.piggybacked({("t", "x"): 1})

@@ -1,4 +1,4 @@
-"""Where new work begins: at home, unless that would leave other partitions idle. Without a database."""
+"""New work begins at home, unless that would leave other partitions idle. Without a database."""
 
 from collections import Counter
 from contextlib import asynccontextmanager
@@ -20,7 +20,7 @@ CREATE = CreateInstance("p")
 
 
 async def spread(routing, clock, creations, per_s=1_000, others=()):
-    """How many creations each partition got, each of which is processed at once. `others` do as much meanwhile."""
+    """The number of creations that each partition got; each is processed at once. `others` do as much meanwhile."""
     got = Counter()
     positions = Counter()
     for number in range(creations):

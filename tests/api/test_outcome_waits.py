@@ -83,7 +83,7 @@ def post(engine, make_client, settings):
 
 
 def possible(appended, committed, left, position):
-    """What the request may end with, and when."""
+    """The possible ends of the request, and their times."""
     answered = max(appended, committed)
     end = min(answered, LIMIT_S, left)
     ends = set()

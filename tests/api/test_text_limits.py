@@ -1,4 +1,4 @@
-"""What a model or an expression may create, a request can name, up to the same last byte."""
+"""Requests can name everything that models and expressions can create, up to the same byte."""
 
 import pytest
 

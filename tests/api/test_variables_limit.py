@@ -1,4 +1,4 @@
-"""How many variables a request may carry: every request that carries any is refused beyond it, and says the limit."""
+"""The limit of variables applies to every request that has any, and the refusal says it."""
 
 import json
 from dataclasses import replace

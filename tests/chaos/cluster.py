@@ -75,7 +75,7 @@ class Cluster:
             await program.ready(RECOVERS_S)
 
     async def epoch(self):
-        """Of all partitions together."""
+        """The sum of all partitions."""
         return int((await self.rows("SELECT sum(epoch) FROM partitions"))[0][0])
 
 

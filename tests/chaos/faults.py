@@ -21,7 +21,7 @@ HITS_S = 5.0
 
 @dataclass
 class Bite:
-    """What a fault did: `hits` proves it. The first new command is asked of `port`, and counts from `began`."""
+    """The effect of a fault: `hits` proves it. The first new command goes to `port`; its time counts from `began`."""
 
     port: int
     began: float
@@ -96,7 +96,7 @@ async def _killed_alone(cluster, _random):
 
 @asynccontextmanager
 async def _frozen_leader(cluster, _random):
-    """Wherever it is, mostly outside its transactions."""
+    """The leader stops at any point, mostly outside its transactions."""
     leader = await cluster.leader()
     bite = _bite(cluster.others(leader)[0])
     before = await cluster.epoch()
@@ -199,7 +199,7 @@ async def _slow_commits(cluster, random):
 
 
 async def _seen(cluster, what, seconds):
-    """How often one of our sessions was seen in that state, for some seconds."""
+    """The number of times that one of our sessions was in that state, over some seconds."""
     seen, until = 0, trio.current_time() + seconds
     while trio.current_time() < until:
         seen += len(await cluster.rows(f"SELECT pid {_OURS} AND {what}"))

@@ -1,4 +1,4 @@
-"""What the rounds of a run have shown, as rows of a table."""
+"""The figures of the rounds of a run, as rows of a table."""
 
 import math
 import statistics

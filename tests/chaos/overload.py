@@ -72,7 +72,7 @@ def _commands(counted):
 
 
 async def _clients(cluster, seconds, creators):
-    """What the clients counted with the CPU time of a command, and the program's largest resident set meanwhile."""
+    """The counts of the clients, the CPU time of a command, and the program's largest resident set."""
     (program,) = cluster.programs
     command = ["-m", "benchmarks.http_client", str(program.port), "service", str(seconds), "0", str(creators)]
     memory, processes = [program.memory[0]], await _processes(cluster)

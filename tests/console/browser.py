@@ -105,7 +105,7 @@ class Console:
         self.settle()
 
     def violations(self, rules: Sequence[str] = RULES) -> list[str]:
-        """What axe finds on the page by these rules, or those with these tags."""
+        """The findings of axe on the page, by these rules or those with these tags."""
         self.page.evaluate(AXE.read_text())
         found = self.page.evaluate("rules => axe.run({runOnly: rules})", rules)
         return [f"{v['id']}: {v['help']}: {v['nodes'][0]['html'][:200]}" for v in found["violations"]]
@@ -158,7 +158,7 @@ class Console:
             self.page.keyboard.press(key)
 
     def next_error(self) -> str:
-        """What the page reports as an error, once it has; it is taken away."""
+        """The error that the page reports, which is then removed."""
         eventually_sync(lambda: self.errors or self.page.evaluate("undefined"))
         return self.errors.pop(0)
 
@@ -202,7 +202,7 @@ def forget(console: Console) -> None:
 
 
 class Api:
-    """What programs do meanwhile, over the REST API."""
+    """The work of programs meanwhile, over the REST API."""
 
     def __init__(self, address: str, auth: tuple[str, str] | None = None) -> None:
         self.http = httpx.Client(base_url=f"{address}/v2", timeout=30, auth=auth)

@@ -86,7 +86,7 @@ def api(address):
 
 @pytest.fixture(scope="module")
 def keys(api):
-    """What the pages show: orders of which one is stuck, and claims that wait for somebody."""
+    """The data of the pages: orders, one of which is stuck, and claims that wait for somebody."""
     roses = [{"sku": "rose", "price": 12, "quantity": 2}]
     stuck = api.start("order", "ORD-10017", card="expired", customer="Ada", items=roses)
     api.complete("check-stock", inStock=True)
@@ -135,7 +135,7 @@ def stuck(api) -> Callable[[str], str]:
 
 @pytest.fixture(scope="module")
 def context(browser) -> Iterator:
-    """What the tabs of the tests of a module share, one test after another: the scripts that it has loaded."""
+    """The browser that the tests of a module share, one after another, with the scripts that it has loaded."""
     from tests.console.browser import new_context
 
     with new_context(browser) as context:

@@ -68,7 +68,7 @@ def signed_in(tab, guarded):
 
 
 def end_sessions(database, name):
-    """What `vivero user sign-out` does."""
+    """The effect of `vivero user sign-out`."""
     with psycopg.connect(database, autocommit=True) as connection:
         connection.execute("DELETE FROM sessions WHERE username = %s", [name])
         connection.execute("SELECT pg_notify('vivero_identities', '')")
@@ -158,7 +158,7 @@ def person(api, name, *permissions):
 
 
 def test_rights_on_one_process_are_enough_for_its_pages(signed_in, guarded):
-    """What the user may not see is missing. The rest of the page is there."""
+    """The page lacks only what the user may not see."""
     api = guarded[2]
     key = api.start("claim-review", "CLM-3", claim="CLM-3")
     person(api, "pablo", "READ_PROCESS_DEFINITION", "READ_PROCESS_INSTANCE")

@@ -1,4 +1,4 @@
-"""What one can do beside the stories: go anywhere, send signals, evaluate conditions, start elsewhere, delete."""
+"""Actions beside the stories: go anywhere, send signals, evaluate conditions, start elsewhere, delete."""
 
 import re
 

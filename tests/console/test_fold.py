@@ -69,7 +69,7 @@ def history(engine, root):
 
 
 def state_of(engine, instance):
-    """What the engine has of an instance: live rows, and the numbers of its elements by state."""
+    """The engine's state of an instance: live rows, and the numbers of its elements by state."""
     live = [each for each in engine.state.elements.values() if each.instance.key == instance]
     ended = [row for (table, _), row in engine.rows.items() if table == "Element" and row["instance"] == instance]
     counts, flows = defaultdict(Counter), set()
@@ -122,7 +122,7 @@ def logs_of(seeds):
 
 
 def folded(logs):
-    """What the console's fold gives for each log: the number of checks, and the differences."""
+    """The result of the console's fold for each log: the number of checks, and the differences."""
     node = shutil.which("node") or shutil.which("node", path=str(Path(sys.executable).parent))
     if node is None or not (CONSOLE / "node_modules" / "rolldown").is_dir():
         lacking("there is no Node, or the console's packages are not installed: make console")

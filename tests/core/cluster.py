@@ -223,7 +223,7 @@ class Cluster:
         return position
 
     def _take_moves(self, engine, rows, begun):
-        """What the database does when slots move."""
+        """The work of the database when slots move."""
         here = engine.state.partition
         for event in (event for row in rows for event in row.events):
             if isinstance(event, SlotsMoved):
@@ -278,7 +278,7 @@ class ClusterEngine(Engine):
             keep_ended(engine.state, self.ended)
 
     def open(self):
-        """What is open in any partition: elements, timers of elements, subscriptions, channels, starts under way."""
+        """Open rows of all partitions: elements, their timers, subscriptions, channels, starts under way."""
         found = {}
         for engine in self.cluster.engines:
             state = engine.state

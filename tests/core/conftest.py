@@ -1,4 +1,4 @@
-"""What the tests of the core share: small models, an engine in memory with words for it, golden files.
+"""Fixtures of the core's tests: small models, an engine in memory with words for it, golden files.
 
 The helper modules beside this file (`core_*.py`) may be imported by the tests.
 """

@@ -238,7 +238,7 @@ def values_of(element):
 
 
 def recorded_batches(engine):
-    """What the event log would hold. Each command was a batch."""
+    """The rows of the event log, if each command was a batch."""
     return [
         [Recorded(logged.position, logged.now, decode_events(encode_events(one.events))) for one in logged.handled]
         for logged in engine.memory.log

@@ -37,7 +37,7 @@ def catch(id="catch", on="message", extensions=""):
 
 
 def throw(id="throw", on="signal", extensions="", tag="intermediateThrowEvent"):
-    """What is thrown is published natively, or done by a job, as `extensions` say."""
+    """A thrown message is published natively, or by a job, as `extensions` say."""
     extensions = f"<extensionElements>{extensions}</extensionElements>" if extensions else ""
     return f'<{tag} id="{id}">{extensions}{_definition(on)}</{tag}>'
 

@@ -1,4 +1,4 @@
-"""What tests of engine tasks on PostgreSQL share.
+"""Fixtures of the tests of engine tasks on PostgreSQL.
 
 They may import the helper modules beside this file, and those of the core's tests (random models, serial runs).
 """

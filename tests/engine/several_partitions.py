@@ -62,7 +62,7 @@ class PartitionsEngine(WholeEngine):
         }
 
     def connect_of(self, dsn, partition):
-        """How the consumer and the timers of a partition connect."""
+        """The connections of the consumer and the timers of a partition."""
         return partial(driver.connect, dsn)
 
     def named(self, dsn, partition):

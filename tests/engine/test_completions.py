@@ -46,7 +46,7 @@ class Request:
         return value_of(await self.channel.receive())
 
     def value(self):
-        """What has come; None: nothing."""
+        """The received value; None without one."""
         return value_of(received(self.channel))
 
 
@@ -250,7 +250,7 @@ async def test_who_registers_below_the_watermark_is_served_from_the_event_log(sw
 
 
 async def test_a_program_that_was_just_started_looks_at_once(sweeping, connection):
-    """Who repeats a request after a restart asks for a position that was processed before it."""
+    """A client that repeats a request after a restart asks for a position that was processed before it."""
     completions = await sweeping()
     await answer(connection, 5)
     assert await wait(outcome(completions, 1, 5)) == CommandOutcome(5, None, b'{"a":1}')

@@ -54,7 +54,7 @@ async def test_definitions_in_turn_are_all_found_by_a_cache_that_holds_few_of_th
 
 
 async def test_a_skewed_mix_finds_more_than_99_of_100_in_a_cache_that_holds_a_tenth(new_engine, seed):
-    """Of 100 instances 97 are of four processes, the others of all forty."""
+    """Four processes have 97 of 100 instances; all forty have the others."""
     choose = random.Random(seed)
     engine = new_engine(DefinitionSettings(entries=8))
     async with engine.running():

@@ -65,7 +65,7 @@ def functions(tree, path=()):
 
 
 def ends_in(function):
-    """What a function does with channels."""
+    """The channels that a function uses."""
     for node in ast.walk(ast.Module(function.body, [])):
         if isinstance(node, ast.Name):
             yield FUNCTIONS.get(node.id)

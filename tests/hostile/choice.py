@@ -1,4 +1,4 @@
-"""Which cases of a hostile test `make test` runs; `make test-long` runs the others."""
+"""The cases of a hostile test that `make test` runs; `make test-long` runs the others."""
 
 from collections.abc import Iterable
 from typing import Any

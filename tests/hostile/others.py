@@ -16,7 +16,7 @@ ASK = {"type": "work", "worker": "other", "timeout": 60_000, "maxJobsToActivate"
 
 
 class Report(NamedTuple):
-    """What others had to bear during one attack. Nothing here is asserted: machines are busy."""
+    """The effect of one attack on others. Nothing here is asserted: machines are busy."""
 
     name: str
     p99_s: float

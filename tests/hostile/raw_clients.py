@@ -31,7 +31,7 @@ def reset(raw):
 
 @contextmanager
 def many(port, count, data=b"", **options):
-    """So many connections that have sent this."""
+    """This number of connections, each of which has sent this."""
     opened = []
     try:
         for _ in range(count):

@@ -1,4 +1,4 @@
-"""What computes for long: expressions times mappings, conditions, events, turns of a loop and variables.
+"""Long computations: expressions times mappings, conditions, events, turns of a loop and variables.
 
 Whatever is too much for one quantum is cut, and ends right; whatever cannot be cut is an incident of its element.
 """

@@ -236,7 +236,7 @@ async def told(clients, text):
 
 
 def heard(raw):
-    """What the server has said, which stays there."""
+    """The bytes that the server has sent; they stay in the socket."""
     try:
         return raw.recv(65536, socket.MSG_PEEK)
     except BlockingIOError:

@@ -1,4 +1,4 @@
-"""What is slow rather than refused: put into the log behind the API, or made slow by the database."""
+"""Slow commands that are not refused: put into the log behind the API, or slowed by the database."""
 
 import json
 import uuid
@@ -58,7 +58,7 @@ def many(count=MANY):
 
 
 async def processed(target, position, within_s=120.0):
-    """What came of the command: its rejection, or None."""
+    """The rejection of the command, or None."""
 
     async def there():
         return target.sql("SELECT rejection FROM event_log WHERE position = %s AND seq = 0", (position,))

@@ -1,4 +1,4 @@
-"""What a mutant is: see `mutants.py`."""
+"""A mutant: see `run.py`."""
 
 from __future__ import annotations
 

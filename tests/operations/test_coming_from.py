@@ -1,4 +1,4 @@
-"""What the pages for newcomers say of models and clients."""
+"""The pages for newcomers, and what they say of models and clients."""
 
 import re
 

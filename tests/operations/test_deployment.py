@@ -49,7 +49,7 @@ def test_hadolint_accepts_the_dockerfile():
 
 
 def test_the_image_gets_all_that_the_wheel_is_built_of():
-    """Whatever pyproject.toml names must not be hidden by .dockerignore."""
+    """The .dockerignore must not hide what pyproject.toml names."""
     visible = set(re.findall(r"^!(.+)$", (ROOT / ".dockerignore").read_text(), re.MULTILINE))
     needed = {
         "pyproject.toml",

@@ -1,4 +1,4 @@
-"""What docs/operations.md says about connections and memory."""
+"""The statements of docs/operations.md about connections and memory."""
 
 import re
 

@@ -22,7 +22,7 @@ def tool(name):
 
 
 def run(*command, **environment):
-    """What a tool says. Fails with it if the tool does."""
+    """The output of a tool. Fails with it if the tool fails."""
     done = subprocess.run(
         list(map(str, command)), cwd=ROOT, env=os.environ | environment, capture_output=True, text=True, check=False
     )

@@ -33,7 +33,7 @@ class Answer:
 
     @property
     def title(self):
-        """Of a problem."""
+        """The detail of a problem."""
         return self.json["title"]
 
 

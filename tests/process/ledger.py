@@ -1,4 +1,4 @@
-"""What a load was answered, so that afterwards everything can be told apart."""
+"""The answers to a load, so that an audit can compare them with the database."""
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Ledger:
-    """What was asked, and what was answered."""
+    """The requests and their answers."""
 
     started: dict = field(default_factory=dict)
     """Number → key, of each acknowledged creation."""
@@ -36,7 +36,7 @@ class Ledger:
 
     @property
     def in_flight(self):
-        """How many commands are on their way."""
+        """The number of commands on their way."""
         return len(self.open)
 
     def __str__(self) -> str:

@@ -78,7 +78,7 @@ class Load:
     # ---- creators
 
     def _two_ports(self, number):
-        """Where to write, and where to read what was written: at another program, if there is one."""
+        """The ports to write to and to read from: that of another program, if there is one."""
         return self._ports[number % len(self._ports)], self._ports[(number + 1) % len(self._ports)]
 
     async def _create_all(self, port, other):
@@ -161,7 +161,7 @@ class Load:
             await trio.sleep(PAUSE_S)
 
     async def _read(self, caller, key):
-        """What was answered can be read."""
+        """An answered write can be read."""
         try:
             answer = await caller.call("GET", f"/v2/process-instances/{key}")
         except Unanswered:

@@ -92,7 +92,7 @@ def _serve(asking):
 
 
 def _become(question, files):
-    """What `open_process` would have given: descriptors, environment, process group."""
+    """The process that `open_process` would give: descriptors, environment, process group."""
     os.setpgid(0, 0)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     above = [_moved(number) for number in files]

@@ -31,7 +31,7 @@ COMPUTE = "vivero.engine.compute"
 
 
 def _command(process):
-    """Nothing if it has just ended."""
+    """Does nothing if the process has just ended."""
     try:
         return process.cmdline()
     except psutil.NoSuchProcess:
@@ -148,7 +148,7 @@ class Program:
         await self.ready()
 
     async def status(self):
-        """What GET /v2/status answers; 0 without an answer."""
+        """The status of GET /v2/status; 0 without an answer."""
         async with Caller(self.port) as caller:
             try:
                 return (await caller.call("GET", "/v2/status", within_s=5)).status
@@ -171,7 +171,7 @@ class Program:
 
     @property
     def log_bytes(self):
-        """How long its log is, to begin with in `entries`."""
+        """The length of its log, as a beginning for `entries`."""
         return self._log.stat().st_size
 
     def entries(self, begin=0):
@@ -194,7 +194,7 @@ class Program:
         return [each for each in found if COMPUTE in _command(each)]
 
     def end(self):
-        """Whatever it does: end it now, and all that it started."""
+        """End the program now, and all that it started."""
         if self.running:
             for process in [*psutil.Process(self.pid).children(recursive=True), self._process]:
                 process.kill()

@@ -1,4 +1,4 @@
-"""What must hold when the database goes back to a moment: the ledger up to it, and nothing given out twice after it."""
+"""A restored database has the ledger up to its moment, and gives out nothing twice after it."""
 
 from collections import Counter
 from copy import deepcopy
@@ -103,7 +103,7 @@ def _joined(before, everything, after, there):
 
 
 def _nothing_twice(everything, after, lost):
-    """What was given out before is not given out again, whether it was lost or not."""
+    """Keys that were given out before are not given out again, whether they were lost or not."""
     known = set(everything.started.values()) | set(everything.completed)
     assert known.isdisjoint(after.started.values())
     twice = Counter(everything.started.values()) + Counter(after.started.values())

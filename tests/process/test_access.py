@@ -38,7 +38,7 @@ async def served(program, certificate):
 
 
 async def ask(program):
-    """What Vivero's own client is answered."""
+    """The answers to Vivero's own client."""
     async with Client(f"https://localhost:{program.port}", credentials="") as client:
         return await client.topology()
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.long
 
 
 def commands(language):
-    """What the page says after entering the folder of a language."""
+    """The commands of the page for the folder of a language."""
     page = (FIRST / "README.md").read_text()
     (block,) = re.findall(rf"^    cd examples/first/{language}\n((?:    .+\n)+)", page, re.MULTILINE)
     return [line.strip() for line in block.splitlines()]

@@ -1,4 +1,4 @@
-"""What is wrong with single rows of the command log, or slow about them, costs nobody else anything."""
+"""Wrong or slow rows of the command log cost nobody else anything."""
 
 import json
 from uuid import uuid4

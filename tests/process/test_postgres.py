@@ -106,7 +106,7 @@ async def _end_session(dsn, name):
 
 @pytest.mark.long
 async def test_a_stop_while_postgresql_is_frozen(program_with_own_server, server):
-    """What cannot be finished is given up in time, and its client is not told that it was done."""
+    """A request that cannot be finished is given up in time, and its client does not hear of a success."""
     program = program_with_own_server
     await program.restart()
     await deploy(program.port, "one_task.bpmn")
@@ -133,7 +133,7 @@ async def _all_wait(load):
 
 
 async def test_a_server_that_keeps_dying_ends_the_program_with_the_reason(program_with_own_server, server):
-    """Whoever started the program must see that PostgreSQL cannot live."""
+    """The user who started the program must see that PostgreSQL cannot live."""
     program = program_with_own_server
     await program.restart()
     for _ in range(6):

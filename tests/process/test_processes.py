@@ -122,7 +122,7 @@ async def test_top_adds_the_processes_up_and_has_a_line_for_each(start):
     arguments = ["top", "--processes", "--admin", address, "--every", "0.1", "--count", "1", "--json"]
 
     async def balanced():
-        """What it shows when each leads one: healthy programs may still have to divide the partitions."""
+        """The page once each leads one: healthy programs may still have to divide the partitions."""
         shown = await trio.to_thread.run_sync(partial(CliRunner().invoke, main, arguments))
         assert shown.exit_code == 0, shown.output
         document = json.loads(shown.stdout)

@@ -1,4 +1,4 @@
-"""What a program takes after many instances: memory, and the time until it is ready again.
+"""The memory of a program after many instances, and the time until it is ready again.
 
 VIVERO_INSTANCES=100000 make test-long ARGS="-s tests/process/test_size.py"
 """

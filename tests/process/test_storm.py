@@ -19,7 +19,7 @@ CALMS_DOWN_S = 120.0
 
 
 class Storm:
-    """What may happen to a program."""
+    """The faults of a program."""
 
     def __init__(self, dsn, load, random) -> None:
         self._dsn, self._load, self._random = dsn, load, random

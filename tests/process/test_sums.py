@@ -29,7 +29,7 @@ def unsafe():
 
 
 def ledger(dsn):
-    """What was done, as PostgreSQL says, without what is 0."""
+    """The sums in PostgreSQL, without zeros."""
     with psycopg.connect(dsn) as connection:
         return Counter({name: count for name, count in connection.execute(LEDGER) if count})
 

@@ -20,7 +20,7 @@ FROZEN_S = 7.0
 
 
 async def roles(programs):
-    """What each says that it is."""
+    """The state that each program reports."""
     found = []
     for program in programs:
         async with Caller(program.port) as caller:

@@ -1,4 +1,4 @@
-"""What docs/workers.md says to send."""
+"""The requests of docs/workers.md."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What the tests of storage share: an empty database, a TCP proxy that misbehaves on request, a pooler, a refuser."""
+"""Fixtures of the tests of storage: an empty database, a TCP proxy that misbehaves on request, a pooler, a refuser."""
 
 import itertools
 import struct

@@ -1,4 +1,4 @@
-"""Where the rows of each table belong when every partition has a server of its own (docs/adr, "Beyond one PostgreSQL").
+"""The partition of each table's rows, if every partition had its own server (docs/adr, "Beyond one PostgreSQL").
 
 A condition tells the partition of a row. Tables without one belong to no partition; each says why.
 """

@@ -490,7 +490,7 @@ async def test_behind_the_first_job_only_a_thousand_variables_are_looked_at(sync
 
 
 async def test_the_lease_of_a_job_that_does_not_fit_is_told_of(sync, connection):
-    """That was over: whoever is given the job meanwhile has another."""
+    """The lease was over: a worker that is given the job meanwhile has another."""
     put_large(sync, 1, 3_900_000)
     (lease,), *_ = await look(connection, ROOM)
     assert (await look(connection, 60_000))[:2] == ([], None)

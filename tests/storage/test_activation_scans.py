@@ -225,7 +225,7 @@ class World:
             self.sync.execute(PUT, [self.random.choice((0, 0, 0, 1, 5)), self.key, self.key])
 
     async def look(self):
-        """What it leases is what a look without bounds would lease, and what a plain one would."""
+        """It leases what an activation without bounds would lease, and a plain one."""
         bounds, limit = self.random.choice(self.nodes), self.random.randrange(1, 5)
         await self.connection.script("BEGIN")
         expected = (await activation.activate(self.connection, ASK(limit=limit), ROOM)).leases

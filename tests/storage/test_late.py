@@ -94,7 +94,7 @@ async def test_an_append_that_comes_late_is_not_made_twice(appender, proxy, conn
 
 
 async def test_a_backend_that_was_stopped_does_not_append_again(appender, connection):
-    """What was said to it stays in its socket until it goes on."""
+    """The bytes that were sent to it stay in its socket until it goes on."""
     await appender.append(command(1), deadline_s=SECONDS)
     ((pid,),) = (await connection.execute("SELECT pid FROM appenders")).rows
     os.kill(pid, signal.SIGSTOP)
@@ -141,7 +141,7 @@ async def test_a_session_that_begins_late_ends_no_later_one(database, proxy, con
 
 
 async def test_a_session_ends_with_its_backend_when_another_appender_begins(database, connection):
-    """What its connection was told is with nobody any more; rows of programs that are gone do not pile up."""
+    """The rows of programs that are gone do not pile up."""
     gone = await driver.connect(database)
     session = await command_log.begin(gone, uuid4(), 1)
     lives = await command_log.begin(connection, uuid4(), 1)

@@ -47,7 +47,7 @@ async def second(connection, postgres_dsn):
 
 
 async def test_a_batch_that_comes_late_is_refused(proxy, database, connection, second):
-    """What the old term's writer said arrives when the next term has done the same work."""
+    """The calls of the old term's writer arrive when the next term has done the same work."""
     await pin_clock(connection)
     serial = Serial()
     serial.deploy(PROCESS)

@@ -430,7 +430,7 @@ async def test_a_position_that_was_given_up_is_a_gap_at_most(connect, connection
 
 @pytest.fixture
 async def commits(connection):
-    """How each append was committed: asks for `synchronous_commit` at the end of its transaction."""
+    """The value of `synchronous_commit` at the end of each append's transaction."""
     await connection.script(
         """
         CREATE TABLE commits (position bigint, synchronous text);
@@ -467,7 +467,7 @@ async def test_only_what_somebody_is_told_of_is_flushed(careful, commits):
 
 
 async def crash(connection):
-    """What the recovery from a crash leaves: no row in an unlogged table, and the sequence where it was flushed."""
+    """The state after the recovery from a crash: no row in an unlogged table, and the sequence where it was flushed."""
     await connection.script(
         "TRUNCATE since_recovery, appenders; UPDATE schema_migrations SET applied_at = now();"
         "SELECT setval('log_position_1', coalesce(max(position), (1::bigint << 51) + 1)) FROM command_log"
@@ -502,7 +502,7 @@ async def test_no_position_is_given_out_again_after_a_crash(careful, commits, wr
 
 
 async def test_the_jump_after_a_crash_is_flushed(careful, commits):
-    """Whatever else its session flushes: another crash would make it again from the same place."""
+    """The append is flushed, whatever else its session flushes: another crash would repeat it from the same place."""
     await careful.script(
         "CREATE FUNCTION note_jump() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
         " INSERT INTO commits VALUES (-1, current_setting('synchronous_commit')); RETURN NULL; END $$;"

@@ -69,7 +69,7 @@ async def next_keys(connection):
 
 
 async def test_no_key_is_assigned_again_after_the_database_went_back(connection):
-    """Whatever comes first afterwards, a term or an append: the last keys may be missing here, but known to others."""
+    """A term or an append may come first; the last keys may be missing here, but known to others."""
     await leadership.create(connection, 3)
     assert await next_keys(connection) == [1, 1, 1]
     await connection.script(WENT_BACK)

@@ -1,4 +1,4 @@
-"""What the API reads apart from searches."""
+"""The API's reads that are no searches."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Where looks for jobs begin: bounds hide no job, whatever happens at the same time. Without a database."""
+"""Bounds of activations hide no job, whatever happens at the same time. Without a database."""
 
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -224,7 +224,7 @@ class Table:
         self.jobs.append(Job(self.next_keys[partition], priority))
 
     def ready(self, start):
-        """What a look with this start sees, in the order of keys, locked or not."""
+        """The jobs that an activation with this start sees, in the order of keys, locked or not."""
         return sorted((j for j in self.jobs if j.ready and (j.returned or within(start, j))), key=order)
 
     def look(self, start, limit):

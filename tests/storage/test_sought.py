@@ -1,4 +1,4 @@
-"""What an erasure looks for is found in every spelling, and only as a word."""
+"""An erasure finds a text in every spelling, and only as a word."""
 
 import json
 

@@ -35,7 +35,7 @@ with acquire(Path(sys.argv[1]), Settings.from_json(sys.argv[2])) as lease:
 
 @dataclass(frozen=True, slots=True)
 class ServerAt:
-    """What is known about the server of a data root from outside."""
+    """The state of the server of a data root, from outside."""
 
     root: Path
 
@@ -143,7 +143,7 @@ def start_program(quick: embedded.Settings) -> Iterator[Start]:
 
 @dataclass(frozen=True, slots=True)
 class OtherUser:
-    """How to run Python with our code as `nobody`."""
+    """The command that runs Python with our code as `nobody`."""
 
     uid: int
     python: str
@@ -193,7 +193,7 @@ class Program:
 
     @property
     def address(self) -> str:
-        """Where it listens, once it has said so."""
+        """The address where it listens, once it has printed it."""
         found = re.search(r"http://[\w.\[\]:-]+", self.said)
         return found[0] if found else ""
 

@@ -1,4 +1,4 @@
-"""What several processes need."""
+"""The connections that several processes need."""
 
 import re
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""What is judged to be wrong with a server: a table of facts, and a real one."""
+"""The doctor's findings for a table of facts, and for a real server."""
 
 from dataclasses import replace
 from time import time_ns

@@ -52,7 +52,7 @@ def test_only_a_change_of_rights_ends_long_polls(payload, done):
 
 
 def test_requests_hear_of_a_commit_first_and_other_nodes_last(events, recorder):
-    """Whatever the order in which the parts have subscribed."""
+    """The order of subscriptions does not matter."""
     events.progress.append(recorder.heard("progress"))
     events.leading.append(recorder.heard("leading"))
     events.outcomes.append(recorder.heard("outcomes"))

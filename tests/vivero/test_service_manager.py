@@ -1,4 +1,4 @@
-"""What systemd hears."""
+"""The messages to systemd."""
 
 import socket
 

@@ -68,7 +68,7 @@ def test_of_two_workers_with_the_same_version_one_stores(connect):
 
 
 def test_two_workers_do_each_step_once(dsn, connect):
-    """However they interleave, the version counts the stored steps, and each order ends."""
+    """The version counts the stored steps, and each order ends, however they interleave."""
     connection = connect()
     for number in range(8):
         executions.begin(connection, f"order-{number}", ORDER, NOON)

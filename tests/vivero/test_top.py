@@ -1,4 +1,4 @@
-"""What `vivero top` computes from two readings of metrics, and shows of a real program."""
+"""The figures of `vivero top` from two readings of metrics, and its page for a real program."""
 
 import io
 

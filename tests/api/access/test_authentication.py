@@ -1,4 +1,4 @@
-"""Who is let in: by password, API token or a token of an identity provider; and who is not."""
+"""Authentication by password, API token and tokens of an identity provider, and its refusals."""
 
 from codecs import BOM_UTF8
 from datetime import UTC, datetime, timedelta

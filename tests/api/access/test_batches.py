@@ -1,4 +1,4 @@
-"""Who may create, see and change batch operations, and what their items may touch."""
+"""Permissions for batch operations: to create, see and change them, and for their items."""
 
 import pytest
 

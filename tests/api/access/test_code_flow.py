@@ -36,7 +36,7 @@ class StandIn:
         return json.dumps(document | self.document).encode()
 
     def authorize(self, url, code="the-code"):
-        """What the browser does there: the query with which it comes back."""
+        """The browser signs in there; returns the query with which it comes back."""
         assert url.startswith(f"{ISSUER}/authorize?")
         asked = {name: value for name, (value,) in parse_qs(urlsplit(url).query).items()}
         assert (asked["response_type"], asked["client_id"]) == ("code", CLIENT)
@@ -269,7 +269,7 @@ async def test_a_user_of_the_provider_has_no_password_here(visitor, stand_in, pe
 
 
 async def test_a_new_password_here_ends_no_session_of_the_provider(make_visitor, stand_in, people, rows):
-    """Of a name that is shared: one person has both."""
+    """One person has both accounts of a shared name."""
     visitor = make_visitor(oidc_shared_names="ann")
     people.user("ann")
     await go(visitor, stand_in)

@@ -181,7 +181,7 @@ async def ask(client, core, route, tenant, distance=0, headers=()):
 
 
 def shown(answer, core, distance):
-    """What a client sees, without the key that it sent and the position in the log."""
+    """The answer without the key that the client sent and without the position in the log."""
     position = answer.json.get("commandPosition", "no position")
     text = answer.body.decode()
     for key in keys(core).values():

@@ -32,7 +32,7 @@ def everybody(people):
 
 @pytest.fixture
 def audited(rows):
-    """What the audit log has, the oldest first: actor, entity, operation, result."""
+    """The records of the audit log, the oldest first: actor, entity, operation, result."""
 
     def read():
         shown = "actor_id || ' ' || operation || ' ' || entity_type || ' ' || entity_key || ' ' || result"
@@ -132,7 +132,7 @@ class TestTokens:
         assert (await secured("DELETE", f"{ME}/tokens/laptop", headers=other)).status == 404
 
     async def test_tokens_of_programs(self, secured, audited):
-        """Whoever may give roles makes, finds and revokes any token."""
+        """A user who may give roles makes, finds and revokes any token."""
         body = {"name": "billing", "roles": ["worker"]}
         assert (await secured("POST", "/v2/tokens", body, ANN)).status == 403
         made = await secured("POST", "/v2/tokens", body, ROOT)

@@ -119,7 +119,7 @@ def test_background_jobs_webhooks_and_the_outbox_belong_to_no_tenant():
 
 @pytest.mark.parametrize("route", OF_NO_TENANT, ids=lambda route: f"{route.method} {route.path}")
 async def test_what_belongs_to_no_tenant_is_for_callers_with_all_tenants(client_of, services, route):
-    """Whatever its permissions, a caller with some tenants gets nothing. Payloads may be of any tenant."""
+    """A caller with some tenants gets nothing, whatever its permissions. Payloads may be of any tenant."""
     path = route.path.replace("{id}", "00000000-0000-4000-8000-000000000001").replace("{type}", "mail")
     path = path.replace("{eventId}", "1-0-0")
     for who, refused in ((ann("a"), True), (ann("a", "<default>"), True), (ann(), False)):

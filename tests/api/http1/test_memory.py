@@ -85,7 +85,7 @@ async def test_a_stalled_body_makes_room_for_another(holding, autojump_clock):
 
 
 async def test_a_body_waits_until_one_that_stalls_is_slow_enough(holding, autojump_clock):
-    """Nothing else happens meanwhile that would tell that there may be capacity."""
+    """No other event says meanwhile that there may be capacity."""
     server = holding(memory_bytes=700_000)
     slow = server.connect()
     await slow.send(HEAD % (b"/", SIZE), b"x" * (SIZE - 1))

@@ -130,7 +130,7 @@ async def test_a_job_that_is_too_large_for_any_answer_is_withheld(rows, stored, 
 
 
 async def withheld(rows, services, command, tenant, key):
-    """What the engine does with the command, played."""
+    """A fake of the engine's work on the command."""
     assert (command.key, command.lease, command.most, tenant) == (key, None, 5_000_000, "<default>")
     assert command.size > 5_000_000
     rows.execute("UPDATE jobs SET ready = false WHERE job_key = %s", [key])

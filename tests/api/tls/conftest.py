@@ -98,7 +98,7 @@ async def connect(it, alpn=("http/1.1",)):
 
 
 async def rest(stream):
-    """What the server still sends until it closes."""
+    """The rest that the server sends until it closes."""
     found = b""
     try:
         with trio.fail_after(20):

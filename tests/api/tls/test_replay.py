@@ -1,4 +1,4 @@
-"""What the official client sends, recorded and sent again to both servers: the same status, the same body."""
+"""Recorded requests of the official client get the same status and body from both servers."""
 
 import httpx
 import pytest

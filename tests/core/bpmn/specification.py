@@ -218,7 +218,7 @@ WARNED = contents.DATA | contents.PEOPLE_ROLES | loops.DATA
 
 
 def becomes(tag):
-    """What becomes of an element."""
+    """The treatment of an element."""
     outer = next((outer for outer, inner in INSIDE.items() if tag in inner), None)
     reason = contents.NOT_YET.get(tag) or contents.PARTS_NOT_YET.get(tag)
     executed = {
@@ -245,7 +245,7 @@ def becomes(tag):
 
 
 def of_attribute(tag, name):
-    """What becomes of an attribute of an element."""
+    """The treatment of an attribute of an element."""
     reason = attributes.WITHOUT_EFFECT.get(tag, {}).get(name)
     if reason is not None:
         return f"warned: {reason}"

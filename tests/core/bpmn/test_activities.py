@@ -189,7 +189,7 @@ def test_static_candidates_stay_the_text_that_they_are(process, text):
 
 
 def test_long_lists_of_candidates_are_no_long_expressions(process):
-    """What is written as a list is never parsed as FEEL, whose texts may have 20,000 characters."""
+    """Lists are never parsed as FEEL, whose texts may have 20,000 characters."""
     names = [f"clerk-{number:05}" for number in range(3000)]
     model = activity("userTask", f'<zeebe:userTask /><zeebe:assignmentDefinition candidateUsers="{",".join(names)}" />')
     assert value(nodes(process(model))["x"].user_task.candidate_users) == names

@@ -89,7 +89,7 @@ WAITS = ("INTERMEDIATE_CATCH_EVENT", "BOUNDARY_EVENT", "RECEIVE_TASK")
 
 
 def check_process(process):
-    """What the core relies on: every reference leads somewhere, and every node has what its type needs."""
+    """The core relies on this: every reference has a target, and every node has what its type needs."""
     for node in process.nodes.values():
         assert node.scope in process.nodes if node is not process.root else node.scope is None
         assert all(process.flows[flow].target == node.id for flow in node.incoming)
@@ -118,7 +118,7 @@ def check_scope(node: Node, process: Process) -> None:
 
 
 def check_work(node: Node) -> None:
-    """Who works: a worker, or the engine."""
+    """The task is worked by a worker, or by the engine."""
     ways = [node.job, node.script, node.user_task, node.called, node.decision]
     if node.type in ("SERVICE_TASK", "SCRIPT_TASK", "USER_TASK", "BUSINESS_RULE_TASK", "CALL_ACTIVITY"):
         assert sum(way is not None for way in ways) == 1
@@ -195,7 +195,7 @@ def test_spliced_pieces_never_raise(model_file, dice):
 
 
 def test_exchanged_lines_never_raise(model_file, dice):
-    """Whole lines moved, doubled or dropped: mostly well-formed, so the mutants get past the XML parser."""
+    """Mutants move, double or drop whole lines. Most are well-formed, and so get past the XML parser."""
     lines = model_file.read_bytes().splitlines(keepends=True)
     for _ in range(RUNS):
         mutant = list(lines)

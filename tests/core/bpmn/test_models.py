@@ -1,4 +1,4 @@
-"""What the parser makes of valid models."""
+"""Valid models, and their nodes."""
 
 from __future__ import annotations
 

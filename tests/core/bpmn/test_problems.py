@@ -716,6 +716,6 @@ def test_a_file_with_too_many_small_processes(definitions):
 
 @pytest.mark.parametrize(("source", "count"), [("=a", 16_385), ("a", 16_385), ("=" + "1 + " * 1000 + "1", 66)])
 def test_a_file_with_too_much_feel(process, source, count):
-    """What one expression may cost is for FEEL to say; a file of many cheap ones costs as much."""
+    """FEEL limits the cost of one expression; a file of many cheap ones costs as much."""
     (problem,) = process(mapping(f"<zeebe:input source='{source}' target='a' />" * count)).problems
     assert problem.message == "the file has more than 262144 characters of expressions"

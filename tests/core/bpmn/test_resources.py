@@ -1,4 +1,4 @@
-"""Which files may be deployed."""
+"""The kinds of files that may be deployed."""
 
 from __future__ import annotations
 

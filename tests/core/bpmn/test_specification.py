@@ -183,7 +183,7 @@ def test_what_has_no_meaning_is_neither(process, tag):
 
 
 def test_the_tables_of_attributes_are_those_of_the_schema():
-    """Nothing is read that BPMN does not have."""
+    """The parser reads nothing that BPMN does not have."""
     for known in (attributes.EXECUTED, attributes.WITHOUT_MEANING, attributes.WITHOUT_EFFECT):
         for tag, names in known.items():
             assert set(names) <= {*ATTRIBUTES[tag], "name"}, tag

@@ -1,4 +1,4 @@
-"""What is odd and executable: warnings with element and line; and calls of what stands in the same file."""
+"""Warnings about odd, executable models, with element and line; and calls within a file."""
 
 from __future__ import annotations
 

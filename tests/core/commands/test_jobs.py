@@ -263,6 +263,6 @@ def test_a_job_is_withheld_once(working):
 
 @pytest.mark.parametrize(("lease", "leased"), [(None, TOKEN), (TOKEN, None), (TOKEN, "other")])
 def test_a_job_that_somebody_was_given_since_is_not_withheld(working, lease, leased):
-    """Who fetches less can work it."""
+    """A worker that fetches less can work it."""
     assert withhold(working, lease, leased=leased).rejection.code is RejectionCode.INVALID_STATE
     assert withhold(working, TOKEN, leased=TOKEN).rejection is None

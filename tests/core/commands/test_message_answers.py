@@ -1,4 +1,4 @@
-"""Who publishes, correlates or broadcasts is answered once, whatever comes of it, and nothing goes wrong on the way."""
+"""Each publisher, correlator and broadcaster gets one answer, whatever follows."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What cannot be handled leaves nobody waiting: no lock without an instance, no client without an answer."""
+"""Messages that cannot be handled leave no lock without an instance, and no client without an answer."""
 
 import pytest
 
@@ -130,7 +130,7 @@ def test_the_lock_of_a_start_that_comes_too_late_is_given_back(engine):
 
 
 def test_a_start_that_was_refused_gives_its_lock_back(engine, explode):
-    """What the database does not take comes as a command of its own."""
+    """A value that the database rejects becomes a command of its own."""
     engine.deploy(STARTED)
     engine.memory.processor.set_inline(False)
     mend = explode(InstanceCreated)

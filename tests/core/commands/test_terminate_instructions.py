@@ -64,7 +64,7 @@ def test_any_of_several_is_enough_and_what_runs_beside_ends(engine):
 
 
 def test_deep_in_scopes_nothing_follows_in_any_of_them(engine):
-    """What would run without a wait in a scope around is not run: not even because the scope is empty."""
+    """Elements that would run without a wait in an outer scope do not run, even if the scope is empty."""
     inner = sub("inner", start("i2"), task("a"), "i2 > a")
     outer = sub("outer", start("i1"), inner, script("s1", "=1", "r1"), "i1 > inner > s1")
     engine.deploy(process(start(), outer, script("s2", "=1", "r2"), end(), "start > outer > s2 > end"))

@@ -1,4 +1,4 @@
-"""Which variables the expressions of a boundary event see: the key of a message those around its host, others all."""
+"""The variables that expressions of a boundary event see: for a message's key those around its host, otherwise all."""
 
 import pytest
 

@@ -237,7 +237,7 @@ def test_an_output_that_fails_is_an_incident_and_the_child_has_ended(engine):
 
 
 def test_a_thousand_processes_that_call_each_other_are_worked_in_bounded_time():
-    """Which scope settles next was once found by walking up from each: minutes, in which nothing else was done."""
+    """A search for the next scope from each element upwards once took minutes, in which nothing else ran."""
     engine, began = Engine(), time.process_time()
     key = run(engine, model(start(), call("c", "p"), end(), "start > c > end"))
     assert [(element, type_) for element, type_, _ in engine.incidents] == [("c", "CALLED_ELEMENT_ERROR")]

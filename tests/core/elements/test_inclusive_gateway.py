@@ -212,7 +212,7 @@ def test_a_join_behind_parallel_and_exclusive_gateways(engine):
 
 
 def test_a_join_in_a_loop_does_not_wait_for_itself(engine):
-    """What leaves the join could come back to it, but only through it."""
+    """A token that leaves the join could come back to it, but only through it."""
     key = run(
         engine,
         model(

@@ -515,7 +515,7 @@ def test_a_second_cancellation_adds_no_listener(engine, begun):
 
 
 def test_variables_can_be_set_while_a_cancellation_waits(engine, begun):
-    """So that a listener whose type cannot be evaluated does not hold the instance for ever."""
+    """A listener whose type cannot be evaluated does not hold the instance for ever."""
     key = begun("canceling =kind")
     ask(engine, CancelInstance(key))
     assert len(engine.incidents) == 1

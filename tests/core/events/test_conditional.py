@@ -25,7 +25,7 @@ def when(condition, **filters):
 
 
 def happened(engine, target):
-    """How often the event at `target` has happened."""
+    """The number of times that the event at `target` has happened."""
     events = (event for logged in engine.memory.log for handled in logged.handled for event in handled.events)
     return sum(isinstance(event, EventTriggered) and event.target == target for event in events)
 

@@ -24,7 +24,7 @@ def room_for_two(monkeypatch):
 
 
 def copies(engine):
-    """How many copies of the variable each position of the log has made."""
+    """The number of copies of the variable that each position of the log has made."""
     sets = [[e for row in one.handled for e in row.events if isinstance(e, VariableSet)] for one in engine.memory.log]
     return [count for count in (sum(event.name == "v" for event in found) for found in sets) if count]
 

@@ -30,7 +30,7 @@ def live(engine):
 
 
 def answer(engine):
-    """What the last command's client was told, in whatever row."""
+    """The answer to the last command's client, in whatever row."""
     (row,) = [row for row in engine.memory.log[-1].handled if row.answered or (row.rejection and row.seq == 0)]
     assert row.request in (None, len(engine.memory.log))
     return row

@@ -43,7 +43,7 @@ def say(engine, name="hello", key="x", ttl_ms=0, id=None, **variables):
 
 
 def answers(engine):
-    """What the last command's request was answered, in whatever row."""
+    """The answer to the last command's request, in whatever row."""
     return [row for logged in engine.memory.log for row in logged.handled if row.answered][-1]
 
 

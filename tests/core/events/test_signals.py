@@ -60,7 +60,7 @@ HEARD = ("start > work", "heard > each")
 
 
 def triggered(engine):
-    """Whom each row of the log has told, without those that told nobody."""
+    """The receivers of each row of the log that has any."""
     told = [
         [
             event.key

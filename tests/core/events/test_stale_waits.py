@@ -69,7 +69,7 @@ def received(engine):
 
 
 def correlated(engine):
-    """What who correlates is answered, in whatever row."""
+    """The answer to a client that correlates, in whatever row."""
     position = len(engine.memory.log) + 1
     engine.run(CorrelateMessage("hello", "x"))
     rows = [row for logged in engine.memory.log for row in logged.handled if row.answered and row.request == position]

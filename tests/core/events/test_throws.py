@@ -1,4 +1,4 @@
-"""What a process throws is given to who waits at that time, before the thrower goes on: to itself, too.
+"""A thrown event reaches those that wait at that time, the process itself included, before the thrower goes on.
 
 BPMN 2.0.2 §10.5.1. So the end of the thrower's scope does not come before what catches the event there, and what begins
 to wait behind the thrower does not hear it.

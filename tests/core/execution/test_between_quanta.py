@@ -74,7 +74,7 @@ def between_tasks(join, quanta):
 
 @pytest.mark.parametrize("quanta", range(1, 24))
 def test_what_is_to_end_takes_no_further_step(quanta):
-    """Whichever stage of an element was deferred when its instance is cancelled: it does not run."""
+    """A deferred stage of an element does not run after its instance is cancelled."""
     engine = Engine(StepLimits(quantum_items=1))
     engine.deploy(to_bpmn(Par("p1", (Task("a", mapped="v0"), Sub("s", Task("b"), local="v1")))))
     only_first_quanta(engine, CreateInstance("p", variables=raw(VARIABLES)), quanta)

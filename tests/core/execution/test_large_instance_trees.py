@@ -88,7 +88,7 @@ def finish(engine, command):
 
 
 def entered(events):
-    """What began: ids of elements and processes."""
+    """The ids of elements and processes that began."""
     return [e.element if isinstance(e, ElementActivating) else e.process_id for e in events if isinstance(e, BEGUN)]
 
 

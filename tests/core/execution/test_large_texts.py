@@ -1,4 +1,4 @@
-"""What is written in one transaction is bounded in size, not in number alone: its commit has a deadline."""
+"""A transaction is bounded in bytes, not in rows alone: its commit has a deadline."""
 
 import pytest
 

@@ -44,7 +44,7 @@ class Outcome:
 
 
 def cases_directory() -> Path:
-    """Where the shared cases are: VIVERO_CASES, or beside the repository."""
+    """The directory of the shared cases: VIVERO_CASES, or beside the repository."""
     return Path(os.environ.get("VIVERO_CASES") or Path(__file__).parents[4] / "shared" / "cases")
 
 

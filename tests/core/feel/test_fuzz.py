@@ -21,7 +21,7 @@ UNREPEATABLE = re.compile(r"uuid|random\s+number")
 
 
 def outcome(text, unary):
-    """What came out, as text."""
+    """The result as text."""
     try:
         if unary:
             evaluation = compile_unary_tests(text).evaluate(VARIABLES["a"], VARIABLES, NOW_MS)

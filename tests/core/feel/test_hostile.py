@@ -24,7 +24,7 @@ CPU_MS = 400
 
 @pytest.fixture(autouse=True)
 def _others_garbage():
-    """What other tests have left in memory is not walked through while something is measured."""
+    """A measurement does not walk through what other tests have left in memory."""
     gc.collect()
     gc.freeze()
     yield
@@ -32,7 +32,7 @@ def _others_garbage():
 
 
 def _calls_of(run):
-    """How many calls and returns of functions there are, those of functions in C included."""
+    """The number of calls and returns of functions, those in C included."""
     count = 0
 
     def counted(_frame, _event, _argument):
@@ -65,7 +65,7 @@ def _evaluate_as_unary_tests(text):
 
 
 def _excess(evaluate, text):
-    """What is too much about an evaluation; None when nothing is."""
+    """The limit that an evaluation exceeds; None if it exceeds none."""
     calls, taken = _calls_of(lambda: evaluate(text)), _cpu_ms(lambda: evaluate(text))
     return None if calls < CALLS and taken < CPU_MS else (calls, taken, text[:200])
 

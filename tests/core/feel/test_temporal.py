@@ -388,7 +388,7 @@ def test_a_local_time_names_its_zone_in_brackets_or_not_at_all():
 
 @pytest.mark.parametrize("part", ["x", "9", "T", "T9", "2027-01-01T09:00:00", "[", "T9[x]"])
 def test_a_long_text_that_is_no_date_is_read_once(part):
-    """What is no date may come from a variable of any length, and nobody else is served meanwhile."""
+    """A text that is no date may be a variable of any length, and nobody else is served meanwhile."""
     before = time.thread_time_ns()
     with pytest.raises(TemporalError):
         ms(part * (400_000 // len(part)))

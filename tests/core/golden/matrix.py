@@ -1,4 +1,4 @@
-"""Which golden trace shows which element in which surroundings.
+"""The golden trace of each element in each of its surroundings.
 
 The rows are computed from the tables of the parser: what can be deployed needs a row, and a row that is new and has no
 golden trace fails the test. What a variant shows is read from its model, and from its trace.

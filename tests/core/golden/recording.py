@@ -63,7 +63,7 @@ def play(engine, steps=None):
 
 
 def following(engine):
-    """What to do next: say what is waited for, once to each wait; then the timer that is due first, when it is due;
+    """Take the next step: say what is waited for, once to each wait; then the timer that is due first, when it is due;
     then the oldest job, then the oldest user task.
 
     `h` throws an error.
@@ -90,7 +90,7 @@ def following(engine):
 
 
 def decided(scope):
-    """What the worker of an ad-hoc sub-process decides: `t`, and after that nothing more."""
+    """The decision of the worker of an ad-hoc sub-process: `t`, and then nothing more."""
     begun = scope.ad_hoc is not None and scope.ad_hoc.begun
     return AdHocResult(fulfilled=True) if begun else AdHocResult((ElementToActivate("t"),))
 

@@ -61,7 +61,7 @@ def aside(event, interrupting=True):
 
 
 def mapped_at_boundary(event, interrupting=True):
-    """What makes `x` an incident is a mapping of it."""
+    """A mapping of `x` makes it an incident."""
     return lambda inputs: [
         start("b"),
         task("host"),

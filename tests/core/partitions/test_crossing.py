@@ -1,4 +1,4 @@
-"""What crosses between partitions: commands that arrived at the wrong one, signals, definitions, deletions."""
+"""Work that crosses partitions: commands that arrived at the wrong one, signals, definitions, deletions."""
 
 from dataclasses import replace
 

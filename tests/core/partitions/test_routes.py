@@ -1,4 +1,4 @@
-"""Who owns what: slots of names, homes of commands, partitions of tenants."""
+"""Owners: of slots of names, of commands and of tenants."""
 
 from hashlib import md5
 

@@ -45,7 +45,7 @@ class Seq:
 
 @dataclass(frozen=True)
 class Pass:
-    """What a token goes through at once: a gateway with one way in and one way out, a manual task, … (`PASSES`)."""
+    """Elements that a token passes at once: a gateway with one way in and one way out, a manual task, … (`PASSES`)."""
 
     id: str
     kind: str

@@ -222,7 +222,7 @@ class Writer:
         raise TypeError(block)
 
     def split(self, block, source):
-        """What has several ways, which meet again at `<id>_end`."""
+        """A block of several ways, which meet again at `<id>_end`."""
         id = block.id
         out = f"{id}_end"
         self.join(source, id)

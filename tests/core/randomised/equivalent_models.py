@@ -111,7 +111,7 @@ def with_names(names):
 
 
 def retold(value, tell):
-    """What was seen, each text told in another way; lists in their order again."""
+    """The observation with each text translated, and lists in their order again."""
     if isinstance(value, str):
         return tell(value)
     if isinstance(value, dict):

@@ -63,7 +63,7 @@ def told(name, run, seen, should):
 
 
 def observe(engine, key, graph):
-    """What can be seen of an instance, as `Marking.seen` tells it."""
+    """The observable state of an instance, in the form of `Marking.seen`."""
     root = engine.state.elements.get(key)
     if root is None:
         return {"state": engine.ended[key][0]}

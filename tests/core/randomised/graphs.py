@@ -44,7 +44,7 @@ class Graph:
 
     @property
     def place(self):
-        """Of the scope whose graph it is."""
+        """The scope of the graph."""
         return "p/s" if self.nested else "p"
 
     def outgoing(self, node):

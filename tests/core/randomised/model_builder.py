@@ -65,7 +65,7 @@ class ModelBuilder:
         return _addressed(self.body(size), self.random)
 
     def body(self, size):
-        """Of a scope: it may end in a fork or by an event, and have event sub-processes."""
+        """The body of a scope: it may end in a fork or by an event, and have event sub-processes."""
         block = self.block(size)
         if self.chance(0.15) and not self.alone:
             block = Seq((block, self.fork(size)))
@@ -86,7 +86,7 @@ class ModelBuilder:
         return *self.before(), final
 
     def before(self):
-        """What stands in front of an event that is thrown or of a script, so that nothing else happens at once."""
+        """The block in front of a thrown event or a script, so that nothing else happens at once."""
         return () if self.alone and self.chance(0.5) else (self.task(),)
 
     def guarded(self, block, size):

@@ -1,4 +1,4 @@
-"""What a tree of blocks does, said in another way than the engine says it: by rewriting the tree.
+"""The behaviour of a tree of blocks, defined in another way than the engine's: by rewriting the tree.
 
 `residual × observation → residual`: a finished task becomes nothing, a choice is decided by the same variable. There
 are no flows, tokens, scope counters, stages or expressions here, and no import from the
@@ -99,7 +99,7 @@ class Oracle:
         return list(all_in(self.left, Uncaught))
 
     def events(self):
-        """What somebody outside could let happen."""
+        """The actions that are possible from outside."""
         return [hook for hooks in self.hooks.values() for hook in hooks if hook.on in TIMERS | {"message", "signal"}]
 
     def is_nameless(self, place):
@@ -177,7 +177,7 @@ class Oracle:
         self._go_on()
 
     def _go_on(self):
-        """What has been reached happens; then what has been shouted; until all is quiet."""
+        """Run what has been reached, then what has been broadcast, until all is quiet."""
         while True:
             if self.left is None and self.state == "ACTIVATED":
                 self._end("COMPLETED")
@@ -190,7 +190,7 @@ class Oracle:
                 return
 
     def _hear_next(self):
-        """Who waits when the rest is quiet hears a signal; then its thrower goes on, if that was not its end."""
+        """Waits that are open when the rest is quiet get a signal; then its thrower goes on, unless it ended."""
         for shout in self.broadcasts:
             if shout[3] is None:
                 shout[3] = self.count
@@ -231,7 +231,7 @@ class Oracle:
         return self._several(left)
 
     def _begin(self, block, scope):
-        """What is left of a block that has just been entered."""
+        """The residual of a block that has just been entered."""
         match block:
             case Pass():
                 return None
@@ -434,7 +434,7 @@ class Oracle:
         self.hooks.setdefault(place, []).append(hook)
 
     def _drop(self, place, where):
-        """What waited there waits no longer."""
+        """Remove the waits there."""
         left = [hook for hook in self.hooks.pop(place, ()) if hook.where != where]
         if left:
             self.hooks[place] = left
@@ -452,7 +452,7 @@ class Oracle:
         return None
 
     def _throw(self, thrown):
-        """What an event throws happens; it is over, unless it throws an error."""
+        """Throw an event; the event is over, unless it throws an error."""
         kind, _, code = thrown.on.partition(":")
         if kind == "terminate":
             self.left = self._in(self.left, lambda one: _is_scope(one, thrown.scope), self._terminate)
@@ -472,7 +472,7 @@ class Oracle:
         return self._within(within)
 
     def _hear(self, on, name, key, before):
-        """Who waited when the rest was quiet hears a signal; a message the first who did when it was thrown."""
+        """All that waited when the rest was quiet get a signal; the first that waited at the throw gets a message."""
         hooks = [hook for hook in self.events() if (hook.on, hook.id, hook.key) == (on, name, key)]
         hooks = sorted((hook for hook in hooks if hook.serial <= before), key=lambda hook: hook.serial)
         for hook in hooks if on == "signal" else hooks[:1]:
@@ -485,7 +485,7 @@ class Oracle:
             self._throw(thrown)
 
     def _happen(self, hook, variables=None):
-        """What somebody waits for has happened."""
+        """An awaited event has happened."""
         if hook.where in {"own", "race"}:
             del self.hooks[hook.place]
             follow = self._follow(hook)

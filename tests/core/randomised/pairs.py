@@ -101,7 +101,7 @@ def one_path(run, engine, rebuild=-1):
 
 
 def told(seed, block, limits, differs):
-    """What differs, in the smallest model that was found, and how to come there.
+    """The difference in the smallest model that was found, and the path to it.
 
     The smaller model must differ in nothing else: models that none would draw are ambiguous, or none at all.
     """

@@ -15,7 +15,7 @@ LONG = 40
 
 
 def observe(engine, key):
-    """What can be seen of a root instance, as the oracle tells it."""
+    """The observable state of a root instance, in the form of the oracle."""
     root = engine.state.elements.get(key)
     if root is None:
         left = [place_of(element) for element in engine.state.elements.values() if element.tree.key == key]
@@ -43,7 +43,7 @@ def tree(element):
 
 
 def expected(oracle):
-    """What `observe` should give."""
+    """The expected result of `observe`."""
     seen = oracle.seen()
     if oracle.state == "ACTIVATED":
         return seen

@@ -1,4 +1,4 @@
-"""What a graph (`graphs.py`) does, as a Petri net: a place for each flow and each node, and the token game.
+"""The behaviour of a graph (`graphs.py`) as a Petri net: a place for each flow and each node, and the token game.
 
 Inclusive joins by the literal text of BPMN 2.0.2 §13.4.3, searched anew each time on the raw graph: slow, and without
 anything that the engine computes. No import from the engine (docs/design/execution.md §13).

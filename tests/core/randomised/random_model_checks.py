@@ -94,7 +94,7 @@ class Run:
         check(self.engine)
 
     def cancel(self):
-        """Whatever is there ends, also if it spins: what is pending comes too late then, and does next to nothing."""
+        """End everything, even what spins: pending commands then come too late and do next to nothing."""
         self.left = 2 * MOST_EVENTS + COST_OF_A_LATE_ONE * len(self.pending)
         self.pending.extendleft((CancelInstance(root), "<default>", None) for root in self.engine.state.trees)
         try:
@@ -105,7 +105,7 @@ class Run:
 
 @contextmanager
 def bounded():
-    """What takes too much processor time is ended, wherever it is."""
+    """End a run that takes too much processor time, wherever it is."""
 
     def end(_signal, _frame):
         raise NeverEnds(f"more than {MOST_SECONDS} s of processor time")
@@ -135,7 +135,7 @@ def play_many(seeds, limits, replayed=1):
 
 
 def _next(random, engine):
-    """What a client, a worker or the clock might do."""
+    """The possible actions of a client, a worker or the clock."""
     state, variables = engine.state, raw({f"v{random.randrange(3)}": random.randrange(2), "o": random.randrange(5)})
     commands: list[Any] = [SetVariables(random.choice(list(state.trees)), variables)]
     for job in state.jobs:
@@ -157,7 +157,7 @@ def _next(random, engine):
 
 
 def _result(random, job):
-    """What the worker of an ad-hoc sub-process decides; None for other jobs."""
+    """The decision of the worker of an ad-hoc sub-process; None for other jobs."""
     if job.kind != "AD_HOC_SUB_PROCESS" or random.random() < 0.1:
         return None
     fulfilled, cancels = random.random() < 0.3, random.random() < 0.3

@@ -165,7 +165,7 @@ class ModelBuilder:
             self.boundaries(scope, id, kind)
 
     def ad_hoc(self, id, depth):
-        """What begins with a collection, or with a job whose worker decides. No flow leads to its first node."""
+        """A block that begins with a collection, or with a job whose worker decides. No flow leads into it."""
         random, scope = self.random, Scope()
         for kind in ("manual", *random.choices(IN_AD_HOC, k=random.randint(1, self.size))):
             self.node(scope, kind, depth)

@@ -1,4 +1,4 @@
-"""What is left of a block that has been entered: a residual, or None when nothing is. `oracle.py` rewrites them.
+"""The residual of a block that has been entered, or None if nothing is left. `oracle.py` rewrites them.
 
 Places are paths of scopes and elements: `p/s1/t2`; instances of a loop have an index: `p/m1/m1[0]`.
 """
@@ -95,7 +95,7 @@ class Round:
 
 @dataclass
 class Within:
-    """What is left of a scope: `beside` runs with the rest, and the scope ends after both."""
+    """The residual of a scope: `beside` runs with the rest, and the scope ends after both."""
 
     now: object
     block: object
@@ -107,7 +107,7 @@ class Within:
 
 @dataclass
 class Several:
-    """What is left of a multi-instance activity: `running` by index, the results of those that have ended."""
+    """The residual of a multi-instance activity: `running` by index, the results of those that have ended."""
 
     running: dict
     results: list
@@ -119,7 +119,7 @@ class Several:
 
 @dataclass
 class Repeated:
-    """What is left of a standard loop: the iteration `index`."""
+    """The residual of a standard loop: the iteration `index`."""
 
     now: object
     index: int
@@ -155,7 +155,7 @@ class Hook:
 
 
 def parts(left):
-    """What is left in what is left."""
+    """The residuals within a residual."""
     match left:
         case Within(now, _, _, _, beside):
             return [now, *beside]

@@ -1,4 +1,4 @@
-"""Whole random runs without the oracle's opinion: what was done, played on engines of other kinds, and what it left.
+"""Random runs without the oracle, repeated on engines of other kinds: their actions and their results.
 
 As a program it prints a digest of everything that the run of a seed left, for comparison under other hash seeds:
 

@@ -1,4 +1,4 @@
-"""What the oracles and relations have found, each as a small model, and what must hold at each point of a path."""
+"""Faults that oracles and relations have found, each as a small model with what must hold on a path."""
 
 import pytest
 

@@ -52,7 +52,7 @@ def test_quanta_come_to_the_same_end(seeds, limit):
 
 
 def test_paged_loops_come_to_the_same_end(seeds):
-    """How the rows of a loop are kept makes no difference to what happens; `test_paged_loops.py` loads them, too."""
+    """A loop behaves the same however its rows are kept; `test_paged_loops.py` loads them, too."""
     bodies = 0
     for seed in seeds:
         run = recorded(seed)
@@ -96,7 +96,7 @@ class Failing:
 
 
 class Raced(Exception):
-    """What one element went on with has ended another that had failed, which without failing would have been done."""
+    """An element that went on has ended another that had failed, and that would have completed otherwise."""
 
 
 def resolve_all(engine):
@@ -110,7 +110,7 @@ def resolve_all(engine):
 
 @pytest.mark.parametrize("bench_of", [Engine, Attended])
 def test_failing_each_evaluation_once_and_resolving_is_like_never_failing(seeds, monkeypatch, bench_of):
-    """Of the stages of listeners, too, where every element has some."""
+    """The stages include those of listeners, where every element has some."""
     failures = raced = 0
     for seed in seeds:
         run = recorded(seed, races=False)  # what has failed comes too late to be on its way

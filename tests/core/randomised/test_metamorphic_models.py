@@ -131,7 +131,7 @@ def test_names_do_not_matter(seeds):
 
 
 def ids(block):
-    """Of a block, and of the events that hang on it."""
+    """The ids of a block, and of the events that hang on it."""
     yield from [block.id] if hasattr(block, "id") else []
     for name in ("ways", "catches", "bells", "handlers"):
         for part in getattr(block, name, ()):

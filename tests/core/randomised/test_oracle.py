@@ -31,7 +31,7 @@ def test_the_engine_does_what_the_oracle_says(seed, count):
 
 @few_and_many(40, 1_000)
 def test_what_is_thrown_at_once_does_what_the_oracle_says(seed, count):
-    """Of events behind a task nobody sees whether what they end had begun, or what waits for them waited already."""
+    """Nobody sees, of events behind a task, whether what they end had begun, or whether a wait was open already."""
     points = check_many(check_alone, seed, count)
     assert points > 3 * count * PATHS, "the runs are too short to tell anything"
 
@@ -55,7 +55,7 @@ def test_what_fails_is_told_as_a_small_test(monkeypatch):
 
 
 def _told_of(seed):
-    """What is told of the model of a seed, if it fails. Making it smaller takes seconds."""
+    """The report on a failing model of a seed. A reduction takes seconds."""
     try:
         check_model(seed)
     except AssertionError as error:

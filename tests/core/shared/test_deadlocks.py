@@ -261,7 +261,7 @@ def test_a_scope_with_another_incident_is_looked_at_when_that_is_resolved(engine
 
 
 def test_no_incident_is_open_in_an_instance_that_has_completed(engine, monkeypatch):
-    """Whatever it was for, it can no longer be resolved."""
+    """The incident can no longer be resolved, whatever its cause."""
     key = run(engine, model(start(), task("a"), end(), "start > a > end"))
     apply_by(monkeypatch, VariableSet, explode)
     engine.set(key, x=1)

@@ -181,7 +181,7 @@ def test_firing_late_makes_no_drift():
 )
 @settings(max_examples=200)
 def test_the_first_occurrence_is_the_nearest_that_is_not_past(start, since, interval, zone):
-    """Whatever the length of the interval: the one before would be past, and the phase is the start's."""
+    """The previous date would be past, whatever the interval, and the phase is the start's."""
     text = datetime.fromtimestamp(start // 1000, ZoneInfo(zone)).replace(tzinfo=None).isoformat() + f"[{zone}]"
     due = first("cycle", f"R/{text}/{interval}", start + since)
     anchor, number = due.cycle[2:]

@@ -122,7 +122,7 @@ def test_an_older_format_is_migrated(document, monkeypatch):
 
 
 def test_every_byte_that_is_lost_is_noticed_or_does_no_harm(document):
-    """Whatever is missing, the answer is a state or an `InvalidSnapshot`."""
+    """Any missing part gives a state or an `InvalidSnapshot`."""
     engine, content = document
     text = json.dumps(content, separators=(",", ":"))
     refused = 0

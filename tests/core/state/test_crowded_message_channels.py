@@ -26,7 +26,7 @@ def crowded():
 
 
 def heard(engine):
-    """How often the event sub-process has begun."""
+    """The number of times that the event sub-process has begun."""
     started = [event for logged in engine.memory.log for row in logged.handled for event in row.events]
     return sum(type(event).__name__ == "ElementActivated" for event in started) - 3  # the process, its start, `work`
 

@@ -1,4 +1,4 @@
-"""How many live rows a tree may have, what of it is loaded together, and that both are counted whatever happens."""
+"""Limits of the live rows of a tree and of those that are loaded together, and their counts."""
 
 import pytest
 

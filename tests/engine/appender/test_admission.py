@@ -1,4 +1,4 @@
-"""What is new waits outside of the log while there is no room in it, and is refused in time; what runs never is."""
+"""New commands wait outside of a full log, and are refused in time; commands of running work never are."""
 
 import pytest
 import trio

@@ -335,7 +335,7 @@ async def test_the_backlog_is_known_after_a_restart_and_read_again(connect, conn
 
 
 async def crash(connection):
-    """What the recovery from a crash leaves in a database that is in use until then."""
+    """The state after the recovery from a crash of a database that was in use."""
     await connection.script("TRUNCATE since_recovery, appenders; UPDATE schema_migrations SET applied_at = now()")
 
 

@@ -1,4 +1,4 @@
-"""How much of an inbox is moved to its log: what the owner soon works off, so that clients' commands need not wait."""
+"""An inbox moves to its log as fast as the owner works it off, so that clients' commands need not wait."""
 
 import pytest
 import trio
@@ -40,7 +40,7 @@ def test_what_has_been_processed_makes_room(forwarding):
 
 
 def test_commands_of_clients_take_no_room(forwarding):
-    """However far behind the owner is, what has begun goes on."""
+    """Running work goes on, however far behind the owner is."""
     forwarding.moved(1, 20, 20)
     assert forwarding.capacity(1, LogProgress(30, 0.0)) == AT_LEAST
 

@@ -1,4 +1,4 @@
-"""How many new commands may wait: as many as are admitted in time. Without a database."""
+"""As many new commands may wait as are admitted in time. Without a database."""
 
 from collections import deque
 
@@ -72,7 +72,7 @@ async def test_a_queue_is_full_at_its_limit():
 
 
 def waits_of_admitted(limited, clients=900, per_turn=32, turn_s=0.064, turns=400, pause_s=1.0):
-    """How long admitted commands waited, and the number of those given up, with clients that ask again at once.
+    """The waits of admitted commands, and the number of those given up, with clients that ask again at once.
 
     Each turn the log takes some commands. A refused client asks again after the pause.
     """

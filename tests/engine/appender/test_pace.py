@@ -1,4 +1,4 @@
-"""What runs comes before what is new: the window of new commands, with a fake engine and no clock."""
+"""Running work comes before new work: the window of new commands, with a fake engine and no clock."""
 
 import random
 

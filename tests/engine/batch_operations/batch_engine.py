@@ -1,4 +1,4 @@
-"""What tests of batch operations share: an engine, batches, and their figures."""
+"""Helpers of the tests of batch operations: an engine, batches, and their figures."""
 
 from contextlib import asynccontextmanager
 from functools import partial

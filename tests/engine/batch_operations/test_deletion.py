@@ -131,7 +131,7 @@ async def test_what_is_deleted_is_archived_first(migrated, tmp_path, connect):
 
 
 async def test_what_is_not_archived_is_not_deleted(migrated):
-    """What is gone meanwhile is skipped; what another writer has is tried again."""
+    """Trees that are gone are skipped; those that another writer holds are tried again."""
     async with BatchEngine(migrated).running() as engine:
         first, second = await ended(engine, 2)
         batch = await engine.begin(DELETE_PROCESS_INSTANCE)

@@ -20,7 +20,7 @@ STEPS = ("add_items", "take", "append", "mark", "settle", "finish", "sent")
 
 
 class Mortal:
-    """What the task calls: a connection, or an appender. It dies before or after a call."""
+    """A connection or an appender of the task, which dies before or after a call."""
 
     def __init__(self, target, fate) -> None:
         self._target, self._fate = target, fate

@@ -10,7 +10,7 @@ from vivero.engine.cluster.balance import assign
 
 
 def moves(owners, assigned):
-    """How many partitions change hands; those without an owner have to be taken by somebody."""
+    """The number of partitions that change hands; a node has to take those without an owner."""
     return sum(owners[partition] != node for partition, node in assigned.items())
 
 

@@ -1,4 +1,4 @@
-"""What each node decides from what it sees: fake nodes on a real database, without consumers."""
+"""The decisions of each node: fake nodes on a real database, without consumers."""
 
 import pytest
 import trio

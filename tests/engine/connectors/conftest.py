@@ -1,4 +1,4 @@
-"""What tests of connectors share: an HTTP server on loopback whose answers a test decides."""
+"""Fixtures of the tests of connectors: an HTTP server on loopback whose answers a test decides."""
 
 import json
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""Which addresses connectors may call: forms of private ones, rebinding, redirects."""
+"""Addresses that connectors may call: forms of private ones, rebinding, redirects."""
 
 import httpcore
 import pytest

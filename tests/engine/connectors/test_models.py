@@ -1,4 +1,4 @@
-"""What a deployment says about connectors that Vivero does not have."""
+"""Problems of deployments with connectors that Vivero does not have."""
 
 import pytest
 

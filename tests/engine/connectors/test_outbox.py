@@ -155,7 +155,7 @@ async def test_a_dead_letter_holds_its_instance_and_no_other(connection, server,
 
 
 async def test_a_slow_delivery_holds_no_free_place_back(connection, server, dispatcher, log, start):
-    """Of another instance one event after the other is delivered meanwhile, and not more at once than may be."""
+    """The events of another instance are delivered meanwhile one after the other, within the limit."""
     gate, others = trio.Event(), trio.Event()
 
     async def answer(request):

@@ -42,7 +42,7 @@ def inputs_of(engine):
 
 
 def one(engine, source, **variables):
-    """What the call gets as its input `body`."""
+    """The input `body` of the call."""
     run(engine, calling((source, "body")), **variables)
     return inputs_of(engine)["body"]
 

@@ -1,4 +1,4 @@
-"""Where secrets come from."""
+"""The sources of secrets."""
 
 import pytest
 

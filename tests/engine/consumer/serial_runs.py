@@ -1,4 +1,4 @@
-"""What the tests of the log consumer share: logs that a serial run in memory has written, observers, tables as text.
+"""Helpers of the tests of the log consumer: logs that a serial run in memory has written, observers, tables as text.
 
 The serial run is a `MemoryEngine`: every command a batch of its own, nothing overlapped, nothing ever loaded. Keys are
 given out in the order of the log, so that both come to the same rows, byte for byte, as long as the clock is pinned.
@@ -191,7 +191,7 @@ def beat():
 
 
 async def keep_leading(consumer, errors=None):
-    """What the supervisor does: the next term after one that ended for a reason that passes."""
+    """Does the supervisor's work: the next term after one that ended for a passing reason."""
     while True:
         try:
             await consumer.run(beat())
@@ -289,7 +289,7 @@ async def event_log(connection):
 
 
 def expected_event_log(serial):
-    """What a serial run would have in its event log."""
+    """The event log of a serial run."""
     return [
         (
             logged.position,

@@ -1,4 +1,4 @@
-"""What a node has appended, kept for its consumer: used where it goes on without a gap, and nowhere else."""
+"""Segments that a node has appended are used where they follow without a gap, and nowhere else."""
 
 from random import Random
 

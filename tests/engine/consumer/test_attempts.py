@@ -125,7 +125,7 @@ class Program:
             self.statements += [getattr(query, "name", query) for query in queries]
 
     async def give_up(self):
-        """What the supervisor does with a child that is silent."""
+        """Does the supervisor's work for a silent child."""
         self.beat.given_up = True
         self.life.cancel()
         await trio.lowlevel.checkpoint()
@@ -409,7 +409,7 @@ async def test_memory_that_runs_out_is_an_attempt_and_then_a_rejection(migrated,
 
 @pytest.mark.parametrize("where", ["load.fill", "batch.decode", "batch.needs_of"])
 async def test_a_bug_around_the_computing_rejects_its_command_alone(migrated, connection, serial, monkeypatch, where):
-    """What the command needs is loaded, read and decoded by our code, too."""
+    """Our code also loads, reads and decodes what the command needs."""
     key = serial.start()
     first, last = await prepared(connection, serial, SetVariables(key, raw({"a": 1})), CreateInstance("p"))
     program = Program(migrated, serial)

@@ -132,7 +132,7 @@ CREATED, COMPLETED = ([f"save.{name}" for name in names.split()] for names in (_
 
 
 async def test_one_command_takes_what_it_changes_and_one_pipeline(migrated, connection):
-    """Nothing is loaded where the tree is in memory, and there is no statement without rows, no BEGIN, no COMMIT."""
+    """A tree in memory is not loaded, and there is no statement without rows, no BEGIN, no COMMIT."""
     serial = Serial()
     serial.deploy(ONE_TASK)
     base = await append(connection, serial.commands)

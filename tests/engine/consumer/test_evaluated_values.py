@@ -1,4 +1,4 @@
-"""Whatever an expression gives, PostgreSQL takes what is made of it: a value that cannot be kept is an incident.
+"""PostgreSQL takes the values of all expressions: a value that cannot be kept is an incident.
 
 A table: every place of a model where an expression is evaluated, and values that some column cannot hold.
 """

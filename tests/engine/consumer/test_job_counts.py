@@ -60,7 +60,7 @@ async def test_a_job_that_fails_again_counts_again(engine, connection):
 
 
 async def test_metrics_count_what_happens_to_jobs_and_incidents(engine, connection):
-    """What a user asked for is counted once, and so is each need of a row that memory had, or did not have."""
+    """A request of a user is counted once, and so is each need of a row, in memory or not."""
     await engine.create(count=5)
     one, two, three = await leased(connection, "ann", 3)
     for command in (CompleteJob(one, {}), FailJob(two, 0, 0, "boom", {}), ThrowJobError(three, "E", None, {})):

@@ -105,7 +105,7 @@ async def test_a_batch_ends_when_it_has_written_enough(working, connection, monk
 
 
 async def test_follow_ups_of_a_batch_that_has_written_enough_go_through_the_log(migrated, connection, monkeypatch):
-    """What they lack is loaded when they come back, and the message that is kept reaches who waits for it."""
+    """Missing texts are loaded when they come back, and the buffered message reaches its receiver."""
     serial = Serial()
     serial.deploy(model(start(), receive(), task("work"), "start > receive > work"))
     serial.run(PublishMessage("hello", "x", 60_000, variables=raw({"n": 1})))

@@ -1,4 +1,4 @@
-"""What is loaded of a paged loop only to be ended comes without its variables; who asks for them gets them first."""
+"""Parts of a paged loop that are loaded to end come without variables; a command that needs them loads them first."""
 
 from collections.abc import Callable
 from typing import Any

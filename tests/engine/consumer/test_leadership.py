@@ -1,4 +1,4 @@
-"""Who leads a partition: claims, leases, the fence, and owners that are frozen, killed or in doubt.
+"""Leadership of a partition: claims, leases, the fence, and owners that are frozen, killed or in doubt.
 
 Time is PostgreSQL's own here (leases are real time): a lease is ended by writing its end into the row.
 """
@@ -108,7 +108,7 @@ async def test_a_lease_that_has_run_out_keeps_nobody_off(connect, connection):
 
 
 async def test_an_owner_whose_backend_is_gone_keeps_nobody_off(connect, connection):
-    """So that a restart after kill -9 waits for nothing."""
+    """A restart after kill -9 waits for nothing."""
     writer = await connect()
     await leadership.claim(writer, 1, "a")
     writer.abort()

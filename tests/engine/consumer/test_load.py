@@ -1,4 +1,4 @@
-"""What is loaded is what was saved: trees read back from the tables are those in memory, links and weights included."""
+"""Trees that are read back from the tables equal those in memory, links and weights included."""
 
 from random import Random
 
@@ -90,7 +90,7 @@ class Turns(trio.abc.Instrument):
 
 
 async def test_many_rows_are_taken_in_turn_by_turn(connection, serial, monkeypatch):
-    """Whatever the size of a turn, the rows are the same; and small turns let the loop look as often."""
+    """Turns of any size load the same rows, and small turns yield to the loop as often."""
     await save_serially(connection, serial)
     needs = [Need(NeedKind.INSTANCE, key) for key in serial.state.trees]
     states, looks = [], []

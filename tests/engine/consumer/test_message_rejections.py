@@ -1,4 +1,4 @@
-"""What the database does not take, and what cannot be loaded, leaves no lock and no wait behind."""
+"""Messages that the database rejects or that cannot be loaded leave no lock and no wait."""
 
 from typing import Any
 

@@ -265,7 +265,7 @@ async def test_a_loop_in_a_loop_is_cancelled(same_end):
 
 @pytest.mark.parametrize("quantum_items", [3, 500])
 async def test_loops_in_a_loop_are_paged_by_what_is_loaded_with_them(same_end, quantum_items):
-    """What the database gives is counted like what has happened in memory: the same loops are paged."""
+    """Loaded rows count like those made in memory: the same loops are paged."""
     serial = Serial(StepLimits(quantum_items, paged_from=20))
     inner = loop(task("deep"), collection="=[item, item, item]", item="twice")
     serial.deploy(looped(sub("work", start("in"), inner, task("then"), "in > deep > then")))

@@ -283,8 +283,7 @@ async def test_commands_are_done_while_a_loop_without_end_goes_on(migrated, conn
 
 
 async def test_what_commands_take_counts_while_work_waits_and_their_commits_alone(migrated, connection, monkeypatch):
-    """What they took before would let quanta follow each other while commands wait; quanta are not to make each other
-    longer."""
+    """Their earlier time would let quanta follow each other while commands wait, and make each other longer."""
     noted = []
 
     class Noting(Quanta):

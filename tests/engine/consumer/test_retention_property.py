@@ -1,4 +1,4 @@
-"""How long instances stay, from the model to the row of its definition, and back."""
+"""The retention of instances, from the model to the row of its definition, and back."""
 
 from tests.chaos import replayed
 from tests.core.bpmn.test_retention import DAY_MS, with_property

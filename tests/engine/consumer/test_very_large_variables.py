@@ -68,7 +68,7 @@ async def test_a_very_large_variable_in_memory():
 
 
 async def test_several_values_are_decoded_beside_a_loop_without_end(migrated, connection, monkeypatch):
-    """What was decoded for a command stays until the command runs, whatever quanta are between."""
+    """Values that were decoded for a command stay until it runs, whatever quanta are between."""
     turns = cycle([True, False])
     monkeypatch.setattr(Quanta, "due", property(lambda _: next(turns)))
     serial = Serial()

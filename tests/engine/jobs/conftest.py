@@ -1,4 +1,4 @@
-"""What tests of background jobs on PostgreSQL share."""
+"""Fixtures of the tests of background jobs on PostgreSQL."""
 
 import pytest
 

@@ -322,7 +322,7 @@ async def test_without_a_directory_nothing_is_deleted(roots, retention, director
 
 @pytest.mark.parametrize("kept", ["directory"], indirect=True)
 async def test_a_damaged_disk_is_noticed_before_the_deletion(roots, retention, connection, monkeypatch):
-    """What was written is read back."""
+    """A written file is read back."""
     fsync = os.fsync
 
     def damage(number):
@@ -494,7 +494,7 @@ def bucket(endpoint):
 async def test_a_store_that_keeps_something_else_is_noticed_before_the_deletion(
     roots, retention, connection, monkeypatch
 ):
-    """What was uploaded is read back."""
+    """An uploaded file is read back."""
     parts = S3Store.parts
 
     def damaged(self, name):
@@ -725,7 +725,7 @@ async def test_what_is_no_file_of_the_archive_is_not_adopted(roots, archive, kep
 
 
 async def erased(archive, connection, subject, tenants=None):
-    """What a person's erasure finds, file by file: each request is as short as can be."""
+    """The erasure of a person finds its trees file by file: each request is as short as can be."""
     found, after = [], ""
 
     async def record(inner, roots):

@@ -175,7 +175,7 @@ async def test_another_term_deletes_nothing(daily, chore, left, connection):
 
 
 async def test_what_is_not_archived_stays_until_it_is(daily, chore, left):
-    """What comes before the deletion, such as an archive, says what may go. The rest is asked for again in an hour."""
+    """The step before the deletion, such as an archive, says what may go. The rest is asked for again in an hour."""
     asked, ready = [], False
 
     async def before(roots):

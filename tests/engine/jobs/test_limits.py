@@ -1,4 +1,4 @@
-"""How many executions run at once on a node and on all, and which ones may not be added, or are ended by hand."""
+"""Limits of executions on a node and on all; executions that may not be added, or are ended by hand."""
 
 from contextlib import contextmanager
 from uuid import uuid4

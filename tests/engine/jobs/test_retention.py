@@ -1,4 +1,4 @@
-"""What ended long ago is deleted, the oldest first and in pieces; what is open, or ended lately, stays."""
+"""Retention deletes trees that ended long ago, the oldest first and in pieces. Open and recent ones stay."""
 
 from uuid import uuid4
 

@@ -1,4 +1,4 @@
-"""What comes and goes at one pace takes level room: rows and pages of tables, indexes and logs."""
+"""A steady flow takes constant space: rows and pages of tables, indexes and logs."""
 
 from functools import partial
 

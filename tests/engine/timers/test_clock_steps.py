@@ -109,7 +109,7 @@ def batch(now, asked_at, revision=0):
 
 
 def test_the_moment_goes_back_only_with_the_clock():
-    """What was read a little earlier, and comes a little later, does not take it back; nor does it hold a step off."""
+    """A time that was read earlier and arrives later neither takes the clock back nor holds off a step."""
     moment = EngineTime()
     moment.note(batch(10_000, 1.0), 1.1)
     moment.note(batch(9_950, 0.9), 1.2)

@@ -1,4 +1,4 @@
-"""How many overdue timers are in flight, next to an engine of a known speed."""
+"""The number of overdue timers in flight, beside an engine of known speed."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""How large texts are kept: by LZ4 where PostgreSQL has it, and never by its own method, which takes long."""
+"""Large texts are compressed by LZ4 where PostgreSQL has it, and never by its own slow method."""
 
 import psycopg
 import pytest

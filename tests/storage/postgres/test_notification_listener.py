@@ -44,7 +44,7 @@ class Beats:
 
 
 class Heard:
-    """What a listener reported, and a way to wait for it."""
+    """The reports of a listener, and a way to wait for them."""
 
     def __init__(self) -> None:
         self.notifications = []

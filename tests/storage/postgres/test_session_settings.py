@@ -1,4 +1,4 @@
-"""Whatever settings a server, database or role has: a session sets what statements rely on, or the start refuses."""
+"""Sessions set what statements rely on, whatever a server, database or role sets; otherwise the start refuses."""
 
 from contextlib import contextmanager
 

@@ -284,7 +284,7 @@ DUE = "SELECT count(*) FROM timers WHERE state = 'PENDING' AND due_at_ms <= (SEL
 
 
 async def nothing(_bench):
-    """What happens between two steps."""
+    """The change between two steps."""
 
 
 async def finish(engine, between=nothing):

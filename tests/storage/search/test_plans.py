@@ -344,7 +344,7 @@ async def test_a_batch_operation_finds_a_range_of_time_by_its_index(connection, 
 
 
 async def rows_read(connection, resource, query, part="everything", tenants=None):
-    """How many rows the tables and indexes gave, those that a filter removed among them."""
+    """The number of rows that tables and indexes gave, including those that a filter removed."""
     text, values = statement(resource, query, tenants=tenants)
     if part == "found":  # the total of everything is another matter: it counts to 10,000
         text = text.replace("LIMIT 10001", "LIMIT 1")
@@ -352,7 +352,7 @@ async def rows_read(connection, resource, query, part="everything", tenants=None
 
 
 async def rows_of(connection, text, values):
-    """How many rows the tables and indexes gave for a statement."""
+    """The number of rows that tables and indexes gave for a statement."""
     (plan,) = (await connection.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {text}", values)).rows
     return sum(map(_rows_of, _scans(msgspec.json.decode(plan[0])[0]["Plan"])))
 

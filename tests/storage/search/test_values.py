@@ -95,7 +95,7 @@ async def test_a_new_value_has_its_own_hash(engine):
 
 
 async def test_both_spellings_have_an_index(engine):
-    """Of 20,000 variables of one name, half of them spelled otherwise, the two with the value are read."""
+    """The search reads the two of 20,000 variables that have the value; half of them are spelled otherwise."""
     await engine.connection.execute(
         "INSERT INTO variables SELECT n, n, n, n, 't', 'x', n::text, CASE WHEN n % 2 = 0 THEN md5(n::text)::uuid END"
         " FROM generate_series(1, 20000) n"

@@ -1,4 +1,4 @@
-"""How PostgreSQL gets at rows for the engine: by index, also by plans that were made while the tables were empty."""
+"""PostgreSQL finds rows for the engine by index, even with plans that were made while the tables were empty."""
 
 import re
 from pathlib import Path
@@ -111,7 +111,7 @@ def test_outcomes_are_found_by_the_primary_key_in_an_empty_log(connection, setti
 
 
 def test_an_unprepared_session_would_read_whole_tables(connection):
-    """What the settings are for; without it the tests above could not fail."""
+    """The plan without the settings: without this the tests above could not fail."""
     assert any(tables_read_whole(connection, statement) for statement in [*CONSUMER, *ACTIVATION])
 
 

@@ -1,4 +1,4 @@
-"""What saves rows: every column is written at birth, and what may change is changed by the update.
+"""Statements that save rows: an insert writes every column, and an update those that may change.
 
 Taken from the statements themselves: `json_to_recordset(…) AS x(name type, …)` says what a document has. So a new table
 is tested as soon as it is saved.
@@ -65,7 +65,7 @@ FIXED = {
 
 
 def fields_of(statement):
-    """What a statement takes from a document: name → type."""
+    """The fields of a document that a statement reads: name → type."""
     columns = re.search(r"AS x\((.*?)\)(?=\s|,|$)", statement.text, re.DOTALL).group(1)
     return dict(column.split(None, 1) for column in re.sub(r"\s+", " ", columns).split(", "))
 
@@ -295,7 +295,7 @@ MORE_THAN_ENDED = [
 
 
 def taken(rows):
-    """What becomes of rows: those of the statements, by name, and the others."""
+    """Rows after a save: those of the statements, by name, and the others."""
     bulk_end = BulkEnd()
     others = [other for row in rows for other in bulk_end.take(type(row), [row])]
     statements = bulk_end.statements()

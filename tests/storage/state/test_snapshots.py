@@ -52,7 +52,7 @@ async def connection(database):
 
 
 class SavedEngine(Engine):
-    """What each batch changes can be saved in a database."""
+    """A database can save the changes of each batch."""
 
     def watch(self, state):
         super().watch(state)

@@ -1,4 +1,4 @@
-"""What a shell completes, as bash itself asks for it."""
+"""Completions of the shell, as bash asks for them."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What an API client can do, from the command line: messages, signals, user tasks, jobs, variables, definitions."""
+"""Work of an API client from the command line: messages, signals, user tasks, jobs, variables, definitions."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Which PostgreSQL is chosen, with files that only claim to be one."""
+"""The choice of a PostgreSQL, with files that only claim to be one."""
 
 import importlib.util
 from importlib.machinery import ModuleSpec

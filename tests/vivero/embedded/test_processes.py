@@ -1,4 +1,4 @@
-"""Nothing leaks and the next start works, whatever is killed. Whole processes, real signals."""
+"""No process leaks and the next start works, whatever is killed. Whole processes, real signals."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Who runs the server: an ordinary user, or for root somebody who is not root."""
+"""The user that runs the server: an ordinary one, or for root another than root."""
 
 import os
 import pwd
@@ -27,7 +27,7 @@ def modes(*paths: Path) -> dict[Path, int]:
 
 
 def owners(directory: Path) -> set[int]:
-    """Who owns what is in a directory, whose server may be deleting some of it."""
+    """The owners of the files in a directory, whose server may be deleting some of them."""
     found = set()
     for folder, folders, files in os.walk(directory):
         for name in (*folders, *files):

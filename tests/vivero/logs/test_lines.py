@@ -1,4 +1,4 @@
-"""What a log line has and never has, in both formats."""
+"""The content of log lines in both formats, and what they never contain."""
 
 import io
 import json
@@ -67,7 +67,7 @@ def test_an_event_is_one_line_whatever_is_in_it(as_json):
 
 @pytest.fixture(autouse=True)
 def of_no_request():
-    """What a test sets is gone after it."""
+    """The settings of a test end with it."""
     yield
     for variable in (REQUEST_ID, POSITION, CURRENT):
         variable.set(None)

@@ -125,7 +125,7 @@ def is_outage(node: ast.expr) -> bool:
 
 
 def wrong(call: ast.Call) -> Iterator[str]:
-    """What is wrong with a log call."""
+    """The faults of a log call."""
     event, *errors = call.args or [ast.Constant(None)]
     if not all(isinstance(each, ast.Constant) and isinstance(each.value, str) for each in branches(event)):
         yield f"the event is not a constant text: {ast.unparse(event)}"

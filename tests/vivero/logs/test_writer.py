@@ -1,4 +1,4 @@
-"""Whoever logs never waits and never fails, whatever becomes of stderr."""
+"""A log call never waits and never fails, whatever becomes of stderr."""
 
 import os
 import threading

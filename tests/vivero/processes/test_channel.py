@@ -1,4 +1,4 @@
-"""What the parent and a child tell each other."""
+"""The messages between the parent and a child."""
 
 import socket
 from contextlib import aclosing

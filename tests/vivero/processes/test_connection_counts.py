@@ -1,4 +1,4 @@
-"""Who accepts the next connection."""
+"""The process that accepts the next connection."""
 
 import pytest
 

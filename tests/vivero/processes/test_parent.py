@@ -1,4 +1,4 @@
-"""What the parent refuses before it starts processes."""
+"""The parent's refusals before it starts processes."""
 
 import socket
 import tempfile

@@ -1,4 +1,4 @@
-"""How ranges and points lie to each other, checked against the sets of points that they are."""
+"""Relations of ranges and points, checked against their sets of points."""
 
 import itertools
 from decimal import Decimal
