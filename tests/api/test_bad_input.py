@@ -122,6 +122,7 @@ async def test_bad_bodies(client, engine, method, path):
 
 CREATE = {"processDefinitionId": "order"}
 ACTIVATE = {"type": "t", "timeout": 1, "maxJobsToActivate": 1}
+ACTIVATION = f"/v2/element-instances/ad-hoc-activities/{KEY}/activation"
 SEMANTIC = [
     ("POST", "/v2/process-instances", {}, "At least one of [processDefinitionId, processDefinitionKey] is required."),
     ("POST", "/v2/process-instances", {"processDefinitionId": ""}, "At least one of"),
@@ -207,7 +208,7 @@ SEMANTIC = [
         ACTIVATE | {"tenantFilter": "ALL"},
         "Unexpected value 'ALL' for enum field 'tenantFilter'. Use any of the following values: [PROVIDED, ASSIGNED]",
     ),
-    ("POST", f"/v2/jobs/{KEY}/completion", {"result": {"type": "userTask"}}, "not supported"),
+    ("POST", f"/v2/jobs/{KEY}/completion", {"result": {"type": "other"}}, "[result.type]"),
     ("POST", f"/v2/jobs/{KEY}/completion", {"businessId": "b"}, "not supported"),
     ("POST", f"/v2/jobs/{KEY}/completion", {"jobLeaseToken": "x" * 101}, "must not be longer than 100"),
     ("POST", f"/v2/jobs/{KEY}/failure", {"retries": "1"}, "[retries]"),
@@ -225,6 +226,24 @@ SEMANTIC = [
     ("PATCH", f"/v2/jobs/{KEY}", {"changeset": {"x": 0}}, "[changeset.x]"),
     ("PATCH", f"/v2/jobs/{KEY}", {"changeset": 1}, "[changeset]"),
     ("PATCH", f"/v2/jobs/{KEY}", {"retries": 1}, "[retries]"),
+    ("POST", ACTIVATION, {}, "No elements provided."),
+    ("POST", ACTIVATION, {"elements": []}, "No elements provided."),
+    ("POST", ACTIVATION, {"elements": [{}]}, "No elements[0].elementId provided."),
+    ("POST", ACTIVATION, {"elements": [{"elementId": "a", "x": 1}]}, "[elements[0].x]"),
+    ("POST", ACTIVATION, {"elements": [{"elementId": "a", "variables": []}]}, "[elements[0].variables]"),
+    (
+        "POST",
+        ACTIVATION,
+        {"elements": [{"elementId": "a"}], "cancelRemainingInstances": 1},
+        "[cancelRemainingInstances]",
+    ),
+    ("POST", f"/v2/jobs/{KEY}/completion", {"result": {"type": "adHocSubProcess", "x": 1}}, "[result.x]"),
+    (
+        "POST",
+        f"/v2/jobs/{KEY}/completion",
+        {"result": {"type": "adHocSubProcess", "activateElements": [{}]}},
+        "No result.activateElements[0].elementId provided.",
+    ),
     ("PUT", f"/v2/element-instances/{KEY}/variables", {}, "No variables provided."),
     ("PUT", f"/v2/element-instances/{KEY}/variables", {"variables": {}, "local": "no"}, "[local]"),
     ("POST", "/v2/expression/evaluation", {}, "No expression provided."),
