@@ -107,6 +107,14 @@ class Call:
 
 
 @dataclass(frozen=True)
+class AdHoc:
+    """An ad-hoc sub-process that activates its body. The oracle does not know it: it stands for a `Sub`."""
+
+    id: str
+    body: object
+
+
+@dataclass(frozen=True)
 class Many:
     """Multi-instance: a task, sub-process or call for each of `items`; `until` so many have completed.
 

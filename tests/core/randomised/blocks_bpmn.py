@@ -1,9 +1,11 @@
 """Trees of blocks (`blocks.py`) as BPMN. No import from the engine."""
 
+from tests.core.event_models import ad_hoc
 from tests.core.models import end, file, flow, par, process_element, start, sub, task, xor
 from tests.core.randomised.blocks import (
     CODES,
     VALUES,
+    AdHoc,
     Call,
     Choice,
     Edge,
@@ -211,6 +213,11 @@ class Writer:
                 mappings = {"inputs": [(f"=modulo({local} + 1, {VALUES})", local)] if local else []}
                 mappings["outputs"] = [(f"={local}", gives)] if gives else []
                 return sub(id, *scope(body, id, self.called), **mappings)
+            case AdHoc(id, body):
+                inside = Writer(self.called)
+                inside.parts.append(f'<task id="{id}_begin"/>')
+                inside.put(body, f"{id}_begin")
+                return ad_hoc(id, *inside.parts, active=f'=["{id}_begin"]')
             case Call(id, body):
                 self.called.append(process_element(*scope(body, f"c_{id}", self.called), id=f"c_{id}"))
                 called = f'<zeebe:calledElement processId="c_{id}"/>'

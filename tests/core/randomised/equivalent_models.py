@@ -3,6 +3,7 @@
 import re
 
 from tests.core.randomised.blocks import (
+    AdHoc,
     Call,
     Choice,
     Edge,
@@ -79,6 +80,10 @@ def in_sub(names):
     return lambda block: Sub(next(names), block)
 
 
+def in_ad_hoc(names):
+    return lambda block: AdHoc(next(names), block)
+
+
 def in_call(names):
     return lambda block: Call(next(names), block)
 
@@ -100,7 +105,7 @@ def renamed(value, names):
 
 def without(wrappers):
     """Places without the scopes that were put around blocks."""
-    pattern = re.compile(rf"/(?:c_)?(?:{'|'.join(wrappers)})(?=/|$)")
+    pattern = re.compile(rf"/(?:c_)?(?:{'|'.join(wrappers)})(?:#innerInstance)?(?=/|$)")
     return lambda text: pattern.sub("", text)
 
 

@@ -31,8 +31,13 @@ def observe(engine, key):
         "subscriptions": sorted(
             (place, one.target, one.correlation_key or "") for place, e in all for one in e.waits.subscriptions.values()
         ),
-        "variables": {place: own for place, element in all if (own := values_of(element))},
+        "variables": {place: own for place, element in all if (own := _own(element))},
     }
+
+
+def _own(element):
+    """The variables of an element, without what an ad-hoc sub-process says of itself; called processes get it, too."""
+    return {name: value for name, value in values_of(element).items() if name != "adHocSubProcessElements"}
 
 
 def tree(element):

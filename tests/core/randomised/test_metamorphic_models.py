@@ -12,6 +12,7 @@ from tests.core.randomised.blocks import VALUES, VARIABLES, Call, Many, Seq, Sub
 from tests.core.randomised.blocks_bpmn import to_bpmn
 from tests.core.randomised.equivalent_models import (
     between_gateways,
+    in_ad_hoc,
     in_call,
     in_sub,
     renamed,
@@ -66,9 +67,9 @@ def compare(run, other, variables=True, start=None):
         assert one == two, (run.block, run.variables, run.actions[:number])
 
 
-@pytest.mark.parametrize("wrap", [in_sub, between_gateways])
+@pytest.mark.parametrize("wrap", [in_sub, in_ad_hoc, between_gateways])
 def test_blocks_within_others_show_the_same(seeds, wrap):
-    """In sub-processes, and between gateways that do nothing."""
+    """In sub-processes, also in ad-hoc ones, and between gateways that do nothing."""
     changed = 0
     for seed in seeds:
         run, random = recorded(seed), Random(seed)
