@@ -282,8 +282,8 @@ BATCH: tuple[Mutant, ...] = (
         "tests/storage/state/test_save.py::test_what_may_change_is_changed_to_what_it_would_be_at_birth",
         "storage/state/save.sql",
         (
-            "error_message = x.error_message, updated_at = from_epoch_ms(x.updated_at)",
-            "error_message = x.error_message",
+            "SET state = x.state, retries = x.retries, updated_at = from_epoch_ms(x.updated_at),",
+            "SET state = x.state, retries = x.retries,",
         ),
     ),
     mutant(

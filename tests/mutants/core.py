@@ -302,8 +302,8 @@ CORE: tuple[Mutant, ...] = (
         "tests/core/commands/test_cancel.py::test_an_instance_can_be_cancelled_at_every_quiet_point",
         "core/execution/lifecycle.py",
         (
-            "        if element.request is not None:\n            effects.append(Reply",
-            "        if False:\n            effects.append(Reply",
+            "    if element.request is not None:\n        yield Reply",
+            "    if False:\n        yield Reply",
         ),
     ),
     mutant(
@@ -319,7 +319,7 @@ CORE: tuple[Mutant, ...] = (
         "core: a job's result skips its output mappings",
         "tests/core/shared/test_variables.py::test_with_outputs_a_result_is_local_and_only_what_they_choose_leaves",
         "core/shared/variables.py",
-        ("    if view.node(element).outputs:\n        return set_locally", "    if False:\n        return set_locally"),
+        ("set_texts if view.node(element).outputs else merge_texts", "merge_texts"),
     ),
     mutant(
         "core: a failed job can be completed",
@@ -463,15 +463,15 @@ CORE: tuple[Mutant, ...] = (
         f"{LISTENER_TESTS}::test_an_expression_that_fails_tells_all_of_its_event_again",
         "core/execution/worklist.py",
         (
-            "            argument = 0 if stage in HEARD else argument",
-            "            argument = argument if stage in HEARD else argument",
+            "            argument = 0 if stage in RESTARTED else argument",
+            "            argument = argument if stage in RESTARTED else argument",
         ),
     ),
     mutant(
         "listeners: what one brings at the start goes upwards",
         f"{LISTENER_TESTS}::test_what_a_start_listener_brings_is_local",
         "core/shared/listeners.py",
-        ("    if job.listener_event == START:", "    if False:"),
+        ("    if job.listener_event != END:", "    if False:"),
     ),
     mutant(
         "listeners: what one brings at the end is merged from the element on",
@@ -483,7 +483,7 @@ CORE: tuple[Mutant, ...] = (
         "listeners: one throws an error",
         f"{LISTENER_TESTS}::test_a_listener_cannot_throw_an_error",
         "core/commands/job.py",
-        ("    if job.kind == EXECUTION_LISTENER:", "    if False:"),
+        ("    if job.kind in (EXECUTION_LISTENER, TASK_LISTENER):", "    if False:"),
     ),
     mutant(
         "listeners: one that has failed is told as a job of the element",
