@@ -304,6 +304,8 @@ class Node:
     start: NodeId | None = None
     """The none start event of a scope; None for a process that only events start. For an event sub-process, its only
     start event, whose `event` and `interrupting` say what starts it."""
+    implicit_starts: tuple[NodeId, ...] = ()
+    """The nodes with which a scope without any start event begins."""
     inputs: tuple[Mapping, ...] = ()
     outputs: tuple[Mapping, ...] = ()
     job: JobDefinition | None = None
@@ -338,6 +340,11 @@ class Node:
     gateway, by flow and node of the scope (BPMN 2.0.2 §13.4.3)."""
     properties: MappingOf[str, str] = field(default_factory=dict)
     line: int | None = None
+
+    @property
+    def has_none_start(self) -> bool:
+        """Whether the scope can begin without an event."""
+        return self.start is not None or bool(self.implicit_starts)
 
     @property
     def entered_as(self) -> str:

@@ -17,6 +17,7 @@ from vivero.core.bpmn.checks.structure import connect
 from vivero.core.bpmn.checks.validate import validate
 from vivero.core.bpmn.elements.ad_hoc import add_inner_instances
 from vivero.core.bpmn.elements.contents import ACCEPTED_IN_FILES
+from vivero.core.bpmn.elements.implicit_starts import implicit_starts
 from vivero.core.bpmn.elements.joins import takes_joins
 from vivero.core.bpmn.elements.listeners import execution_listeners
 from vivero.core.bpmn.elements.retention import PROPERTY, retention_ms
@@ -189,6 +190,7 @@ def _process_node(draft: Draft, extensions: Extensions) -> Node:
         type="PROCESS",
         name=draft.process.get("name"),
         start=draft.start_of(draft.id),
+        implicit_starts=implicit_starts(draft.id, draft),
         event_sub_processes=tuple(draft.event_sub_processes.get(draft.id, ())),
         joins=tuple(draft.joins.get(draft.id, ())),
         listeners=execution_listeners(draft.process, "PROCESS", extensions, draft),

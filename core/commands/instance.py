@@ -37,7 +37,7 @@ def create(command: CreateInstance, view: View) -> Effects:
     if command.start_elements or command.terminate_after:
         start_instructions.check(model, command.start_elements)
         start_instructions.check_end(model, command.terminate_after)
-    if model.root.start is None and not command.start_elements:
+    if not model.root.has_none_start and not command.start_elements:
         raise Reject(
             RejectionCode.INVALID_STATE,
             "Expected to create instance of process with none start event, but there is no such event",

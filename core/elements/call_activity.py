@@ -31,7 +31,7 @@ def activate(call: Element, view: View) -> Effects:
         )
     row_limits.check(call, view, IncidentType.CALLED_ELEMENT_ERROR, 1, 1)
     definition = _definition(call, called, process_id, view)
-    if view.model(definition.key).root.start is None:
+    if not view.model(definition.key).root.has_none_start:
         raise Fail(
             IncidentType.CALLED_ELEMENT_ERROR,
             f"Expected process with BPMN process id '{process_id}' to have a none start event, "

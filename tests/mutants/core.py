@@ -244,6 +244,12 @@ CORE: tuple[Mutant, ...] = (
         ("consumes=tokens[: node.start_quantity])", "consumes=tokens)"),
     ),
     mutant(
+        "core: a scope without a start event does not wait for the events of its event sub-processes",
+        "tests/core/elements/test_implicit_start.py::test_event_sub_processes_wait_from_the_beginning",
+        "core/elements/sub_process.py",
+        ("    yield from subscriptions.subscribe_event_sub_processes(scope, view)\n", ""),
+    ),
+    mutant(
         "core: conditions behind an activity see what is local to it",
         "tests/core/elements/test_conditional_flows.py::test_conditions_see_what_the_output_mappings_let_out",
         "core/elements/defaults.py",

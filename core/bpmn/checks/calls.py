@@ -21,7 +21,7 @@ def check_calls(definitions: Element, processes: Iterable[Process], report: Repo
     for node, called, target in _static_calls(by_id.values()):
         process = by_id.get(target)
         if process is not None:
-            if process.root.start is None and _is_meant(called, process):
+            if not process.root.has_none_start and _is_meant(called, process):
                 report.add_node_problem(node, f"calls the process {quote(target)}, which has no none start event")
         elif target in tasks:
             text = f"calls {quote(target)}, a {tasks[target]} of this file: a global task is not executable"

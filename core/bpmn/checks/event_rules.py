@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from vivero.core.bpmn.elements.implicit_starts import implicit_starts
 from vivero.core.bpmn.elements.loops import loops_of
 from vivero.core.bpmn.event_definitions import multiple
 from vivero.core.bpmn.events import EVENT_KINDS
+from vivero.core.bpmn.model import NodeId
 from vivero.core.bpmn.reading.draft import Draft, Member, Place, definition_of, event_definitions, is_none_event
 from vivero.core.bpmn.reading.references import find_root
 from vivero.core.bpmn.reading.report import quote
@@ -26,7 +28,7 @@ def starts(draft: Draft) -> None:
         if split(element)[1] == "adHocSubProcess":
             continue
         if not found:
-            draft.report.add_problem(element, "needs a start event")
+            _without_start(scope, element, draft)
         if draft.is_event_sub_process(scope):
             _event_sub_process(found, draft)
             continue
@@ -34,6 +36,16 @@ def starts(draft: Draft) -> None:
         for surplus in none_starts[1:]:
             text = f"a second none start event: {quote(none_starts[0].id)} is one already"
             draft.report.add_problem(surplus.element, text)
+
+
+def _without_start(scope: NodeId, element: Element, draft: Draft) -> None:
+    """It begins at all nodes that no flow leads to. Perhaps somebody forgot the start event: a warning. §13.2."""
+    begin = () if draft.is_event_sub_process(scope) else implicit_starts(scope, draft)
+    if begin:
+        text = f"has no start event: it begins at {', '.join(map(quote, begin[:5]))}{', …' if len(begin) > 5 else ''}"
+        draft.report.warn(element, text)
+    else:
+        draft.report.add_problem(element, "needs a start event")
 
 
 def _event_sub_process(found: list[Member], draft: Draft) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from vivero.core.bpmn.elements import ad_hoc
 from vivero.core.bpmn.elements.activities import called_decision, called_element, script
 from vivero.core.bpmn.elements.form_references import start_form
+from vivero.core.bpmn.elements.implicit_starts import implicit_starts
 from vivero.core.bpmn.elements.joins import join
 from vivero.core.bpmn.elements.listeners import execution_listeners, task_listeners
 from vivero.core.bpmn.elements.loops import loop_of
@@ -131,6 +132,7 @@ def sub_process(member: Member, extensions: Extensions, draft: Draft) -> Node:
         extensions,
         draft,
         start=draft.start_of(member.id),
+        implicit_starts=() if draft.is_event_sub_process(member.id) else implicit_starts(member.id, draft),
         event_sub_processes=tuple(draft.event_sub_processes.get(member.id, ())),
         joins=tuple(draft.joins.get(member.id, ())),
     )

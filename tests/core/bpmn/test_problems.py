@@ -271,9 +271,14 @@ def test_elements_and_attributes(process, content, problems):
 
 
 STRUCTURE = {
-    "no start event": ('<endEvent id="e" />', [("p", 2, "needs a start event")]),
-    "no start event in a sub-process": (
-        f'{S}\n<subProcess id="x"><endEvent id="e" /></subProcess>',
+    "nothing that could begin": (
+        f'<task id="a" /><task id="b" />{flow(id="f", sourceRef="a", targetRef="b")}'
+        f"{flow(id='g', sourceRef='b', targetRef='a')}",
+        [("p", 2, "needs a start event")],
+    ),
+    "only an event sub-process": (
+        f'{S}\n<subProcess id="x"><subProcess id="h" triggeredByEvent="true"><startEvent id="y">{ONE_HOUR}</startEvent>'
+        "</subProcess></subProcess>",
         [("x", 3, "needs a start event")],
     ),
     "empty sub-process": (f'{S}\n<subProcess id="x" />', [("x", 3, "needs a start event")]),

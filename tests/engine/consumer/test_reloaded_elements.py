@@ -6,6 +6,8 @@ import trio
 from tests.core.elements.test_loop_cardinality import several
 from tests.core.elements.test_quantities import joined
 from tests.core.elements.test_standard_loop import looped
+from tests.core.event_models import model
+from tests.core.models import par, task
 from tests.engine.consumer.serial_runs import (
     Serial,
     append,
@@ -52,7 +54,14 @@ def quantities(engine):
         engine.complete(job)
 
 
-RUNS = (standard_loop, failing_loop, loop_cardinality, quantities)
+def implicit_start(engine):
+    engine.deploy(model(task("a"), task("b"), par("j"), "a > j", "b > j"))
+    engine.start()
+    for job in "ab":
+        engine.complete(job)
+
+
+RUNS = (standard_loop, failing_loop, loop_cardinality, quantities, implicit_start)
 
 
 @pytest.mark.parametrize("run", RUNS, ids=[run.__name__ for run in RUNS])
