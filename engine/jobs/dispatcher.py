@@ -351,9 +351,7 @@ class JobDispatcher:
     async def _execute(self, run: Run, job: JobDefinition, execution: Execution, reader: EventReader | None) -> Result:
         commits = self._commits[run.partition or 0]
         result = await call(job, execution, self._threads)
-        if self._tracker.is_cancelled(
-            run.lease
-        ):  # the thread had ended already, or the function caught the cancellation
+        if self._tracker.is_cancelled(run.lease):  # in the moment in which the function ended
             raise LeaseLost(run.id)
         if reader is None:
             return result

@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -242,19 +241,24 @@ async def test_a_run_that_was_taken_away_is_cancelled_and_writes_nothing(connect
     assert made.figures.lost == 1
 
 
-async def test_a_run_that_ends_just_when_its_loss_is_noticed_is_lost_once(connection, dispatcher, nursery, beat):
-    """A thread that has returned is not cancelled any more: its task goes on with the result."""
-    made: Any = None
+async def test_a_run_that_goes_on_after_its_lease_is_lost_is_lost_once(connection, dispatcher, nursery, beat):
+    """It cannot be cancelled at that moment, as a thread that has just returned."""
+    began, gate = trio.Event(), trio.Event()
 
     @job("ends")
-    async def ends(execution):
-        await connection.script("UPDATE job_executions SET lease = gen_random_uuid(), node = 'other'")
-        made._lose(execution.lease)
+    async def ends(_execution):
+        with trio.CancelScope(shield=True):
+            began.set()
+            await gate.wait()
 
     await add(connection, "ends")
-    made = dispatcher(ends)
+    made = dispatcher(ends, keep_alive_interval="PT0.1S")
     nursery.start_soon(made.run, beat)
-    await eventually(lambda: made.figures.started == 1 and made.running == 0)
+    await began.wait()
+    await connection.script("UPDATE job_executions SET lease = gen_random_uuid(), node = 'other'")
+    await eventually(lambda: made.figures.lost)
+    gate.set()
+    await eventually(lambda: made.running == 0)
     turns = made.figures.turns
     await eventually(lambda: made.figures.turns, accept=lambda found: found > turns + 1)
     assert (made.figures.lost, made.figures.completed) == (1, 0)
