@@ -60,6 +60,10 @@ class NeedKind(Enum):
     """All results of a paged loop that is in memory; key: the body's."""
     VARIABLES = auto()
     """The lazy variables of a part; key: the part's."""
+    REGISTRATION = auto()
+    """A completed activity that is being compensated, with the latest ones inside; key: the registration's."""
+    REGISTRATIONS = auto()
+    """The next page of completed activities of a scope, the latest first; key: (process instance, scope, their ids)."""
     VALUE = auto()
     """The decoded value of a very large variable; key: its JSON text."""
     DEFINITION = auto()

@@ -15,6 +15,7 @@ import msgspec
 from vivero.core.partitions.keys import PARTITION_SHIFT
 from vivero.core.records.base import Command, Event
 from vivero.core.records.catalogue import DefinitionAdded, DeploymentCreated, FormAdded
+from vivero.core.records.compensations import CompensationRegistered, CompensationStarted
 from vivero.core.records.conditionals import ConditionalsEvaluated
 from vivero.core.records.effects import Rejection
 from vivero.core.records.instances import (
@@ -135,6 +136,7 @@ _NAMES: dict[type[Event], Callable[[Trace, Any], tuple[int, str]]] = {
     SignalBroadcast: lambda _, e: (e.key, f"signal({e.name})"),
     ConditionalsEvaluated: lambda _, e: (e.key, "conditions"),
     SubscriptionOpened: lambda trace, e: (e.key, f"wait({e.target})"),
+    CompensationRegistered: lambda trace, e: (e.key, f"done({trace.name(e.element)})"),
     DeploymentCreated: lambda _, _e: (_e.key, "deployment"),
     DefinitionAdded: lambda _, e: (e.key, f"{e.process_id}:v{e.version}"),
     FormAdded: lambda _, e: (e.key, f"form({e.form_id}):v{e.version}"),
@@ -175,11 +177,19 @@ def _deferred(trace: Trace, event: WorkDeferred | WorkResumed) -> str:
     return one_line(f"{trace.name(event.root)} {' '.join(items)}")
 
 
+def _compensation(trace: Trace, event: CompensationStarted) -> str:
+    thrower = "" if event.thrower is None else f" for {trace.name(event.thrower)}"
+    of = trace.places("of", map(trace.name, (*event.scopes, *event.inside)))
+    only = "" if event.only is None else f" only {event.only}"
+    return one_line(f"{trace.name(event.key)} by {trace.name(event.element)}{of}{only}{thrower}")
+
+
 _FORMATS: dict[type[Event], Callable[[Trace, Any], str]] = {
     InstanceCreated: _created,
     ElementActivating: _activating,
     ElementCompleted: _completed,
     VariableSet: _variable,
+    CompensationStarted: _compensation,
     WorkDeferred: _deferred,
     WorkResumed: _deferred,
 }

@@ -17,6 +17,7 @@ from vivero.core.state.columns import Field
 from vivero.storage.state.owners import OwnerColumn
 from vivero.storage.state.tables import (
     CHANNEL_SUBSCRIPTIONS,
+    COMPENSATIONS,
     CORRELATIONS,
     DEPLOYMENTS,
     ELEMENTS,
@@ -62,7 +63,7 @@ UPDATED: dict[Table, Lists] = {
         "returned": "true",
     }
 }
-DELETED = (CHANNEL_SUBSCRIPTIONS, START_LOCKS, START_SUBSCRIPTIONS)
+DELETED = (CHANNEL_SUBSCRIPTIONS, START_LOCKS, START_SUBSCRIPTIONS, COMPENSATIONS)
 """Rows that a change may delete, so that its statement is no plain update."""
 ENDED: dict[Table, Lists] = {
     JOBS: {"ready": "false", "returned": "true", "available_at": "NULL", "lease_token": "NULL"},

@@ -78,6 +78,9 @@ def fill(rows, key, tenant):
     rows.put("batch_operation_items", **item, **tree)
     rows.put("loop_items", body_key=key + 1, index=0, item="1")
     rows.put("paged_loop_items", body_key=key + 1, first=0, items="[1]")
+    registration = {"scope_key": key, "element_instance_key": key + 1, "element_id": "task", "is_scope": False}
+    place = {"process_instance_key": key, "tenant_id": tenant, "registered": "{}", "running": False}
+    rows.put("compensations", compensation_key=key + 16, **registration, **place)
     counts = {"process_definition_key": key, "element_id": "task", "active": 1, "completed": 0, "canceled": 0}
     rows.put("element_counts", partition_id=1, **counts)
     rows.put("element_count_changes", partition_id=1, **counts)

@@ -15,6 +15,7 @@ from typing import Any
 from vivero.core.apply import (
     ad_hoc,
     catalogue,
+    compensations,
     data,
     elements,
     incidents,
@@ -41,6 +42,12 @@ from vivero.core.records.catalogue import (
     FormDeleted,
     RetentionSet,
     StartFormSet,
+)
+from vivero.core.records.compensations import (
+    CompensationEnded,
+    CompensationHandedOver,
+    CompensationRegistered,
+    CompensationStarted,
 )
 from vivero.core.records.conditionals import ConditionalsEvaluated
 from vivero.core.records.instances import (
@@ -138,6 +145,10 @@ APPLY: dict[type[Event], Callable[[State, Any], Row]] = {
     StartClosed: message_channels.start_closed,
     SignalBroadcast: message_channels.signal_broadcast,
     ConditionalsEvaluated: message_channels.conditionals_evaluated,
+    CompensationRegistered: compensations.registered,
+    CompensationStarted: compensations.started,
+    CompensationHandedOver: compensations.handed_over,
+    CompensationEnded: compensations.ended,
     LoopStarted: data.loop_started,
     ItemCollected: data.item_collected,
     LoopResultSet: data.loop_result_set,

@@ -8,7 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from vivero.core.bpmn.elements.form_references import START_FORM, takes_start_form
-from vivero.core.bpmn.event_definitions import conditional, error, escalation, link, message, signal, terminate, timer
+from vivero.core.bpmn.event_definitions import (
+    compensate,
+    conditional,
+    error,
+    escalation,
+    link,
+    message,
+    signal,
+    terminate,
+    timer,
+)
 from vivero.core.bpmn.event_definitions.kind import THROWN, EventKind
 from vivero.core.bpmn.model import EventDefinition, MultipleEvent, SingleEvent
 from vivero.core.bpmn.reading.draft import Draft, Member, Place, definition_of, event_definitions
@@ -26,6 +36,7 @@ EVENT_KINDS: Mapping[str, EventKind] = {
     "terminateEventDefinition": terminate.KIND,
     link.TAG: link.KIND,
     "conditionalEventDefinition": conditional.KIND,
+    compensate.TAG: compensate.KIND,
 }
 """Event definition → how it is read. The order is that of the docs."""
 

@@ -142,6 +142,15 @@ class ConditionalEvent:
     """"create", "update", or both."""
 
 
+@dataclass(frozen=True, slots=True)
+class CompensateEvent:
+    """`activity`: the only one that a throwing event compensates; None: all of its scope. `waits`: whether that event
+    waits for the handlers."""
+
+    activity: NodeId | None = None
+    waits: bool = True
+
+
 SingleEvent = (
     MessageEvent
     | TimerEvent
@@ -151,6 +160,7 @@ SingleEvent = (
     | TerminateEvent
     | LinkEvent
     | ConditionalEvent
+    | CompensateEvent
 )
 
 
@@ -318,7 +328,14 @@ class Node:
     boundaries: tuple[NodeId, ...] = ()
     """The boundary events of an activity, in document order."""
     event_sub_processes: tuple[NodeId, ...] = ()
-    """The event sub-processes of a scope, in document order."""
+    """The event sub-processes of a scope that wait for their events, in document order."""
+    compensated_by: NodeId | None = None
+    """What compensates an activity after it has completed: its compensation boundary event, if that has a handler; or
+    the event sub-process with a compensation start event in it."""
+    handler: NodeId | None = None
+    """The compensation handler of a compensation boundary event."""
+    in_compensation: bool = False
+    """Whether its completion matters to compensation: it can be compensated, it compensates, or it contains both."""
     loop: Loop | None = None
     ad_hoc: AdHoc | None = None
     presets: MappingOf[str, Any] = field(default_factory=dict)

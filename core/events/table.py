@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import ModuleType
 
 from vivero.core.bpmn.model import (
+    CompensateEvent,
     ConditionalEvent,
     ErrorEvent,
     EscalationEvent,
@@ -17,7 +18,18 @@ from vivero.core.bpmn.model import (
     TerminateEvent,
     TimerEvent,
 )
-from vivero.core.events import conditional, error, escalation, link, message, multiple, signal, terminate, timer
+from vivero.core.events import (
+    compensate,
+    conditional,
+    error,
+    escalation,
+    link,
+    message,
+    multiple,
+    signal,
+    terminate,
+    timer,
+)
 from vivero.core.events.behaviour import EventBehaviour
 
 
@@ -36,6 +48,7 @@ _SINGLES: Mapping[type[EventDefinition], EventBehaviour] = {
     TerminateEvent: behaviour(terminate),
     LinkEvent: behaviour(link),
     ConditionalEvent: behaviour(conditional),
+    CompensateEvent: behaviour(compensate),
 }
 
 EVENT_BEHAVIOURS = {**_SINGLES, MultipleEvent: multiple.behaviour_of(_SINGLES)}

@@ -21,7 +21,7 @@ from vivero.core.records.instances import (
 )
 from vivero.core.records.jobs import JobCanceled
 from vivero.core.records.user_tasks import CANCELING, TASK_EVENTS
-from vivero.core.shared import listeners, mappings, row_limits, task_transitions, waits
+from vivero.core.shared import compensations, listeners, mappings, row_limits, task_transitions, waits
 from vivero.core.shared.deferred_work import is_deferred
 from vivero.core.state.instance_tree import (
     ACTIVATED,
@@ -117,7 +117,7 @@ def leave(element: Element, view: View, _argument: object) -> Effects:
     scope = element.scope
     collect = None if scope is None else ELEMENTS[scope.type].collect
     own = element.waits
-    if collect is not None or own.incidents or own.timers or own.subscriptions:
+    if collect is not None or own.incidents or own.timers or own.subscriptions or element.node.in_compensation:
         return _close_and_leave(element, view)
     return ELEMENTS[element.type].leave(element, view)
 
@@ -130,10 +130,15 @@ def _close_and_leave(element: Element, view: View) -> Effects:
     for incident in element.waits.incidents:
         yield IncidentResolved(incident)
     yield from waits.close(element)
+    if element.node.in_compensation:
+        yield from compensations.register(element, view)
+        yield from compensations.hand_over(element, view)
     yield from ELEMENTS[element.type].leave(element, view)
     proceed = None if scope is None else ELEMENTS[scope.type].proceed
     if scope is not None and proceed is not None:
         yield from proceed(scope, element, view)
+    if element.compensation is not None:
+        yield from compensations.after_handler(element, view)
 
 
 def terminate(element: Element, view: View, _argument: object) -> Effects:

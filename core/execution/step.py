@@ -108,6 +108,8 @@ class Processor:
         """Whether the latest quantum between commands used its whole budget."""
         self._last = self._seq = 0
         """The latest position, and the number of its rows."""
+        self.lacks: Need | None = None
+        """What the latest quantum between commands would have needed."""
         self.awaiting_load: list[AwaitingLoad] = []
         """Follow-ups of this batch that `resume_awaiting` handles once their needs are loaded."""
 
@@ -196,9 +198,10 @@ class Processor:
         """Run a quantum of a tree's deferred work between commands; its needs must be loaded.
 
         The rows follow those of the latest command, at the same position. No command is sent: the one that is on its
-        way will find the remaining work, or none. If no progress is possible now (a missing row, a bug), that command
-        decides.
+        way will find the remaining work, or none. If no progress is possible now (a bug), that command decides, or if
+        what `lacks` says cannot be loaded. Load it, and run the quantum again.
         """
+        self.lacks = None
         known, tree = self._deferred_trees.take(root), self.state.trees.get(root)
         if known is None or tree is None or not tree.work:
             return []
@@ -209,7 +212,9 @@ class Processor:
         follow_ups: deque[FollowUp] = deque()
         try:
             rows = self._handle(ContinueWork(root), self._seq, known.request, follow_ups)
-        except NotLoaded:
+        except NotLoaded as missing:
+            self.lacks = missing.need
+            self._deferred_trees.requeue(root)
             return []
         else:
             self._seq += len(rows)
@@ -219,6 +224,10 @@ class Processor:
             return rows + self._follow_up(follow_ups)
         finally:
             self._work.limit, self._between_commands = self._max_cost, False
+
+    def give_up_deferred(self, root: int) -> None:
+        """Leave the deferred work of a tree to the command that is on its way."""
+        self._deferred_trees.take(root)
 
     def resume_awaiting(
         self, enough: Callable[[], bool] = lambda: False, left_out: Set[Need] = frozenset()

@@ -13,6 +13,7 @@ from vivero.core.feel import EvaluationError, Expression, from_json, measure_jso
 from vivero.core.needs import Need, NeedKind, NotLoaded
 from vivero.core.records.effects import Fail, IncidentType
 from vivero.core.rules import VERY_LARGE_JSON
+from vivero.core.state.compensation import PastScope
 from vivero.core.state.instance_tree import MISSING, Element, Variable
 from vivero.core.state.state import State
 
@@ -28,7 +29,7 @@ class VariableScope(Mapping[str, Any]):
 
     __slots__ = ("_element", "_expressions", "_extra", "_results")
 
-    def __init__(self, element: Element | None, extra: Mapping[str, Any], expressions: Expressions) -> None:
+    def __init__(self, element: Element | PastScope | None, extra: Mapping[str, Any], expressions: Expressions) -> None:
         self._element = element
         self._extra = extra
         self._expressions = expressions
@@ -38,7 +39,7 @@ class VariableScope(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         if name in self._extra:
             return self._extra[name]
-        scope: Element | None = self._element
+        scope: Element | PastScope | None = self._element
         while scope is not None:
             variable = scope.variables.get(name)
             if variable is not None:
@@ -47,7 +48,7 @@ class VariableScope(Mapping[str, Any]):
                 return variable.decode()
             if scope.loop is not None and self._expressions.results_name(scope) == name:
                 return self._results_of(scope, name)
-            scope = scope.outer()
+            scope = scope.seen_next()
         raise KeyError(name)
 
     def _results_of(self, body: Element, name: str) -> list[Any]:
@@ -60,13 +61,13 @@ class VariableScope(Mapping[str, Any]):
 
     def __iter__(self) -> Iterator[str]:
         names = dict.fromkeys(self._extra)
-        scope: Element | None = self._element
+        scope: Element | PastScope | None = self._element
         while scope is not None:
             names.update(dict.fromkeys(scope.variables))
             results = None if scope.loop is None else self._expressions.results_name(scope)
             if results is not None:
                 names[results] = None
-            scope = scope.outer()
+            scope = scope.seen_next()
         return iter(names)
 
     def __len__(self) -> int:
@@ -85,7 +86,7 @@ class Expressions:
     def evaluate(
         self,
         expression: Expression,
-        element: Element | None,
+        element: Element | PastScope | None,
         failure: IncidentType = EXTRACT,
         extra: Mapping[str, Any] = {},  # never changed
     ) -> Any:
@@ -101,7 +102,11 @@ class Expressions:
         return self.evaluation(expression, element, failure, extra).value
 
     def evaluation(
-        self, expression: Expression, element: Element | None, failure: IncidentType, extra: Mapping[str, Any]
+        self,
+        expression: Expression,
+        element: Element | PastScope | None,
+        failure: IncidentType,
+        extra: Mapping[str, Any],
     ) -> FeelEvaluation:
         """Like `evaluate`, with warnings."""
         if expression.is_static:
@@ -173,7 +178,7 @@ class Expressions:
 
     # ---- variables, and results of loops
 
-    def variables(self, element: Element | None, extra: Mapping[str, Any]) -> VariableScope:
+    def variables(self, element: Element | PastScope | None, extra: Mapping[str, Any]) -> VariableScope:
         """The variables that `element` sees, and `extra`, which comes first."""
         return VariableScope(element, extra, self)
 

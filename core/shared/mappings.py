@@ -13,6 +13,7 @@ from vivero.core.bpmn.model import Mapping
 from vivero.core.records.effects import Effects, Fail, IncidentType
 from vivero.core.rules import MAX_STAGE_CHARACTERS
 from vivero.core.shared.variables import output_scope, owner_of, set_in
+from vivero.core.state.compensation import PastScope
 from vivero.core.state.instance_tree import Element
 from vivero.core.view import View
 
@@ -24,7 +25,7 @@ def map_inputs(element: Element, view: View) -> Effects:
 
 
 def input_values(
-    mappings: Iterable[Mapping], element: Element, seen_from: Element | None, view: View
+    mappings: Iterable[Mapping], element: Element, seen_from: Element | PastScope | None, view: View
 ) -> dict[str, Any]:
     """The values of the local variables by name. The sources see the scope `seen_from`.
 
@@ -80,7 +81,7 @@ def map_outputs(element: Element, view: View) -> Effects:
         yield set_in(owner_of(name, around), name, text, view)
 
 
-def _map(mapping: Mapping, element: Element | None, seen: dict[str, Any], view: View) -> Any:
+def _map(mapping: Mapping, element: Element | PastScope | None, seen: dict[str, Any], view: View) -> Any:
     """The value of the mapping's source. `seen` has what later sources see of the targets."""
     value = view.expressions.evaluate(mapping.source, element, IncidentType.IO_MAPPING_ERROR, seen)
     before = view.expressions.variables(element, seen).get(mapping.root) if mapping.path else None

@@ -56,7 +56,7 @@ def _places(element: Element, roots: set[str], view: View) -> Iterator[tuple[str
     A mapping without a reference may read the target of one that has one, so it may have places, too. If it has none,
     its variable is data, which may have changed."""
     try:
-        values = input_values(map(_marked, view.node(element).inputs), element, element.outer(), view)
+        values = input_values(map(_marked, view.node(element).inputs), element, element.seen_next(), view)
     except Fail:
         values = {}
     for root in sorted(roots | values.keys()):

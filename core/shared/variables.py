@@ -9,6 +9,7 @@ import msgspec
 from vivero.core.records.base import Variables
 from vivero.core.records.effects import Effects
 from vivero.core.records.instances import VariableSet
+from vivero.core.state.compensation import PastScope
 from vivero.core.state.instance_tree import Element
 from vivero.core.view import View
 
@@ -77,9 +78,9 @@ def locals_of(element: Element) -> Variables:
 def visible(element: Element) -> dict[str, str]:
     """All variables that the element sees. Inner ones hide outer ones."""
     seen: dict[str, str] = {}
-    scope: Element | None = element
+    scope: Element | PastScope | None = element
     while scope is not None:
         for name, variable in scope.variables.items():
             seen.setdefault(name, variable.value)
-        scope = scope.outer()
+        scope = scope.seen_next()
     return seen

@@ -91,6 +91,30 @@ class AdHocEntry(Entry, frozen=True):
     fulfilled: bool = False
 
 
+class PastScopeEntry(Entry, frozen=True):
+    """A completed scope whose variables a compensation handler sees."""
+
+    key: Key
+    variables: Values = {}
+
+
+class CompensationEntry(Entry, frozen=True):
+    """What a compensation handler, or its boundary event, compensates: `key` is the registration.
+
+    `thrower`: the element that waits for all handlers. `scopes`: keys of live scopes, and of registrations of completed
+    ones, whose handlers follow: those `before` a key, and with `only` those of one activity. `inside`: registrations
+    that are on their way, the outermost first. `seen`: completed scopes, the innermost first.
+    """
+
+    key: Key
+    scopes: tuple[Key, ...]
+    before: Key
+    thrower: Key | None = None
+    inside: tuple[Key, ...] = ()
+    only: str | None = None
+    seen: tuple[PastScopeEntry, ...] = ()
+
+
 class ElementEntry(Entry, frozen=True):
     """A live element instance or process instance. `scope_key` is its flow scope, which only the root lacks."""
 
@@ -111,6 +135,27 @@ class ElementEntry(Entry, frozen=True):
     occurred: Values | None = None
     request: Key | None = None
     incident_key: Key | None = None
+    registered: dict[str, Count] = {}
+    compensation: CompensationEntry | None = None
+
+
+class RegistrationEntry(Entry, frozen=True):
+    """A completed activity that can be compensated. The keys have the order of completion.
+
+    `handler`: its boundary event or event sub-process, until that begins; then `running` says whether it goes on.
+    `registered`: numbers of activities inside that can be compensated. `variables`: those of a scope.
+    """
+
+    key: Key
+    process_instance_key: Key
+    scope_key: Key
+    element_key: Key
+    element_id: str
+    is_scope: bool = False
+    handler: str | None = None
+    registered: dict[str, Count] = {}
+    running: bool = False
+    variables: Values = {}
 
 
 class VariableEntry(Entry, frozen=True):
@@ -202,6 +247,7 @@ class Snapshot(Entry, frozen=True):
     subscriptions: tuple[SubscriptionEntry, ...] = ()
     incidents: tuple[IncidentEntry, ...] = ()
     messages: tuple[MessageEntry, ...] = ()
+    compensations: tuple[RegistrationEntry, ...] = ()
 
 
 def raw(text: str) -> Raw:

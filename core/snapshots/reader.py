@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from vivero.core.bpmn.model import Process
+from vivero.core.snapshots import compensation_entries, references, wait_reader
 from vivero.core.snapshots import format as entries
-from vivero.core.snapshots import references, wait_reader
 from vivero.core.snapshots.codec import InvalidSnapshot
 from vivero.core.snapshots.format import Snapshot, key_of, text
 from vivero.core.state.ad_hoc import AdHocState
@@ -23,10 +23,10 @@ from vivero.core.state.instance_tree import (
     LoopState,
     Variable,
     still_to_come,
-    weight_of,
 )
 from vivero.core.state.message_channels import ChannelSubscription, Message, MessageChannel
 from vivero.core.state.state import State
+from vivero.core.state.subtrees import weight_of
 
 FindModel = Callable[[Definition], Process | None]
 
@@ -48,6 +48,7 @@ def add_tree(state: State, snapshot: Snapshot, find_model: FindModel) -> Instanc
     assert tree is not None, "a snapshot has elements: it was checked"
     _add_variables(state, snapshot)
     wait_reader.add(state, snapshot)
+    compensation_entries.add_registrations(state, snapshot)
     _count(state, snapshot, tree)
     return tree
 
@@ -143,6 +144,9 @@ def _set_progress(element: Element, entry: entries.ElementEntry, place: str) -> 
     if entry.ad_hoc is not None:
         pending = tuple((one.element_ids, _texts(one.variables)) for one in entry.ad_hoc.pending)
         element.ad_hoc = AdHocState(pending, entry.ad_hoc.begun, entry.ad_hoc.fulfilled)
+    element.registered = entry.registered
+    if entry.compensation is not None:
+        compensation_entries.set_place(element, entry.compensation)
     if entry.loop is not None:
         _set_loop(element, entry.loop, f"{place}.loop")
 

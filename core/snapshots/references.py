@@ -19,7 +19,7 @@ def check(snapshot: Snapshot) -> None:
             raise _missing(f"variables[{number}].scopeKey", "element", variable.scope_key)
     for name, rows in _tables(snapshot):
         for number, row in enumerate(rows):
-            key = getattr(row, "element_key", None)
+            key = None if name == "compensations" else getattr(row, "element_key", None)
             if key is not None and key not in elements:
                 raise _missing(f"{name}[{number}].elementKey", "element", key)
     jobs = {None, *(entry.key for entry in snapshot.jobs)}
@@ -37,6 +37,7 @@ def _tables(snapshot: Snapshot) -> Iterator[tuple[str, tuple[Any, ...]]]:
     yield "subscriptions", snapshot.subscriptions
     yield "incidents", snapshot.incidents
     yield "messages", snapshot.messages
+    yield "compensations", snapshot.compensations
 
 
 def _check_keys(snapshot: Snapshot) -> None:

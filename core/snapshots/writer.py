@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from operator import attrgetter
 from typing import Any
 
+from vivero.core.snapshots import compensation_entries, wait_entries
 from vivero.core.snapshots import format as entries
-from vivero.core.snapshots import wait_entries
 from vivero.core.snapshots.format import FORMAT, Snapshot, Values, key_text, raw
 from vivero.core.state.ad_hoc import AdHocState
 from vivero.core.state.catalogue import Catalogue, Definition
@@ -17,10 +17,11 @@ from vivero.core.state.instance_tree import (
     LoopPages,
     LoopState,
     Variable,
-    descendants,
 )
 from vivero.core.state.loop_rows import texts_of
 from vivero.core.state.message_channels import Message, MessageChannel
+from vivero.core.state.registrations import OPEN, Registration
+from vivero.core.state.subtrees import descendants
 
 _by_key = attrgetter("key")
 
@@ -33,15 +34,18 @@ def snapshot_of(
     at: int,
     next_key: int | None = None,
     channels: Iterable[MessageChannel] = (),
+    registrations: Iterable[Registration] = (),
 ) -> Snapshot:
     """The snapshot of a live tree that is in memory as a whole, with the buffered messages of `channels`.
 
+    `registrations`: the completed activities of the tree that can be compensated.
     `at`: epoch ms. Without `next_key` it follows the largest key of the tree.
     """
     elements = sorted(descendants(root), key=_by_key)
+    registrations = sorted(filter(_is_left, registrations), key=_by_key)
     rows = _Rows(elements)
     if next_key is None:
-        next_key = max((row.key for row in rows), default=root.key) + 1
+        next_key = max((row.key for row in (*rows, *registrations)), default=root.key) + 1
     return Snapshot(
         format=FORMAT,
         version=version,
@@ -54,7 +58,13 @@ def snapshot_of(
         variables=tuple(map(variable_entry, rows.variables)),
         **{table: tuple(map(wait.entry, rows.waits[table])) for table, wait in wait_entries.TABLES.items()},
         messages=tuple(_messages(channels, at)),
+        compensations=tuple(map(compensation_entries.registration, registrations)),
     )
+
+
+def _is_left(row: Registration) -> bool:
+    """Whether something may still compensate the activity."""
+    return row.state == OPEN and row.instance.ended_at is None
 
 
 class _Rows:
@@ -113,6 +123,8 @@ def _element(row: Element) -> entries.ElementEntry:
         occurred=None if row.occurred is None else _values(row.occurred),
         request=key_text(row.request),
         incident_key=key_text(row.incident),
+        registered=dict(sorted(row.registered.items())),
+        compensation=None if row.compensation is None else compensation_entries.place(row, row.compensation),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vivero.core.state.instance_tree import Element, Instance, InstanceTree, LoopItems, LoopResult, Part, break_cycles
+from vivero.core.state.instance_tree import Element, Instance, InstanceTree, LoopItems, LoopResult, Part
 from vivero.core.state.message_channels import (
     MAX_MESSAGES_IN_MEMORY,
     ChannelSubscription,
@@ -10,9 +10,11 @@ from vivero.core.state.message_channels import (
     MessageChannel,
     StartLock,
 )
+from vivero.core.state.registrations import Registration
 from vivero.core.state.state import State
+from vivero.core.state.subtrees import break_cycles
 
-Retained = InstanceTree | MessageChannel | Part | LoopItems | LoopResult
+Retained = InstanceTree | MessageChannel | Part | LoopItems | LoopResult | Registration
 """Objects that a batch may have changed, and that `committed` gets."""
 
 _CHANNEL_ROWS: frozenset[type] = frozenset((Message, ChannelSubscription, StartLock))
@@ -30,6 +32,7 @@ def close(state: State) -> list[Retained]:
         state.running_elsewhere.clear()
     channels = _retain_channels(state) if state.channels else ()
     parts = _retain_parts(state) if state.parts or state.ended_parts or state.paged else ()
+    registrations = _retain_registrations(state) if state.registrations.by_key else ()
     trees = changed_trees(state)
     for tree in trees:
         tree.revision += 1
@@ -40,7 +43,7 @@ def close(state: State) -> list[Retained]:
             state.trees[tree.key] = tree
         else:
             state.ended.add(tree.key)
-    return [*trees, *channels, *parts]
+    return [*trees, *channels, *parts, *registrations]
 
 
 def changed_trees(state: State) -> list[InstanceTree]:
@@ -68,11 +71,16 @@ def committed(state: State, retained: list[Retained]) -> None:
         if isinstance(one, _LOOP_ROWS):
             _note_saved(one)
             continue
+        if isinstance(one, Registration):
+            state.registrations.committed(one)
+            continue
         one.commits_under_way -= 1
         if isinstance(one, MessageChannel):
             one.under_way.popleft()
         elif one.key in state.ended and not one.commits_under_way:
             state.ended.remove(one.key)
+            if isinstance(one, InstanceTree) and state.registrations.by_key:
+                state.registrations.forget_tree(one)
             break_cycles(one.head if isinstance(one, Part) else one.root)
 
 
@@ -100,6 +108,13 @@ def _retain_parts(state: State) -> list[Part | LoopItems | LoopResult]:
     state.ended.update(state.ended_parts)
     state.ended_parts.clear()
     return [*changed.values(), *(row for row in state.dirty if isinstance(row, _LOOP_ROWS))]
+
+
+def _retain_registrations(state: State) -> list[Registration]:
+    changed = [row for row in state.dirty if type(row) is Registration]
+    for row in changed:
+        row.commits_under_way += 1
+    return changed
 
 
 def _retain_channels(state: State) -> list[MessageChannel]:

@@ -14,13 +14,11 @@ from vivero.core.state.instance_tree import (
     Element,
     InstanceTree,
     Part,
-    break_cycles,
-    descendants,
-    weight_of,
 )
 from vivero.core.state.message_channels import MessageChannel
 from vivero.core.state.state import State
 from vivero.core.state.subscription_index import remove
+from vivero.core.state.subtrees import break_cycles, descendants, weight_of
 
 RETAINED_ITEMS = 250
 """The next items of a paged loop that stay in memory, because they would be read again at once."""
@@ -31,6 +29,7 @@ def evict(state: State, limit: int) -> int:
 
     Message channels may take a quarter of the limit, and `MAX_MESSAGES_IN_MEMORY` each.
     """
+    state.registrations.forget_saved()
     count = _evict_channels(state, limit // 4)
     limit -= state.channels_weight
     if state.weight > limit and state.paged:
@@ -48,6 +47,8 @@ def evict_tree(state: State, tree: InstanceTree) -> None:
     """Evict a tree that has no changes."""
     del state.trees[tree.key]
     state.weight -= tree.weight
+    if state.registrations.by_key:
+        state.registrations.forget_tree(tree)
     _remove(state, tree.root)
 
 

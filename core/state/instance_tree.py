@@ -6,7 +6,6 @@ and never changes one in place.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Annotated, Any
@@ -19,6 +18,7 @@ from vivero.core.records.user_tasks import Transition
 from vivero.core.rules import LARGE_JSON
 from vivero.core.state.ad_hoc import AdHocState
 from vivero.core.state.columns import CHANGES, MEMORY, Column, Count, Time
+from vivero.core.state.compensation import Compensation, PastScope
 from vivero.core.state.loop_rows import place_of, texts_of
 from vivero.core.state.rows import Row
 
@@ -116,6 +116,12 @@ class Element(Row, msgspec.Struct):  # the second base tells the linter that def
     incidents: Annotated[int, Column(usual=0, changes=True)] = 0
     """The number of open incidents of this element and of all below it."""
     incident: Annotated[int | None, Column(stored="incident_key", key=True, changes=True)] = None
+    registered: Annotated[dict[str, int], Column(usual={}, null=True, changes=True)] = {}
+    """Numbers of completed activities of this scope that can be compensated, by id."""
+    compensation: Compensation | None = None
+    """What it compensates, for a compensation handler and its boundary event."""
+    past: Annotated[PastScope | None, MEMORY] = None
+    """The innermost completed scope whose variables a compensation handler sees."""
     children: Annotated[dict[int, Element], MEMORY] = {}
     variables: Annotated[dict[str, Variable], MEMORY] = {}
     waits: Annotated[Waits, MEMORY] = NO_WAITS
@@ -142,6 +148,10 @@ class Element(Row, msgspec.Struct):  # the second base tells the linter that def
     def outer(self) -> Element | None:
         """The next variable scope. A called process does not see the variables of its caller."""
         return self.scope
+
+    def seen_next(self) -> Element | PastScope | None:
+        """The next scope whose variables expressions see. They also see those of completed scopes in a handler."""
+        return self.scope if self.past is None else self.past
 
     @property
     def part_key(self) -> int | None:
@@ -183,6 +193,9 @@ class Instance(Element, kw_only=True):
     """Elements after whose end the instance terminates."""
 
     def outer(self) -> Element | None:
+        return None
+
+    def seen_next(self) -> Element | PastScope | None:
         return None
 
     @property
@@ -480,37 +493,7 @@ class Incident(Row):
         return self.element
 
 
-def weight_of(element: Element) -> int:
-    """Estimated bytes of an element with its rows, without its children."""
-    return (
-        (INSTANCE_WEIGHT if isinstance(element, Instance) else ELEMENT_WEIGHT)
-        + element.waits.weight()
-        + (sum(variable.weight() for variable in element.variables.values()) if element.variables else 0)
-        + (element.pages.weight() if element.pages is not None else 0)
-    )
-
-
-def descendants(element: Element) -> Iterator[Element]:
-    """The element and all live elements below it, parents first."""
-    pending = [element]
-    while pending:
-        current = pending.pop()
-        pending.extend(current.children.values())
-        yield current
-
-
 def still_to_come(element: Element) -> int:
     """The number of inner instances that a loop has yet to create, unless it is paged."""
     loop = element.loop
     return 0 if loop is None or loop.paged else loop.size - loop.next
-
-
-def break_cycles(element: Element) -> None:
-    """Break the reference cycles of an element, so that its memory is freed without the garbage collector."""
-    element.children = {}
-    element.variables = {}
-    element.waits = NO_WAITS
-    element.items = []
-    element.part = element.pages = None
-    element.scope = None
-    element.tree = element.instance = MISSING

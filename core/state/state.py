@@ -28,6 +28,7 @@ from vivero.core.state.instance_tree import (
     UserTask,
 )
 from vivero.core.state.message_channels import ChannelKey, MessageChannel
+from vivero.core.state.registrations import Registrations
 from vivero.core.state.rows import Row
 from vivero.core.state.subscription_index import INDEXED_BY, WATCHING, Index
 
@@ -63,8 +64,8 @@ class State:
         """By the keys of their roots, the least recently used first."""
         self.parts: dict[int, Part] = {}
         """Inner instances of paged loops by key, the least recently used first."""
-        self.paged: dict[int, Element] = {}
-        """Bodies of paged loops by key."""
+        self.paged: dict[int, Element] = {}  # bodies of paged loops by key
+        self.registrations = Registrations()
         self.weight = 0
         """The memory of all trees, in bytes (estimated)."""
         self.channels: dict[ChannelKey, MessageChannel] = {}

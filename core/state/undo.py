@@ -26,7 +26,8 @@ def _restore_links(state: State) -> None:
         else:
             where[key] = old
             put_back[id(where)] = where
-    for index in (state.elements, state.jobs, state.incidents, state.timers, state.user_tasks):
+    indexes = (state.elements, state.jobs, state.incidents, state.timers, state.user_tasks, state.registrations.by_key)
+    for index in indexes:
         put_back.pop(id(index), None)  # rows are only looked up in these, by key, and there may be many thousands
     for where in put_back.values():
         _restore_order(where)

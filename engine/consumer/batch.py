@@ -181,8 +181,15 @@ def needs_of_work(root: int) -> list[Need]:
 
 async def run_deferred(processor: Processor, root: int, last: int, now: int, fill: Fill) -> BatchResult | None:
     """Run a quantum of a tree's deferred work as a batch without a command. Its rows follow those of `last`."""
-    collected = _Collected(last=last)
-    _collect_more(collected, processor.run_deferred(root, now))
+    collected, rows = _Collected(last=last), processor.run_deferred(root, now)
+    for _ in range(FOLLOW_UP_ROUNDS):
+        if processor.lacks is None:
+            break
+        await fill([processor.lacks])
+        rows = processor.run_deferred(root, now)
+    if processor.lacks is not None:
+        processor.give_up_deferred(root)
+    _collect_more(collected, rows)
     if not collected.log_rows:
         return None
     await _follow_up(processor, collected, fill)

@@ -77,7 +77,7 @@ class Term:
         self._time = EngineTime()
         self._waiting: list[Decoded] = []
         """Commands that were read and not yet processed: the last batch was full."""
-        self._missing: Need | None = None
+        self._missing: list[Need] = []
         """The needs that the first command of the next batch lacked."""
         self.leading = True
         self.per_second = 0.0
@@ -137,7 +137,7 @@ class Term:
     async def run_once(self, nursery: trio.Nursery) -> bool:
         """Process at most one batch, and start its commit. False when there is nothing to do."""
         self._owner.stats.evicted += self._eviction.run()
-        if self._missing is None:
+        if not self._missing:
             self._loader.unpin()
         careful = self._committer.careful
         if self._quanta.due and not careful and await self._run_quantum(nursery, waited=True):
@@ -183,7 +183,7 @@ class Term:
         """Load what the first commands need: as many as have trees that fit into a batch, at least one. Returns them
         and the leases of their jobs.
         """
-        missing = [] if self._missing is None else [self._missing]
+        missing = self._missing
         fitting: list[Decoded] = []
         with self._beat.waiting(self._settings.call_timeout_s):
             while not fitting:
@@ -220,15 +220,19 @@ class Term:
             await self._trials.begin(self._committer.connection, position, nursery)
 
     def _note_missing(self, missing: Need | None, stuck: Decoded | None) -> None:
-        """Load `missing` first for the next batch. A command that lacks the same thing twice will never get it."""
+        """Load `missing` first for the next batch, with what the same command lacked before: it may be evicted again.
+
+        A command that lacks the same thing twice will never get it.
+        """
+        before = [] if stuck is None else self._missing
         if missing is not None:
             self._owner.stats.not_loaded += 1
-            if stuck is not None and missing == self._missing:
+            if stuck is not None and missing in before:
                 reason = f"{missing.kind.name} {missing.key}, which the command needs, cannot be loaded"
                 stuck.rejection = Rejection(RejectionCode.PROCESSING_ERROR, reason)
                 if stuck.command is not None and not stuck.command.has_waiter:
                     stuck.command = None
-        self._missing = missing
+        self._missing = before if missing is None else [*before, missing]
 
     def _note_speed(self, work: BatchResult, seconds: float) -> None:
         work.seconds = seconds

@@ -243,6 +243,22 @@ CREATE TABLE command_log (
     CONSTRAINT command_log_pkey PRIMARY KEY (partition_id, "position")
 ) PARTITION BY RANGE ("position");
 
+-- table compensations
+CREATE TABLE compensations (
+    compensation_key bigint NOT NULL,
+    process_instance_key bigint NOT NULL,
+    scope_key bigint NOT NULL,
+    element_instance_key bigint NOT NULL,
+    element_id text NOT NULL,
+    tenant_id text NOT NULL,
+    is_scope boolean NOT NULL,
+    handler text,
+    registered json NOT NULL,
+    running boolean NOT NULL,
+    CONSTRAINT compensations_pkey PRIMARY KEY (compensation_key)
+);
+CREATE INDEX compensations_latest ON compensations USING btree (process_instance_key, scope_key, element_id, compensation_key);
+
 -- table definitions_seq
 CREATE TABLE definitions_seq (
     one boolean DEFAULT true NOT NULL,
@@ -342,6 +358,8 @@ CREATE TABLE element_instances (
     loop json,
     flows text[],
     ad_hoc json,
+    registered json,
+    compensation json,
     CONSTRAINT element_instances_pkey PRIMARY KEY (element_instance_key)
 ) WITH (autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_vacuum_scale_factor=0.05, fillfactor=100);
 CREATE INDEX element_instances_definition ON element_instances USING btree (process_definition_key, element_id) WHERE ended_at IS NULL AND process_definition_key IS NOT NULL;
@@ -795,6 +813,7 @@ CREATE TABLE process_instances (
     start_lock text,
     terminate_after text[],
     trace text,
+    registered json,
     CONSTRAINT process_instances_pkey PRIMARY KEY (process_instance_key)
 ) WITH (autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_vacuum_scale_factor=0.05, fillfactor=80);
 CREATE INDEX process_instances_business ON process_instances USING btree (business_id) WHERE business_id IS NOT NULL;
@@ -1556,7 +1575,8 @@ BEGIN
         ORDER BY p.process_instance_key FOR UPDATE);
 
     WITH RECURSIVE tree AS (
-        SELECT p.process_instance_key AS key, p.root_key, p.ended_at FROM process_instances p WHERE p.process_instance_key = ANY (ended)
+        SELECT p.process_instance_key AS key, p.root_key, p.ended_at FROM process_instances p
+        WHERE p.process_instance_key = ANY (ended)
         UNION ALL
         SELECT p.process_instance_key, p.root_key, p.ended_at
         FROM tree JOIN process_instances p ON p.parent_process_instance_key = tree.key
@@ -1604,6 +1624,7 @@ BEGIN
         DELETE FROM subscriptions s WHERE s.process_instance_key = ANY (instances);
         DELETE FROM incidents i WHERE i.process_instance_key = ANY (instances);
         DELETE FROM user_tasks u WHERE u.process_instance_key = ANY (instances);
+        DELETE FROM compensations c WHERE c.process_instance_key = ANY (instances);
         DELETE FROM element_instances e WHERE e.process_instance_key = ANY (instances);
         DELETE FROM process_instances p WHERE p.process_instance_key = ANY (instances);
         INSERT INTO deleted_trees (root_key, reason) SELECT t.key, why FROM unnest(ended) AS t(key) ON CONFLICT DO NOTHING;

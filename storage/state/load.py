@@ -21,7 +21,7 @@ from vivero.core.state.state import State
 from vivero.storage.postgres.driver import Call, Connection
 from vivero.storage.postgres.sql_files import beside
 from vivero.storage.postgres.values import whole_numbers
-from vivero.storage.state import families, forms, message_channels, pages, row_bound, task_listeners
+from vivero.storage.state import compensations, families, forms, message_channels, pages, row_bound, task_listeners
 from vivero.storage.state.load_plan import OF_TREES, LoadPlan
 from vivero.storage.state.row_bound import Reference, lacking
 from vivero.storage.state.stored_scopes import add_element, add_instance
@@ -81,6 +81,8 @@ async def fill(reader: Connection, state: State, needs: Iterable[Need]) -> Loade
         state.held = (await reader.execute(_sql["held_commands"], (state.partition, HELD_AT_ONCE + 1))).rows[0][0]
     if plan.results:
         await pages.results(reader, state, plan.results)
+    if plan.registrations or plan.latest_registrations:
+        await compensations.load(reader, state, plan.registrations, plan.latest_registrations)
     return loaded._replace(found=plan.found, looked_up=plan.looked_up)
 
 
@@ -261,6 +263,7 @@ async def _load_contents(reader: Connection, state: State, scopes: list[int], to
     results = await reader.pipeline(calls) if calls else []
     answers = {call[0]: result.rows for call, result in zip(calls, results, strict=True)}
     await _add_variables(state, answers.get(_sql["variables"], []))
+    await compensations.load_past(reader, elements)
     pages.make_lazy(state, ending)
     for body_key, index, item, result in answers.get(_sql["loop_items"], []):
         body = state.elements[body_key]

@@ -11,6 +11,7 @@ from vivero.core.partitions.tenants import EVERY_TENANT, covers
 from vivero.core.state.instance_tree import TERMINATING
 from vivero.core.state.state import State
 from vivero.storage.state import pages
+from vivero.storage.state.compensations import Latest
 
 OF_TREES = frozenset(
     (
@@ -68,6 +69,8 @@ class LoadPlan:
         self.items: set[tuple[int, int]] = set()
         self.results: set[int] = set()
         self.variables: set[int] = set()
+        self.registrations: set[int] = set()
+        self.latest_registrations: set[Latest] = set()
         self.found = self.looked_up = 0
         """Needed rows of instances, by whether the state has them."""
         known: dict[NeedKind, tuple[set[Any], Any]] = {
@@ -91,6 +94,8 @@ class LoadPlan:
             NeedKind.LOOP_ITEM: (self.items, ()),
             NeedKind.RESULTS: (self.results, ()),
             NeedKind.VARIABLES: (self.variables, ()),
+            NeedKind.REGISTRATION: (self.registrations, state.registrations.by_key),
+            NeedKind.REGISTRATIONS: (self.latest_registrations, ()),
         }
         lowest, beyond = keys_of(state.partition)
         for need in needs:

@@ -100,7 +100,7 @@ def _of_element(row: Element) -> tuple[Any, ...]:
         unless(row.tree.key, key),
         row.part_key,
         key,
-        unless(path[1], key),
+        unless(path[1] if row.past is None or row.scope is None else row.scope.key, key),
         path if len(path) > SHORT_PATH else (),
         instance.definition_key,
         instance.process_id,
@@ -113,9 +113,13 @@ def unless(key: int, usual: int) -> int | None:
     return None if key == usual else key
 
 
+INSTANCE_OF_ROW = OwnerColumn("instance", "process_instance_key", "bigint", "instance.key")
+TENANT_OF_INSTANCE = OwnerColumn("tenant", "tenant_id", "text", "instance.tenant")
+
 NONE = OwnerColumns((), lambda _row: ())
 OF_CHANNELS = _plain(TENANT_OF_CHANNEL, CORRELATION_KEY)
 OF_INSTANCES = OwnerColumns((ROOT, PART, CALLER), _of_instance)
 OF_ELEMENTS = OwnerColumns((ROOT, PART, INSTANCE, SCOPE, PATH, DEFINITION, PROCESS_ID, TENANT), _of_element)
+OF_REGISTRATIONS = _plain(INSTANCE_OF_ROW, TENANT_OF_INSTANCE)
 OF_TIMERS = OwnerColumns(_PLACE, _of_timer)
 OF_JOBS = OwnerColumns((*_PLACE, PATH, DEFINITION, PROCESS_ID, NUMBER, ELEMENT_ID, BUSINESS_ID, TAGS, TENANT), _of_job)

@@ -21,12 +21,12 @@ from vivero.core.state.instance_tree import (
     InstanceTree,
     LoopPages,
     Variable,
-    descendants,
 )
 from vivero.core.state.lazy_variables import LazyVariables
 from vivero.core.state.loop_rows import texts_of
 from vivero.core.state.rows import Row
 from vivero.core.state.state import State
+from vivero.core.state.subtrees import descendants
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.sql_files import load
 

@@ -30,53 +30,55 @@ ORDER BY x.ord;
 -- name: new_instances
 -- New rows in their last state: an instance that also ended in the batch is written once. A field that a document omits, here and
 -- for elements, variables and jobs, has its usual value.
-INSERT INTO process_instances (process_instance_key, root_key, part_key, parent_process_instance_key, parent_element_instance_key,
-    process_definition_key, process_id, process_version, version_tag, process_name, tenant_id, business_id, tags, depth,
-    state, tokens, live, then_, interrupted, request, incidents, started_at, ended_at, work, version, created_position,
-    start, start_lock, terminate_after, in_parts, trace)
-SELECT x.key, coalesce(x.root, x.key), coalesce(x.part, x.root, x.key), x.parent, x.caller, x.definition, x.process_id, x.number,
-    x.version_tag, x.name, x.tenant, x.business_id, coalesce(x.tags, '{}'), coalesce(x.depth, 1), x.state,
-    coalesce(x.tokens, '{}'), coalesce(x.live, 0), x.then_, coalesce(x.interrupted, false), x.request, coalesce(x.incidents, 0),
-    from_epoch_ms(x.started_at), from_epoch_ms(x.ended_at), x.work, x.revision, x.position, x.start, x.start_lock,
-    x.terminate_after, coalesce(x.in_parts, 0), x.trace
-FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, parent bigint, caller bigint, definition bigint,
-    process_id text, number int, version_tag text, name text, tenant text, business_id text, tags text[], depth int, state text,
-    tokens json, live int, then_ json, interrupted boolean, request bigint, incidents int, started_at bigint, ended_at bigint,
-    work json, revision bigint, position bigint, start json, start_lock text, terminate_after text[], in_parts int, trace text);
+INSERT INTO process_instances (process_instance_key, root_key, part_key, parent_element_instance_key, state, started_at,
+    ended_at, tokens, live, then_, interrupted, request, incidents, registered, process_definition_key, process_id,
+    process_version, version_tag, process_name, tenant_id, business_id, tags, depth, created_position, trace,
+    parent_process_instance_key, start, start_lock, terminate_after, work, version, in_parts)
+SELECT x.key, coalesce(x.root, x.key), coalesce(x.part, x.root, x.key), x.caller, x.state, from_epoch_ms(x.started_at),
+    from_epoch_ms(x.ended_at), coalesce(x.tokens, '{}'), coalesce(x.live, 0), x.then_, coalesce(x.interrupted, false),
+    x.request, coalesce(x.incidents, 0), x.registered, x.definition, x.process_id, x.number, x.version_tag, x.name, x.tenant,
+    x.business_id, coalesce(x.tags, '{}'), coalesce(x.depth, 1), x.position, x.trace, x.parent, x.start, x.start_lock,
+    x.terminate_after, x.work, x.revision, coalesce(x.in_parts, 0)
+FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, caller bigint, state text, started_at bigint,
+    ended_at bigint, tokens json, live int, then_ json, interrupted boolean, request bigint, incidents int, registered json,
+    definition bigint, process_id text, number int, version_tag text, name text, tenant text, business_id text, tags text[],
+    depth int, position bigint, trace text, parent bigint, start json, start_lock text, terminate_after text[], work json,
+    revision bigint, in_parts int);
 
 -- name: instances
 -- The columns that may change. Only `ended_at` is indexed.
 UPDATE process_instances t
-SET state = x.state, tokens = coalesce(x.tokens, '{}'), live = coalesce(x.live, 0), then_ = x.then_,
-    interrupted = coalesce(x.interrupted, false), request = x.request, incidents = coalesce(x.incidents, 0),
-    ended_at = from_epoch_ms(x.ended_at), work = x.work, version = x.revision, in_parts = coalesce(x.in_parts, 0)
-FROM json_to_recordset($1) AS x(key bigint, state text, tokens json, live int, then_ json, interrupted boolean, request bigint,
-    incidents int, ended_at bigint, work json, revision bigint, in_parts int)
+SET state = x.state, ended_at = from_epoch_ms(x.ended_at), tokens = coalesce(x.tokens, '{}'), live = coalesce(x.live, 0),
+    then_ = x.then_, interrupted = coalesce(x.interrupted, false), request = x.request, incidents = coalesce(x.incidents, 0),
+    registered = x.registered, work = x.work, version = x.revision, in_parts = coalesce(x.in_parts, 0)
+FROM json_to_recordset($1) AS x(key bigint, state text, ended_at bigint, tokens json, live int, then_ json, interrupted boolean,
+    request bigint, incidents int, registered json, work json, revision bigint, in_parts int)
 WHERE t.process_instance_key = x.key;
 
 -- name: new_elements
 -- Most elements begin and end in one batch (events, gateways): one insert, no update.
 INSERT INTO element_instances (element_instance_key, root_key, part_key, process_instance_key, scope_key, path,
     process_definition_key, process_id, tenant_id, element_id, element_type, state, started_at, ended_at, tokens, live,
-    loop_index, element_name, then_, interrupted, occurred, loop, ad_hoc, request, incidents, incident_key, flows)
+    loop_index, element_name, then_, interrupted, occurred, loop, ad_hoc, request, incidents, incident_key, registered,
+    compensation, flows)
 SELECT x.key, coalesce(x.root, x.instance), coalesce(x.part, x.root, x.instance), x.instance, coalesce(x.scope, x.instance),
     coalesce(x.path, ARRAY[x.key, x.instance]), x.definition, x.process_id, x.tenant, x.element, x.type, x.state,
     from_epoch_ms(x.started_at), from_epoch_ms(x.ended_at), coalesce(x.tokens, '{}'), coalesce(x.live, 0),
     coalesce(x.index, -1), x.name, x.then_, coalesce(x.interrupted, false), x.occurred, x.loop, x.ad_hoc, x.request,
-    coalesce(x.incidents, 0), x.incident, x.flows
+    coalesce(x.incidents, 0), x.incident, x.registered, x.compensation, x.flows
 FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, instance bigint, scope bigint, path bigint[],
     definition bigint, process_id text, tenant text, element text, type text, state text, started_at bigint, ended_at bigint,
     tokens json, live int, index int, name text, then_ json, interrupted boolean, occurred json, loop json, ad_hoc json,
-    request bigint, incidents int, incident bigint, flows text[]);
+    request bigint, incidents int, incident bigint, registered json, compensation json, flows text[]);
 
 -- name: elements
 -- The columns that may change.
 UPDATE element_instances t
 SET state = x.state, ended_at = from_epoch_ms(x.ended_at), tokens = coalesce(x.tokens, '{}'), live = coalesce(x.live, 0),
     then_ = x.then_, interrupted = coalesce(x.interrupted, false), loop = x.loop, ad_hoc = x.ad_hoc, request = x.request,
-    incidents = coalesce(x.incidents, 0), incident_key = x.incident, flows = x.flows
+    incidents = coalesce(x.incidents, 0), incident_key = x.incident, registered = x.registered, flows = x.flows
 FROM json_to_recordset($1) AS x(key bigint, state text, ended_at bigint, tokens json, live int, then_ json, interrupted boolean,
-    loop json, ad_hoc json, request bigint, incidents int, incident bigint, flows text[])
+    loop json, ad_hoc json, request bigint, incidents int, incident bigint, registered json, flows text[])
 WHERE t.element_instance_key = x.key;
 
 -- name: ended_elements
@@ -84,7 +86,7 @@ WHERE t.element_instance_key = x.key;
 -- documents.
 UPDATE element_instances
 SET state = $2, ended_at = from_epoch_ms($3), tokens = '{}', live = 0, then_ = NULL, interrupted = false, loop = NULL,
-    ad_hoc = NULL, request = NULL, incidents = 0, incident_key = NULL, flows = NULL
+    ad_hoc = NULL, request = NULL, incidents = 0, incident_key = NULL, registered = NULL, flows = NULL
 WHERE element_instance_key = ANY ($1::bigint[]);
 
 -- name: element_count_changes
@@ -372,6 +374,25 @@ WHERE x.state <> 'CLOSED';
 -- A start lock changes only when it is released.
 DELETE FROM start_locks t USING json_to_recordset($1) AS x(key bigint, state text)
 WHERE t.process_instance_key = x.key AND x.state = 'CLOSED';
+
+-- name: new_compensations
+-- Activities that completed and can be compensated.
+INSERT INTO compensations (compensation_key, process_instance_key, tenant_id, scope_key, element_instance_key, element_id,
+    is_scope, handler, registered, running)
+SELECT x.key, x.instance, x.tenant, x.scope, x.activity, x.element, x.is_scope, x.handler, x.registered, x.running
+FROM json_to_recordset($1) AS x(key bigint, instance bigint, tenant text, scope bigint, activity bigint, element text,
+    is_scope boolean, handler text, registered json, running boolean, state text)
+WHERE x.state <> 'CLOSED';
+
+-- name: compensations
+-- A registration changes when something of it is compensated, and goes when nothing is left.
+WITH changed AS (
+    SELECT * FROM json_to_recordset($1) AS x(key bigint, state text, handler text, registered json, running boolean)
+), gone AS (
+    DELETE FROM compensations t USING changed x WHERE t.compensation_key = x.key AND x.state = 'CLOSED'
+)
+UPDATE compensations t SET handler = x.handler, registered = x.registered, running = x.running
+FROM changed x WHERE t.compensation_key = x.key AND x.state <> 'CLOSED';
 
 -- name: message_correlations
 -- The history of messages. A correlation never changes.

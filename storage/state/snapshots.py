@@ -9,11 +9,12 @@ from vivero.core.snapshots import format as entries
 from vivero.core.snapshots.format import FORMAT, Snapshot, raw
 from vivero.core.snapshots.writer import snapshot_of
 from vivero.core.state.instance_tree import Instance
+from vivero.core.state.registrations import Registration
 from vivero.core.state.state import State
 from vivero.storage.access.tenants import Tenants, TenantStatements
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.sql_files import beside
-from vivero.storage.state import load, pages
+from vivero.storage.state import compensations, load, pages
 
 _sql = beside(__file__)
 _of_tenants = TenantStatements(__file__)
@@ -71,8 +72,9 @@ async def _live(connection: Connection, tree: _Tree) -> Snapshot:
     state = State(partition_of(tree.root))
     await _load_scopes(connection, state, tree.root)
     await _load_values(connection, state)
-    root = state.trees[tree.root].root
-    return snapshot_of(root, state.catalogue, version=tree.version, at=_latest_time(state, root))
+    registrations, root = await _load_registrations(connection, state), state.trees[tree.root].root
+    at = _latest_time(state, root)
+    return snapshot_of(root, state.catalogue, version=tree.version, at=at, registrations=registrations)
 
 
 async def _load_scopes(connection: Connection, state: State, root: int) -> None:
@@ -101,6 +103,19 @@ async def _load_values(connection: Connection, state: State) -> None:
             assert loop is not None, "only bodies of paged loops are in this table"
             loop.rows.append(items)
         await pages.results(connection, state, state.paged)
+
+
+async def _load_registrations(connection: Connection, state: State) -> list[Registration]:
+    """Loads the completed activities that can be compensated, with the variables of scopes. Raises TooLarge."""
+    rows = await compensations.load_all(connection, state, MOST_ELEMENTS + 1)
+    if len(rows) > MOST_ELEMENTS:
+        raise TooLarge(f"it has more than {MOST_ELEMENTS} completed activities that can be compensated")
+    scopes = sorted(row.activity for row in rows if row.is_scope)
+    length = (await connection.execute(_sql["characters"], (scopes,))).rows[0][0] if scopes else 0
+    if length > MOST_CHARACTERS:
+        raise TooLarge(f"the variables of its completed scopes have more than {MOST_CHARACTERS} characters")
+    await compensations.load_variables(connection, rows)
+    return rows
 
 
 def _latest_time(state: State, root: Instance) -> int:

@@ -26,6 +26,7 @@ from vivero.core.state.instance_tree import (
     UserTask,
 )
 from vivero.core.state.message_channels import ChannelSubscription, Correlation, Message, StartLock, StartSubscription
+from vivero.core.state.registrations import Registration
 from vivero.core.state.rows import Row
 from vivero.storage.state import owners
 from vivero.storage.state.owners import OwnerColumns
@@ -99,6 +100,13 @@ class ScopeTable(Table):
         """The row of a stored one, which begins with as many columns of its place, with these given fields."""
 
 
+_NOT_OF_INSTANCES = (
+    *("element", "type", "index", "label", "occurred", "loop", "ad_hoc", "incident"),
+    *("compensation", "flows"),
+)
+"""The fields of elements that process instances do not have."""
+
+
 class InstanceTable(ScopeTable):
     """Saves and loads process instances. The row of a root has the columns of its tree."""
 
@@ -109,7 +117,18 @@ class InstanceTable(ScopeTable):
             owners.OF_INSTANCES,
             "process_instances",
             placed=3,
-            without=("element", "type", "index", "label", "occurred", "loop", "ad_hoc", "incident", "flows"),
+            without=(
+                "element",
+                "type",
+                "index",
+                "label",
+                "occurred",
+                "loop",
+                "ad_hoc",
+                "incident",
+                "compensation",
+                "flows",
+            ),
             more=fields_of(InstanceTree, within="own_tree"),
         )
         self.tree = _row_function(InstanceTree, self.loaded, 3, ("root",))
@@ -178,7 +197,7 @@ def _expression(field: Field, place: int, names: dict[str, Any]) -> str:
         return stored
     names[decode] = msgspec.json.Decoder(field.type).decode
     usual = field.column.usual
-    empty = f"{stored} == '{{}}'" if usual == {} else f"{stored} is None"
+    empty = f"{stored} == '{{}}'" if usual == {} and not field.column.null else f"{stored} is None"
     return f"({usual!r} if {empty} else {decode}({stored}))"
 
 
@@ -203,12 +222,13 @@ MESSAGES = Table("messages", Message, owners.OF_CHANNELS)
 CHANNEL_SUBSCRIPTIONS = Table("channel_subscriptions", ChannelSubscription, owners.OF_CHANNELS)
 START_LOCKS = Table("start_locks", StartLock, owners.OF_CHANNELS)
 START_SUBSCRIPTIONS = Table("start_subscriptions", StartSubscription, owners.NONE)
+COMPENSATIONS = Table("compensations", Registration, owners.OF_REGISTRATIONS)
 CORRELATIONS = Table("message_correlations", Correlation, owners.NONE)
 DEPLOYMENTS = Table("deployments", Deployment, owners.NONE)
 DEFINITIONS = Table("definitions", Definition, owners.NONE, stored="process_definitions")
 FORMS = Table("forms", FormVersion, owners.NONE)
 
 SCOPES = (INSTANCES, ELEMENTS)
-OTHERS = (MESSAGES, CHANNEL_SUBSCRIPTIONS, START_LOCKS, START_SUBSCRIPTIONS, DEFINITIONS, FORMS)
+OTHERS = (COMPENSATIONS, MESSAGES, CHANNEL_SUBSCRIPTIONS, START_LOCKS, START_SUBSCRIPTIONS, DEFINITIONS, FORMS)
 TABLES = (*SCOPES, *WAITS, *OTHERS)
 """All with a statement for new rows and another one for changed rows."""

@@ -35,6 +35,7 @@ TABLES = {
     "start_locks": [],
     "messages": [],
     "message_correlations": [],
+    "compensations": [],
     "start_subscriptions": [],
     "process_definitions": [],
     "forms": [],

@@ -24,7 +24,10 @@ from vivero.core.state.rows import Row
 from vivero.core.state.state import State
 from vivero.core.trace import Trace
 
-NOT_DURABLE = {"node", "decoded", "canonical", "weight", "rows", "pins", "lease", "available_at"}
+NOT_DURABLE = {
+    *("node", "decoded", "canonical", "weight", "rows", "pins", "lease", "available_at"),
+    *("past", "commits_under_way"),
+}
 """Of a row: caches, and the job's lease, which is activation's."""
 
 
@@ -182,6 +185,11 @@ class Engine:
         """The last state of an element or process instance."""
         return next(self.rows[table, key]["state"] for table in SCOPES if (table, key) in self.rows)
 
+    def states_of(self, *ids):
+        """The last state of the latest instance of each element."""
+        rows = [row for (table, _), row in self.rows.items() if table in SCOPES]
+        return [max((row["key"], row["state"]) for row in rows if row["element"] == id)[1] for id in ids]
+
     @property
     def trace(self):
         """All that happened, as lines."""
@@ -280,7 +288,7 @@ def document(row):
 
 def whole(row):
     """All columns of a row but what the view caches in it, and the revision, which each batch with a change moves."""
-    return _columns(row, {"node", "decoded", "revision"})
+    return _columns(row, {"node", "decoded", "revision", "past"})
 
 
 def _columns(row, left_out):
@@ -290,7 +298,7 @@ def _columns(row, left_out):
 @cache
 def columns_of(kind):
     """The names of a row's own columns."""
-    return [f.name for f in msgspec.structs.fields(kind) if f.name == "tokens" or not _is_index(f)]
+    return [f.name for f in msgspec.structs.fields(kind) if f.name in ("tokens", "registered") or not _is_index(f)]
 
 
 def _is_index(field):
@@ -324,6 +332,14 @@ def snapshot(state):
         + [whole(row) for row in state.catalogue.usage.values()]
         + [whole(row) for row in state.catalogue.forms.values()],
         "families": {key: list(family) for key, family in state.catalogue.families.items() if family},
+        "registrations": {
+            "rows": [whole(row) for row in state.registrations.by_key.values() if row.instance.ended_at is None],
+            "places": {
+                scope: {element: list(rows) for element, rows in groups.items() if rows}
+                for scope, groups in state.registrations.of_scope.items()
+                if any(row.instance.ended_at is None for group in groups.values() for row in group.values())
+            },
+        },
         "dirty": len(state.dirty),
         "fresh": len(state.fresh),
         "next_key": state.next_key,

@@ -50,6 +50,8 @@ def listening_everywhere(model, subjects=None, type_of="{}", every_event=False):
 def heard(element, tag):
     if tag not in NO_START:
         yield "start"
+    if element.find(f"{BPMN}compensateEventDefinition") is not None and tag == "boundaryEvent":
+        return
     if tag not in GATEWAYS and not (tag == "endEvent" and element.find(f"{BPMN}errorEventDefinition") is not None):
         yield "end"
 

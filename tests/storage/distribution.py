@@ -46,6 +46,7 @@ BELONGS = {
     "loop_items": _by("body_key"),
     "paged_loop_items": _by("body_key"),
     "message_correlations": _by("message_correlation_key"),
+    "compensations": _by("compensation_key"),
     "messages": SLOT,
     "channel_subscriptions": SLOT,
     "start_locks": SLOT,
@@ -91,7 +92,7 @@ EXCEPTIONS = {
 CARRIES = {
     *("partition_id", "target_partition", "position", "process_instance_key", "element_instance_key", "variable_key"),
     *("job_key", "incident_key", "user_task_key", "timer_key", "subscription_key", "body_key", "scope_key"),
-    *("message_correlation_key", "root_key"),
+    *("message_correlation_key", "compensation_key", "root_key"),
 }
 """Columns that tell the partition of their row."""
 
@@ -106,6 +107,7 @@ def condition(table, row, partition):
 DELETED_WITH_TREES = {
     *("process_instances", "element_instances", "variables", "jobs", "timers", "subscriptions", "incidents"),
     *("user_tasks", "loop_items", "paged_loop_items", "message_correlations"),
+    "compensations",
 }
 EMPTIED_LOGS = {"command_log", "event_log"}
 SEARCHED_BY_VALUE = {

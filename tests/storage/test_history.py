@@ -36,7 +36,14 @@ IDS = (
 EXTRA = 12
 OF_TREES = (
     *("process_instances", "element_instances", "variables", "jobs", "incidents", "user_tasks", "subscriptions"),
-    *("message_correlations", "loop_items", "paged_loop_items", "channel_subscriptions", "start_locks"),
+    *(
+        "compensations",
+        "message_correlations",
+        "loop_items",
+        "paged_loop_items",
+        "channel_subscriptions",
+        "start_locks",
+    ),
 )
 
 

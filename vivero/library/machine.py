@@ -152,6 +152,7 @@ class Machine:
                 at=self.now,
                 next_key=next_key,
                 channels=self.state.channels.values(),
+                registrations=self.state.registrations.by_key.values(),
             )
         return self._ended(version)
 

@@ -22,7 +22,7 @@ def tell_unreached(draft: Draft) -> None:
 
 
 def _reached(draft: Draft) -> set[NodeId]:
-    """All nodes that are reached from start events and event sub-processes over flows, boundary events and links."""
+    """All nodes that tokens reach from start events and event sub-processes."""
     jumps = {throw: catch for catch, throws in draft.link_throws.items() for throw in throws}
     left = [start.id for starts in draft.starts.values() for start in starts]
     left += [id for ids in draft.event_sub_processes.values() for id in ids]
@@ -34,6 +34,7 @@ def _reached(draft: Draft) -> set[NodeId]:
         following = [draft.flows[flow].target for flow in draft.outgoing.get(node, ())]
         following += draft.attached.get(node, ())
         following += [jumps[node]] if node in jumps else []
+        following += [draft.handlers[node]] if node in draft.handlers else []
         for id in following:
             if id not in reached:
                 reached.add(id)

@@ -1,14 +1,15 @@
-"""Relations other than sequence flows: boundary events, event sub-processes, links, joins."""
+"""Relations other than sequence flows: boundary events, event sub-processes, links, joins, compensation."""
 
 from __future__ import annotations
 
+from vivero.core.bpmn.checks import compensations
 from vivero.core.bpmn.event_definitions import link
 from vivero.core.bpmn.reading.draft import Draft, Member, Place
 from vivero.core.bpmn.reading.report import quote
 
 
 def connect(draft: Draft) -> None:
-    """Fill in the hosts, attached, event sub-processes, links and joins of the draft."""
+    """Fill in the hosts, attached, event sub-processes, links, joins and compensations of the draft."""
     for member in draft.members.values():
         if member.kind is None:
             continue
@@ -19,6 +20,7 @@ def connect(draft: Draft) -> None:
         elif member.kind.type == "INCLUSIVE_GATEWAY" and len(draft.incoming.get(member.id, ())) > 1:
             draft.joins.setdefault(member.scope, []).append(member.id)
     link.connect(draft)
+    compensations.connect(draft)
 
 
 def _attach(boundary: Member, draft: Draft) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from vivero.core.bpmn.checks import event_rules
+from vivero.core.bpmn.checks import compensations, event_rules
 from vivero.core.bpmn.checks.ad_hoc import ad_hoc_sub_processes
 from vivero.core.bpmn.checks.attributes import warn_of_attributes
 from vivero.core.bpmn.checks.dangling import report_dangling
@@ -15,7 +15,6 @@ from vivero.core.bpmn.checks.reach import tell_unreached
 from vivero.core.bpmn.model import Flow
 from vivero.core.bpmn.reading.draft import Draft, Member
 from vivero.core.bpmn.reading.report import quote
-from vivero.core.bpmn.reading.values import flag
 from vivero.core.bpmn.reading.xml import bpmn_children
 
 
@@ -79,8 +78,6 @@ def _activities(draft: Draft) -> None:
     for member in draft.members.values():
         if member.kind is None or not member.kind.activity:
             continue
-        if flag(member.element, "isForCompensation", draft.report):
-            draft.report.add_problem(member.element, "a compensation handler is not executable yet")
 
 
 def _names(draft: Draft) -> None:
@@ -104,6 +101,7 @@ RULES: tuple[Callable[[Draft], None], ...] = (
     event_rules.event_based_gateways,
     event_rules.receive_tasks,
     ad_hoc_sub_processes,
+    compensations.check,
     _names,
     report_dangling,
     tell_unreached,

@@ -116,7 +116,9 @@ def add_inner_instances(nodes: dict[NodeId, Node], draft: Draft) -> None:
         if node.ad_hoc is None:
             continue
         id, joins = node.ad_hoc.inner, tuple(draft.joins.get(member.id, ()))
-        nodes[id] = Node(id, INNER_TYPE, scope=member.id, joins=joins, line=node.line)
+        nodes[id] = Node(
+            id, INNER_TYPE, scope=member.id, joins=joins, in_compensation=node.in_compensation, line=node.line
+        )
         presets: dict[str, Any] = {ELEMENTS_VARIABLE: _descriptions(node.ad_hoc, nodes, draft)}
         if node.ad_hoc.output_name is not None:
             presets[node.ad_hoc.output_name] = []

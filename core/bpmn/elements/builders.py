@@ -14,9 +14,10 @@ from vivero.core.bpmn.elements.listeners import execution_listeners, task_listen
 from vivero.core.bpmn.elements.loops import loop_of
 from vivero.core.bpmn.elements.user_tasks import user_task, user_task_job, warn_of_embedded_form
 from vivero.core.bpmn.event_definitions import message
+from vivero.core.bpmn.event_definitions.compensate import TAG
 from vivero.core.bpmn.events import event_of, is_interrupting, reading_of_task
 from vivero.core.bpmn.model import JobDefinition, Node
-from vivero.core.bpmn.reading.draft import Draft, Member, Place
+from vivero.core.bpmn.reading.draft import Draft, Member, Place, definition_of
 from vivero.core.bpmn.reading.extensions import Extensions, job_definition, mappings, properties
 from vivero.core.bpmn.reading.values import quantity
 from vivero.core.bpmn.reading.xml import line_of
@@ -40,9 +41,11 @@ def plain(member: Member, extensions: Extensions, draft: Draft, **more: Any) -> 
         completion_quantity=quantity(element, "completionQuantity", draft.report) if member.kind.activity else 1,
         inputs=inputs,
         outputs=outputs,
-        boundaries=tuple(draft.attached.get(member.id, ())),
+        boundaries=tuple(id for id in draft.attached.get(member.id, ()) if not _is_compensation(id, draft)),
         listeners=execution_listeners(element, member.kind.type, extensions, draft),
         loop=loop_of(element, draft.report) if member.kind.activity else None,
+        compensated_by=draft.compensations.get(member.id),
+        in_compensation=member.id in draft.in_compensation,
         properties=properties(element),
         line=line_of(element),
         **more,
@@ -51,6 +54,18 @@ def plain(member: Member, extensions: Extensions, draft: Draft, **more: Any) -> 
 
 def _has_conditions(member: Member, draft: Draft) -> bool:
     return any(draft.flows[flow].condition is not None for flow in draft.outgoing.get(member.id, ()))
+
+
+def _is_compensation(event: str, draft: Draft) -> bool:
+    """Whether an attached event is a compensation event, for which its activity does not wait."""
+    found = definition_of(draft.members[event].element)
+    return found is not None and found[0] == TAG
+
+
+def waiting_event_sub_processes(scope: str, draft: Draft) -> tuple[str, ...]:
+    """The event sub-processes of a scope without the one that compensates it, which waits for nothing."""
+    of_scope, compensating = draft.event_sub_processes.get(scope, ()), draft.compensations.get(scope)
+    return tuple(id for id in of_scope if id != compensating)
 
 
 # Tasks ----------------------------------------------------------------------------------------------------------------
@@ -133,7 +148,7 @@ def sub_process(member: Member, extensions: Extensions, draft: Draft) -> Node:
         draft,
         start=draft.start_of(member.id),
         implicit_starts=() if draft.is_event_sub_process(member.id) else implicit_starts(member.id, draft),
-        event_sub_processes=tuple(draft.event_sub_processes.get(member.id, ())),
+        event_sub_processes=waiting_event_sub_processes(member.id, draft),
         joins=tuple(draft.joins.get(member.id, ())),
     )
 
@@ -180,5 +195,6 @@ def event(member: Member, extensions: Extensions, draft: Draft) -> Node:
         job=_job_if_any(member, extensions, draft),
         interrupting=is_interrupting(member, draft),
         host=draft.hosts.get(member.id),
+        handler=draft.handlers.get(member.id),
         start_form=start_form(member, extensions, draft),
     )

@@ -86,7 +86,6 @@ SCOPES_NOT_YET = frozenset({"transaction"})
 """Flow nodes that are not executable and contain others. Problems inside them are reported, too."""
 
 PARTS_NOT_YET: Mapping[str, str] = {
-    "compensateEventDefinition": "a compensation event is not executable yet",
     "cancelEventDefinition": "a cancel event is not executable yet",
     "eventDefinition": "an event definition of no kind cannot be executed",
     "correlationSubscription": "correlation by a correlation subscription is not executable",

@@ -102,6 +102,13 @@ class Draft:
     """Catching link event → the throwing ones that continue at it."""
     joins: dict[NodeId, list[NodeId]] = field(default_factory=dict)
     """Scope → its inclusive gateways with several incoming flows."""
+    handlers: dict[NodeId, NodeId] = field(default_factory=dict)
+    """Compensation boundary event → its handler."""
+    compensations: dict[NodeId, NodeId] = field(default_factory=dict)
+    """Activity → its compensation boundary event with a handler, or the compensation event sub-process in it."""
+
+    in_compensation: set[NodeId] = field(default_factory=set)
+    """What can be compensated with the scopes around it, boundary events and handlers that compensate."""
 
     def start_of(self, scope: NodeId) -> NodeId | None:
         """The start event of a scope: its none start event, or the only one of an event sub-process."""
@@ -124,6 +131,11 @@ class Draft:
         if around is None or around.tag != "adHocSubProcess" or self.is_event_sub_process(member.id):
             return member.scope
         return self.inner_scope(member.scope)
+
+    def named(self, reference: str) -> NodeId | None:
+        """The id of the flow node that a reference names. A prefix names the file itself (the type is `xsd:QName`)."""
+        ids = reference, reference.rpartition(":")[2]
+        return next((id for id in ids if id in self.members), None)
 
     def place_of(self, member: Member) -> Place | None:
         """The place of an event; None for other elements."""

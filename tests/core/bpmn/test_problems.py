@@ -78,7 +78,6 @@ def test_a_transaction_is_refused_with_what_is_wrong_inside(process):
 
 
 EVENTS_NOT_YET = {
-    "compensateEventDefinition": "a compensation event is not executable yet",
     "cancelEventDefinition": "a cancel event is not executable yet",
     "eventDefinition": "an event definition of no kind cannot be executed",
 }
@@ -204,10 +203,6 @@ def test_copies_of_shared_definitions_are_limited(process):
 
 
 ELEMENTS = {
-    "compensation handler": (
-        task(attributes='isForCompensation="true"'),
-        [("t", 3, "a compensation handler is not executable yet")],
-    ),
     "start quantity": (
         task(attributes='startQuantity="1001"'),
         [("t", 3, "startQuantity: '1001' is not a whole number from 1 to 1000")],

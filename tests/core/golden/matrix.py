@@ -56,6 +56,7 @@ NO_SCOPE = "starts a process, and stands in no other scope"
 NO_CALL = "a call begins at the none start event"
 NOT_ACTIVE = "has done its work before a command can come"
 NO_ACTIVITY = "only activities repeat"
+HANDLER_LISTENS = "its handler can have listeners"
 
 
 def needed():
@@ -77,7 +78,7 @@ def _rows_of_event(event, place):
     row = f"{TYPES[place]} {event}"
     if place in (Place.BOUNDARY, Place.EVENT_SUB_PROCESS_START):
         yield row
-        if event != "error":
+        if event not in ("error", "compensate"):
             yield f"{row} beside"
     elif event == "message" and place in (Place.THROW, Place.END):
         yield from (f"{row} job", f"{row} published")
@@ -146,6 +147,8 @@ def cell(row, column):
     if column == "as a loop":
         names = [file for file, _ in files if file.startswith("looped_")]
         return names or (None if row.split()[0] in ACTIVITIES else NO_ACTIVITY)
+    if row == "BOUNDARY_EVENT compensate" and column == "with_listeners":
+        return HANDLER_LISTENS
     names = [file for file, id in files if _shows(file, id, column)]
     if not names and column == "cancelled" and not any(_is_ever_active(file, id) for file, id in files):
         return NOT_ACTIVE

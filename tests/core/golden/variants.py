@@ -3,6 +3,7 @@
 A variant takes input mappings (or other settings) for it: with some it is an incident until `ok` is true.
 """
 
+from tests.core.compensation_models import as_handler, association, compensation, done
 from tests.core.event_models import (
     TERMINATE,
     ad_hoc,
@@ -164,6 +165,21 @@ VARIANTS = {
         final("x", TERMINATE, inputs),
         "b > f > x",
         "f > beside",
+    ],
+    "compensation_boundary": lambda inputs: [
+        *(start("b"), task("host"), boundary("x", "host", compensation(), inputs=inputs), association("x", "u")),
+        *(as_handler(task("u")), throw("k", compensation()), end("e"), "b > host > k > e"),
+    ],
+    "compensation_throw": lambda inputs: [
+        *(start("b"), done("m"), throw("x", compensation(), inputs), end("e"), "b > m > x > e"),
+    ],
+    "compensation_end": lambda inputs: [start("b"), done("m"), final("x", compensation(), inputs), "b > m > x"],
+    "compensation_event_sub_process": lambda inputs: [
+        start("b"),
+        sub("o", start("ob"), task("m"), on(compensation(), "x", task("w"), "x-start > w", inputs=inputs), "ob > m"),
+        throw("k", compensation()),
+        end("e"),
+        "b > o > k > e",
     ],
     "error_boundary": at_boundary(error("A"), task("h")),
     "error_end": at_boundary(error(), telling(error("A"))),

@@ -25,7 +25,15 @@ OF_TREES = {
     ),
     *("AdHocActivationsAdded", "AdHocOutputAdded"),
     *("VariableSet", "IncidentRaised", "JobCreated", "JobFailed", "JobErrorThrown"),
-    *("SubscriptionOpened", "MessageReceived", "UserTaskCreated", "UserTaskChanged", "UserTaskEnded"),
+    *(
+        "CompensationRegistered",
+        "CompensationStarted",
+        "SubscriptionOpened",
+        "MessageReceived",
+        "UserTaskCreated",
+        "UserTaskChanged",
+        "UserTaskEnded",
+    ),
     *("UserTaskChanging", "UserTaskDenied", "JobDenied"),
 }
 """Events with texts that change an instance tree: the row of the log has its root, and is emptied whole."""

@@ -33,9 +33,9 @@ GOLDEN = [
 def text_of(engine, tree):
     """The snapshot of a tree as text."""
     state = engine.state
-    return encode(
-        snapshot_of(tree.root, state.catalogue, version=tree.revision, at=engine.memory.now, next_key=state.next_key)
-    )
+    place = {"version": tree.revision, "at": engine.memory.now, "next_key": state.next_key}
+    registrations = [row for row in state.registrations.by_key.values() if row.instance.tree is tree]
+    return encode(snapshot_of(tree.root, state.catalogue, **place, registrations=registrations))
 
 
 def restored(engine, whole=True):
@@ -57,7 +57,17 @@ def without_order(state):
     }
     by_key = sorted(state["variables"], key=lambda row: row["key"])
     items = sorted(map(str, state["items"]))
-    return state | {"rows": rows, "variables": by_key, "items": items, "links": dict(sorted(state["links"].items()))}
+    registrations = state["registrations"]
+    return state | {
+        "rows": rows,
+        "variables": by_key,
+        "items": items,
+        "links": dict(sorted(state["links"].items())),
+        "registrations": {
+            "rows": sorted(registrations["rows"], key=lambda row: row["key"]),
+            "places": dict(sorted(registrations["places"].items())),
+        },
+    }
 
 
 def left_by(engine):

@@ -10,7 +10,8 @@ from tests.core.randomised.runs import play, recorded
 from vivero.core.execution.step import StepLimits
 from vivero.core.records.instances import CreateInstance, LoopStarted
 from vivero.core.state import eviction
-from vivero.core.state.instance_tree import descendants, still_to_come
+from vivero.core.state.instance_tree import still_to_come
+from vivero.core.state.subtrees import descendants
 
 TWICE = process(start("in"), call("a", "twice"), call("b", "twice"), "in > a", "in > b", id="twice")
 LOOPED = process(start("in"), loop(call("a", "twice"), "=[1, 2, 3]"), "in > a", id="twice")

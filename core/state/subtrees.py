@@ -1,0 +1,37 @@
+"""Elements of a tree with all that is below them: walked, measured, and freed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from vivero.core.state.instance_tree import ELEMENT_WEIGHT, INSTANCE_WEIGHT, MISSING, NO_WAITS, Element, Instance
+
+
+def weight_of(element: Element) -> int:
+    """Estimated bytes of an element with its rows, without its children."""
+    return (
+        (INSTANCE_WEIGHT if isinstance(element, Instance) else ELEMENT_WEIGHT)
+        + element.waits.weight()
+        + (sum(variable.weight() for variable in element.variables.values()) if element.variables else 0)
+        + (element.pages.weight() if element.pages is not None else 0)
+    )
+
+
+def descendants(element: Element) -> Iterator[Element]:
+    """The element and all live elements below it, parents first."""
+    pending = [element]
+    while pending:
+        current = pending.pop()
+        pending.extend(current.children.values())
+        yield current
+
+
+def break_cycles(element: Element) -> None:
+    """Break the reference cycles of an element, so that its memory is freed without the garbage collector."""
+    element.children = {}
+    element.variables = {}
+    element.waits = NO_WAITS
+    element.items = []
+    element.part = element.pages = element.past = None
+    element.scope = None
+    element.tree = element.instance = MISSING

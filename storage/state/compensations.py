@@ -1,0 +1,99 @@
+"""Loads completed activities that can be compensated: as many as a compensation may undo next, the latest first.
+
+What is registered inside of completed scopes comes along, within a limit: a quantum loads once, not for each scope.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Set
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from vivero.core.state.compensation import past_scopes
+from vivero.core.state.instance_tree import Element, Instance, Variable
+from vivero.core.state.registrations import Registration
+from vivero.core.state.state import State
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.sql_files import load as load_sql
+
+_sql = load_sql(Path(__file__).with_suffix(".sql"))
+_variables = load_sql(Path(__file__).with_name("load.sql"))["variables"]
+_numbers = msgspec.json.Decoder(dict[str, int]).decode
+
+REGISTRATIONS_A_PAGE = 200
+"""Rows of one activity in a scope that are loaded together."""
+REGISTRATIONS_INSIDE = 500
+"""Rows inside of completed scopes that come along, roughly."""
+
+Group = tuple[int, int, str]
+"""Process instance, scope and activity."""
+Latest = tuple[int, int, tuple[str, ...]]
+"""Process instance, scope, and the activities of which a further page is needed."""
+
+
+async def load(reader: Connection, state: State, keys: Set[int], latest: Set[Latest]) -> None:
+    """Load registrations by key, and the next page of scopes. Rows in memory are newer, and stay."""
+    found = (await reader.execute(_sql["by_key"], (sorted(keys),))).rows if keys else []
+    loaded = rows = _add(state, found)
+    groups = [(instance, scope, element) for instance, scope, elements in sorted(latest) for element in elements]
+    while groups := [*groups, *_groups_inside(rows)]:
+        known = list(state.registrations.by_key)
+        columns = [list(column) for column in zip(*groups, strict=True)]
+        rows = _add(state, (await reader.execute(_sql["latest"], (*columns, known, REGISTRATIONS_A_PAGE))).rows)
+        for _, scope, element in groups:
+            state.registrations.sort(scope, element)
+        loaded, groups = loaded + rows, []
+    await load_variables(reader, loaded)
+
+
+def _groups_inside(rows: list[Registration]) -> Iterator[Group]:
+    """The activities inside of the latest loaded scopes."""
+    count = 0
+    for row in rows:
+        for element, number in row.registered.items():
+            if count < REGISTRATIONS_INSIDE:
+                count += min(number, REGISTRATIONS_A_PAGE)
+                yield row.instance.key, row.activity, element
+
+
+def _add(state: State, rows: Iterable[tuple[Any, ...]]) -> list[Registration]:
+    """Add stored rows to the state. Those of an instance that is not in memory are of no use."""
+    added = []
+    for key, instance_key, scope, activity, element, is_scope, handler, registered, running in rows:
+        instance = state.elements.get(instance_key)
+        if isinstance(instance, Instance) and key not in state.registrations.by_key:
+            numbers = _numbers(registered)
+            row = Registration(key, instance, scope, activity, element, is_scope, handler, numbers, running)
+            state.registrations.add_loaded(row)
+            added.append(row)
+    return added
+
+
+async def load_variables(reader: Connection, rows: list[Registration]) -> None:
+    """Load the variables of completed scopes."""
+    scopes = {row.activity: row for row in rows if row.is_scope}
+    if scopes:
+        for key, scope, name, value in (await reader.execute(_variables, (list(scopes),))).rows:
+            row = scopes[scope]
+            row.variables[name] = Variable(key, row.instance, name, value)
+
+
+async def load_past(reader: Connection, elements: Iterable[Element]) -> None:
+    """Load the variables of the completed scopes that the handlers among these elements see."""
+    handlers = [element for element in elements if element.compensation is not None and element.compensation.seen]
+    if not handlers:
+        return
+    seen = {key: dict[str, Variable]() for one in handlers if one.compensation for key in one.compensation.seen}
+    for key, scope, name, value in (await reader.execute(_variables, (list(seen),))).rows:
+        seen[scope][name] = Variable(key, handlers[0].instance, name, value)
+    for handler in handlers:
+        assert handler.compensation is not None, "handlers compensate"
+        handler.past = past_scopes([(key, seen[key]) for key in handler.compensation.seen], handler.scope)
+
+
+async def load_all(reader: Connection, state: State, most: int) -> list[Registration]:
+    """Load all of the instances in memory, for a snapshot: at most so many, without variables."""
+    instances = sorted(element.key for element in state.elements.values() if isinstance(element, Instance))
+    return _add(state, (await reader.execute(_sql["of_instances"], (instances, most))).rows)

@@ -1,0 +1,114 @@
+"""Compensation on PostgreSQL: completed activities are saved, and loaded when something compensates them."""
+
+from functools import partial
+
+import pytest
+import trio
+
+from tests.core.compensation_models import T, all_models, done, in_line, play
+from tests.core.event_models import loop, script
+from tests.core.models import end, start, sub, task
+from tests.engine.consumer.serial_runs import (
+    Serial,
+    append,
+    beat,
+    dump,
+    event_log,
+    expected_event_log,
+    make_consumer,
+    pin_clock,
+    save_serially,
+    work_off,
+)
+from tests.eventually import eventually
+from vivero.core.records.instances import CancelInstance, CreateInstance
+
+LEFT = "SELECT process_id, element_id FROM compensations JOIN process_instances USING (process_instance_key)"
+
+
+@pytest.fixture
+def serial():
+    serial = Serial()
+    serial.deploy(*all_models())
+    play(serial)
+    return serial
+
+
+async def worked_off_one_by_one(dsn, connection, serial, **settings):
+    """Each command when everything has been evicted."""
+    await pin_clock(connection)
+    settings = {"cache_bytes": 0, "batch_commands": 1, "poll_s": 5} | settings
+    consumer, observer = make_consumer(dsn, serial.resources, **settings)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(consumer.run, beat())
+        for command in serial.commands:
+            last = await append(connection, [command])
+            consumer.partition_duty.wake()
+            await observer.reached(last)
+        nursery.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("work", [worked_off_one_by_one, work_off], ids=["reloaded", "together"])
+async def test_it_comes_to_the_same_as_in_memory(migrated, connection, second, serial, work):
+    await work(migrated, connection, serial)
+    await save_serially(second, serial)
+    assert await dump(connection, without={"version"}) == await dump(second, without={"version"})
+    assert await event_log(connection) == expected_event_log(serial)
+    left = [(process, element) for process, element in (await connection.execute(LEFT)).rows if process != "nobody"]
+    assert left == [("replaced", "c")], "an event sub-process that compensates leaves what it does not throw for"
+
+
+async def counted(connection, element):
+    found = await connection.execute(
+        "SELECT count(*) FROM element_instances WHERE element_id = $1 AND state = 'COMPLETED'", (element,)
+    )
+    return found.rows[0][0]
+
+
+MANY = 3_000
+
+
+def many():
+    """A loop whose instances all complete at once, and are compensated then."""
+    inner = sub("m", start("i"), done("b", script("ub", "=item", "last")), end("j"), "i > b > j")
+    inner = inner.replace(task("b"), '<manualTask id="b"/>')
+    return in_line(loop(inner, item="item", collection=f"=for i in 1..{MANY} return i"), T, task("z"))
+
+
+async def test_very_many_are_compensated_page_by_page(migrated, connection):
+    """In the order of completion, though a node that keeps nothing in memory does it."""
+    serial = Serial()
+    serial.deploy(many())
+    await pin_clock(connection)
+    consumer, observer = make_consumer(migrated, serial.resources, cache_bytes=0, poll_s=0.05)
+    await append(connection, [*serial.commands, ("<default>", CreateInstance("p"))])
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(consumer.run, beat())
+        await observer.until(lambda: "z" in observer.jobs, seconds=120)
+        nursery.cancel_scope.cancel()
+    assert await counted(connection, "ub") == MANY
+    values = "SELECT value FROM variables WHERE name = 'last'"
+    assert (await connection.execute(values)).rows == [("1",)]
+    assert (await connection.execute(LEFT)).rows == []
+    order = """SELECT array_agg(v.value::int ORDER BY e.element_instance_key) FROM element_instances e
+        JOIN variables v ON v.scope_key = e.path[2] AND v.name = 'item' WHERE e.element_id = 'ub'"""
+    assert (await connection.execute(order)).rows[0][0] == list(range(MANY, 0, -1))
+
+
+async def test_many_compensations_can_be_cancelled(migrated, connection):
+    serial = Serial()
+    serial.deploy(many())
+    await pin_clock(connection)
+    consumer, observer = make_consumer(migrated, serial.resources, cache_bytes=0, poll_s=0.05)
+    await append(connection, [*serial.commands, ("<default>", CreateInstance("p"))])
+    key = "SELECT max(process_instance_key) FROM process_instances"
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(consumer.run, beat())
+        await eventually(partial(counted, connection, "ub"), within_s=120)
+        (cancel,) = (await connection.execute(key)).rows[0]
+        last = await append(connection, [("<default>", CancelInstance(cancel))])
+        await observer.reached(last)
+        await observer.until(lambda: bool(observer.ended), seconds=60)
+        nursery.cancel_scope.cancel()
+    assert 0 < await counted(connection, "ub") < MANY
+    assert (await connection.execute("SELECT DISTINCT state FROM process_instances")).rows == [("TERMINATED",)]
