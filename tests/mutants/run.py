@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.mutants.access import ACCESS
+from tests.mutants.ad_hoc import AD_HOC
 from tests.mutants.batch import BATCH
 from tests.mutants.batch_operations import BATCH_OPERATIONS
 from tests.mutants.cluster import CLUSTER
@@ -46,6 +47,7 @@ NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info")
 
 MUTANTS: tuple[Mutant, ...] = (
     *(*LOG, *BATCH, *CORE, *CORE_EVENTS, *PARTITIONS, *CLUSTER, *SNAPSHOTS, *TASKS),
+    *AD_HOC,
     *ACCESS,
     *FORMS,
     *BATCH_OPERATIONS,
