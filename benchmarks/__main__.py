@@ -17,7 +17,7 @@ USUAL = ("core", "append", "engine", "http", "feel", "http_server", "authenticat
 """The benchmarks that run when none is named: under three minutes."""
 LARGE = (
     *("connectors", "jobs", "timers", "messages", "loops", "nested_loops", "capacity", "partitions", "processes"),
-    *("overload", "row_security", "console", "growth", "retention", "tracing", "metrics"),
+    *("decisions", "overload", "row_security", "console", "growth", "retention", "tracing", "metrics"),
 )
 """A minute or more each, on up to a million rows: only by name."""
 NAMES = USUAL + LARGE

@@ -29,13 +29,13 @@ def run() -> tuple[dict[str, float], dict[str, str]]:
     """The best of several short rounds each, which is what the program costs where nothing else disturbs it."""
     figures = {}
     for name, text in EXPRESSIONS.items():
-        figures[f"{name}: evaluations/s"] = 1e6 / _best_us(partial(compile_expression(text).evaluate, ORDER))
-        figures[f"{name}: parse us"] = _best_us(partial(parse_expression, text))
-        figures[f"{name}: parse and compile us"] = _best_us(partial(compile_expression, text))
+        figures[f"{name}: evaluations/s"] = 1e6 / best_us(partial(compile_expression(text).evaluate, ORDER))
+        figures[f"{name}: parse us"] = best_us(partial(parse_expression, text))
+        figures[f"{name}: parse and compile us"] = best_us(partial(compile_expression, text))
     return figures, dict(EXPRESSIONS)
 
 
-def _best_us(work: Callable[[], Any]) -> float:
+def best_us(work: Callable[[], Any]) -> float:
     """Microseconds for one call, in the fastest round."""
     calls = _calls_for(work)
     return min(_round_s(work, calls) for _ in range(ROUNDS)) / calls * 1e6

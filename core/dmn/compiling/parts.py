@@ -47,15 +47,14 @@ class Graph:
     decisions: dict[Key, CompiledDecision]
     functions: dict[Key, Function]
     coercions: dict[Key, Coercion | None]
-    orders: dict[tuple[Key, ...], list[Key]]
+    orders: dict[tuple[tuple[Key, ...], frozenset[Key]], list[Key]]
     """The orders of evaluation that were asked for: of all decisions that some decisions require, and of these."""
 
     def order(self, asked: Iterable[Key], given: frozenset[Key] = frozenset()) -> list[Key]:
         """The decisions to evaluate, required ones first, each once. Those that are `given` are left out."""
-        keys = tuple(asked)
-        wanted = (*keys, *sorted(given))
+        wanted = tuple(asked), given
         if wanted not in self.orders:
-            self.orders[wanted] = in_order(keys, linked_decisions(self.linked), given)
+            self.orders[wanted] = in_order(wanted[0], linked_decisions(self.linked), given)
         return self.orders[wanted]
 
 

@@ -186,8 +186,7 @@ def _decision(source: Table, scope: TextScope) -> Decide:
     defaults = [None if each.default is None else scope.expression(each.default) for each in source.outputs]
     priorities = [_priorities(each, scope) for each in source.outputs]
     names = tuple(output.name for output in source.outputs)
-    make = POLICIES[source.hit_policy] if source.hit_policy in POLICIES else POLICIES["UNIQUE"]
-    return make(Outputs(names, priorities, defaults, source.aggregation, scope.is_camunda))
+    return POLICIES[source.hit_policy](Outputs(names, priorities, defaults, source.aggregation, scope.is_camunda))
 
 
 def _priorities(output: OutputColumn, scope: TextScope) -> list[Any] | None:

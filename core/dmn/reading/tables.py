@@ -27,6 +27,7 @@ def read_table(element: Element, report: Report) -> Table:
 
 
 def _policy(element: Element, outputs: int, report: Report) -> tuple[str, str]:
+    """The hit policy and the aggregation. An unknown one is a problem and replaced, so that the rest is read."""
     policy = " ".join(element.get("hitPolicy", "UNIQUE").replace("_", " ").split()).upper()
     aggregation = element.get("aggregation", "").strip().upper()
     if policy not in HIT_POLICIES:
@@ -37,7 +38,7 @@ def _policy(element: Element, outputs: int, report: Report) -> tuple[str, str]:
         report.add_problem(element, f"an aggregation needs the hit policy 'COLLECT', not {quote(policy)}")
     elif aggregation and outputs > 1:
         report.add_problem(element, "hit policy 'COLLECT' with aggregator is not defined for compound output")
-    return policy, aggregation
+    return (policy if policy in HIT_POLICIES else HIT_POLICIES[0]), (aggregation if aggregation in AGGREGATIONS else "")
 
 
 def _check_names(element: Element, outputs: tuple[OutputColumn, ...], report: Report) -> None:

@@ -156,3 +156,15 @@ def test_a_table_in_a_function():
     content = function("group", ["age"], table(["age"], ["out"], rules, "FIRST"))
     content += decision("d", literal("for a in [3, 30] return group(a)"), knowledge=["group"])
     assert value(content, "d") == ["child", "adult"]
+
+
+def test_what_one_service_is_given_another_evaluates():
+    content = (
+        decision("low", literal("1"))
+        + decision("high", literal("low + 1"), decisions=["low"])
+        + '<decisionService id="given" name="given"><outputDecision href="#high"/><inputDecision href="#low"/>'
+        '</decisionService><decisionService id="both" name="both"><outputDecision href="#high"/>'
+        '<outputDecision href="#low"/></decisionService>'
+        + decision("d", literal("[given(5), both()]"), knowledge=["given", "both"])
+    )
+    assert value(content, "d") == [6, {"high": 2, "low": 1}]
