@@ -7,6 +7,7 @@ import pytest
 from tests.core.event_models import ad_hoc, boundary, call, catch, model, throw
 from tests.core.golden.recording import ROOTS
 from tests.core.models import end, start, task, xor
+from tests.core.task_listener_models import user_task
 from vivero.library import Rejected
 from vivero.testing import BpmnError, JobFailure, Processes
 from vivero.testing.coverage import Coverage, ProcessCoverage, from_json, to_json
@@ -143,6 +144,18 @@ def test_a_mock_throws_errors_and_fails(made):
 
     processes.mock_job("t", raises(BpmnError("A"))).start().expect_completed("b")
     processes.mock_job("t", raises(JobFailure("boom", 0))).start().expect_incident("t", "boom")
+
+
+def test_a_mocked_user_task_waits_for_its_listeners(made):
+    """The mock completes the task after its creation; what a listener denies, it does not try again."""
+    listeners = ("creating prepare", "completing check")
+    processes = made(start(), user_task("person", *listeners), end(), "start > person > end")
+    run = processes.mock_user_task("person", {"y": 1}).start("p")
+    run.complete("prepare")
+    run.deny("check", "no")
+    assert [one.state for one in run.instance.user_tasks] == ["CREATED"]
+    run.complete_user_task("person", {"y": 2}).complete("check")
+    assert (run.instance.state, run.instance.variables) == ("COMPLETED", {"y": 2})
 
 
 def test_messages_timers_and_user_tasks_are_mocked(made):

@@ -17,7 +17,7 @@ from vivero.core.records.ad_hoc import ActivateAdHocElements, AdHocResult, Eleme
 from vivero.core.records.base import DEFAULT_TENANT, Command, Variables
 from vivero.core.records.effects import Rejection, RejectionCode
 from vivero.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
-from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
+from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob, UserTaskResult
 from vivero.core.records.messages import PublishMessage, StartInstance
 from vivero.core.records.signals import BroadcastSignal
 from vivero.core.records.timers import TriggerTimer
@@ -151,6 +151,11 @@ def activate(
 
 def _to_activate(elements: Mapping[str, Mapping[str, Any]]) -> tuple[ElementToActivate, ...]:
     return tuple(ElementToActivate(id, _encoded(variables)) for id, variables in elements.items())
+
+
+def deny(models: Models, snapshot: Document, job: int, reason: str = "", *, now: datetime | None = None) -> Result:
+    """Complete the job of a task listener, and deny the change of its user task: the task stays as it was."""
+    return _run(models, snapshot, now, CompleteJob(job, result=UserTaskResult(True, reason)))
 
 
 def fail(

@@ -49,8 +49,11 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class UserTask:
+    """An open user task. `state`: CREATED, or the name of the change that waits for task listeners."""
+
     key: int
     element: str
+    state: str
     assignee: str | None
     candidate_groups: tuple[str, ...]
     candidate_users: tuple[str, ...]
@@ -207,6 +210,7 @@ class _Reader:
         return UserTask(
             int(entry.key),
             element.element_id,
+            "CREATED" if entry.transition is None else entry.transition.event,
             entry.assignee,
             entry.candidate_groups,
             entry.candidate_users,

@@ -62,6 +62,10 @@ class ProcessRun:
         self._check(bool(scopes), f"There is no ad-hoc sub-process '{element}'.")
         return self._do(library.activate, scopes[0].key, {id: variables})
 
+    def deny(self, element: str, reason: str = "") -> ProcessRun:
+        """Deny the change of a user task that its listener, given by its element or type, is asked about."""
+        return self._do(library.deny, self._job(element).key, reason)
+
     def fail(self, element: str, message: str = "", retries: int | None = None, **after: float) -> ProcessRun:
         """Fail a job, with `retries` left (by default one fewer). `after`: hours=1, … until it is tried again."""
         job = self._job(element)
@@ -259,8 +263,11 @@ class ProcessRun:
         return False
 
     def _answer_user_task(self) -> bool:
+        """Each task is completed once, also if a listener denies it."""
         for task in self.instance.user_tasks:
-            if task.element in self._mocks.user_tasks:
+            mocked = task.element in self._mocks.user_tasks and task.key not in self._answered
+            if mocked and task.state == "CREATED":
+                self._answered.add(task.key)
                 variables = variables_of(self._mocks.user_tasks[task.element], task.variables)
                 self._step(library.complete_user_task, task.key, variables)
                 return True

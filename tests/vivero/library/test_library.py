@@ -12,6 +12,7 @@ import pytest
 
 from tests.core.event_models import boundary, call, catch, loop, model, on, throw
 from tests.core.models import end, flow, start, task, xor
+from tests.core.task_listener_models import user_task
 from tests.vivero.library.library_models import ALARM, HELLO, HOUR, NOON, ONE_TASK, models, timer
 from vivero.library import (
     InvalidModel,
@@ -26,6 +27,7 @@ from vivero.library import (
     cancel,
     complete,
     complete_user_task,
+    deny,
     fail,
     machine,
     publish,
@@ -297,6 +299,21 @@ def test_a_user_task_is_assigned_and_completed():
     result = assign(person, result.snapshot, task_.key, "jo")
     assert result.instance.user_tasks[0].assignee == "jo"
     assert complete_user_task(person, result.snapshot, task_.key, {"y": 2}).instance.variables == {"x": 1, "y": 2}
+
+
+def test_a_task_listener_denies_a_completion_and_then_agrees():
+    listened = models(start(), user_task("person", "completing check"), end(), "start > person > end")
+    result = begin(listened, now=NOON)
+    (person,) = result.instance.user_tasks
+    result = complete_user_task(listened, result.snapshot, person.key, {"y": 2})
+    assert [(one.state, one.element) for one in result.instance.user_tasks] == [("COMPLETING", "person")]
+    (job,) = result.instance.jobs
+    assert (job.type, job.kind) == ("check", "TASK_LISTENER")
+    result = deny(listened, result.snapshot, job.key, "too early")
+    assert (result.instance.user_tasks[0].state, result.instance.variables) == ("CREATED", {})
+    result = complete_user_task(listened, result.snapshot, person.key, {"y": 3})
+    result = complete(listened, result.snapshot, result.instance.jobs[0].key)
+    assert (result.instance.state, result.instance.variables) == ("COMPLETED", {"y": 3})
 
 
 def test_a_cancelled_instance_is_terminated():
