@@ -1,6 +1,6 @@
 """Models with compensation in a few words: `done("a")` is a task `a` whose handler is the task `ua`."""
 
-from tests.core.bench import raw
+from tests.core.engine import raw
 from tests.core.event_models import boundary, error, loop, model, on, script, throw
 from tests.core.models import end, start, sub, task
 from vivero.core.records.jobs import CompleteJob, ThrowJobError
@@ -87,13 +87,13 @@ def all_models():
     return [in_line(*parts, id=name) for name, parts in MODELS.items()]
 
 
-def play(bench):
+def play(engine):
     """Start each process, and complete all jobs, the oldest first; `boom` throws an error."""
     for name in MODELS:
-        bench.start(name, items=["x", "y", "z"], x=5)
-    while bench.state.jobs:
-        key, job = min(bench.state.jobs.items())
+        engine.start(name, items=["x", "y", "z"], x=5)
+    while engine.state.jobs:
+        key, job = min(engine.state.jobs.items())
         if job.type == "boom":
-            bench.run(ThrowJobError(key, "A"))
+            engine.run(ThrowJobError(key, "A"))
         else:
-            bench.run(CompleteJob(key, raw({"x": 2} if job.type == "n" else {})))
+            engine.run(CompleteJob(key, raw({"x": 2} if job.type == "n" else {})))

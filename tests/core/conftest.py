@@ -25,11 +25,6 @@ def engine():
 
 
 @pytest.fixture
-def bench(engine):
-    return engine
-
-
-@pytest.fixture
 def golden(request):
     """Compares a text with tests/core/golden/NAME.txt, or writes it there with --rewrite-golden."""
 

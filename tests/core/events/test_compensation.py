@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from tests.core.bench import Bench, rebuilt
+from tests.core.engine import Engine, rebuilt
 from tests.core.compensation_models import (
     INSIDE,
     ONLY_B,
@@ -25,268 +25,268 @@ from tests.core.snapshots.test_snapshots import RestoredEngine
 from vivero.core.execution.step import StepLimits
 
 
-class Forgetful(Bench):
-    """A bench that is rebuilt from its events after each completed job."""
+class Forgetful(Engine):
+    """An engine that is rebuilt from its events after each completed job."""
 
     def complete(self, task, **variables):
         super().complete(task, **variables)
         rebuilt(self)
 
 
-BENCHES: dict[str, Callable[[], Bench]] = {
-    "whole": Bench,
-    "quanta": partial(Bench, LIMITS["quanta"]),
+BENCHES: dict[str, Callable[[], Engine]] = {
+    "whole": Engine,
+    "quanta": partial(Engine, LIMITS["quanta"]),
     "replayed": Forgetful,
     "restored": RestoredEngine,
 }
 
 
 @pytest.fixture(params=BENCHES)
-def bench(request):
+def engine(request):
     return BENCHES[request.param]()
 
 
-def complete(bench, *tasks, **variables):
+def complete(engine, *tasks, **variables):
     for one in tasks:
-        bench.complete(one, **variables)
+        engine.complete(one, **variables)
 
 
-def rest(bench):
+def rest(engine):
     """The jobs that there are, one after the other: each must be the only one."""
     order = []
-    while bench.jobs:
-        (one,) = bench.jobs
+    while engine.jobs:
+        (one,) = engine.jobs
         order.append(one)
-        complete(bench, one)
+        complete(engine, one)
     return order
 
 
-def test_handlers_run_one_after_the_other_the_latest_activity_first(bench):
-    key = run(bench, in_line(done("a"), done("b"), T))
-    complete(bench, "a", "b")
-    assert bench.jobs == ["ub"]
-    assert bench.state_of(bench.element("t").key) == "ACTIVATED"
-    complete(bench, "ub")
-    assert bench.jobs == ["ua"]
-    complete(bench, "ua")
-    assert ended(bench, key) == "COMPLETED"
-    assert bench.state.registrations.by_key == {}
+def test_handlers_run_one_after_the_other_the_latest_activity_first(engine):
+    key = run(engine, in_line(done("a"), done("b"), T))
+    complete(engine, "a", "b")
+    assert engine.jobs == ["ub"]
+    assert engine.state_of(engine.element("t").key) == "ACTIVATED"
+    complete(engine, "ub")
+    assert engine.jobs == ["ua"]
+    complete(engine, "ua")
+    assert ended(engine, key) == "COMPLETED"
+    assert engine.state.registrations.by_key == {}
 
 
-def test_only_what_has_completed_is_compensated(bench):
+def test_only_what_has_completed_is_compensated(engine):
     """`b` is skipped, `c` is active, `d` was terminated."""
     run(
-        bench,
+        engine,
         model(
             *(start("s"), par("f"), done("a"), done("c"), xor("x", default="x-t"), done("b"), T),
             *(sub("in", start("i"), done("d"), "i > d"), boundary("bd", "in", error("A")), end("e"), end("h")),
             *("s > f > a > x > t > e", flow("x", "b", "=false"), "f > c", "f > in", "bd > h"),
         ),
     )
-    bench.throw("d", "A")
-    complete(bench, "a")
-    assert bench.jobs == ["c", "ua"]
-    complete(bench, "ua", "c")
-    assert bench.elements == []
+    engine.throw("d", "A")
+    complete(engine, "a")
+    assert engine.jobs == ["c", "ua"]
+    complete(engine, "ua", "c")
+    assert engine.elements == []
 
 
-def test_a_throw_that_names_an_activity_leaves_the_others(bench):
-    key = run(bench, in_line(done("a"), done("b"), throw("t", compensation("a")), throw("t2", compensation())))
-    complete(bench, "a", "b")
-    assert rest(bench) == ["ua", "ub"]
-    assert ended(bench, key) == "COMPLETED"
+def test_a_throw_that_names_an_activity_leaves_the_others(engine):
+    key = run(engine, in_line(done("a"), done("b"), throw("t", compensation("a")), throw("t2", compensation())))
+    complete(engine, "a", "b")
+    assert rest(engine) == ["ua", "ub"]
+    assert ended(engine, key) == "COMPLETED"
 
 
-def test_each_completion_is_compensated(bench):
+def test_each_completion_is_compensated(engine):
     run(
-        bench,
+        engine,
         model(
             *(start("s"), done("a"), xor("x", default="x-t"), T, end("e")),
             *("s > a > x > t > e", flow("x", "a", "=n < 3")),
         ),
     )
     for n in (1, 2, 3):
-        complete(bench, "a", n=n)
-    assert rest(bench) == ["ua", "ua", "ua"]
+        complete(engine, "a", n=n)
+    assert rest(engine) == ["ua", "ua", "ua"]
 
 
-def test_a_completed_sub_process_is_compensated_from_the_inside(bench):
-    key = run(bench, in_line(done("a"), INSIDE, done("d"), T))
-    complete(bench, "a", "b", "c", "d")
-    assert rest(bench) == ["ud", "uc", "ub", "ua"]
-    assert ended(bench, key) == "COMPLETED"
+def test_a_completed_sub_process_is_compensated_from_the_inside(engine):
+    key = run(engine, in_line(done("a"), INSIDE, done("d"), T))
+    complete(engine, "a", "b", "c", "d")
+    assert rest(engine) == ["ud", "uc", "ub", "ua"]
+    assert ended(engine, key) == "COMPLETED"
 
 
-def test_its_own_handler_comes_before_the_inside(bench):
-    run(bench, in_line(done("a"), handled(INSIDE, "in"), T))
-    complete(bench, "a", "b", "c")
-    assert rest(bench) == ["uin", "uc", "ub", "ua"]
+def test_its_own_handler_comes_before_the_inside(engine):
+    run(engine, in_line(done("a"), handled(INSIDE, "in"), T))
+    complete(engine, "a", "b", "c")
+    assert rest(engine) == ["uin", "uc", "ub", "ua"]
 
 
-def test_an_event_sub_process_compensates_in_place_of_the_inside(bench):
-    key = run(bench, in_line(done("a"), compensating(*ONLY_B), T))
-    complete(bench, "a", "b", "c")
-    assert rest(bench) == ["w", "ub", "ua"]
-    assert ended(bench, key) == "COMPLETED"
-    assert bench.state.registrations.by_key == {}
+def test_an_event_sub_process_compensates_in_place_of_the_inside(engine):
+    key = run(engine, in_line(done("a"), compensating(*ONLY_B), T))
+    complete(engine, "a", "b", "c")
+    assert rest(engine) == ["w", "ub", "ua"]
+    assert ended(engine, key) == "COMPLETED"
+    assert engine.state.registrations.by_key == {}
 
 
-def test_an_event_sub_process_may_compensate_all_that_is_inside(bench):
-    run(bench, in_line(compensating(throw("tb", compensation()), end("ee"), "esp-start > tb > ee"), T))
-    complete(bench, "b", "c")
-    assert rest(bench) == ["uc", "ub"]
-    assert bench.elements == []
+def test_an_event_sub_process_may_compensate_all_that_is_inside(engine):
+    run(engine, in_line(compensating(throw("tb", compensation()), end("ee"), "esp-start > tb > ee"), T))
+    complete(engine, "b", "c")
+    assert rest(engine) == ["uc", "ub"]
+    assert engine.elements == []
 
 
-def test_nothing_else_starts_an_event_sub_process_that_compensates(bench):
-    key = run(bench, in_line(compensating(task("w"), "esp-start > w")))
-    complete(bench, "b", "c")
-    assert ended(bench, key) == "COMPLETED"
+def test_nothing_else_starts_an_event_sub_process_that_compensates(engine):
+    key = run(engine, in_line(compensating(task("w"), "esp-start > w")))
+    complete(engine, "b", "c")
+    assert ended(engine, key) == "COMPLETED"
 
 
-def test_a_handler_reads_what_was_at_the_end_of_the_scope_and_writes_what_is(bench):
-    run(bench, in_line(SNAPSHOT, task("n"), T, task("last")), x=5)
-    complete(bench, "b")
-    complete(bench, "n", x=2)
-    assert bench.variables("p") == {"x": 101}
-    assert bench.jobs == ["last"]
-    assert bench.variables("in") == {"x": 1}
+def test_a_handler_reads_what_was_at_the_end_of_the_scope_and_writes_what_is(engine):
+    run(engine, in_line(SNAPSHOT, task("n"), T, task("last")), x=5)
+    complete(engine, "b")
+    complete(engine, "n", x=2)
+    assert engine.variables("p") == {"x": 101}
+    assert engine.jobs == ["last"]
+    assert engine.variables("in") == {"x": 1}
 
 
-def test_an_event_sub_process_sees_the_scope_that_it_compensates(bench):
+def test_an_event_sub_process_sees_the_scope_that_it_compensates(engine):
     esp = on(compensation(), "esp", script("w", "=x + y", "sum"), end("ee"), "esp-start > w > ee")
     inner = sub("in", start("i"), task("b"), end("j"), esp, "i > b > j", inputs=[("=1", "x")])
-    run(bench, in_line(inner, task("n"), T, task("last")), x=5, y=10)
-    complete(bench, "b")
-    complete(bench, "n", y=20)
-    assert bench.variables("p") == {"x": 5, "y": 20, "sum": 21}
+    run(engine, in_line(inner, task("n"), T, task("last")), x=5, y=10)
+    complete(engine, "b")
+    complete(engine, "n", y=20)
+    assert engine.variables("p") == {"x": 5, "y": 20, "sum": 21}
 
 
-def test_a_handler_of_a_sub_process_sees_its_variables(bench):
+def test_a_handler_of_a_sub_process_sees_its_variables(engine):
     """The variables of a task are those of nobody else."""
     inner = handled(
         sub("in", start("i"), task("b", inputs=[("=3", "z")]), end("j"), "i > b > j", inputs=[("=1", "x")]),
         "in",
         script("uin", '=string(x) + " " + string(z)', "r"),
     )
-    run(bench, in_line(inner, T, task("last")), x=5)
-    complete(bench, "b")
-    assert bench.variables("p") == {"x": 5, "r": None}
-    assert bench.jobs == ["last"]
+    run(engine, in_line(inner, T, task("last")), x=5)
+    complete(engine, "b")
+    assert engine.variables("p") == {"x": 5, "r": None}
+    assert engine.jobs == ["last"]
 
 
 ITEMS = {"items": ["x", "y", "z"]}
 
 
-def test_a_loop_with_a_handler_is_compensated_once_after_all_its_instances(bench):
-    run(bench, in_line(handled(loop(task("m")), "m"), T), **ITEMS)
-    complete(bench, "m", "m")
-    assert [row.element for row in bench.state.registrations.by_key.values()] == []
-    complete(bench, "m")
-    assert rest(bench) == ["um"]
+def test_a_loop_with_a_handler_is_compensated_once_after_all_its_instances(engine):
+    run(engine, in_line(handled(loop(task("m")), "m"), T), **ITEMS)
+    complete(engine, "m", "m")
+    assert [row.element for row in engine.state.registrations.by_key.values()] == []
+    complete(engine, "m")
+    assert rest(engine) == ["um"]
 
 
-def test_each_instance_of_a_loop_is_compensated_the_last_completed_one_first(bench):
+def test_each_instance_of_a_loop_is_compensated_the_last_completed_one_first(engine):
     inner = sub("m", start("i"), done("b", task("ub", inputs=[("=item", "mine")])), end("j"), "i > b > j")
-    run(bench, in_line(loop(inner, item="item"), T), **ITEMS)
-    jobs = {job.element.scope.index: job.key for job in bench.state.jobs.values()}
+    run(engine, in_line(loop(inner, item="item"), T), **ITEMS)
+    jobs = {job.element.scope.index: job.key for job in engine.state.jobs.values()}
     for index in (1, 2, 0):
-        bench.complete_at(bench.element("p").key, f"p/m/m[{index}]/b", {})
+        engine.complete_at(engine.element("p").key, f"p/m/m[{index}]/b", {})
     assert jobs.keys() == {0, 1, 2}
     seen = []
-    while bench.jobs:
-        seen.append(bench.variables("ub")["mine"])
-        complete(bench, "ub")
+    while engine.jobs:
+        seen.append(engine.variables("ub")["mine"])
+        complete(engine, "ub")
     assert seen == ["x", "z", "y"]
 
 
-def test_a_throw_in_a_sub_process_reaches_only_what_is_in_it(bench):
+def test_a_throw_in_a_sub_process_reaches_only_what_is_in_it(engine):
     inner = sub("in", start("i"), done("b"), throw("ti", compensation()), done("c"), "i > b > ti > c")
-    run(bench, in_line(done("a"), inner, T))
-    complete(bench, "a", "b", "ub", "c")
-    assert rest(bench) == ["uc", "ua"]
+    run(engine, in_line(done("a"), inner, T))
+    complete(engine, "a", "b", "ub", "c")
+    assert rest(engine) == ["uc", "ua"]
 
 
-def test_an_error_event_sub_process_compensates_the_scope_around_it(bench):
-    key = run(bench, in_line(done("a"), failing(*THROWS), T))
-    complete(bench, "a", "b", "c")
-    bench.throw("boom", "A")
-    complete(bench, "w")
-    assert rest(bench) == ["uw", "uc", "ub", "after", "ua"]
-    assert ended(bench, key) == "COMPLETED"
+def test_an_error_event_sub_process_compensates_the_scope_around_it(engine):
+    key = run(engine, in_line(done("a"), failing(*THROWS), T))
+    complete(engine, "a", "b", "c")
+    engine.throw("boom", "A")
+    complete(engine, "w")
+    assert rest(engine) == ["uw", "uc", "ub", "after", "ua"]
+    assert ended(engine, key) == "COMPLETED"
 
 
-def test_two_throws_share_the_work(bench):
+def test_two_throws_share_the_work(engine):
     key = run(
-        bench,
+        engine,
         model(
             *(start("s"), done("a"), done("b"), done("c"), par("f"), throw("t1", compensation()), end("e1")),
             *(throw("t2", compensation()), end("e2"), "s > a > b > c > f > t1 > e1", "f > t2 > e2"),
         ),
     )
-    complete(bench, "a", "b", "c")
-    assert bench.jobs == ["ub", "uc"]
-    complete(bench, "ub")
-    assert bench.jobs == ["ua", "uc"]
-    complete(bench, "uc")
-    assert bench.states_of("t1", "t2") == ["COMPLETED", "ACTIVATED"]
-    complete(bench, "ua")
-    assert ended(bench, key) == "COMPLETED"
+    complete(engine, "a", "b", "c")
+    assert engine.jobs == ["ub", "uc"]
+    complete(engine, "ub")
+    assert engine.jobs == ["ua", "uc"]
+    complete(engine, "uc")
+    assert engine.states_of("t1", "t2") == ["COMPLETED", "ACTIVATED"]
+    complete(engine, "ua")
+    assert ended(engine, key) == "COMPLETED"
 
 
-def test_a_throw_leaves_what_completes_later(bench):
+def test_a_throw_leaves_what_completes_later(engine):
     run(
-        bench,
+        engine,
         model(
             *(start("s"), done("a"), par("f"), T, task("last"), done("b"), end("e")),
             *("s > a > f > t > last", "f > b > e"),
         ),
     )
-    complete(bench, "a", "b", "ua")
-    assert bench.jobs == ["last"]
+    complete(engine, "a", "b", "ua")
+    assert engine.jobs == ["last"]
 
 
-def test_an_incident_of_a_handler_stops_those_after_it(bench):
-    run(bench, in_line(done("a"), done("b"), T))
-    complete(bench, "a", "b")
-    bench.fail("ub")
-    assert bench.jobs == ["ub"]
-    bench.update("ub", retries=1)
-    bench.resolve()
-    assert rest(bench) == ["ub", "ua"]
-    assert bench.elements == []
+def test_an_incident_of_a_handler_stops_those_after_it(engine):
+    run(engine, in_line(done("a"), done("b"), T))
+    complete(engine, "a", "b")
+    engine.fail("ub")
+    assert engine.jobs == ["ub"]
+    engine.update("ub", retries=1)
+    engine.resolve()
+    assert rest(engine) == ["ub", "ua"]
+    assert engine.elements == []
 
 
-def test_an_error_of_a_handler_is_caught_around_its_throw(bench):
+def test_an_error_of_a_handler_is_caught_around_its_throw(engine):
     inner = sub("in", start("i"), done("a"), done("b"), T, end("j"), "i > a > b > t > j")
     key = run(
-        bench,
+        engine,
         model(start("s"), inner, boundary("be", "in", error("A")), task("after"), end("e"), "s > in > e", "be > after"),
     )
-    complete(bench, "a", "b")
-    bench.throw("ub", "A")
-    assert bench.jobs == ["after"]
-    assert (bench.states_of("t", "ub", "in")) == ["TERMINATED"] * 3
-    complete(bench, "after")
-    assert ended(bench, key) == "COMPLETED"
+    complete(engine, "a", "b")
+    engine.throw("ub", "A")
+    assert engine.jobs == ["after"]
+    assert (engine.states_of("t", "ub", "in")) == ["TERMINATED"] * 3
+    complete(engine, "after")
+    assert ended(engine, key) == "COMPLETED"
 
 
-def test_a_cancelled_instance_has_nothing_left(bench):
-    key = run(bench, in_line(done("a"), done("b"), T))
-    complete(bench, "a", "b")
-    bench.cancel(key)
-    assert bench.states_of("t", "ub") == ["TERMINATED"] * 2
-    assert ended(bench, key) == "TERMINATED"
-    assert (bench.state.registrations.by_key, bench.state.registrations.of_scope) == ({}, {})
+def test_a_cancelled_instance_has_nothing_left(engine):
+    key = run(engine, in_line(done("a"), done("b"), T))
+    complete(engine, "a", "b")
+    engine.cancel(key)
+    assert engine.states_of("t", "ub") == ["TERMINATED"] * 2
+    assert ended(engine, key) == "TERMINATED"
+    assert (engine.state.registrations.by_key, engine.state.registrations.of_scope) == ({}, {})
 
 
-def test_what_an_interrupted_throw_left_is_for_a_later_one(bench):
+def test_what_an_interrupted_throw_left_is_for_a_later_one(engine):
     again = on(error("A"), "esp", throw("te", compensation()), end("ee"), "esp-start > te > ee")
-    key = run(bench, model(start("s"), done("a"), done("b"), T, end("e"), again, "s > a > b > t > e"))
-    complete(bench, "a", "b")
-    bench.throw("ub", "A")
-    assert rest(bench) == ["ua"]
-    assert ended(bench, key) == "COMPLETED"
+    key = run(engine, model(start("s"), done("a"), done("b"), T, end("e"), again, "s > a > b > t > e"))
+    complete(engine, "a", "b")
+    engine.throw("ub", "A")
+    assert rest(engine) == ["ua"]
+    assert ended(engine, key) == "COMPLETED"
 
 
 @pytest.mark.parametrize(
@@ -302,102 +302,102 @@ def test_what_an_interrupted_throw_left_is_for_a_later_one(bench):
     ],
     ids=["sub-process", "call", "loop", "manual"],
 )
-def test_a_handler_may_be_any_activity(bench, handler, jobs):
+def test_a_handler_may_be_any_activity(engine, handler, jobs):
     called = process_element(start("qs"), task("called"), "qs > called", id="q")
     parts = (start("s"), done("a"), done("b", handler), T, end("e"), "s > a > b > t > e")
-    key = run(bench, model(*parts, beside=[called]), **ITEMS)
-    complete(bench, "a", "b")
-    assert rest(bench) == [*jobs, "ua"]
-    assert ended(bench, key) == "COMPLETED"
+    key = run(engine, model(*parts, beside=[called]), **ITEMS)
+    complete(engine, "a", "b")
+    assert rest(engine) == [*jobs, "ua"]
+    assert ended(engine, key) == "COMPLETED"
 
 
-def test_a_called_process_is_not_compensated(bench):
+def test_a_called_process_is_not_compensated(engine):
     called = process_element(start("qs"), done("v"), "qs > v", id="q")
     parts = (start("s"), done("a"), call("b", "q"), handled(call("c", "q"), "c"), T, end("e"), "s > a > b > c > t > e")
-    run(bench, model(*parts, beside=[called]))
-    complete(bench, "a", "v", "v")
-    assert rest(bench) == ["uc", "ua"]
+    run(engine, model(*parts, beside=[called]))
+    complete(engine, "a", "v", "v")
+    assert rest(engine) == ["uc", "ua"]
 
 
-def test_a_throw_in_a_called_process_stays_inside(bench):
+def test_a_throw_in_a_called_process_stays_inside(engine):
     called = process_element(start("qs"), done("v"), throw("tq", compensation()), "qs > v > tq", id="q")
-    run(bench, model(start("s"), done("a"), call("b", "q"), end("e"), "s > a > b > e", beside=[called]))
-    complete(bench, "a", "v")
-    assert rest(bench) == ["uv"]
-    assert bench.elements == []
+    run(engine, model(start("s"), done("a"), call("b", "q"), end("e"), "s > a > b > e", beside=[called]))
+    complete(engine, "a", "v")
+    assert rest(engine) == ["uv"]
+    assert engine.elements == []
 
 
-def test_a_throw_with_nothing_to_do_completes_at_once(bench):
-    key = run(bench, in_line(T))
-    assert ended(bench, key) == "COMPLETED"
+def test_a_throw_with_nothing_to_do_completes_at_once(engine):
+    key = run(engine, in_line(T))
+    assert ended(engine, key) == "COMPLETED"
 
 
-def test_an_end_event_of_a_sub_process_throws(bench):
+def test_an_end_event_of_a_sub_process_throws(engine):
     """The sub-process is registered with what is left."""
     inner = sub("in", start("i"), done("b"), done("c"), final("x", compensation("c")), "i > b > c > x")
-    run(bench, in_line(done("a"), inner, T))
-    complete(bench, "a", "b", "c")
-    assert rest(bench) == ["uc", "ub", "ua"]
+    run(engine, in_line(done("a"), inner, T))
+    complete(engine, "a", "b", "c")
+    assert rest(engine) == ["uc", "ub", "ua"]
 
 
-def test_a_throw_may_go_on_without_its_handlers(bench):
-    key = run(bench, in_line(done("a"), done("b"), throw("t", compensation(waits=False)), task("next")))
-    complete(bench, "a", "b")
-    assert bench.jobs == ["next", "ub"]
-    assert bench.states_of("t") == ["COMPLETED"]
-    complete(bench, "next", "ub")
-    assert bench.jobs == ["ua"]
-    complete(bench, "ua")
-    assert ended(bench, key) == "COMPLETED"
+def test_a_throw_may_go_on_without_its_handlers(engine):
+    key = run(engine, in_line(done("a"), done("b"), throw("t", compensation(waits=False)), task("next")))
+    complete(engine, "a", "b")
+    assert engine.jobs == ["next", "ub"]
+    assert engine.states_of("t") == ["COMPLETED"]
+    complete(engine, "next", "ub")
+    assert engine.jobs == ["ua"]
+    complete(engine, "ua")
+    assert ended(engine, key) == "COMPLETED"
 
 
-def test_a_boundary_event_without_a_handler_does_nothing(bench):
+def test_a_boundary_event_without_a_handler_does_nothing(engine):
     parts = (start("s"), task("a"), boundary("ca", "a", compensation()), T, end("e"), "s > a > t > e")
-    key = run(bench, model(*parts))
-    complete(bench, "a")
-    assert ended(bench, key) == "COMPLETED"
+    key = run(engine, model(*parts))
+    complete(engine, "a")
+    assert ended(engine, key) == "COMPLETED"
 
 
-def test_what_an_event_sub_process_did_is_compensated_after_it(bench):
+def test_what_an_event_sub_process_did_is_compensated_after_it(engine):
     beside = on(
         '<signalEventDefinition signalRef="go"/>', "esp", done("w"), end("ee"), "esp-start > w > ee", interrupting=False
     )
     parts = (start("s"), done("a"), beside, T, end("e"), "s > a > t > e")
     file = model(*parts).replace(b"</definitions>", b'<signal id="go" name="go"/></definitions>')
-    run(bench, file)
-    bench.broadcast("go")
-    complete(bench, "w", "a")
-    assert rest(bench) == ["ua", "uw"]
+    run(engine, file)
+    engine.broadcast("go")
+    complete(engine, "w", "a")
+    assert rest(engine) == ["ua", "uw"]
 
 
 def test_very_many_compensations_run_in_bounded_quanta():
-    bench = Bench(StepLimits(quantum_items=50), keeps_rows=False)
+    engine = Engine(StepLimits(quantum_items=50), keeps_rows=False)
     quanta = []
     inner = sub("m", start("i"), done("b", script("ub", "=item", "last")), end("j"), "i > b > j")
     inner = inner.replace(task("b"), '<manualTask id="b"/>')
-    key = run(bench, in_line(loop(inner, item="item", collection="=for i in 1..2000 return i"), T, task("z")))
-    quanta = [len(one.events) for logged in bench.memory.log for one in logged.handled]
+    key = run(engine, in_line(loop(inner, item="item", collection="=for i in 1..2000 return i"), T, task("z")))
+    quanta = [len(one.events) for logged in engine.memory.log for one in logged.handled]
     assert max(quanta) < 1_000
-    assert bench.jobs == ["z"]
-    assert bench.state.trees[key].root.variables["last"].decode() == 1
-    assert bench.state.registrations.by_key == {}
+    assert engine.jobs == ["z"]
+    assert engine.state.trees[key].root.variables["last"].decode() == 1
+    assert engine.state.registrations.by_key == {}
 
 
 def test_many_compensations_can_be_cancelled_in_between():
     from tests.core.quanta import run_rest, run_until
     from vivero.core.records.instances import CancelInstance, CreateInstance
 
-    bench = Bench(StepLimits(quantum_items=50))
+    engine = Engine(StepLimits(quantum_items=50))
     inner = sub("m", start("i"), done("b", '<manualTask id="ub"/>'), end("j"), "i > b > j")
     inner = inner.replace(task("b"), '<manualTask id="b"/>')
-    bench.deploy(in_line(loop(inner, item="item", collection="=for i in 1..300 return i"), T, task("z")))
+    engine.deploy(in_line(loop(inner, item="item", collection="=for i in 1..300 return i"), T, task("z")))
 
     def compensated():
-        return sum(1 for (kind, _), row in bench.rows.items() if kind == "Element" and row["element"] == "ub")
+        return sum(1 for (kind, _), row in engine.rows.items() if kind == "Element" and row["element"] == "ub")
 
-    run_until(bench, CreateInstance("p"), lambda: compensated() >= 50)
-    key = bench.element("p").key
-    bench.memory.handle(CancelInstance(key), "<default>", None)
-    run_rest(bench)
+    run_until(engine, CreateInstance("p"), lambda: compensated() >= 50)
+    key = engine.element("p").key
+    engine.memory.handle(CancelInstance(key), "<default>", None)
+    run_rest(engine)
     assert 50 <= compensated() < 100
-    assert ended(bench, key) == "TERMINATED"
+    assert ended(engine, key) == "TERMINATED"
