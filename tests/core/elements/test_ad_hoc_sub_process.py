@@ -3,8 +3,9 @@
 import pytest
 
 from tests.core.ad_hoc_models import activate, ends, inner, rejected, tools
+from tests.core.compensation_models import compensation, done
 from tests.core.engine import Engine, rebuilt
-from tests.core.event_models import LIMITS, ad_hoc, boundary, call, ended, loop, run
+from tests.core.event_models import LIMITS, ad_hoc, boundary, call, ended, loop, run, throw
 from tests.core.message_models import event_sub, model
 from tests.core.models import end, par, process_element, start, sub, task
 from vivero.core.records.effects import RejectionCode
@@ -412,4 +413,16 @@ def test_it_goes_on_after_a_restart(engine):
         rebuilt(engine)
         engine.complete(id, x=number)
     assert engine.variables_of(key) == {"all": [0, 1, 2]}
+    assert ended(engine, key) == "COMPLETED"
+
+
+def test_19_activities_of_a_completed_one_are_compensated_the_latest_first(engine):
+    scope = ad_hoc("h", done("A"), done("B"), active='=["A","B"]')
+    undo = throw("undo", compensation())
+    key = run(engine, model(start(), scope, task("w"), undo, end(), "start > h > w > undo > end"))
+    for id in ("A", "B", "w"):
+        engine.complete(id)
+    for handler in ("uB", "uA"):
+        assert engine.jobs == [handler]
+        engine.complete(handler)
     assert ended(engine, key) == "COMPLETED"
