@@ -5,7 +5,6 @@ from functools import partial
 
 import pytest
 
-from tests.core.engine import Engine, rebuilt
 from tests.core.compensation_models import (
     INSIDE,
     ONLY_B,
@@ -19,6 +18,7 @@ from tests.core.compensation_models import (
     handled,
     in_line,
 )
+from tests.core.engine import Engine, rebuilt
 from tests.core.event_models import LIMITS, boundary, call, ended, error, final, loop, model, on, run, script, throw
 from tests.core.models import end, flow, par, process_element, start, sub, task, xor
 from tests.core.snapshots.test_snapshots import RestoredEngine
