@@ -239,7 +239,7 @@ CORE: tuple[Mutant, ...] = (
     ),
     mutant(
         "core: an activity that needs several tokens consumes all there are",
-        "tests/core/elements/test_quantities.py::test_surplus_tokens_stay",
+        "tests/core/elements/test_quantities.py::test_more_tokens_begin_it_again",
         "core/elements/defaults.py",
         ("consumes=tokens[: node.start_quantity])", "consumes=tokens)"),
     ),
