@@ -199,7 +199,6 @@ INSIDE = {
 """Elements that stand only inside of another one, and share its lot."""
 
 REFUSED = {
-    "isForCompensation": ("true", "a compensation handler is not executable yet"),
     "startQuantity": ("0", "is not a whole number from 1 to 1000"),
     "completionQuantity": ("0", "is not a whole number from 1 to 1000"),
     "default": ("nothing", "does not leave this element"),
@@ -211,7 +210,7 @@ REFUSED = {
 }
 """Attributes of which some values are refused: one of them, and the reason."""
 
-MEANT = ("isForCompensation", "instantiate", "eventGatewayType", "parallelMultiple", "behavior")
+MEANT = ("instantiate", "eventGatewayType", "parallelMultiple", "behavior")
 """Those of `REFUSED` whose refused values are correct BPMN."""
 
 WARNED = contents.DATA | contents.PEOPLE_ROLES | loops.DATA

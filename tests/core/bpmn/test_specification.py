@@ -53,6 +53,7 @@ BASES = {
 """Element → the attributes and the content that it needs."""
 
 VALUES = {
+    "activityRef": "t",
     "default": "d",
     "triggeredByEvent": "false",
     "messageRef": "m",
@@ -77,6 +78,7 @@ VALUES = {
 }
 """A value that is accepted; of others "false"."""
 HOLDERS = {
+    "compensateEventDefinition": "intermediateThrowEvent",
     "errorEventDefinition": "endEvent",
     "terminateEventDefinition": "endEvent",
     "escalationEventDefinition": "intermediateThrowEvent",
@@ -105,7 +107,7 @@ def model(tag, name="", value=""):
         return f'{start}<task id="h" />{made}{behind}<sequenceFlow id="d" sourceRef="x" targetRef="e" />'
     if tag.endswith("EventDefinition"):
         holder = HOLDERS.get(tag, "intermediateCatchEvent")
-        return f'{start}<{holder} id="h">{made}</{holder}>'
+        return f'{start}<subProcess id="t"><startEvent id="in" /></subProcess><{holder} id="h">{made}</{holder}>'
     if tag.endswith("LoopCharacteristics"):
         return f'{start}<task id="x">{made}</task>'
     if tag == "eventBasedGateway":
