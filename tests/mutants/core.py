@@ -299,8 +299,8 @@ CORE: tuple[Mutant, ...] = (
         "tests/core/events/test_messages.py::test_a_message_completes_what_waits_for_it_and_brings_its_variables",
         "core/execution/lifecycle.py",
         (
-            "    yield from waits.close(element)\n    yield from ELEMENTS[element.type].leave(element, view)",
-            "    yield from ELEMENTS[element.type].leave(element, view)",
+            "    yield from waits.close(element)\n    if element.node.in_compensation",
+            "    if element.node.in_compensation",
         ),
     ),
     mutant(

@@ -346,7 +346,8 @@ LOG: tuple[Mutant, ...] = (
         "tests/engine/test_definitions_in_use.py"
         "::test_an_instance_that_needs_two_models_at_once_ends_although_the_cache_holds_one",
         "engine/consumer/term.py",
-        ("        if self._missing is None:\n            self._loader", "        if True:\n            self._loader"),
+        ("        if not self._missing:\n            self._loader", "        if True:\n            self._loader"),
+        ("else [*before, missing]", "else [missing]"),
     ),
     mutant(
         "definitions: the memory of models is not bounded",
