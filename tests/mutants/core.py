@@ -304,6 +304,18 @@ CORE: tuple[Mutant, ...] = (
         ),
     ),
     mutant(
+        "core: the oldest activity is compensated first",
+        "tests/core/events/test_compensation.py::test_each_instance_of_a_loop_is_compensated_the_last_completed_one_first",
+        "core/shared/compensations.py",
+        ("for row in reversed(group.values())", "for row in group.values()"),
+    ),
+    mutant(
+        "core: a handler sees the scope of its throw event only",
+        "tests/core/events/test_compensation.py::test_a_handler_reads_what_was_at_the_end_of_the_scope_and_writes_what_is",
+        "core/state/instance_tree.py",
+        ("return self.scope if self.past is None else self.past", "return self.scope"),
+    ),
+    mutant(
         "core: a cancelled root answers nobody",
         "tests/core/commands/test_cancel.py::test_an_instance_can_be_cancelled_at_every_quiet_point",
         "core/execution/lifecycle.py",
