@@ -19,7 +19,21 @@ from tests.core.compensation_models import (
     in_line,
 )
 from tests.core.engine import Engine, rebuilt
-from tests.core.event_models import LIMITS, boundary, call, ended, error, final, loop, model, on, run, script, throw
+from tests.core.event_models import (
+    LIMITS,
+    ad_hoc,
+    boundary,
+    call,
+    ended,
+    error,
+    final,
+    loop,
+    model,
+    on,
+    run,
+    script,
+    throw,
+)
 from tests.core.models import end, flow, par, process_element, start, sub, task, xor
 from tests.core.snapshots.test_snapshots import RestoredEngine
 from vivero.core.execution.step import StepLimits
@@ -309,6 +323,13 @@ def test_a_handler_may_be_any_activity(engine, handler, jobs):
     complete(engine, "a", "b")
     assert rest(engine) == [*jobs, "ua"]
     assert ended(engine, key) == "COMPLETED"
+
+
+def test_activities_of_an_ad_hoc_sub_process_are_compensated_by_time(engine):
+    run(engine, in_line(ad_hoc("h", done("a"), done("b"), active='=["a", "b"]'), T))
+    complete(engine, "b", "a")
+    assert rest(engine) == ["ua", "ub"]
+    assert engine.elements == []
 
 
 def test_a_called_process_is_not_compensated(engine):
