@@ -61,7 +61,10 @@ JOBS_OF_PROGRAM = "background jobs: any node runs them; those of a partition nam
 
 GLOBAL = {
     **dict.fromkeys(
-        ("process_definitions", "deployments", "resources", "forms", "start_subscriptions", "definitions_seq"),
+        (
+            *("process_definitions", "deployments", "resources", "forms", "start_subscriptions", "definitions_seq"),
+            "global_task_listeners",
+        ),
         CATALOGUE,
     ),
     **dict.fromkeys(
@@ -130,7 +133,7 @@ NOT_ERASED = {
         (
             *("process_definitions", "deployments", "resources", "forms", "start_subscriptions", "users"),
             *("user_groups", "roles", "members", "mapping_rules", "authorizations", "api_tokens", "sessions"),
-            *("tenants", "tenant_partitions"),
+            *("tenants", "tenant_partitions", "global_task_listeners"),
         ),
         OPERATORS,
     ),

@@ -267,7 +267,7 @@ class Idle:
     def partition_duty(self):
         return self
 
-    def consumed(self):
+    def progress(self):
         return None
 
     def wake(self):
