@@ -18,7 +18,7 @@ class Proxy:
     """Passes bytes between its clients and the server of a DSN; each flag is one way in which networks fail.
 
     - `swallow`: reads and acknowledges at TCP level, and passes nothing on (a black hole that TCP does not notice);
-    - `stall`: does not even read, so that buffers fill up;
+    - `stall`: does not even read, so that buffers fill up; one request more passes;
     - `lose_beyond`: of "requests" or "answers", passes on only what is no larger (a path whose packets are smaller);
     - `drop_answers`: passes requests on; at the first answer closes the client's connection instead (a lost COMMIT);
     - `deaf`: passes on all answers but notifications; `by_message` must be set before the first connection;
@@ -100,6 +100,8 @@ class Proxy:
                 if self.stall:
                     await trio.sleep_forever()
                 data = await source.receive_some(65536)
+                if self.stall and answers:  # it has waited for them since before the stall
+                    await trio.sleep_forever()
                 if messages is not None and data:
                     data = messages.whole(data, b"A" if self.deaf else b"")
                     if not data:

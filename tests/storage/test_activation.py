@@ -586,7 +586,7 @@ async def test_who_leases_large_jobs_and_does_not_read_the_answer_holds_no_row(s
         put_job(sync, key)
     put_variable(sync, 1, 1, "large", '"' + "x" * 70_000 + '"')
     slow = await driver.connect(proxy.dsn(database), name="slow reader")
-    assert await activate(slow, type="none") == []  # prepared: one message more will pass
+    assert await activate(slow, type="none") == []  # prepared: one request more will pass
     proxy.stall = True
 
     async def lease():
@@ -608,7 +608,7 @@ async def test_a_client_that_does_not_read_its_jobs_holds_no_row(sync, database,
         put_variable(sync, 10 + n, 1, f"large{n}", '"' + "x" * 4_000_000 + '"')
     leases, *_ = await look(connection, 40_000_000)
     slow = await driver.connect(proxy.dsn(database), name="slow reader")
-    assert await activation.activated_jobs(slow, [], None, False) == []  # prepared: one message more will pass
+    assert await activation.activated_jobs(slow, [], None, False) == []  # prepared: one request more will pass
     proxy.stall = True
 
     async def read():
