@@ -1,6 +1,6 @@
 """Completed activities that can be compensated. BPMN 2.0.2 §10.7, §13.5.5.
 
-They are rows of a table of their own, and mostly not in memory: an instance may have a hundred thousand. Of each
+They are rows of a table of their own, and mostly not in memory: an instance may have very many. Of each
 activity in a scope, memory has the latest ones, if any. The field `registered` of the scope has the numbers of all.
 """
 
