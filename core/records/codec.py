@@ -10,6 +10,7 @@ import msgspec
 from vivero.core.records import (
     ad_hoc,
     catalogue,
+    compensations,
     conditional_changes,
     conditionals,
     instances,
@@ -25,6 +26,7 @@ from vivero.core.records.base import Command, Event
 FAMILIES = (
     ad_hoc,
     catalogue,
+    compensations,
     conditional_changes,
     conditionals,
     instances,

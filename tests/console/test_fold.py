@@ -46,7 +46,7 @@ class Looks:
         for (table, key), row in list(engine.rows.items()):
             if table == "Instance":
                 check = {"position": position, "instance": str(key), "state": state_of(engine, key)}
-                self._found[row["root"]].append(check)
+                self._found[row["tree"]].append(check)
 
     def logs(self, engine):
         """For each instance tree: its events as the API gives them, and the checks."""

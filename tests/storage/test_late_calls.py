@@ -32,7 +32,8 @@ from vivero.storage.postgres.sql_files import beside, load
 from vivero.storage.retention import archives, erasure, erasure_by_value, history
 from vivero.storage.schema import migrate
 from vivero.storage.schema.migration_files import Migration, MigrationError
-from vivero.storage.state import definitions, message_channels, save, variable_values
+from vivero.storage.state import definitions, message_channels, save, task_listeners, variable_values
+from vivero.storage.state.task_listeners import GlobalTaskListener
 from vivero.storage.work import activation, batch_operations, timers
 from vivero.storage.work.activation import ActivationRequest
 
@@ -794,7 +795,42 @@ CASES = [
     Case("announce", notified, again),
     Case("ping", pinged, again),
 ]
+LISTENER = GlobalTaskListener("audit", "audit", 3, 50, False, ["all"])
+LISTENERS = "DELETE FROM global_task_listeners; UPDATE definitions_seq SET n = 0;"
+WITH_LISTENER = (
+    LISTENERS + "INSERT INTO global_task_listeners VALUES (DEFAULT, 'audit', 'first', 3, 50, false, '{all}');"
+)
+
+
+def with_listener(change, *values):
+    """A change of a listener in its transaction, as requests make it."""
+
+    async def call(connection):
+        async with connection.transaction():
+            await change(connection, *values)
+
+    return call
+
+
 CHANGES = [
+    Case(
+        "task_listeners.create",
+        with_listener(task_listeners.create, LISTENER),
+        with_listener(task_listeners.create, LISTENER._replace(type="again")),
+        LISTENERS,
+    ),
+    Case(
+        "task_listeners.replace",
+        with_listener(task_listeners.replace, LISTENER._replace(type="second")),
+        with_listener(task_listeners.replace, LISTENER._replace(type="third")),
+        WITH_LISTENER,
+    ),
+    Case(
+        "task_listeners.delete",
+        with_listener(task_listeners.delete, "audit"),
+        with_listener(task_listeners.replace, LISTENER._replace(type="second")),
+        WITH_LISTENER,
+    ),
     Case(
         "identities.create_user",
         lambda c: identities.create_user(c, "bob", "hash"),
@@ -869,8 +905,8 @@ CHANGES = [
 FIRST = {(statement, "statement") for statement in ("identities.set_password", "WITH found", "UPDATE authorizations")}
 """They lock nothing before, so the opposite does not wait; they are undone when their sessions end."""
 APPENDS = {"command_log.append", "command_log.append_fresh", "command_log.begin_appends"}
-WITH_CHANGES = {"audit_log.add"}
-"""They stand in the batch or in the transaction of a change, after it. (A record of a failure is written once.)"""
+WITH_CHANGES = {"audit_log.add", "task_listeners.changed"}
+"""They stand in the batch or in the transaction of a change. (A record of a failure is written once.)"""
 WRITES = re.compile(
     r"\b(INSERT INTO|UPDATE \w+|DELETE FROM)\b|pg_notify|pg_terminate|\b(SELECT|FROM) (?!unnest|json|pg_|set_)\w+\(\$1"
 )

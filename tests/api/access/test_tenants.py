@@ -112,8 +112,8 @@ async def test_a_request_is_of_the_tenant_that_it_names(client_of, engine, path)
 OF_NO_TENANT = [route for route in ROUTES if route.of_no_tenant]
 
 
-def test_background_jobs_webhooks_and_the_outbox_belong_to_no_tenant():
-    paths = ("/background-job", "/webhooks", "/outbox")
+def test_background_jobs_webhooks_the_outbox_and_listeners_of_the_cluster_belong_to_no_tenant():
+    paths = ("/background-job", "/webhooks", "/outbox", "/v2/global-task-listeners")
     assert [route for route in ROUTES if route.path.startswith(paths)] == OF_NO_TENANT
 
 
