@@ -128,6 +128,10 @@ const APPLY: Record<string, (draft: Draft, event: LogEvent) => void> = {
   LoopResultSet(draft, event) {
     setVariable(draft, event, `[${(draft.results.get(text(event.body)) ?? []).join(',')}]`);
   },
+  AdHocOutputAdded(draft, event) {
+    const before = draft.variables.get(`${text(event.scope)}/${text(event.name)}`)?.value ?? '[]';
+    setVariable(draft, event, `${before.slice(0, -1)}${before === '[]' ? '' : ','}${text(event.value)}]`);
+  },
   IncidentRaised(draft, event) {
     const key = text(event.key);
     const element = text(event.element);

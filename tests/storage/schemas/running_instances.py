@@ -298,6 +298,8 @@ async def finish(engine, between=nothing):
             await between(engine)
         await engine.until_value(0, KINDS["deferred work"])
         if await engine.value("SELECT count(*) = 0 FROM process_instances WHERE ended_at IS NULL"):
+            # Quanta between commands may have ended an instance before a command that continues it.
+            await engine.until_value(0, "SELECT count(*) FROM inbox")
             return
 
 
