@@ -83,6 +83,7 @@ def _read_node(element: Element, tag: str, scope: NodeId, draft: Draft, ids: Ids
     if not take_id(element, ids, draft.report):
         return None
     draft.members[member.id] = member
+    draft.children.setdefault(member.scope, []).append(member)
     return member
 
 

@@ -23,7 +23,7 @@ def ad_hoc_sub_processes(draft: Draft) -> None:
 
 
 def _contents(ad_hoc: Member, draft: Draft) -> None:
-    children = [member for member in draft.members.values() if member.scope == ad_hoc.id]
+    children = draft.children.get(ad_hoc.id, ())
     if not children:
         draft.report.add_problem(ad_hoc.element, "Must have at least one activity.")
     elif not any(activatable(ad_hoc.id, draft)):

@@ -73,13 +73,6 @@ def _defaults(draft: Draft) -> None:
             draft.report.add_problem(member.element, f"the default flow {quote(default)} does not leave this element")
 
 
-def _activities(draft: Draft) -> None:
-    """Attributes of activities that would change how often and when they run. BPMN 2.0.2 §10.3, table 10.3."""
-    for member in draft.members.values():
-        if member.kind is None or not member.kind.activity:
-            continue
-
-
 def _names(draft: Draft) -> None:
     limit = draft.report.limits.name_length
     for element in (draft.process, *(member.element for member in draft.members.values())):
@@ -92,7 +85,6 @@ RULES: tuple[Callable[[Draft], None], ...] = (
     _ends_of_the_path,
     _conditions,
     _defaults,
-    _activities,
     event_rules.definitions,
     event_rules.event_sub_processes,
     event_rules.own_rules,

@@ -94,8 +94,8 @@ def activatable(scope: NodeId, draft: Draft) -> Iterator[Member]:
 
     Boundary events, event sub-processes and compensation handlers are not among them.
     """
-    for member in draft.members.values():
-        if member.scope == scope and member.kind is not None and not draft.incoming.get(member.id):
+    for member in draft.children.get(scope, ()):
+        if member.kind is not None and not draft.incoming.get(member.id):
             is_handler = member.element.get("isForCompensation", "").strip() in ("true", "1")
             if not (member.kind.place is Place.BOUNDARY or draft.is_event_sub_process(member.id) or is_handler):
                 yield member

@@ -66,13 +66,12 @@ def merges(scope: NodeId, draft: Draft) -> Reach:
 
 
 def _merging(scope: NodeId, draft: Draft) -> Iterator[NodeId]:
-    members = draft.members
-    return (node for node, flows in draft.incoming.items() if len(flows) > 1 and members[node].scope == scope)
+    return (node.id for node in draft.children.get(scope, ()) if len(draft.incoming.get(node.id, ())) > 1)
 
 
 def takes_joins(draft: Draft) -> bool:
     """Count the places that the joins of a process examine. False if they are too many for the file (reported once)."""
-    places = Counter(member.scope for member in draft.members.values())
+    places = Counter({scope: len(nodes) for scope, nodes in draft.children.items()})
     places.update(draft.members[flow.source].scope for flow in draft.flows.values())
     scopes = [(scope, join) for scope, joins in draft.joins.items() for join in joins]
     for ad_hoc in draft.of_type("AD_HOC_SUB_PROCESS"):

@@ -79,6 +79,8 @@ class Draft:
     job_priority: Expression | None = None
     """The default priority of the jobs of the process."""
     members: dict[NodeId, Member] = field(default_factory=dict)
+    children: dict[NodeId, list[Member]] = field(default_factory=dict)
+    """Scope → its flow nodes, in document order."""
     containers: dict[NodeId, Element] = field(default_factory=dict)
     """The process and all elements that contain flow nodes, executable or not."""
     flow_elements: list[Element] = field(default_factory=list)
