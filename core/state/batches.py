@@ -67,6 +67,7 @@ def committed(state: State, retained: list[Retained]) -> None:
 
     The next batch may be half computed. A tree that it has ended becomes a tombstone only when it is closed.
     """
+    gone: list[InstanceTree | Part] = []
     for one in retained:
         if isinstance(one, _LOOP_ROWS):
             _note_saved(one)
@@ -79,9 +80,11 @@ def committed(state: State, retained: list[Retained]) -> None:
             one.under_way.popleft()
         elif one.key in state.ended and not one.commits_under_way:
             state.ended.remove(one.key)
-            if isinstance(one, InstanceTree) and state.registrations.by_key:
-                state.registrations.forget_tree(one)
-            break_cycles(one.head if isinstance(one, Part) else one.root)
+            gone.append(one)
+    if gone and state.registrations.by_key:
+        state.registrations.forget_trees({one for one in gone if isinstance(one, InstanceTree)})
+    for one in gone:
+        break_cycles(one.head if isinstance(one, Part) else one.root)
 
 
 def measure_channel(state: State, channel: MessageChannel) -> None:

@@ -48,7 +48,7 @@ def evict_tree(state: State, tree: InstanceTree) -> None:
     del state.trees[tree.key]
     state.weight -= tree.weight
     if state.registrations.by_key:
-        state.registrations.forget_tree(tree)
+        state.registrations.forget_trees({tree})
     _remove(state, tree.root)
 
 

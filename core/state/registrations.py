@@ -6,6 +6,7 @@ activity in a scope, memory has the latest ones, if any. The field `registered` 
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Annotated, Any
 
 import msgspec
@@ -105,9 +106,9 @@ class Registrations:
         del self.by_key[row.key]
         self.of_activity.pop(row.activity, None)
 
-    def forget_tree(self, tree: InstanceTree) -> None:
-        """Forget the rows of a tree that leaves the memory."""
-        for row in [row for row in self.by_key.values() if row.instance.tree is tree]:
+    def forget_trees(self, trees: Set[InstanceTree]) -> None:
+        """Forget the rows of trees that leave the memory."""
+        for row in [row for row in self.by_key.values() if row.instance.tree in trees]:
             self._forget(row)
             self.of_scope.pop(row.scope, None)
 
