@@ -1,4 +1,4 @@
-"""What workers decide when they complete jobs, and the elements of ad-hoc sub-processes that requests activate.
+"""The results of jobs, as workers give them, and the elements of ad-hoc sub-processes that requests activate.
 
 The `type` of a result says whose it is. Each type has a class here, and one among the records of the core.
 """
@@ -32,7 +32,7 @@ class AdHocResultBody(Body, frozen=True, tag="adHocSubProcess", tag_field="type"
 
 
 class Corrections(UserTaskChangeset, frozen=True):
-    """What a task listener corrects. Null keeps an attribute; an empty text or list removes it."""
+    """The corrections of a task listener. Null keeps an attribute; an empty text or list removes it."""
 
     assignee: str | None = None
 

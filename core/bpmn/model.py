@@ -330,8 +330,8 @@ class Node:
     event_sub_processes: tuple[NodeId, ...] = ()
     """The event sub-processes of a scope that wait for their events, in document order."""
     compensated_by: NodeId | None = None
-    """What compensates an activity after it has completed: its compensation boundary event, if that has a handler; or
-    the event sub-process with a compensation start event in it."""
+    """The element that compensates an activity after it has completed: its compensation boundary event, if that has a
+    handler; or the event sub-process with a compensation start event in it."""
     handler: NodeId | None = None
     """The compensation handler of a compensation boundary event."""
     in_compensation: bool = False

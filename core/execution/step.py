@@ -109,7 +109,7 @@ class Processor:
         self._last = self._seq = 0
         """The latest position, and the number of its rows."""
         self.lacks: Need | None = None
-        """What the latest quantum between commands would have needed."""
+        """The need that the latest quantum between commands lacked."""
         self.awaiting_load: list[AwaitingLoad] = []
         """Follow-ups of this batch that `resume_awaiting` handles once their needs are loaded."""
 
@@ -198,8 +198,8 @@ class Processor:
         """Run a quantum of a tree's deferred work between commands; its needs must be loaded.
 
         The rows follow those of the latest command, at the same position. No command is sent: the one that is on its
-        way will find the remaining work, or none. If no progress is possible now (a bug), that command decides, or if
-        what `lacks` says cannot be loaded. Load it, and run the quantum again.
+        way will find the remaining work, or none. If `lacks` is set then, load it, and run the quantum again. If it
+        cannot be loaded, or if no progress is possible now (a bug), that command decides.
         """
         self.lacks = None
         known, tree = self._deferred_trees.take(root), self.state.trees.get(root)

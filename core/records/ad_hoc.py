@@ -34,7 +34,7 @@ class ActivateAdHocElements(Command, frozen=True):
 
 
 class AdHocResult(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="adHocSubProcess", tag_field="type"):
-    """What the worker of an ad-hoc sub-process decided. `fulfilled`: nothing more is to be activated.
+    """The decision of the worker of an ad-hoc sub-process. `fulfilled`: nothing more is to be activated.
 
     `cancel_remaining`: what still runs ends first.
     """

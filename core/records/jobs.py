@@ -38,7 +38,7 @@ class CompleteJob(Command, frozen=True):
     variables: Variables = {}
     lease: str | None = None
     result: JobResult | None = None
-    """What the worker decided, if the element lets it."""
+    """The decision of the worker, if the element lets it decide."""
 
 
 class FailJob(Command, frozen=True):

@@ -12,7 +12,7 @@ from vivero.core.state.state import State
 
 
 def place(element: Element, at: Compensation) -> entries.CompensationEntry:
-    """What an element compensates."""
+    """The place of an element in a compensation."""
     return entries.CompensationEntry(
         key=str(at.key),
         scopes=tuple(map(str, at.scopes)),

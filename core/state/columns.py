@@ -71,7 +71,7 @@ class Field(NamedTuple):
     """Limits of the values in snapshots."""
     column: Column
     within: str = ""
-    """Where a row has the other one that this is a field of."""
+    """The attribute of a row that is the row with this field; empty: the row has it itself."""
 
     @property
     def document(self) -> str:

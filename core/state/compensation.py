@@ -1,4 +1,4 @@
-"""What an element remembers that compensates a completed activity. BPMN 2.0.2 §10.7, §13.5.5."""
+"""The memory of an element that compensates a completed activity. BPMN 2.0.2 §10.7, §13.5.5."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ class Element(Row, msgspec.Struct):  # the second base tells the linter that def
     registered: Annotated[dict[str, int], Column(usual={}, null=True, changes=True)] = {}
     """Numbers of completed activities of this scope that can be compensated, by id."""
     compensation: Compensation | None = None
-    """What it compensates, for a compensation handler and its boundary event."""
+    """Its place in a compensation, for a compensation handler and its boundary event."""
     past: Annotated[PastScope | None, MEMORY] = None
     """The innermost completed scope whose variables a compensation handler sees."""
     children: Annotated[dict[int, Element], MEMORY] = {}

@@ -20,7 +20,7 @@ def test_the_schema_is_the_published_one(request):
     path = DOCS / "snapshot.schema.json"
     if request.config.getoption("--rewrite-golden"):
         path.write_text(schema())
-    assert path.read_text() == schema(), "a changed format needs a migration: see FORMAT in document.py"
+    assert path.read_text() == schema(), "a changed format needs a migration: see FORMAT in format.py"
 
 
 def test_every_field_of_a_snapshot_is_described():
