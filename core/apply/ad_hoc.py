@@ -20,7 +20,7 @@ from vivero.core.state.state import State
 def ad_hoc_activations_added(state: State, event: AdHocActivationsAdded) -> Element:
     scope = state.elements[event.scope]
     pending = () if scope.ad_hoc is None else scope.ad_hoc.pending
-    state.written += sum(map(len, (text for _, values in event.activations for text in values.values())))
+    state.written += sum(len(text) for _, values in event.activations for text in values.values())
     return _set(state, scope, pending=pending + event.activations)
 
 

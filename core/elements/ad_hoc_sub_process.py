@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from vivero.core.bpmn.elements.ad_hoc import INNER_TYPE
 from vivero.core.bpmn.model import AdHoc
 from vivero.core.elements.multi_instance import CHUNK, PAGED_CHUNK, prevents_paging
 from vivero.core.events import subscriptions
@@ -29,7 +30,6 @@ from vivero.core.shared.variables import output_scope, owner_of, set_in
 from vivero.core.state.instance_tree import Element
 from vivero.core.view import View
 
-INNER_TYPE = "AD_HOC_SUB_PROCESS_INNER_INSTANCE"
 FAILURE = IncidentType.EXTRACT_VALUE_ERROR
 
 

@@ -94,7 +94,7 @@ def before_all(body: Element, view: View, index: int) -> Effects:
 
 
 def task_listeners(element: Element, view: View, index: int) -> Effects:
-    """Create the next listener's job of the transition of a user task."""
+    """Create the next listener's job of the transition of a user task, which may be its early end."""
     return task_transitions.create_listener_job(task_transitions.task_of(element), index, view)
 
 
@@ -186,11 +186,6 @@ def _waits_for_cancellation(element: Element) -> bool:
     )
 
 
-def canceling_listeners(element: Element, view: View, index: int) -> Effects:
-    """Create the next listener's job of a user task that ends early."""
-    return task_transitions.create_listener_job(task_transitions.task_of(element), index, view)
-
-
 def cancel_task(element: Element, view: View, _argument: object) -> Effects:
     """All listeners of the cancellation of a user task are done."""
     yield from task_transitions.end(task_transitions.task_of(element), "CANCELED")
@@ -241,7 +236,7 @@ STAGES: dict[str, tuple[ElementState, Stage, str | None]] = {
     "end listeners": (COMPLETING, end_listeners, "leave"),
     "leave": (COMPLETING, leave, None),
     "terminate": (TERMINATING, terminate, None),
-    "canceling listeners": (TERMINATING, canceling_listeners, "cancel task"),
+    "canceling listeners": (TERMINATING, task_listeners, "cancel task"),
     "cancel task": (TERMINATING, cancel_task, None),
     "cancel listeners": (TERMINATING, cancel_listeners, "cancelled"),
     "cancelled": (TERMINATING, cancelled, None),

@@ -16,7 +16,7 @@ from vivero.core.records.instances import ScopeInterrupted
 from vivero.core.rules import MAX_ACTIVATIONS
 from vivero.core.shared.variables import texts_of
 from vivero.core.state.ad_hoc import AdHocState
-from vivero.core.state.instance_tree import ACTIVATED, Element
+from vivero.core.state.instance_tree import Element
 from vivero.core.view import View
 
 NEW = AdHocState()
@@ -89,7 +89,7 @@ def fulfil(scope: Element, cancel_remaining: bool, others: bool) -> Effects:
 
 def check_is_active(scope: Element, message: str) -> None:
     """Raises Reject if nothing can be activated in it."""
-    if scope.state is not ACTIVATED or not is_open(scope):
+    if not is_open(scope):
         raise Reject(RejectionCode.INVALID_STATE, message)
 
 

@@ -45,8 +45,7 @@ def register(activity: Element, view: View) -> Effects:
 def _is_scope(activity: Element, view: View) -> bool:
     """Whether handlers see its variables: it contains other elements."""
     node = view.node(activity)
-    contains = node.start is not None or bool(node.implicit_starts) or node.ad_hoc is not None
-    return bool(activity.registered) or contains
+    return bool(activity.registered) or node.has_none_start or node.ad_hoc is not None
 
 
 def _handler_of(activity: Element, view: View) -> str | None:

@@ -117,18 +117,7 @@ class InstanceTable(ScopeTable):
             owners.OF_INSTANCES,
             "process_instances",
             placed=3,
-            without=(
-                "element",
-                "type",
-                "index",
-                "label",
-                "occurred",
-                "loop",
-                "ad_hoc",
-                "incident",
-                "compensation",
-                "flows",
-            ),
+            without=_NOT_OF_INSTANCES,
             more=fields_of(InstanceTree, within="own_tree"),
         )
         self.tree = _row_function(InstanceTree, self.loaded, 3, ("root",))

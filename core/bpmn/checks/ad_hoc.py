@@ -17,7 +17,7 @@ def ad_hoc_sub_processes(draft: Draft) -> None:
         if flag(ad_hoc.element, "triggeredByEvent", draft.report):
             draft.report.add_problem(ad_hoc.element, "an event sub-process cannot be an ad-hoc sub-process")
         if _extension(ad_hoc.element, "taskDefinition") is not None:
-            for what, at in _decided_by_the_worker(ad_hoc.element):
+            for what, at in _decided_by_the_worker(ad_hoc.element, draft):
                 text = f"Must not define {what} in combination with zeebe:taskDefinition."
                 draft.report.add_problem(ad_hoc.element, text, at=at)
 
@@ -36,9 +36,9 @@ def _contents(ad_hoc: Member, draft: Draft) -> None:
             draft.report.add_problem(child.element, "has the id of the inner instances of its ad-hoc sub-process")
 
 
-def _decided_by_the_worker(element: Element) -> Iterator[tuple[str, Element | None]]:
-    """What only an ad-hoc sub-process without a worker may have."""
-    if element.get("cancelRemainingInstances", "true").strip() in ("false", "0"):
+def _decided_by_the_worker(element: Element, draft: Draft) -> Iterator[tuple[str, Element | None]]:
+    """The settings that only an ad-hoc sub-process without a worker may have."""
+    if not flag(element, "cancelRemainingInstances", draft.report, default=True):
         yield "cancelRemainingInstances", None
     for condition in bpmn_children(element, "completionCondition"):
         yield "completionCondition", condition

@@ -60,15 +60,10 @@ def _events(draft: Draft, *places: Place) -> Iterator[Member]:
             yield member
 
 
-def is_handler(member: Member, draft: Draft) -> bool:
-    """Whether an activity is a compensation handler, which no token enters over a flow."""
-    return member.kind is not None and member.kind.activity and flag(member.element, "isForCompensation", draft.report)
-
-
 def check(draft: Draft) -> None:
     """Report whatever is wrong with compensation."""
     for member in draft.members.values():
-        if is_handler(member, draft):
+        if draft.is_handler(member):
             _check_handler(member, draft)
         elif draft.is_event_sub_process(member.id) and flag(member.element, "isForCompensation", draft.report):
             draft.report.add_problem(member.element, "an event sub-process cannot be a compensation handler")
@@ -108,7 +103,7 @@ def _check_boundaries(draft: Draft) -> None:
 
 def _check_association(boundary: Member, handler: Member, used: dict[str, str], draft: Draft) -> None:
     report = draft.report
-    if not is_handler(handler, draft):
+    if not draft.is_handler(handler):
         text = f"its association must lead to a compensation handler: {quote(handler.id)} is not isForCompensation"
         report.add_problem(boundary.element, text)
     elif handler.scope != boundary.scope:

@@ -96,8 +96,8 @@ def activatable(scope: NodeId, draft: Draft) -> Iterator[Member]:
     """
     for member in draft.children.get(scope, ()):
         if member.kind is not None and not draft.incoming.get(member.id):
-            is_handler = member.element.get("isForCompensation", "").strip() in ("true", "1")
-            if not (member.kind.place is Place.BOUNDARY or draft.is_event_sub_process(member.id) or is_handler):
+            is_apart = member.kind.place is Place.BOUNDARY or draft.is_event_sub_process(member.id)
+            if not (is_apart or draft.is_handler(member)):
                 yield member
 
 
@@ -126,7 +126,7 @@ def add_inner_instances(nodes: dict[NodeId, Node], draft: Draft) -> None:
 
 
 def _descriptions(ad_hoc: AdHoc, nodes: dict[NodeId, Node], draft: Draft) -> list[dict[str, Any]]:
-    """What a worker that decides learns of the elements that it may activate."""
+    """The elements that may be activated, described for a worker that decides."""
     return [_description(draft.members[id].element, nodes[id], draft) for id in ad_hoc.activatable]
 
 

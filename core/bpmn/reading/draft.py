@@ -9,6 +9,7 @@ from enum import Enum
 from vivero.core.bpmn.model import Flow, FlowId, Node, NodeId
 from vivero.core.bpmn.reading.extensions import Extensions
 from vivero.core.bpmn.reading.report import Report
+from vivero.core.bpmn.reading.values import flag
 from vivero.core.bpmn.reading.xml import BPMN, Element, split
 from vivero.core.feel import Expression
 
@@ -110,7 +111,7 @@ class Draft:
     """Activity → its compensation boundary event with a handler, or the compensation event sub-process in it."""
 
     in_compensation: set[NodeId] = field(default_factory=set)
-    """What can be compensated with the scopes around it, boundary events and handlers that compensate."""
+    """Activities that can be compensated, the scopes around them, and boundary events and handlers that compensate."""
 
     def start_of(self, scope: NodeId) -> NodeId | None:
         """The start event of a scope: its none start event, or the only one of an event sub-process."""
@@ -122,6 +123,12 @@ class Draft:
     def is_event_sub_process(self, node: NodeId) -> bool:
         member = self.members.get(node)
         return member is not None and member.kind is not None and member.kind.type == "EVENT_SUB_PROCESS"
+
+    def is_handler(self, member: Member) -> bool:
+        """Whether an activity is a compensation handler, which no token enters over a flow."""
+        return (
+            member.kind is not None and member.kind.activity and flag(member.element, "isForCompensation", self.report)
+        )
 
     def inner_scope(self, ad_hoc: NodeId) -> NodeId:
         """The id of the inner instances of an ad-hoc sub-process: a scope between it and its elements."""
