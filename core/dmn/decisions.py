@@ -12,6 +12,7 @@ from vivero.core.dmn.compiling.linking import Key, link
 from vivero.core.dmn.compiling.parts import Graph
 from vivero.core.dmn.model import Decision, Definitions, Service
 from vivero.core.dmn.reading.document import LIMITS, read_definitions
+from vivero.core.dmn.reading.xml_names import normal_name
 from vivero.core.feel.values import FeelLimits
 
 STEPS = 1_000_000
@@ -38,7 +39,7 @@ class Decisions:
         return self._find(name, Service)
 
     def _find(self, name: str, kind: type) -> Key | None:
-        words = " ".join(name.split())
+        words = normal_name(name)
         for file in self.files:
             for names in ("id", "name"):
                 for element in file.elements.values():
@@ -84,11 +85,8 @@ def read_decisions(
     definitions = {name: each if mode is None else replace(each, mode=mode) for name, each in found.items()}
     reports = {name: each.report for name, each in read.items()}
     feel = replace(limits.feel, steps=steps)
-    graph = None
-    if len(definitions) == len(files):
-        linked = link(definitions, reports)
-        if not linked.unresolved:
-            graph = compile_graph(linked, reports, feel)
+    linked = link(definitions, reports) if len(definitions) == len(files) else None
+    graph = None if linked is None else compile_graph(linked, reports, feel)
     problems = tuple(problem for report in reports.values() for problem in report.problems())
     warnings = tuple(warning for report in reports.values() for warning in report.warnings())
     return ReadDecisions(None if graph is None else Decisions(graph, feel), problems, warnings)

@@ -33,9 +33,6 @@ class Linked(NamedTuple):
     targets: Mapping[tuple[str, ElementReference], Key]
     """Target of each reference, by the file that has the reference."""
 
-    unresolved: list[ElementReference]
-    """References that mean nothing, or the wrong kind of element. Nothing can be compiled with them."""
-
     def element(self, key: Key) -> Element:
         return self.files[key.resource].elements[key.id]
 
@@ -61,6 +58,8 @@ class Linked(NamedTuple):
         paths: dict[str, tuple[str, ...]] = {root: ()}
         todo = [root]
         for each in todo:
+            if each == resource:
+                break
             for imported, file in self.imported(each):
                 if file.resource not in paths:
                     paths[file.resource] = (*paths[each], imported.name)
@@ -78,38 +77,41 @@ _KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
 """Field of an element → the kinds of elements that its references may mean."""
 
 
-def link(files: Mapping[str, Definitions], reports: Mapping[str, Report]) -> Linked:
-    """Resolve all references. Adds a problem for each that means nothing, and for cycles."""
+def link(files: Mapping[str, Definitions], reports: Mapping[str, Report]) -> Linked | None:
+    """The files with their references resolved; None if one means nothing or the wrong kind, and for cycles.
+
+    Adds a problem for each.
+    """
     targets: dict[tuple[str, ElementReference], Key] = {}
-    linked = Linked(files, targets, [])
+    linked = Linked(files, targets)
+    is_complete = True
     for resource, definitions in files.items():
         for each in definitions.imports:
             if not any(other.namespace == each.namespace for other in files.values()):
                 text = f"no file of the deployment has the namespace {quote(each.namespace)}, which is imported"
                 reports[resource].add_file_problem(text, each.line)
         for element in definitions.elements.values():
-            _link_element(element, linked, targets, resource, reports[resource])
-    if not linked.unresolved:
-        _check_cycles(linked, reports)
-    return linked
+            is_complete &= _link_element(element, linked, targets, resource, reports[resource])
+    return linked if is_complete and not _has_cycles(linked, reports) else None
 
 
 def _link_element(
     element: Element, linked: Linked, targets: dict[tuple[str, ElementReference], Key], resource: str, report: Report
-) -> None:
+) -> bool:
+    """Resolve the references of an element. False, after a problem for each, if one cannot be resolved."""
+    is_complete = True
     for field, (kinds, expected) in _KINDS.items():
         for reference in getattr(element, field, ()):
             key = _find(linked, resource, reference)
-            if key is None:
-                text = f"there is no element {quote(reference.id)}, which {quote(element.name or element.id)} requires"
-                report.add_problem_at(element.id, reference.line, text)
-                linked.unresolved.append(reference)
+            if key is not None and isinstance(linked.element(key), kinds):
+                targets[resource, reference] = key
                 continue
-            if not isinstance(linked.element(key), kinds):
-                text = f"{quote(reference.id)} is not {expected}, as {quote(element.name or element.id)} requires"
-                report.add_problem_at(element.id, reference.line, text)
-                linked.unresolved.append(reference)
-            targets[resource, reference] = key
+            wanted, by = quote(reference.id), quote(element.name or element.id)
+            missing = f"there is no element {wanted}, which {by} requires"
+            text = missing if key is None else f"{wanted} is not {expected}, as {by} requires"
+            report.add_problem_at(element.id, reference.line, text)
+            is_complete = False
+    return is_complete
 
 
 def _find(linked: Linked, resource: str, reference: ElementReference) -> Key | None:
@@ -125,15 +127,27 @@ def _find(linked: Linked, resource: str, reference: ElementReference) -> Key | N
 # Cycles ---------------------------------------------------------------------------------------------------------------
 
 
-def _check_cycles(linked: Linked, reports: Mapping[str, Report]) -> None:
+class CycleFound(Exception):
+    """An element requires itself, directly or through others."""
+
+    def __init__(self, key: Key) -> None:
+        super().__init__(key)
+        self.key = key
+
+
+def _has_cycles(linked: Linked, reports: Mapping[str, Report]) -> bool:
+    """True, after a problem for each, if decisions require each other in a cycle, or functions do."""
     keys = [Key(resource, id) for resource, file in linked.files.items() for id in file.elements]
+    found = False
     for next_of, what in ((linked_decisions(linked), "decisions"), (_linked_knowledge(linked), "BKMs")):
-        cyclic = find_cycle(keys, next_of)
-        if cyclic is not None:
-            element = linked.element(cyclic)
+        try:
+            in_order(keys, next_of)
+        except CycleFound as cycle:
+            element = linked.element(cycle.key)
             text = f"Invalid DMN model: Cyclic dependencies between {what} detected."
-            reports[cyclic.resource].add_problem_at(element.id, element.line, text)
-            linked.unresolved.append(ElementReference("", cyclic.id))
+            reports[cycle.key.resource].add_problem_at(element.id, element.line, text)
+            found = True
+    return found
 
 
 def linked_decisions(linked: Linked) -> Callable[[Key], list[Key]]:
@@ -160,26 +174,13 @@ def _linked_knowledge(linked: Linked) -> Callable[[Key], list[Key]]:
     return required
 
 
-def find_cycle(keys: Sequence[Key], next_of: Callable[[Key], list[Key]]) -> Key | None:
-    """An element that requires itself, directly or through others; None if there is none."""
-    done: set[Key] = set()
-    for start in keys:
-        path: dict[Key, Iterator[Key]] = {} if start in done else {start: iter(next_of(start))}
-        while path:
-            current = next(reversed(path))
-            following = next(path[current], None)
-            if following is None:
-                done.add(current)
-                del path[current]
-            elif following in path:
-                return following
-            elif following not in done:
-                path[following] = iter(next_of(following))
-    return None
+def in_order(
+    starts: Sequence[Key], next_of: Callable[[Key], list[Key]], given: frozenset[Key] = frozenset()
+) -> list[Key]:
+    """The elements and all that they require, required ones first, each once, without the `given` ones.
 
-
-def in_order(starts: Sequence[Key], next_of: Callable[[Key], list[Key]], given: frozenset[Key]) -> list[Key]:
-    """The elements and all that they require, required ones first, each once, without the `given` ones."""
+    Raises CycleFound.
+    """
     found: dict[Key, None] = {}
     for start in starts:
         path: dict[Key, Iterator[Key]] = {} if start in found else {start: iter(next_of(start))}
@@ -189,6 +190,8 @@ def in_order(starts: Sequence[Key], next_of: Callable[[Key], list[Key]], given: 
             if following is None:
                 found[current] = None
                 del path[current]
+            elif following in path:
+                raise CycleFound(following)
             elif following not in found and following not in given:
                 path[following] = iter(next_of(following))
     return list(found)
