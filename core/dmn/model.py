@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 CAMUNDA, DMN = "camunda", "dmn"
 MODES = (DMN, CAMUNDA)
-"""How a model is evaluated: as DMN says, or as Camunda 8 does (docs/decisions.md)."""
+"""The ways to evaluate a model: as DMN says, or as Camunda 8 does (docs/decisions.md)."""
 
 
 @dataclass(frozen=True, slots=True)

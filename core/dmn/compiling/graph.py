@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from vivero.core.bpmn.reading.report import Report
@@ -21,9 +21,13 @@ from vivero.core.feel.values import FeelLimits, Function
 def compile_graph(linked: Linked, reports: Mapping[str, Report], limits: FeelLimits) -> Graph:
     """Compile the files of a deployment. Texts that cannot be parsed are problems of the reports."""
     graph = Graph(linked, {}, {}, {}, {})
+    files = []
     for resource, file in linked.files.items():
         types = Types(resource, linked, reports[resource], limits)
-        _File(resource, FileContext(file.mode, types, reports[resource], limits), graph).compile()
+        files.append(_File(resource, FileContext(file.mode, types, reports[resource], limits), graph))
+        files[-1].compile()
+    for each in files:
+        each.connect_functions()
     return graph
 
 
@@ -35,12 +39,14 @@ class _File:
         self._linked = graph.linked
         parts = names_of_parts(resource, self._linked) | names_of_types(resource, self._linked)
         self._scope = TextScope(place, parts)
+        self._visible: list[tuple[dict[str, Any], list[Source]]] = []
+        """The variables that each function of the file sees, which get their values when all are compiled."""
 
     def compile(self) -> None:
         for element in self._linked.files[self._resource].elements.values():
             key = Key(self._resource, element.id)
             if isinstance(element, Decision):
-                self._graph.decisions[key] = self._decision(key, element)
+                self._graph.decisions[key] = self._decision(element)
             elif isinstance(element, Knowledge):
                 self._graph.functions[key] = self._knowledge(key, element)
             elif isinstance(element, Service):
@@ -48,14 +54,19 @@ class _File:
             elif isinstance(element, InputData):
                 self._graph.coercions[key] = self._scope.coercion(element.variable.type_ref)
 
-    def _decision(self, key: Key, element: Decision) -> CompiledDecision:
+    def connect_functions(self) -> None:
+        """Let the functions of the file see those that they require, in this file and in others."""
+        for variables, sources in self._visible:
+            for source in sources:
+                put(variables, source, self._graph.functions[source.key])
+
+    def _decision(self, element: Decision) -> CompiledDecision:
         inputs, decisions, functions = map(self._sources, (element.inputs, element.decisions, element.knowledge))
         scope = self._scope.with_names(_names([*inputs, *decisions, *functions]))
         table = CompiledTable(element.logic, scope) if isinstance(element.logic, Table) else None
         closure = null if element.logic is None or table is not None else compile_logic(element.logic, scope)
         type_ref = element.variable.type_ref
         return CompiledDecision(
-            key,
             element,
             self._place.is_camunda,
             inputs,
@@ -71,10 +82,13 @@ class _File:
         """A function of a business knowledge model. It sees the functions that it requires, and itself."""
         required = self._sources(element.knowledge)
         own = [Source("", name, key) for name in dict.fromkeys((element.variable.name, element.name))]
-        scope = self._scope.with_names(_names([*required, *own]))
+        sources = [*required, *own]
+        scope = self._scope.with_names(_names(sources))
         result = self._place.types.result_of(element.variable.type_ref) or element.function.type_ref
         build = compile_function(element.function, scope, result)
-        return build(_Functions(self._graph, [*required, *own]), self._place.is_camunda)
+        variables: dict[str, Any] = {}
+        self._visible.append((variables, sources))
+        return build(variables, self._place.is_camunda)
 
     def _sources(self, references: tuple[ElementReference, ...]) -> list[Source]:
         """The variables that references stand for. A function has the name of its variable and its own."""
@@ -92,27 +106,3 @@ class _File:
 
 def _names(sources: Iterable[Source]) -> set[str]:
     return {source.prefix or source.name for source in sources}
-
-
-class _Functions(Mapping[str, Any]):
-    """Functions by name, found when they are called: a function may be compiled before those that it requires."""
-
-    def __init__(self, graph: Graph, sources: list[Source]) -> None:
-        self._graph, self._sources = graph, sources
-        self._found: dict[str, Any] | None = None
-
-    def _all(self) -> dict[str, Any]:
-        if self._found is None:
-            self._found = {}
-            for source in self._sources:
-                put(self._found, source, self._graph.functions[source.key])
-        return self._found
-
-    def __getitem__(self, name: str) -> Any:
-        return self._all()[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._all())
-
-    def __len__(self) -> int:
-        return len(self._sources)

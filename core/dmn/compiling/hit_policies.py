@@ -23,7 +23,7 @@ class HitPolicyViolated(EvaluationError):
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """What a hit policy knows of a table. `priorities` and `defaults` are None for columns without them."""
+    """The outputs of a table for its hit policy. `priorities` and `defaults` are None for columns without them."""
 
     names: tuple[str, ...]
     priorities: list[list[Any] | None]

@@ -1,4 +1,4 @@
-"""What a deployment can evaluate, compiled: decisions with their variables, functions, and orders of evaluation."""
+"""All that a deployment can evaluate, compiled: decisions with their variables, functions, and orders of evaluation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ class Source(NamedTuple):
 class CompiledDecision:
     """A decision that can be evaluated. Its logic is a table, or a closure for all other kinds."""
 
-    key: Key
     element: Decision
     is_camunda: bool
     inputs: list[Source]

@@ -31,7 +31,7 @@ def failing(message: str) -> Closure:
 
 
 class FileContext:
-    """What all scopes of a file share."""
+    """The mode, dialect, types and limits that all scopes of a file share."""
 
     __slots__ = ("dialect", "is_camunda", "limits", "report", "tests", "types")
 

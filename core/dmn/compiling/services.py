@@ -20,14 +20,15 @@ def service_function(graph: Graph, key: Key, service: Service) -> Function:
 
     It gives the result of its output decision, or a context of several.
     """
-    inputs = [*graph.linked.keys(key.resource, service.inputs)]
-    decisions = [*graph.linked.keys(key.resource, service.decisions)]
-    outputs = [*graph.linked.keys(key.resource, service.outputs)]
-    names = tuple(_name(graph, each) for each in (*inputs, *decisions))
+    inputs = graph.linked.keys(key.resource, service.inputs)
+    decisions = graph.linked.keys(key.resource, service.decisions)
+    outputs = graph.linked.keys(key.resource, service.outputs)
+    parameters = [*inputs, *decisions]
+    names = tuple(_name(graph, each) for each in parameters)
     given = frozenset(decisions)
 
     def call(run: Run, arguments: Sequence[Any]) -> Any:
-        values = converted(run, [_coercion(graph, each) for each in (*inputs, *decisions)], arguments)
+        values = converted(run, [_coercion(graph, each) for each in parameters], arguments)
         if values is None:
             return None
         results = dict(zip(decisions, values[len(inputs) :], strict=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from vivero.core.bpmn.reading.report import Report, quote
@@ -148,7 +149,7 @@ class Types:
 def _qualified(item: ItemDefinition, prefix: str, own: set[str]) -> ItemDefinition:
     type_ref = f"{prefix}.{item.type_ref}" if item.type_ref in own else item.type_ref
     components = tuple(_qualified(each, prefix, own) for each in item.components)
-    return ItemDefinition(item.name, type_ref, components, item.is_list, item.allowed, item.constraint, item.function)
+    return replace(item, type_ref=type_ref, components=components)
 
 
 def _list_of(check: Check) -> Check:

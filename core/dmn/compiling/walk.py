@@ -18,7 +18,6 @@ from vivero.core.feel.values import Run
 class DecisionFailed(Exception):
     """A decision failed. `table` explains it if its logic is a table that got so far."""
 
-    key: Key
     error: EvaluationError
     table: TableResult | None = None
 
@@ -52,7 +51,7 @@ class Walk:
                     decision.table.tell(self.run, table.violation)
             self.results[key] = self._typed(decision, value)
         except EvaluationError as error:
-            raise DecisionFailed(key, error, table) from None
+            raise DecisionFailed(error, table) from None
         return table
 
     def _typed(self, decision: CompiledDecision, value: Any) -> Any:
