@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from vivero.core.dmn.compiling.linking import Key
-from vivero.core.dmn.compiling.tables import MatchedRule, TableResult
+from vivero.core.dmn.compiling.tables import MatchedRule
 from vivero.core.dmn.compiling.walk import DecisionFailed, Walk
 from vivero.core.dmn.decisions import Decisions
 from vivero.core.dmn.model import Decision
@@ -38,6 +38,11 @@ class Failure:
     message: str
     limit: str | None = None
 
+    @property
+    def text(self) -> str:
+        """The failure for messages."""
+        return f"Expected to evaluate decision '{self.key.id}', but {self.message}"
+
 
 @dataclass(frozen=True, slots=True)
 class DecisionEvaluation:
@@ -60,25 +65,24 @@ def evaluate(
     run = _run(decisions, variables, now_ms)
     walk = Walk(run, decisions.graph, key.resource, variables)
     done: list[DecisionResult] = []
-    failure = None
+    value, failure = None, None
     for each in decisions.graph.order([key]):
+        table = None
         try:
             table = walk.evaluate(each)
             if each == key:
                 to_json(walk.results[key], decisions.limits)
-            done.append(_result(walk, each, table))
         except DecisionFailed as failed:
-            failure = _failure(each, failed.error)
-            done.append(_result(walk, each, failed.table))
+            failure, table = _failure(each, failed.error), failed.table
         except EvaluationError as error:
-            failure = _failure(each, error)
-            done.append(DecisionResult(each, decisions.graph.decisions[each].element, None))
+            failure, table = _failure(each, error), None
         except RecursionError:
             failure = Failure(each, _TOO_DEEP, "nesting_depth")
-            done.append(_result(walk, each, None))
+        value = None if failure is not None else walk.results[each]
+        inputs, matched = ((), ()) if table is None else (table.inputs, table.matched)
+        done.append(DecisionResult(each, decisions.graph.decisions[each].element, value, inputs, matched))
         if failure is not None:
             break
-    value = None if failure is not None else walk.results[key]
     return DecisionEvaluation(value, tuple(done), failure, tuple(run.warnings), decisions.limits.steps - run.steps)
 
 
@@ -87,16 +91,6 @@ _TOO_DEEP = "the evaluation nests deeper than the limit allows"
 
 def _run(decisions: Decisions, variables: Mapping[str, Any], now_ms: int | None) -> Run:
     return Run(variables, now_ms, decisions.limits, decisions.limits.steps, [])
-
-
-def _result(walk: Walk, key: Key, table: TableResult | None) -> DecisionResult:
-    decision = walk.graph.decisions[key].element
-    value = walk.results.get(key)
-    return (
-        DecisionResult(key, decision, value, table.inputs, table.matched)
-        if table
-        else DecisionResult(key, decision, value)
-    )
 
 
 def _failure(key: Key, error: EvaluationError) -> Failure:

@@ -50,7 +50,7 @@ class DecisionModels:
         """
         found = self.explain(decision, variables, now=now)
         if found.failure is not None:
-            raise DecisionFailed(f"Expected to evaluate decision '{found.failure.key.id}', but {found.failure.message}")
+            raise DecisionFailed(found.failure.text)
         return found.value
 
     def explain(

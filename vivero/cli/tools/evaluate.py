@@ -123,8 +123,7 @@ def _evaluate_one(decisions: Decisions, name: str | None, variables: Mapping[str
     for warning in evaluation.warnings:
         click.echo(f"warning: {warning.message}", err=True)
     if evaluation.failure is not None:
-        failed = evaluation.failure
-        raise Failure(f"Expected to evaluate decision '{failed.key.id}', but {failed.message}")
+        raise Failure(evaluation.failure.text)
 
 
 def _only(decisions: Decisions) -> str:
@@ -197,8 +196,7 @@ def result_of(read: ReadDecisions, line: str) -> str:
     variables = context_of(request.get("context") or "{}")
     evaluation = (evaluate_service if is_service else evaluate)(decisions, key, variables, _now_ms())
     if evaluation.failure is not None:
-        failed = evaluation.failure
-        raise ValueError(f"Expected to evaluate decision '{failed.key.id}', but {failed.message}")
+        raise ValueError(evaluation.failure.text)
     try:
         return literal_of(Run({}), evaluation.value)
     except FeelError as error:
