@@ -93,10 +93,10 @@ def _mode(root: Element) -> str:
 def _elements(root: Element, report: Report) -> dict[str, model.Element]:
     reader = LogicReader(report)
     found: dict[str, model.Element] = {}
-    for each in root:
-        tag = split(each)[1]
-        if tag not in ELEMENTS or split(each)[0] != split(root)[0] or not report.takes_node():
+    for each in children(root, *ELEMENTS):
+        if not report.takes_node():
             continue
+        tag = split(each)[1]
         element = ELEMENTS[tag](each, reader)
         if not element.id:
             report.add_problem(each, f"{quote(tag)} has no id")
@@ -121,8 +121,8 @@ def _item_definition(element: Element, report: Report) -> ItemDefinition:
 def _function_type(element: Element | None) -> model.FunctionType | None:
     if element is None:
         return None
-    result = " ".join(element.get("outputTypeRef", "").split())
-    return model.FunctionType(tuple(variable_of(each) for each in children(element, "parameters")), result)
+    parameters = tuple(variable_of(each) for each in children(element, "parameters"))
+    return model.FunctionType(parameters, normal_name(element.get("outputTypeRef")))
 
 
 def _is_of_models(element: Element) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from vivero.core.bpmn.reading.report import Report, quote
 from vivero.core.bpmn.reading.xml import ZEEBE, Element, line_of, split
@@ -20,21 +20,19 @@ _NOT_LOGIC = frozenset(
 )
 
 
-def _reference(holder: Element, name: str, report: Report) -> ElementReference | None:
-    """The reference in a requirement: `#id`, or the namespace of another file, `#` and the id."""
-    found = child(holder, name)
-    if found is None:
-        return None
-    namespace, _, id = found.get("href", "").rpartition("#")
-    if not id:
-        report.add_problem(holder, f"{quote(name)} has no reference to an element (href)", at=found)
-        return None
-    return ElementReference(namespace, id, line_of(found))
+def _references(holder: Element, found: list[Element], report: Report) -> Iterator[ElementReference]:
+    """The references of elements: `#id`, or the namespace of another file, `#` and the id."""
+    for each in found:
+        namespace, _, id = each.get("href", "").rpartition("#")
+        if id:
+            yield ElementReference(namespace, id, line_of(each))
+        else:
+            report.add_problem(holder, f"{quote(split(each)[1])} has no reference to an element (href)", at=each)
 
 
 def _required(element: Element, requirement: str, name: str, report: Report) -> tuple[ElementReference, ...]:
-    found = (_reference(each, name, report) for each in children(element, requirement))
-    return tuple(each for each in found if each is not None)
+    holders = children(element, requirement)
+    return tuple(found for each in holders for found in _references(each, children(each, name)[:1], report))
 
 
 def _id_and_name(element: Element) -> tuple[str, str]:
@@ -96,7 +94,7 @@ def _knowledge(element: Element, reader: LogicReader) -> model.Element:
 def _service(element: Element, reader: LogicReader) -> model.Element:
     id, name = _id_and_name(element)
     parts = (
-        _members(element, part, reader.report)
+        tuple(_references(element, children(element, part), reader.report))
         for part in ("outputDecision", "encapsulatedDecision", "inputDecision", "inputData")
     )
     outputs, encapsulated, decisions, inputs = parts
@@ -104,17 +102,6 @@ def _service(element: Element, reader: LogicReader) -> model.Element:
         reader.report.add_problem(element, f"the decision service {quote(name)} has no output decision")
     variable = variable_of(child(element, "variable"), name)
     return model.Service(id, name, variable, outputs, encapsulated, decisions, inputs, line_of(element))
-
-
-def _members(element: Element, name: str, report: Report) -> tuple[ElementReference, ...]:
-    found = []
-    for each in children(element, name):
-        namespace, _, id = each.get("href", "").rpartition("#")
-        if id:
-            found.append(ElementReference(namespace, id, line_of(each)))
-        else:
-            report.add_problem(element, f"{quote(name)} has no reference to an element (href)", at=each)
-    return tuple(found)
 
 
 ELEMENTS: Mapping[str, Callable[[Element, LogicReader], model.Element]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from vivero.core.bpmn.reading.report import Report, quote
 from vivero.core.bpmn.reading.xml import Element, line_of
 from vivero.core.dmn.model import Text
-from vivero.core.dmn.reading.xml_names import FEEL, child, child_text
+from vivero.core.dmn.reading.xml_names import FEEL, child, content_of
 
 
 def check_language(element: Element, report: Report) -> None:
@@ -23,11 +23,13 @@ def text_in(element: Element | None, report: Report) -> Text | None:
     if child(element, "importedValues") is not None:
         report.add_problem(element, "imported values (importedValues) are not supported")
         return Text("null", element.get("id"), line_of(element))
-    text = child_text(element, "text")
+    where = child(element, "text")
+    if where is None:
+        return None
+    text = content_of(where)
     if not text or not report.takes_expression(len(text)):
         return None
-    where = child(element, "text")
-    return Text(text, element.get("id"), line_of(element if where is None else where))
+    return Text(text, element.get("id"), line_of(where))
 
 
 def required_text(element: Element, report: Report) -> Text:

@@ -34,7 +34,12 @@ def child(element: Element, name: str) -> Element | None:
 def child_text(element: Element, name: str) -> str | None:
     """The text of the first child with this name, without surrounding space; None if there is none."""
     found = child(element, name)
-    return None if found is None else "".join(str(part) for part in found.itertext()).strip()
+    return None if found is None else content_of(found)
+
+
+def content_of(element: Element) -> str:
+    """The text in an element, without surrounding space."""
+    return "".join(str(part) for part in element.itertext()).strip()
 
 
 def normal_name(text: str | None) -> str:

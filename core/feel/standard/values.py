@@ -47,4 +47,4 @@ def compile_filter(c: Compiler, node: ast.Filter, scope: Scope) -> Closure:
 
 def _items(run: Run, value: Any) -> list[Any] | None:
     """A list, or any other value as a list of one (DMN 1.5, 10.3.2.9.4)."""
-    return value if type(value) is list else filters.list_items(run, value) if value is None else [value]
+    return filters.list_items(run, value) if value is None or type(value) is list else [value]
