@@ -13,6 +13,7 @@ from vivero.core.feel import FeelError, compile_expression
 from vivero.core.feel.semantics import display, equal
 from vivero.core.feel.values import Run
 from vivero.library.decisions import DecisionFailed, DecisionModels
+from vivero.testing.files import find_file
 
 EXPECTED = "="
 """The first character of a column of expected results. The rest is the decision's id or name."""
@@ -41,15 +42,9 @@ class DecisionTests:
 
     def use(self, *paths: str | Path, mode: str | None = None) -> DecisionTests:
         """Use DMN files: one, and those that it imports. Raises InvalidModel if they have problems."""
-        files = {str(path): self._find(path).read_bytes() for path in paths}
+        files = {str(path): find_file(self._folders, path).read_bytes() for path in paths}
         self._models = DecisionModels(files, mode)
         return self
-
-    def _find(self, path: str | Path) -> Path:
-        found = next((folder / path for folder in self._folders if (folder / path).is_file()), None)
-        if found is None:
-            raise FileNotFoundError(f"There is no file {path} in {', '.join(map(str, self._folders))}")
-        return found
 
     @property
     def models(self) -> DecisionModels:
@@ -63,7 +58,7 @@ class DecisionTests:
 
     def check(self, path: str | Path) -> None:
         """Evaluate each line of a CSV file (docs/decisions.md). Raises AssertionError with all differences."""
-        cases = list(read_cases(self._find(path)))
+        cases = list(read_cases(find_file(self._folders, path)))
         assert cases, f"{path} has no cases"
         differences = [text for case in cases for text in self._differences(case)]
         assert not differences, f"{len(differences)} results differ in {path}:\n" + "\n".join(differences)

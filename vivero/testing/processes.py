@@ -12,6 +12,7 @@ from vivero import library
 from vivero.library import Models, Result
 from vivero.library.functions import FIRST_KEY
 from vivero.testing.coverage import Coverage
+from vivero.testing.files import find_file
 from vivero.testing.instances import ProcessRun
 from vivero.testing.mocks import CALLED_JOB, Answer, Mocks, mocked_process
 
@@ -58,15 +59,8 @@ class Processes:
     def use(self, *paths: str | Path) -> Processes:
         """Use BPMN files and forms. Relative paths begin at the folder of the test, or at pytest's root."""
         for path in paths:
-            self._files[str(path)] = self._find(Path(path)).read_bytes()
+            self._files[str(path)] = find_file(self._folders, path).read_bytes()
         return self
-
-    def _find(self, path: Path) -> Path:
-        places = [folder / path for folder in self._folders]
-        found = next((place for place in places if place.is_file()), None)
-        if found is None:
-            raise FileNotFoundError(f"There is no file {path} in {', '.join(map(str, self._folders))}")
-        return found
 
     # ---- mocks
 
