@@ -40,19 +40,14 @@ def user_task_created(state: State, event: UserTaskCreated) -> UserTask:
 
 
 def user_task_changed(state: State, event: UserTaskChanged) -> UserTask:
-    task = state.user_tasks[event.key]
-    state.edit(task)
-    _set_transition(state, task, None)
+    task = _with_transition(state, event.key, None)
     for name, value in event.changes.items():
         setattr(task, name, value)
     return task
 
 
 def user_task_changing(state: State, event: UserTaskChanging) -> UserTask:
-    task = state.user_tasks[event.key]
-    state.edit(task)
-    _set_transition(state, task, event.transition)
-    return task
+    return _with_transition(state, event.key, event.transition)
 
 
 def user_task_corrected(state: State, event: UserTaskCorrected) -> UserTask:
@@ -66,16 +61,11 @@ def user_task_corrected(state: State, event: UserTaskCorrected) -> UserTask:
 
 
 def user_task_denied(state: State, event: UserTaskDenied) -> UserTask:
-    task = state.user_tasks[event.key]
-    state.edit(task)
-    _set_transition(state, task, None)
-    return task
+    return _with_transition(state, event.key, None)
 
 
 def user_task_ended(state: State, event: UserTaskEnded) -> UserTask:
-    task = state.user_tasks[event.key]
-    state.edit(task)
-    _set_transition(state, task, None)
+    task = _with_transition(state, event.key, None)
     task.state = event.state
     task.ended_at = state.now
     state.unlink(state.user_tasks, event.key)
@@ -84,11 +74,14 @@ def user_task_ended(state: State, event: UserTaskEnded) -> UserTask:
     return task
 
 
-def _set_transition(state: State, task: UserTask, transition: Transition | None) -> None:
-    """Set it, and count the variables that it keeps."""
+def _with_transition(state: State, key: int, transition: Transition | None) -> UserTask:
+    """The task, with this transition. The variables that it keeps are counted."""
+    task = state.user_tasks[key]
+    state.edit(task)
     if task.transition is not None:
         state.add_weight(task.element.tree, -task.weight())
     task.transition = transition
     if transition is not None:
         state.add_weight(task.element.tree, task.weight())
         state.written += task.weight()
+    return task

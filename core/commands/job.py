@@ -62,10 +62,10 @@ def needs(command: CompleteJob | FailJob | ThrowJobError, tenant: str) -> Needs:
 def complete(command: CompleteJob, view: View) -> Effects:
     """Complete the job, and its element. After a listener's job the worklist runs the next stage instead."""
     job = _active_job(command, "complete", view)
-    if job.kind == TASK_LISTENER:
-        yield from job_results.complete_task_listener(command, job, view)
-        return
     job_results.check(command, job)
+    if job.kind == TASK_LISTENER:
+        yield from job_results.complete_task_listener(command, job)
+        return
     yield JobCompleted(job.key)
     if job.kind == ELEMENT:
         if command.variables:

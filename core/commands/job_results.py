@@ -8,16 +8,14 @@ from vivero.core.records.effects import Effects, Reject, RejectionCode
 from vivero.core.records.jobs import CompleteJob, JobCompleted, JobDenied, UserTaskResult
 from vivero.core.records.user_tasks import CREATING, DENIABLE, UserTaskCorrected
 from vivero.core.shared.jobs import AD_HOC, TASK_LISTENER
-from vivero.core.shared.task_transitions import deny, task_of
+from vivero.core.shared.task_transitions import deny, present, task_of
 from vivero.core.state.instance_tree import Job, UserTask
-from vivero.core.view import View
 
 NO_RESULT = UserTaskResult()
 
 
-def complete_task_listener(command: CompleteJob, job: Job, view: View) -> Effects:
+def complete_task_listener(command: CompleteJob, job: Job) -> Effects:
     """Complete the job: the worklist runs the next listener. A denial ends the transition instead."""
-    check(command, job)
     if command.variables:
         raise _wrong(job, "variables payload provided is not yet supported")
     task, result = task_of(job.element), command.result if isinstance(command.result, UserTaskResult) else NO_RESULT
@@ -65,9 +63,8 @@ def _check_denial(job: Job, result: UserTaskResult) -> None:
 
 
 def _check_corrections(job: Job, task: UserTask, result: UserTaskResult) -> None:
-    transition = task.transition
-    gives = job.listener_event == CREATING and transition is not None and transition.assignee is not None
-    if gives and "assignee" in result.corrections:
+    has_assignee = job.listener_event == CREATING and present(task).assignee is not None
+    if has_assignee and "assignee" in result.corrections:
         raise _wrong(job, "corrections of the assignee are not supported for CREATING if the model has an assignee")
 
 

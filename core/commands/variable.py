@@ -6,7 +6,7 @@ from vivero.core.needs import Need, NeedKind, Needs
 from vivero.core.records.effects import Effects, Reject, RejectionCode
 from vivero.core.records.instances import SetVariables
 from vivero.core.records.user_tasks import UPDATING, Transition
-from vivero.core.shared.task_transitions import change, task_of, with_listeners
+from vivero.core.shared.task_transitions import ask_listeners, task_of, with_listeners
 from vivero.core.shared.variables import merge_upwards, set_locally, texts_of
 from vivero.core.state.instance_tree import ACTIVATED, Element, UserTask
 from vivero.core.view import View
@@ -42,6 +42,5 @@ def _set_of_task(command: SetVariables, task: UserTask, view: View) -> Effects:
         )
     target = "local" if command.local else "merged"
     updating = Transition(UPDATING, "update", variables=texts_of(command.variables), target=target)
-    if with_listeners(task.element, updating, view) is None:
-        return _set(command, task.element, view)
-    return change(task, updating, view)
+    awaited = with_listeners(task.element, updating, view)
+    return _set(command, task.element, view) if awaited is None else ask_listeners(task, awaited, view)

@@ -73,12 +73,11 @@ def _native(task: Element, model: UserTaskDefinition, view: View) -> Effects:
     found = form_key(model.form, task, view)
     form = model.external_form or model.form_key
     assignee, key = _text(model.assignee, task, view), view.key()
-    creating = task_transitions.creation(task, assignee, view)
-    later = assignee is not None and (creating is not None or task_transitions.listens_to_assignment(task, view))
+    first = task_transitions.first(task, assignee, view)
     yield UserTaskCreated(
         key,
         task.key,
-        None if later else assignee,
+        assignee if first is None else None,
         _names(model.candidate_groups, task, view),
         _names(model.candidate_users, task, view),
         _date(model.due_date, task, view),
@@ -88,10 +87,8 @@ def _native(task: Element, model: UserTaskDefinition, view: View) -> Effects:
         _text(form, task, view),
         found,
     )
-    if creating is not None:
-        yield UserTaskChanging(key, creating)
-    elif later and assignee is not None:
-        yield from task_transitions.assign_initially(key, task, assignee, view)
+    if first is not None:
+        yield UserTaskChanging(key, first)
 
 
 def _text(expression: Expression | None, task: Element, view: View) -> str | None:

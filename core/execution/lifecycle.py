@@ -101,8 +101,7 @@ def task_listeners(element: Element, view: View, index: int) -> Effects:
 def change_task(element: Element, view: View, _argument: object) -> Effects:
     """All listeners have agreed to the transition of a user task."""
     task = task_transitions.task_of(element)
-    assert task.transition is not None, f"its listeners are done: {task.key}"
-    return task_transitions.finish(task, task.transition, view)
+    return task_transitions.finish(task, task_transitions.present(task), view)
 
 
 def outputs(element: Element, view: View, _argument: object) -> Effects:

@@ -17,7 +17,7 @@ from vivero.core.bpmn.model import JobDefinition
 from vivero.core.expressions.results import json_of
 from vivero.core.feel import constant
 from vivero.core.feel.temporal.timers import date_text
-from vivero.core.records.effects import Effects, Rejection, RejectionCode, Reply, ReplyLater
+from vivero.core.records.effects import Effect, Effects, Rejection, RejectionCode, Reply, ReplyLater
 from vivero.core.records.instances import ElementCompleting
 from vivero.core.records.user_tasks import (
     ASSIGNING,
@@ -57,8 +57,11 @@ def task_of(element: Element) -> UserTask:
 def change(task: UserTask, transition: Transition, view: View) -> Effects:
     """Make a change that a client asks for, or let the listeners decide on it first. Then the request waits."""
     awaited = with_listeners(task.element, transition, view)
-    if awaited is None:
-        return finish(task, transition, view)
+    return finish(task, transition, view) if awaited is None else ask_listeners(task, awaited, view)
+
+
+def ask_listeners(task: UserTask, awaited: Transition, view: View) -> Effects:
+    """Let the listeners decide on a change that a client asks for. The request waits."""
     return (UserTaskChanging(task.key, replace(awaited, request=view.request)), ReplyLater())
 
 
@@ -72,7 +75,7 @@ def with_listeners(element: Element, transition: Transition, view: View) -> Tran
 
 def create_listener_job(task: UserTask, index: int, view: View) -> Effects:
     """Create the job of the listener at `index` of the present transition; nothing after the last one."""
-    transition = _transition(task)
+    transition = present(task)
     for place, job in enumerate(_listeners(task, transition, view)):
         if place == index:
             headers = dict(_headers(task, transition))
@@ -134,7 +137,7 @@ def finish(task: UserTask, transition: Transition, view: View) -> Effects:
         yield UserTaskChanged(task.key, transition.changes, transition.action)
         yield from _update_variables(task, transition, view)
         if transition.assignee is not None:
-            yield from assign_initially(task.key, task.element, transition.assignee, view)
+            yield _assign_initially(task, transition.assignee, view)
     if transition.request is not None:
         yield Reply(to=transition.request)
 
@@ -147,7 +150,7 @@ def _complete(task: UserTask, transition: Transition, view: View) -> Effects:
 
 def end(task: UserTask, state: str, transition: Transition | None = None) -> Effects:
     """End the task with the corrections of its listeners. `transition`: by default the present one."""
-    transition = transition or _transition(task)
+    transition = transition or present(task)
     if transition.changes:
         yield UserTaskChanged(task.key, transition.changes, "")
     yield UserTaskEnded(task.key, state, transition.action)
@@ -158,19 +161,17 @@ def _update_variables(task: UserTask, transition: Transition, view: View) -> Eff
     return setter(task.element, transition.variables, view)
 
 
-def assign_initially(key: int, element: Element, assignee: str, view: View) -> Effects:
-    """Assign a task that was just created to the model's assignee."""
-    transition = Transition(ASSIGNING, changes={"assignee": assignee})
-    awaited = with_listeners(element, transition, view)
+def _assign_initially(task: UserTask, assignee: str, view: View) -> Effect:
+    """Assign a task whose creation has ended to the model's assignee."""
+    awaited = _initial_assignment(task.element, assignee, view)
     if awaited is None:
-        yield UserTaskChanged(key, transition.changes, "")
-    else:
-        yield UserTaskChanging(key, awaited)
+        return UserTaskChanged(task.key, {"assignee": assignee}, "")
+    return UserTaskChanging(task.key, awaited)
 
 
 def deny(task: UserTask, reason: str) -> Effects:
     """Undo the transition: the task stays as it was, and the request is rejected."""
-    transition = _transition(task)
+    transition = present(task)
     yield UserTaskDenied(task.key, reason)
     if transition.request is not None:
         what = f"{_DENIED[transition.event]} of the User Task with key '{task.key}'"
@@ -203,15 +204,20 @@ def cancellation(task: UserTask, view: View) -> Transition | None:
     return with_listeners(task.element, Transition(CANCELING), view)
 
 
-def creation(element: Element, assignee: str | None, view: View) -> Transition | None:
-    """The transition with which a task begins; None if nothing listens. The model's assignee follows it."""
-    return with_listeners(element, Transition(CREATING, assignee=assignee), view)
+def first(element: Element, assignee: str | None, view: View) -> Transition | None:
+    """The transition with which a task begins; None if nothing listens.
+
+    It is the creation, which the assignment to the model's assignee follows, or else this assignment.
+    """
+    creating = with_listeners(element, Transition(CREATING, assignee=assignee), view)
+    return _initial_assignment(element, assignee, view) if creating is None and assignee is not None else creating
 
 
-def listens_to_assignment(element: Element, view: View) -> bool:
-    return with_listeners(element, Transition(ASSIGNING), view) is not None
+def _initial_assignment(element: Element, assignee: str, view: View) -> Transition | None:
+    return with_listeners(element, Transition(ASSIGNING, changes={"assignee": assignee}), view)
 
 
-def _transition(task: UserTask) -> Transition:
+def present(task: UserTask) -> Transition:
+    """The transition that the listeners of a task decide on."""
     assert task.transition is not None, f"it waits for listeners: {task.key}"
     return task.transition
