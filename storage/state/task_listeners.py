@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from vivero.core.records.user_tasks import TASK_EVENTS, GlobalListener, GlobalListeners
 from vivero.core.state.state import State
-from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.driver import Connection, Params
 from vivero.storage.postgres.sql_files import beside
 
 _sql = beside(__file__)
@@ -29,20 +29,23 @@ class GlobalTaskListener(NamedTuple):
 
 async def create(connection: Connection, made: GlobalTaskListener) -> bool:
     """Add a listener. False if there is one with its id."""
-    await connection.execute(_sql["changed"])
-    return bool((await connection.execute(_sql["create"], made)).rows)
+    return await _change(connection, "create", made)
 
 
 async def replace(connection: Connection, changed: GlobalTaskListener) -> bool:
     """Replace the listener with this id. False if there is none."""
-    await connection.execute(_sql["changed"])
-    return bool((await connection.execute(_sql["replace"], changed)).rows)
+    return await _change(connection, "replace", changed)
 
 
 async def delete(connection: Connection, id: str) -> bool:
     """Delete a listener. False if there is none with this id."""
+    return await _change(connection, "delete", (id,))
+
+
+async def _change(connection: Connection, name: str, values: Params) -> bool:
+    """Run a statement, and let the next batch of each partition see its result. Whether it changed something."""
     await connection.execute(_sql["changed"])
-    return bool((await connection.execute(_sql["delete"], (id,))).rows)
+    return bool((await connection.execute(_sql[name], values)).rows)
 
 
 def add(state: State, rows: Iterable[tuple[Any, ...]]) -> None:
