@@ -87,8 +87,6 @@ def _listener(id: str, body: GlobalTaskListenerBody) -> GlobalTaskListener:
     found.at_least("retries", body.retries, 1)
     if id and ID.fullmatch(id) is None:
         found.add(f"The provided id '{id[:100]}' is not valid: it has up to 256 of the characters a-z A-Z 0-9 _~@.+-")
-    if "\0" in (body.type or ""):
-        found.add("The provided type has a NUL character")
     found.check()
     events = list(dict.fromkeys(map(_event_type, body.event_types or ())))
     return GlobalTaskListener(

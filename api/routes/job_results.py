@@ -87,7 +87,7 @@ def _known(corrections: Mapping[str, Any]) -> Mapping[str, Any]:
     return corrections
 
 
-_CORRECTABLE = ("assignee", "candidateGroups", "candidateUsers", "dueDate", "followUpDate", "priority")
+_CORRECTABLE = sorted(Corrections.__struct_encode_fields__)
 
 
 def elements_of(given: Sequence[ElementBody], name: str, services: Services) -> tuple[ElementToActivate, ...]:

@@ -17,7 +17,7 @@ from vivero.storage.reads import single_reads
 from vivero.storage.search.process_instances import PROCESS_INSTANCES
 
 MAX_ROWS, MAX_BYTES = 10_000, 8_000_000
-"""Of a page, which has at least one command."""
+"""The limits of a page, which has at least one command."""
 
 
 async def get(request: Request, services: Services) -> Response:
