@@ -90,9 +90,8 @@ class Link:
         elif answer.appended is not None:
             pending.finish(answer.appended, now)
             if outcome is not None:
-                self._completions.note_outcome(
-                    outcome
-                )  # the wait has begun: an outcome that is not remembered reaches it
+                # The wait has begun: an outcome that is not remembered reaches it.
+                self._completions.note_outcome(outcome)
         elif answer.failure is not None:
             pending.finish(answer.failure.error)
 
