@@ -37,7 +37,7 @@ _key_decoder = msgspec.json.Decoder(tuple[str, str])
 
 @dataclass(slots=True)
 class Answer:
-    """What a request has erased, or would erase. Roots are keys of process instances."""
+    """The data that a request has erased, or would erase. Roots are keys of process instances."""
 
     erased: list[int] = field(default_factory=list)
     kept: dict[int, str] = field(default_factory=dict)

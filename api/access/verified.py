@@ -1,4 +1,4 @@
-"""What a token of an identity provider proves, and why it may not."""
+"""Tokens of an identity provider: the caller that a valid one names, and the problems of others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which partition's jobs an activation takes first, while there are more jobs than workers take.
+"""The partition whose jobs an activation takes first, while there are more jobs than workers take.
 
 The own partitions come first, because their commands need no detour. Every fourth look begins at the next partition of
 all, so that the oldest job of each partition is activated within a bounded number of looks.

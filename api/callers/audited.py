@@ -12,7 +12,7 @@ CHANGES = ("people", "all", "none")
 
 
 class Weight(Enum):
-    """Which changes of a kind are recorded."""
+    """The changes of a kind that are recorded."""
 
     ALWAYS = "administration, and interventions into running processes: whoever makes them"
     BY_PEOPLE = "the work of people and of clients: `audit.changes` decides"

@@ -144,7 +144,7 @@ _WITHOUT_EFFECT: Mapping[str, frozenset[str]] = {
     "SECRET": frozenset({"READ", "REVEAL"}),
     "SYSTEM": frozenset({"READ_USAGE_METRIC"}),
 }
-"""What Camunda's API names besides. Nothing here needs it yet. Scripts that set up a cluster grant it all the same."""
+"""Other permissions of Camunda's API. Nothing here needs them yet, but scripts that set up a cluster grant them."""
 
 GRANTABLE: Mapping[str, frozenset[str]] = {
     type: RESOURCES.get(type, frozenset()) | _WITHOUT_EFFECT.get(type, frozenset())

@@ -25,7 +25,7 @@ class Evaluated:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What is to be evaluated. `seen` are the variables of a scope, a JSON object; `given` are those of the request."""
+    """An expression to evaluate. `seen`: the variables of a scope, a JSON object; `given`: those of the request."""
 
     expression: str
     seen: bytes

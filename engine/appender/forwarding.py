@@ -15,7 +15,7 @@ AT_LEAST = 50
 
 
 class LogProgress(NamedTuple):
-    """How far the owner of a partition is, and how many commands a second it processes while there are any."""
+    """The position of a partition's owner, and the commands a second that it processes while there are any."""
 
     position: int
     per_second: float
@@ -31,7 +31,7 @@ class Forwarding:
         """By partition: the last position of each move, and the number of its commands at most."""
 
     def capacity(self, partition: int, progress: LogProgress | None) -> int:
-        """How many commands may be moved now. `progress` is None if no owner of the partition is known here."""
+        """The number of commands to move at most. `progress` is None if no owner of the partition is known here."""
         if progress is None:
             return self._most
         moves = self._moves.get(partition, deque())

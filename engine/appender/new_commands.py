@@ -86,7 +86,7 @@ class NewCommands:
         self._waiting.append(pending)
 
     def measure_capacity(self, progress: LogProgress | None) -> float:
-        """How many commands the log has capacity for. `progress` is None without a known owner, who decides."""
+        """The log's capacity, in commands. `progress` is None without a known owner, who decides."""
         if progress is None:
             self.pace.forget()
             self._capacity = float("inf")

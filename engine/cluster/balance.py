@@ -1,4 +1,4 @@
-"""Which node should lead which partition: evenly, and with as few moves as possible.
+"""The node that should lead each partition: evenly, and with as few moves as possible.
 
 Each node computes this by itself, from the same rows, so the result depends on nothing else.
 """

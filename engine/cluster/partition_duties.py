@@ -64,7 +64,7 @@ class PartitionDuties:
         return duty is not None and duty.take(segment)
 
     def progress_of(self, partition: int) -> LogProgress | None:
-        """How far the term is; None if this node does not lead the partition."""
+        """The progress of the term; None if this node does not lead the partition."""
         duty = self._duties.get(partition)
         return None if duty is None else duty.progress()
 

@@ -79,7 +79,7 @@ class PartitionDuty:
         return self.term is not None and self.term.leading
 
     def progress(self) -> LogProgress | None:
-        """How far the term is; None if this node does not lead the partition."""
+        """The progress of the term; None if this node does not lead the partition."""
         term = self.term
         return LogProgress(term.last, term.per_second) if term is not None and term.leading else None
 

@@ -1,4 +1,4 @@
-"""Which versions of the program may work on one database at the same time.
+"""The versions of the program that may work on one database at the same time.
 
 Two adjacent minor versions do: a cluster is upgraded node by node, one minor version at a time. Each version reads the
 rows, events and commands that the version before it writes, and leaves the schema usable for it.

@@ -28,7 +28,7 @@ class Task(NamedTuple):
 
 
 class TaskEnd(StrEnum):
-    """How a task ended."""
+    """The end of a task."""
 
     DONE = "done"
     FAILED = "failed"

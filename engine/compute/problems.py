@@ -1,4 +1,4 @@
-"""What may happen to a task of a compute process."""
+"""The failures of a task of a compute process."""
 
 from __future__ import annotations
 

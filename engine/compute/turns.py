@@ -1,4 +1,4 @@
-"""Whose turn it is: a bounded queue for a few places. Kinds of work take turns, and the engine comes first."""
+"""Turns at a few places: a bounded queue. Kinds of work take turns, and the engine comes first."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class WorkKind(StrEnum):
     """Kinds of work. One client that sends much of one kind does not keep the others waiting for long."""
 
     ENGINE = "engine"
-    """What a partition waits for. It never waits for others' work: there is a place that only the engine may take."""
+    """Work of a partition. It never waits for others' work: there is a place that only the engine may take."""
     MODELS = "models"
     DEPLOYMENTS = "deployments"
     EXPRESSIONS = "expressions"

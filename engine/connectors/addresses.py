@@ -55,7 +55,7 @@ class ForbiddenAddress(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AddressPolicy:
-    """Which addresses connectors may call."""
+    """The addresses that connectors may call."""
 
     networks: tuple[Network, ...] = ()
     hosts: frozenset[str] = frozenset()

@@ -18,7 +18,7 @@ TYPE = "vivero-outbox"
 
 @dataclass(frozen=True, slots=True)
 class OutboxSettings:
-    """Which events are delivered where. Durations are ISO 8601."""
+    """The delivery of events. Durations are ISO 8601."""
 
     url: str = ""
     """URL that gets the events; empty: none."""

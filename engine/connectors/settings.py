@@ -13,7 +13,7 @@ SECRET_PREFIX = "VIVERO_SECRET_"
 
 @dataclass(frozen=True, slots=True)
 class ConnectorSettings:
-    """Which connectors the program works, and their limits. Durations are ISO 8601."""
+    """The connectors that the program works, and their limits. Durations are ISO 8601."""
 
     enabled: bool = False
     """Nodes with the role `jobs` work the jobs of connectors, and the API answers webhooks."""

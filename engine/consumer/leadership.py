@@ -34,7 +34,7 @@ from vivero.storage.work import timers
 log = structlog.get_logger(__name__)
 
 LOGGED_TIMES = 8
-"""So many terms in a row that begin at one position are logged. Of further ones, the 16th, 32nd, … is."""
+"""Terms in a row at one position that are logged. Of further ones, the 16th, 32nd, … is."""
 
 
 class Consumer:

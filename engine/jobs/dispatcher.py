@@ -234,7 +234,7 @@ class JobDispatcher:
             await self._wake.idle(beat, trio.current_time() + pause_s)
 
     def _next_batch(self) -> tuple[PullLimits, float]:
-        """What to pull now, and in how many seconds to ask for what waits until more places are free."""
+        """The limits of a pull now, and the seconds until a pull of what waits until more places are free."""
         if self._draining:
             return job_executions.NOTHING, float("inf")
         found = self._tracker.next_batch(self._types, trio.current_time())

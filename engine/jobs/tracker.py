@@ -1,4 +1,4 @@
-"""Which executions a node runs, and how many more it asks for."""
+"""The executions that a node runs, and the number that it asks for."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GATHER_S = 0.1
 
 @dataclass(frozen=True, slots=True)
 class RunLimits:
-    """How many executions of one kind run at once on a node.
+    """The number of executions of one kind that run at once on a node.
 
     The node asks for as many as are missing to `max_concurrent`. While at least `min_concurrent` run, it first waits
     until its last pull was `GATHER_S` ago, so that pulls are few and large. No place stays free beside work for longer.
@@ -47,7 +47,7 @@ class RunLimits:
 
 @dataclass(frozen=True, slots=True)
 class NextBatch:
-    """What a node pulls now: executions of all types together, and of each type at most."""
+    """The pull of a node now: executions of all types together, and of each type at most."""
 
     most: int
     types: Mapping[str, int]

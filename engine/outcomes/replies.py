@@ -19,7 +19,7 @@ V = TypeVar("V")
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """What a request is told of a command: its place in the log, its outcome, or the reason why there is none.
+    """The news of a command for its request: its place in the log, its outcome, or the reason why there is none.
 
     A command has one reply, or two if its place is told before its outcome (`PendingCommand.tells_append`).
     """

@@ -1,4 +1,4 @@
-"""Who waits for the outcome of a command or the end of an instance: the sending ends of their channels, by key.
+"""Waiters for the outcome of a command or the end of an instance: the sending ends of their channels, by key.
 
 A waiter is told once: it leaves the table before the message is sent. So one place in its channel is enough.
 """
@@ -22,14 +22,14 @@ W = TypeVar("W", bound="Waiter[Any]")
 
 
 class InstanceEnd(msgspec.Struct, frozen=True, gc=False):
-    """How a process instance ended, with its variables (name → JSON text); None: read them from the database."""
+    """The end of a process instance, with its variables (name → JSON text); None: read them from the database."""
 
     state: str
     variables: Mapping[str, str] | None = None
 
 
 class Table(Protocol[V]):
-    """What a waiter needs of its `WaiterTable`."""
+    """The part of a `WaiterTable` that its waiters need."""
 
     def remove(self, waiter: Waiter[V]) -> None: ...
 

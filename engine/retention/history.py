@@ -84,7 +84,7 @@ class _Memory:
     deleted: int = 0
     """Trees since the clock moved last."""
     held: Kept | None = None
-    """Of the trees that something referred to, the one that was due first."""
+    """The tree that was due first of those that something referred to."""
     late: Kept | None = None
     """The first tree that this run did not come to."""
     position: int = -1

@@ -103,7 +103,7 @@ class Reception:
                     return  # the other task notices the end
 
     def _answers(self, reply: Reply | None) -> list[SubmissionAnswer]:
-        """What the sibling is told now: of this reply, of the others that have come, and of positions held long."""
+        """The answers for the sibling now: to this reply, to the others that have come, and of positions held long."""
         answers: list[SubmissionAnswer] = []
         while reply is not None:
             answers += self._answer_to(reply)

@@ -1,4 +1,4 @@
-"""Which forms are deployed."""
+"""The forms that are deployed."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ class Facts:
     has_archived: bool = False
     """Whether the database knows files of the archive."""
     limits: list[Limit] = field(default_factory=list)
-    """Of sessions of this user in this database."""
+    """Settings of sessions of this user in this database."""
     of_role: dict[str, str] = field(default_factory=dict)
     """Settings that somebody has made for this user or database."""
     place: SessionSchemas | None = None

@@ -23,7 +23,7 @@ _of_tenants = TenantStatements(__file__)
 
 
 class ErasureSubject(msgspec.Struct, frozen=True, gc=False):
-    """Whose data are erased: what has a business id, a value of a variable (JSON text), or one of some texts."""
+    """The data that are erased: those with a business id, a value of a variable (JSON text), or one of some texts."""
 
     business_id: str | None = None
     variable: str | None = None

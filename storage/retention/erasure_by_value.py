@@ -29,12 +29,12 @@ _of_tenants = TenantStatements(__file__)
 ROWS = 300
 """Rows of a log, or of a table, that are searched together."""
 BYTES = 500_000
-"""Of their texts: decoding and searching so much takes up to 20 ms."""
+"""The bytes of their texts: decoding and searching so much takes up to 20 ms."""
 
 
 @dataclass(slots=True)
 class Counts:
-    """What a search found, and erased if it is no dry run."""
+    """The numbers of what a search found, and erased if it is no dry run."""
 
     commands: int = 0
     """Payloads of commands."""
@@ -82,7 +82,7 @@ class _Row(NamedTuple):
 
 @dataclass(slots=True)
 class _Page:
-    """What is to be erased of some rows."""
+    """The data of some rows that are to be erased."""
 
     rows: list[tuple[_Row, tuple[Event, ...]]] = field(default_factory=list)
     """Rows of no tree, with their events."""
@@ -104,7 +104,7 @@ class Search:
 
 
 class Found(NamedTuple):
-    """Of a page of the logs. `next` is None at the end. `of`: the last position of the partition."""
+    """The result of a page of the logs. `next` is None at the end. `of`: the last position of the partition."""
 
     counts: Counts
     next: EventLogPlace | None

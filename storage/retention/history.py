@@ -60,7 +60,7 @@ class State(msgspec.Struct, frozen=True):
     logs_kept_by: str | None
     """`consumer` or `instance`, if the oldest log partition could be dropped otherwise."""
     logs_kept_name: str | None = None
-    """Which consumer, or the key of which instance."""
+    """The consumer, or the key of the instance."""
     logs_kept_s: float | None = None
     """Since the consumer acknowledged an event, or the instance began."""
     logs_oldest_s: float | None = None
@@ -68,7 +68,7 @@ class State(msgspec.Struct, frozen=True):
     logs_commands: int | None = None
     """Positions from there to the end."""
     logs_bytes: int | None = None
-    """Of both logs, with all that is in them."""
+    """The bytes of both logs, with all that is in them."""
 
 
 class Ended(msgspec.Struct, frozen=True, gc=False):
@@ -173,7 +173,7 @@ async def delete_old_log_rows(connection: Connection, partition: int, epoch: int
 
 
 async def log_keeper(connection: Connection, partition: int, before_ms: int) -> str | None:
-    """What keeps the oldest rows of a slow log that are older: `consumer` or `instance`; None if nothing does."""
+    """The keeper of the oldest rows of a slow log that are older: `consumer` or `instance`; None if nothing does."""
     rows = (await connection.execute(_sql["log_keeper"], (partition, before_ms))).rows
     found: str | None = rows[0][0] if rows else None
     return found

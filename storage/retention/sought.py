@@ -1,4 +1,4 @@
-"""What an erasure looks for in records: texts anywhere in them, a variable with a value, a business id.
+"""The values that an erasure looks for in records: texts anywhere in them, a variable with a value, a business id.
 
 Records are decoded, and so is JSON within texts: a value may be spelled with escapes. A text counts as a word, so
 `ann@example.org` is not found in `joann@example.org`. Encodings that only clients know (Base64, compressed files) are

@@ -21,7 +21,7 @@ _PLAIN = re.compile("[a-z_][a-z0-9_]*")
 
 
 class SessionSchemas(NamedTuple):
-    """Where a session works.
+    """The schemas of a session.
 
     `schema` is where it makes tables; `is_ours` tells whether the list of migrations there is ours, None without one.
     `found` is the schema of the installation that it finds through its search_path. `installed` are all schemas with
@@ -49,12 +49,12 @@ def first_of(search_path: str) -> str:
 
 
 async def place(connection: Connection) -> SessionSchemas:
-    """Where this session works."""
+    """The schemas of this session."""
     return SessionSchemas(*(await connection.execute(_sql["place"])).rows[0])
 
 
 def misplaced(place: SessionSchemas, user: str) -> str | None:
-    """Why a program must not work in this place, and what to do; None if it may."""
+    """The reason why a program must not work in this place, and what to do; None if it may."""
     if place.schema is None:
         there = (
             f"{_have(place.installed)} an installation. {set_search_path(place.installed[0], user)}"
@@ -89,7 +89,7 @@ def _have(schemas: Sequence[str]) -> str:
 
 
 def set_search_path(schema: str, user: str = "CURRENT_USER") -> str:
-    """What to do so that sessions of a user work in a schema."""
+    """The advice for a user whose sessions are to work in a schema."""
     if _PLAIN.fullmatch(schema) is None:
         quoted = schema.replace('"', '""')
         return f'Set search_path: ALTER ROLE {user} SET search_path = "{quoted}"'

@@ -25,7 +25,7 @@ LOCK_WAIT_S = 120.0
 LOCK_KEY = int.from_bytes(b"Vivero")
 
 LOCK_TIMEOUT = RELIED_ON["lock_timeout"]
-"""What a session has outside of migrations."""
+"""The lock timeout of a session outside of migrations."""
 
 _EXISTS = "SELECT to_regclass(quote_ident(current_schema()) || '.schema_migrations') IS NOT NULL"
 """In the schema where tables are made: another one of the search_path may be another program's."""

@@ -37,7 +37,7 @@ SELECT $1, $2, $3, max(applied_at) FROM schema_migrations"""
 
 
 def too_old(what: str, version: int) -> str:
-    """Why a database or backup with fewer than the fifty is refused, and what to do."""
+    """The reason why a database or backup with fewer than the fifty is refused, and what to do."""
     return (
         f"the {what} has schema version {version}, and this program can take over version {LAST}: {_FIRST[what]}"
         f" Vivero of {PROGRAM} once, which migrates it, and then this version"

@@ -24,7 +24,7 @@ FEW = 5_000
 """Rows of variables with one value, or of instances that fit the rest of a filter: so many are read and sorted. With
 more of both, a search goes through the instances in the order of the page, and finds enough soon."""
 SPARE = 2_000
-"""So many rows may be of instances that have the value several times, before the total is counted in another way."""
+"""Rows that may be of instances with the value several times, before the total is counted in another way."""
 
 Extra = Sequence[tuple[str, Any]]
 

@@ -43,7 +43,7 @@ WHOLE_SHARE = 0.02
 SLOW_S = 0.003
 """A look without bounds that took this long is slow."""
 SLOW_LOOKS = 3
-"""So many slow plain looks in a row, and the next looks have bounds. One or two may have waited for a processor."""
+"""Slow plain looks in a row after which the next looks have bounds. One or two may have waited for a processor."""
 MEASURE_S = 60.0
 """After a plain look found jobs that are not small, looks measure jobs for this time."""
 OVERDUE_S = 5.0

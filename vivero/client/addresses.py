@@ -1,4 +1,4 @@
-"""What a client takes from the environment: the server's address, credentials, proxies, certificates."""
+"""The settings that a client takes from the environment: the server's address, credentials, proxies, certificates."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 MAX_BYTES = 256 * 1024 * 1024
-"""Of one file. A device such as /dev/zero never ends."""
+"""The bytes of one file. A device such as /dev/zero never ends."""
 MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16: it begins with the mark of that
     (codecs.BOM_UTF32_BE, "utf-32"),

@@ -7,7 +7,7 @@ import math
 from typing import Any, NoReturn
 
 MAX_DIGITS = 4300
-"""Of a whole number: Python converts no longer ones."""
+"""The digits of a whole number: Python converts no longer ones."""
 
 
 def parsed(text: str | bytes) -> Any:

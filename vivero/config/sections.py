@@ -53,7 +53,7 @@ from vivero.web.settings import WebSettings
 MAX_PROCESSES = 256
 LOG_FORMATS = ("console", "json")
 MAX_DIGITS = 20
-"""Of a whole number."""
+"""The digits of a whole number."""
 MAX_SHOWN = 200
 """Characters of a wrong value that a message shows."""
 

@@ -40,7 +40,7 @@ def _nothing(_available: Mapping[Subject, int]) -> Sequence[PiggybackedStatement
 
 
 class NodeEvents:
-    """What the consumers, the API and the notification listener tell, and the parts hear."""
+    """The events that the consumers, the API and the notification listener tell, and the parts hear."""
 
     def __init__(self, announcer: Announcer) -> None:
         self.announce = announcer.announce

@@ -244,7 +244,7 @@ async def restore(dsn: str, directory: Path, manifest: Manifest, progress: Progr
 
 
 async def _state_before(connection: driver.Connection, schema: str) -> list[str] | None:
-    """What is in the schema before the restore; None if it does not exist. Raises BackupProblem if it may not begin."""
+    """The schema's contents before the restore; None if it does not exist. Raises BackupProblem if it may not begin."""
     exists = await installations.exists(connection, schema)
     if exists and (tables := await queries.count_tables(connection, schema)):
         raise BackupProblem(
@@ -301,7 +301,7 @@ class Dump:
     pg_restore: str
     dsn: str
     options: str
-    """Of the sessions of pg_restore."""
+    """The settings of the sessions of pg_restore."""
 
     async def entries(self) -> list[str]:
         """Its table of contents."""

@@ -206,7 +206,7 @@ def _retention(facts: Facts) -> Iterator[Finding]:
 
 
 def _kept_logs(where: str, one: State) -> Finding:
-    """What keeps old logs, since when, how much there is of them, and what to do."""
+    """A finding about old logs: what keeps them, since when, how much there is of them, and what to do."""
     name, days = one.logs_kept_name, (one.logs_kept_s or 0) / DAY_S
     if one.logs_kept_by == "consumer":
         why = f"the consumer {name} has read nothing for {days:,.1f} days"

@@ -1,4 +1,4 @@
-"""What `vivero doctor` finds: judgements about a server."""
+"""The findings of `vivero doctor`: judgements about a server."""
 
 from __future__ import annotations
 

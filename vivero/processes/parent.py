@@ -38,7 +38,7 @@ log = structlog.get_logger(__name__)
 
 ADMIN_HTTP = ServerSettings(max_connections=50, reserved_connections=5, drain_grace_s=1.0)
 PREFIX = "vivero-"
-"""Of the directory with the processes' sockets."""
+"""The beginning of the name of the directory with the processes' sockets."""
 MORE_GRACE_S = 5.0
 """How much longer than its own limits a process may take to stop."""
 

@@ -35,9 +35,9 @@ log = structlog.get_logger(__name__)
 T = TypeVar("T")
 
 ATTEMPTS = 3
-"""Of one file, while others archive or delete the same trees."""
+"""The attempts at one file, while others archive or delete the same trees."""
 NAMES = 1_000
-"""Of files that are looked up at once."""
+"""The files that are looked up at once."""
 FILE_BYTES = 1 << 28
 """A file with so many uncompressed bytes gets no further tree: it is written, read back and searched in minutes."""
 
@@ -261,7 +261,7 @@ class Archive:
             writer.close()
 
     async def fault_of(self, file: ArchiveFile, quick: bool) -> Missing | Damaged | None:
-        """What is wrong with a file: it is not there, or not what was written. `quick`: looks at its size only.
+        """The fault of a file: it is not there, or not what was written. `quick`: looks at its size only.
 
         Raises:
             ArchiveProblem: the store is away.
@@ -301,7 +301,7 @@ class Archive:
     async def _unless_lost(
         self, file: ArchiveFile, read: Callable[[], T], missing: list[str], damaged: list[str]
     ) -> T | None:
-        """What `read` finds in a file. None, and its name in one of the lists, if the file is not there or not whole.
+        """The result of `read`. None, and the file's name in one of the lists, if it is not there or not whole.
 
         Raises:
             ArchiveProblem: the store is away.

@@ -1,4 +1,4 @@
-"""Which store the settings name."""
+"""The store that the settings name."""
 
 from __future__ import annotations
 

@@ -29,11 +29,11 @@ from vivero.storage.retention.archives import ArchiveProblem
 
 CONNECT_S, READ_S = 5.0, 30.0
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
-"""Of an answer without the content of an object: a page of a list has 1,000 names."""
+"""The limit of an answer without the content of an object: a page of a list has 1,000 names."""
 ATTEMPTS = 3
-"""Of one call. The caller repeats the whole later."""
+"""The attempts of one call. The caller repeats the whole later."""
 ABSENT = ("NoSuchKey", "404")
-"""What a store answers for an object that it does not have; without a body, to HEAD, it is only the status."""
+"""Answers of a store for an object that it does not have; without a body, to HEAD, it is only the status."""
 
 T = TypeVar("T")
 
@@ -44,7 +44,7 @@ class Bucket:
 
     name: str
     prefix: str
-    """Of all keys: empty, or with a slash at the end."""
+    """The beginning of all keys: empty, or with a slash at the end."""
     endpoint: str | None
     region: str | None
     access_key: str | None

@@ -9,7 +9,7 @@ from typing import Protocol
 from vivero.storage.retention.archives import ArchiveProblem
 
 SUFFIX = ".jsonl.gz"
-"""Of all files of an archive."""
+"""The end of the names of all files of an archive."""
 S3 = "s3://"
 _BUCKET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,254}")
 

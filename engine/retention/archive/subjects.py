@@ -1,4 +1,4 @@
-"""Which trees of a file have data of a person: a business id, or a variable's value.
+"""The trees of a file that have data of a person: a business id, or a variable's value.
 
 A file is searched for the bytes that such a row has: a business id, or the name of the variable. The lines that have
 them are read whole, and their rows compared: the same bytes may stand in a document of a client, and a value has many

@@ -23,7 +23,7 @@ STDIN = "-"
 IN_ORDER = 20
 """Up to so many keys are tried one after the other, in their order."""
 AT_ONCE = 16
-"""Of more keys, so many are tried at once."""
+"""If there are more, so many keys are tried at once."""
 NAMED = 3
 """Keys of a kind that a message names, so that they fit a line."""
 
@@ -92,7 +92,7 @@ class Attempt:
     in_doubt: list[str] = field(default_factory=list)
     failed: int = 0
     lost: Unreachable | None = None
-    """Why the server could not be reached."""
+    """The reason why the server could not be reached."""
 
 
 async def try_all(client: Client, attempt: Attempt) -> None:

@@ -11,7 +11,7 @@ import click
 LONGEST_SENTENCE = 200
 """Characters of a command's first sentence in the list of a group, which wraps."""
 LEAST_LIKENESS = 0.6
-"""Of a word that is suggested, from 0 (nothing is equal) to 1 (everything is)."""
+"""The likeness of a word that is suggested, from 0 (nothing is equal) to 1 (everything is)."""
 LIKE_THE_BEST = 0.1
 """A word that is less like the misspelt one than the best, by more than this, is not suggested."""
 MOST_SUGGESTIONS = 3

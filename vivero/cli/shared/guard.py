@@ -34,7 +34,7 @@ def guarded(program: Callable[[], object]) -> None:
 
 
 def line(error: Exception) -> str:
-    """What is wrong, in one line. Empty if nobody need be told: the reader of the output has seen enough."""
+    """The problem in one line. Empty if nobody need be told: the reader of the output has seen enough."""
     causes = list(_leaves(error))
     for each in causes:
         if isinstance(each, OutputFailed):
