@@ -23,17 +23,11 @@ class InformationItem:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """FEEL in the file. `id` and `line` are for messages."""
+    """FEEL in the file, in a table or as a literal expression. `id` and `line` are for messages."""
 
     text: str
     id: str | None = None
     line: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class BoxedText:
-    text: Text
-    type_ref: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +71,6 @@ class Table:
     inputs: tuple[InputColumn, ...]
     outputs: tuple[OutputColumn, ...]
     rules: tuple[TableRule, ...]
-    type_ref: str = ""
     id: str | None = None
     line: int | None = None
 
@@ -93,7 +86,6 @@ class ContextEntry:
 @dataclass(frozen=True, slots=True)
 class Context:
     entries: tuple[ContextEntry, ...]
-    type_ref: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,20 +98,17 @@ class ArgumentBinding:
 class Invocation:
     function: Logic
     bindings: tuple[ArgumentBinding, ...]
-    type_ref: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
     columns: tuple[InformationItem, ...]
     rows: tuple[tuple[Logic, ...], ...]
-    type_ref: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ListOf:
     items: tuple[Logic, ...]
-    type_ref: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,14 +123,12 @@ class Conditional:
     condition: Logic
     then: Logic
     otherwise: Logic
-    type_ref: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class BoxedFilter:
     items: Logic
     condition: Logic
-    type_ref: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +139,6 @@ class Iteration:
     variable: str
     items: Logic
     body: Logic
-    type_ref: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,11 +146,10 @@ class Unsupported:
     """Logic that has a problem. Its evaluation fails with the message."""
 
     message: str
-    type_ref: str = ""
 
 
 Logic: TypeAlias = (
-    BoxedText
+    Text
     | Table
     | Context
     | Invocation

@@ -27,8 +27,8 @@ def compile_logic(logic: Logic, scope: TextScope) -> Closure:
     return RULES[type(logic)](logic, scope)
 
 
-def _literal(logic: model.BoxedText, scope: TextScope) -> Closure:
-    return scope.expression(logic.text)
+def _literal(logic: model.Text, scope: TextScope) -> Closure:
+    return scope.expression(logic)
 
 
 def _unsupported(logic: model.Unsupported, scope: TextScope) -> Closure:
@@ -75,7 +75,7 @@ def _invocation(logic: model.Invocation, scope: TextScope) -> Closure:
     function = compile_logic(logic.function, scope)
     names = tuple(binding.parameter.name for binding in logic.bindings)
     arguments = [null if each.logic is None else compile_logic(each.logic, scope) for each in logic.bindings]
-    called = logic.function.text.text if isinstance(logic.function, model.BoxedText) else "function"
+    called = logic.function.text if isinstance(logic.function, model.Text) else "function"
 
     def invocation(run: Run) -> Any:
         value = function(run)
@@ -97,12 +97,10 @@ def _check_parameters(function: Function, names: tuple[str, ...]) -> None:
 
 
 def _relation(logic: model.Relation, scope: TextScope) -> Closure:
-    names = [column.name for column in logic.columns]
-    types = [column.type_ref for column in logic.columns]
     rows = [
         [
-            (name, scope.typed(compile_logic(cell, scope), type_ref))
-            for name, type_ref, cell in zip(names, types, row, strict=False)
+            (column.name, scope.typed(compile_logic(cell, scope), column.type_ref))
+            for column, cell in zip(logic.columns, row, strict=False)
         ]
         for row in logic.rows
     ]
@@ -194,7 +192,7 @@ def within(run: Run, variables: Mapping[str, Any], body: Closure) -> Any:
 
 
 RULES: Mapping[type, Callable[[Any, TextScope], Closure]] = {
-    model.BoxedText: _literal,
+    model.Text: _literal,
     model.Table: _table,
     model.Context: _context,
     model.Invocation: _invocation,

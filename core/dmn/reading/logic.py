@@ -14,7 +14,7 @@ from vivero.core.dmn.reading.xml_names import child, children, normal_name, type
 
 MOST_LEVELS = 64
 """Boxed expressions within one another."""
-NOTHING = model.BoxedText(Text("null"))
+NOTHING = Text("null")
 """Stands for logic with a problem, so that the rest of the file is read."""
 
 
@@ -55,7 +55,7 @@ class LogicReader:
 
 
 def _literal(element: Element, reader: LogicReader) -> Logic:
-    return model.BoxedText(required_text(element, reader.report), type_of(element))
+    return required_text(element, reader.report)
 
 
 def _table(element: Element, reader: LogicReader) -> Logic:
@@ -77,7 +77,7 @@ def _context(element: Element, reader: LogicReader) -> Logic:
         if variable is not None:
             names.add(variable.name)
         entries.append(model.ContextEntry(variable, reader.required(entry)))
-    return model.Context(tuple(entries), type_of(element))
+    return model.Context(tuple(entries))
 
 
 def _invocation(element: Element, reader: LogicReader) -> Logic:
@@ -85,7 +85,7 @@ def _invocation(element: Element, reader: LogicReader) -> Logic:
         model.ArgumentBinding(variable_of(child(each, "parameter")), reader.only(each))
         for each in children(element, "binding")
     )
-    return model.Invocation(reader.required(element), bindings, type_of(element))
+    return model.Invocation(reader.required(element), bindings)
 
 
 def _relation(element: Element, reader: LogicReader) -> Logic:
@@ -97,12 +97,11 @@ def _relation(element: Element, reader: LogicReader) -> Logic:
             text = f"expected row with '{len(columns)}' elements but found '{len(cells)}'"
             reader.report.add_problem(element, text, at=row)
         rows.append(tuple(cells))
-    return model.Relation(columns, tuple(rows), type_of(element))
+    return model.Relation(columns, tuple(rows))
 
 
 def _list(element: Element, reader: LogicReader) -> Logic:
-    items = tuple(reader.read(item) for item in element if split(item)[1] in READERS)
-    return model.ListOf(items, type_of(element))
+    return model.ListOf(tuple(reader.read(item) for item in element if split(item)[1] in READERS))
 
 
 def read_function(element: Element, reader: LogicReader) -> model.FunctionDefinition:
@@ -121,11 +120,11 @@ def read_function(element: Element, reader: LogicReader) -> model.FunctionDefini
 
 def _conditional(element: Element, reader: LogicReader) -> Logic:
     condition, then, otherwise = (reader.required(element, name) for name in ("if", "then", "else"))
-    return model.Conditional(condition, then, otherwise, type_of(element))
+    return model.Conditional(condition, then, otherwise)
 
 
 def _filter(element: Element, reader: LogicReader) -> Logic:
-    return model.BoxedFilter(reader.required(element, "in"), reader.required(element, "match"), type_of(element))
+    return model.BoxedFilter(reader.required(element, "in"), reader.required(element, "match"))
 
 
 def _iteration(element: Element, reader: LogicReader) -> Logic:
@@ -134,7 +133,7 @@ def _iteration(element: Element, reader: LogicReader) -> Logic:
     if not variable:
         reader.report.add_problem(element, f"{quote(kind)} has no iterator variable (iteratorVariable)")
     body = reader.required(element, "return" if kind == "for" else "satisfies")
-    return model.Iteration(kind, variable, reader.required(element, "in"), body, type_of(element))
+    return model.Iteration(kind, variable, reader.required(element, "in"), body)
 
 
 READERS: Mapping[str, Callable[[Element, LogicReader], Logic]] = {

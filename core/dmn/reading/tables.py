@@ -23,7 +23,7 @@ def read_table(element: Element, report: Report) -> Table:
     rules = tuple(
         _rule(each, n, len(inputs), len(outputs), report) for n, each in enumerate(children(element, "rule"), 1)
     )
-    return Table(policy, aggregation, inputs, outputs, rules, type_of(element), element.get("id"), line_of(element))
+    return Table(policy, aggregation, inputs, outputs, rules, element.get("id"), line_of(element))
 
 
 def _policy(element: Element, outputs: int, report: Report) -> tuple[str, str]:
