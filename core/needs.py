@@ -63,7 +63,8 @@ class NeedKind(Enum):
     REGISTRATION = auto()
     """A completed activity that is being compensated, with the latest ones inside; key: the registration's."""
     REGISTRATIONS = auto()
-    """The next page of completed activities of a scope, the latest first; key: (process instance, scope, their ids)."""
+    """The next page of completed activities of a scope, the latest first; key: (process instance, scope, their ids with
+    the numbers that are not in memory)."""
     VALUE = auto()
     """The decoded value of a very large variable; key: its JSON text."""
     DEFINITION = auto()

@@ -154,7 +154,7 @@ def _latest_of_each(
     place = _registration(key, view) if live is None else live
     of_scope = place.activity if isinstance(place, Registration) else place.key
     found: list[Registration] = []
-    missing: list[str] = []
+    missing: list[tuple[str, int]] = []
     for element, number in place.registered.items():
         if only is None or element == only:
             group = view.state.registrations.group(of_scope, element)
@@ -162,7 +162,7 @@ def _latest_of_each(
             if latest is not None:
                 found.append(latest)
             elif len(group) < number:
-                missing.append(element)
+                missing.append((element, number - len(group)))
     if missing:
         raise NotLoaded(Need(NeedKind.REGISTRATIONS, (scope.instance.key, of_scope, tuple(missing))))
     return found

@@ -5,6 +5,7 @@ What is registered inside of completed scopes comes along, within a limit: a qua
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
 from typing import Any
@@ -25,37 +26,44 @@ _numbers = msgspec.json.Decoder(dict[str, int]).decode
 REGISTRATIONS_A_PAGE = 200
 """Rows of one activity in a scope that are loaded together."""
 REGISTRATIONS_INSIDE = 500
-"""Rows inside of completed scopes that come along, roughly."""
+"""Rows inside of completed scopes that come along with a page, roughly."""
 
-Group = tuple[int, int, str]
-"""Process instance, scope and activity."""
-Latest = tuple[int, int, tuple[str, ...]]
-"""Process instance, scope, and the activities of which a further page is needed."""
+Group = tuple[int, int, str, int]
+"""Process instance, scope, activity, and the number of rows to load."""
+Latest = tuple[int, int, tuple[tuple[str, int], ...]]
+"""Process instance, scope, and the activities of which a further page is needed, with the numbers of rows left.
+
+Several of one activity are the pages that a command came to need one after the other: it needs all of them again.
+"""
 
 
 async def load(reader: Connection, state: State, keys: Set[int], latest: Set[Latest]) -> None:
     """Load registrations by key, and the next page of scopes. Rows in memory are newer, and stay."""
     found = (await reader.execute(_sql["by_key"], (sorted(keys),))).rows if keys else []
     loaded = rows = _add(state, found)
-    groups = [(instance, scope, element) for instance, scope, elements in sorted(latest) for element in elements]
-    while groups := [*groups, *_groups_inside(rows)]:
+    pages = Counter(
+        (instance, scope, element) for instance, scope, elements in sorted(latest) for element, _ in elements
+    )
+    groups = [(*group, number * REGISTRATIONS_A_PAGE) for group, number in pages.items()]
+    most_inside = REGISTRATIONS_INSIDE * max(pages.values(), default=1)
+    while groups := [*groups, *_groups_inside(rows, most_inside)]:
         known = list(state.registrations.by_key)
         columns = [list(column) for column in zip(*groups, strict=True)]
-        rows = _add(state, (await reader.execute(_sql["latest"], (*columns, known, REGISTRATIONS_A_PAGE))).rows)
-        for _, scope, element in groups:
+        rows = _add(state, (await reader.execute(_sql["latest"], (*columns, known))).rows)
+        for _, scope, element, _ in groups:
             state.registrations.sort(scope, element)
         loaded, groups = loaded + rows, []
     await load_variables(reader, loaded)
 
 
-def _groups_inside(rows: list[Registration]) -> Iterator[Group]:
+def _groups_inside(rows: list[Registration], most: int) -> Iterator[Group]:
     """The activities inside of the latest loaded scopes."""
     count = 0
     for row in rows:
         for element, number in row.registered.items():
-            if count < REGISTRATIONS_INSIDE:
+            if count < most:
                 count += min(number, REGISTRATIONS_A_PAGE)
-                yield row.instance.key, row.activity, element
+                yield row.instance.key, row.activity, element, REGISTRATIONS_A_PAGE
 
 
 def _add(state: State, rows: Iterable[tuple[Any, ...]]) -> list[Registration]:

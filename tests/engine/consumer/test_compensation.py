@@ -22,6 +22,7 @@ from tests.engine.consumer.serial_runs import (
 )
 from tests.eventually import eventually
 from vivero.core.records.instances import CancelInstance, CreateInstance
+from vivero.core.records.jobs import CompleteJob
 
 LEFT = "SELECT process_id, element_id FROM compensations JOIN process_instances USING (process_instance_key)"
 
@@ -68,11 +69,11 @@ async def counted(connection, element):
 MANY = 3_000
 
 
-def many():
-    """A loop whose instances all complete at once, and are compensated then."""
+def many(*before):
+    """A loop whose instances all complete at once, and are compensated then, after `before`."""
     inner = sub("m", start("i"), done("b", script("ub", "=item", "last")), end("j"), "i > b > j")
     inner = inner.replace(task("b"), '<manualTask id="b"/>')
-    return in_line(loop(inner, item="item", collection=f"=for i in 1..{MANY} return i"), T, task("z"))
+    return in_line(loop(inner, item="item", collection=f"=for i in 1..{MANY} return i"), *before, T, task("z"))
 
 
 async def test_very_many_are_compensated_page_by_page(migrated, connection):
@@ -93,6 +94,24 @@ async def test_very_many_are_compensated_page_by_page(migrated, connection):
     order = """SELECT array_agg(v.value::int ORDER BY e.element_instance_key) FROM element_instances e
         JOIN variables v ON v.scope_key = e.path[2] AND v.name = 'item' WHERE e.element_id = 'ub'"""
     assert (await connection.execute(order)).rows[0][0] == list(range(MANY, 0, -1))
+
+
+async def test_one_command_may_need_several_pages(migrated, connection):
+    """A quantum may be larger than a page. The node keeps nothing in memory, so each attempt loads one page more."""
+    serial = Serial()
+    serial.deploy(many(task("y")))
+    await pin_clock(connection)
+    consumer, observer = make_consumer(migrated, serial.resources, cache_bytes=0, poll_s=0.05, quantum_items=2_000)
+    await append(connection, [*serial.commands, ("<default>", CreateInstance("p"))])
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(consumer.run, beat())
+        await observer.until(lambda: "y" in observer.jobs, seconds=60)
+        (key,) = (await connection.execute("SELECT job_key FROM jobs")).rows[0]
+        await append(connection, [("<default>", CompleteJob(key))])
+        await observer.until(lambda: "z" in observer.jobs, seconds=60)
+        nursery.cancel_scope.cancel()
+    assert await counted(connection, "ub") == MANY
+    assert 1 < consumer.stats.not_loaded < 10
 
 
 async def test_many_compensations_can_be_cancelled(migrated, connection):
