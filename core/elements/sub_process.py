@@ -1,6 +1,6 @@
 """Embedded sub-process. BPMN 2.0.2 §13.3.4: it starts at its none start event, or without any start event at all flow
-nodes that no flow leads to. It completes when no token remains in it
-and no activity in it is active, and then puts a token on each outgoing flow.
+nodes that no flow leads to. It completes when no token remains in it and no activity in it is active, and then puts a
+token on each outgoing flow.
 
 In other files: event sub-processes, multi-instance.
 """

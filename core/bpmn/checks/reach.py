@@ -1,7 +1,7 @@
 """The flow nodes that tokens can reach. An unreachable one is never entered, which gives a warning, not a problem.
 
-BPMN 2.0.2 §13.3.2 starts an activity without incoming flows together with its process. Here, as in Camunda, a process
-begins only at its start events.
+BPMN 2.0.2 §13.3.2 starts an activity without incoming flows together with its process. Here, as in Camunda, a scope
+with a start event begins only there.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def tell_unreached(draft: Draft) -> None:
 
 
 def _reached(draft: Draft) -> set[NodeId]:
-    """All nodes that tokens reach from start events and event sub-processes."""
+    """All nodes that tokens reach from those with which scopes begin, and from event sub-processes."""
     jumps = {throw: catch for catch, throws in draft.link_throws.items() for throw in throws}
     left = [start.id for starts in draft.starts.values() for start in starts]
     left += [id for ids in draft.event_sub_processes.values() for id in ids]
