@@ -1,15 +1,15 @@
 """The results of jobs, as workers give them, and the elements of ad-hoc sub-processes that requests activate.
 
-The `type` of a result says whose it is. Each type has a class here, and one among the records of the core.
+The `type` of a result says whose it is. A result without one is of a task listener, as clients of Camunda 8.7 send it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from vivero.api.http.decoding import Body, Violations, as_variables, convert
-from vivero.api.http.problems import invalid_argument
+from vivero.api.http.problems import invalid_argument, unparsable
 from vivero.api.routes.task_changes import UserTaskChangeset, changes_of
 from vivero.api.services import Services
 from vivero.core.bpmn.reading.text_limits import NAME_BYTES
@@ -25,35 +25,56 @@ class ElementBody(Body, frozen=True):
     variables: dict[str, Any] | None = None
 
 
-class AdHocResultBody(Body, frozen=True, tag="adHocSubProcess", tag_field="type"):
-    activate_elements: list[ElementBody] | None = None
-    is_completion_condition_fulfilled: bool | None = None
-    is_cancel_remaining_instances: bool | None = None
-
-
 class Corrections(UserTaskChangeset, frozen=True):
     """The corrections of a task listener. Null keeps an attribute; an empty text or list removes it."""
 
     assignee: str | None = None
 
 
-class UserTaskResultBody(Body, frozen=True, tag="userTask", tag_field="type"):
+class ResultBody(Body, frozen=True):
+    """The result of a task listener or of an ad-hoc sub-process. Each has members of its own."""
+
+    type: Literal["adHocSubProcess", "userTask"] | None = None
     denied: bool | None = None
     denied_reason: str | None = None
     corrections: dict[str, Any] | None = None
+    activate_elements: list[ElementBody] | None = None
+    is_completion_condition_fulfilled: bool | None = None
+    is_cancel_remaining_instances: bool | None = None
 
 
-ResultBody = AdHocResultBody | UserTaskResultBody
+_OF_USER_TASK = {"denied": "denied", "denied_reason": "deniedReason", "corrections": "corrections"}
+_OF_AD_HOC = {
+    "activate_elements": "activateElements",
+    "is_completion_condition_fulfilled": "isCompletionConditionFulfilled",
+    "is_cancel_remaining_instances": "isCancelRemainingInstances",
+}
 
 
 def result_of(body: ResultBody | None, services: Services) -> JobResult | None:
     """The result for the command; None for one that says nothing. Raises Problem 400."""
-    if isinstance(body, UserTaskResultBody):
-        return _of_user_task(body)
-    return None if body is None else _of_ad_hoc(body, services)
+    if body is None:
+        return None
+    if body.type == "adHocSubProcess":
+        _check_absent(body, _OF_USER_TASK)
+        return _of_ad_hoc(body, services)
+    if body.type is None and _given(body, _OF_AD_HOC):
+        raise invalid_argument("No result.type provided")
+    _check_absent(body, _OF_AD_HOC)
+    return _of_user_task(body)
 
 
-def _of_ad_hoc(body: AdHocResultBody, services: Services) -> AdHocResult:
+def _check_absent(body: ResultBody, members: Mapping[str, str]) -> None:
+    """Raise Problem 400 for a member of the other type."""
+    if given := _given(body, members):
+        raise unparsable(f"result.{given[0]}")
+
+
+def _given(body: ResultBody, members: Mapping[str, str]) -> list[str]:
+    return [name for attribute, name in members.items() if getattr(body, attribute) is not None]
+
+
+def _of_ad_hoc(body: ResultBody, services: Services) -> AdHocResult:
     return AdHocResult(
         elements_of(body.activate_elements or (), "result.activateElements", services),
         body.is_completion_condition_fulfilled or False,
@@ -61,7 +82,7 @@ def _of_ad_hoc(body: AdHocResultBody, services: Services) -> AdHocResult:
     )
 
 
-def _of_user_task(body: UserTaskResultBody) -> UserTaskResult | None:
+def _of_user_task(body: ResultBody) -> UserTaskResult | None:
     """None without a denial and corrections, as some clients complete every job."""
     corrections = convert(_known(body.corrections or {}), Corrections)
     found = Violations()

@@ -37,6 +37,8 @@ def test_problems_and_failures():
 def test_the_time_is_given():
     models = DecisionModels({"f.dmn": definitions(decision("d", literal("string(today())")))})
     assert models.evaluate("d", {}, now=datetime(2026, 5, 1, tzinfo=UTC)) == "2026-05-01"
+    with pytest.raises(ValueError, match="has no time zone"):
+        models.evaluate("d", {}, now=datetime(2026, 5, 1))
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from typing import Any
 from vivero.core.dmn import DecisionEvaluation, evaluate, read_decisions
 from vivero.core.dmn.compiling.linking import Key
 from vivero.library.models import InvalidModel
+from vivero.library.times import to_ms
 
 
 class DecisionFailed(Exception):
@@ -57,7 +58,7 @@ class DecisionModels:
         self, decision: str, variables: Mapping[str, Any], *, now: datetime | None = None
     ) -> DecisionEvaluation:
         """The evaluation with all decisions that it took, the inputs of tables and the rules that matched."""
-        now_ms = None if now is None else int(now.timestamp() * 1000)
+        now_ms = None if now is None else to_ms(now)
         return evaluate(self._decisions, self._key(decision), variables, now_ms)
 
     def _key(self, decision: str) -> Key:

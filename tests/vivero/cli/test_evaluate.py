@@ -6,10 +6,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tests.core.dmn.models import SERVICE, decision, definitions, literal
+from tests.core.dmn.models import SERVICE, decision, definitions, literal, table
 from vivero.cli import main
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "decisions" / "discount.dmn"
+
+
+LARGE = literal("for row in [for cell in 1..1000 return 100000 + cell] return for each in 1..1000 return row")
+"""A value with seven million characters as JSON."""
 
 
 def evaluate(*arguments, **options):
@@ -71,6 +75,33 @@ def test_the_mode_can_be_chosen(file):
     assert camundas.stderr == "warning: Expected list but found '5'\n"
 
 
+def test_a_value_that_is_too_large_for_json_is_left_out_of_the_explanation(file):
+    path = file(decision("large", LARGE) + decision("small", literal("count(large)"), decisions=["large"]))
+    assert evaluate(path, "--decision", "small").stdout == "1\n"
+    result = evaluate(path, "--decision", "small", "--json")
+    assert result.exit_code == 0
+    [found] = lines(result)
+    assert found["result"] == 1
+    said = "The JSON text exceeds the limit of 4000000 characters"
+    assert found["decisions"] == [
+        {"decision": "large", "name": "large", "result": None, "inputs": [], "matchedRules": [], "notShown": said},
+        {"decision": "small", "name": "small", "result": 1, "inputs": [], "matchedRules": []},
+    ]
+
+
+def test_inputs_and_outputs_that_are_too_large_are_left_out(file):
+    logic = table(["big"], ["out"], [["-", "big"]])
+    path = file(
+        decision("big", LARGE)
+        + decision("t", logic, decisions=["big"])
+        + decision("n", literal("count(t)"), decisions=["t"])
+    )
+    [found] = lines(evaluate(path, "--decision", "n", "--json"))
+    explained = found["decisions"][1]
+    assert (explained["inputs"], explained["matchedRules"]) == ([None], [{"rule": 1, "outputs": [None]}])
+    assert "exceeds the limit" in explained["notShown"]
+
+
 def test_all_problems_are_shown_with_their_lines(file):
     path = file(decision("a", literal("1 +")) + "\n" + decision("b", literal("")))
     result = evaluate(path, "--decision", "a")
@@ -115,8 +146,10 @@ def test_a_batch_gives_one_line_for_each_in_order(file):
         {"decision": "nowhere"},
         {"decision": "calls", "context": "1"},
         ["no object"],
+        {"decision": "calls", "context": 5},
     ]
-    result = evaluate(path, "--batch", "-", input="\n".join(map(json.dumps, batch)) + "\nnot json\n")
+    given = [*map(json.dumps, batch), "not json", "[" * 100_000]
+    result = evaluate(path, "--batch", "-", input="\n".join(given))
     assert result.exit_code == 0
     good, bad = lines(result)[:3], lines(result)[3:]
     assert good == [
@@ -124,8 +157,9 @@ def test_a_batch_gives_one_line_for_each_in_order(file):
         {"result": "{high: 6, other: 12}"},
         {"result": "22"},
     ]
-    assert [list(each) for each in bad] == [["error"]] * 4
+    assert [list(each) for each in bad] == [["error"]] * 6
     assert bad[0] == {"error": "there is no decision 'nowhere'"}
+    assert bad[-1] == {"error": "it is nested too deeply"}
 
 
 def test_a_batch_evaluates_what_has_no_problem(file):

@@ -15,7 +15,16 @@ from vivero.cli.shared.failures import Failure
 from vivero.cli.shared.files import shown_names
 from vivero.cli.shared.options import JSON_OBJECT, PATH, json_option, say
 from vivero.config.files import Unreadable, read_bytes, read_text
-from vivero.core.dmn import DecisionEvaluation, Decisions, ReadDecisions, evaluate, evaluate_service, read_decisions
+from vivero.config.json_input import parsed
+from vivero.core.dmn import (
+    DecisionEvaluation,
+    DecisionResult,
+    Decisions,
+    ReadDecisions,
+    evaluate,
+    evaluate_service,
+    read_decisions,
+)
 from vivero.core.dmn.model import MODES
 from vivero.core.feel import FeelError, from_json, to_json
 from vivero.core.feel.closures.fragments import compile_fragment
@@ -143,20 +152,32 @@ def document(evaluation: DecisionEvaluation) -> dict[str, Any]:
     return {
         "result": json.loads(to_json(evaluation.value)),
         "failure": None if failure is None else {"decision": failure.key.id, "message": failure.message},
-        "decisions": [
-            {
-                "decision": each.key.id,
-                "name": each.decision.name,
-                "result": json.loads(to_json(each.value)),
-                "inputs": json.loads(to_json(list(each.inputs))),
-                "matchedRules": [
-                    {"rule": matched.rule + 1, "outputs": json.loads(to_json(list(matched.outputs)))}
-                    for matched in each.matched
-                ],
-            }
-            for each in evaluation.decisions
+        "decisions": [_decision(each) for each in evaluation.decisions],
+    }
+
+
+def _decision(done: DecisionResult) -> dict[str, Any]:
+    """A decision as JSON. What JSON cannot express, such as a value that is too large, is null, and `notShown` why."""
+    reasons: list[str] = []
+
+    def shown(value: Any) -> Any:
+        try:
+            return json.loads(to_json(value))
+        except FeelError as error:
+            reasons.append(str(error))
+            return None
+
+    found = {
+        "decision": done.key.id,
+        "name": done.decision.name,
+        "result": shown(done.value),
+        "inputs": [shown(value) for value in done.inputs],
+        "matchedRules": [
+            {"rule": matched.rule + 1, "outputs": [shown(value) for value in matched.outputs]}
+            for matched in done.matched
         ],
     }
+    return found | {"notShown": reasons[0]} if reasons else found
 
 
 # Batches --------------------------------------------------------------------------------------------------------------
@@ -185,15 +206,16 @@ def result_of(read: ReadDecisions, line: str) -> str:
     decisions = read.usable
     if decisions is None:
         raise ValueError("; ".join(map(str, read.problems)))
-    request = json.loads(line)
+    request = parsed(line)
     is_service = isinstance(request, dict) and "service" in request
     name = request.get("service" if is_service else "decision") if isinstance(request, dict) else None
-    if not isinstance(name, str):
+    context = request.get("context") or "{}" if isinstance(request, dict) else None
+    if not isinstance(name, str) or not isinstance(context, str):
         raise ValueError('a line is {"decision": NAME, "context": FEEL} or {"service": NAME, "context": FEEL}')
     key = decisions.find_service(name) if is_service else decisions.find(name)
     if key is None:
         raise ValueError(f"there is no decision{' service' if is_service else ''} '{name}'")
-    variables = context_of(request.get("context") or "{}")
+    variables = context_of(context)
     evaluation = (evaluate_service if is_service else evaluate)(decisions, key, variables, _now_ms())
     if evaluation.failure is not None:
         raise ValueError(evaluation.failure.text)
