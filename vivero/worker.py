@@ -2,7 +2,8 @@
 
 The worker requests as many jobs as it has free slots and waits for them in a long poll. The result or the exception of
 the handler completes or fails the job, whatever exception it is: one bad job must not end the work on others. If the
-server is unreachable, the worker retries until it answers.
+server refuses what the handler returned, the job fails with the server's reason. If the server is unreachable, the
+worker retries until it answers.
 """
 
 from __future__ import annotations
@@ -17,9 +18,26 @@ from typing import Any
 import trio
 
 from vivero.client.rest import ApiError, Client, ClientError, Document, Missing, NotSendable, Unreachable
+from vivero.client.results import AdHocDecision, Corrections, Denial, JobCompletion, JobDecision
 
-Handler = Callable[[Document], Awaitable[Mapping[str, Any]]]
-"""Does the work of one job, which has the API's form. The result becomes variables of the process."""
+__all__ = [
+    "AdHocDecision",
+    "Corrections",
+    "Denial",
+    "Handler",
+    "JobCompletion",
+    "JobError",
+    "JobFailed",
+    "JobOutcome",
+    "Report",
+    "Worker",
+    "WorkerSettings",
+]
+
+Outcome = Mapping[str, Any] | JobDecision | JobCompletion
+"""The variables of the process, or what a task listener or the worker of an ad-hoc sub-process decides."""
+Handler = Callable[[Document], Awaitable[Outcome]]
+"""Does the work of one job, which has the API's form."""
 
 FIRST_RETRY_S, LAST_RETRY_S = 0.1, 5.0
 HAND_BACK_S = 2.0
@@ -27,6 +45,8 @@ HAND_BACK_S = 2.0
 OVERLOADED = frozenset((429, 502, 503))
 FAULTS_OF_SERVERS = OVERLOADED | {500, 504}
 """After these the worker asks for jobs again: its request is not at fault."""
+REFUSED = 400
+"""The server answers so to a completion with which no job of this kind can be completed."""
 MAX_MESSAGE = 4000
 """Characters of an error message; the rest is not sent."""
 
@@ -102,14 +122,35 @@ def sendable(message: str) -> str:
     return message[:MAX_MESSAGE].encode(errors="replace").decode()
 
 
+def completion_of(outcome: Any) -> JobCompletion:
+    """The completion of a job with what its handler returned. Raises JobFailed if it cannot be sent."""
+    if isinstance(outcome, JobCompletion):
+        found = outcome
+    elif isinstance(outcome, JobDecision):
+        found = outcome.completion()
+    else:
+        found = JobCompletion(outcome)
+    check_variables(found.variables)
+    if found.result is not None:
+        _check_json(found.result, "result")
+    return found
+
+
 def check_variables(variables: Any) -> None:
     """Raise JobFailed if a handler's variables are no mapping that JSON can express."""
     if not isinstance(variables, Mapping):
-        raise JobFailed(f"the handler must return a mapping of variables, but it returned {type(variables).__name__}")
+        raise JobFailed(
+            "the handler must return a mapping of variables, a Denial, Corrections or an AdHocDecision, but it "
+            f"returned {type(variables).__name__}"
+        )
+    _check_json(variables, "variables")
+
+
+def _check_json(document: Mapping[str, Any], what: str) -> None:
     try:
-        json.dumps(dict(variables), allow_nan=False, ensure_ascii=False).encode()
+        json.dumps(dict(document), allow_nan=False, ensure_ascii=False).encode()
     except (TypeError, ValueError, RecursionError) as error:
-        raise JobFailed(f"the variables of the handler cannot be written as JSON: {error}") from error
+        raise JobFailed(f"the {what} of the handler cannot be written as JSON: {error}") from error
 
 
 class Worker:
@@ -213,8 +254,8 @@ class Worker:
     async def _outcome(self, job: Document) -> Report:
         try:
             with trio.fail_after(self._settings.timeout_s):
-                variables = await self._handler(job)
-            check_variables(variables)
+                outcome = await self._handler(job)
+            completion = completion_of(outcome)
         except JobFailed as error:
             return await self._fail(job, error)
         except JobError as error:
@@ -223,7 +264,12 @@ class Worker:
             return await self._fail(job, JobFailed(f"the job was not done within {self._settings.timeout_s:g} s"))
         except Exception as error:
             return await self._fail(job, JobFailed(described(error)))
-        return await self._send_outcome(job, JobOutcome.COMPLETED, "", lambda: self._client.complete(job, variables))
+        try:
+            return await self._send_outcome(
+                job, JobOutcome.COMPLETED, "", lambda: self._client.complete(job, *completion), {REFUSED}
+            )
+        except ApiError as refused:
+            return await self._fail(job, JobFailed(str(refused)))
 
     async def _throw_or_fail(self, job: Document, error: JobError) -> Report:
         """Throw an error, or fail the job if the error's variables cannot be sent."""
@@ -246,12 +292,22 @@ class Worker:
         return await self._client.throw_error(job, error.code, sendable(error.message), error.variables)
 
     async def _send_outcome(
-        self, job: Document, outcome: JobOutcome, message: str, command: Callable[[], Awaitable[Any]]
+        self,
+        job: Document,
+        outcome: JobOutcome,
+        message: str,
+        command: Callable[[], Awaitable[Any]],
+        raised: Collection[int] = (),
     ) -> Report:
-        """Send the outcome to the server, with retries, so that the work need not be done again."""
+        """Send the outcome to the server, with retries, so that the work need not be done again.
+
+        Raises ApiError for the statuses `raised`.
+        """
         try:
             answer = await self._with_retries(command)
         except ApiError as error:
+            if error.status in raised:
+                raise
             if error.status == 504:  # the command is in the log and will be processed
                 return Report(job, outcome, message, error.position)
             return Report(job, JobOutcome.LOST, str(error), error.position)

@@ -1,13 +1,25 @@
 """The job worker against a server that is a function: what it asks for, what it reports, how it stops."""
 
 from collections import deque
+from datetime import UTC, datetime
 
 import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
 from vivero.client.rest import Answer, ApiError, ClientError, Unreachable
-from vivero.worker import MAX_MESSAGE, JobError, JobFailed, JobOutcome, Worker, WorkerSettings
+from vivero.worker import (
+    MAX_MESSAGE,
+    AdHocDecision,
+    Corrections,
+    Denial,
+    JobCompletion,
+    JobError,
+    JobFailed,
+    JobOutcome,
+    Worker,
+    WorkerSettings,
+)
 
 
 def job(key, retries=3):
@@ -36,9 +48,9 @@ class Server:
             return []
         return [self.jobs.popleft() for _ in range(min(limit, len(self.jobs)))]
 
-    async def complete(self, job, variables):
+    async def complete(self, job, variables, result=None):
         self._stumble()
-        return self._tell(job, ("complete", job["jobKey"], variables))
+        return self._tell(job, ("complete", job["jobKey"], variables, *([] if result is None else [result])))
 
     async def fail(self, job, message, retries, backoff_ms=0):
         self._stumble()
@@ -166,6 +178,118 @@ async def test_work_that_was_done_is_told_until_it_is_heard(autojump_clock, make
     await make(server, work).run()
     assert server.told == [("complete", "1", {})]
     assert len(troubles) == 10
+
+
+def of_task(**members):
+    return {"type": "userTask", **members}
+
+
+def of_ad_hoc(*elements, fulfilled=False, cancel_remaining=False):
+    return {
+        "type": "adHocSubProcess",
+        "activateElements": [{"elementId": id, "variables": variables} for id, variables in elements],
+        "isCompletionConditionFulfilled": fulfilled,
+        "isCancelRemainingInstances": cancel_remaining,
+    }
+
+
+NOON = datetime(2026, 11, 27, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("decision", "variables", "result"),
+    [
+        (Denial("not before noon"), {}, of_task(denied=True, deniedReason="not before noon")),
+        (Denial(), {}, of_task(denied=True, deniedReason="")),
+        (Corrections(), {}, of_task(corrections={})),
+        (
+            Corrections(assignee="", due_date=NOON, candidate_users=(), priority=0),
+            {},
+            of_task(
+                corrections={
+                    "assignee": "",
+                    "dueDate": "2026-11-27T12:00:00+00:00",
+                    "candidateUsers": [],
+                    "priority": 0,
+                }
+            ),
+        ),
+        (
+            Corrections(follow_up_date="2026-11-27T12:00:00Z", candidate_groups={"sales"}),
+            {},
+            of_task(corrections={"followUpDate": "2026-11-27T12:00:00Z", "candidateGroups": ["sales"]}),
+        ),
+        (AdHocDecision(["a", "b"]), {}, of_ad_hoc(("a", {}), ("b", {}))),
+        (
+            AdHocDecision({"a": {"x": 1}}, {"y": 2}, cancel_remaining=True),
+            {"y": 2},
+            of_ad_hoc(("a", {"x": 1}), cancel_remaining=True),
+        ),
+        (AdHocDecision(fulfilled=True), {}, of_ad_hoc(fulfilled=True)),
+        (JobCompletion({"x": 1}, {"denied": False}), {"x": 1}, {"denied": False}),
+    ],
+)
+async def test_a_handler_may_decide(autojump_clock, make, reports, decision, variables, result):
+    async def decide(_job):
+        return decision
+
+    server = Server(job(1))
+    await make(server, decide).run()
+    assert server.told == [("complete", "1", variables, result)]
+    assert [report.outcome for report in reports] == [JobOutcome.COMPLETED]
+
+
+@pytest.mark.parametrize(
+    ("decide", "message"),
+    [
+        (lambda: Denial(5), "TypeError: the reason of a denial must be a text, not 5"),
+        (lambda: Corrections(assignee=5), "TypeError: assignee must be a text, not 5"),
+        (
+            lambda: Corrections(candidate_users="ada"),
+            "TypeError: candidate_users must be a list of names, not the text 'ada'",
+        ),
+        (lambda: Corrections(priority="high"), "TypeError: priority must be a whole number, not 'high'"),
+        (lambda: Corrections(priority=101), "ValueError: priority must be from 0 to 100, not 101"),
+        (
+            lambda: Corrections(due_date=NOON.replace(tzinfo=None)),
+            "ValueError: due_date 2026-11-27 12:00:00 has no time zone: write datetime.now(UTC), not datetime.now()",
+        ),
+        (lambda: AdHocDecision("ask"), "TypeError: elements must be a list of ids, not the text 'ask'"),
+        (
+            lambda: AdHocDecision(["ask"], fulfilled=True),
+            "ValueError: an ad-hoc sub-process that is fulfilled activates no elements: give one of both",
+        ),
+        (
+            lambda: AdHocDecision({"ask": {"x": object}}),
+            "the result of the handler cannot be written as JSON: Object of type type is not JSON serializable",
+        ),
+        (
+            lambda: True,
+            "the handler must return a mapping of variables, a Denial, Corrections or an AdHocDecision, but it "
+            "returned bool",
+        ),
+    ],
+)
+async def test_a_wrong_decision_fails_the_job_and_says_why(autojump_clock, make, decide, message):
+    async def handler(_job):
+        return decide()
+
+    server = Server(job(1))
+    await make(server, handler).run()
+    assert server.told == [("fail", "1", message, 2, 0)]
+
+
+async def test_a_job_whose_completion_the_server_refuses_fails_with_its_reason(autojump_clock, make, reports):
+    server = Server(job(1))
+    reason = "a result of a task listener does not fit a job of kind 'BPMN_ELEMENT'"
+
+    async def refused(_job, _variables, _result=None):
+        raise ApiError(400, "INVALID_ARGUMENT", reason, 7, {})
+
+    server.complete = refused
+    await make(server).run()
+    assert server.told == [("fail", "1", f"{reason} (400 INVALID_ARGUMENT)", 2, 0)]
+    assert [report.outcome for report in reports] == [JobOutcome.FAILED]
 
 
 @pytest.mark.parametrize("status", [404, 409])

@@ -51,6 +51,7 @@ CLI_COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "signal": ("processes.messages:signal", "Broadcast a signal."),
         "set": ("processes.variables:set_", "Set variables of process instances."),
         "task": ("processes.tasks:task", "List, show, claim, assign, update and complete user tasks."),
+        "activate": ("processes.ad_hoc:activate", "Activate elements of an ad-hoc sub-process, or list them."),
         "cancel": ("processes.changes:cancel", "Cancel process instances: by key, or all that match."),
         "resolve": ("processes.changes:resolve", "Resolve incidents: by key, or all that match."),
         "delete": ("processes.deletion:delete", "Delete ended process instances: by key, or all that match."),

@@ -408,9 +408,13 @@ class Client:
         answer = await self.request("POST", "/v2/jobs/activation", body, timeout=wait_ms / 1000 + TIMEOUT_S)
         return [_usable(job) for job in _objects(answer.document.get("jobs"))]
 
-    async def complete(self, job: Document, variables: Mapping[str, Any]) -> Answer:
-        """Complete an activated job."""
-        body = {"variables": dict(variables), "jobLeaseToken": job["jobLeaseToken"]}
+    async def complete(
+        self, job: Document, variables: Mapping[str, Any], result: Mapping[str, Any] | None = None
+    ) -> Answer:
+        """Complete an activated job. `result`: what a task listener or the worker of an ad-hoc sub-process decides."""
+        body: Document = {"variables": dict(variables), "jobLeaseToken": job["jobLeaseToken"]}
+        if result is not None:
+            body["result"] = dict(result)
         return await self.request("POST", f"/v2/jobs/{job['jobKey']}/completion", body, headers=trace_headers(job))
 
     async def fail(self, job: Document, message: str, retries: int, backoff_ms: int = 0) -> Answer:

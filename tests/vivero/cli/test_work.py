@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from tests.core.event_models import ad_hoc, model
+from tests.core.models import process, start, task
+from tests.core.task_listener_models import user_task
 from tests.eventually import eventually_sync
 from tests.vivero.cli.commands import at, good, lines
 from vivero.cli import main
@@ -212,3 +215,79 @@ def test_psql_gets_the_url_and_its_own_arguments(run, monkeypatch):
 def test_psql_says_if_no_server_runs(run, tmp_path):
     result = run("psql", "--data-dir", str(tmp_path))
     assert (result.exit_code, "no embedded PostgreSQL runs at" in result.stderr) == (1, True)
+
+
+@pytest.fixture
+def start_model(run, tmp_path):
+    def start(id, content):
+        file = tmp_path / f"{id}.bpmn"
+        file.write_bytes(content)
+        good(run("deploy", str(file)))
+        return good(run("start", id)).strip()
+
+    return start
+
+
+def test_an_ad_hoc_sub_process_by_hand(run, start_model):
+    tools = ad_hoc("tools", task("ask"), task("write"), until="=false")
+    key = start_model("by_hand", model(start(), tools, "start > tools", id="by_hand"))
+    shown = json.loads(good(run("show", key, "--json")))
+    [scope] = [one["elementInstanceKey"] for one in shown["elements"] if one["elementId"] == "tools"]
+    assert good(run("activate", scope)) == "ask\tTask ask\nwrite\tTask write\n"
+    assert [one["elementId"] for one in lines(good(run("activate", scope, "--json")))] == ["ask", "write"]
+    good(run("activate", scope, "ask"))
+    said = good(run("activate", scope, "ask", "write", "--variables", '{"to": "Ada"}', "--cancel-remaining"))
+    assert said == f"activated ask, write in {scope}\n"
+    jobs = lines(good(run("jobs", "--instance", key, "--json")))
+    assert sorted((job["elementId"], job["state"]) for job in jobs) == [
+        ("ask", "CANCELED"),
+        ("ask", "CREATED"),
+        ("write", "CREATED"),
+    ]
+    found = lines(good(run("variables", "--instance", key, "--name", "to", "--json")))
+    assert [each["value"] for each in found] == ['"Ada"', '"Ada"']
+    for arguments, code, text in (
+        ((scope, "tools"), 1, "[tools] do not exist"),
+        ((scope, "ask", "ask"), 1, "duplicate activities"),
+        ((key,), 1, f"{key} is not the key of an ad-hoc sub-process"),
+        ((key, "ask"), 1, "is not an ad-hoc sub-process"),
+        ((scope, "--cancel-remaining"), 2, "--variables and --cancel-remaining need an ELEMENT"),
+    ):
+        refused = run("activate", *arguments)
+        assert (refused.exit_code, text in refused.stderr) == (code, True), refused.stderr
+    good(run("set", scope, "--local", "--variables", '{"adHocSubProcessElements": 5}'))
+    assert "was overwritten" in run("activate", scope).stderr
+    good(run("cancel", key))
+
+
+def test_a_worker_and_a_person_decide_what_comes_next_in_an_ad_hoc_sub_process(run, start_model, tmp_path):
+    tools = ad_hoc("tools", task("ask"), job="decider")
+    key = start_model("decided", model(start(), tools, "start > tools", id="decided"))
+    [job] = good(run("jobs", "--instance", key, "--keys")).split()
+    wrong = run("job", "complete", job, "--result", '{"activateElements": []}')
+    assert (wrong.exit_code, "No result.type provided" in wrong.stderr) == (1, True)
+    decision = '{"type": "adHocSubProcess", "activateElements": [{"elementId": "ask"}]}'
+    good(run("job", "complete", job, "--result", decision))
+    asking = [each["jobKey"] for each in lines(good(run("jobs", "--instance", key, "--json"))) if each["type"] == "ask"]
+    good(run("job", "complete", *asking))
+    decided = tmp_path / "decided.json"
+    decided.write_text('{"isCompletionConditionFulfilled": true, "variables": {"answer": 42}}')
+    run("worker", "decider", "--exec", f"cat {decided}", "--max-jobs", "1", "--name", "w")
+    assert json.loads(good(run("show", key, "--json")))["instance"]["state"] == "COMPLETED"
+    [answer] = lines(good(run("variables", "--instance", key, "--name", "answer", "--json")))
+    assert (answer["value"], answer["scopeKey"]) == ("42", key)
+
+
+def test_a_worker_that_denies_with_a_wrong_result_is_told_why(run, start_model):
+    content = process(start(), user_task("decide", "creating prepare 2"), "start > decide", id="prepared")
+    key = start_model("prepared", content)
+    [job] = good(run("jobs", "--instance", key, "--keys")).split()
+    result = run("worker", "prepare", "--exec", """echo '{"denied": true}'""", "--max-jobs", "1")
+    assert f"job {job} failed: Denying result is not supported for 'CREATING' task listener jobs" in result.stderr
+    [failed] = lines(good(run("jobs", "--instance", key, "--json")))
+    assert (failed["state"], failed["retries"]) == ("FAILED", 1)
+    corrected = """echo '{"corrections": {"priority": 80}}'"""
+    assert f"job {job} completed" in run("worker", "prepare", "--exec", corrected, "--max-jobs", "1").stderr
+    [task] = good(run("task", "list", "--instance", key, "--keys")).split()
+    assert json.loads(good(run("task", "show", task, "--json")))["priority"] == 80
+    good(run("cancel", key))

@@ -38,28 +38,65 @@ def python(code):
 
 async def test_variables_go_in_and_come_out():
     code = "import json, sys; v = json.load(sys.stdin); print(json.dumps({'twice': v['n'] * 2}))"
-    assert await execute(python(code), JOB) == {"twice": 4}
+    assert await execute(python(code), JOB) == ({"twice": 4}, None)
 
 
 async def test_no_output_is_no_variables():
-    assert await execute("cat > /dev/null", JOB) == {}
+    assert await execute("cat > /dev/null", JOB) == ({}, None)
+
+
+LISTENER = {"kind": "TASK_LISTENER", "listenerEventType": "COMPLETING", "userTask": {"action": "approve"}}
+AD_HOC = {"kind": "AD_HOC_SUB_PROCESS"}
+
+
+@pytest.mark.parametrize(
+    ("of", "output", "variables", "result"),
+    [
+        (LISTENER, "", {}, None),
+        (LISTENER, '{"denied": true}', {}, {"type": "userTask", "denied": True}),
+        (LISTENER, '{"variables": {}}', {}, {"type": "userTask", "variables": {}}),
+        (AD_HOC, "{}", {}, None),
+        (AD_HOC, '{"variables": {"x": 1}}', {"x": 1}, None),
+        (
+            AD_HOC,
+            '{"activateElements": [{"elementId": "a"}], "variables": {"x": 1}}',
+            {"x": 1},
+            {"type": "adHocSubProcess", "activateElements": [{"elementId": "a"}]},
+        ),
+        ({"kind": "BPMN_ELEMENT"}, '{"denied": true}', {"denied": True}, None),
+    ],
+)
+async def test_the_output_for_a_job_that_decides_is_its_result(of, output, variables, result):
+    assert await execute(f"echo {shlex.quote(output)}", JOB | of) == (variables, result)
+
+
+async def test_the_transition_and_the_task_are_in_the_environment_of_a_listener():
+    names = ("VIVERO_LISTENER_EVENT", "VIVERO_USER_TASK")
+    code = f"import json, os; print(json.dumps([os.environ.get(name) for name in {names}]))"
+    told = f"{python(code)} >&2; exit 1"
+    with pytest.raises(JobFailed) as failed:
+        await execute(told, JOB | LISTENER)
+    assert json.loads(str(failed.value)) == ["COMPLETING", '{"action": "approve"}']
+    with pytest.raises(JobFailed) as failed:
+        await execute(told, JOB)
+    assert json.loads(str(failed.value)) == [None, None]
 
 
 async def test_what_it_says_besides_is_passed_on(capsys):
-    assert await execute("echo working >&2; echo '{}'", JOB) == {}
+    assert await execute("echo working >&2; echo '{}'", JOB) == ({}, None)
     assert capsys.readouterr().err == "working\n"
 
 
 async def test_a_command_need_not_read():
     big = JOB | {"variables": {"x": "y" * 1_000_000}}
-    assert await execute("exec 0<&-; echo '{\"a\": 1}'", big) == {"a": 1}
+    assert await execute("exec 0<&-; echo '{\"a\": 1}'", big) == ({"a": 1}, None)
 
 
 async def test_the_job_is_in_the_environment():
     names = ("JOB_KEY", "JOB_TYPE", "JOB_RETRIES", "JOB_HEADERS", "PROCESS_INSTANCE_KEY", "PROCESS_ID", "ELEMENT_ID")
     code = f"import json, os; print(json.dumps({{name: os.environ['VIVERO_' + name] for name in {names}}}))"
     found = await execute(python(code), JOB)
-    assert list(found.values()) == ["11", "greet", "3", '{"h": "v"}', "22", "p", "e"]
+    assert list(found.variables.values()) == ["11", "greet", "3", '{"h": "v"}', "22", "p", "e"]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import click
 
 from vivero.cli.shared.each import keys_argument, try_each
 from vivero.cli.shared.groups import Group
-from vivero.cli.shared.options import VARIABLES, Seconds, backoff_option, json_option
+from vivero.cli.shared.options import JSON_OBJECT, VARIABLES, Seconds, backoff_option, json_option
 from vivero.cli.shared.server_options import address_option
 from vivero.client.rest import Client, Document, path_part
 
@@ -20,6 +20,7 @@ def job() -> None:
     \b
     Examples:
       vivero job complete 2251799813685266 --variables '{"inStock": true}'
+      vivero job complete 2251799813685267 --result '{"denied": true}'
       vivero job fail 2251799813685266 --message 'no paper' --retries 2
       vivero job error 2251799813685266 --code out-of-stock
       vivero job update 2251799813685266 --retries 3
@@ -51,16 +52,35 @@ async def _how_it_ended(client: Client, key: str) -> str | None:
 @job.command()
 @keys_argument()
 @VARIABLES
+@click.option(
+    "--result", type=JSON_OBJECT, help="What the job of a task listener or an ad-hoc sub-process decides: see above."
+)
 @address_option
 @json_option
-def complete(keys: tuple[str, ...], variables: dict[str, Any], address: str | None, as_json: bool) -> None:
+def complete(
+    keys: tuple[str, ...],
+    variables: dict[str, Any],
+    result: dict[str, Any] | None,
+    address: str | None,
+    as_json: bool,
+) -> None:
     """Complete jobs, with variables for the process.
 
+    The job of a task listener may deny or correct the change of its user task with --result. That of an ad-hoc
+    sub-process may say which elements come next, or that nothing more comes. A result of an ad-hoc sub-process has the
+    type adHocSubProcess.
+
     \b
-    Example:
+    Examples:
       vivero job complete 2251799813685266 --variables '{"inStock": true}'
+      vivero job complete 2251799813685267 --result '{"denied": true}'
+      vivero job complete 2251799813685267 --result \\
+        '{"corrections": {"assignee": "ada"}}'
+      vivero job complete 2251799813685268 --result \\
+        '{"type": "adHocSubProcess", "activateElements": [{"elementId": "ask"}]}'
     """
-    _change(address, keys, as_json, "completed", "/completion", {"variables": variables})
+    body = {"variables": variables} if result is None else {"variables": variables, "result": result}
+    _change(address, keys, as_json, "completed", "/completion", body)
 
 
 @job.command()

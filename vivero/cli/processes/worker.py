@@ -19,6 +19,7 @@ from vivero.cli.shared.failures import Failure, run
 from vivero.cli.shared.options import Seconds, backoff_option, json_option, say
 from vivero.cli.shared.server_options import address_option
 from vivero.client.rest import Client, ClientError, Document, address_from, trace_headers
+from vivero.client.results import JobCompletion
 from vivero.config.json_input import parsed
 from vivero.worker import MAX_MESSAGE, JobError, JobFailed, Report, Worker, WorkerSettings
 
@@ -94,10 +95,15 @@ def worker(
     the job has one retry less; without retries it becomes an incident. With --error an exit code throws a BPMN error
     instead; the variables go along.
 
+    For a task listener the output is the result instead, such as {"denied": true, "deniedReason": "not before noon"} or
+    {"corrections": {"assignee": "ada"}}. For an ad-hoc sub-process it is {"activateElements": [{"elementId": "ask"}]}
+    or {"isCompletionConditionFulfilled": true}, with variables of the process in "variables".
+
     The worker says when it listens, and a line for each job. Of a long standard error it prints the end only.
 
     The environment of CMD has VIVERO_JOB_KEY, VIVERO_JOB_TYPE, VIVERO_JOB_RETRIES, VIVERO_JOB_HEADERS (JSON),
-    VIVERO_PROCESS_INSTANCE_KEY, VIVERO_PROCESS_ID and VIVERO_ELEMENT_ID; of a sampled trace also TRACEPARENT.
+    VIVERO_PROCESS_INSTANCE_KEY, VIVERO_PROCESS_ID and VIVERO_ELEMENT_ID; of a sampled trace also TRACEPARENT; for a
+    task listener VIVERO_LISTENER_EVENT, such as COMPLETING, and VIVERO_USER_TASK (JSON), as the task will be.
 
     After Ctrl-C or SIGTERM the worker activates no more jobs and finishes the active ones. A second signal kills them,
     and gives the jobs back, so that other workers have them at once.
@@ -107,6 +113,7 @@ def worker(
       vivero worker charge --exec "vivero feel '{charged: total}' --context @-"
       vivero worker report --exec ./report.py --concurrency 4 --backoff 30
       vivero worker pay --exec ./pay.sh --error 3=card-refused
+      vivero worker check --exec "vivero feel '{denied: amount > 500}' --context @-"
     """
     settings = WorkerSettings(name or socket.gethostname(), concurrency, timeout_s, max_jobs, backoff_s=backoff_s)
     codes = dict(errors)
@@ -178,19 +185,31 @@ def _say_trouble() -> Any:
 # ------------------------------------------------------------------------------------------------- one execution
 
 
-async def execute(command: str, job: Document, codes: Mapping[int, str] = NO_CODES) -> Mapping[str, Any]:
-    """The variables that `command` prints for a job. Raises JobFailed, or JobError for the exit codes in `codes`.
+async def execute(command: str, job: Document, codes: Mapping[int, str] = NO_CODES) -> JobCompletion:
+    """The completion of a job with what `command` prints. Raises JobFailed, or JobError for the exit codes in `codes`.
 
     A cancellation kills its processes.
     """
     status, output, errors = await _run(command, json.dumps(job["variables"]).encode(), _environment(job))
     if status in codes:
-        raise JobError(codes[status], errors.decode(errors="replace").strip()[-MAX_MESSAGE:], _variables(output))
+        raise JobError(codes[status], errors.decode(errors="replace").strip()[-MAX_MESSAGE:], _object(output))
     if status != 0:
         raise JobFailed(_message(status, errors))
     if errors:
         click.echo(_end_of(errors.decode(errors="replace")), err=True)
-    return _variables(output)
+    return _completion(job.get("kind"), _object(output))
+
+
+def _completion(kind: str | None, document: Document) -> JobCompletion:
+    """The completion of a job of this kind. The server checks the members of a result."""
+    result_type = _RESULT_TYPES.get(kind or "")
+    if result_type is None or not document:
+        return JobCompletion(document)
+    variables = document.pop("variables", None) or {} if kind == "AD_HOC_SUB_PROCESS" else {}
+    return JobCompletion(variables, {"type": result_type, **document} if document else None)
+
+
+_RESULT_TYPES = {"TASK_LISTENER": "userTask", "AD_HOC_SUB_PROCESS": "adHocSubProcess"}
 
 
 def _end_of(text: str) -> str:
@@ -200,7 +219,7 @@ def _end_of(text: str) -> str:
     return "\n".join([f"… {left_out} lines", *lines[-MAX_LINES:]] if left_out > 0 else lines)
 
 
-def _variables(output: bytes) -> Mapping[str, Any]:
+def _object(output: bytes) -> Document:
     """The JSON object of a command's output. Raises JobFailed."""
     if not output.strip():
         return {}
@@ -223,8 +242,16 @@ def _environment(job: Document) -> dict[str, str]:
         "VIVERO_PROCESS_INSTANCE_KEY": job["processInstanceKey"],
         "VIVERO_PROCESS_ID": job["processDefinitionId"],
         "VIVERO_ELEMENT_ID": job["elementId"],
+        **_of_listener(job),
         **{name.upper(): value for name, value in trace_headers(job).items()},
     }
+
+
+def _of_listener(job: Document) -> dict[str, str]:
+    """The transition that a task listener hears of, and its user task. Other jobs have none."""
+    if job.get("kind") != "TASK_LISTENER":
+        return {}
+    return {"VIVERO_LISTENER_EVENT": job["listenerEventType"], "VIVERO_USER_TASK": json.dumps(job["userTask"])}
 
 
 def _message(status: int, errors: bytes) -> str:
