@@ -113,7 +113,7 @@ def worker(
       vivero worker charge --exec "vivero feel '{charged: total}' --context @-"
       vivero worker report --exec ./report.py --concurrency 4 --backoff 30
       vivero worker pay --exec ./pay.sh --error 3=card-refused
-      vivero worker check --exec "vivero feel '{denied: amount > 500}' --context @-"
+      vivero worker check --exec "vivero feel '{denied: sum > 5}' --context @-"
     """
     settings = WorkerSettings(name or socket.gethostname(), concurrency, timeout_s, max_jobs, backoff_s=backoff_s)
     codes = dict(errors)
