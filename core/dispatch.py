@@ -115,6 +115,7 @@ def behaviour(module: ModuleType) -> Behaviour:
 ELEMENTS: dict[str, Behaviour] = {
     "PROCESS": behaviour(process),
     "SUB_PROCESS": behaviour(sub_process),
+    "TRANSACTION": behaviour(sub_process),
     "AD_HOC_SUB_PROCESS": behaviour(ad_hoc_sub_process),
     "AD_HOC_SUB_PROCESS_INNER_INSTANCE": behaviour(defaults),
     "EVENT_SUB_PROCESS": behaviour(event_sub_process),

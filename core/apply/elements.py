@@ -109,7 +109,7 @@ def element_activating(state: State, event: ElementActivating) -> Element:
     _enter_scope(state, scope, element, event.consumed)
     state.add(element)
     state.link(state.elements, event.key, element)
-    counted = scope.loop is not None and not scope.loop.paged  # the applier of LoopStarted counts them
+    counted = event.index >= 0 and scope.loop is not None and not scope.loop.paged  # when the loop started
     state.add_size(element, ELEMENT_WEIGHT, 0 if counted else 1)
     return element
 
@@ -144,7 +144,7 @@ def element_completed(state: State, event: ElementCompleted) -> Element:
     element = _end(state, event.key, COMPLETED, event.flows)
     element.flows = event.flows
     scope = element.scope
-    if scope is not None and scope.loop is not None:
+    if scope is not None and scope.loop is not None and element.is_inner:
         scope.loop = msgspec.structs.replace(scope.loop, completed=scope.loop.completed + 1)
     return element
 
@@ -152,7 +152,7 @@ def element_completed(state: State, event: ElementCompleted) -> Element:
 def element_terminated(state: State, event: ElementTerminated) -> Element:
     element = _end(state, event.key, TERMINATED)
     scope = element.scope
-    if scope is not None and scope.loop is not None:
+    if scope is not None and scope.loop is not None and element.is_inner:
         scope.loop = msgspec.structs.replace(scope.loop, terminated=scope.loop.terminated + 1)
     return element
 

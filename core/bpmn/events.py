@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from vivero.core.bpmn.elements.form_references import START_FORM, takes_start_form
 from vivero.core.bpmn.event_definitions import (
+    cancel,
     compensate,
     conditional,
     error,
@@ -37,6 +38,7 @@ EVENT_KINDS: Mapping[str, EventKind] = {
     link.TAG: link.KIND,
     "conditionalEventDefinition": conditional.KIND,
     compensate.TAG: compensate.KIND,
+    cancel.TAG: cancel.KIND,
 }
 """Event definition → how it is read. The order is that of the docs."""
 

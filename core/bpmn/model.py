@@ -151,6 +151,11 @@ class CompensateEvent:
     waits: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class CancelEvent:
+    """Throwing it cancels the transaction around it; its boundary event at the transaction follows."""
+
+
 SingleEvent = (
     MessageEvent
     | TimerEvent
@@ -161,6 +166,7 @@ SingleEvent = (
     | LinkEvent
     | ConditionalEvent
     | CompensateEvent
+    | CancelEvent
 )
 
 
@@ -234,6 +240,14 @@ class AdHoc:
     """The variable that `output` names (or a place in it). It is local to each inner instance, and null at first."""
     output_name: str | None = None
     """The variable that holds the output collection."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transaction:
+    """A transaction sub-process, which a cancel event in it cancels."""
+
+    cancelled_by: NodeId | None
+    """The cancel boundary event that follows its cancellation. Without one nothing cancels it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,6 +350,7 @@ class Node:
     """The compensation handler of a compensation boundary event."""
     in_compensation: bool = False
     """Whether its completion matters to compensation: it can be compensated, it compensates, or it contains both."""
+    transaction: Transaction | None = None
     loop: Loop | None = None
     ad_hoc: AdHoc | None = None
     presets: MappingOf[str, Any] = field(default_factory=dict)

@@ -18,7 +18,6 @@ from vivero.core.bpmn.elements.contents import (
     PARTS,
     PARTS_NOT_YET,
     PEOPLE_ROLES,
-    SCOPES_NOT_YET,
 )
 from vivero.core.bpmn.model import NodeId
 from vivero.core.bpmn.reading.draft import Draft, ElementKind, Member
@@ -94,7 +93,7 @@ def _kind(element: Element, tag: str, report: Report) -> ElementKind | None:
 
 
 def _contains_nodes(member: Member) -> bool:
-    return member.tag in SCOPES_NOT_YET or (member.kind is not None and member.kind.scope)
+    return member.kind is not None and member.kind.scope
 
 
 def take_id(element: Element, ids: Ids, report: Report) -> bool:

@@ -141,6 +141,8 @@ def _too_much(what: str, why: str) -> Fail:
 
 def settle(body: Element, view: View) -> Effects:
     """Called after activation, after the end of each inner instance, and after each quantum."""
+    if body.interrupted:  # the transaction is cancelled, and compensation handlers run in it
+        return ()
     if body.loop is None:  # a standard loop
         return defaults.settle(body, view)
     return _settle(body, body.loop, view)
@@ -161,7 +163,7 @@ def _settle(body: Element, state: LoopState, view: View) -> Effects:
 
 def collect(body: Element, inner: Element, view: View) -> Effects:
     """Part of the completion of an inner instance: a failure becomes an incident of that instance."""
-    if body.loop is None:
+    if body.loop is None or body.interrupted:
         return
     loop, state, text = _loop(body, view), body.loop, None
     if loop.output is not None:
@@ -177,7 +179,7 @@ def collect(body: Element, inner: Element, view: View) -> Effects:
 
 def proceed(body: Element, inner: Element, view: View) -> Effects:
     """An inner instance has completed: the next iteration of a standard loop begins. A failure as of `collect`."""
-    repetition = _loop(body, view).repetition
+    repetition = None if body.interrupted else _loop(body, view).repetition
     return () if repetition is None else standard_loop.proceed(repetition, body, inner, view)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import ModuleType
 
 from vivero.core.bpmn.model import (
+    CancelEvent,
     CompensateEvent,
     ConditionalEvent,
     ErrorEvent,
@@ -19,6 +20,7 @@ from vivero.core.bpmn.model import (
     TimerEvent,
 )
 from vivero.core.events import (
+    cancel,
     compensate,
     conditional,
     error,
@@ -49,6 +51,7 @@ _SINGLES: Mapping[type[EventDefinition], EventBehaviour] = {
     LinkEvent: behaviour(link),
     ConditionalEvent: behaviour(conditional),
     CompensateEvent: behaviour(compensate),
+    CancelEvent: behaviour(cancel),
 }
 
 EVENT_BEHAVIOURS = {**_SINGLES, MultipleEvent: multiple.behaviour_of(_SINGLES)}

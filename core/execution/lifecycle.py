@@ -166,6 +166,8 @@ def terminate(element: Element, view: View, _argument: object) -> Effects:
 def _end_early(element: Element, view: View) -> Effects:
     if type(element) is Instance and listeners.CANCEL in view.listeners_of_end(element):
         return listeners.create_listener_job(element, listeners.CANCEL, 0, view)
+    if element.registered:
+        return (*compensations.keep(element, view), *_terminated(element))
     return _terminated(element)
 
 

@@ -34,6 +34,7 @@ from vivero.core.records.instances import (
 )
 from vivero.core.rules import QUANTUM_CHARACTERS, QUANTUM_STEPS
 from vivero.core.shared import deadlocks
+from vivero.core.shared.compensations import ROLL_BACK, roll_back
 from vivero.core.shared.deferred_work import is_deferred, is_idle
 from vivero.core.shared.flows import enter
 from vivero.core.state.instance_tree import (
@@ -230,6 +231,9 @@ class Worklist(Work):
             yield ElementCompleting(scope.key)
         elif scope.then[0] == "resume":
             yield ScopeResumed(scope.key)
+        elif scope.then == ROLL_BACK:
+            yield ScopeEmptied(scope.key)
+            yield from roll_back(scope, self.view)
         else:
             _, node, variables = scope.then
             yield ScopeEmptied(scope.key)

@@ -18,12 +18,15 @@ from vivero.core.records.compensations import (
     CompensationStarted,
 )
 from vivero.core.records.effects import Effect, Effects
-from vivero.core.records.instances import ElementActivating, ElementCompleting
+from vivero.core.records.instances import ElementActivating, ElementCompleting, ElementTerminating, EventTriggered
 from vivero.core.shared.flows import enter
 from vivero.core.state.compensation import Compensation
-from vivero.core.state.instance_tree import ACTIVATED, ACTIVATING, TERMINATING, Element
+from vivero.core.state.instance_tree import ACTIVATED, ACTIVATING, TERMINATING, Element, Instance
 from vivero.core.state.registrations import Registration
 from vivero.core.view import View
+
+ROLL_BACK = ("roll back",)
+"""`Element.then` of a transaction that is cancelled, or of the loop that it is."""
 
 _by_key = attrgetter("key")
 
@@ -40,6 +43,28 @@ def register(activity: Element, view: View) -> Effects:
     handler = _handler_of(activity, view)
     if handler is not None or activity.registered:
         yield CompensationRegistered(view.key(), activity.key, handler, _is_scope(activity, view))
+
+
+def keep(scope: Element, view: View) -> Effects:
+    """Register an active scope that ends with a cancelled transaction around it, if something in it is registered.
+
+    What has completed in it is compensated with the transaction. A transaction inside of the cancelled one ends without
+    compensation.
+    """
+    if scope.registered and _is_rolled_back(scope, view):
+        yield CompensationRegistered(view.key(), scope.key, None, True)
+
+
+def _is_rolled_back(scope: Element, view: View) -> bool:
+    inner, around = scope, scope.scope
+    while around is not None and inner.compensation is None and not isinstance(inner, Instance):
+        found = around.then == ROLL_BACK
+        if view.node(inner).transaction is not None and not (found and inner.is_inner):
+            return False
+        if found:
+            return True
+        inner, around = around, around.scope
+    return False
 
 
 def _is_scope(activity: Element, view: View) -> bool:
@@ -64,9 +89,17 @@ def _handler_of(activity: Element, view: View) -> str | None:
 def compensate(
     scopes: tuple[int, ...], only: str | None, thrower: Element | None, scope: Element, view: View
 ) -> Effects:
-    """Run the handlers of what is registered in `scopes`, in the flow scope `scope`. Then `thrower` completes."""
+    """Run the handlers of what is registered in `scopes`, in the flow scope `scope`. Then `thrower` completes.
+
+    The scope itself is the thrower if it is a cancelled transaction.
+    """
     key = None if thrower is None else thrower.key
     yield from _next(Compensation(0, key, scopes, (), view.key(), only), scope, view)
+
+
+def roll_back(transaction: Element, view: View) -> Effects:
+    """Run the handlers in a cancelled transaction that is empty. Then its cancel boundary event follows."""
+    yield from compensate((transaction.key,), None, transaction, transaction, view)
 
 
 def hand_over(boundary: Element, view: View) -> Effects:
@@ -120,8 +153,18 @@ def _next(at: Compensation, scope: Element, view: View) -> Effects:
             yield from _start(left, left.handler, tuple(inside), at, scope, view)
             return
     thrower = None if at.thrower is None else view.element(at.thrower)
-    if thrower is not None and thrower.state in (ACTIVATING, ACTIVATED):
+    if thrower is scope:
+        yield from _leave_cancelled(scope, view)
+    elif thrower is not None and thrower.state in (ACTIVATING, ACTIVATED):
         yield ElementCompleting(thrower.key)
+
+
+def _leave_cancelled(transaction: Element, view: View) -> Effects:
+    settings = view.node(transaction).transaction
+    boundary = None if settings is None else settings.cancelled_by
+    assert boundary is not None, f"the parser rejects cancel end events without: {transaction.element}"
+    yield EventTriggered(transaction.key, boundary)
+    yield ElementTerminating(transaction.key, ("enter", boundary, {}))
 
 
 def _start(

@@ -3,7 +3,7 @@ BPMN 2.0.2 §10.5.6, §13.5.4."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from vivero.core.bpmn.model import Node
 from vivero.core.records.effects import Effects, Happens
@@ -43,9 +43,14 @@ def catch(catcher: Catcher, variables: dict[str, str], view: View, fired: int | 
     elif catcher.at_boundary:
         yield ElementTerminating(host.key, then)
     else:
-        yield ScopeInterrupted(host.key, then)
-        yield from cancel_jobs(host)
-        yield from waits.close(host, {child.id for child in event_sub_processes_of(host, view)}, fired)
+        yield from interrupt(host, then, view, fired)
+
+
+def interrupt(scope: Element, then: tuple[Any, ...], view: View, fired: int | None = None) -> Effects:
+    """End everything in the scope, and catch no more events in it. `then` follows. `fired` as of `catch`."""
+    yield ScopeInterrupted(scope.key, then)
+    yield from cancel_jobs(scope)
+    yield from waits.close(scope, {child.id for child in event_sub_processes_of(scope, view)}, fired)
 
 
 def target_interrupts(element: Element, target: str, view: View) -> bool:

@@ -102,8 +102,8 @@ class Element(Row, msgspec.Struct):  # the second base tells the linter that def
     label: Annotated[str | None, Column(stored="element_name", document="name")] = None
     """The element's name in the model, for people."""
     then: Annotated[tuple[Any, ...] | None, Column(stored="then_", document="then_", changes=True)] = None
-    """The step that follows once all children have ended: `("complete",)`, `("resume",)` or `("enter", element,
-    variables)`."""
+    """The step that follows once all children have ended: `("complete",)`, `("resume",)`, `("roll back",)` or
+    `("enter", element, variables)`."""
     interrupted: Annotated[bool, Column(usual=False, changes=True)] = False
     """An interrupting event sub-process has taken over: nothing else in this scope catches an event."""
     occurred: dict[str, str] | None = None

@@ -8,12 +8,20 @@ from vivero.storage.search.fields import ENUM, FLAG, KEY, TEXT, TIME, Field, enu
 from vivero.storage.search.resources import Resource
 
 ELEMENT_STATES = ("ACTIVE", "COMPLETED", "TERMINATED")
-ELEMENT_TYPES = ("UNSPECIFIED", *ELEMENTS, "SEQUENCE_FLOW", "UNKNOWN")
+API_TYPES = {"TRANSACTION": "SUB_PROCESS"}
+"""Element types that the REST API does not know → those that it shows, because clients refuse others."""
+ELEMENT_TYPES = ("UNSPECIFIED", *(type for type in ELEMENTS if type not in API_TYPES), "SEQUENCE_FLOW", "UNKNOWN")
 
 
 def element_state(table: str) -> str:
     """The SQL of an instance's state in the API: ACTIVE until it has ended."""
     return f"CASE WHEN {table}.ended_at IS NULL THEN 'ACTIVE' ELSE {table}.state END"
+
+
+def element_type(table: str) -> str:
+    """The SQL of the type of an element in the API."""
+    cases = " ".join(f"WHEN '{type}' THEN '{shown}'" for type, shown in API_TYPES.items())
+    return f"CASE {table}.element_type {cases} ELSE {table}.element_type END"
 
 
 ELEMENT_CASES = {"ACTIVE": "e.ended_at IS NULL", "TERMINATED": "e.state = 'TERMINATED'"}
@@ -29,7 +37,7 @@ ELEMENT_INSTANCES = Resource(
         filtered("endDate", "e.ended_at", TIME, sort=True),
         filtered("elementId", "e.element_id", TEXT, sort=True),
         filtered("elementName", "coalesce(e.element_name, e.element_id)", TEXT, sort=True),
-        plain("type", "e.element_type", ENUM, values=ELEMENT_TYPES, sort=True),
+        plain("type", element_type("e"), ENUM, values=ELEMENT_TYPES, sort=True),
         enumeration("state", element_state("e"), ELEMENT_STATES, sort=True, cases=ELEMENT_CASES),
         plain("hasIncident", "(e.incidents > 0 AND e.ended_at IS NULL)", FLAG),
         plain("tenantId", "e.tenant_id", TEXT, sort=True),

@@ -1,8 +1,10 @@
 """Models with compensation in a few words: `done("a")` is a task `a` whose handler is the task `ua`."""
 
+from xml.sax.saxutils import quoteattr
+
 from tests.core.engine import raw
-from tests.core.event_models import boundary, error, loop, model, on, script, throw
-from tests.core.models import end, start, sub, task
+from tests.core.event_models import boundary, error, final, loop, model, on, script, throw
+from tests.core.models import end, par, start, sub, task
 from vivero.core.records.jobs import CompleteJob, ThrowJobError
 
 
@@ -32,6 +34,15 @@ def as_handler(activity):
 
 def association(source, target):
     return f'<association associationDirection="One" sourceRef="{source}" targetRef="{target}"/>'
+
+
+CANCEL = "<cancelEventDefinition/>"
+
+
+def transaction(id, *parts, method=None, inputs=(), outputs=()):
+    """A transaction sub-process."""
+    content = sub(id, *parts, inputs=inputs, outputs=outputs).removeprefix("<subProcess").removesuffix("</subProcess>")
+    return f"<transaction{'' if method is None else f' method={quoteattr(method)}'}{content}</transaction>"
 
 
 T = throw("t", compensation())
@@ -66,6 +77,23 @@ THROWS = (throw("te", compensation()), task("after"), "esp-start > w > te > afte
 ONLY_B = (throw("tb", compensation("b")), task("w"), end("ee"), "esp-start > w > tb > ee")
 SNAPSHOT = sub("in", start("i"), done("b", script("ub", "=x + 100", "x")), end("j"), "i > b > j", inputs=[("=1", "x")])
 
+
+def rolled_back(*parts, host=transaction):
+    """A sub-process with a transaction that is cancelled behind its parts."""
+    inside = host("tx", start("ts"), *parts, final("no", CANCEL))
+    return sub("q", start("qs"), inside, boundary("bc", "tx", CANCEL), end("qe"), "qs > tx > qe")
+
+
+def cancelled(*parts, flows="ts > v > w > no", **settings):
+    return rolled_back(done("v"), done("w"), *parts, flows, **settings)
+
+
+def of_each(id, *parts):
+    return loop(transaction(id, *parts), item="item")
+
+
+BESIDE = (INSIDE, par("f"), task("n"), "f > no")
+
 MODELS = {
     "line": (done("a"), done("b"), T),
     "nested": (done("a"), handled(INSIDE, "in"), done("d"), T),
@@ -77,6 +105,8 @@ MODELS = {
     "body": (handled(loop(task("m")), "m"), T),
     "failed": (done("a"), failing(*THROWS), T),
     "beside": (done("a"), done("b"), throw("t", compensation(waits=False)), task("z")),
+    "cancelled": (cancelled(*BESIDE, flows="ts > v > w > in > f > n"), task("z")),
+    "cancelled_items": (cancelled(host=of_each), task("z")),
     "nobody": (done("a"), INSIDE, task("z")),
 }
 """Name → the parts of a process, in line."""

@@ -16,7 +16,7 @@ ZEEBE = "{http://camunda.org/schema/zeebe/1.0}"
 NO_START = {"startEvent", "boundaryEvent"}
 GATEWAYS = {"exclusiveGateway", "inclusiveGateway", "parallelGateway", "eventBasedGateway"}
 TASKS = {"task", "manualTask", "serviceTask", "sendTask", "receiveTask", "scriptTask", "businessRuleTask", "userTask"}
-SCOPES = {"process", "subProcess", "callActivity"}
+SCOPES = {"process", "subProcess", "transaction", "callActivity"}
 EVENTS = {"startEvent", "endEvent", "intermediateThrowEvent", "intermediateCatchEvent", "boundaryEvent"}
 
 
@@ -52,7 +52,8 @@ def heard(element, tag):
         yield "start"
     if element.find(f"{BPMN}compensateEventDefinition") is not None and tag == "boundaryEvent":
         return
-    if tag not in GATEWAYS and not (tag == "endEvent" and element.find(f"{BPMN}errorEventDefinition") is not None):
+    never_completes = any(element.find(f"{BPMN}{kind}EventDefinition") is not None for kind in ("error", "cancel"))
+    if tag not in GATEWAYS and not (tag == "endEvent" and never_completes):
         yield "end"
 
 

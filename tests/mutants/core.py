@@ -310,6 +310,18 @@ CORE: tuple[Mutant, ...] = (
         ("for row in reversed(group.values())", "for row in group.values()"),
     ),
     mutant(
+        "core: a cancelled transaction does not compensate the sub-processes that were active in it",
+        "tests/core/elements/test_transaction.py::test_a_cancel_event_in_a_sub_process_cancels_the_transaction_around",
+        "core/shared/compensations.py",
+        ("    if scope.registered and _is_rolled_back(scope, view):", "    if False and _is_rolled_back(scope, view):"),
+    ),
+    mutant(
+        "core: a cancelled transaction compensates an active transaction in it",
+        "tests/core/elements/test_transaction.py::test_the_outer_one_compensates_a_completed_one_and_ends_an_active_one",
+        "core/shared/compensations.py",
+        ("if view.node(inner).transaction is not None and not (found", "if False and not (found"),
+    ),
+    mutant(
         "core: a handler sees the scope of its throw event only",
         "tests/core/events/test_compensation.py::test_a_handler_reads_what_was_at_the_end_of_the_scope_and_writes_what_is",
         "core/state/instance_tree.py",

@@ -1,11 +1,11 @@
 """Elements that few engines execute, through the whole program: over HTTP, and killed in the middle."""
 
-from tests.core.compensation_models import T, done, in_line
+from tests.core.compensation_models import T, cancelled, done, in_line
 from tests.core.elements.test_conditional_flows import forked
 from tests.core.elements.test_loop_cardinality import several
 from tests.core.elements.test_quantities import joined
 from tests.core.elements.test_standard_loop import looped
-from tests.core.models import end, start, sub
+from tests.core.models import end, start, sub, task
 from tests.eventually import eventually
 from tests.process.http_client import Caller
 from tests.process.load import send_files
@@ -16,11 +16,13 @@ RUNS = {
     "quantities": (joined(2), {}, ["a", "b", "t"]),
     "conditional-flows": (forked(default="t-b", free="c"), {"a": False}, ["t", "b", "c"]),
     "compensation": (in_line(sub("in", start("i"), done("a"), end("j"), "i > a > j"), T), {}, ["a", "ua"]),
+    "transaction": (in_line(cancelled(), task("z")), {}, ["v", "w", "uw", "uv", "z"]),
 }
 """Process id → model, variables, and the jobs that it has, one after the other."""
 TYPES = {
     "standard-loop": {"MULTI_INSTANCE_BODY"},
     "loop-cardinality": {"MULTI_INSTANCE_BODY"},
+    "transaction": {"SUB_PROCESS", "BOUNDARY_EVENT"},
     "compensation": {"SUB_PROCESS", "BOUNDARY_EVENT", "INTERMEDIATE_THROW_EVENT"},
 }
 """The types of elements beside those that every model has, as the REST API names them."""

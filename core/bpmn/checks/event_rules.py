@@ -90,10 +90,10 @@ def definitions(draft: Draft) -> None:
 def own_rules(draft: Draft) -> None:
     """Run the checks of event definitions (`EventKind.check`)."""
     for member in draft.members.values():
-        found = definition_of(member.element)
-        kind = None if found is None else EVENT_KINDS.get(found[0])
-        if kind is not None and kind.check is not None:
-            kind.check(member, draft)
+        for definition in event_definitions(member.element):
+            kind = EVENT_KINDS.get(split(definition)[1])
+            if kind is not None and kind.check is not None:
+                kind.check(member, draft)
 
 
 # Boundary events ------------------------------------------------------------------------------------------------------

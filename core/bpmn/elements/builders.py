@@ -13,14 +13,18 @@ from vivero.core.bpmn.elements.joins import join
 from vivero.core.bpmn.elements.listeners import execution_listeners, task_listeners
 from vivero.core.bpmn.elements.loops import loop_of
 from vivero.core.bpmn.elements.user_tasks import user_task, user_task_job, warn_of_embedded_form
-from vivero.core.bpmn.event_definitions import message
+from vivero.core.bpmn.event_definitions import cancel, message
 from vivero.core.bpmn.event_definitions.compensate import TAG
 from vivero.core.bpmn.events import event_of, is_interrupting, reading_of_task
-from vivero.core.bpmn.model import JobDefinition, Node
+from vivero.core.bpmn.model import JobDefinition, Node, Transaction
 from vivero.core.bpmn.reading.draft import Draft, Member, Place, definition_of
 from vivero.core.bpmn.reading.extensions import Extensions, job_definition, mappings, properties
-from vivero.core.bpmn.reading.values import quantity
+from vivero.core.bpmn.reading.report import quote
+from vivero.core.bpmn.reading.values import flag, quantity
 from vivero.core.bpmn.reading.xml import line_of
+
+COMPENSATE = "##Compensate"
+"""The method of a transaction that is executed."""
 
 
 def plain(member: Member, extensions: Extensions, draft: Draft, **more: Any) -> Node:
@@ -151,6 +155,18 @@ def sub_process(member: Member, extensions: Extensions, draft: Draft) -> Node:
         event_sub_processes=waiting_event_sub_processes(member.id, draft),
         joins=tuple(draft.joins.get(member.id, ())),
     )
+
+
+def transaction(member: Member, extensions: Extensions, draft: Draft) -> Node:
+    """A transaction sub-process, which a cancel event cancels. §10.3.5."""
+    method = member.element.get("method", COMPENSATE).strip()
+    if method != COMPENSATE:
+        text = f"method={quote(method)} has no effect: a cancelled transaction is compensated ({COMPENSATE})"
+        draft.report.warn(member.element, text)
+    if flag(member.element, "triggeredByEvent", draft.report):
+        draft.report.add_problem(member.element, "an event sub-process cannot be a transaction")
+    settings = Transaction(next(cancel.boundaries(member.id, draft), None))
+    return replace(sub_process(member, extensions, draft), transaction=settings)
 
 
 def ad_hoc_sub_process(member: Member, extensions: Extensions, draft: Draft) -> Node:

@@ -58,6 +58,7 @@ ELEMENTS: Mapping[str, ElementKind] = {
     "userTask": _one_of_several("USER_TASK", builders.user_task_node, USER_TASK),
     "callActivity": _one_of_several("CALL_ACTIVITY", builders.call_activity, CALL),
     "subProcess": _activity("SUB_PROCESS", builders.sub_process, scope=True),
+    "transaction": _activity("TRANSACTION", builders.transaction, scope=True),
     "adHocSubProcess": replace(
         _activity("AD_HOC_SUB_PROCESS", builders.ad_hoc_sub_process, JOB | AD_HOC, scope=True),
         children=_LOOP | {"completionCondition"},
@@ -72,7 +73,6 @@ EVENT_SUB_PROCESS = ElementKind("EVENT_SUB_PROCESS", builders.sub_process, MAPPI
 """A `subProcess` with `triggeredByEvent`. It is no activity: it has no boundary events and no loop."""
 
 NOT_YET: Mapping[str, str] = {
-    "transaction": "a transaction sub-process is not executable yet",
     "complexGateway": "a complex gateway is not executable yet",
     "event": "an event without a position in the flow cannot be executed",
     "implicitThrowEvent": "an implicit throw event is not executable yet",
@@ -82,11 +82,7 @@ NOT_YET: Mapping[str, str] = {
 }
 """Flow nodes that are not executable, with the reason."""
 
-SCOPES_NOT_YET = frozenset({"transaction"})
-"""Flow nodes that are not executable and contain others. Problems inside them are reported, too."""
-
 PARTS_NOT_YET: Mapping[str, str] = {
-    "cancelEventDefinition": "a cancel event is not executable yet",
     "eventDefinition": "an event definition of no kind cannot be executed",
     "correlationSubscription": "correlation by a correlation subscription is not executable",
     "loopCharacteristics": "loop characteristics of no kind cannot be executed",

@@ -42,7 +42,11 @@ REFUSED: Mapping[tuple[str, str], str] = {
     ("PARALLEL_GATEWAY", "end"): _GATEWAY_END,
     ("EVENT_BASED_GATEWAY", "end"): _GATEWAY_END,
 }
-_ERROR_END = "an error end event has no end listeners: it never completes; what catches the error can have them"
+_NO_END = {
+    "errorEventDefinition": ("an error end event", "what catches the error"),
+    "cancelEventDefinition": ("a cancel end event", "the cancel boundary event"),
+}
+"""Event definitions of end events that never complete: the event, and what follows."""
 
 
 def execution_listeners(
@@ -79,8 +83,8 @@ def _event(element: Element, type_: str, listener: Element, draft: Draft) -> str
     """None if the element cannot have listeners of this event (reported)."""
     given = listener.get("eventType", "").strip()
     problem = REFUSED.get((type_, given))
-    if given == "end" and type_ == "END_EVENT" and _throws_error(element):
-        problem = _ERROR_END
+    if given == "end" and type_ == "END_EVENT":
+        problem = _never_completes(element) or problem
     elif given == "beforeAll" and not bpmn_children(element, "multiInstanceLoopCharacteristics"):
         problem = "only a multi-instance activity has beforeAll listeners"
     elif given == "cancel" and type_ != "PROCESS":
@@ -93,8 +97,12 @@ def _event(element: Element, type_: str, listener: Element, draft: Draft) -> str
     return None
 
 
-def _throws_error(element: Element) -> bool:
-    return any(split(definition)[1] == "errorEventDefinition" for definition in event_definitions(element))
+def _never_completes(element: Element) -> str | None:
+    for _, tag in map(split, event_definitions(element)):
+        if tag in _NO_END:
+            event, following = _NO_END[tag]
+            return f"{event} has no end listeners: it never completes; {following} can have them"
+    return None
 
 
 def task_listeners(element: Element, extensions: Extensions, draft: Draft) -> dict[str, tuple[JobDefinition, ...]]:

@@ -9,7 +9,7 @@ from vivero.core.bpmn.reading.draft import Draft, Member, Place
 from vivero.core.bpmn.reading.references import EventReading
 from vivero.core.bpmn.reading.report import quote
 
-ESCALATES = ("SUB_PROCESS", "AD_HOC_SUB_PROCESS", "CALL_ACTIVITY")
+ESCALATES = ("SUB_PROCESS", "TRANSACTION", "AD_HOC_SUB_PROCESS", "CALL_ACTIVITY")
 """The types of activities that escalations can come from."""
 
 

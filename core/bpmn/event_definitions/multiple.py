@@ -18,7 +18,7 @@ WAITS_FOR = frozenset(
 )
 ONCE = {"timerEventDefinition": "timer", "conditionalEventDefinition": "condition"}
 THROWS = frozenset({"messageEventDefinition", "signalEventDefinition", "escalationEventDefinition"})
-LAST = frozenset({"errorEventDefinition", "terminateEventDefinition"})
+LAST = frozenset({"errorEventDefinition", "terminateEventDefinition", "cancelEventDefinition"})
 
 
 def problems_of(definitions: Sequence[Element], place: Place) -> Iterator[tuple[Element, str]]:

@@ -107,9 +107,9 @@ def check_process(process):
 
 def check_scope(node: Node, process: Process) -> None:
     assert node.start is None or process.nodes[node.start].scope == node.id
-    if node.type in ("SUB_PROCESS", "EVENT_SUB_PROCESS"):
+    if node.type in ("SUB_PROCESS", "TRANSACTION", "EVENT_SUB_PROCESS"):
         assert node.has_none_start
-        assert node.start is None or (process.nodes[node.start].event is None) == (node.type == "SUB_PROCESS")
+        assert node.start is None or (process.nodes[node.start].event is None) == (node.type != "EVENT_SUB_PROCESS")
     assert all(process.nodes[inner].type == "EVENT_SUB_PROCESS" for inner in node.event_sub_processes)
     assert all(process.nodes[inner].scope == node.id for inner in node.event_sub_processes)
     assert [n.id for n in process.nodes.values() if n.scope == node.id and n.bits] == list(node.joins)

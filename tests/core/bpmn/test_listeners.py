@@ -111,6 +111,8 @@ def element(tag, listeners):
             return f'{S}<callActivity id="x">{inside}</callActivity>'
         case "subProcess":
             return f'{S}<subProcess id="x">{inside}<startEvent id="i" /></subProcess>'
+        case "transaction":
+            return f'{S}<transaction id="x">{inside}<startEvent id="i" /></transaction>'
         case "adHocSubProcess":
             return f'{S}<adHocSubProcess id="x">{inside}<task id="i" /></adHocSubProcess>'
         case "receiveTask":

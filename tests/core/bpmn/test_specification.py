@@ -37,6 +37,7 @@ BASES = {
     "receiveTask": ('messageRef="m"', ""),
     "callActivity": ("", CALLED),
     "subProcess": ("", '<startEvent id="in" />'),
+    "transaction": ("", '<startEvent id="in" />'),
     "adHocSubProcess": ("", '<task id="in" />'),
     "intermediateCatchEvent": ("", TIMER),
     "boundaryEvent": ('attachedToRef="h"', TIMER),
@@ -71,6 +72,7 @@ VALUES = {
     "completionQuantity": "1",
     "sourceRef": "s",
     "targetRef": "x",
+    "method": "##Compensate",
     "cancelActivity": "true",
     "isInterrupting": "true",
     "cancelRemainingInstances": "true",
@@ -105,6 +107,10 @@ def model(tag, name="", value=""):
         return f'{start}<task id="x" /><sequenceFlow id="f" {ends} {name}="{value}" />'
     if tag == "boundaryEvent":
         return f'{start}<task id="h" />{made}{behind}<sequenceFlow id="d" sourceRef="x" targetRef="e" />'
+    if tag == "cancelEventDefinition":
+        inside = f'<startEvent id="in" /><endEvent id="h">{made}</endEvent>'
+        caught = f'<boundaryEvent id="c" attachedToRef="t"><{tag} /></boundaryEvent>'
+        return f'{start}<transaction id="t">{inside}</transaction>{caught}'
     if tag.endswith("EventDefinition"):
         holder = HOLDERS.get(tag, "intermediateCatchEvent")
         return f'{start}<subProcess id="t"><startEvent id="in" /></subProcess><{holder} id="h">{made}</{holder}>'

@@ -78,7 +78,7 @@ def _rows_of_event(event, place):
     row = f"{TYPES[place]} {event}"
     if place in (Place.BOUNDARY, Place.EVENT_SUB_PROCESS_START):
         yield row
-        if event not in ("error", "compensate"):
+        if event not in ("error", "compensate", "cancel"):
             yield f"{row} beside"
     elif event == "message" and place in (Place.THROW, Place.END):
         yield from (f"{row} job", f"{row} published")

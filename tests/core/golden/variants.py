@@ -3,7 +3,7 @@
 A variant takes input mappings (or other settings) for it: with some it is an incident until `ok` is true.
 """
 
-from tests.core.compensation_models import as_handler, association, compensation, done
+from tests.core.compensation_models import CANCEL, as_handler, association, compensation, done, transaction
 from tests.core.event_models import (
     TERMINATE,
     ad_hoc,
@@ -125,6 +125,9 @@ VARIANTS = {
     "user_task_job": lambda inputs: alone(activity("userTask", '<zeebe:assignmentDefinition assignee="jo"/>', inputs)),
     "call_activity": lambda inputs: alone(call("x", "called", inputs=inputs)),
     "sub_process": lambda inputs: alone(sub("x", start("xb"), task("t"), end("xe"), "xb > t > xe", inputs=inputs)),
+    "transaction": lambda inputs: alone(
+        transaction("x", start("xb"), task("t"), end("xe"), "xb > t > xe", inputs=inputs)
+    ),
     "ad_hoc": lambda inputs: alone(ad_hoc("x", task("t"), task("n"), active='=["t", "n"]', inputs=inputs)),
     "ad_hoc_until": lambda inputs: alone(
         ad_hoc("x", task("t"), task("n"), active='=["t", "n"]', inputs=inputs, **RESULTS)
@@ -180,6 +183,14 @@ VARIANTS = {
         throw("k", compensation()),
         end("e"),
         "b > o > k > e",
+    ],
+    "cancel_boundary": at_boundary(
+        CANCEL, transaction("h", start("hb"), done("m"), final("hx", CANCEL), "hb > m > hx")
+    ),
+    "cancel_end": lambda inputs: [
+        *(start("b"), boundary("c0", "s0", CANCEL), task("after"), end("e")),
+        transaction("s0", start("sb"), done("m"), final("x", CANCEL, inputs), "sb > m > x"),
+        *("b > s0 > e", "c0 > after"),
     ],
     "error_boundary": at_boundary(error("A"), task("h")),
     "error_end": at_boundary(error(), telling(error("A"))),

@@ -3,6 +3,7 @@
 A variant takes what makes each turn an incident until `ok` is true.
 """
 
+from tests.core.compensation_models import transaction
 from tests.core.event_models import ad_hoc, call, loop, script
 from tests.core.golden.variants import activity
 from tests.core.golden.variants_waits import MAIL, PUBLISH, SEND_TASK, TASK_LISTENERS, person, receive, thrower
@@ -29,6 +30,7 @@ ACTIVITIES = {
     "call_activity": lambda inputs: call("x", "called", inputs=inputs),
     "ad_hoc": lambda inputs: ad_hoc("x", task("n"), active='=["n"]', inputs=inputs),
     "ad_hoc_job": lambda inputs: ad_hoc("x", task("t"), job="decide", inputs=inputs),
+    "transaction": lambda inputs: transaction("x", start("xb"), end("xe"), "xb > xe", inputs=inputs),
     "sub_process": lambda inputs: sub("x", start("xb"), end("xe"), "xb > xe", inputs=inputs),
 }
 """Name → the activity, with what makes it an incident until `ok` is true."""
