@@ -18,7 +18,7 @@ from tests.core.compensation_models import (
     handled,
     in_line,
 )
-from tests.core.engine import Engine, rebuilt
+from tests.core.engine import Engine, raw, rebuilt
 from tests.core.event_models import (
     LIMITS,
     ad_hoc,
@@ -28,6 +28,7 @@ from tests.core.event_models import (
     error,
     final,
     loop,
+    mapped,
     model,
     on,
     run,
@@ -37,6 +38,7 @@ from tests.core.event_models import (
 from tests.core.models import end, flow, par, process_element, start, sub, task, xor
 from tests.core.snapshots.test_snapshots import RestoredEngine
 from vivero.core.execution.step import StepLimits
+from vivero.core.records.user_tasks import CompleteUserTask
 
 
 class Forgetful(Engine):
@@ -312,9 +314,13 @@ def test_what_an_interrupted_throw_left_is_for_a_later_one(engine):
         ),
         (call("ub", "q"), ["called"]),
         (loop(task("ub"), sequential=True), ["ub", "ub", "ub"]),
+        (loop(sub("ub", start("ui"), task("v"), task("w"), "ui > v > w"), sequential=True), ["v", "w"] * 3),
+        (loop(task("ub"), collection="=[]"), []),
+        (ad_hoc("ub", task("v"), done("w"), active='=["v", "w"]', ordering="Sequential"), ["v", "w"]),
         ('<manualTask id="ub"/>', []),
+        (script("ub", "=1", "undone"), []),
     ],
-    ids=["sub-process", "call", "loop", "manual"],
+    ids=["sub-process", "call", "loop", "sub-processes", "empty loop", "ad-hoc", "manual", "script"],
 )
 def test_a_handler_may_be_any_activity(engine, handler, jobs):
     called = process_element(start("qs"), task("called"), "qs > called", id="q")
@@ -323,6 +329,51 @@ def test_a_handler_may_be_any_activity(engine, handler, jobs):
     complete(engine, "a", "b")
     assert rest(engine) == [*jobs, "ua"]
     assert ended(engine, key) == "COMPLETED"
+
+
+def test_a_person_may_compensate(engine):
+    """The task sees the scope of the completed activity, and the next handler waits for it."""
+    settings = '<zeebe:userTask/><zeebe:assignmentDefinition assignee="=name"/>'
+    handler = f'<userTask id="ub">{mapped(settings)}</userTask>'
+    inner = sub("in", start("i"), done("b", handler), end("j"), "i > b > j", inputs=[('="ann"', "name")])
+    key = run(engine, in_line(done("a"), inner, T), name="bob")
+    complete(engine, "a", "b")
+    (asked,) = engine.state.user_tasks.values()
+    assert (asked.assignee, engine.jobs) == ("ann", [])
+    engine.accepted(CompleteUserTask(asked.key, raw({"refund": 3})))
+    assert engine.jobs == ["ua"]
+    assert engine.variables("p") == {"name": "bob", "refund": 3}
+    complete(engine, "ua")
+    assert ended(engine, key) == "COMPLETED"
+
+
+def test_the_instances_of_a_handler_run_together(engine):
+    key = run(engine, in_line(done("a"), done("b", loop(task("ub"), item="item")), T), **ITEMS)
+    complete(engine, "a", "b")
+    assert engine.jobs == ["ub"] * 3
+    complete(engine, "ub", "ub")
+    assert engine.jobs == ["ub"]
+    complete(engine, "ub")
+    assert rest(engine) == ["ua"]
+    assert ended(engine, key) == "COMPLETED"
+
+
+def test_a_handler_waits_for_its_message(engine):
+    settings = '<extensionElements><zeebe:subscription correlationKey="=order"/></extensionElements>'
+    handler = '<receiveTask id="ub" messageRef="returned"/>'
+    file = in_line(done("a"), done("b", handler), T)
+    run(
+        engine,
+        file.replace(
+            b"</definitions>", f'<message id="returned" name="returned">{settings}</message></definitions>'.encode()
+        ),
+        order="7",
+    )
+    complete(engine, "a", "b")
+    assert engine.jobs == []
+    engine.publish("returned", "7")
+    assert rest(engine) == ["ua"]
+    assert engine.elements == []
 
 
 def test_activities_of_an_ad_hoc_sub_process_are_compensated_by_time(engine):

@@ -246,6 +246,15 @@ async def test_an_element_without_a_name_is_named_by_its_id(sync, connection):
     assert await keys(connection, ELEMENT_INSTANCES, {"elementName": "task"}) == [2]
 
 
+async def test_a_transaction_is_shown_and_found_as_a_sub_process(sync, connection):
+    for key, type_ in ((2, "TRANSACTION"), (3, "SUB_PROCESS"), (4, "SERVICE_TASK")):
+        put_element(sync, key, element_type=type_)
+    assert json.loads(await get(connection, ELEMENT_INSTANCES, 2))["type"] == "SUB_PROCESS"
+    assert await keys(connection, ELEMENT_INSTANCES, {"type": "SUB_PROCESS"}) == [2, 3]
+    with pytest.raises(UnexpectedValue):
+        await keys(connection, ELEMENT_INSTANCES, {"type": "TRANSACTION"})
+
+
 async def test_long_values_are_cut_in_searches_only(sync, connection):
     value = json.dumps("é" * 9000, ensure_ascii=False)
     put_variable(sync, 5, 1, "long", value)
