@@ -208,6 +208,7 @@ export async function createDiagram(
       for (const [id, marker] of marked.splice(0)) canvas.removeMarker(id, marker);
       overlays.clear();
       for (const id of marks.flows) add(id, 'is-taken');
+      for (const id of marks.offered ?? []) add(id, 'is-offered');
       for (const [id, mark] of marks.elements) {
         const shape = registry.get(id);
         if (!shape?.parent) continue;

@@ -2,7 +2,8 @@
 import type { Statistics } from '../lib/shapes.ts';
 
 export type Mark = { active: number; incidents: number; completed: number; canceled: number };
-export type Marks = { elements: Map<string, Mark>; flows: ReadonlySet<string> };
+/** `offered`: what people can activate in ad-hoc sub-processes. */
+export type Marks = { elements: Map<string, Mark>; flows: ReadonlySet<string>; offered?: ReadonlySet<string> };
 
 export const NOTHING: Marks = { elements: new Map(), flows: new Set() };
 

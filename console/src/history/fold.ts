@@ -219,14 +219,43 @@ const SHOWN = new Set([
   'SubscriptionOpened',
   'SubscriptionTriggered',
   'UserTaskCreated',
+  'UserTaskChanging',
   'UserTaskChanged',
+  'UserTaskCorrected',
+  'UserTaskDenied',
   'UserTaskEnded',
   'EventTriggered',
+  'AdHocFulfilled',
+  'AdHocOutputAdded',
+  'CompensationStarted',
+  'CompensationEnded',
 ]);
 
-/** A step that people see; `after`: the number of steps of the log up to and with it. */
-export type Shown = Step & { after: number };
+/**
+ * A step that people see; `after`: the number of steps of the log up to and with it. `place`: the key of its element, if
+ * the event itself has that of a job, a task or a registration. `job`: the type of the job, or of the task listener.
+ */
+export type Shown = Step & { after: number; place?: string | undefined; job?: string | undefined };
+
+type Subject = { place: string; job?: string };
 
 /** The steps that people see; the others are the engine's bookkeeping. */
-export const visible = (steps: readonly Step[]): Shown[] =>
-  steps.map((step, i) => ({ ...step, after: i + 1 })).filter(({ event }) => SHOWN.has(event.type));
+export function visible(steps: readonly Step[]): Shown[] {
+  const subjects = new Map<string, Subject>();
+  const shown = steps.map((step, i): Shown => {
+    const { event } = step;
+    const key = text(event.key);
+    if (event.type === 'JobCreated') subjects.set(key, { place: text(event.element), job: text(event.subjectType) });
+    else if (event.type === 'UserTaskCreated' || event.type === 'CompensationRegistered')
+      subjects.set(key, { place: text(event.element) });
+    return { ...step, after: i + 1, ...subjects.get(key) };
+  });
+  for (const [i, step] of shown.entries()) step.job ??= listenerOf(step, shown[i - 1], shown[i + 1]);
+  return shown.filter(({ event }) => SHOWN.has(event.type));
+}
+
+/** The type of the listener that corrected or denied: that of the job that ends just after, or just before. */
+function listenerOf(step: Shown, before: Shown | undefined, after: Shown | undefined): string | undefined {
+  if (step.event.type === 'UserTaskCorrected') return after?.job;
+  return step.event.type === 'UserTaskDenied' ? before?.job : undefined;
+}

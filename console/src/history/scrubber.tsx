@@ -63,7 +63,7 @@ export function Scrubber({ shown, at, view, name, more, onAt, onSelect }: Scrubb
         <p class="dim pad">{t('history.none')}</p>
       </section>
     );
-  const line = (step: Step) => `${t(lookOf(step.event).word)} ${subjectOf(step.event, view, name)}`;
+  const line = (step: Shown) => `${t(lookOf(step.event).word)} ${subjectOf(step, view, name)}`;
   const from = Math.max(0, Math.min(place - ROWS / 2, last - ROWS));
   const rows = shown.slice(from, from + ROWS);
   return (
@@ -107,7 +107,7 @@ export function Scrubber({ shown, at, view, name, more, onAt, onSelect }: Scrubb
                 type="button"
                 onClick={() => {
                   to(n);
-                  const id = elementOf(step.event, view);
+                  const id = elementOf(step, view);
                   if (id) onSelect(id);
                 }}
               >
@@ -116,7 +116,7 @@ export function Scrubber({ shown, at, view, name, more, onAt, onSelect }: Scrubb
                 </span>
                 <time>{clock(step.at)}</time>
                 <b class={look.tone}>{t(look.word)}</b>
-                <span class="what">{subjectOf(step.event, view, name)}</span>
+                <span class="what">{subjectOf(step, view, name)}</span>
                 <code title={step.position}>{shortPosition(step.position)}</code>
               </button>
             </li>

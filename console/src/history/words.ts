@@ -1,8 +1,8 @@
 // Events for people: a sign, a word, and what they are about.
 
-import type { Key } from '../lib/i18n.ts';
+import { type Key, t } from '../lib/i18n.ts';
 import type { LogEvent } from '../lib/shapes.ts';
-import type { View } from './fold.ts';
+import type { Shown, View } from './fold.ts';
 
 export type Tone = '' | 'command' | 'ok' | 'bad';
 type Look = { icon: string; word: Key; tone: Tone };
@@ -26,8 +26,15 @@ const LOOKS: Record<string, Look> = {
   SubscriptionTriggered: { icon: '✉', word: 'event.messageArrived', tone: 'ok' },
   UserTaskCreated: { icon: '○', word: 'event.taskCreated', tone: '' },
   UserTaskChanged: { icon: '○', word: 'event.taskChanged', tone: '' },
+  UserTaskChanging: { icon: '◔', word: 'event.taskChanging', tone: '' },
+  UserTaskCorrected: { icon: '✎', word: 'event.taskCorrected', tone: '' },
+  UserTaskDenied: { icon: '!', word: 'event.taskDenied', tone: 'bad' },
   UserTaskEnded: { icon: '✓', word: 'event.taskEnded', tone: 'ok' },
   EventTriggered: { icon: '→', word: 'event.caught', tone: '' },
+  AdHocFulfilled: { icon: '✓', word: 'event.fulfilled', tone: 'ok' },
+  AdHocOutputAdded: { icon: '=', word: 'event.output', tone: '' },
+  CompensationStarted: { icon: '↶', word: 'event.compensates', tone: '' },
+  CompensationEnded: { icon: '↶', word: 'event.compensated', tone: 'ok' },
 };
 
 export const lookOf = (event: LogEvent): Look => LOOKS[event.type] ?? { icon: '·', word: 'event.other', tone: '' };
@@ -36,7 +43,8 @@ const text = (value: unknown): string => (value === null || value === undefined 
 const cut = (value: string): string => (value.length > 160 ? `${value.slice(0, 160)}…` : value);
 
 /** The element that an event is about, by its id; null if it is about none. */
-export function elementOf(event: LogEvent, view: View): string | null {
+export function elementOf({ event, place }: Shown, view: View): string | null {
+  if (place) return view.elements.get(place)?.id ?? null;
   if (event.type === 'ElementActivating') return text(event.element);
   if (event.type === 'EventTriggered') return text(event.target);
   for (const field of ['element', 'key', 'scope']) {
@@ -46,19 +54,49 @@ export function elementOf(event: LogEvent, view: View): string | null {
   return null;
 }
 
+/** Attributes of a user task under their names in events. Dates are epoch ms. */
+const ATTRIBUTES: Record<string, Key> = {
+  assignee: 'task.assignee',
+  candidate_groups: 'task.groups',
+  candidate_users: 'task.users',
+  due_at: 'timer.due',
+  follow_up_at: 'task.followUp',
+  priority: 'task.priority',
+};
+
+const shownValue = (name: string, value: unknown): string =>
+  name.endsWith('_at') && typeof value === 'number'
+    ? new Date(value).toISOString()
+    : (Array.isArray(value) ? value.join(', ') : text(value)) || '–';
+
+/** The attributes of a task that change: “assignee: ada · priority: 80”. */
+const changesOf = (changes: unknown): string =>
+  Object.entries((changes ?? {}) as Record<string, unknown>)
+    .map(([name, value]) => `${ATTRIBUTES[name] ? t(ATTRIBUTES[name]) : name}: ${shownValue(name, value)}`)
+    .join(' · ');
+
+type Transition = { event: string; action?: string; changes?: unknown };
+
+/** What an event says beside its element. */
+function detailOf(event: LogEvent): string {
+  if (event.type === 'IncidentRaised') return text(event.message);
+  if (event.type === 'UserTaskDenied') return text(event.reason);
+  if (event.type === 'UserTaskCorrected' || event.type === 'UserTaskChanged') return changesOf(event.changes);
+  if (event.type === 'AdHocOutputAdded') return `${text(event.name)} + ${text(event.value)}`;
+  if (event.type === 'UserTaskChanging') {
+    const { event: state, action, changes } = event.transition as Transition;
+    return [state.toLowerCase(), action, changesOf(changes)].filter(Boolean).join(' · ');
+  }
+  return text(event.errorMessage ?? event.message ?? '');
+}
+
 /** What happened, without the word for it. `name`: the name of an element by its id. */
-export function subjectOf(event: LogEvent, view: View, name: (id: string) => string): string {
+export function subjectOf(step: Shown, view: View, name: (id: string) => string): string {
+  const { event } = step;
   if (event.type === 'Command') return text(event.intent).toLowerCase().replaceAll('_', ' ').replace(':', ' · ');
   if (event.type === 'InstanceCreated') return `${text(event.name) || text(event.processId)} v${text(event.version)}`;
   if (event.type === 'LoopResultSet') return text(event.name);
   if (event.type === 'VariableSet') return cut(`${text(event.name)} = ${text(event.value)}`);
-  const element = elementOf(event, view);
-  const place = element ? name(element) : '';
-  const more =
-    event.type === 'IncidentRaised'
-      ? text(event.message)
-      : event.type === 'JobCreated'
-        ? text(event.subjectType)
-        : text(event.errorMessage ?? event.message ?? '');
-  return cut([place, more].filter(Boolean).join(' · '));
+  const element = elementOf(step, view);
+  return cut([element ? name(element) : '', step.job, detailOf(event)].filter(Boolean).join(' · '));
 }

@@ -93,6 +93,8 @@ export type Job = {
   deadline: Nullable<string>;
   errorMessage: Nullable<string>;
   errorCode: Nullable<string>;
+  isDenied?: Nullable<boolean>;
+  deniedReason?: Nullable<string>;
   creationTime: Nullable<string>;
   endTime: Nullable<string>;
   customHeaders: Record<string, string>;
@@ -108,6 +110,7 @@ export type Variable = {
 export type ElementInstance = {
   elementInstanceKey: string;
   processInstanceKey: string;
+  processDefinitionId: string;
   elementId: string;
   elementName: string;
   type: string;

@@ -7,14 +7,17 @@ import type { Now } from '../lib/instance.ts';
 import { useResource } from '../lib/resource.ts';
 import { href } from '../lib/router.ts';
 import { UPDATE_INSTANCE } from '../lib/session.ts';
-import type { ElementInstance, Incident, Job, Subscription, Timer, UserTask } from '../lib/shapes.ts';
+import type { ElementInstance, Incident, Subscription, Timer, UserTask } from '../lib/shapes.ts';
 import { ago, between } from '../lib/time.ts';
 import { Act } from '../parts/act.tsx';
 import { State } from '../parts/state.tsx';
-import { Copy, KeyText, Time } from '../parts/time.tsx';
+import { Copy, Time } from '../parts/time.tsx';
 import { type Row, Variables } from '../parts/variables.tsx';
+import { Activations, type AdHoc, AdHocCards } from './ad_hoc.tsx';
 import { kindOf } from './incidents.tsx';
 import { Retry } from './instance_actions.tsx';
+import { JobCard } from './job_card.tsx';
+import { DECIDING, ListenerWait } from './listener_wait.tsx';
 import { PublishButton } from './message_actions.tsx';
 import { TimerActions } from './timers.tsx';
 
@@ -34,7 +37,11 @@ async function loadWaits(instance: string, element: string, abort: AbortSignal):
       { filter: { ...of, messageSubscriptionState: 'CREATED' }, page: { limit: 20 } },
       abort,
     ),
-    search<UserTask>('user-tasks', { filter: { ...of, state: 'CREATED' }, page: { limit: 20 } }, abort),
+    search<UserTask>(
+      'user-tasks',
+      { filter: { ...of, state: { $in: ['CREATED', ...DECIDING] } }, page: { limit: 20 } },
+      abort,
+    ),
   ]);
   return { elements: elements.items, timers: timers.items, subscriptions: subscriptions.items, tasks: tasks.items };
 }
@@ -85,60 +92,19 @@ function IncidentCard({ now, incident, past }: { now: Now; incident: Incident; p
   );
 }
 
-/** What a job waits for, in words. */
-function waiting(job: Job): string | null {
-  if (job.state === 'FAILED' && job.retries === 0) return null;
-  if (job.deadline && !job.endTime) return t('job.leased', { worker: job.worker || '?' });
-  return job.endTime ? null : t('job.waits', { type: job.type });
-}
-
-function JobCard({ job }: { job: Job }) {
-  const words = waiting(job);
-  return (
-    <dl class="card">
-      <dt>{t('job.type')}</dt>
-      <dd>
-        <code>{job.type}</code>{' '}
-        <State of={job.deadline && !job.endTime && job.state === 'CREATED' ? 'LEASED' : job.state} />
-      </dd>
-      {words && (
-        <>
-          <dt />
-          <dd class="wait">{words}</dd>
-        </>
-      )}
-      <dt>{t('job.retries')}</dt>
-      <dd>{job.retries}</dd>
-      {job.worker && (
-        <>
-          <dt>{t('job.worker')}</dt>
-          <dd>{job.worker}</dd>
-        </>
-      )}
-      {job.errorMessage && (
-        <>
-          <dt>{t('job.error')}</dt>
-          <dd>{job.errorMessage}</dd>
-        </>
-      )}
-      <dt>{t('key')}</dt>
-      <dd>
-        <KeyText of={job.jobKey} />
-      </dd>
-    </dl>
-  );
-}
-
 function WaitCards({ waits }: { waits: Waits }) {
   return (
     <>
       {waits.tasks.map((task) => (
-        <p key={task.userTaskKey}>
-          <a class="button" href={href(`/tasks/${task.userTaskKey}`)}>
-            {t('task.open')}
-          </a>{' '}
-          {task.assignee ?? t('task.unassigned')}
-        </p>
+        <div key={task.userTaskKey}>
+          <p>
+            <a class="button" href={href(`/tasks/${task.userTaskKey}`)}>
+              {t('task.open')}
+            </a>{' '}
+            {task.assignee ?? t('task.unassigned')}
+          </p>
+          <ListenerWait task={task} />
+        </div>
       ))}
       {waits.timers.map((timer) => (
         <div key={timer.timerKey} class="wait">
@@ -200,12 +166,15 @@ function rowsOf(now: Now, view: View | null): Row[] {
 type InspectorProps = {
   now: Now;
   view: View | null;
+  /** The state after the last event that the page knows, or at `view`. */
+  history: View;
+  adHocs: AdHoc[];
   selected: string | null;
   onSelect: (id: string | null) => void;
   name: (id: string) => string;
 };
 
-export function Inspector({ now, view, selected, onSelect, name }: InspectorProps) {
+export function Inspector({ now, view, history, adHocs, selected, onSelect, name }: InspectorProps) {
   const key = now.instance.processInstanceKey;
   const past = view !== null;
   const waits = useResource(selected ? `waits ${key} ${selected}` : '', (abort) => loadWaits(key, selected!, abort), [
@@ -263,6 +232,8 @@ export function Inspector({ now, view, selected, onSelect, name }: InspectorProp
             <IncidentCard key={incident.incidentKey} now={now} incident={incident} past={past} />
           ))}
       {!past && waits && <WaitCards waits={waits} />}
+      {!past && <AdHocCards of={adHocs} selected={selected} name={name} />}
+      {selected && <Activations view={history} selected={selected} name={name} />}
       {local.length > 0 && <Variables title={t('variables.local')} rows={local} editable={editable} />}
       <Variables title={t('variables')} rows={global} editable={editable} />
       {others > 0 && <p class="dim">{t('variables.others', { n: others })}</p>}

@@ -18,6 +18,7 @@ import { Head } from '../parts/head.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { State } from '../parts/state.tsx';
 import { KeyText, Time } from '../parts/time.tsx';
+import { aroundInner, hasAdHoc, loadAdHocs } from './ad_hoc.tsx';
 import { Inspector } from './inspector.tsx';
 import { InstanceActions } from './instance_actions.tsx';
 
@@ -94,13 +95,20 @@ export function Instance({ id }: { id: string }) {
   const instance = now?.instance ?? itself.data.value;
   const definition = instance?.processDefinitionKey ?? '';
   const xml = useResource(definition && `xml ${definition}`, () => modelOf(definition));
+  const adHocs = useResource(
+    now && !instance?.endDate && hasAdHoc(now.variables) ? `ad-hoc ${id}` : '',
+    (abort) => loadAdHocs(id, abort),
+    topics,
+  );
   const names = useSignal(new Map<string, string>());
   const { steps, shown, more } = past.data.value ?? NO_PAST;
   const [at, setAt] = useAt(steps);
   const view = at === null && !steps.length ? EMPTY : fold(steps, id, at ?? steps.length);
-  const present = useComputed(() =>
-    found.data.value ? marksOf(found.data.value.statistics, found.data.value.flows) : EMPTY.marks,
-  ).value;
+  const present = useComputed(() => {
+    if (!found.data.value) return EMPTY.marks;
+    const offered = (adHocs.data.value ?? []).flatMap((one) => one.elements.map(({ elementId }) => elementId));
+    return { ...marksOf(found.data.value.statistics, found.data.value.flows), offered: new Set(offered) };
+  }).value;
   const heat = query.value.get('heat') !== null;
   const selected = query.value.get('element') ?? (at === null ? (now?.incidents[0]?.elementId ?? null) : null);
   const select = (element: string | null) => put({ element });
@@ -119,7 +127,10 @@ export function Instance({ id }: { id: string }) {
   const counts = heat
     ? new Map([...present.elements].map(([element, mark]) => [element, mark.completed + mark.active + mark.incidents]))
     : null;
-  const name = (element: string) => names.value.get(element) ?? element;
+  const name = (element: string): string => {
+    const around = aroundInner(element);
+    return around ? t('adHoc.inner', { name: name(around) }) : (names.value.get(element) ?? element);
+  };
   const last = at === null ? null : steps[at - 1];
   const taken =
     last?.event.type === 'ElementCompleted' ? ((last.event.flows as string[] | undefined)?.[0] ?? null) : null;
@@ -170,7 +181,15 @@ export function Instance({ id }: { id: string }) {
         )}
         <Divider of="aside" along="x" grows={-1} least={240} most={720} usual={340} />
         {now ? (
-          <Inspector now={now} view={at === null ? null : view} selected={selected} onSelect={select} name={name} />
+          <Inspector
+            now={now}
+            view={at === null ? null : view}
+            history={view}
+            adHocs={adHocs.data.value ?? []}
+            selected={selected}
+            onSelect={select}
+            name={name}
+          />
         ) : (
           <aside aria-label={t('details')}>
             <p class="dim loading">{t('loading')}</p>

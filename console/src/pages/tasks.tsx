@@ -18,6 +18,7 @@ import { Head } from '../parts/head.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { State } from '../parts/state.tsx';
 import { KeyText, Time } from '../parts/time.tsx';
+import { ListenerWait } from './listener_wait.tsx';
 import { Assignment, claimOf } from './task_assignment.tsx';
 
 const SIZE = 100;
@@ -174,6 +175,7 @@ function Task({ id, me, onDone }: { id: string; me: string; onDone: () => void }
           <KeyText of={id} />
         </dd>
       </dl>
+      <ListenerWait task={task} />
       {isOpen && <CopyCommands commands={[claimOf(task, me)[0]]} label={t(claimOf(task, me)[1])} />}
       {ofAnother && (
         <p class="dim" role="note">

@@ -1,0 +1,124 @@
+"""Ad-hoc sub-processes and task listeners for people: activate elements, and see what a task waits for and why."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.console.conftest import MODELS
+from tests.core.event_models import ad_hoc, model
+from tests.core.models import end, start, task
+
+pytestmark = pytest.mark.process
+
+TOOLS = ad_hoc("tools", task("ask"), task("write"), until="=false", name="Tools")
+
+
+@pytest.fixture(scope="module")
+def tools(api):
+    api.deploy("tools.bpmn", model(start(), TOOLS, end(), "start > tools > end", id="tools-process"))
+    return lambda: api.start("tools-process", "TOOLS-1")
+
+
+def test_elements_of_an_ad_hoc_sub_process_are_activated(console, api, tools):
+    key = tools()
+    console.open(f"/instances/{key}")
+    aside = console.page.get_by_role("complementary")
+    expect(aside).to_contain_text("In “Tools”, people can activate: Task ask, Task write.")
+    aside.get_by_role("button", name="Activate …").click()
+    dialog = console.page.get_by_role("dialog", name="Activate in “Tools”")
+    expect(dialog.get_by_role("alert")).to_have_text("Choose at least one element.")
+    expect(dialog.get_by_role("button", name="Activate")).to_be_disabled()
+    dialog.get_by_label("Task ask").check()
+    dialog.get_by_label("Task write").check()
+    dialog.get_by_label("Variables for each").fill('{"to": "Ada"}')
+    dialog.locator("summary").click()
+    [scope] = api.post("/element-instances/search", {"filter": {"processInstanceKey": key, "elementId": "tools"}})[
+        "items"
+    ]
+    told = f"""vivero activate {scope["elementInstanceKey"]} ask write --variables '{{"to":"Ada"}}'"""
+    expect(dialog).to_contain_text(told)
+    assert console.violations() == []
+    with console.page.expect_request("**/activation") as sent:
+        dialog.get_by_role("button", name="Activate").click()
+    element = {"variables": {"to": "Ada"}}
+    assert sent.value.post_data_json == {
+        "elements": [{"elementId": "ask"} | element, {"elementId": "write"} | element],
+        "cancelRemainingInstances": False,
+    }
+    expect(console.page.get_by_text("Done at position")).to_be_visible()
+    console.open(f"/instances/{key}?element=tools")
+    expect(aside.get_by_role("heading", name="Activations: 2")).to_be_visible()
+    expect(aside).to_contain_text("Task ask")
+    expect(console.page.get_by_role("list", name="Events")).to_contain_text("Activation in Tools")
+    assert console.violations() == []
+
+
+def test_an_element_in_an_ad_hoc_sub_process_is_activated_instead_of_what_runs(console, api, tools):
+    key = tools()
+    console.open(f"/instances/{key}?element=write")
+    aside = console.page.get_by_role("complementary")
+    expect(aside).to_contain_text("Can be activated in “Tools”.")
+    dialog = console.page.get_by_role("dialog")
+    for _ in range(2):
+        aside.get_by_role("button", name="Activate …").click()
+        expect(dialog.get_by_label("Task write")).to_be_checked()
+        dialog.get_by_label("First end everything").check()
+        dialog.get_by_role("button", name="Activate").click()
+        expect(dialog).to_have_count(0)
+    found = api.post("/jobs/search", {"filter": {"processInstanceKey": key}})["items"]
+    assert sorted(job["state"] for job in found) == ["CANCELED", "CREATED"]
+
+
+def test_the_answer_to_an_activation_that_is_not_possible_can_be_read(console, api, tools):
+    key = tools()
+    console.open(f"/instances/{key}?element=tools")
+    console.page.get_by_role("complementary").get_by_role("button", name="Activate …").click()
+    dialog = console.page.get_by_role("dialog")
+    dialog.get_by_label("Task ask").check()
+    api.post(f"/process-instances/{key}/cancellation", {})
+    console.expected = "404"
+    dialog.get_by_role("button", name="Activate").click()
+    expect(console.page.get_by_text("no ad-hoc sub-process instance found")).to_be_visible()
+
+
+@pytest.fixture
+def approval(api):
+    """A task that waits for its first assignment, and the key of its instance."""
+    api.deploy("task_listeners.bpmn", (MODELS / "task_listeners.bpmn").read_bytes())
+    return api.start("approval", "APP-1")
+
+
+def decide(api, type, **result):
+    api.post(f"/jobs/{api.job(type)}/completion", {"result": {"type": "userTask", **result}})
+
+
+def test_a_task_says_which_listener_it_waits_for_and_what_listeners_decided(console, api, approval):
+    console.open(f"/instances/{approval}?element=approve")
+    aside = console.page.get_by_role("complementary")
+    expect(aside.get_by_role("note")).to_contain_text("The change (creating) has been waiting for the task listener")
+    expect(aside.get_by_role("note")).to_contain_text("“prepare” for")
+    expect(aside.get_by_role("note")).to_contain_text("Retries left: 3")
+    assert console.violations() == []
+    decide(api, "prepare", corrections={"priority": 70, "candidateUsers": ["bob", "eve"]})
+    expect(aside.get_by_role("note")).to_contain_text("(assigning)")
+    decide(api, "check-assignee", denied=True, deniedReason="ada is on holiday")
+    events = console.page.get_by_role("list", name="Events")
+    corrected = events.get_by_role("listitem").filter(has_text="listener corrected")
+    expect(corrected).to_contain_text("Approve · prepare · Users: bob, eve · priority: 70")
+    denied = events.get_by_role("listitem").filter(has_text="listener denied")
+    expect(denied).to_contain_text("Approve · check-assignee · ada is on holiday")
+    expect(aside.get_by_role("note")).to_have_count(0)
+    expect(aside).to_contain_text("ada is on holiday")
+
+
+def test_a_listener_without_retries_leads_to_its_incident(console, api, approval):
+    api.fail("prepare", "the directory does not answer")
+    [found] = api.post("/user-tasks/search", {"filter": {"processInstanceKey": approval}})["items"]
+    console.open(f"/tasks/{found['userTaskKey']}")
+    note = console.page.get_by_role("note")
+    expect(note).to_contain_text("the directory does not answer")
+    assert console.violations() == []
+    note.get_by_role("link", name="No retries left: resolve the incident").click()
+    expect(console.page).to_have_url(re.compile(f"/instances/{approval}.element=approve"))
+    expect(console.page.get_by_role("button", name="Retry …").first).to_be_visible()
