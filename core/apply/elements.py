@@ -11,6 +11,7 @@ from vivero.core.records.instances import (
     ElementCompleting,
     ElementTerminated,
     ElementTerminating,
+    EventDefinitionOccurred,
     EventTriggered,
     InstanceCreated,
     ScopeEmptied,
@@ -198,8 +199,26 @@ def scope_resumed(state: State, event: ScopeResumed) -> Element:
 
 
 def event_triggered(state: State, event: EventTriggered) -> Element:
-    """Change nothing: the event is for the history. Other events have the effects."""
-    return state.elements[event.element]
+    """Drop what was kept of the event. Besides, it is for the history: other events have the effects."""
+    element = state.elements[event.element]
+    if event.target in element.occurrences:
+        _keep(state, element, {target: kept for target, kept in element.occurrences.items() if target != event.target})
+    return element
+
+
+def event_definition_occurred(state: State, event: EventDefinitionOccurred) -> Element:
+    element = state.elements[event.element]
+    kept = {**element.occurrences.get(event.target, {}), **event.variables}
+    _keep(state, element, {**element.occurrences, event.target: kept})
+    state.written += sum(map(len, event.variables.values()))
+    return element
+
+
+def _keep(state: State, element: Element, occurrences: dict[str, dict[str, str]]) -> None:
+    state.edit(element)
+    before = element.weight_of_occurrences()
+    element.occurrences = occurrences
+    state.add_weight(element.tree, element.weight_of_occurrences() - before)
 
 
 def work_deferred(state: State, event: WorkDeferred) -> InstanceTree:
@@ -261,6 +280,8 @@ def _end(state: State, key: int, to: ElementState, flows: tuple[str, ...] = ()) 
         scope.tokens = new_marking(scope.tokens, (element.element,), put)
         scope.live -= 1
         state.unlink(scope.children, key)
+    if element.occurrences:
+        _keep(state, element, {})
     weight = ELEMENT_WEIGHT
     if type(element) is Instance:
         _count(state, element.definition_key, -1)

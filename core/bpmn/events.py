@@ -53,7 +53,9 @@ def event_of(member: Member, extensions: Extensions, draft: Draft) -> EventDefin
     parts = tuple(part for part in read if part is not None)
     if len(parts) < len(found):
         return None
-    return parts[0] if len(parts) == 1 else MultipleEvent(parts)
+    if len(parts) == 1:
+        return parts[0]
+    return MultipleEvent(parts, flag(member.element, "parallelMultiple", draft.report))
 
 
 def _read(

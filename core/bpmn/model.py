@@ -175,6 +175,8 @@ class MultipleEvent:
     """Several definitions of one event, in document order. It waits for the first to occur, or throws them all."""
 
     parts: tuple[SingleEvent, ...]
+    parallel: bool = False
+    """Whether it waits until all of them have occurred."""
 
 
 EventDefinition = SingleEvent | MultipleEvent
@@ -377,6 +379,11 @@ class Node:
     def has_none_start(self) -> bool:
         """Whether the scope can begin without an event."""
         return self.start is not None or bool(self.implicit_starts)
+
+    @property
+    def awaits_all(self) -> bool:
+        """Whether its event occurs only when all of its definitions have."""
+        return isinstance(self.event, MultipleEvent) and self.event.parallel
 
     @property
     def entered_as(self) -> str:

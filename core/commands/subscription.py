@@ -52,7 +52,7 @@ def trigger(command: TriggerSubscription, view: View) -> Effects:
         )
         if not subscription.interrupting:
             yield Send(AcknowledgeCorrelation(subscription.key, instance.tenant, offer))
-    yield from occurrences.happens(element, subscription.target, offer.variables, view)
+    yield from occurrences.happens(element, subscription.target, offer.variables, view, subscription)
     if offer.message is not None and offer.request is not None:
         yield Reply(MessageReply(instance.tenant, offer.message, instance.key), to=offer.request)
 

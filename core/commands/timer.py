@@ -80,7 +80,7 @@ def _trigger(timer: Timer, view: View) -> Effects:
             following.repetitions,
             following.cycle,
         )
-    yield from occurrences.happens(element, timer.target, {}, view, timer.key)
+    yield from occurrences.happens(element, timer.target, {}, view, timer)
 
 
 def _trigger_start(timer: Timer, view: View) -> Effects:
@@ -104,4 +104,4 @@ def _is_quarantined(timer: Timer) -> bool:
 
 
 def _repeats(timer: Timer, element: Element, view: View) -> bool:
-    return timer.type != "INTERMEDIATE" and not occurrences.target_interrupts(element, timer.target, view)
+    return timer.type != "INTERMEDIATE" and occurrences.goes_on(element, timer.target, view)

@@ -76,7 +76,7 @@ def check(subscription: Subscription, event: ConditionalEvent, view: View) -> Ef
             met = False
         if met:
             yield SubscriptionTriggered(subscription.key)
-            yield from happens(element, subscription.target, {}, view)
+            yield from happens(element, subscription.target, {}, view, subscription)
 
 
 def _has_happened(subscription: Subscription) -> bool:

@@ -1,6 +1,7 @@
 """Several definitions of one event. BPMN 2.0.2 §10.5.5: an event that waits occurs when the first of them does. The
-waits for the others end with it, or go on if it does not interrupt. An event that throws throws them all, in document
-order, and then completes. If one of them cannot be thrown, nothing is thrown.
+waits for the others end with it, or go on if it does not interrupt. A parallel one occurs when all of them have
+(`shared/occurrences.py`). An event that throws throws them all, in document order, and then completes. If one of them
+cannot be thrown, nothing is thrown.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ def behaviour_of(singles: Behaviours) -> EventBehaviour:
     """The behaviour of events with several definitions, given that of each definition."""
 
     def subscribe(wait: Wait, event: MultipleEvent, view: View) -> Effects:
+        if event.parallel:
+            wait = wait._replace(interrupting=True)  # each occurrence ends the wait for its definition
         for part in event.parts:
             single = singles[type(part)].subscribe
             assert single is not None, "the parser rejects parts that are not waited for"

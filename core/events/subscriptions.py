@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from vivero.core.bpmn.model import Node, Process, parts_of
 from vivero.core.events.behaviour import VariableChange, Wait
 from vivero.core.events.table import AFFECTED, EVENT_BEHAVIOURS
-from vivero.core.records.effects import Effects
+from vivero.core.records.effects import Check, Effects
 from vivero.core.shared.catchers import boundaries_of, event_node, event_sub_processes_of
+from vivero.core.shared.occurrences import can_happen
 from vivero.core.state.instance_tree import Element, Subscription
 from vivero.core.view import View
 
@@ -38,6 +39,18 @@ def subscribe_event_sub_processes(scope: Element, view: View) -> Effects:
     if view.node(scope).event_sub_processes:
         for sub_process in event_sub_processes_of(scope, view):
             yield from _subscribe(scope, sub_process, "EVENT_SUB_PROCESS", view)
+
+
+def await_again(element: Element, target: str, view: View) -> Effects:
+    """Subscribe once more to an event whose definitions have all occurred. Its expressions are evaluated again.
+
+    A condition that is still true does not occur at once: it does after the next change of one of its variables."""
+    node = view.model(element.instance.definition_key).nodes[target]
+    type_ = "EVENT_SUB_PROCESS" if node.host is None else "BOUNDARY"
+    if can_happen(type_, element):
+        for effect in _subscribe(element, node, type_, view):
+            if not isinstance(effect, Check):
+                yield effect
 
 
 def affected(changes: Sequence[VariableChange], view: View) -> Iterator[Subscription]:

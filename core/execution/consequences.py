@@ -61,7 +61,7 @@ from vivero.core.state.instance_tree import (
 
 IN_SCOPES = {"arrive", "enter", "trigger"}
 """Stages that begin something in their element."""
-OF_ELEMENTS = {name for name, (state, *_) in STAGES.items() if state is not TERMINATING} | {"check"}
+OF_ELEMENTS = {name for name, (state, *_) in STAGES.items() if state is not TERMINATING} | {"check", "await again"}
 """Stages of an element itself, but for those of its early end."""
 
 

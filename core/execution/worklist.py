@@ -23,7 +23,18 @@ from vivero.core.execution.lifecycle import (
     next_stage,
 )
 from vivero.core.execution.work import Work
-from vivero.core.records.effects import Check, Effects, Fail, Happens, LoadMore, Reply, ReplyLater, Send, failing
+from vivero.core.records.effects import (
+    AwaitAgain,
+    Check,
+    Effects,
+    Fail,
+    Happens,
+    LoadMore,
+    Reply,
+    ReplyLater,
+    Send,
+    failing,
+)
 from vivero.core.records.instances import (
     ElementCompleting,
     ElementTerminating,
@@ -134,6 +145,8 @@ class Worklist(Work):
             self._end(scope)
         elif stage == "check":
             self._check(scope, argument)
+        elif stage == "await again":
+            self._await_again(scope, argument)
         elif self.ending.covers(scope):
             return  # nothing begins in a scope that ends early
         elif stage == "arrive":
@@ -180,6 +193,11 @@ class Worklist(Work):
         subscription = element.waits.subscriptions.get(key)
         if subscription is not None and not self.ending.covers(element.scope):
             self.take(subscriptions.check(subscription, self.view), element, "check", key)
+
+    def _await_again(self, element: Element, target: str) -> None:
+        """Subscribe again to the event of `target`, whose definitions have all occurred."""
+        if not self.ending.covers(element.scope):
+            self.take(subscriptions.await_again(element, target, self.view), element, "await again", target)
 
     # ---- scopes that settle
 
@@ -311,6 +329,8 @@ class Worklist(Work):
             self.queue.append((effect.element, "trigger", (effect.target, effect.variables)))
         elif isinstance(effect, Check):
             self.queue.append((effect.element, "check", effect.subscription))
+        elif isinstance(effect, AwaitAgain):
+            self.queue.append((effect.element, "await again", effect.target))
         elif isinstance(effect, LoadMore):
             self.unloaded[effect.body] = None
         else:

@@ -109,13 +109,20 @@ class Check(msgspec.Struct, frozen=True, gc=False):
     subscription: int
 
 
+class AwaitAgain(msgspec.Struct, frozen=True, gc=False):
+    """All definitions of the event that `element` awaits at `target` have occurred. Await them again in a stage."""
+
+    element: int
+    target: str
+
+
 class LoadMore(msgspec.Struct, frozen=True, gc=False):
     """The body of a paged loop needs more items in memory. A later command loads them and continues."""
 
     body: int
 
 
-Effect = Event | Send | Reply | ReplyLater | Happens | Check | LoadMore
+Effect = Event | Send | Reply | ReplyLater | Happens | Check | AwaitAgain | LoadMore
 
 Effects = Iterable[Effect]
 """A generator for several effects, a tuple for one, which costs a third as much."""

@@ -174,6 +174,16 @@ class EventTriggered(Event, frozen=True):
     target: str
 
 
+class EventDefinitionOccurred(Event, frozen=True):
+    """One of the definitions that `element` awaits together at `target` has occurred, and others have not yet.
+
+    The event keeps `variables` (JSON text) until all of them have occurred."""
+
+    element: int
+    target: str
+    variables: dict[str, str]
+
+
 class LoopStarted(Event, frozen=True):
     """The collection of a multi-instance activity, evaluated once. Each item is JSON text.
 

@@ -6,13 +6,18 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from vivero.core.bpmn.model import Node
-from vivero.core.records.effects import Effects, Happens
-from vivero.core.records.instances import ElementTerminating, EventTriggered, ScopeInterrupted
+from vivero.core.records.effects import AwaitAgain, Effects, Happens
+from vivero.core.records.instances import (
+    ElementTerminating,
+    EventDefinitionOccurred,
+    EventTriggered,
+    ScopeInterrupted,
+)
 from vivero.core.shared import waits
 from vivero.core.shared.catchers import event_node, event_sub_processes_of
 from vivero.core.shared.flows import enter
 from vivero.core.shared.jobs import cancel_jobs
-from vivero.core.state.instance_tree import ACTIVATED, COMPLETING, Element
+from vivero.core.state.instance_tree import ACTIVATED, COMPLETING, Element, Subscription, Timer
 from vivero.core.view import View
 
 
@@ -32,7 +37,8 @@ def is_interrupting(catcher: Catcher, view: View) -> bool:
 
 
 def catch(catcher: Catcher, variables: dict[str, str], view: View, fired: int | None = None) -> Effects:
-    """The catcher catches an event with these `variables` (JSON text). `fired`: the key of the timer that it is."""
+    """The catcher catches an event with these `variables` (JSON text). `fired`: the key of the timer that it is, which
+    has ended."""
     host, node = catcher
     yield EventTriggered(host.key, node.id)
     then = ("enter", node.id, variables)
@@ -53,19 +59,44 @@ def interrupt(scope: Element, then: tuple[Any, ...], view: View, fired: int | No
     yield from waits.close(scope, {child.id for child in event_sub_processes_of(scope, view)}, fired)
 
 
-def target_interrupts(element: Element, target: str, view: View) -> bool:
-    """Whether `target`, a boundary event or event sub-process of `element`, is interrupting."""
-    return is_interrupting(Catcher(element, view.model(element.instance.definition_key).nodes[target]), view)
+def goes_on(element: Element, target: str, view: View) -> bool:
+    """Whether the waits for `target`, a boundary event or event sub-process of `element`, go on after it occurs."""
+    node = event_node(view.model(element.instance.definition_key).nodes[target], element, view)
+    return not node.interrupting and not node.awaits_all
 
 
-def happens(element: Element, target: str, variables: dict[str, str], view: View, fired: int | None = None) -> Effects:
-    """The event that `element` awaits at the node `target` has occurred with `variables` (JSON text). `fired` as of
-    `catch`."""
+def happens(
+    element: Element, target: str, variables: dict[str, str], view: View, wait: Timer | Subscription
+) -> Effects:
+    """The event that `element` awaits at the node `target` has occurred with `variables` (JSON text), or one of its
+    definitions. `wait`: the timer, which has ended, or the triggered subscription."""
     node = view.model(element.instance.definition_key).nodes[target]
-    if node.host == element.element or target in view.node(element).event_sub_processes:
-        yield from catch(Catcher(element, node), variables, view, fired)
-    else:
-        yield Happens(element.key, target, variables)
+    if event_node(node, element, view).awaits_all:
+        return _definition_happens(element, node, variables, view, wait)
+    return _happens(element, node, variables, view, wait)
+
+
+def _happens(
+    element: Element, node: Node, variables: dict[str, str], view: View, wait: Timer | Subscription
+) -> Effects:
+    if node.host == element.element or node.id in view.node(element).event_sub_processes:
+        return catch(Catcher(element, node), variables, view, wait.key)
+    return (Happens(element.key, node.id, variables),)
+
+
+def _definition_happens(
+    element: Element, node: Node, variables: dict[str, str], view: View, wait: Timer | Subscription
+) -> Effects:
+    """The event occurs with the last of its definitions, and with the variables of all in order of arrival. If it does
+    not interrupt, it is awaited again."""
+    if any(other is not wait for other in waits.of_target(element, node.id)):
+        yield EventDefinitionOccurred(element.key, node.id, variables)
+        yield from waits.close_one(element, wait)
+        return
+    yield from _happens(element, node, {**element.occurrences.get(node.id, {}), **variables}, view, wait)
+    if not event_node(node, element, view).interrupting:
+        yield from waits.close_one(element, wait)
+        yield AwaitAgain(element.key, node.id)
 
 
 def can_happen(type_: str, element: Element) -> bool:

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from vivero.core.records.effects import Effects, Send
 from vivero.core.records.messages import CloseSubscription, SubscriptionClosed
 from vivero.core.records.timers import TimerCanceled
-from vivero.core.state.instance_tree import Element
+from vivero.core.state.instance_tree import Element, Subscription, Timer
 
 
 def close(element: Element, targets: Collection[str] | None = None, fired: int | None = None) -> Effects:
@@ -22,7 +22,18 @@ def close(element: Element, targets: Collection[str] | None = None, fired: int |
             yield TimerCanceled(timer.key)
     for subscription in element.waits.subscriptions.values():
         if targets is None or subscription.target in targets:
-            yield SubscriptionClosed(subscription.key)
-            if subscription.correlation_key is not None:
-                tenant = element.instance.tenant
-                yield Send(CloseSubscription(subscription.key, tenant, subscription.correlation_key))
+            yield from close_one(element, subscription)
+
+
+def close_one(element: Element, wait: Timer | Subscription) -> Effects:
+    """Close a wait whose event has occurred. A timer has ended by itself."""
+    if isinstance(wait, Subscription):
+        yield SubscriptionClosed(wait.key)
+        if wait.correlation_key is not None:
+            yield Send(CloseSubscription(wait.key, element.instance.tenant, wait.correlation_key))
+
+
+def of_target(element: Element, target: str) -> Iterator[Timer | Subscription]:
+    """The waits of an element for the event of one node."""
+    for waits in (element.waits.timers, element.waits.subscriptions):
+        yield from (wait for wait in waits.values() if wait.target == target)

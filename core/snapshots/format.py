@@ -137,6 +137,7 @@ class ElementEntry(Entry, frozen=True):
     incident_key: Key | None = None
     registered: dict[str, Count] = {}
     compensation: CompensationEntry | None = None
+    occurrences: dict[str, Values] = {}
 
 
 class RegistrationEntry(Entry, frozen=True):

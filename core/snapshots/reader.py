@@ -145,6 +145,7 @@ def _set_progress(element: Element, entry: entries.ElementEntry, place: str) -> 
         pending = tuple((one.element_ids, _texts(one.variables)) for one in entry.ad_hoc.pending)
         element.ad_hoc = AdHocState(pending, entry.ad_hoc.begun, entry.ad_hoc.fulfilled)
     element.registered = entry.registered
+    element.occurrences = {target: _texts(kept) for target, kept in entry.occurrences.items()}
     if entry.compensation is not None:
         compensation_entries.set_place(element, entry.compensation)
     if entry.loop is not None:

@@ -125,6 +125,7 @@ def _element(row: Element) -> entries.ElementEntry:
         incident_key=key_text(row.incident),
         registered=dict(sorted(row.registered.items())),
         compensation=None if row.compensation is None else compensation_entries.place(row, row.compensation),
+        occurrences={target: _values(kept) for target, kept in row.occurrences.items()},
     )
 
 

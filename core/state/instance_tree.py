@@ -120,6 +120,9 @@ class Element(Row, msgspec.Struct):  # the second base tells the linter that def
     """Numbers of completed activities of this scope that can be compensated, by id."""
     compensation: Compensation | None = None
     """Its place in a compensation, for a compensation handler and its boundary event."""
+    occurrences: Annotated[dict[str, dict[str, str]], Column(usual={}, null=True, changes=True)] = {}
+    """Events that the element awaits, by id, of whose definitions some have occurred and all must: the variables (JSON
+    text) so far, of later ones over those of earlier ones. The definitions still to occur have their waits."""
     past: Annotated[PastScope | None, MEMORY] = None
     """The innermost completed scope whose variables a compensation handler sees."""
     children: Annotated[dict[int, Element], MEMORY] = {}
@@ -152,6 +155,11 @@ class Element(Row, msgspec.Struct):  # the second base tells the linter that def
     def seen_next(self) -> Element | PastScope | None:
         """The next scope whose variables expressions see. They also see those of completed scopes in a handler."""
         return self.scope if self.past is None else self.past
+
+    def weight_of_occurrences(self) -> int:
+        """The memory of `occurrences`, in bytes (estimated)."""
+        kept = self.occurrences.values()
+        return sum(VARIABLE_WEIGHT + sum(map(len, one)) + sum(map(len, one.values())) for one in kept)
 
     @property
     def part_key(self) -> int | None:

@@ -14,6 +14,7 @@ def weight_of(element: Element) -> int:
         + element.waits.weight()
         + (sum(variable.weight() for variable in element.variables.values()) if element.variables else 0)
         + (element.pages.weight() if element.pages is not None else 0)
+        + (element.weight_of_occurrences() if element.occurrences else 0)
     )
 
 

@@ -89,6 +89,12 @@ def on(event, id, *parts, interrupting=True, inputs=(), outputs=()):
     return f'<subProcess id="{id}" triggeredByEvent="true">{begin}{"".join(map(_part, parts))}</subProcess>'
 
 
+def together(event):
+    """The event, which waits until all of its definitions have occurred."""
+    tag = next(tag for tag in ("intermediateCatchEvent", "boundaryEvent", "startEvent") if f"<{tag} " in event)
+    return event.replace(f"<{tag} ", f'<{tag} parallelMultiple="true" ', 1)
+
+
 def _part(part):
     return part if part.startswith("<") else chain(part)
 

@@ -302,6 +302,28 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         ("        if timer.key != fired and (targets is None", "        if not targets and (targets is None"),
     ),
     mutant(
+        "core: an event that awaits all of its definitions occurs at the first",
+        "tests/core/events/test_parallel_multiple.py::test_a_definition_that_has_occurred_does_not_occur_again",
+        "core/shared/occurrences.py",
+        ("if any(other is not wait for other", "if any(other is None for other"),
+    ),
+    mutant(
+        "core: variables of earlier definitions hide those of later ones",
+        "tests/core/events/test_parallel_multiple.py"
+        "::test_variables_come_together_at_the_end_those_of_the_later_over_those_of_the_earlier",
+        "core/shared/occurrences.py",
+        (
+            "{**element.occurrences.get(node.id, {}), **variables}",
+            "{**variables, **element.occurrences.get(node.id, {})}",
+        ),
+    ),
+    mutant(
+        "core: variables of an earlier round stay",
+        "tests/core/events/test_parallel_multiple.py::test_each_round_has_its_own_variables",
+        "core/apply/elements.py",
+        ("if event.target in element.occurrences:", "if False:"),
+    ),
+    mutant(
         "core: what follows an interrupting escalation in one event is thrown",
         "tests/core/events/test_multiple.py::test_what_follows_an_interrupting_escalation_is_not_thrown",
         "core/events/multiple.py",

@@ -84,7 +84,14 @@ def definitions(draft: Draft) -> None:
         for definition, problem in () if place is None or len(found) < 2 else multiple.problems_of(found, place):
             draft.report.add_problem(member.element, problem, at=definition)
         if flag(member.element, "parallelMultiple", draft.report):
-            draft.report.add_problem(member.element, "parallelMultiple is not executable")
+            _parallel(member, len(found), draft)
+
+
+def _parallel(member: Member, definitions: int, draft: Draft) -> None:
+    if draft.place_of(member) is Place.PROCESS_START and definitions > 1:
+        draft.report.add_problem(member.element, "parallelMultiple is not executable where it starts a process")
+    elif definitions == 1:
+        draft.report.warn(member.element, "parallelMultiple means nothing: the event has one definition")
 
 
 def own_rules(draft: Draft) -> None:

@@ -204,13 +204,12 @@ REFUSED = {
     "default": ("nothing", "does not leave this element"),
     "instantiate": ("true", "that starts a process is not executable"),
     "eventGatewayType": ("Parallel", "an event-based gateway of type Parallel is not executable"),
-    "parallelMultiple": ("true", "parallelMultiple is not executable"),
     "behavior": ("None", "is not executable: no inner instance throws an event when it completes"),
     "loopMaximum": ("0", "is not a whole number from 1 to"),
 }
 """Attributes of which some values are refused: one of them, and the reason."""
 
-MEANT = ("instantiate", "eventGatewayType", "parallelMultiple", "behavior")
+MEANT = ("instantiate", "eventGatewayType", "behavior")
 """Those of `REFUSED` whose refused values are correct BPMN."""
 
 WARNED = contents.DATA | contents.PEOPLE_ROLES | loops.DATA

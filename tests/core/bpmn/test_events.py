@@ -433,9 +433,9 @@ REFUSED = {
         boundary(ESCALATION),
         [("x", 3, "no escalation can come from 'h': it is neither a sub-process nor a call activity")],
     ),
-    "parallel multiple": (
-        f"{S}\n<intermediateCatchEvent id='x' parallelMultiple='true'>{DURATION}</intermediateCatchEvent>",
-        [("x", 3, "parallelMultiple is not executable")],
+    "parallel multiple that starts a process": (
+        f"\n<startEvent id='s' parallelMultiple='true'>{MESSAGE}{SIGNAL}</startEvent>",
+        [("s", 3, "parallelMultiple is not executable where it starts a process")],
     ),
     "flow to a boundary event": (
         f"{S}<task id='h' /><boundaryEvent id='x' attachedToRef='h'>{ERROR}</boundaryEvent>"

@@ -14,6 +14,7 @@ from tests.core.golden.variants_loops import PARALLEL
 from tests.core.golden.variants_timers import VARIANTS as TIMERS
 from tests.core.golden.variants_waits import VARIANTS as WAITS
 from vivero.core.bpmn.elements.contents import ELEMENTS
+from vivero.core.bpmn.event_definitions.kind import CAUGHT
 from vivero.core.bpmn.events import EVENT_KINDS
 from vivero.core.bpmn.reading.draft import Place
 from vivero.core.bpmn.resources import read_resource
@@ -71,6 +72,7 @@ def needed():
             rows |= set(_rows_of_event(tag.removesuffix("EventDefinition"), place))
     for place in TYPES.keys() - {Place.PROCESS_START}:
         rows |= set(_rows_of_event("multiple", place))
+        rows |= set(_rows_of_event("parallel multiple", place)) if place in CAUGHT else set()
     return rows
 
 
@@ -101,6 +103,7 @@ def row_of(node, nodes):
     start = nodes[node.start] if node.type == "EVENT_SUB_PROCESS" else node
     parts = [node.type]
     if start.event is not None and node.type not in WAYS and node.type != "RECEIVE_TASK":
+        parts += ["parallel"] if start.awaits_all else []
         parts.append(type(start.event).__name__.removesuffix("Event").lower())
     elif node.job is not None and node.type in ("END_EVENT", "INTERMEDIATE_THROW_EVENT"):
         parts.append("message")  # a worker throws it; the model does not say which

@@ -63,15 +63,15 @@ def play(engine, steps=None):
 
 
 def following(engine):
-    """Take the next step: say what is waited for, once to each wait; then the timer that is due first, when it is due;
-    then the oldest job, then the oldest user task.
+    """Take the next step: say what is waited for, once to each event of an element; then the timer that is due first,
+    when it is due; then the oldest job, then the oldest user task.
 
     `h` throws an error.
     """
     said = engine.said = getattr(engine, "said", set())
-    for key, wait in engine.state.subscriptions.items():
-        if key not in said:
-            said.add(key)
+    for wait in engine.state.subscriptions.values():
+        if (about := (wait.element.key, wait.target, wait.name)) not in said:
+            said.add(about)
             if wait.kind == "SIGNAL":
                 return BroadcastSignal(wait.name, raw({"said": len(said)}))
             if wait.kind == "CONDITION":

@@ -3,7 +3,7 @@
 A variant takes what makes `x` an incident until `ok` is true.
 """
 
-from tests.core.event_models import boundary, catch, final, loop, mapped, on, throw
+from tests.core.event_models import boundary, catch, final, loop, mapped, on, throw, together
 from tests.core.models import end, par, start, task
 
 
@@ -139,6 +139,11 @@ def several(inputs=()):
     return message(inputs) + signal(name="calm")
 
 
+def _together(part):
+    """With all definitions of its event awaited, if it has several."""
+    return together(part) if "calm" in part else part
+
+
 VARIANTS = {
     "several_catch": alone(lambda inputs: catch("x", several(inputs))),
     "several_boundary": at_boundary(several),
@@ -148,6 +153,14 @@ VARIANTS = {
     "several_gateway": chosen(several),
     "several_throw": told(lambda inputs: throw("x", signal(inputs) + signal(name="calm")), signal),
     "several_end": told(lambda inputs: final("x", signal(inputs) + signal(name="calm")), signal),
+    "all_catch": alone(lambda inputs: together(catch("x", several(inputs)))),
+    "all_boundary": lambda inputs: list(map(_together, at_boundary(several)(inputs))),
+    "all_boundary_beside": lambda inputs: list(map(_together, at_boundary(several, interrupting=False)(inputs))),
+    "all_event_sub_process": lambda inputs: list(map(_together, aside(several)(inputs))),
+    "all_event_sub_process_beside": lambda inputs: list(map(_together, aside(several, interrupting=False)(inputs))),
+    "all_gateway": lambda inputs: [
+        together(part) if 'id="first"' in part else part for part in chosen(several)(inputs)
+    ],
     "receive_task": alone(receive),
     "receive_task_in_a_loop": lambda inputs: [start("b"), loop(receive(inputs), "=[1, 2]"), end("e"), "b > x > e"],
     "message_catch": alone(lambda inputs: catch("x", message(inputs))),

@@ -12,7 +12,8 @@ from vivero.core.records.signals import SignalBroadcast
 
 OF_CHANNELS = {*FREE, *NAMES}
 OF_TREES = {
-    *("InstanceCreated", "ElementActivating", "ElementCompleted", "ElementTerminating", "EventTriggered"),
+    *("InstanceCreated", "ElementActivating", "ElementCompleted", "ElementTerminating"),
+    *("EventTriggered", "EventDefinitionOccurred"),
     *(
         "ScopeInterrupted",
         "AdHocActivationsAdded",

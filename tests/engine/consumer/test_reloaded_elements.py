@@ -6,8 +6,10 @@ import trio
 from tests.core.elements.test_loop_cardinality import several
 from tests.core.elements.test_quantities import joined
 from tests.core.elements.test_standard_loop import looped
-from tests.core.event_models import model
-from tests.core.models import par, task
+from tests.core.event_models import boundary, model, on, together
+from tests.core.events.test_multiple import MESSAGE, OTHER, ROOTS, SIGNAL
+from tests.core.message_models import model as with_roots
+from tests.core.models import par, start, task
 from tests.engine.consumer.serial_runs import (
     Serial,
     append,
@@ -61,7 +63,22 @@ def implicit_start(engine):
         engine.complete(job)
 
 
-RUNS = (standard_loop, failing_loop, loop_cardinality, quantities, implicit_start)
+def parallel_multiple(engine):
+    """Half of each event occurs, and the rest of it in another command."""
+    aside = together(boundary("b", "t", MESSAGE + SIGNAL, interrupting=False))
+    handler = together(on(MESSAGE + OTHER, "h", task("handled"), "h-start > handled", interrupting=False))
+    engine.deploy(with_roots(start(), task("t"), aside, task("aside"), handler, "start > t", "b > aside", roots=ROOTS))
+    engine.start(k="1")
+    for value in (1, 2):
+        engine.publish("hello", "1", said=value)
+        engine.broadcast("alarm", told=value)
+        engine.publish("hello", "1", said=-value)
+        engine.broadcast("other", told=-value)
+    while engine.jobs:
+        engine.complete(engine.jobs[0])
+
+
+RUNS = (standard_loop, failing_loop, loop_cardinality, quantities, implicit_start, parallel_multiple)
 
 
 @pytest.mark.parametrize("run", RUNS, ids=[run.__name__ for run in RUNS])
