@@ -27,6 +27,7 @@ from vivero.core.records.jobs import CompleteJob
 from vivero.engine.consumer.leadership import Consumer
 from vivero.engine.consumer.piggyback import PiggybackedStatement, Subject
 from vivero.engine.consumer.settings import ConsumerSettings
+from vivero.engine.definitions.decisions import DecisionCache
 from vivero.engine.jobs.definitions import JobDefinition, JobRegistry, Runs
 from vivero.engine.jobs.dispatcher import JobDispatcher
 from vivero.engine.retention.chores import ChoreSettings, dispatcher_settings, of_database, of_partitions
@@ -51,6 +52,7 @@ class _Models:
     hits = 0
 
     def __init__(self) -> None:
+        self.decisions = DecisionCache(1)
         self._processes = {process.id: process for process in parse(ONE_TASK, "one_task.bpmn").processes}
 
     async def resource(self, sha256: str, _connection: Connection) -> Mapping[str, Process]:

@@ -11,19 +11,28 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from vivero.core.bpmn.model import Problem, Process
-from vivero.core.bpmn.resources import read_resource
-from vivero.core.commands.deployments import reference_of
+from vivero.core.commands.deployments import references_of
+from vivero.core.dmn import Decisions, read_decisions
 from vivero.core.execution.outcomes import CommandRecord, Handled
 from vivero.core.execution.step import DEFAULT_LIMITS, Processor, StepLimits
 from vivero.core.feel import decode_large
 from vivero.core.needs import Need, NeedKind, NotLoaded
 from vivero.core.records.base import DEFAULT_TENANT, Command
 from vivero.core.records.catalogue import Deploy, DeploymentReply
+from vivero.core.resources.kinds import read_resources
 from vivero.core.rules import FOLLOW_UP_ROUNDS
 from vivero.core.state import batches
-from vivero.core.state.catalogue import Definition
+from vivero.core.state.catalogue import DecisionVersion, Definition
 from vivero.core.state.message_channels import MessageChannel, Starts
 from vivero.core.state.state import State
+
+_BY_KEY = frozenset(
+    (
+        *(NeedKind.ELEMENT, NeedKind.SUBSCRIPTION, NeedKind.DEFINITION, NeedKind.FORM),
+        *(NeedKind.REQUIREMENTS_KEY, NeedKind.DECISION),
+    )
+)
+"""Needs of rows by key: what is not in memory does not exist."""
 
 
 class InvalidDeployment(Exception):
@@ -63,7 +72,10 @@ class MemoryEngine:
         """The position before the first one."""
         self.now = 0
         self._resources = dict(resources)
-        self.processor = Processor(self.state, limits, self.find_model)
+        self.decision_files: dict[str, bytes] = {}
+        """The files of decisions that were deployed, by SHA-256."""
+        self._decisions: dict[tuple[str, ...], Decisions] = {}
+        self.processor = Processor(self.state, limits, self.find_model, self.find_decisions)
 
     def deploy(self, content: bytes, name: str = "process.bpmn", tenant: str = DEFAULT_TENANT) -> DeploymentReply:
         """Deploy one file. Raises as `deploy_all`."""
@@ -75,15 +87,16 @@ class MemoryEngine:
         Raises:
             InvalidDeployment: a file has problems.
         """
-        references = []
-        for name, content in files.items():
-            parsed = read_resource(name, content, enabled=self._enabled)
-            if parsed.deployment_problems:
-                raise InvalidDeployment(parsed.deployment_problems)
-            digest = sha256(content).hexdigest()
-            self._resources[digest] = {process.id: process for process in parsed.processes}
-            references.append(reference_of(parsed, digest))
-        handled = self.run(Deploy(tuple(references)), tenant)
+        parsed = read_resources(files, enabled=self._enabled)
+        if problems := tuple(problem for each in parsed for problem in each.deployment_problems):
+            raise InvalidDeployment(problems)
+        digests = [sha256(content).hexdigest() for content in files.values()]
+        for digest, each in zip(digests, parsed, strict=True):
+            if each.decisions is None:
+                self._resources[digest] = {process.id: process for process in each.processes}
+            else:
+                self.decision_files[digest] = files[each.resource]
+        handled = self.run(Deploy(references_of(parsed, digests)), tenant)
         assert isinstance(handled.response, DeploymentReply)
         return handled.response
 
@@ -136,6 +149,10 @@ class MemoryEngine:
             state.catalogue.families.setdefault(need.key, {})
         elif need.kind is NeedKind.FORMS:
             state.catalogue.form_versions.setdefault(need.key, {})
+        elif need.kind is NeedKind.REQUIREMENTS:
+            state.catalogue.requirements_versions.setdefault(need.key, {})
+        elif need.kind is NeedKind.DECISIONS:
+            state.catalogue.decision_versions.setdefault(need.key, {})
         elif need.kind is NeedKind.DEPLOYMENT:
             state.catalogue.deployments[need.key] = None
         elif need.kind is NeedKind.CHANNEL:
@@ -149,9 +166,18 @@ class MemoryEngine:
             state.values[need.key] = decode_large(need.key)
         elif need.kind is NeedKind.SIGNAL:
             state.signal_pages[need.key] = None
-        elif need.kind not in (NeedKind.ELEMENT, NeedKind.SUBSCRIPTION, NeedKind.DEFINITION, NeedKind.FORM):
+        elif need.kind not in _BY_KEY:
             raise NotLoaded(need)
 
     def find_model(self, definition: Definition) -> Process | None:
         processes = self._resources.get(definition.sha256)
         return None if processes is None else processes[definition.process_id]
+
+    def find_decisions(self, decision: DecisionVersion) -> Decisions | None:
+        """The compiled decisions of a decision's file; None if it was not deployed here."""
+        files = decision.files
+        if files not in self._decisions and self.decision_files.keys() >= set(files):
+            read = read_decisions({sha256: self.decision_files[sha256] for sha256 in files}).decisions
+            if read is not None:
+                self._decisions[files] = read
+        return self._decisions.get(files)

@@ -72,9 +72,19 @@ class NeedKind(Enum):
     FORMS = auto()
     """All versions of a form; key: (tenant, form id)."""
     DEPLOYMENT = auto()
-    """All versions of the processes and forms of a deployment; key: its key."""
+    """All versions of the processes, forms and decision requirements of a deployment; key: its key."""
     FORM = auto()
     """All versions of the form of which one has this key; key: its key."""
+    REQUIREMENTS = auto()
+    """All versions of decision requirements; key: (tenant, requirements id)."""
+    REQUIREMENTS_KEY = auto()
+    """All versions of the decision requirements of which one has this key, and its decisions; key: its key."""
+    DECISIONS = auto()
+    """All versions of a decision; key: (tenant, decision id)."""
+    DECISION = auto()
+    """All versions of the decision of which one has this key; key: its key."""
+    DECISION_MODEL = auto()
+    """The compiled decisions of the file of a decision; key: the decision's key."""
     MODEL = auto()
     """The executable model of a definition; key: its key."""
 

@@ -17,6 +17,7 @@ from vivero.core.records.base import Command, Event
 from vivero.core.records.catalogue import DefinitionAdded, DeploymentCreated, FormAdded
 from vivero.core.records.compensations import CompensationRegistered, CompensationStarted
 from vivero.core.records.conditionals import ConditionalsEvaluated
+from vivero.core.records.decisions import DecisionAdded, RequirementsAdded
 from vivero.core.records.effects import Rejection
 from vivero.core.records.instances import (
     ElementActivating,
@@ -33,7 +34,19 @@ from vivero.core.records.signals import SignalBroadcast
 from vivero.core.records.user_tasks import UserTaskCreated
 
 KEY_FIELDS = frozenset(
-    {"key", "scope", "element", "body", "root", "job", "parent", "deployment", "definition_key", "form_key"}
+    {
+        "key",
+        "scope",
+        "element",
+        "body",
+        "root",
+        "job",
+        "parent",
+        "deployment",
+        "definition_key",
+        "form_key",
+        "requirements",
+    }
     | {"message", "subscription", "instance"}
 )
 """Fields whose numbers are keys."""
@@ -140,6 +153,8 @@ _NAMES: dict[type[Event], Callable[[Trace, Any], tuple[int, str]]] = {
     DeploymentCreated: lambda _, _e: (_e.key, "deployment"),
     DefinitionAdded: lambda _, e: (e.key, f"{e.process_id}:v{e.version}"),
     FormAdded: lambda _, e: (e.key, f"form({e.form_id}):v{e.version}"),
+    RequirementsAdded: lambda _, e: (e.key, f"decisions({e.requirements_id}):v{e.version}"),
+    DecisionAdded: lambda _, e: (e.key, f"decision({e.decision_id}):v{e.version}"),
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from vivero.core.bpmn.model import JobDefinition, Node, Process
+from vivero.core.dmn import Decisions
 from vivero.core.expressions.budget import StageBudget
 from vivero.core.expressions.evaluation import Expressions
 from vivero.core.needs import Need, NeedKind, NotLoaded
@@ -18,7 +19,16 @@ from vivero.core.rules import (
     TimerRules,
     TreeRules,
 )
-from vivero.core.state.catalogue import Definition, Family, FormVersion, FormVersions
+from vivero.core.state.catalogue import (
+    DecisionVersion,
+    DecisionVersions,
+    Definition,
+    Family,
+    FormVersion,
+    FormVersions,
+    RequirementsVersion,
+    RequirementsVersions,
+)
 from vivero.core.state.instance_tree import (
     MISSING,
     Element,
@@ -32,6 +42,13 @@ from vivero.core.state.instance_tree import (
 from vivero.core.state.message_channels import MessageChannel, Starts
 from vivero.core.state.state import State
 
+FindDecisions = Callable[[DecisionVersion], Decisions | None]
+"""Gives the compiled decisions of the file of a decision, if they are available without waiting."""
+
+
+def no_decisions(_decision: DecisionVersion) -> Decisions | None:
+    return None
+
 
 class View:
     """Read access for one command. Each partition has one view; `step` sets the facts of the command."""
@@ -39,6 +56,7 @@ class View:
     __slots__ = (
         "budget",
         "expressions",
+        "find_decisions",
         "find_model",
         "key",
         "leases",
@@ -58,11 +76,13 @@ class View:
         rules: TimerRules = TIMER_RULES,
         tree_rules: TreeRules = TREE_RULES,
         stage_steps: int = STAGE_STEPS,
+        find_decisions: FindDecisions = no_decisions,
     ) -> None:
         self.state = state
         self.key = state.key
         """Returns the next key of this partition."""
         self.find_model = find_model
+        self.find_decisions = find_decisions
         self.rules = rules
         self.tree_rules = tree_rules
         self.budget = StageBudget(stage_steps)
@@ -171,12 +191,49 @@ class View:
         except KeyError:
             raise NotLoaded(Need(NeedKind.FORMS, key)) from None
 
-    def resources_of(self, deployment: int) -> list[Definition | FormVersion]:
-        """The active versions of processes and forms that a deployment has made."""
+    def requirements_versions(self, requirements_id: str) -> RequirementsVersions:
+        """All versions of decision requirements of the command's tenant. It may be empty."""
+        key = (self.tenant, requirements_id)
+        try:
+            return self.state.catalogue.requirements_versions[key]
+        except KeyError:
+            raise NotLoaded(Need(NeedKind.REQUIREMENTS, key)) from None
+
+    def requirements(self, key: int) -> RequirementsVersion | None:
+        return self.state.catalogue.requirements.get(key)
+
+    def decision_versions(self, decision_id: str, tenant: str | None = None) -> DecisionVersions:
+        """All versions of a decision of the tenant, by default the command's. It may be empty."""
+        key = (self.tenant if tenant is None else tenant, decision_id)
+        try:
+            return self.state.catalogue.decision_versions[key]
+        except KeyError:
+            raise NotLoaded(Need(NeedKind.DECISIONS, key)) from None
+
+    def decision(self, key: int) -> DecisionVersion | None:
+        return self.state.catalogue.decisions.get(key)
+
+    def decisions_in(self, requirements: int) -> list[DecisionVersion]:
+        """The decisions of a version of decision requirements that was loaded by its key."""
+        return [one for one in self.state.catalogue.decisions.values() if one.requirements == requirements]
+
+    def compiled(self, decision: DecisionVersion) -> Decisions | None:
+        """The compiled decisions of a decision's file; None if this version of the program cannot read it any more.
+
+        The decision in them is `Key(decision.sha256, decision.decision_id)`.
+        """
+        found = self.find_decisions(decision)
+        if found is None and decision.sha256 not in self.state.catalogue.unreadable:
+            raise NotLoaded(Need(NeedKind.DECISION_MODEL, decision.key))
+        return found
+
+    def resources_of(self, deployment: int) -> list[Definition | FormVersion | RequirementsVersion]:
+        """The active versions of processes, forms and decision requirements that a deployment has made."""
         catalogue = self.state.catalogue
         if deployment not in catalogue.deployments:
             raise NotLoaded(Need(NeedKind.DEPLOYMENT, deployment))
-        made: list[Definition | FormVersion] = [*catalogue.definitions.values(), *catalogue.forms.values()]
+        made: list[Definition | FormVersion | RequirementsVersion]
+        made = [*catalogue.definitions.values(), *catalogue.forms.values(), *catalogue.requirements.values()]
         return [one for one in made if one.deployment == deployment and one.state == "ACTIVE"]
 
     def form(self, key: int) -> FormVersion | None:

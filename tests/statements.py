@@ -24,6 +24,7 @@ from vivero.storage.state.tables import (
     INSTANCES,
     JOBS,
     MESSAGES,
+    REQUIREMENTS,
     SCOPES,
     START_LOCKS,
     START_SUBSCRIPTIONS,
@@ -93,8 +94,9 @@ KEYS = {
     CHANNEL_SUBSCRIPTIONS: "subscription_key",
     START_SUBSCRIPTIONS: "subscription_key",
     START_LOCKS: "process_instance_key",
+    REQUIREMENTS: "decision_requirements_key",
 }
-"""Keys that are those of another table."""
+"""Keys that are those of another table, or whose table has the name of one row."""
 
 
 def key_of(table: Table) -> str:

@@ -8,17 +8,19 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
+
+import msgspec
 
 from vivero.core.bpmn.model import Process, parts_of
 from vivero.core.bpmn.packing import Packed, pack
 from vivero.core.bpmn.parser import Parsed
 from vivero.core.bpmn.reading.xml import XmlLimits
-from vivero.core.bpmn.resources import read_resource
-from vivero.core.commands.deployments import reference_of
+from vivero.core.commands.deployments import references_of
 from vivero.core.events.starts import InvalidStart, metadata_of
 from vivero.core.feel import Expression
 from vivero.core.records.catalogue import ResourceReference
+from vivero.core.resources.kinds import read_resources
 from vivero.engine.connectors import webhooks
 
 Files = Sequence[tuple[str, bytes]]
@@ -46,12 +48,11 @@ def examine(files: Files, limits: XmlLimits) -> Examined:
 def read_all(files: Files, limits: XmlLimits) -> list[Parsed]:
     """The models and forms. Problems name the file; of two files with one name, the second is `(2) process.bpmn`."""
     counts: Counter[str] = Counter()
-    parsed = []
+    labelled = {}
     for name, content in files:
         counts[name] += 1
-        label = name if counts[name] == 1 else f"({counts[name]}) {name}"
-        parsed.append(read_resource(label, content, limits))
-    return parsed
+        labelled[name if counts[name] == 1 else f"({counts[name]}) {name}"] = content
+    return read_resources(labelled, limits)
 
 
 def examine_and_pack(files: Files, limits: XmlLimits) -> Examined:
@@ -66,9 +67,9 @@ def examined(parsed: Sequence[Parsed], files: Files) -> Examined:
     if problems:
         return Examined(tuple(problems))
     digests = tuple(hashlib.sha256(content).hexdigest() for _, content in files)
-    named = (replace(resource, resource=name) for resource, (name, _) in zip(parsed, files, strict=True))
-    references = tuple(reference_of(resource, digest) for resource, digest in zip(named, digests, strict=True))
-    return Examined((), digests, references, tuple(parsed))
+    references = references_of(parsed, digests)
+    named = (msgspec.structs.replace(one, name=name) for one, (name, _) in zip(references, files, strict=True))
+    return Examined((), digests, tuple(named), tuple(parsed))
 
 
 def evaluates(parsed: Sequence[Parsed]) -> bool:
@@ -88,6 +89,7 @@ def problems_of(parsed: Sequence[Parsed]) -> list[str]:
     """All problems that the files have by themselves, whatever is deployed already."""
     problems = [str(problem) for resource in parsed for problem in resource.deployment_problems]
     problems += _repeated_ids(parsed)
+    problems += _repeated_decisions(parsed)
     problems += _start_problems(parsed)
     return problems
 
@@ -127,6 +129,21 @@ def _ids(resource: Parsed) -> Iterator[tuple[str, str]]:
         yield "process", process.id
     if resource.form is not None:
         yield "form", resource.form.id
+
+
+def _repeated_decisions(parsed: Sequence[Parsed]) -> Iterator[str]:
+    places: dict[tuple[str, str], str] = {}
+    for resource in parsed:
+        if (file := resource.decisions) is None:
+            continue
+        ids = [("decision requirements", file.id), *(("decision", each.id) for each in file.decisions)]
+        for what, id in ids:
+            first = places.setdefault((what, id), resource.resource)
+            if first != resource.resource:
+                yield (
+                    f"Expected the {what} ids to be unique within a deployment but found a duplicated id '{id}' in the"
+                    f" resources '{first}' and '{resource.resource}'."
+                )
 
 
 def _start_problems(parsed: Sequence[Parsed]) -> Iterator[str]:

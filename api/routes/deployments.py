@@ -19,6 +19,7 @@ from vivero.api.http.request import Request
 from vivero.api.http.response import Response, json_response
 from vivero.api.services import Services
 from vivero.core.records.catalogue import Deploy, DeployedForm, DeployedProcess, DeploymentReply
+from vivero.core.records.decisions import DeployedDecision, DeployedRequirements
 from vivero.engine.compute.models import unpacked
 from vivero.engine.compute.turns import WorkKind
 from vivero.storage.state.definitions import store_resources
@@ -103,7 +104,12 @@ def _document(reply: DeploymentReply, warnings: list[str], position: int) -> dic
     return {
         "deploymentKey": str(reply.deployment_key),
         "tenantId": reply.tenant_id,
-        "deployments": [*map(_process, reply.processes), *map(_form, reply.forms)],
+        "deployments": [
+            *map(_process, reply.processes),
+            *map(_decision, reply.decisions),
+            *map(_requirements, reply.requirements),
+            *map(_form, reply.forms),
+        ],
         "warnings": warnings,
         "commandPosition": str(position),
     }
@@ -129,6 +135,31 @@ def _form(form: DeployedForm) -> dict[str, Any]:
         "formKey": str(form.form_key),
     }
     return _NOTHING | {"form": document}
+
+
+def _decision(decision: DeployedDecision) -> dict[str, Any]:
+    document = {
+        "decisionDefinitionId": decision.decision_definition_id,
+        "version": decision.version,
+        "name": decision.name,
+        "tenantId": decision.tenant_id,
+        "decisionRequirementsId": decision.decision_requirements_id,
+        "decisionDefinitionKey": str(decision.decision_definition_key),
+        "decisionRequirementsKey": str(decision.decision_requirements_key),
+    }
+    return _NOTHING | {"decisionDefinition": document}
+
+
+def _requirements(requirements: DeployedRequirements) -> dict[str, Any]:
+    document = {
+        "decisionRequirementsId": requirements.decision_requirements_id,
+        "decisionRequirementsName": requirements.decision_requirements_name,
+        "version": requirements.version,
+        "resourceName": requirements.resource_name,
+        "tenantId": requirements.tenant_id,
+        "decisionRequirementsKey": str(requirements.decision_requirements_key),
+    }
+    return _NOTHING | {"decisionRequirements": document}
 
 
 _NOTHING = dict.fromkeys(("processDefinition", "decisionDefinition", "decisionRequirements", "form", "resource"))

@@ -50,6 +50,7 @@ from vivero.core.records.compensations import (
     CompensationStarted,
 )
 from vivero.core.records.conditionals import ConditionalsEvaluated
+from vivero.core.records.decisions import DecisionAdded, DecisionDeleted, RequirementsAdded, RequirementsDeleted
 from vivero.core.records.instances import (
     ElementActivated,
     ElementActivating,
@@ -186,6 +187,10 @@ APPLY: dict[type[Event], Callable[[State, Any], Row]] = {
     RetentionSet: catalogue.retention_set,
     FormAdded: catalogue.form_added,
     FormDeleted: catalogue.form_deleted,
+    RequirementsAdded: catalogue.requirements_added,
+    DecisionAdded: catalogue.decision_added,
+    RequirementsDeleted: catalogue.requirements_deleted,
+    DecisionDeleted: catalogue.decision_deleted,
     SlotsMoved: slots.slots_moved,
     SlotsHeld: slots.slots_held,
     HeldCommandsSent: slots.held_commands_sent,

@@ -1,4 +1,4 @@
-"""Deployments, process definitions and forms."""
+"""Deployments, process definitions, forms and decisions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from vivero.core.records.catalogue import (
     RetentionSet,
     StartFormSet,
 )
-from vivero.core.state.catalogue import Definition, Deployment, FormVersion
+from vivero.core.records.decisions import DecisionAdded, DecisionDeleted, RequirementsAdded, RequirementsDeleted
+from vivero.core.state.catalogue import DecisionVersion, Definition, Deployment, FormVersion, RequirementsVersion
 from vivero.core.state.state import State
 
 
@@ -103,3 +104,65 @@ def form_deleted(state: State, event: FormDeleted) -> FormVersion:
     state.edit(form)
     form.state = "DELETED"
     return form
+
+
+def requirements_added(state: State, event: RequirementsAdded) -> RequirementsVersion:
+    requirements = RequirementsVersion(
+        event.key,
+        event.deployment,
+        event.tenant,
+        event.requirements_id,
+        event.version,
+        event.name,
+        event.resource,
+        event.sha256,
+        "ACTIVE",
+        state.now,
+    )
+    catalogue = state.catalogue
+    versions_key = (event.tenant, event.requirements_id)
+    if versions_key not in catalogue.requirements_versions:
+        state.link(catalogue.requirements_versions, versions_key, {})
+    state.link(catalogue.requirements_versions[versions_key], event.version, requirements)
+    state.link(catalogue.requirements, event.key, requirements)
+    state.add(requirements)
+    return requirements
+
+
+def decision_added(state: State, event: DecisionAdded) -> DecisionVersion:
+    decision = DecisionVersion(
+        event.key,
+        event.deployment,
+        event.tenant,
+        event.decision_id,
+        event.version,
+        event.name,
+        event.version_tag,
+        event.requirements,
+        event.sha256,
+        event.imports,
+        "ACTIVE",
+        state.now,
+    )
+    catalogue = state.catalogue
+    versions_key = (event.tenant, event.decision_id)
+    if versions_key not in catalogue.decision_versions:
+        state.link(catalogue.decision_versions, versions_key, {})
+    state.link(catalogue.decision_versions[versions_key], event.version, decision)
+    state.link(catalogue.decisions, event.key, decision)
+    state.add(decision)
+    return decision
+
+
+def requirements_deleted(state: State, event: RequirementsDeleted) -> RequirementsVersion:
+    requirements = state.catalogue.requirements[event.key]
+    state.edit(requirements)
+    requirements.state = "DELETED"
+    return requirements
+
+
+def decision_deleted(state: State, event: DecisionDeleted) -> DecisionVersion:
+    decision = state.catalogue.decisions[event.key]
+    state.edit(decision)
+    decision.state = "DELETED"
+    return decision

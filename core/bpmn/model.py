@@ -59,6 +59,25 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True)
+class DecisionSummary:
+    """A decision of a `.dmn` file, as the catalogue knows it."""
+
+    id: str
+    name: str
+    version_tag: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionFile:
+    """A `.dmn` file. `imports` are the names of the files of its deployment that it needs, directly or not."""
+
+    id: str
+    name: str
+    decisions: tuple[DecisionSummary, ...]
+    imports: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class FormReference:
     """`formId` of `zeebe:formDefinition`: a deployed form. `binding` and `version_tag` as in `CalledElement`."""
 

@@ -23,7 +23,7 @@ from vivero.core.bpmn.elements.listeners import execution_listeners
 from vivero.core.bpmn.elements.retention import PROPERTY, retention_ms
 from vivero.core.bpmn.events import allowed_extensions
 from vivero.core.bpmn.footprint import memory_of
-from vivero.core.bpmn.model import Form, Node, NodeId, Problem, Process
+from vivero.core.bpmn.model import DecisionFile, Form, Node, NodeId, Problem, Process
 from vivero.core.bpmn.outline import Ids, check_children, outline, take_id
 from vivero.core.bpmn.reading.draft import Draft
 from vivero.core.bpmn.reading.extensions import Extensions, job_priority, properties, read_extensions, version_tag
@@ -43,7 +43,7 @@ from vivero.core.bpmn.reading.xml import (
     split,
 )
 
-_PROCESS_ID = regex.compile(r"[\p{L}_][\p{L}\p{N}_\-.]*")
+PROCESS_ID = regex.compile(r"[\p{L}_][\p{L}\p{N}_\-.]*")
 """The process ids that the REST API allows. Its clients check answers against this pattern, too."""
 
 _PROCESS_EXTENSIONS = frozenset({"versionTag", "jobPriorityDefinition", "executionListeners"})
@@ -65,6 +65,8 @@ class Parsed:
     """Oddities of processes that are executable all the same."""
     form: Form | None = None
     """The form, if the resource is one and has no problems."""
+    decisions: DecisionFile | None = None
+    """The decisions, if the resource is a file of decisions and has no problems."""
     memory: int = 0
     """Bytes of memory that the processes take, as an estimate (`footprint`)."""
 
@@ -144,8 +146,8 @@ def _read_process(element: Element, roots: Roots, ids: Ids, report: Report) -> P
     if not report.takes_node() or not take_id(element, ids, report):
         return None
     process_id = element.get("id", "")
-    if not _PROCESS_ID.fullmatch(process_id):
-        report.add_problem(element, f"the process id {quote(process_id)} does not match {_PROCESS_ID.pattern}")
+    if not PROCESS_ID.fullmatch(process_id):
+        report.add_problem(element, f"the process id {quote(process_id)} does not match {PROCESS_ID.pattern}")
     draft = Draft(process_id, element, report, roots)
     if not outline(draft, ids):
         return None

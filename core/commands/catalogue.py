@@ -1,10 +1,10 @@
-"""Deployments, and the deletion of definitions and forms. The API checks files before it appends the command."""
+"""Deployments, and deletions of processes, forms and decisions. The API checks files before it appends the command."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from vivero.core.commands import forms
+from vivero.core.commands import decisions, forms
 from vivero.core.commands.instance import latest
 from vivero.core.events import start_timers
 from vivero.core.events.behaviour import LatestVersion
@@ -30,9 +30,10 @@ from vivero.core.records.catalogue import (
     StartFormSet,
     StartMetadata,
 )
+from vivero.core.records.decisions import RequirementsMetadata
 from vivero.core.records.effects import Effects, Reject, RejectionCode, Reply, Send
 from vivero.core.records.messages import StartClosed
-from vivero.core.state.catalogue import Definition, FormVersion
+from vivero.core.state.catalogue import Definition, FormVersion, RequirementsVersion
 from vivero.core.view import View
 
 
@@ -42,17 +43,22 @@ def needs_deploy(command: Deploy, tenant: str) -> Needs:
         yield Need(NeedKind.FAMILY, (tenant, process.id))
     for _, form in _forms(command):
         yield Need(NeedKind.FORMS, (tenant, form.id))
+    for _, requirements in _requirements(command):
+        yield from decisions.needs(requirements, tenant)
 
 
 def deploy(command: Deploy, view: View) -> Effects:
     """Deploy all resources or none. If all equal their latest versions, answer these; else all get new versions.
 
-    A process that binds by deployment differs if it was deployed together with others than now."""
+    What binds by deployment, as imports of decisions do, differs if it was deployed together with others than now."""
     deployment = view.key()
     processes = [(*one, _unchanged(*one, view)) for one in _processes(command)]
     of_forms = [(*one, forms.unchanged(*one, view)) for one in _forms(command)]
-    latest_versions = [one for *_, one in processes] + [one for *_, one in of_forms]
+    of_decisions = [(*one, decisions.unchanged(*one, view)) for one in _requirements(command)]
+    latest_versions: list[Definition | FormVersion | RequirementsVersion | None]
+    latest_versions = [*(p[2] for p in processes), *(f[2] for f in of_forms), *(d[2] for d in of_decisions)]
     bound = any(process.binds_by_deployment for _, process, _ in processes)
+    bound = bound or any(requirements.imports for _, requirements, _ in of_decisions)
     nothing_new = all(latest_versions) and not (bound and _is_another_bundle(latest_versions, view))
     yield DeploymentCreated(deployment, view.tenant)
     deployed = []
@@ -86,7 +92,21 @@ def deploy(command: Deploy, view: View) -> Effects:
             answers.append(forms.answer(event, resource, view))
         else:
             answers.append(forms.answer(known, resource, view))
-    yield Reply(DeploymentReply(deployment, view.tenant, tuple(deployed), tuple(answers)))
+    graphs = []
+    for resource, requirements, present in of_decisions:
+        events, answer = decisions.deployed(resource, requirements, present if nothing_new else None, deployment, view)
+        yield from events
+        graphs.append(answer)
+    yield Reply(
+        DeploymentReply(
+            deployment,
+            view.tenant,
+            tuple(deployed),
+            tuple(answers),
+            tuple(decision for graph in graphs for decision in graph.decisions),
+            tuple(graph.requirements for graph in graphs),
+        )
+    )
 
 
 def _move_starts(
@@ -112,6 +132,10 @@ def _forms(command: Deploy) -> Iterator[tuple[ResourceReference, FormMetadata]]:
     return ((resource, resource.form) for resource in command.resources if resource.form is not None)
 
 
+def _requirements(command: Deploy) -> Iterator[tuple[ResourceReference, RequirementsMetadata]]:
+    return ((resource, resource.requirements) for resource in command.resources if resource.requirements is not None)
+
+
 def _unchanged(resource: ResourceReference, process: ProcessMetadata, view: View) -> Definition | None:
     newest = latest(process.id, view)
     form_id = None if process.start_form is None else process.start_form.form_id
@@ -123,7 +147,7 @@ def _unchanged(resource: ResourceReference, process: ProcessMetadata, view: View
     return newest if same else None
 
 
-def _is_another_bundle(versions: Sequence[Definition | FormVersion | None], view: View) -> bool:
+def _is_another_bundle(versions: Sequence[Definition | FormVersion | RequirementsVersion | None], view: View) -> bool:
     """Whether these versions are not exactly the resources of one deployment."""
     deployments = {version.deployment for version in versions if version is not None}
     return len(deployments) > 1 or len(view.resources_of(deployments.pop())) != len(versions)
@@ -139,17 +163,23 @@ def needs_delete(command: DeleteResource, tenant: str) -> Needs:
     yield Need(NeedKind.STARTS, None)
     yield Need(NeedKind.DEFINITION, command.key)
     yield Need(NeedKind.FORM, command.key)
+    yield Need(NeedKind.REQUIREMENTS_KEY, command.key)
 
 
 def delete(command: DeleteResource, view: View) -> Effects:
     """Delete the definition, or let it drain while instances run. The version before it becomes the latest at once.
 
     Every other partition is asked to report when it runs no instance any more: the numbers that were read are as old as
-    its last commit. A form is deleted at once: tasks that have it keep it.
+    its last commit. A form is deleted at once: tasks that have it keep it. So is a version of decision requirements,
+    with its decisions.
     """
     form = view.form(command.key)
     if form is not None and form.state == "ACTIVE" and view.enter(form.tenant):
         yield FormDeleted(form.key)
+        return
+    requirements = view.requirements(command.key)
+    if requirements is not None and requirements.state == "ACTIVE" and view.enter(requirements.tenant):
+        yield from decisions.deleted(requirements, view)
         return
     definition = view.definition(command.key)
     if definition is None or not view.enter(definition.tenant) or definition.state == "DELETED":

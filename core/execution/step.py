@@ -40,7 +40,7 @@ from vivero.core.state.catalogue import Definition
 from vivero.core.state.instance_tree import Element
 from vivero.core.state.state import State
 from vivero.core.state.undo import undo
-from vivero.core.view import View
+from vivero.core.view import FindDecisions, View, no_decisions
 
 EVENTS_WITHOUT_PROGRESS = 2
 """Events of a quantum that only resumes work and defers it again."""
@@ -89,11 +89,12 @@ class Processor:
         state: State,
         limits: StepLimits = DEFAULT_LIMITS,
         find_model: Callable[[Definition], Process | None] = lambda _definition: None,
+        find_decisions: FindDecisions = no_decisions,
     ) -> None:
         """`find_model` gives the executable model of a definition if it is available without waiting."""
         self.state = state
         rules = TreeRules(limits.paged_from, limits.max_part_rows, limits.max_tree_rows)
-        self.view = View(state, find_model, limits.timers, rules, limits.stage_steps)
+        self.view = View(state, find_model, limits.timers, rules, limits.stage_steps, find_decisions)
         self.notices = Notices()
         self._max_cost = limits.quantum_items * ITEM_COST
         self._deferred_trees = DeferredTrees()

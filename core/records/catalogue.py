@@ -1,4 +1,4 @@
-"""Deployments, process definitions and forms: commands and events."""
+"""Deployments, process definitions and forms: commands and events. Those of decisions are in `decisions`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import msgspec
 
 from vivero.core.partitions import homes
 from vivero.core.records.base import Command, Event, Sender
+from vivero.core.records.decisions import DeployedDecision, DeployedRequirements, RequirementsMetadata
 
 
 class StartMetadata(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -56,6 +57,7 @@ class ResourceReference(msgspec.Struct, frozen=True, omit_defaults=True, gc=Fals
     sha256: str
     processes: tuple[ProcessMetadata, ...] = ()
     form: FormMetadata | None = None
+    requirements: RequirementsMetadata | None = None
 
 
 class Deploy(Command, frozen=True):
@@ -166,9 +168,11 @@ class DeployedForm(msgspec.Struct, frozen=True, rename="camel", gc=False):
 
 
 class DeploymentReply(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, gc=False):
-    """The answer of a deployment: processes and forms in the order of the resources, including unchanged ones."""
+    """The answer of a deployment: all that the resources contain, in their order, including what is unchanged."""
 
     deployment_key: int
     tenant_id: str
     processes: tuple[DeployedProcess, ...]
     forms: tuple[DeployedForm, ...] = ()
+    decisions: tuple[DeployedDecision, ...] = ()
+    requirements: tuple[DeployedRequirements, ...] = ()

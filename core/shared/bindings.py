@@ -1,13 +1,13 @@
-"""The version that a reference by id means: of a called process, and of a form."""
+"""The version that a reference by id means: of a called process, a form, and a called decision."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import TypeVar
 
-from vivero.core.state.catalogue import Definition, FormVersion
+from vivero.core.state.catalogue import DecisionVersion, Definition, FormVersion
 
-V = TypeVar("V", Definition, FormVersion)
+V = TypeVar("V", Definition, FormVersion, DecisionVersion)
 
 
 def bound(

@@ -1,4 +1,4 @@
-"""The catalogue in memory: deployments, versions of processes and forms, and the events that start processes."""
+"""The catalogue in memory: deployments, versions of processes, forms and decisions, events that start processes."""
 
 from __future__ import annotations
 
@@ -44,6 +44,41 @@ class FormVersion(Row):
     deployed_at: Time
 
 
+class RequirementsVersion(Row):
+    """A version of decision requirements, which are the decisions of a file: a row of `decision_requirements`."""
+
+    deployment: Annotated[int, Column(stored="deployment_key", key=True)]
+    tenant: Annotated[str, TENANT]
+    requirements_id: str
+    version: int
+    name: str
+    resource: Annotated[str, Column(stored="resource_name")]
+    sha256: str
+    state: Annotated[str, CHANGES]
+    deployed_at: Time
+
+
+class DecisionVersion(Row):
+    """A version of a decision: a row of `decision_definitions`. `sha256` and `imports` are the files that define it."""
+
+    deployment: Annotated[int, Column(stored="deployment_key", key=True)]
+    tenant: Annotated[str, TENANT]
+    decision_id: str
+    version: int
+    name: str
+    version_tag: str | None
+    requirements: Annotated[int, Column(stored="decision_requirements_key", key=True)]
+    sha256: str
+    imports: tuple[str, ...]
+    state: Annotated[str, CHANGES]
+    deployed_at: Time
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The SHA-256 of its file and of those that it imports: the name of what is compiled from them."""
+        return (self.sha256, *self.imports)
+
+
 class Usage(Row):
     """The number of instances of a definition that run in this partition. `key` is that of the definition."""
 
@@ -62,6 +97,11 @@ FormVersions = dict[int, FormVersion]
 """All versions of one form id of a tenant, including deleted ones."""
 
 
+RequirementsVersions = dict[int, RequirementsVersion]
+DecisionVersions = dict[int, DecisionVersion]
+"""All versions of one id of a tenant, including deleted ones."""
+
+
 class Catalogue:
     """The part of the catalogue that is in memory."""
 
@@ -71,8 +111,12 @@ class Catalogue:
         self.usage: dict[int, Usage] = {}
         self.form_versions: dict[tuple[str, str], FormVersions] = {}
         self.forms: dict[int, FormVersion] = {}
+        self.requirements_versions: dict[tuple[str, str], RequirementsVersions] = {}
+        self.requirements: dict[int, RequirementsVersion] = {}
+        self.decision_versions: dict[tuple[str, str], DecisionVersions] = {}
+        self.decisions: dict[int, DecisionVersion] = {}
         self.deployments: dict[int, None] = {}
-        """The keys of deployments whose processes and forms are all in `families` and `form_versions`."""
+        """The keys of deployments whose processes, forms and decision requirements are all in memory."""
         self.starts: Starts | None = None
         """Start events that wait for messages and signals; None until they are loaded."""
         self.unreadable: set[str] = set()
@@ -82,6 +126,11 @@ class Catalogue:
         self.start_timers: dict[tuple[str, str], dict[int, Timer]] = {}
         """All timers that start a process, by tenant and process id, for every process in `families`."""
 
+    @property
+    def size(self) -> int:
+        """The number of versions in memory."""
+        return len(self.definitions) + len(self.forms) + len(self.requirements) + len(self.decisions)
+
     def clear(self) -> None:
         """Forget everything."""
         self.families.clear()
@@ -89,6 +138,10 @@ class Catalogue:
         self.usage.clear()
         self.form_versions.clear()
         self.forms.clear()
+        self.requirements_versions.clear()
+        self.requirements.clear()
+        self.decision_versions.clear()
+        self.decisions.clear()
         self.deployments.clear()
         self.start_timers.clear()
         self.starts = None

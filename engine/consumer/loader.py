@@ -8,15 +8,17 @@ import structlog
 import trio
 
 from vivero.core.bpmn.model import Process
+from vivero.core.dmn import Decisions
 from vivero.core.feel import EvaluationError, decode_large
 from vivero.core.needs import Need, NeedKind
 from vivero.core.partitions.routes import Routes
-from vivero.core.state.catalogue import Definition
+from vivero.core.state.catalogue import DecisionVersion, Definition
 from vivero.core.state.instance_tree import MISSING
 from vivero.core.state.state import Decoded, State
 from vivero.engine.consumer.log_reader import LogReader
 from vivero.engine.consumer.owner import Owner
 from vivero.engine.definitions.cache import Models, UnreadableResource
+from vivero.engine.definitions.decisions import Files, UnreadableDecisions
 from vivero.engine.supervision.beat import Beat
 from vivero.storage.cluster import routes
 from vivero.storage.log.log_batches import LogPage
@@ -43,12 +45,13 @@ class Loader:
         self._definitions_seq: int | None = None
         self._pinned: dict[str, Models] = {}
         """The models that the commands under way have found, by file. The cache may evict them meanwhile."""
+        self._pinned_decisions: dict[Files, Decisions] = {}
 
     def is_outdated(self, read: LogPage) -> bool:
         """Whether the cached catalogue must be dropped: another node deployed something, or there is too much of it."""
         foreign = self._definitions_seq is not None and read.definitions_seq > self._definitions_seq
         catalogue = self._state.catalogue
-        return foreign or len(catalogue.definitions) + len(catalogue.forms) > self._settings.max_definitions
+        return foreign or catalogue.size > self._settings.max_definitions
 
     def may_be_rerouted(self, read: LogPage) -> bool:
         """Whether the routes may have changed since the last read. A change raises the catalogue's number, too."""
@@ -65,6 +68,7 @@ class Loader:
     def unpin(self) -> None:
         """Leave the models to the cache: no command waits for another one that it needs, too."""
         self._pinned.clear()
+        self._pinned_decisions.clear()
 
     def note_deployment(self) -> None:
         """A batch of this term changes the catalogue."""
@@ -86,11 +90,28 @@ class Loader:
         return loaded.left_out
 
     async def load_models(self, needs: Iterable[Need]) -> None:
-        """Load the models that are needed of definitions that are in the state."""
+        """Load the models and compiled decisions that are needed of definitions that are in the state."""
         for need in needs:
+            if need.kind is NeedKind.DECISION_MODEL:
+                await self._load_decisions(need.key)
             definition = self._state.catalogue.definitions.get(need.key) if need.kind is NeedKind.MODEL else None
             if definition is not None and definition.sha256 not in self._pinned:
                 await self._load_model(definition)
+
+    async def _load_decisions(self, key: int) -> None:
+        """Load the compiled decisions of the file of a decision that is in the state."""
+        decision = self._state.catalogue.decisions.get(key)
+        if decision is None or decision.files in self._pinned_decisions:
+            return
+        connection = await self._log_reader.connection_free()
+        try:
+            with self._beat.waiting(PARSE_S):
+                found = await self._definitions.decisions.find(decision.files, connection)
+        except UnreadableDecisions as error:
+            log.error("a deployed file can no longer be read", definition=key, problems=describe(error))
+            self._state.catalogue.unreadable.add(decision.sha256)
+            return
+        self._pinned_decisions[decision.files] = found
 
     async def load_values(self, needs: Iterable[Need]) -> None:
         """Decode very large variables in a thread, so that the event loop goes on meanwhile."""
@@ -111,6 +132,14 @@ class Loader:
             return None
         self._pinned[definition.sha256] = models
         return models[definition.process_id]
+
+    def find_decisions(self, decision: DecisionVersion) -> Decisions | None:
+        """The compiled decisions of a decision's file if this node has compiled them already."""
+        files = decision.files
+        found = self._pinned_decisions.get(files) or self._definitions.decisions.find_nowait(files)
+        if found is not None:
+            self._pinned_decisions[files] = found
+        return found
 
     async def _load_model(self, definition: Definition) -> None:
         connection = await self._log_reader.connection_free()

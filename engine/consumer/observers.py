@@ -9,6 +9,7 @@ from vivero.core.bpmn.model import Process
 from vivero.core.execution.outcomes import Ended
 from vivero.engine.consumer.batch import BatchResult
 from vivero.engine.consumer.piggyback import PiggybackedStatement, Subject
+from vivero.engine.definitions.decisions import DecisionCache
 from vivero.storage.log.command_log import CommandOutcome
 from vivero.storage.postgres.driver import Connection
 
@@ -17,6 +18,7 @@ class ModelSource(Protocol):
     """The processes of a deployed file by its SHA-256: `engine.definitions.cache.DefinitionCache`."""
 
     hits: int
+    decisions: DecisionCache
 
     async def resource(self, sha256: str, connection: Connection) -> Mapping[str, Process] | None: ...
 

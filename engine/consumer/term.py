@@ -67,7 +67,9 @@ class Term:
         self._eviction = CacheEviction(state, settings.cache_bytes)
         self._log = LogReader(owner, reader, claim.partition)
         self._loader = Loader(owner, state, self._log, beat)
-        self._processor = Processor(state, _limits(settings, owner.timer_rules), self._loader.find_model)
+        self._processor = Processor(
+            state, _limits(settings, owner.timer_rules), self._loader.find_model, self._loader.find_decisions
+        )
         self._traces = None
         if owner.tracer is not None:
             self._processor.contexts = self._traces = BatchTraces(owner.tracer, state, claim.partition)

@@ -22,6 +22,7 @@ from vivero.core.bpmn.model import Process
 from vivero.core.bpmn.parser import Parsed
 from vivero.engine.compute.models import ReadModel, UnreadableModel, read_here
 from vivero.engine.counters.buckets import Buckets
+from vivero.engine.definitions.decisions import DecisionCache
 from vivero.engine.definitions.single_flight import SingleFlight
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.state import definitions
@@ -121,6 +122,7 @@ class DefinitionCache:
         self._models = ModelCache(settings.entries, settings.bytes)
         self._sources: LRUCache[tuple[str, int], tuple[str, str]] = LRUCache(MAX_SOURCES)
         """The file and the process id of definitions. They never change."""
+        self.decisions = DecisionCache(settings.bytes)
         self._loading: SingleFlight[str, Models | None] = SingleFlight()
         self._loading_for_consumers: SingleFlight[str, Models | None] = SingleFlight()
         self.hits = self.misses = 0

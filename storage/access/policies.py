@@ -32,6 +32,8 @@ POLICIES: Mapping[str, str] = {
             *(
                 "process_definitions",
                 "forms",
+                "decision_requirements",
+                "decision_definitions",
                 "process_instances",
                 "element_instances",
                 "variables",
@@ -48,7 +50,8 @@ POLICIES: Mapping[str, str] = {
     **{table: _OF_BODY.format(table=table) for table in ("loop_items", "paged_loop_items")},
     "batch_operations": f"tenants <@ {_TENANTS}",
     "resources": """EXISTS (SELECT FROM process_definitions d WHERE d.sha256 = resources.sha256)
-    OR EXISTS (SELECT FROM forms f WHERE f.sha256 = resources.sha256)""",
+    OR EXISTS (SELECT FROM forms f WHERE f.sha256 = resources.sha256)
+    OR EXISTS (SELECT FROM decision_requirements r WHERE r.sha256 = resources.sha256)""",
     "command_log": f"""string_to_array(tenant_id, ',') <@ {_TENANTS} OR EXISTS (
     SELECT FROM event_log e JOIN process_instances p ON p.process_instance_key = e.root_key
     WHERE e.partition_id = command_log.partition_id AND e.position = command_log.position)""",

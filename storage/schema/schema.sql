@@ -259,6 +259,44 @@ CREATE TABLE compensations (
 );
 CREATE INDEX compensations_latest ON compensations USING btree (process_instance_key, scope_key, element_id, compensation_key);
 
+-- table decision_definitions
+CREATE TABLE decision_definitions (
+    decision_definition_key bigint NOT NULL,
+    deployment_key bigint NOT NULL,
+    tenant_id text NOT NULL,
+    decision_id text NOT NULL,
+    version integer NOT NULL,
+    name text NOT NULL,
+    version_tag text,
+    decision_requirements_key bigint NOT NULL,
+    sha256 text NOT NULL,
+    imports text[] NOT NULL,
+    state text NOT NULL,
+    deployed_at timestamp with time zone NOT NULL,
+    CONSTRAINT decision_definitions_pkey PRIMARY KEY (decision_definition_key),
+    CONSTRAINT decision_definitions_state_check CHECK (state = ANY (ARRAY['ACTIVE'::text, 'DELETED'::text])),
+    CONSTRAINT decision_definitions_tenant_id_decision_id_version_key UNIQUE (tenant_id, decision_id, version)
+);
+CREATE INDEX decision_definitions_requirements ON decision_definitions USING btree (decision_requirements_key);
+
+-- table decision_requirements
+CREATE TABLE decision_requirements (
+    decision_requirements_key bigint NOT NULL,
+    deployment_key bigint NOT NULL,
+    tenant_id text NOT NULL,
+    requirements_id text NOT NULL,
+    version integer NOT NULL,
+    name text NOT NULL,
+    resource_name text NOT NULL,
+    sha256 text NOT NULL,
+    state text NOT NULL,
+    deployed_at timestamp with time zone NOT NULL,
+    CONSTRAINT decision_requirements_pkey PRIMARY KEY (decision_requirements_key),
+    CONSTRAINT decision_requirements_state_check CHECK (state = ANY (ARRAY['ACTIVE'::text, 'DELETED'::text])),
+    CONSTRAINT decision_requirements_tenant_id_requirements_id_version_key UNIQUE (tenant_id, requirements_id, version)
+);
+CREATE INDEX decision_requirements_resource ON decision_requirements USING btree (sha256);
+
 -- table definitions_seq
 CREATE TABLE definitions_seq (
     one boolean DEFAULT true NOT NULL,

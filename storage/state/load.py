@@ -21,7 +21,16 @@ from vivero.core.state.state import State
 from vivero.storage.postgres.driver import Call, Connection
 from vivero.storage.postgres.sql_files import beside
 from vivero.storage.postgres.values import whole_numbers
-from vivero.storage.state import compensations, families, forms, message_channels, pages, row_bound, task_listeners
+from vivero.storage.state import (
+    compensations,
+    decisions,
+    families,
+    forms,
+    message_channels,
+    pages,
+    row_bound,
+    task_listeners,
+)
 from vivero.storage.state.load_plan import OF_TREES, LoadPlan
 from vivero.storage.state.row_bound import Reference, lacking
 from vivero.storage.state.stored_scopes import add_element, add_instance
@@ -148,6 +157,10 @@ async def _references(reader: Connection, state: State, plan: LoadPlan) -> tuple
         calls += families.calls_for(state, plan.families, plan.definitions, plan.timers, plan.deployments)
     if plan.forms or plan.form_keys or plan.deployments:
         calls.append(forms.call_for(plan.forms, plan.form_keys, plan.deployments))
+    if plan.requirements or plan.requirements_keys or plan.deployments:
+        calls.append(decisions.requirements_call(plan.requirements, plan.requirements_keys, plan.deployments))
+    if plan.decisions or plan.decision_keys or plan.requirements_keys:
+        calls.append(decisions.decisions_call(plan.decisions, plan.decision_keys, plan.requirements_keys))
     if plan.task_listeners:
         calls.append((task_listeners.LISTENERS, ()))
     if not calls:
@@ -156,6 +169,8 @@ async def _references(reader: Connection, state: State, plan: LoadPlan) -> tuple
     answers = {call[0]: result.rows for call, result in zip(calls, results, strict=True)}
     families.add(state, plan.families, answers.get(families.FAMILIES, []), answers.get(families.START_TIMERS, []))
     forms.add(state, plan.forms, answers.get(forms.FORMS, []))
+    decisions.add_requirements(state, plan.requirements, answers.get(decisions.REQUIREMENTS, []))
+    decisions.add_decisions(state, plan.decisions, answers.get(decisions.DECISIONS, []))
     if plan.task_listeners:
         task_listeners.add(state, answers[task_listeners.LISTENERS])
     state.catalogue.deployments.update(dict.fromkeys(plan.deployments))

@@ -177,3 +177,23 @@ WHERE (tenant_id, form_id) IN (
     SELECT * FROM unnest($1::text[], $2::text[])
     UNION SELECT tenant_id, form_id FROM forms WHERE form_key = ANY ($3::bigint[])
     UNION SELECT tenant_id, form_id FROM forms WHERE deployment_key = ANY ($4::bigint[]));
+
+-- name: decision_requirements
+-- All versions of what is named, or of which a version or its deployment is named. A deleted version keeps its number.
+SELECT decision_requirements_key, deployment_key, tenant_id, requirements_id, version, name, resource_name, sha256, state,
+       to_epoch_ms(deployed_at)
+FROM decision_requirements
+WHERE (tenant_id, requirements_id) IN (
+    SELECT * FROM unnest($1::text[], $2::text[])
+    UNION SELECT tenant_id, requirements_id FROM decision_requirements WHERE decision_requirements_key = ANY ($3::bigint[])
+    UNION SELECT tenant_id, requirements_id FROM decision_requirements WHERE deployment_key = ANY ($4::bigint[]));
+
+-- name: decision_definitions
+-- All versions of the decisions that are named, or of which a version or its file is named. A deleted version keeps its number.
+SELECT decision_definition_key, deployment_key, tenant_id, decision_id, version, name, version_tag, decision_requirements_key,
+       sha256, imports, state, to_epoch_ms(deployed_at)
+FROM decision_definitions
+WHERE (tenant_id, decision_id) IN (
+    SELECT * FROM unnest($1::text[], $2::text[])
+    UNION SELECT tenant_id, decision_id FROM decision_definitions WHERE decision_definition_key = ANY ($3::bigint[])
+    UNION SELECT tenant_id, decision_id FROM decision_definitions WHERE decision_requirements_key = ANY ($4::bigint[]));

@@ -63,6 +63,10 @@ class LoadPlan:
         self.definitions: set[int] = set()
         self.forms: set[tuple[str, str]] = set()
         self.form_keys: set[int] = set()
+        self.requirements: set[tuple[str, str]] = set()
+        self.requirements_keys: set[int] = set()
+        self.decisions: set[tuple[str, str]] = set()
+        self.decision_keys: set[int] = set()
         self.task_listeners: set[None] = set()
         self.deployments: set[int] = set()
         self.work: set[int] = set()
@@ -89,6 +93,10 @@ class LoadPlan:
             NeedKind.FORMS: (self.forms, state.catalogue.form_versions),
             NeedKind.DEPLOYMENT: (self.deployments, state.catalogue.deployments),
             NeedKind.FORM: (self.form_keys, state.catalogue.forms),
+            NeedKind.REQUIREMENTS: (self.requirements, state.catalogue.requirements_versions),
+            NeedKind.REQUIREMENTS_KEY: (self.requirements_keys, ()),
+            NeedKind.DECISIONS: (self.decisions, state.catalogue.decision_versions),
+            NeedKind.DECISION: (self.decision_keys, state.catalogue.decisions),
             NeedKind.TASK_LISTENERS: (self.task_listeners, ()),
             NeedKind.WORK: (self.work, ()),
             NeedKind.LOOP_ITEM: (self.items, ()),

@@ -13,7 +13,7 @@ import msgspec
 
 from vivero.core.execution.outcomes import Handled, InboxCommand
 from vivero.core.records.codec import EVENT_FORMAT, encode_command, encode_events
-from vivero.core.state.catalogue import Definition, FormVersion
+from vivero.core.state.catalogue import DecisionVersion, Definition, FormVersion, RequirementsVersion
 from vivero.core.state.instance_tree import (
     COMPLETED,
     TERMINATED,
@@ -76,7 +76,10 @@ def statements_of(
 
 def moves_definitions(state: State) -> bool:
     """Whether the batch changes the catalogue, so that other partitions must read it anew."""
-    return not {Definition, FormVersion}.isdisjoint(map(type, state.dirty))
+    return not _OF_CATALOGUE.isdisjoint(map(type, state.dirty))
+
+
+_OF_CATALOGUE = frozenset((Definition, FormVersion, RequirementsVersion, DecisionVersion))
 
 
 def fence(partition: int, epoch: int, old_position: int, new_position: int, next_key: int) -> Call:

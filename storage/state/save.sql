@@ -294,6 +294,36 @@ UPDATE forms t SET state = x.state
 FROM json_to_recordset($1) AS x(key bigint, state text)
 WHERE t.form_key = x.key;
 
+-- name: new_decision_requirements
+-- As definitions.
+INSERT INTO decision_requirements (decision_requirements_key, deployment_key, tenant_id, requirements_id, version, name,
+    resource_name, sha256, state, deployed_at)
+SELECT x.key, x.deployment, x.tenant, x.requirements_id, x.version, x.name, x.resource, x.sha256, x.state,
+    from_epoch_ms(x.deployed_at)
+FROM json_to_recordset($1) AS x(key bigint, deployment bigint, tenant text, requirements_id text, version int, name text,
+    resource text, sha256 text, state text, deployed_at bigint);
+
+-- name: decision_requirements
+-- Only the state changes.
+UPDATE decision_requirements t SET state = x.state
+FROM json_to_recordset($1) AS x(key bigint, state text)
+WHERE t.decision_requirements_key = x.key;
+
+-- name: new_decision_definitions
+-- As definitions.
+INSERT INTO decision_definitions (decision_definition_key, deployment_key, tenant_id, decision_id, version, name, version_tag,
+    decision_requirements_key, sha256, imports, state, deployed_at)
+SELECT x.key, x.deployment, x.tenant, x.decision_id, x.version, x.name, x.version_tag, x.requirements, x.sha256, x.imports,
+    x.state, from_epoch_ms(x.deployed_at)
+FROM json_to_recordset($1) AS x(key bigint, deployment bigint, tenant text, decision_id text, version int, name text,
+    version_tag text, requirements bigint, sha256 text, imports text[], state text, deployed_at bigint);
+
+-- name: decision_definitions
+-- Only the state changes.
+UPDATE decision_definitions t SET state = x.state
+FROM json_to_recordset($1) AS x(key bigint, state text)
+WHERE t.decision_definition_key = x.key;
+
 -- name: definitions_moved
 -- Every batch of every partition reads this number: "latest" is never older than an answered deployment.
 UPDATE definitions_seq SET n = n + 1;

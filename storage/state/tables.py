@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from vivero.core.state.catalogue import Definition, Deployment, FormVersion
+from vivero.core.state.catalogue import DecisionVersion, Definition, Deployment, FormVersion, RequirementsVersion
 from vivero.core.state.columns import Field, fields_of, values_of_instance
 from vivero.core.state.instance_tree import (
     Element,
@@ -216,8 +216,13 @@ CORRELATIONS = Table("message_correlations", Correlation, owners.NONE)
 DEPLOYMENTS = Table("deployments", Deployment, owners.NONE)
 DEFINITIONS = Table("definitions", Definition, owners.NONE, stored="process_definitions")
 FORMS = Table("forms", FormVersion, owners.NONE)
+REQUIREMENTS = Table("decision_requirements", RequirementsVersion, owners.NONE)
+DECISIONS = Table("decision_definitions", DecisionVersion, owners.NONE)
 
 SCOPES = (INSTANCES, ELEMENTS)
-OTHERS = (COMPENSATIONS, MESSAGES, CHANNEL_SUBSCRIPTIONS, START_LOCKS, START_SUBSCRIPTIONS, DEFINITIONS, FORMS)
+OTHERS = (
+    *(COMPENSATIONS, MESSAGES, CHANNEL_SUBSCRIPTIONS, START_LOCKS, START_SUBSCRIPTIONS),
+    *(DEFINITIONS, FORMS, REQUIREMENTS, DECISIONS),
+)
 TABLES = (*SCOPES, *WAITS, *OTHERS)
 """All with a statement for new rows and another one for changed rows."""

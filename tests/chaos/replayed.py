@@ -39,6 +39,8 @@ TABLES = {
     "start_subscriptions": [],
     "process_definitions": [],
     "forms": [],
+    "decision_requirements": [],
+    "decision_definitions": [],
     "deployments": [],
 }
 """Table → columns that are no part of replay: a tree's version counts batches, and activation owns a job's lease."""

@@ -77,10 +77,20 @@ class Partition(MemoryEngine):
             name: {version: mine.forms[row.key] for version, row in versions.items()}
             for name, versions in theirs.form_versions.items()
         }
+        mine.requirements = {key: _copy(row) for key, row in theirs.requirements.items()}
+        mine.requirements_versions = {
+            name: {version: mine.requirements[row.key] for version, row in versions.items()}
+            for name, versions in theirs.requirements_versions.items()
+        }
+        mine.decisions = {key: _copy(row) for key, row in theirs.decisions.items()}
+        mine.decision_versions = {
+            name: {version: mine.decisions[row.key] for version, row in versions.items()}
+            for name, versions in theirs.decision_versions.items()
+        }
         mine.starts = Starts()
         for row in theirs.starts.rows.values() if theirs.starts else ():
             mine.starts.add(_copy(row))
-        self._resources = source._resources
+        self._resources, self.decision_files = source._resources, source.decision_files
 
 
 def _copy(row):

@@ -330,7 +330,9 @@ def snapshot(state):
         "ended": sorted(state.ended),
         "catalogue": [whole(row) for row in state.catalogue.definitions.values()]
         + [whole(row) for row in state.catalogue.usage.values()]
-        + [whole(row) for row in state.catalogue.forms.values()],
+        + [whole(row) for row in state.catalogue.forms.values()]
+        + [whole(row) for row in state.catalogue.requirements.values()]
+        + [whole(row) for row in state.catalogue.decisions.values()],
         "families": {key: list(family) for key, family in state.catalogue.families.items() if family},
         "registrations": {
             "rows": [whole(row) for row in state.registrations.by_key.values() if row.instance.ended_at is None],

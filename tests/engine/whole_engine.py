@@ -9,10 +9,10 @@ import trio
 
 from vivero.core.bpmn.parser import parse
 from vivero.core.bpmn.reading.report import ALL_KINDS
-from vivero.core.bpmn.resources import read_resource
-from vivero.core.commands.deployments import reference_of
+from vivero.core.commands.deployments import references_of
 from vivero.core.records.catalogue import Deploy
 from vivero.core.records.instances import CreateInstance
+from vivero.core.resources.kinds import read_resources
 from vivero.engine.appender.calls import Append
 from vivero.engine.appender.task import Appender
 from vivero.engine.consumer.leadership import Consumer
@@ -174,15 +174,16 @@ class WholeEngine:
 
     async def deploy_together(self, files):
         """The answer to one deployment of these files."""
-        references = []
-        for name, content in files.items():
+        digests = []
+        for content in files.values():
             sha = hashlib.sha256(content).hexdigest()
             await store_resources(self.connection, [(sha, content)])
-            parsed = read_resource(name, content, enabled=ALL_KINDS)
-            assert not parsed.problems, parsed.problems
-            self.definitions.put(sha, parsed)
-            references.append(reference_of(parsed, sha))
-        outcome = await self.run(Deploy(tuple(references)))
+            digests.append(sha)
+        parsed = read_resources(files, enabled=ALL_KINDS)
+        assert not any(each.problems for each in parsed), parsed
+        for sha, each in zip(digests, parsed, strict=True):
+            self.definitions.put(sha, each)
+        outcome = await self.run(Deploy(references_of(parsed, digests)))
         assert outcome.rejection is None, outcome.rejection
         return msgspec.json.decode(outcome.response)
 

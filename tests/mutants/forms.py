@@ -43,7 +43,7 @@ FORMS: tuple[Mutant, ...] = (
         "forms: other partitions do not hear of a deployment of forms",
         "tests/engine/test_several_partitions.py::test_the_latest_form_is_the_same_everywhere_at_once",
         "storage/state/save.py",
-        ("not {Definition, FormVersion}.isdisjoint", "not {Definition}.isdisjoint"),
+        ("(Definition, FormVersion, RequirementsVersion", "(Definition, RequirementsVersion"),
     ),
     mutant(
         "forms: the permission to delete processes is enough for forms",

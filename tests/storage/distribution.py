@@ -63,7 +63,7 @@ GLOBAL = {
     **dict.fromkeys(
         (
             *("process_definitions", "deployments", "resources", "forms", "start_subscriptions", "definitions_seq"),
-            "global_task_listeners",
+            *("decision_requirements", "decision_definitions", "global_task_listeners"),
         ),
         CATALOGUE,
     ),
@@ -132,6 +132,7 @@ NOT_ERASED = {
     **dict.fromkeys(
         (
             *("process_definitions", "deployments", "resources", "forms", "start_subscriptions", "users"),
+            *("decision_requirements", "decision_definitions"),
             *("user_groups", "roles", "members", "mapping_rules", "authorizations", "api_tokens", "sessions"),
             *("tenants", "tenant_partitions", "global_task_listeners"),
         ),

@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from vivero.core.bpmn.model import Form, Problem, Process
-from vivero.core.bpmn.resources import read_resource
+from vivero.core.resources.kinds import read_resource
 from vivero.core.snapshots.format import DefinitionEntry
 from vivero.core.state.catalogue import Definition, FormVersion
 

@@ -47,6 +47,16 @@ class Linked(NamedTuple):
                 if other.namespace == each.namespace and other.resource != resource:
                     yield each, other
 
+    def all_imported(self, resource: str) -> tuple[str, ...]:
+        """The files that a file imports, directly or through others, without itself."""
+        found = {resource: None}
+        todo = [resource]
+        for each in todo:
+            new = [file.resource for _, file in self.imported(each) if file.resource not in found]
+            found |= dict.fromkeys(new)
+            todo += new
+        return tuple(found)[1:]
+
     def name_of_import(self, resource: str, other: str) -> str:
         """The name under which a file sees another one; empty for itself."""
         if resource == other:

@@ -5,7 +5,7 @@ import pytest
 from tests.core.compensation_models import as_handler, association, compensation, done, handled
 from tests.core.event_models import boundary, error, final, model, on, throw
 from tests.core.models import end, start, sub, task
-from vivero.core.bpmn.resources import read_resource
+from vivero.core.resources.kinds import read_resource
 
 LINE = (start("s"), end("e"))
 A = (*LINE, task("a"), "s > a > e")

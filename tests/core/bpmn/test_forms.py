@@ -11,7 +11,7 @@ import pytest
 from tests.core.bpmn.conftest import MODELS
 from vivero.core.bpmn.forms import MAX_COMPONENT_DEPTH, MAX_COMPONENTS, MAX_FORM_BYTES
 from vivero.core.bpmn.model import Form
-from vivero.core.bpmn.resources import read_resource
+from vivero.core.resources.kinds import read_resource
 
 FIELD: dict[str, object] = {"type": "textfield", "id": "f", "key": "name", "label": "Name"}
 EXAMPLES = MODELS.parents[1] / "examples" / "claim"

@@ -9,8 +9,8 @@ import pytest
 
 from vivero.core.bpmn.packing import CHUNK, pack, unpack
 from vivero.core.bpmn.parser import parse
-from vivero.core.bpmn.resources import read_resource
 from vivero.core.feel import Expression
+from vivero.core.resources.kinds import read_resource
 
 MODELS = sorted((Path(__file__).parents[2] / "models").glob("*.*"))
 

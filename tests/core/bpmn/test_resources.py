@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vivero.core.bpmn.resources import read_resource
+from vivero.core.resources.kinds import read_resource
 
 
 @pytest.mark.parametrize("name", ["straight.bpmn", "straight.BPMN", "a/b/straight.xml"])
@@ -17,13 +17,11 @@ def test_bpmn_files_are_parsed(models, name):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("rules.dmn", "decisions (.dmn) are not supported yet"),
-        ("Rules.DMN", "decisions (.dmn) are not supported yet"),
-        ("robot.rpa", "files of type .rpa cannot be deployed; known are .bpmn, .xml, .form"),
-        ("bpmn", "files without an extension cannot be deployed; known are .bpmn, .xml, .form"),
-        ("", "files without an extension cannot be deployed; known are .bpmn, .xml, .form"),
-        ("name.", "files without an extension cannot be deployed; known are .bpmn, .xml, .form"),
-        ("x." + "y" * 1000, f"files of type .{'y' * 20} cannot be deployed; known are .bpmn, .xml, .form"),
+        ("robot.rpa", "files of type .rpa cannot be deployed; known are .bpmn, .xml, .form, .dmn"),
+        ("bpmn", "files without an extension cannot be deployed; known are .bpmn, .xml, .form, .dmn"),
+        ("", "files without an extension cannot be deployed; known are .bpmn, .xml, .form, .dmn"),
+        ("name.", "files without an extension cannot be deployed; known are .bpmn, .xml, .form, .dmn"),
+        ("x." + "y" * 1000, f"files of type .{'y' * 20} cannot be deployed; known are .bpmn, .xml, .form, .dmn"),
     ],
 )
 def test_other_files_are_refused(models, name, message):

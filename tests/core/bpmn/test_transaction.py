@@ -5,7 +5,7 @@ import pytest
 from tests.core.compensation_models import CANCEL, as_handler, compensation, handled, transaction
 from tests.core.event_models import boundary, final, loop, model, on
 from tests.core.models import end, start, sub, task
-from vivero.core.bpmn.resources import read_resource
+from vivero.core.resources.kinds import read_resource
 
 LINE = (start("s"), end("e"), "s > tx > e")
 NO = (start("i"), final("no", CANCEL), "i > no")

@@ -6,7 +6,6 @@ import msgspec
 import pytest
 
 from tests.core.models import end, process
-from vivero.core.bpmn.resources import read_resource
 from vivero.core.commands.deployments import reference_of
 from vivero.core.records.catalogue import (
     DefinitionAdded,
@@ -18,6 +17,7 @@ from vivero.core.records.catalogue import (
 )
 from vivero.core.records.codec import decode_command, decode_events, encode_command, encode_events
 from vivero.core.records.effects import RejectionCode
+from vivero.core.resources.kinds import read_resource
 
 
 def form(label="label", id="ask", tag=None):

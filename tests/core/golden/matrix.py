@@ -17,7 +17,7 @@ from vivero.core.bpmn.elements.contents import ELEMENTS
 from vivero.core.bpmn.event_definitions.kind import CAUGHT
 from vivero.core.bpmn.events import EVENT_KINDS
 from vivero.core.bpmn.reading.draft import Place
-from vivero.core.bpmn.resources import read_resource
+from vivero.core.resources.kinds import read_resource
 
 GOLDEN = Path(__file__).parent
 FILES = {"element": PLAIN, "waits": WAITS, "timers": TIMERS, "looped": PARALLEL}

@@ -39,7 +39,16 @@ OF_TREES = {
 }
 """Events with texts that change an instance tree: the row of the log has its root, and is emptied whole."""
 OF_MODELS = {
-    *("DeploymentCreated", "DefinitionAdded", "StartFormSet", "FormAdded", "StartOpened", "TimerScheduled"),
+    *(
+        "DeploymentCreated",
+        "DefinitionAdded",
+        "StartFormSet",
+        "FormAdded",
+        "RequirementsAdded",
+        "DecisionAdded",
+        "StartOpened",
+        "TimerScheduled",
+    ),
 }
 """Their texts come from files that were deployed."""
 OF_PROGRAM = {"tenant", "process_id"}

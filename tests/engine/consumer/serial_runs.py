@@ -16,6 +16,7 @@ from vivero.core.records.base import DEFAULT_TENANT, Command
 from vivero.core.records.codec import encode_command, encode_events
 from vivero.engine.consumer.leadership import Consumer
 from vivero.engine.consumer.settings import ConsumerSettings
+from vivero.engine.definitions.decisions import DecisionCache
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.settings import SupervisionSettings
 from vivero.storage.log import command_log
@@ -112,6 +113,7 @@ class Models:
         self.cold = set()
         """What is not in memory until somebody waits for it."""
         self.hits = 0
+        self.decisions = DecisionCache(10_000_000)
 
     async def resource(self, sha256, _connection):
         await trio.lowlevel.checkpoint()

@@ -51,6 +51,8 @@ NAMED = {
     ("channel_subscriptions", "state"): ("OPEN", "CORRELATING"),
     ("process_definitions", "state"): ("ACTIVE", "DELETED"),
     ("forms", "state"): ("ACTIVE", "DELETED"),
+    ("decision_requirements", "state"): ("ACTIVE", "DELETED"),
+    ("decision_definitions", "state"): ("ACTIVE", "DELETED"),
     ("user_tasks", "state"): ("CREATED", "COMPLETED"),
     ("jobs", "lease"): ("closed", "backoff"),
 }

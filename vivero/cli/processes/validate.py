@@ -17,7 +17,7 @@ from vivero.config.files import Unreadable, read_bytes
 from vivero.config.sections import Config
 from vivero.core.bpmn.parser import Parsed
 from vivero.core.bpmn.reading.xml import LIMITS
-from vivero.core.bpmn.resources import read_resource
+from vivero.core.resources.kinds import read_resource
 
 
 @click.command()

@@ -1,0 +1,59 @@
+"""Files of decisions in a deployment, which are read together, because they may import each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from vivero.core.bpmn.model import DecisionFile, DecisionSummary, Problem
+from vivero.core.bpmn.parser import PROCESS_ID, Parsed
+from vivero.core.bpmn.reading.report import quote
+from vivero.core.bpmn.reading.xml import XmlLimits
+from vivero.core.dmn import Decisions, read_decisions
+from vivero.core.dmn.model import Definitions
+from vivero.core.dmn.reading.document import LIMITS
+
+
+def read_decision_files(files: Mapping[str, bytes], limits: XmlLimits) -> dict[str, Parsed]:
+    """The decisions of files, or the problems of each, by the names of the files. Never raises.
+
+    A file of decisions has limits of its own for its size. Others, as those of expressions, are those of `limits`.
+    """
+    if not files:
+        return {}
+    own = replace(LIMITS, feel=limits.feel, problems=limits.problems, id_length=limits.id_length)
+    read = read_decisions(files, limits=own)
+    found: dict[str, Parsed] = {}
+    for name in files:
+        problems = tuple(problem for problem in read.problems if problem.resource == name)
+        warnings = tuple(warning for warning in read.warnings if warning.resource == name)
+        file = None if read.usable is None else read.usable.graph.linked.files[name]
+        objections = () if file is None else tuple(_objections(file, own))
+        whole = None if read.decisions is None else _summary(name, read.decisions)
+        found[name] = Parsed(name, (), problems, (), objections, warnings, decisions=whole)
+    return found
+
+
+def _objections(file: Definitions, limits: XmlLimits) -> Iterator[Problem]:
+    """Problems of a deployment: ids that requests could not name."""
+    if not file.id:
+        yield Problem(file.resource, None, None, "the file has no id: 'definitions' needs one, by which it is known")
+    elif not _is_name(file.id, limits):
+        yield Problem(file.resource, None, None, f"{quote(file.id)} is not an id: {_RULE.format(limits.id_length)}")
+    for decision in file.decisions:
+        if not _is_name(decision.id, limits):
+            text = f"{quote(decision.id)} is not the id of a decision: {_RULE.format(limits.id_length)}"
+            yield Problem(file.resource, decision.id[: limits.id_length], decision.line, text)
+
+
+_RULE = "letters, digits, '_', '-' and '.' are allowed, the first is a letter or '_', and there are at most {}"
+
+
+def _is_name(id: str, limits: XmlLimits) -> bool:
+    return PROCESS_ID.fullmatch(id) is not None and len(id) <= limits.id_length
+
+
+def _summary(name: str, read: Decisions) -> DecisionFile:
+    file = read.graph.linked.files[name]
+    decisions = tuple(DecisionSummary(each.id, each.name or each.id, each.version_tag) for each in file.decisions)
+    return DecisionFile(file.id, file.name or file.id, decisions, read.graph.linked.all_imported(name))

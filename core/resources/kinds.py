@@ -1,0 +1,52 @@
+"""The kinds of files that can be deployed. The extension decides how a file is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from vivero.core.bpmn.forms import read_form
+from vivero.core.bpmn.model import Problem
+from vivero.core.bpmn.parser import Parsed, parse
+from vivero.core.bpmn.reading.xml import LIMITS, XmlLimits
+from vivero.core.resources.decisions import read_decision_files
+
+
+def read_resources(
+    files: Mapping[str, bytes], limits: XmlLimits = LIMITS, *, enabled: frozenset[str] = frozenset()
+) -> list[Parsed]:
+    """Read the files of one deployment: files of decisions may import each other. Never raises.
+
+    `limits` and `enabled` as in `core.bpmn.parser.parse`.
+    """
+    of_decisions = {name: content for name, content in files.items() if _extension(name) == DECISIONS}
+    read = read_decision_files(of_decisions, limits)
+    return [read.get(name) or _read(name, content, limits, enabled) for name, content in files.items()]
+
+
+def read_resource(
+    name: str, content: bytes, limits: XmlLimits = LIMITS, *, enabled: frozenset[str] = frozenset()
+) -> Parsed:
+    """Read one file of a deployment, like `read_resources`."""
+    return read_resources({name: content}, limits, enabled=enabled)[0]
+
+
+def _read(name: str, content: bytes, limits: XmlLimits, enabled: frozenset[str]) -> Parsed:
+    extension = _extension(name)
+    if extension in READERS:
+        return READERS[extension](content, name, limits, enabled=enabled)
+    return Parsed(name, problems=(Problem(name, None, None, _unknown_kind(extension)),))
+
+
+def _extension(name: str) -> str:
+    return name.rpartition(".")[2].lower() if "." in name else ""
+
+
+def _unknown_kind(extension: str) -> str:
+    known = ", ".join(f".{known}" for known in (*READERS, DECISIONS))
+    found = f"files of type .{extension[:20]}" if extension else "files without an extension"
+    return f"{found} cannot be deployed; known are {known}"
+
+
+READERS: Mapping[str, Callable[..., Parsed]] = {"bpmn": parse, "xml": parse, "form": read_form}
+"""The readers of files that stand alone."""
+DECISIONS = "dmn"
