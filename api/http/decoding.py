@@ -250,6 +250,22 @@ def as_int64(value: int | str | None, path: str) -> int | None:
     return number  # type: ignore[return-value]
 
 
+def number_in_query(request: Request, name: str, default: int) -> int:
+    """A number of the query: from 0 to 64 bits, `default` if it is missing. Raises Problem 400."""
+    text = request.query.get(name)
+    if text is None:
+        return default
+    if not text.isdecimal() or not text.isascii() or int(text) > INT64_MAX:
+        raise bad_request(f"Failed to convert '{name}' with value: '{text[:100]}'")
+    return int(text)
+
+
+def check_limit(limit: int, most: int) -> None:
+    """Check the number of items that a page may have. Raises Problem 400."""
+    if not 1 <= limit <= most:
+        raise bad_request(f"The value for limit is '{limit}' but must be between 1 and {most}")
+
+
 def as_epoch_ms(text: str, path: str) -> int:
     """A date and time with an offset, as epoch ms. Raises Problem 400."""
     try:

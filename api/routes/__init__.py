@@ -46,6 +46,7 @@ from vivero.api.routes import (
     cluster,
     cluster_figures,
     commands,
+    compensations,
     conditionals,
     deployments,
     directory,
@@ -268,6 +269,7 @@ ROUTES = (
     Route("GET", "/v2/process-instances/{processInstanceKey}/snapshot", snapshots.get, READ_INSTANCE),
     Route("GET", "/v2/process-instances/{processInstanceKey}/events", events.get, READ_INSTANCE),
     Route("GET", "/v2/process-instances/{processInstanceKey}/trace", traces.get, READ_INSTANCE),
+    of_key("GET", "/v2/process-instances/{processInstanceKey}/compensations", compensations.get, READ_INSTANCE),
     Route("GET", "/v2/process-instances/{processInstanceKey}/call-hierarchy", statistics.call_hierarchy, READ_INSTANCE),
     of_key(
         "GET", "/v2/process-instances/{processInstanceKey}/sequence-flows", statistics.sequence_flows, READ_INSTANCE

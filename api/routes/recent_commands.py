@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from vivero.api.http.problems import bad_request
+from vivero.api.http.decoding import check_limit, number_in_query
 from vivero.api.http.request import INT64_MAX, Request
 from vivero.api.http.response import Response, iso_time, json_response
 from vivero.api.reading import read, read_of
@@ -18,11 +18,10 @@ MAX_LIMIT = 1000
 
 async def get(request: Request, services: Services) -> Response:
     """GET /v2/commands: newest first. `partitionId`, `limit`; `before`: a page's `next`."""
-    before, limit = _number(request, "before", INT64_MAX), _number(request, "limit", 100)
-    if not 1 <= limit <= MAX_LIMIT:
-        raise bad_request(f"The value for limit is '{limit}' but must be between 1 and {MAX_LIMIT}")
+    before, limit = number_in_query(request, "before", INT64_MAX), number_in_query(request, "limit", 100)
+    check_limit(limit, MAX_LIMIT)
     partitions = await read(services, recent_commands.partitions)
-    partition = _number(request, "partitionId", partitions[0])
+    partition = number_in_query(request, "partitionId", partitions[0])
     rows = await read_of(
         services,
         request.tenants,
@@ -31,15 +30,6 @@ async def get(request: Request, services: Services) -> Response:
     more = len(rows) == limit
     items = [_item(partition, row) for row in rows]
     return json_response({"items": items, "partitions": partitions, "next": str(rows[-1].position) if more else None})
-
-
-def _number(request: Request, name: str, default: int) -> int:
-    text = request.query.get(name)
-    if text is None:
-        return default
-    if not text.isdecimal() or not text.isascii() or int(text) > INT64_MAX:
-        raise bad_request(f"Failed to convert '{name}' with value: '{text[:100]}'")
-    return int(text)
 
 
 def _item(partition: int, row: RecentCommand) -> dict[str, Any]:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from vivero.api.computing.histories import trace_page
 from vivero.api.computing.large_histories import made
-from vivero.api.http.problems import bad_request, not_found
-from vivero.api.http.request import INT64_MAX, Request
+from vivero.api.http.decoding import number_in_query
+from vivero.api.http.problems import not_found
+from vivero.api.http.request import Request
 from vivero.api.http.response import Response, json_response
 from vivero.api.reading import read_of
 from vivero.api.services import Services
@@ -28,7 +29,7 @@ async def get(request: Request, services: Services) -> Response:
 
 async def history_page(request: Request, services: Services) -> tuple[Sequence[HistoryRow], str | None]:
     """A page of the log of an instance tree, and the `after` of the next page; None after the last. Raises Problem."""
-    key, position = request.key("processInstanceKey"), _after(request)
+    key, position = request.key("processInstanceKey"), number_in_query(request, "after", 0)
     root = await read_of(
         services, request.tenants, lambda connection, tenants: single_reads.root_of_instance(connection, key, tenants)
     )
@@ -40,10 +41,3 @@ async def history_page(request: Request, services: Services) -> tuple[Sequence[H
         lambda connection, tenants: command_log.history(connection, key, position, MAX_ROWS, MAX_BYTES, tenants),
     )
     return rows, str(rows[-1].position) if more else None
-
-
-def _after(request: Request) -> int:
-    text = request.query.get("after", "0")
-    if not text.isdecimal() or not text.isascii() or int(text) > INT64_MAX:
-        raise bad_request(f"Failed to convert 'after' with value: '{text[:100]}'")
-    return int(text)

@@ -103,6 +103,7 @@ dovw POST   /v2/process-instances/{processInstanceKey}/incidents/search
 dovw GET    /v2/process-instances/{processInstanceKey}/snapshot
 dovw GET    /v2/process-instances/{processInstanceKey}/events
 dovw GET    /v2/process-instances/{processInstanceKey}/trace
+dovw GET    /v2/process-instances/{processInstanceKey}/compensations
 dovw GET    /v2/process-instances/{processInstanceKey}/call-hierarchy
 dovw GET    /v2/process-instances/{processInstanceKey}/sequence-flows
 dovw GET    /v2/process-instances/{processInstanceKey}/statistics/element-instances
