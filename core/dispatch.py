@@ -33,6 +33,7 @@ from vivero.core.elements import (
     ad_hoc_sub_process,
     boundary_event,
     call_activity,
+    complex_gateway,
     defaults,
     end_event,
     event_based_gateway,
@@ -138,6 +139,7 @@ ELEMENTS: dict[str, Behaviour] = {
     "EXCLUSIVE_GATEWAY": behaviour(exclusive_gateway),
     "PARALLEL_GATEWAY": behaviour(parallel_gateway),
     "INCLUSIVE_GATEWAY": behaviour(inclusive_gateway),
+    "COMPLEX_GATEWAY": behaviour(complex_gateway),
 }
 
 

@@ -16,6 +16,7 @@ from vivero.core.apply import (
     ad_hoc,
     catalogue,
     compensations,
+    complex_gateways,
     data,
     elements,
     incidents,
@@ -49,6 +50,7 @@ from vivero.core.records.compensations import (
     CompensationRegistered,
     CompensationStarted,
 )
+from vivero.core.records.complex_gateways import ComplexGatewayReset, ComplexGatewayStarted
 from vivero.core.records.conditionals import ConditionalsEvaluated
 from vivero.core.records.decisions import DecisionAdded, DecisionDeleted, RequirementsAdded, RequirementsDeleted
 from vivero.core.records.instances import (
@@ -152,6 +154,8 @@ APPLY: dict[type[Event], Callable[[State, Any], Row]] = {
     CompensationStarted: compensations.started,
     CompensationHandedOver: compensations.handed_over,
     CompensationEnded: compensations.ended,
+    ComplexGatewayStarted: complex_gateways.started,
+    ComplexGatewayReset: complex_gateways.reset,
     LoopStarted: data.loop_started,
     ItemCollected: data.item_collected,
     LoopResultSet: data.loop_result_set,

@@ -163,6 +163,7 @@ def scope_interrupted(state: State, event: ScopeInterrupted) -> Element:
     scope = state.elements[event.scope]
     state.edit(scope)
     scope.then = event.then
+    scope.awaiting_reset = {}
     _drop_arrivals(state, scope.tree)
     if scope.pages is None:  # a loop body has no flows, and not all children of a paged one are loaded
         scope.tokens = new_marking({}, (), tuple(child.element for child in scope.children.values()))

@@ -341,7 +341,9 @@ class Node:
     outgoing: tuple[FlowId, ...] = ()
     default: FlowId | None = None
     conditional: bool = False
-    """Whether an activity has outgoing flows with conditions."""
+    """Whether an activity or a complex gateway has outgoing flows with conditions."""
+    activation: Expression | None = None
+    """The activation condition of a complex gateway."""
     start_quantity: int = 1
     """The number of tokens that an activity consumes together when it begins."""
     completion_quantity: int = 1
@@ -355,7 +357,8 @@ class Node:
     outputs: tuple[Mapping, ...] = ()
     job: JobDefinition | None = None
     event: EventDefinition | None = None
-    """What an event, a receive task or a send task waits for or throws. None for a none event."""
+    """What an event, a receive task or a send task waits for or throws. None for a none event. For a complex gateway,
+    its activation condition, if that depends on variables."""
     interrupting: bool = True
     """For a boundary event and for the start event of an event sub-process."""
     host: NodeId | None = None
@@ -385,11 +388,11 @@ class Node:
     listeners: MappingOf[str, tuple[JobDefinition, ...]] = field(default_factory=dict)
     """The jobs of its listeners in document order, by event as the REST API names it: START, COMPLETING, …"""
     joins: tuple[NodeId, ...] = ()
-    """The joining inclusive gateways of a scope."""
+    """The gateways of a scope that join by paths: inclusive ones, and complex ones with an activation condition."""
     bits: MappingOf[FlowId, int] = field(default_factory=dict)
-    """The bit of each incoming flow of a joining inclusive gateway."""
+    """The bit of each incoming flow of a gateway that joins by paths. Empty if it has one incoming flow."""
     reach: MappingOf[str, int] = field(default_factory=dict)
-    """For a joining inclusive gateway: the bits of the incoming flows that a token has a path to without visiting the
+    """For a gateway that joins by paths: the bits of the incoming flows that a token has a path to without visiting the
     gateway, by flow and node of the scope (BPMN 2.0.2 §13.4.3)."""
     properties: MappingOf[str, str] = field(default_factory=dict)
     line: int | None = None

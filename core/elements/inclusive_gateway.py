@@ -11,6 +11,7 @@ from vivero.core.bpmn.model import FlowId, Node
 from vivero.core.records.effects import Effects
 from vivero.core.records.instances import ElementCompleted
 from vivero.core.shared.flows import chosen_flows, enter
+from vivero.core.shared.joins import awaits_tokens
 from vivero.core.state.instance_tree import Element
 from vivero.core.view import View
 
@@ -23,13 +24,9 @@ def arrive(gateway: Node, flow: FlowId, scope: Element, view: View) -> Effects:
 
 def join(gateway: Node, scope: Element, view: View) -> Effects:
     """Enter the gateway if its tokens need not wait for others."""
-    incoming, reach, tokens = gateway.bits, gateway.reach, scope.tokens
-    filled = sum(bit for flow, bit in incoming.items() if flow in tokens)
-    if not filled:
-        return
-    elsewhere = (reach.get(place, 0) for place in tokens if place not in incoming)
-    if not any(reached & ~filled and not reached & filled for reached in elsewhere):
-        yield from enter(gateway, scope, view, consumes=[flow for flow in incoming if flow in tokens])
+    filled = [flow for flow in gateway.bits if flow in scope.tokens]
+    if filled and not awaits_tokens(gateway, scope, sum(map(gateway.bits.__getitem__, filled))):
+        yield from enter(gateway, scope, view, consumes=filled)
 
 
 def leave(gateway: Element, view: View) -> Effects:

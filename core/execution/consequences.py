@@ -15,6 +15,7 @@ from vivero.core.execution.work import Work
 from vivero.core.records.ad_hoc import AdHocActivationsAdded, AdHocFulfilled
 from vivero.core.records.base import Event
 from vivero.core.records.catalogue import RetireDefinition
+from vivero.core.records.complex_gateways import ComplexGatewayReset
 from vivero.core.records.effects import Send
 from vivero.core.records.instances import (
     COMMAND_STAGE,
@@ -225,6 +226,7 @@ FOLLOW: dict[type[Event], Callable[[Work, Any, Any], None]] = {
     LoopStarted: _settles,
     AdHocActivationsAdded: _settles,
     AdHocFulfilled: _settles,
+    ComplexGatewayReset: _settles,
     WorkDeferred: _deferred,
     WorkResumed: _resumed,
     IncidentRaised: _incident_raised,

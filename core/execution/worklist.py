@@ -228,13 +228,14 @@ class Worklist(Work):
             self.settle_queue.add(scope.key)
 
     def _join(self, scope: Element) -> None:
-        """Run the inclusive joins of the scope: a token that one of them waited for may have moved."""
+        """Run the joins of the scope that wait for others: a token that one of them waited for may have moved."""
         joins = (self.view.node(scope) if scope.node is MISSING else scope.node).joins
         if joins and not (scope.node.loop is not None and not scope.is_inner):
             self.used += len(joins) * len(scope.tokens) // CHECKS_PER_COST
             nodes = self.view.model(scope.instance.definition_key).nodes
             for gateway in joins:
-                self.take(ELEMENTS[nodes[gateway].type].join(nodes[gateway], scope, self.view), scope, "settle")
+                effects = ELEMENTS[nodes[gateway].type].join(nodes[gateway], scope, self.view)
+                self.take(effects, scope, "settle", gateway)
 
     def _empty(self, scope: Element) -> None:
         if scope.live or scope.state is TERMINATING:
@@ -311,11 +312,14 @@ class Worklist(Work):
         return done
 
     def _variables_changed(self, changes: list[VariableChange]) -> None:
-        """Check each affected subscription once."""
+        """Check each affected subscription once. Those of gateways are checked when their scopes settle."""
         watching = self.state.watching
         self.used += sum(len(watching.get(scope.instance.key, ())) for scope, _, _ in changes) // CHECKS_PER_COST
         for one in subscriptions.affected(changes, self.view):
-            self.queue.append((one.element.key, "check", one.key))
+            if one.target in self.view.node(one.element).joins:
+                self.settle_queue.add(one.element.key)
+            else:
+                self.queue.append((one.element.key, "check", one.key))
         changes.clear()
 
     def _take_other(self, effect: object) -> None:

@@ -28,8 +28,9 @@ def check(scope: Element, view: View) -> Effects:
 
 
 def _is_stuck(scope: Element) -> bool:
-    """Boundary events do not count: they end the scope. Deferred work counts, because it can move a token."""
+    """Boundary events do not count: they end the scope. Deferred work counts, because it can move a token. So does a
+    complex gateway that waits for a variable."""
     if scope.live or not scope.tokens:
         return False
     waits: tuple[Timer | Subscription, ...] = (*scope.waits.timers.values(), *scope.waits.subscriptions.values())
-    return not any(wait.type == "EVENT_SUB_PROCESS" for wait in waits) and not is_deferred(scope, "arrive", "settle")
+    return not any(wait.type != "BOUNDARY" for wait in waits) and not is_deferred(scope, "arrive", "settle")

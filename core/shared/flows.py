@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from vivero.core.bpmn.model import FlowId, Node
 from vivero.core.records.effects import Effects, Fail, IncidentType
@@ -37,17 +38,29 @@ def chosen_flows(element: Element, seen_from: Element, view: View) -> tuple[Flow
         Fail: no flow gets a token, or a condition is not a boolean.
     """
     node, flows = view.node(element), view.model(element.instance.definition_key).flows
-    conditions = {flow: flows[flow].condition for flow in node.outgoing if flow != node.default}
-    true = [
-        flow
-        for flow, condition in conditions.items()
-        if condition is not None and view.expressions.typed(condition, seen_from, bool)
-    ]
-    free = [flow for flow, condition in conditions.items() if condition is None]
+    true = flows_with_true_conditions(element, seen_from, view)
+    free = [flow for flow in node.outgoing if flow != node.default and flows[flow].condition is None]
     taken = {*true, *free} if true or node.default is None else {*free, node.default}
     if node.outgoing and not taken:
         raise no_flow()
     return tuple(flow for flow in node.outgoing if flow in taken)
+
+
+def flows_with_true_conditions(
+    element: Element, seen_from: Element, view: View, extra: Mapping[str, Any] = {}
+) -> list[FlowId]:
+    """The outgoing flows whose condition is true, with `extra` before the variables that `seen_from` sees.
+
+    Raises:
+        Fail: a condition is not a boolean.
+    """
+    flows = view.model(element.instance.definition_key).flows
+    conditions = ((flow, flows[flow].condition) for flow in view.node(element).outgoing)
+    return [
+        flow
+        for flow, condition in conditions
+        if condition is not None and view.expressions.typed(condition, seen_from, bool, extra=extra)
+    ]
 
 
 def no_flow() -> Fail:

@@ -56,7 +56,8 @@ def interrupt(scope: Element, then: tuple[Any, ...], view: View, fired: int | No
     """End everything in the scope, and catch no more events in it. `then` follows. `fired` as of `catch`."""
     yield ScopeInterrupted(scope.key, then)
     yield from cancel_jobs(scope)
-    yield from waits.close(scope, {child.id for child in event_sub_processes_of(scope, view)}, fired)
+    waiting = {child.id for child in event_sub_processes_of(scope, view)}
+    yield from waits.close(scope, waiting.union(view.node(scope).joins), fired)
 
 
 def goes_on(element: Element, target: str, view: View) -> bool:

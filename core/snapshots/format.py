@@ -136,6 +136,7 @@ class ElementEntry(Entry, frozen=True):
     request: Key | None = None
     incident_key: Key | None = None
     registered: dict[str, Count] = {}
+    awaiting_reset: dict[str, tuple[str, ...]] = {}
     compensation: CompensationEntry | None = None
     occurrences: dict[str, Values] = {}
 

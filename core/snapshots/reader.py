@@ -146,6 +146,7 @@ def _set_progress(element: Element, entry: entries.ElementEntry, place: str) -> 
         element.ad_hoc = AdHocState(pending, entry.ad_hoc.begun, entry.ad_hoc.fulfilled)
     element.registered = entry.registered
     element.occurrences = {target: _texts(kept) for target, kept in entry.occurrences.items()}
+    element.awaiting_reset = entry.awaiting_reset
     if entry.compensation is not None:
         compensation_entries.set_place(element, entry.compensation)
     if entry.loop is not None:

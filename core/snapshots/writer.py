@@ -124,6 +124,7 @@ def _element(row: Element) -> entries.ElementEntry:
         request=key_text(row.request),
         incident_key=key_text(row.incident),
         registered=dict(sorted(row.registered.items())),
+        awaiting_reset=dict(sorted(row.awaiting_reset.items())),
         compensation=None if row.compensation is None else compensation_entries.place(row, row.compensation),
         occurrences={target: _values(kept) for target, kept in row.occurrences.items()},
     )

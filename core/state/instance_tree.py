@@ -118,6 +118,8 @@ class Element(Row, msgspec.Struct):  # the second base tells the linter that def
     incident: Annotated[int | None, Column(stored="incident_key", key=True, changes=True)] = None
     registered: Annotated[dict[str, int], Column(usual={}, null=True, changes=True)] = {}
     """Numbers of completed activities of this scope that can be compensated, by id."""
+    awaiting_reset: Annotated[dict[str, tuple[str, ...]], Column(usual={}, null=True, changes=True)] = {}
+    """The complex gateways of this scope that wait for reset, by id, with the flows that gave a token at the start."""
     compensation: Compensation | None = None
     """Its place in a compensation, for a compensation handler and its boundary event."""
     occurrences: Annotated[dict[str, dict[str, str]], Column(usual={}, null=True, changes=True)] = {}

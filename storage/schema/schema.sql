@@ -399,6 +399,7 @@ CREATE TABLE element_instances (
     registered json,
     compensation json,
     occurrences json,
+    awaiting_reset json,
     CONSTRAINT element_instances_pkey PRIMARY KEY (element_instance_key)
 ) WITH (autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_vacuum_scale_factor=0.05, fillfactor=100);
 CREATE INDEX element_instances_definition ON element_instances USING btree (process_definition_key, element_id) WHERE ended_at IS NULL AND process_definition_key IS NOT NULL;
@@ -854,6 +855,7 @@ CREATE TABLE process_instances (
     trace text,
     registered json,
     occurrences json,
+    awaiting_reset json,
     CONSTRAINT process_instances_pkey PRIMARY KEY (process_instance_key)
 ) WITH (autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_vacuum_scale_factor=0.05, fillfactor=80);
 CREATE INDEX process_instances_business ON process_instances USING btree (business_id) WHERE business_id IS NOT NULL;

@@ -8,7 +8,7 @@ from vivero.storage.search.fields import ENUM, FLAG, KEY, TEXT, TIME, Field, enu
 from vivero.storage.search.resources import Resource
 
 ELEMENT_STATES = ("ACTIVE", "COMPLETED", "TERMINATED")
-API_TYPES = {"TRANSACTION": "SUB_PROCESS"}
+API_TYPES = {"TRANSACTION": "SUB_PROCESS", "COMPLEX_GATEWAY": "UNKNOWN"}
 """Element types that the REST API does not know → those that it shows, because clients refuse others."""
 ELEMENT_TYPES = ("UNSPECIFIED", *(type for type in ELEMENTS if type not in API_TYPES), "SEQUENCE_FLOW", "UNKNOWN")
 

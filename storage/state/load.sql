@@ -45,16 +45,17 @@ SELECT job_key, lease_token::text FROM jobs WHERE job_key = ANY ($1::bigint[]);
 -- name: instances
 -- By part, on the partial index of live rows: a tree without the inner instances of paged loops, or one such inner instance.
 SELECT process_instance_key, root_key, parent_element_instance_key, state, to_epoch_ms(started_at), tokens::text, live,
-    then_::text, interrupted, request, incidents, registered::text, occurrences::text, process_definition_key, process_id,
-    process_version, version_tag, process_name, tenant_id, business_id, tags, depth, created_position,
-    parent_process_instance_key, start::text, start_lock, terminate_after, trace, work::text, version, in_parts
+    then_::text, interrupted, request, incidents, registered::text, awaiting_reset::text, occurrences::text,
+    process_definition_key, process_id, process_version, version_tag, process_name, tenant_id, business_id, tags, depth,
+    created_position, parent_process_instance_key, start::text, start_lock, terminate_after, trace, work::text, version,
+    in_parts
 FROM process_instances WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY process_instance_key;
 
 -- name: elements
 -- Outer scopes first: an inner scope has a larger key.
 SELECT element_instance_key, process_instance_key, scope_key, path, element_id, element_type, state, to_epoch_ms(started_at),
     tokens::text, live, loop_index, element_name, then_::text, interrupted, occurred::text, loop::text, ad_hoc::text, request,
-    incidents, incident_key, registered::text, compensation::text, occurrences::text
+    incidents, incident_key, registered::text, awaiting_reset::text, compensation::text, occurrences::text
 FROM element_instances WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY element_instance_key;
 
 -- name: jobs

@@ -31,18 +31,18 @@ ORDER BY x.ord;
 -- New rows in their last state: an instance that also ended in the batch is written once. A field that a document omits, here and
 -- for elements, variables and jobs, has its usual value.
 INSERT INTO process_instances (process_instance_key, root_key, part_key, parent_element_instance_key, state, started_at,
-    ended_at, tokens, live, then_, interrupted, request, incidents, registered, occurrences, process_definition_key, process_id,
-    process_version, version_tag, process_name, tenant_id, business_id, tags, depth, created_position,
-    parent_process_instance_key, start, start_lock, terminate_after, trace, work, version, in_parts)
+    ended_at, tokens, live, then_, interrupted, request, incidents, registered, awaiting_reset, occurrences,
+    process_definition_key, process_id, process_version, version_tag, process_name, tenant_id, business_id, tags, depth,
+    created_position, parent_process_instance_key, start, start_lock, terminate_after, trace, work, version, in_parts)
 SELECT x.key, coalesce(x.root, x.key), coalesce(x.part, x.root, x.key), x.caller, x.state, from_epoch_ms(x.started_at),
     from_epoch_ms(x.ended_at), coalesce(x.tokens, '{}'), coalesce(x.live, 0), x.then_, coalesce(x.interrupted, false),
-    x.request, coalesce(x.incidents, 0), x.registered, x.occurrences, x.definition, x.process_id, x.number, x.version_tag,
-    x.name, x.tenant, x.business_id, coalesce(x.tags, '{}'), coalesce(x.depth, 1), x.position, x.parent, x.start, x.start_lock,
-    x.terminate_after, x.trace, x.work, x.revision, coalesce(x.in_parts, 0)
+    x.request, coalesce(x.incidents, 0), x.registered, x.awaiting_reset, x.occurrences, x.definition, x.process_id, x.number,
+    x.version_tag, x.name, x.tenant, x.business_id, coalesce(x.tags, '{}'), coalesce(x.depth, 1), x.position, x.parent, x.start,
+    x.start_lock, x.terminate_after, x.trace, x.work, x.revision, coalesce(x.in_parts, 0)
 FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, caller bigint, state text, started_at bigint,
     ended_at bigint, tokens json, live int, then_ json, interrupted boolean, request bigint, incidents int, registered json,
-    occurrences json, definition bigint, process_id text, number int, version_tag text, name text, tenant text,
-    business_id text, tags text[], depth int, position bigint, parent bigint, start json, start_lock text,
+    awaiting_reset json, occurrences json, definition bigint, process_id text, number int, version_tag text, name text,
+    tenant text, business_id text, tags text[], depth int, position bigint, parent bigint, start json, start_lock text,
     terminate_after text[], trace text, work json, revision bigint, in_parts int);
 
 -- name: instances
@@ -50,10 +50,11 @@ FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, caller big
 UPDATE process_instances t
 SET state = x.state, ended_at = from_epoch_ms(x.ended_at), tokens = coalesce(x.tokens, '{}'), live = coalesce(x.live, 0),
     then_ = x.then_, interrupted = coalesce(x.interrupted, false), request = x.request, incidents = coalesce(x.incidents, 0),
-    registered = x.registered, occurrences = x.occurrences, work = x.work, version = x.revision,
-    in_parts = coalesce(x.in_parts, 0)
+    registered = x.registered, awaiting_reset = x.awaiting_reset, occurrences = x.occurrences, work = x.work,
+    version = x.revision, in_parts = coalesce(x.in_parts, 0)
 FROM json_to_recordset($1) AS x(key bigint, state text, ended_at bigint, tokens json, live int, then_ json, interrupted boolean,
-    request bigint, incidents int, registered json, occurrences json, work json, revision bigint, in_parts int)
+    request bigint, incidents int, registered json, awaiting_reset json, occurrences json, work json, revision bigint,
+    in_parts int)
 WHERE t.process_instance_key = x.key;
 
 -- name: new_elements
@@ -61,26 +62,28 @@ WHERE t.process_instance_key = x.key;
 INSERT INTO element_instances (element_instance_key, root_key, part_key, process_instance_key, scope_key, path,
     process_definition_key, process_id, tenant_id, element_id, element_type, state, started_at, ended_at, tokens, live,
     loop_index, element_name, then_, interrupted, occurred, loop, ad_hoc, request, incidents, incident_key, registered,
-    compensation, occurrences, flows)
+    awaiting_reset, compensation, occurrences, flows)
 SELECT x.key, coalesce(x.root, x.instance), coalesce(x.part, x.root, x.instance), x.instance, coalesce(x.scope, x.instance),
     coalesce(x.path, ARRAY[x.key, x.instance]), x.definition, x.process_id, x.tenant, x.element, x.type, x.state,
     from_epoch_ms(x.started_at), from_epoch_ms(x.ended_at), coalesce(x.tokens, '{}'), coalesce(x.live, 0),
     coalesce(x.index, -1), x.name, x.then_, coalesce(x.interrupted, false), x.occurred, x.loop, x.ad_hoc, x.request,
-    coalesce(x.incidents, 0), x.incident, x.registered, x.compensation, x.occurrences, x.flows
+    coalesce(x.incidents, 0), x.incident, x.registered, x.awaiting_reset, x.compensation, x.occurrences, x.flows
 FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, instance bigint, scope bigint, path bigint[],
     definition bigint, process_id text, tenant text, element text, type text, state text, started_at bigint, ended_at bigint,
     tokens json, live int, index int, name text, then_ json, interrupted boolean, occurred json, loop json, ad_hoc json,
-    request bigint, incidents int, incident bigint, registered json, compensation json, occurrences json, flows text[]);
+    request bigint, incidents int, incident bigint, registered json, awaiting_reset json, compensation json, occurrences json,
+    flows text[]);
 
 -- name: elements
 -- The columns that may change.
 UPDATE element_instances t
 SET state = x.state, ended_at = from_epoch_ms(x.ended_at), tokens = coalesce(x.tokens, '{}'), live = coalesce(x.live, 0),
     then_ = x.then_, interrupted = coalesce(x.interrupted, false), loop = x.loop, ad_hoc = x.ad_hoc, request = x.request,
-    incidents = coalesce(x.incidents, 0), incident_key = x.incident, registered = x.registered, occurrences = x.occurrences,
-    flows = x.flows
+    incidents = coalesce(x.incidents, 0), incident_key = x.incident, registered = x.registered,
+    awaiting_reset = x.awaiting_reset, occurrences = x.occurrences, flows = x.flows
 FROM json_to_recordset($1) AS x(key bigint, state text, ended_at bigint, tokens json, live int, then_ json, interrupted boolean,
-    loop json, ad_hoc json, request bigint, incidents int, incident bigint, registered json, occurrences json, flows text[])
+    loop json, ad_hoc json, request bigint, incidents int, incident bigint, registered json, awaiting_reset json,
+    occurrences json, flows text[])
 WHERE t.element_instance_key = x.key;
 
 -- name: ended_elements
@@ -88,7 +91,8 @@ WHERE t.element_instance_key = x.key;
 -- documents.
 UPDATE element_instances
 SET state = $2, ended_at = from_epoch_ms($3), tokens = '{}', live = 0, then_ = NULL, interrupted = false, loop = NULL,
-    ad_hoc = NULL, request = NULL, incidents = 0, incident_key = NULL, registered = NULL, occurrences = NULL, flows = NULL
+    ad_hoc = NULL, request = NULL, incidents = 0, incident_key = NULL, registered = NULL, awaiting_reset = NULL,
+    occurrences = NULL, flows = NULL
 WHERE element_instance_key = ANY ($1::bigint[]);
 
 -- name: element_count_changes

@@ -3,7 +3,7 @@
 model(start(), sub("s", start("i"), end("x", error("A")), "i > x"), boundary("b", "s", error("A")), …)
 """
 
-from xml.sax.saxutils import quoteattr
+from xml.sax.saxutils import escape, quoteattr
 
 from tests.core.models import chain, file, process_element
 from vivero.core.execution.step import StepLimits
@@ -121,6 +121,13 @@ def script(id, expression, result, inputs=(), outputs=()):
 
 def inc(id, default=None):
     return f'<inclusiveGateway id="{id}"{"" if default is None else f" default={quoteattr(default)}"}/>'
+
+
+def complex_gateway(id, activation=None, default=None):
+    """`activation`: the activation condition."""
+    of_default = "" if default is None else f" default={quoteattr(default)}"
+    inside = "" if activation is None else f"<activationCondition>{escape(activation)}</activationCondition>"
+    return f'<complexGateway id="{id}"{of_default}>{inside}</complexGateway>'
 
 
 def loop(activity, collection="=items", item=None, output=None, into=None, until=None, sequential=False):

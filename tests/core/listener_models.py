@@ -14,7 +14,7 @@ BPMN = "{http://www.omg.org/spec/BPMN/20100524/MODEL}"
 ZEEBE = "{http://camunda.org/schema/zeebe/1.0}"
 
 NO_START = {"startEvent", "boundaryEvent"}
-GATEWAYS = {"exclusiveGateway", "inclusiveGateway", "parallelGateway", "eventBasedGateway"}
+GATEWAYS = {"exclusiveGateway", "inclusiveGateway", "parallelGateway", "complexGateway", "eventBasedGateway"}
 TASKS = {"task", "manualTask", "serviceTask", "sendTask", "receiveTask", "scriptTask", "businessRuleTask", "userTask"}
 SCOPES = {"process", "subProcess", "transaction", "callActivity"}
 EVENTS = {"startEvent", "endEvent", "intermediateThrowEvent", "intermediateCatchEvent", "boundaryEvent"}

@@ -86,13 +86,13 @@ CORE: tuple[Mutant, ...] = (
         "deadlock: an event sub-process is no reason to wait",
         f"{DEADLOCK_TESTS}::test_a_scope_that_can_be_interrupted_from_within_is_not_stuck",
         "core/shared/deadlocks.py",
-        ('wait.type == "EVENT_SUB_PROCESS"', 'wait.type == "INTERMEDIATE"'),
+        ('wait.type != "BOUNDARY"', 'wait.type == "INTERMEDIATE"'),
     ),
     mutant(
         "deadlock: a boundary event is a reason to wait",
         f"{DEADLOCK_TESTS}::test_it_closes_when_a_boundary_event_ends_the_scope",
         "core/shared/deadlocks.py",
-        ('wait.type == "EVENT_SUB_PROCESS"', 'wait.type != "INTERMEDIATE"'),
+        ('wait.type != "BOUNDARY"', 'wait.type != "INTERMEDIATE"'),
     ),
     mutant(
         "deadlock: deferred work brings no token",
@@ -207,12 +207,12 @@ CORE: tuple[Mutant, ...] = (
         "core: an inclusive join waits for nobody",
         "tests/core/elements/test_inclusive_gateway.py::test_a_join_waits_for_the_branches_that_were_taken_and_no_others",
         "core/elements/inclusive_gateway.py",
-        ("    if not any(reached & ~filled and not reached & filled for reached in elsewhere):", "    if True:"),
+        (" and not awaits_tokens(gateway, scope, sum(map(gateway.bits.__getitem__, filled)))", ""),
     ),
     mutant(
         "core: an inclusive join waits for whoever can come",
         "tests/core/elements/test_inclusive_gateway.py::test_a_token_that_can_come_to_a_filled_flow_as_well_is_not_waited_for",
-        "core/elements/inclusive_gateway.py",
+        "core/shared/joins.py",
         ("reached & ~filled and not reached & filled for", "reached & ~filled for"),
     ),
     mutant(
@@ -220,9 +220,45 @@ CORE: tuple[Mutant, ...] = (
         "tests/core/elements/test_inclusive_gateway.py::test_a_flow_that_is_taken_twice_joins_twice",
         "core/elements/inclusive_gateway.py",
         (
-            "consumes=[flow for flow in incoming if flow in tokens])",
-            "consumes=[flow for flow in incoming for _ in range(tokens.get(flow, 0))])",
+            "consumes=filled)",
+            "consumes=[flow for flow in filled for _ in range(scope.tokens[flow])])",
         ),
+    ),
+    mutant(
+        "core: a complex gateway never resets",
+        "tests/core/elements/test_complex_gateway.py::test_two_of_three",
+        "core/elements/complex_gateway.py",
+        ("    if awaits_tokens(gateway, scope, sum(", "    if True or awaits_tokens(gateway, scope, sum("),
+    ),
+    mutant(
+        "core: a complex gateway resets at once",
+        "tests/core/elements/test_complex_gateway.py::test_a_discriminator_fires_once_and_takes_the_others",
+        "core/elements/complex_gateway.py",
+        ("    if awaits_tokens(gateway, scope, sum(", "    if False and awaits_tokens(gateway, scope, sum("),
+    ),
+    mutant(
+        "core: a flow without a condition gets a token when a complex gateway resets",
+        "tests/core/elements/test_complex_gateway.py::test_the_reset_takes_only_flows_with_conditions",
+        "core/elements/complex_gateway.py",
+        ("    if attributes[WAITING_FOR_START]:\n", "    if True:\n"),
+    ),
+    mutant(
+        "core: a complex gateway does not watch the variables of its condition",
+        "tests/core/elements/test_complex_gateway.py::test_a_changed_variable_starts_it",
+        "core/elements/complex_gateway.py",
+        ("        yield from _watch(gateway, scope, view)\n", ""),
+    ),
+    mutant(
+        "core: a failed activation condition is evaluated at each token",
+        "tests/core/elements/test_complex_gateway.py::test_a_condition_that_is_no_boolean_is_one_incident_of_the_scope",
+        "core/elements/complex_gateway.py",
+        (" or _has_failed(gateway, scope)", ""),
+    ),
+    mutant(
+        "core: an interrupted scope keeps the phases of its complex gateways",
+        "tests/core/elements/test_complex_gateway.py::test_an_interrupted_scope_forgets_the_phase",
+        "core/apply/elements.py",
+        ("    scope.awaiting_reset = {}\n", ""),
     ),
     mutant(
         "core: an inclusive gateway takes its default flow always",
@@ -373,7 +409,7 @@ CORE: tuple[Mutant, ...] = (
         "core: an end that interrupts is taken for a deadlock",
         "tests/core/shared/test_deadlocks.py::test_a_scope_that_can_be_interrupted_from_within_is_not_stuck",
         "core/shared/deadlocks.py",
-        ('    return not any(wait.type == "EVENT_SUB_PROCESS" for wait in waits) and', "    return"),
+        ('    return not any(wait.type != "BOUNDARY" for wait in waits) and', "    return"),
     ),
     mutant(
         "core: a deadlock that is over stays an incident",

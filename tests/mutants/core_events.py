@@ -22,7 +22,7 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "core: an interrupting event sub-process leaves the other waits open",
         "tests/core/randomised/test_found.py::test_a_token_that_a_later_quantum_was_to_move_is_gone_when_its_scope_is_interrupted",
         "core/shared/occurrences.py",
-        ("yield from waits.close(scope, {child.id", "yield from () and waits.close(host, {child.id"),
+        ("yield from waits.close(scope, waiting", "yield from () and waits.close(scope, waiting"),
     ),
     mutant(
         "core: a timer that has happened is cancelled as well",

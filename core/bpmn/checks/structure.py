@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from vivero.core.bpmn.checks import compensations
+from vivero.core.bpmn.elements.complex_gateways import ACTIVATION_CONDITION
 from vivero.core.bpmn.event_definitions import link
 from vivero.core.bpmn.reading.draft import Draft, Member, Place
 from vivero.core.bpmn.reading.report import quote
+from vivero.core.bpmn.reading.xml import bpmn_children
 
 
 def connect(draft: Draft) -> None:
@@ -17,10 +19,16 @@ def connect(draft: Draft) -> None:
             _attach(member, draft)
         elif member.kind.type == "EVENT_SUB_PROCESS":
             draft.event_sub_processes.setdefault(member.scope, []).append(member.id)
-        elif member.kind.type == "INCLUSIVE_GATEWAY" and len(draft.incoming.get(member.id, ())) > 1:
+        elif _joins_by_paths(member, draft):
             draft.joins.setdefault(member.scope, []).append(member.id)
     link.connect(draft)
     compensations.connect(draft)
+
+
+def _joins_by_paths(member: Member, draft: Draft) -> bool:
+    if member.tag == "complexGateway":
+        return bool(bpmn_children(member.element, ACTIVATION_CONDITION))
+    return member.tag == "inclusiveGateway" and len(draft.incoming.get(member.id, ())) > 1
 
 
 def _attach(boundary: Member, draft: Draft) -> None:

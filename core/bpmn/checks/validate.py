@@ -10,6 +10,7 @@ from collections.abc import Callable
 from vivero.core.bpmn.checks import compensations, event_rules
 from vivero.core.bpmn.checks.ad_hoc import ad_hoc_sub_processes
 from vivero.core.bpmn.checks.attributes import warn_of_attributes
+from vivero.core.bpmn.checks.complex_gateways import complex_gateways
 from vivero.core.bpmn.checks.dangling import report_dangling
 from vivero.core.bpmn.checks.reach import tell_unreached
 from vivero.core.bpmn.model import Flow
@@ -36,7 +37,7 @@ def _ends_of_the_path(draft: Draft) -> None:
 def _conditions(draft: Draft) -> None:
     """Activities and gateways that choose evaluate conditions. BPMN 2.0.2 §8.4.13, §13.3.1.
 
-    Such a gateway needs one on every flow except its default flow.
+    Such a gateway needs one on every flow except its default flow. A complex gateway takes others in its first phase.
     """
     for flow in draft.flows.values():
         source = draft.members[flow.source]
@@ -44,7 +45,8 @@ def _conditions(draft: Draft) -> None:
             continue
         if not source.kind.takes_conditions and flow.condition is not None:
             text = (
-                "a condition is evaluated only on a flow that leaves an activity or an exclusive or inclusive gateway"
+                "a condition is evaluated only on a flow that leaves an activity or an exclusive, inclusive or complex "
+                "gateway"
             )
             draft.report.add_problem(draft.flow_of[flow.id], text)
         if source.kind.chooses and _lacks_condition(flow, source, draft):
@@ -54,6 +56,8 @@ def _conditions(draft: Draft) -> None:
 
 def _lacks_condition(flow: Flow, source: Member, draft: Draft) -> bool:
     """Whether a flow lacks a condition. A gateway's only flow needs none, and invalid ones are already reported."""
+    if source.tag == "complexGateway":
+        return False
     if len(draft.outgoing[source.id]) == 1 or source.element.get("default") == flow.id:
         return False
     return not bpmn_children(draft.flow_of[flow.id], "conditionExpression")
@@ -67,7 +71,8 @@ def _defaults(draft: Draft) -> None:
             continue
         if not member.kind.takes_conditions:
             draft.report.add_problem(
-                member.element, "a default flow is taken only from an activity or an exclusive or inclusive gateway"
+                member.element,
+                "a default flow is taken only from an activity or an exclusive, inclusive or complex gateway",
             )
         elif default not in draft.outgoing.get(member.id, ()):
             draft.report.add_problem(member.element, f"the default flow {quote(default)} does not leave this element")
@@ -93,6 +98,7 @@ RULES: tuple[Callable[[Draft], None], ...] = (
     event_rules.event_based_gateways,
     event_rules.receive_tasks,
     ad_hoc_sub_processes,
+    complex_gateways,
     compensations.check,
     _names,
     report_dangling,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from vivero.core.bpmn.elements import ad_hoc
+from vivero.core.bpmn.elements import ad_hoc, complex_gateways
 from vivero.core.bpmn.elements.activities import called_decision, called_element, script
 from vivero.core.bpmn.elements.form_references import start_form
 from vivero.core.bpmn.elements.implicit_starts import implicit_starts
@@ -32,6 +32,7 @@ def plain(member: Member, extensions: Extensions, draft: Draft, **more: Any) -> 
     assert member.kind is not None
     element = member.element
     inputs, outputs = mappings(element, extensions, draft.report)
+    more.setdefault("conditional", member.kind.activity and _has_conditions(member, draft))
     return Node(
         id=member.id,
         type=member.kind.type,
@@ -40,7 +41,6 @@ def plain(member: Member, extensions: Extensions, draft: Draft, **more: Any) -> 
         incoming=tuple(draft.incoming.get(member.id, ())),
         outgoing=tuple(draft.outgoing.get(member.id, ())),
         default=element.get("default"),
-        conditional=member.kind.activity and _has_conditions(member, draft),
         start_quantity=quantity(element, "startQuantity", draft.report) if member.kind.activity else 1,
         completion_quantity=quantity(element, "completionQuantity", draft.report) if member.kind.activity else 1,
         inputs=inputs,
@@ -193,6 +193,22 @@ def inclusive_gateway(member: Member, extensions: Extensions, draft: Draft) -> N
     """§10.6.3."""
     bits, reach = join(member, draft)
     return plain(member, extensions, draft, bits=bits, reach=reach)
+
+
+def complex_gateway(member: Member, extensions: Extensions, draft: Draft) -> Node:
+    """§10.6.5."""
+    bits, reach = join(member, draft)
+    activation = complex_gateways.activation_condition(member, draft)
+    return plain(
+        member,
+        extensions,
+        draft,
+        bits=bits,
+        reach=reach,
+        activation=activation,
+        event=complex_gateways.watched(activation),
+        conditional=_has_conditions(member, draft),
+    )
 
 
 def event_based_gateway(member: Member, extensions: Extensions, draft: Draft) -> Node:

@@ -39,6 +39,7 @@ REFUSED: Mapping[tuple[str, str], str] = {
     ("BOUNDARY_EVENT", "start"): "a boundary event has no start listeners; what it is attached to can have them",
     ("EXCLUSIVE_GATEWAY", "end"): _GATEWAY_END,
     ("INCLUSIVE_GATEWAY", "end"): _GATEWAY_END,
+    ("COMPLEX_GATEWAY", "end"): _GATEWAY_END,
     ("PARALLEL_GATEWAY", "end"): _GATEWAY_END,
     ("EVENT_BASED_GATEWAY", "end"): _GATEWAY_END,
 }

@@ -104,7 +104,7 @@ class Draft:
     link_throws: dict[NodeId, list[NodeId]] = field(default_factory=dict)
     """Catching link event → the throwing ones that continue at it."""
     joins: dict[NodeId, list[NodeId]] = field(default_factory=dict)
-    """Scope → its inclusive gateways with several incoming flows."""
+    """Scope → its gateways that join by paths (`Node.joins`)."""
     handlers: dict[NodeId, NodeId] = field(default_factory=dict)
     """Compensation boundary event → its handler."""
     compensations: dict[NodeId, NodeId] = field(default_factory=dict)

@@ -71,6 +71,7 @@ CONTENT = [
     "condition",
     "loopCondition",
     "loopCardinality",
+    "activationCondition",
     "completionCondition",
 ]
 """Elements that hold an expression."""

@@ -421,8 +421,8 @@ REFUSED = {
         [("x", 3, "is attached to 'h', which is in another scope")],
     ),
     "boundary of a refused node": (
-        f"{S}\n<complexGateway id='h' /><boundaryEvent id='x' attachedToRef='h'>{ERROR}</boundaryEvent>",
-        [("h", 3, "a complex gateway is not executable yet")],
+        f"{S}\n<implicitThrowEvent id='h' /><boundaryEvent id='x' attachedToRef='h'>{ERROR}</boundaryEvent>",
+        [("h", 3, "an implicit throw event is not executable yet")],
     ),
     "boundary that waits for nothing": (
         f"{S}<task id='h' />\n<boundaryEvent id='x' attachedToRef='h' />",
@@ -654,7 +654,8 @@ REFUSED = {
             (
                 "fb",
                 4,
-                "a condition is evaluated only on a flow that leaves an activity or an exclusive or inclusive gateway",
+                "a condition is evaluated only on a flow that leaves an activity or an exclusive, inclusive or complex "
+                "gateway",
             )
         ],
     ),

@@ -96,7 +96,7 @@ def test_an_empty_list_is_no_listener(process, content):
 
 LOOSE = {"userTask": "", "task": "", "manualTask": "", "intermediateThrowEvent": "", "endEvent": "", "startEvent": ""}
 LOOSE |= dict.fromkeys(("serviceTask", "sendTask", "scriptTask", "businessRuleTask"), JOB)
-LOOSE |= dict.fromkeys(("exclusiveGateway", "inclusiveGateway", "parallelGateway"), "")
+LOOSE |= dict.fromkeys(("exclusiveGateway", "inclusiveGateway", "parallelGateway", "complexGateway"), "")
 CALLED = '<zeebe:calledElement processId="q" />'
 
 

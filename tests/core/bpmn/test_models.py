@@ -288,5 +288,5 @@ def test_usual_encodings_are_read(models, encoding):
 def test_lines_beyond_65535_are_told(process):
     parsed = process("\n" * 70_000)
     assert [problem.line for problem in parsed.problems] == [2]
-    parsed = process('<startEvent id="s" />' + "\n" * 70_000 + '<complexGateway id="u" />')
+    parsed = process('<startEvent id="s" />' + "\n" * 70_000 + '<implicitThrowEvent id="u" />')
     assert [(problem.element_id, problem.line) for problem in parsed.problems] == [("u", 70_002)]

@@ -53,7 +53,6 @@ def catch(id):
 
 
 NODES_NOT_YET = {
-    "complexGateway": "a complex gateway is not executable yet",
     "implicitThrowEvent": "an implicit throw event is not executable yet",
     "event": "an event without a position in the flow cannot be executed",
     "choreographyTask": "a choreography cannot be executed",
@@ -226,8 +225,8 @@ ELEMENTS = {
     "unknown element without an id": (f"{S}\n<serviceTsk />", [("p", 3, "the element 'serviceTsk' has no place here")]),
     "unknown child": (task(children="<lane />"), [("t", 5, "the element 'lane' has no place here")]),
     "flow node inside of a task": (
-        task(children="<complexGateway id='u' />"),
-        [("t", 5, "a complex gateway is not executable yet")],
+        task(children="<implicitThrowEvent id='u' />"),
+        [("t", 5, "an implicit throw event is not executable yet")],
     ),
     "executable flow node inside of a task": (
         task(children="<serviceTask id='u' />"),
@@ -329,8 +328,8 @@ STRUCTURE = {
     "node without an id": (f"{S}\n<serviceTask />", [(None, 3, "the serviceTask needs an id")]),
     "node with a blank id": (f"{S}\n<endEvent id=' ' />", [(" ", 3, "the endEvent needs an id")]),
     "refused node without an id": (
-        f"{S}\n<complexGateway />",
-        [(None, 3, "a complex gateway is not executable yet"), (None, 3, "the complexGateway needs an id")],
+        f"{S}\n<implicitThrowEvent />",
+        [(None, 3, "an implicit throw event is not executable yet"), (None, 3, "the implicitThrowEvent needs an id")],
     ),
     "flow with an empty id": (
         f"{S}<endEvent id='e' />\n{flow(id='', sourceRef='s', targetRef='e')}",
@@ -395,11 +394,11 @@ GATEWAYS = {
     "default of an event": (
         f'{S}\n<intermediateThrowEvent id="t" default="c" /><endEvent id="a" />'
         f"{flow(id='c', sourceRef='t', targetRef='a')}",
-        [("t", 3, "a default flow is taken only from an activity or an exclusive or inclusive gateway")],
+        [("t", 3, "a default flow is taken only from an activity or an exclusive, inclusive or complex gateway")],
     ),
     "default of a parallel gateway": (
         f'{GATEWAY}\n<parallelGateway id="g" default="c" />{flow(id="c", sourceRef="g", targetRef="a")}',
-        [("g", 3, "a default flow is taken only from an activity or an exclusive or inclusive gateway")],
+        [("g", 3, "a default flow is taken only from an activity or an exclusive, inclusive or complex gateway")],
     ),
     "condition behind a task that is no expression": (
         task() + '<endEvent id="a" />\n<sequenceFlow id="c" sourceRef="t" targetRef="a">'
@@ -415,7 +414,8 @@ GATEWAYS = {
             (
                 "c",
                 3,
-                "a condition is evaluated only on a flow that leaves an activity or an exclusive or inclusive gateway",
+                "a condition is evaluated only on a flow that leaves an activity or an exclusive, inclusive or complex "
+                "gateway",
             )
         ],
     ),
@@ -426,7 +426,8 @@ GATEWAYS = {
             (
                 "c",
                 3,
-                "a condition is evaluated only on a flow that leaves an activity or an exclusive or inclusive gateway",
+                "a condition is evaluated only on a flow that leaves an activity or an exclusive, inclusive or complex "
+                "gateway",
             )
         ],
     ),
@@ -667,7 +668,7 @@ def test_files(definitions, content, problems):
 
 def test_all_problems_come_at_once_in_the_order_of_lines(process):
     parsed = process(f"""{S}
-        <complexGateway id="u" />
+        <implicitThrowEvent id="u" />
         <serviceTask id="t"><extensionElements><zeebe:taskDefinition retries="x" /></extensionElements></serviceTask>
         <sequenceFlow id="f" sourceRef="s" targetRef="t"><conditionExpression>=1 +</conditionExpression></sequenceFlow>
         <exclusiveGateway id="g" default="f" />""")
@@ -681,12 +682,12 @@ def test_all_problems_come_at_once_in_the_order_of_lines(process):
 
 
 def test_a_problem_reads_as_a_sentence(process):
-    (problem,) = process(f"{S}\n<complexGateway id='u' />").problems
-    assert str(problem) == "'test.bpmn' line 3 element 'u': a complex gateway is not executable yet"
+    (problem,) = process(f"{S}\n<implicitThrowEvent id='u' />").problems
+    assert str(problem) == "'test.bpmn' line 3 element 'u': an implicit throw event is not executable yet"
 
 
 def test_more_problems_than_anyone_reads_are_counted(process):
-    problems = process(S + "".join(f"<complexGateway id='u{number}' />" for number in range(500))).problems
+    problems = process(S + "".join(f"<implicitThrowEvent id='u{number}' />" for number in range(500))).problems
     assert len(problems) == 201
     assert problems[-1].message == "and 300 more problems"
 

@@ -98,7 +98,7 @@ def test_warnings_are_bounded():
 
 
 def test_a_file_that_is_refused_has_problems_alone():
-    parsed = read(process(S + "<task id='t' /><complexGateway id='g' />"))
+    parsed = read(process(S + "<task id='t' /><implicitThrowEvent id='g' />"))
     assert parsed.problems
     assert parsed.warnings == ()
 

@@ -76,6 +76,7 @@ def observe(engine, key, graph):
         "jobs": Counter(child.element for child in children for _ in child.waits.jobs),
         "timers": Counter((child.element, timer.target) for child in children for timer in child.waits.timers.values()),
         "incidents": Counter(one.element for one in (scope, *children) for _ in one.waits.incidents),
+        "waiting for reset": {gateway: set(flows) for gateway, flows in scope.awaiting_reset.items()},
     }
 
 
@@ -89,5 +90,7 @@ def perform(engine, key, place, action):
         case ("unstick", gateway, variable, value):
             engine.set(key, **{variable: value})
             engine.resolve_at(key, f"{place}/{gateway}")
+        case ("set", variable, value):
+            engine.set(key, **{variable: value})
         case ("cancel",):
             engine.cancel(key)

@@ -6,14 +6,19 @@ to, so that nothing spins. Variables decide gateways: a flow's condition is that
 
 from dataclasses import dataclass, field
 
-from tests.core.event_models import inc
+from tests.core.event_models import complex_gateway, inc
 from tests.core.models import chain, end, flow, par, process, start, sub, task, xor
 from tests.core.randomised.blocks_bpmn import boundary, waiting
 
 VARIABLES = ("v0", "v1", "v2")
 VALUES = 3
-INNER = ("task", "task", "task", "timer", "pass", "exclusive", "parallel", "parallel", "inclusive", "inclusive")
-GATEWAYS = {"exclusive", "parallel", "inclusive"}
+INNER = (
+    *("task", "task", "task", "timer", "pass", "exclusive", "parallel", "parallel", "inclusive", "inclusive"),
+    *("complex", "complex"),
+)
+GATEWAYS = {"exclusive", "parallel", "inclusive", "complex"}
+STARTED = "started"
+"""In place of a value: the condition is whether a complex gateway starts (True) or resets (False)."""
 WAITING = {"task", "timer"}
 
 
@@ -23,7 +28,7 @@ class Flow:
     source: str
     target: str
     condition: tuple | None = None
-    """(variable, value)."""
+    """(variable, value); behind a complex gateway also (STARTED, boolean)."""
 
 
 @dataclass
@@ -37,6 +42,8 @@ class Graph:
     """The default flow by gateway."""
     needed: dict = field(default_factory=dict)
     """The number of tokens that a task needs, if it is not one."""
+    enough: dict = field(default_factory=dict)
+    """(number of tokens, condition or None) with which a complex gateway starts. Those without one only fork."""
     given: dict = field(default_factory=dict)
     """The number of tokens that a task puts on each flow, if it is not one."""
     nested: bool = False
@@ -75,6 +82,8 @@ def random_graph(random, size):
     for node, kind in graph.kinds.items():
         if kind in {"exclusive", "inclusive"}:
             _decide(graph, node, random)
+        elif kind == "complex":
+            _decide_in_phases(graph, node, random)
         elif kind == "task" and random.random() < 0.5:
             _decide_for_task(graph, node, random)
         if kind == "task" and len(graph.incoming(node)) == 1 and random.random() < 0.15:
@@ -118,6 +127,28 @@ def _decide(graph, node, random):
             graph.flows[way.id] = Flow(way.id, way.source, way.target, condition)
 
 
+def _decide_in_phases(graph, node, random):
+    """An activation condition, and conditions on some flows."""
+    incoming, ways = len(graph.incoming(node)), graph.outgoing(node)
+    if incoming > 1 or random.random() < 0.3:
+        most = incoming + (random.random() < 0.2)
+        variable = random.choice((None, None, None, _random_condition(random)))
+        graph.enough[node] = (min(random.randint(1, most) for _ in range(2)), variable)
+    for way in ways:
+        if random.random() < 0.6:
+            phase = (STARTED, random.random() < 0.5)
+            condition = random.choice((phase, _random_condition(random)))
+            graph.flows[way.id] = Flow(way.id, way.source, way.target, condition)
+    if len(ways) > 1 and random.random() < 0.6:
+        default = random.choice(ways)
+        graph.defaults[node] = default.id
+        graph.flows[default.id] = Flow(default.id, default.source, default.target)
+
+
+def _random_condition(random):
+    return random.choice(VARIABLES), random.randrange(VALUES)
+
+
 def _decide_for_task(graph, node, random):
     """Conditions on some flows of a task. One has none, or is the default flow, so that no task is stuck."""
     last, *others = random.sample(ways := graph.outgoing(node), len(ways))
@@ -135,12 +166,24 @@ def _decide_for_task(graph, node, random):
 def graph_bpmn(graph):
     parts = [_element(graph, node, kind) for node, kind in graph.kinds.items()]
     parts += [
-        flow(one.source, one.target, one.condition and f"={one.condition[0]} = {one.condition[1]}", one.id)
+        flow(one.source, one.target, one.condition and f"={_holds(one.condition)}", one.id)
         for one in graph.flows.values()
     ]
     if graph.nested:
         return process(start("outer"), sub("s", *parts), end("outer_end"), chain("outer > s > outer_end"))
     return process(*parts)
+
+
+def _holds(condition):
+    name, value = condition
+    return f"waitingForStart = {str(value).lower()}" if name == STARTED else f"{name} = {value}"
+
+
+def _activation(graph, node):
+    if node not in graph.enough:
+        return None
+    tokens, condition = graph.enough[node]
+    return f"=activationCount >= {tokens}" + ("" if condition is None else f" and {_holds(condition)}")
 
 
 def _attributes(graph, node):
@@ -163,6 +206,8 @@ def _element(graph, node, kind):
             return xor(node, graph.defaults.get(node))
         case "inclusive":
             return inc(node, graph.defaults.get(node))
+        case "complex":
+            return complex_gateway(node, _activation(graph, node), graph.defaults.get(node))
         case "parallel":
             return par(node)
         case "catch":

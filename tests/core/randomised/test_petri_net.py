@@ -39,7 +39,7 @@ def test_the_engine_plays_the_token_game_many_times(seed):
 def test_the_graphs_have_what_blocks_cannot_have():
     """Deadlocks, several tokens in one place, joins that wait for what never comes."""
     seen = Counter()
-    for seed in range(150):
+    for seed in range(400):
         run = GraphRun(random_graph(Random(seed), 10), seed)
         run.begin()
         while (action := run.next_action()) is not None:
@@ -51,10 +51,12 @@ def test_the_graphs_have_what_blocks_cannot_have():
                 for place in tokens
             )
             seen["without a way out"] += bool(run.oracle.stuck)
+            seen["waits for reset"] += bool(run.oracle.consumed)
+            seen["a variable starts a gateway"] += action[0] == "set"
             run.tell(action)
         seen[run.oracle.state] += 1
     assert min(seen.values()) > 20, seen
-    assert len(seen) == 6
+    assert len(seen) == 8
 
 
 def graph(*chains, **kinds):

@@ -29,6 +29,8 @@ OF_TREES = {
     *(
         "CompensationRegistered",
         "CompensationStarted",
+        "ComplexGatewayReset",
+        "ComplexGatewayStarted",
         "SubscriptionOpened",
         "MessageReceived",
         "UserTaskCreated",

@@ -3,6 +3,8 @@
 import pytest
 import trio
 
+from tests.core.elements.test_complex_gateway import PHASES
+from tests.core.elements.test_complex_gateway import joined as gathered
 from tests.core.elements.test_loop_cardinality import several
 from tests.core.elements.test_quantities import joined
 from tests.core.elements.test_standard_loop import looped
@@ -78,7 +80,28 @@ def parallel_multiple(engine):
         engine.complete(engine.jobs[0])
 
 
-RUNS = (standard_loop, failing_loop, loop_cardinality, quantities, implicit_start, parallel_multiple)
+def complex_gateways(engine):
+    """It starts by a variable, after its condition has failed, and resets later."""
+    engine.deploy(gathered("abc", "=enough and activationCount >= 2", *PHASES))
+    key = engine.start(enough="soon")
+    engine.complete("a")
+    engine.complete("b")
+    engine.set(key, enough=False)
+    engine.resolve()
+    engine.set(key, enough=True)
+    for job in ("first", "c", "last"):
+        engine.complete(job)
+
+
+RUNS = (
+    standard_loop,
+    failing_loop,
+    loop_cardinality,
+    quantities,
+    implicit_start,
+    parallel_multiple,
+    complex_gateways,
+)
 
 
 @pytest.mark.parametrize("run", RUNS, ids=[run.__name__ for run in RUNS])

@@ -255,6 +255,13 @@ async def test_a_transaction_is_shown_and_found_as_a_sub_process(sync, connectio
         await keys(connection, ELEMENT_INSTANCES, {"type": "TRANSACTION"})
 
 
+async def test_a_complex_gateway_is_shown_and_found_as_unknown(sync, connection):
+    for key, type_ in ((2, "COMPLEX_GATEWAY"), (3, "INCLUSIVE_GATEWAY")):
+        put_element(sync, key, element_type=type_)
+    assert json.loads(await get(connection, ELEMENT_INSTANCES, 2))["type"] == "UNKNOWN"
+    assert await keys(connection, ELEMENT_INSTANCES, {"type": "UNKNOWN"}) == [2]
+
+
 async def test_long_values_are_cut_in_searches_only(sync, connection):
     value = json.dumps("é" * 9000, ensure_ascii=False)
     put_variable(sync, 5, 1, "long", value)
