@@ -17,6 +17,7 @@ from vivero.core.commands import (
     catalogue,
     conditional,
     conditional_change,
+    decision_evaluation,
     incident,
     instance,
     job,
@@ -32,6 +33,7 @@ from vivero.core.commands import user_task as user_task_commands
 from vivero.core.elements import (
     ad_hoc_sub_process,
     boundary_event,
+    business_rule_task,
     call_activity,
     complex_gateway,
     defaults,
@@ -60,6 +62,7 @@ from vivero.core.records.base import Command
 from vivero.core.records.catalogue import DeleteResource, Deploy, RetireDefinition
 from vivero.core.records.conditional_changes import ChangeIfMatch
 from vivero.core.records.conditionals import EvaluateConditionals
+from vivero.core.records.decision_evaluations import EvaluateDecision
 from vivero.core.records.effects import Effects, Rejection
 from vivero.core.records.instances import (
     CancelInstance,
@@ -131,7 +134,7 @@ ELEMENTS: dict[str, Behaviour] = {
     "SERVICE_TASK": behaviour(service_task),
     "SEND_TASK": behaviour(send_task),
     "RECEIVE_TASK": behaviour(receive_task),
-    "BUSINESS_RULE_TASK": behaviour(service_task),
+    "BUSINESS_RULE_TASK": behaviour(business_rule_task),
     "SCRIPT_TASK": behaviour(script_task),
     "USER_TASK": behaviour(user_task),
     "TASK": behaviour(defaults),
@@ -186,6 +189,7 @@ COMMANDS: dict[type[Command], Handler] = {
     StartInstance: Handler(subscription.needs_start, subscription.start, subscription.start_rejected),
     BroadcastSignal: Handler(signal.needs_broadcast, signal.broadcast, signal.broadcast_rejected),
     EvaluateConditionals: Handler(conditional.needs, conditional.evaluate),
+    EvaluateDecision: Handler(decision_evaluation.needs, decision_evaluation.evaluate_decision),
     DeliverEvent: Handler(subscription.needs_deliver, subscription.deliver, subscription.deliver_rejected),
     DeliverSignal: Handler(signal.needs_deliver, signal.deliver),
     CompleteThrow: Handler(throw.needs, throw.complete),

@@ -17,6 +17,7 @@ from vivero.core.records.base import Command, Event
 from vivero.core.records.catalogue import DefinitionAdded, DeploymentCreated, FormAdded
 from vivero.core.records.compensations import CompensationRegistered, CompensationStarted
 from vivero.core.records.conditionals import ConditionalsEvaluated
+from vivero.core.records.decision_evaluations import DecisionEvaluated
 from vivero.core.records.decisions import DecisionAdded, RequirementsAdded
 from vivero.core.records.effects import Rejection
 from vivero.core.records.instances import (
@@ -148,6 +149,7 @@ _NAMES: dict[type[Event], Callable[[Trace, Any], tuple[int, str]]] = {
     MessagePublished: lambda _, e: (e.key, f"message({e.name})"),
     SignalBroadcast: lambda _, e: (e.key, f"signal({e.name})"),
     ConditionalsEvaluated: lambda _, e: (e.key, "conditions"),
+    DecisionEvaluated: lambda _, e: (e.key, f"evaluation({e.decisions[-1].id if e.decisions else ''})"),
     SubscriptionOpened: lambda trace, e: (e.key, f"wait({e.target})"),
     CompensationRegistered: lambda trace, e: (e.key, f"done({trace.name(e.element)})"),
     DeploymentCreated: lambda _, _e: (_e.key, "deployment"),
@@ -192,6 +194,13 @@ def _deferred(trace: Trace, event: WorkDeferred | WorkResumed) -> str:
     return one_line(f"{trace.name(event.root)} {' '.join(items)}")
 
 
+def _evaluation(trace: Trace, event: DecisionEvaluated) -> str:
+    by = "" if event.element is None else f" by {trace.name(event.element)}"
+    results = " ".join(f"{each.id}={each.result}" for each in event.decisions)
+    failure = "" if event.failure is None else f" failed: {event.failure}"
+    return one_line(f"{trace.name(event.key)}{by} {results}{failure}")
+
+
 def _compensation(trace: Trace, event: CompensationStarted) -> str:
     thrower = "" if event.thrower is None else f" for {trace.name(event.thrower)}"
     of = trace.places("of", map(trace.name, (*event.scopes, *event.inside)))
@@ -205,6 +214,7 @@ _FORMATS: dict[type[Event], Callable[[Trace, Any], str]] = {
     ElementCompleted: _completed,
     VariableSet: _variable,
     CompensationStarted: _compensation,
+    DecisionEvaluated: _evaluation,
     WorkDeferred: _deferred,
     WorkResumed: _deferred,
 }

@@ -19,6 +19,7 @@ from vivero.storage.state.tables import (
     CHANNEL_SUBSCRIPTIONS,
     COMPENSATIONS,
     CORRELATIONS,
+    DECISION_INSTANCES,
     DEPLOYMENTS,
     ELEMENTS,
     INSTANCES,
@@ -251,7 +252,7 @@ def rewritten(path: Path) -> str:
         for wait in WAITS:
             text = _in(text, wait.name, _SELECT, partial(select, loaded(wait)))
         return _in(text, "start_timers", _SELECT, partial(select, loaded(TIMERS, of_element=False)))
-    for table in (CORRELATIONS, DEPLOYMENTS, *TABLES):
+    for table in (CORRELATIONS, DEPLOYMENTS, DECISION_INSTANCES, *TABLES):
         text = _in(text, INSERTS.get(table, f"new_{table.name}"), _INSERT, partial(insert, table))
     for table in TABLES:
         if table not in DELETED:

@@ -28,8 +28,15 @@ OFFSETS = {
     "position": 8,
     "auditLogKey": 14,
     "batchOperationKey": 15,
+    "decisionEvaluationInstanceKey": 17,
 }
 """Parameter of a path → the distance of its key from the key of the instance."""
+
+
+def key_text(parameter, key):
+    """The text in a path for a parameter, of what belongs to the instance with this key."""
+    number = "-1" if parameter == "decisionEvaluationInstanceKey" else ""
+    return f"{key + OFFSETS[parameter]}{number}"
 
 
 def fill(rows, key, tenant):
@@ -81,6 +88,7 @@ def fill(rows, key, tenant):
     registration = {"scope_key": key, "element_instance_key": key + 1, "element_id": "task", "is_scope": False}
     place = {"process_instance_key": key, "tenant_id": tenant, "registered": "{}", "running": False}
     rows.put("compensations", compensation_key=key + 16, **registration, **place)
+    decision_instance(rows, key + 17, **tree, tenant_id=tenant, decision_id=f"decision-of-{tenant}")
     counts = {"process_definition_key": key, "element_id": "task", "active": 1, "completed": 0, "canceled": 0}
     rows.put("element_counts", partition_id=1, **counts)
     rows.put("element_count_changes", partition_id=1, **counts)
@@ -90,6 +98,16 @@ def fill(rows, key, tenant):
     counts = {"tenant_id": tenant, "type": "work", "status": "COMPLETED", "worker": f"worker-of-{tenant}", "jobs": 1}
     rows.put("job_counts", partition_id=1, period="2026-11-18T11:05:00Z", last_at=NOW, **counts)
     rows.put("job_count_changes", partition_id=1, last_at="2026-11-18T10:00:00Z", **counts)
+
+
+def decision_instance(rows, evaluation, number=1, **more):
+    """A decision that an evaluation took."""
+    decision = {"decision_definition_key": evaluation + 3, "decision_id": "d", "name": "D", "version": 1}
+    place = {"root_decision_definition_key": evaluation + 3, "decision_requirements_key": evaluation + 2}
+    values = {"type": "DECISION_TABLE", "state": "EVALUATED", "result": "1", "inputs": "[]", "rules": "[]"}
+    key = {"decision_instance_key": evaluation + number, "decision_evaluation_key": evaluation, "number": number}
+    usual = {"tenant_id": "<default>", "evaluated_at": NOW}
+    rows.put("decision_instances", **key | decision | place | values | usual | more)
 
 
 def counting_requests(route):

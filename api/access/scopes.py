@@ -17,6 +17,7 @@ from vivero.api.reading import read_of
 from vivero.api.services import Services
 from vivero.storage.access.tenants import Tenants
 from vivero.storage.postgres.driver import Connection
+from vivero.storage.reads import single_reads
 from vivero.storage.search.deployed_resources import DEPLOYED_RESOURCES
 from vivero.storage.search.element_instances import ELEMENT_INSTANCES
 from vivero.storage.search.incidents import INCIDENTS
@@ -117,6 +118,17 @@ async def require_process(request: Request, services: Services, need: Permission
     if key is None:
         raise denied(need)
     found = await read_of(services, request.tenants, partial(_process_of, PROCESS_DEFINITIONS, key))
+    if found is not None:
+        require(request, need, found)
+
+
+async def require_decision(request: Request, services: Services, need: Permission, key: int) -> None:
+    """The same for the decision of a definition's key."""
+    if request.allowed is None:
+        return
+    found = await read_of(
+        services, request.tenants, lambda connection, tenants: single_reads.decision_id(connection, key, tenants)
+    )
     if found is not None:
         require(request, need, found)
 

@@ -69,6 +69,7 @@ _CRUD = ("CREATE", "READ", "UPDATE", "DELETE")
 _WATCHING = (
     _of("PROCESS_DEFINITION", "READ_PROCESS_DEFINITION", "READ_PROCESS_INSTANCE", "READ_USER_TASK")
     | _of("RESOURCE", "READ")
+    | _of("DECISION_DEFINITION", "READ_DECISION_INSTANCE")
     | _of("MESSAGE", "READ")
     | _of("SYSTEM", "READ", "READ_JOB_METRIC")
     | _of("EXPRESSION", "EVALUATE")
@@ -81,6 +82,7 @@ _RUNNING = (
         *("CREATE_PROCESS_INSTANCE", "UPDATE_PROCESS_INSTANCE", "MODIFY_PROCESS_INSTANCE", "CANCEL_PROCESS_INSTANCE"),
         *("DELETE_PROCESS_INSTANCE", "UPDATE_USER_TASK", "CLAIM_USER_TASK", "COMPLETE_USER_TASK"),
     )
+    | _of("DECISION_DEFINITION", "CREATE_DECISION_INSTANCE", "DELETE_DECISION_INSTANCE")
     | _of("MESSAGE", "CREATE")
     | _of("BATCH", "CREATE", "UPDATE")
 )
@@ -102,6 +104,9 @@ RESOURCES: Mapping[str, frozenset[str]] = {
     "AUTHORIZATION": frozenset(_CRUD),
     "BATCH": frozenset({"CREATE", "READ", "UPDATE", *(f"CREATE_BATCH_OPERATION_{type}" for type in BATCH_TYPES)}),
     "COMPONENT": frozenset({"ACCESS"}),
+    "DECISION_DEFINITION": frozenset(
+        permission.action for permission in _WATCHING | _RUNNING if permission.resource == "DECISION_DEFINITION"
+    ),
     "EXPRESSION": frozenset({"EVALUATE"}),
     "GLOBAL_LISTENER": frozenset(f"{action}_TASK_LISTENER" for action in _CRUD),
     "GROUP": frozenset(_CRUD),

@@ -18,6 +18,7 @@ from vivero.core.apply import (
     compensations,
     complex_gateways,
     data,
+    decisions,
     elements,
     incidents,
     jobs,
@@ -52,6 +53,7 @@ from vivero.core.records.compensations import (
 )
 from vivero.core.records.complex_gateways import ComplexGatewayReset, ComplexGatewayStarted
 from vivero.core.records.conditionals import ConditionalsEvaluated
+from vivero.core.records.decision_evaluations import DecisionEvaluated
 from vivero.core.records.decisions import DecisionAdded, DecisionDeleted, RequirementsAdded, RequirementsDeleted
 from vivero.core.records.instances import (
     ElementActivated,
@@ -195,6 +197,7 @@ APPLY: dict[type[Event], Callable[[State, Any], Row]] = {
     DecisionAdded: catalogue.decision_added,
     RequirementsDeleted: catalogue.requirements_deleted,
     DecisionDeleted: catalogue.decision_deleted,
+    DecisionEvaluated: decisions.decision_evaluated,
     SlotsMoved: slots.slots_moved,
     SlotsHeld: slots.slots_held,
     HeldCommandsSent: slots.held_commands_sent,

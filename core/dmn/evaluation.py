@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from vivero.core.dmn.compiling.linking import Key
@@ -13,7 +13,7 @@ from vivero.core.dmn.decisions import Decisions
 from vivero.core.dmn.model import Decision
 from vivero.core.feel.codec import to_json
 from vivero.core.feel.errors import EvaluationError, LimitExceeded
-from vivero.core.feel.values import Run, Warning
+from vivero.core.feel.values import FeelLimits, Run, Warning
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +56,18 @@ class DecisionEvaluation:
 
 
 def evaluate(
-    decisions: Decisions, key: Key, variables: Mapping[str, Any], now_ms: int | None = None
+    decisions: Decisions,
+    key: Key,
+    variables: Mapping[str, Any],
+    now_ms: int | None = None,
+    steps: int | None = None,
 ) -> DecisionEvaluation:
     """Evaluate a decision. Never raises for what a model does.
 
-    `now_ms`: epoch milliseconds, for `now()` and `today()`.
+    `now_ms`: epoch milliseconds, for `now()` and `today()`. `steps`: the budget, instead of that of the decisions.
     """
-    run = _run(decisions, variables, now_ms)
+    limits = decisions.limits if steps is None else replace(decisions.limits, steps=steps)
+    run = _run(limits, variables, now_ms)
     walk = Walk(run, decisions.graph, key.resource, variables)
     done: list[DecisionResult] = []
     value, failure = None, None
@@ -71,7 +76,7 @@ def evaluate(
         try:
             table = walk.evaluate(each)
             if each == key:
-                to_json(walk.results[key], decisions.limits)
+                to_json(walk.results[key], limits)
         except DecisionFailed as failed:
             failure, table = _failure(each, failed.error), failed.table
         except EvaluationError as error:
@@ -83,14 +88,14 @@ def evaluate(
         done.append(DecisionResult(each, decisions.graph.decisions[each].element, value, inputs, matched))
         if failure is not None:
             break
-    return DecisionEvaluation(value, tuple(done), failure, tuple(run.warnings), decisions.limits.steps - run.steps)
+    return DecisionEvaluation(value, tuple(done), failure, tuple(run.warnings), limits.steps - run.steps)
 
 
 _TOO_DEEP = "the evaluation nests deeper than the limit allows"
 
 
-def _run(decisions: Decisions, variables: Mapping[str, Any], now_ms: int | None) -> Run:
-    return Run(variables, now_ms, decisions.limits, decisions.limits.steps, [])
+def _run(limits: FeelLimits, variables: Mapping[str, Any], now_ms: int | None) -> Run:
+    return Run(variables, now_ms, limits, limits.steps, [])
 
 
 def _failure(key: Key, error: EvaluationError) -> Failure:
@@ -101,7 +106,7 @@ def evaluate_service(
     decisions: Decisions, key: Key, variables: Mapping[str, Any], now_ms: int | None = None
 ) -> DecisionEvaluation:
     """Call a decision service with the variables that its parameters name. Missing ones are null."""
-    run = _run(decisions, {}, now_ms)
+    run = _run(decisions.limits, {}, now_ms)
     function = decisions.graph.functions[key]
     failure, value = None, None
     try:

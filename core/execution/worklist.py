@@ -290,9 +290,9 @@ class Worklist(Work):
                 raise
             done = False
             argument = 0 if stage in RESTARTED else argument  # all its listeners run again
-            collected = [
-                IncidentRaised(self.view.key(), element.key, stage, failure.type, failure.message, None, argument)
-            ]
+            again = failure.stage or stage
+            raised = IncidentRaised(self.view.key(), element.key, again, failure.type, failure.message, None, argument)
+            collected = [*failure.facts, raised]
         if self.view.budget.spent:
             self.view.budget.begin_stage()
             self._charge()

@@ -44,6 +44,8 @@ class IncidentType(StrEnum):
     CONDITION_ERROR = "CONDITION_ERROR"
     EXTRACT_VALUE_ERROR = "EXTRACT_VALUE_ERROR"
     UNHANDLED_ERROR_EVENT = "UNHANDLED_ERROR_EVENT"
+    CALLED_DECISION_ERROR = "CALLED_DECISION_ERROR"
+    DECISION_EVALUATION_ERROR = "DECISION_EVALUATION_ERROR"
     CALLED_ELEMENT_ERROR = "CALLED_ELEMENT_ERROR"
     FORM_NOT_FOUND = "FORM_NOT_FOUND"
     AD_HOC_SUB_PROCESS_NO_RETRIES = "AD_HOC_SUB_PROCESS_NO_RETRIES"
@@ -64,12 +66,19 @@ def incident_message(message: str) -> str:
 
 
 class Fail(Exception):
-    """Raised by stages: model or data are at fault. The core raises an incident of the element at this stage."""
+    """Raised by stages: model or data are at fault. The core raises an incident of the element at this stage.
 
-    def __init__(self, type: IncidentType, message: str) -> None:
+    `stage`: an earlier stage that resolving the incident runs instead. `facts`: events that happened all the same.
+    """
+
+    def __init__(
+        self, type: IncidentType, message: str, stage: str | None = None, facts: tuple[Event, ...] = ()
+    ) -> None:
         super().__init__(message)
         self.type = type
         self.message = incident_message(message)
+        self.stage = stage
+        self.facts = facts
 
 
 class Reply(msgspec.Struct, frozen=True, gc=False):

@@ -15,6 +15,7 @@ import msgspec
 
 from vivero.core.records.base import Event
 from vivero.core.records.conditionals import ConditionalsEvaluated
+from vivero.core.records.decision_evaluations import DecisionEvaluated
 from vivero.core.records.messages import (
     ChannelSubscribed,
     ChannelUnsubscribed,
@@ -31,6 +32,7 @@ FREE: Mapping[type[Event], Mapping[str, Any]] = {
     MessagePublished: {"message_id": None, "variables": {}, "business_id": None},
     SignalBroadcast: {"variables": {}},
     ConditionalsEvaluated: {"variables": {}},
+    DecisionEvaluated: {"decisions": (), "failure": None},
 }
 """Event of no tree → fields, and what an erasure leaves there."""
 NAMES: Mapping[type[Event], tuple[str, ...]] = {

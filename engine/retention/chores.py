@@ -28,7 +28,7 @@ from vivero.storage.background import job_executions
 from vivero.storage.cluster import maintenance
 from vivero.storage.log import command_log as command_log
 from vivero.storage.postgres.driver import Connection
-from vivero.storage.retention import history
+from vivero.storage.retention import decision_instances, history
 from vivero.storage.state import message_channels, variable_values
 from vivero.storage.work import timers
 
@@ -50,6 +50,7 @@ ENDED: Mapping[str, Purge] = {
     "ended-subscriptions": message_channels.purge_subscriptions,
     "message-correlations": message_channels.purge_correlations,
     "ended-timers": timers.purge,
+    "decision-instances": decision_instances.purge,
 }
 """The chores that delete what ended long ago, by the engine's clock."""
 

@@ -41,7 +41,7 @@ POLICIES: Mapping[str, str] = {
                 "jobs",
             ),
             *("timers", "user_tasks", "subscriptions", "start_subscriptions", "message_correlations", "messages"),
-            "compensations",
+            *("compensations", "decision_instances"),
             *("audit_log", "batch_operation_items", "job_counts", "job_count_changes"),
         ),
         _OWN,

@@ -15,10 +15,12 @@ import msgspec
 
 from vivero.core.records.base import Command, Event
 from vivero.core.records.codec import INTENTS, UnknownFormat, decode_command, decode_events, encode_events
+from vivero.core.records.decision_evaluations import DecisionEvaluated
 from vivero.core.records.personal import channel_of, emptied, names_of
 from vivero.storage.access.tenants import Tenants, TenantStatements
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.sql_files import beside
+from vivero.storage.retention.decision_instances import delete_evaluations
 from vivero.storage.retention.erasure import empty_commands, erase_logs
 from vivero.storage.retention.history import DELETED, ERASURE, RUNNING, delete_trees
 from vivero.storage.retention.sought import Sought
@@ -205,6 +207,7 @@ async def _erase_rows(connection: Connection, search: Search, partition: int, pa
         if changed and not search.dry:
             values = (partition, row.position, row.seq, encode_events(left).decode())
             await connection.execute(_sql["replace"], values)
+            await delete_evaluations(connection, [each.key for each in events if isinstance(each, DecisionEvaluated)])
     counts.commands += len(page.commands)
     if page.commands and not search.dry:
         await empty_commands(connection, page.commands)

@@ -279,6 +279,38 @@ CREATE TABLE decision_definitions (
 );
 CREATE INDEX decision_definitions_requirements ON decision_definitions USING btree (decision_requirements_key);
 
+-- table decision_instances
+CREATE TABLE decision_instances (
+    decision_instance_key bigint NOT NULL,
+    decision_evaluation_key bigint NOT NULL,
+    number integer NOT NULL,
+    root_key bigint,
+    process_instance_key bigint,
+    element_instance_key bigint,
+    process_definition_key bigint,
+    process_id text,
+    element_id text,
+    business_id text,
+    tenant_id text NOT NULL,
+    decision_definition_key bigint NOT NULL,
+    decision_id text NOT NULL,
+    name text NOT NULL,
+    version integer NOT NULL,
+    type text NOT NULL,
+    root_decision_definition_key bigint NOT NULL,
+    decision_requirements_key bigint NOT NULL,
+    state text NOT NULL,
+    failure text,
+    result text NOT NULL,
+    inputs json NOT NULL,
+    rules json NOT NULL,
+    evaluated_at timestamp with time zone NOT NULL,
+    CONSTRAINT decision_instances_pkey PRIMARY KEY (decision_instance_key)
+);
+CREATE INDEX decision_instances_definition ON decision_instances USING btree (decision_definition_key, decision_instance_key);
+CREATE INDEX decision_instances_evaluated ON decision_instances USING btree (evaluated_at, decision_instance_key);
+CREATE INDEX decision_instances_instance ON decision_instances USING btree (process_instance_key, decision_instance_key) WHERE process_instance_key IS NOT NULL;
+
 -- table decision_requirements
 CREATE TABLE decision_requirements (
     decision_requirements_key bigint NOT NULL,
@@ -1666,6 +1698,7 @@ BEGIN
         DELETE FROM subscriptions s WHERE s.process_instance_key = ANY (instances);
         DELETE FROM incidents i WHERE i.process_instance_key = ANY (instances);
         DELETE FROM user_tasks u WHERE u.process_instance_key = ANY (instances);
+        DELETE FROM decision_instances d WHERE d.process_instance_key = ANY (instances);
         DELETE FROM compensations c WHERE c.process_instance_key = ANY (instances);
         DELETE FROM element_instances e WHERE e.process_instance_key = ANY (instances);
         DELETE FROM process_instances p WHERE p.process_instance_key = ANY (instances);

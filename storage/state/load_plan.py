@@ -22,9 +22,9 @@ OF_TREES = frozenset(
 """Needs of these kinds name rows of an instance tree."""
 
 
-BY_KEY = OF_TREES | {NeedKind.DEFINITION}
+BY_KEY = OF_TREES | {NeedKind.DEFINITION, NeedKind.DECISION}
 ELEMENTS = frozenset((NeedKind.ELEMENT, NeedKind.INSTANCE))
-WITH_TENANT = frozenset((NeedKind.TIMER, NeedKind.DEFINITION))
+WITH_TENANT = frozenset((NeedKind.TIMER, NeedKind.DEFINITION, NeedKind.DECISION))
 """The rows of other kinds have the tenant of their instance."""
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any, NamedTuple
 
+from vivero.core.state.decision_instances import DecisionInstance
 from vivero.core.state.instance_tree import Element, Instance, Job, Timer
 
 SHORT_PATH = 2
@@ -116,10 +117,19 @@ def unless(key: int, usual: int) -> int | None:
 INSTANCE_OF_ROW = OwnerColumn("instance", "process_instance_key", "bigint", "instance.key")
 TENANT_OF_INSTANCE = OwnerColumn("tenant", "tenant_id", "text", "instance.tenant")
 
+_OF_EVALUATIONS = (ROOT, INSTANCE, ELEMENT, DEFINITION, PROCESS_ID, ELEMENT_ID, BUSINESS_ID)
+_of_task = _plain(*_OF_EVALUATIONS)
+
+
+def _of_decision(row: DecisionInstance) -> tuple[Any, ...]:
+    return (None,) * len(_OF_EVALUATIONS) if row.element is None else _of_task.values(row)
+
+
 NONE = OwnerColumns((), lambda _row: ())
 OF_CHANNELS = _plain(TENANT_OF_CHANNEL, CORRELATION_KEY)
 OF_INSTANCES = OwnerColumns((ROOT, PART, CALLER), _of_instance)
 OF_ELEMENTS = OwnerColumns((ROOT, PART, INSTANCE, SCOPE, PATH, DEFINITION, PROCESS_ID, TENANT), _of_element)
 OF_REGISTRATIONS = _plain(INSTANCE_OF_ROW, TENANT_OF_INSTANCE)
+OF_DECISIONS = OwnerColumns(_OF_EVALUATIONS, _of_decision)
 OF_TIMERS = OwnerColumns(_PLACE, _of_timer)
 OF_JOBS = OwnerColumns((*_PLACE, PATH, DEFINITION, PROCESS_ID, NUMBER, ELEMENT_ID, BUSINESS_ID, TAGS, TENANT), _of_job)

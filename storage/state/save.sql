@@ -411,6 +411,20 @@ WHERE x.state <> 'CLOSED';
 DELETE FROM start_locks t USING json_to_recordset($1) AS x(key bigint, state text)
 WHERE t.process_instance_key = x.key AND x.state = 'CLOSED';
 
+-- name: new_decision_instances
+-- Evaluated decisions. They never change.
+INSERT INTO decision_instances (decision_instance_key, root_key, process_instance_key, element_instance_key,
+    process_definition_key, process_id, element_id, business_id, tenant_id, decision_evaluation_key, number,
+    decision_definition_key, decision_id, name, version, type, root_decision_definition_key, decision_requirements_key, state,
+    failure, result, inputs, rules, evaluated_at)
+SELECT x.key, x.root, x.instance, x.element, x.definition, x.process_id, x.element_id, x.business_id, x.tenant, x.evaluation,
+    x.number, x.decision, x.decision_id, x.name, x.version, x.type, x.asked, x.requirements, x.state, x.failure, x.result,
+    x.inputs, x.rules, from_epoch_ms(x.evaluated_at)
+FROM json_to_recordset($1) AS x(key bigint, root bigint, instance bigint, element bigint, definition bigint, process_id text,
+    element_id text, business_id text, tenant text, evaluation bigint, number int, decision bigint, decision_id text, name text,
+    version int, type text, asked bigint, requirements bigint, state text, failure text, result text, inputs json, rules json,
+    evaluated_at bigint);
+
 -- name: new_compensations
 -- Activities that completed and can be compensated.
 INSERT INTO compensations (compensation_key, process_instance_key, tenant_id, scope_key, element_instance_key, element_id,

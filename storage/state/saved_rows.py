@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from vivero.core.state.catalogue import Deployment, Usage
+from vivero.core.state.decision_instances import DecisionInstance
 from vivero.core.state.instance_tree import (
     InstanceTree,
     Job,
@@ -27,7 +28,7 @@ from vivero.storage.postgres.sql_files import Statement, load
 from vivero.storage.postgres.values import Params, Texts
 from vivero.storage.state import variable_documents as variables
 from vivero.storage.state.bulk_end import BulkEnd
-from vivero.storage.state.tables import CORRELATIONS, DEPLOYMENTS, TABLES, Table
+from vivero.storage.state.tables import CORRELATIONS, DECISION_INSTANCES, DEPLOYMENTS, TABLES, Table
 
 _sql = load(Path(__file__).with_name("save.sql"))
 _encode = msgspec.json.Encoder().encode
@@ -125,6 +126,7 @@ _TABLES: dict[type[Row], _Saved] = {
     Variable: _Saved(_sql["new_variables"], variables.new_variable, _sql["variables"], variables.changed_variable),
     Correlation: _always(CORRELATIONS, _sql["message_correlations"]),
     Deployment: _always(DEPLOYMENTS, _sql["new_deployments"]),
+    DecisionInstance: _always(DECISION_INSTANCES, _sql["new_decision_instances"]),
     **{table.kind: _derived(table) for table in TABLES},
 }
 

@@ -15,6 +15,7 @@ import msgspec
 
 from vivero.core.state.catalogue import DecisionVersion, Definition, Deployment, FormVersion, RequirementsVersion
 from vivero.core.state.columns import Field, fields_of, values_of_instance
+from vivero.core.state.decision_instances import DecisionInstance
 from vivero.core.state.instance_tree import (
     Element,
     Incident,
@@ -214,6 +215,7 @@ START_SUBSCRIPTIONS = Table("start_subscriptions", StartSubscription, owners.NON
 COMPENSATIONS = Table("compensations", Registration, owners.OF_REGISTRATIONS)
 CORRELATIONS = Table("message_correlations", Correlation, owners.NONE)
 DEPLOYMENTS = Table("deployments", Deployment, owners.NONE)
+DECISION_INSTANCES = Table("decision_instances", DecisionInstance, owners.OF_DECISIONS)
 DEFINITIONS = Table("definitions", Definition, owners.NONE, stored="process_definitions")
 FORMS = Table("forms", FormVersion, owners.NONE)
 REQUIREMENTS = Table("decision_requirements", RequirementsVersion, owners.NONE)

@@ -36,6 +36,7 @@ TABLES = {
     "messages": [],
     "message_correlations": [],
     "compensations": [],
+    "decision_instances": [],
     "start_subscriptions": [],
     "process_definitions": [],
     "forms": [],

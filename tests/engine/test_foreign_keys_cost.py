@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 
 from tests.api.access.test_foreign_keys import MODEL
+from tests.core.decision_models import one
 from tests.core.engine import raw
 from tests.engine.whole_engine import WholeEngine
 from tests.sent_statements import record_statements
@@ -19,6 +20,7 @@ from vivero.core.records.catalogue import DeleteResource, Deploy
 from vivero.core.records.codec import INTENTS
 from vivero.core.records.conditional_changes import ChangeIfMatch
 from vivero.core.records.conditionals import EvaluateConditionals
+from vivero.core.records.decision_evaluations import EvaluateDecision
 from vivero.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
 from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob, WithholdJob
 from vivero.core.records.messages import CorrelateMessage, ExpireMessage, PublishMessage
@@ -61,6 +63,7 @@ BY_KEY = {
 """The commands by key of clients: what the key is of, and the command."""
 IN_BODIES = {
     CreateInstance: ("definition", lambda key: CreateInstance(definition_key=key)),
+    EvaluateDecision: ("decision", lambda key: EvaluateDecision(decision_key=key)),
     EvaluateConditionals: ("definition", lambda key: EvaluateConditionals(raw({"a": 1}), key)),
 }
 """Commands of one tenant that may name the key of a definition."""
@@ -75,6 +78,7 @@ KEYS = """
     UNION SELECT 'incident', incident_key FROM incidents UNION SELECT 'timer', timer_key FROM timers
     UNION SELECT 'task', user_task_key FROM user_tasks
     UNION SELECT 'definition', process_definition_key FROM process_definitions
+    UNION SELECT 'decision', decision_definition_key FROM decision_definitions
 """
 
 OF_COMMANDS = ("command_log.append", "load.", "message_channels.", "definitions.", "save.", "attempts.", "audit_log.")
@@ -108,6 +112,7 @@ class Asked:
 async def test_a_foreign_key_costs_what_an_unknown_one_does(migrated, statements):
     async with WholeEngine(migrated).running() as engine:
         await engine.deploy(MODEL)
+        await engine.deploy_together({"d.dmn": one("D", "1")})
         await engine.create()
         (job,) = [key for (key,) in await engine.rows("SELECT job_key FROM jobs WHERE type = 'fails'")]
         await engine.run(FailJob(job, 0))

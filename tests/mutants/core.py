@@ -151,8 +151,8 @@ CORE: tuple[Mutant, ...] = (
             "            collected = []\n            collected.extend(effects)\n",
         ),
         (
-            "            collected = [\n                IncidentRaised(",
-            "            collected += [\n                IncidentRaised(",
+            "            collected = [*failure.facts, raised]\n",
+            "            collected += [*failure.facts, raised]\n",
         ),
     ),
     mutant(

@@ -47,6 +47,7 @@ BELONGS = {
     "paged_loop_items": _by("body_key"),
     "message_correlations": _by("message_correlation_key"),
     "compensations": _by("compensation_key"),
+    "decision_instances": _by("decision_instance_key"),
     "messages": SLOT,
     "channel_subscriptions": SLOT,
     "start_locks": SLOT,
@@ -95,7 +96,7 @@ EXCEPTIONS = {
 CARRIES = {
     *("partition_id", "target_partition", "position", "process_instance_key", "element_instance_key", "variable_key"),
     *("job_key", "incident_key", "user_task_key", "timer_key", "subscription_key", "body_key", "scope_key"),
-    *("message_correlation_key", "compensation_key", "root_key"),
+    *("message_correlation_key", "compensation_key", "decision_instance_key", "root_key"),
 }
 """Columns that tell the partition of their row."""
 
@@ -110,7 +111,7 @@ def condition(table, row, partition):
 DELETED_WITH_TREES = {
     *("process_instances", "element_instances", "variables", "jobs", "timers", "subscriptions", "incidents"),
     *("user_tasks", "loop_items", "paged_loop_items", "message_correlations"),
-    "compensations",
+    *("compensations", "decision_instances"),
 }
 EMPTIED_LOGS = {"command_log", "event_log"}
 SEARCHED_BY_VALUE = {

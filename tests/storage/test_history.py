@@ -38,6 +38,7 @@ OF_TREES = (
     *("process_instances", "element_instances", "variables", "jobs", "incidents", "user_tasks", "subscriptions"),
     *(
         "compensations",
+        "decision_instances",
         "message_correlations",
         "loop_items",
         "paged_loop_items",

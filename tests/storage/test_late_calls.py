@@ -29,7 +29,7 @@ from vivero.storage.postgres import announcer, driver, notification_listener
 from vivero.storage.postgres.errors import ConnectionLost
 from vivero.storage.postgres.queries import label
 from vivero.storage.postgres.sql_files import beside, load
-from vivero.storage.retention import archives, erasure, erasure_by_value, history
+from vivero.storage.retention import archives, decision_instances, erasure, erasure_by_value, history
 from vivero.storage.schema import migrate
 from vivero.storage.schema.migration_files import Migration, MigrationError
 from vivero.storage.state import definitions, message_channels, save, task_listeners, variable_values
@@ -143,6 +143,12 @@ HISTORY = f"""{PIN}
         root_key, process_instance_key, process_definition_key, process_id, element_id, element_instance_key, tenant_id,
         correlated_at)
     SELECT n, 1, 1, 'm', 'k', 1, 1, 9, 'p', 'e', 2, 't', now() + interval '1 day' FROM generate_series(1, 3) n;
+    DELETE FROM decision_instances;
+    INSERT INTO decision_instances (decision_instance_key, decision_evaluation_key, number, tenant_id,
+        decision_definition_key, decision_id, name, version, type, root_decision_definition_key,
+        decision_requirements_key, state, result, inputs, rules, evaluated_at)
+    SELECT n, n - 1, 1, 't', 9, 'd', 'd', 1, 'CONTEXT', 9, 8, 'EVALUATED', '1', '[]', '[]', now() + interval '1 day'
+    FROM generate_series(2, 4) n;
 """
 MESSAGES = """
     UPDATE partitions SET epoch = 7 WHERE id = 1;
@@ -584,6 +590,13 @@ CASES = [
         purged_and_set_back,
         HISTORY,
     ),
+    Case(
+        "decision_instances.purge",
+        lambda c: decision_instances.purge(c, DAY_MS, 10),
+        purged_and_set_back,
+        HISTORY,
+    ),
+    Case("decision_instances.delete", lambda c: decision_instances.delete_evaluations(c, [1, 2]), again, HISTORY),
     Case("archives.begin", lambda c: archives.begin(c, "new", 1), again, ARCHIVE),
     Case("archives.complete", lambda c: archives.complete(c, "writing", CONTENTS), again, ARCHIVE),
     Case("archives.give_up", lambda c: archives.give_up(c, "writing"), again, ARCHIVE),

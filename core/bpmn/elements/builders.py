@@ -98,7 +98,6 @@ def business_rule_task(member: Member, extensions: Extensions, draft: Draft) -> 
     """A decision, or a job. §10.3.3."""
     if "calledDecision" not in extensions:
         return job_task(member, extensions, draft)
-    draft.report.needs("calledDecision", member.element, at=extensions["calledDecision"])
     _not_both(member, extensions, "calledDecision", draft)
     return plain(member, extensions, draft, decision=called_decision(member.element, extensions, draft.report))
 

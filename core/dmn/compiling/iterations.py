@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from vivero.core.dmn.compiling.given import copied
 from vivero.core.feel.closures.filters import item_at
 from vivero.core.feel.closures.loops import items_of
 from vivero.core.feel.closures.scope import ITERATION_STEPS, Closure
@@ -85,7 +86,8 @@ def _scopes(run: Run, items: Sequence[Any], name: str) -> Iterator[tuple[Any, di
     cost = ITERATION_STEPS + len(outer) // 8
     for item in items:
         run.spend(cost)
-        run.variables = variables = {**outer, name: item}
+        run.variables = variables = copied(outer)
+        variables[name] = item
         yield item, variables
 
 

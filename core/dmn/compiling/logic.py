@@ -7,6 +7,7 @@ from typing import Any
 
 from vivero.core.dmn import model
 from vivero.core.dmn.compiling import iterations
+from vivero.core.dmn.compiling.given import copied
 from vivero.core.dmn.compiling.scope import TextScope, failing, null, or_null
 from vivero.core.dmn.compiling.tables import CompiledTable
 from vivero.core.dmn.compiling.types import Coercion
@@ -43,7 +44,7 @@ def _table(logic: model.Table, scope: TextScope) -> Closure:
 def inner(run: Run) -> dict[str, Any]:
     """A copy of the variables, to which a place adds its own."""
     run.spend(1 + len(run.variables) // COPY_STEPS)
-    return dict(run.variables)
+    return copied(run.variables)
 
 
 def _context(logic: model.Context, scope: TextScope) -> Closure:

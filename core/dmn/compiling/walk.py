@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from vivero.core.dmn.compiling.given import copied
 from vivero.core.dmn.compiling.linking import Key
 from vivero.core.dmn.compiling.parts import CompiledDecision, Graph, put
 from vivero.core.dmn.compiling.tables import TableResult
@@ -65,7 +66,7 @@ class Walk:
 
     def _variables(self, decision: CompiledDecision) -> dict[str, Any]:
         """The variables that a decision sees: what it requires, and in Camunda's mode all that is given."""
-        variables = dict(self.given) if decision.is_camunda else {}
+        variables = copied(self.given) if decision.is_camunda else {}
         self.run.spend(5 + (len(variables) >> 3))
         for source in decision.inputs:
             put(variables, source, self._input(source.key))

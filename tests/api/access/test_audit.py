@@ -217,8 +217,8 @@ async def test_the_records_of_a_user_task(people, secured, rows):
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: f"{route.method} {route.path}")
 def test_every_change_is_recorded(route):
     changes = route.method != "GET" and not route.path.endswith(READ_ONLY) and "/statistics/" not in route.path
-    if route.path in ("/v2/conditionals/evaluation", "/inbound/{path}"):
-        changes = True  # they start instances
+    if route.path in ("/v2/conditionals/evaluation", "/v2/decision-definitions/evaluation", "/inbound/{path}"):
+        changes = True  # they start instances, or leave decision instances
     assert (route.audited is not None) == changes
     if route.audited is not None:
         assert route.audited.entity in ENTITY_TYPES
@@ -232,6 +232,7 @@ def test_only_the_work_of_people_clients_and_workers_is_not_always_recorded():
     }
     assert {(each.entity, each.operation) for each, weight in found.items() if weight is Weight.BY_PEOPLE} == {
         *[("PROCESS_INSTANCE", "CREATE"), ("PROCESS_INSTANCE", "UPDATE"), ("VARIABLE", "UPDATE")],
+        ("DECISION", "EVALUATE"),
         *[("USER_TASK", operation) for operation in ("ASSIGN", "UNASSIGN", "UPDATE", "COMPLETE")],
     }
     always = [each for each, weight in found.items() if weight is Weight.ALWAYS]

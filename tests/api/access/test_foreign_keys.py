@@ -12,6 +12,7 @@ import trio
 
 from tests.api.changed_services import changed
 from tests.api.conftest import NOW_MS, Client
+from tests.core.decision_models import one
 from vivero.api import app as api_app
 from vivero.api.access.scopes import OWNERS
 from vivero.api.callers.caller import Caller
@@ -67,6 +68,7 @@ BODIES: dict[str, Any] = {
 """A body for each route that changes what the key in its path belongs to."""
 IN_BODIES: dict[str, Any] = {
     "POST /v2/process-instances": {"processDefinitionKey": "{resourceKey}"},
+    "POST /v2/decision-definitions/evaluation": {"decisionDefinitionKey": "{decisionDefinitionKey}"},
     "POST /v2/conditionals/evaluation": {"processDefinitionKey": "{resourceKey}", "variables": {"a": 1}},
 }
 """Routes that name keys in their bodies, with a tenant of the caller."""
@@ -123,6 +125,7 @@ def core():
     """An instance of tenant `a` with something of every kind."""
     core = Core()
     core.memory.deploy(MODEL, tenant="a")
+    core.memory.deploy(one("D", "1"), "d.dmn", "a")
     core.memory.deploy(b'{"id": "ask", "components": []}', "ask.form", "a")
     assert core.memory.run(CreateInstance("p"), "a").rejection is None
     fails = next(job for job in core.memory.state.jobs.values() if job.type == "fails")
@@ -134,17 +137,19 @@ def keys(core):
     """A key of each kind."""
     state = core.memory.state
     (instance,) = state.trees
-    (incident,), (timer,), (task,), (definition,), (form,) = (
+    (incident,), (timer,), (task,), (definition,), (form,), (decision,) = (
         state.incidents,
         state.timers,
         state.user_tasks,
         state.catalogue.definitions,
         state.catalogue.forms,
+        state.catalogue.decisions,
     )
     return {
         "processDefinitionKey": definition,
         "resourceKey": definition,
         "formKey": form,
+        "decisionDefinitionKey": decision,
         "processInstanceKey": instance,
         "elementInstanceKey": next(key for key, element in state.elements.items() if element.element == "work"),
         "adHocSubProcessInstanceKey": next(key for key, one in state.elements.items() if one.element == "tools"),

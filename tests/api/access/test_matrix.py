@@ -153,6 +153,10 @@ dovw POST   /v2/message-subscriptions/search
 dovw POST   /v2/correlated-message-subscriptions/search
 dow  POST   /v2/signals/broadcast
 do   POST   /v2/conditionals/evaluation
+do   POST   /v2/decision-definitions/evaluation
+dov  POST   /v2/decision-instances/search
+dov  GET    /v2/decision-instances/{decisionEvaluationInstanceKey}
+do   POST   /v2/decision-instances/{decisionEvaluationKey}/deletion
 dov  POST   /v2/expression/evaluation
      PUT    /v2/clock
      POST   /v2/clock/reset
@@ -332,7 +336,11 @@ OTHER_TENANT = {
     "another tenant's name is 403": {f"POST {path}" for path in test_tenants.NAMING} | {"POST /v2/jobs/activation"},
     "own tests": {"POST /v2/expression/evaluation", "GET /v2/commands"},
     "own tests of batches": test_batches.ROUTES,
-    "own tests of deletions": {"POST /v2/process-instances/{processInstanceKey}/deletion", "POST /v2/erasures"},
+    "own tests of deletions": {
+        "POST /v2/process-instances/{processInstanceKey}/deletion",
+        "POST /v2/decision-instances/{decisionEvaluationKey}/deletion",
+        "POST /v2/erasures",
+    },
 }
 """How routes answer callers of another tenant. The tests of that name are in the modules of the routes' lists."""
 WITHOUT_TENANTS = re.compile(

@@ -4,7 +4,7 @@ import pytest
 
 from tests.api.changed_services import changed
 from tests.api.conftest import KEY, NOW, Client
-from tests.two_tenants import counted, counting_requests
+from tests.two_tenants import counted, counting_requests, decision_instance
 from vivero.api import app as api_app
 from vivero.api.access.scopes import OWNERS, Scope
 from vivero.api.callers.caller import Caller
@@ -62,6 +62,7 @@ def fill(rows, key, process):
     more = {"process_version": 1, "interrupting": True, "target_element_id": "wait", "type": "INTERMEDIATE"}
     more |= {"kind": "MESSAGE", "name": "paid", "correlation_key": "1", "state": "CREATED", "updated_at": NOW}
     rows.put("subscriptions", created_at=NOW, **own, **shared, **keys, **more)
+    decision_instance(rows, key + 17, decision_id=process)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from tests.api.access import test_foreign_keys
 from tests.api.changed_services import changed
 from tests.api.conftest import KEY, Client, Rows
 from tests.sent_statements import record_statements
-from tests.two_tenants import ENDED, OFFSETS, OTHER, counted, counting_requests, fill, log_command
+from tests.two_tenants import ENDED, OFFSETS, OTHER, counted, counting_requests, fill, key_text, log_command
 from vivero.api import app as api_app
 from vivero.api import reading
 from vivero.api.access.scopes import Scope
@@ -104,7 +104,7 @@ def path(route, key):
     if route.path.endswith("/snapshot"):
         key += ENDED  # of which the instance is everything
     return "/".join(
-        str(key + OFFSETS[segment[1:-1]]) if segment.startswith("{") else segment for segment in route.path.split("/")
+        key_text(segment[1:-1], key) if segment.startswith("{") else segment for segment in route.path.split("/")
     )
 
 

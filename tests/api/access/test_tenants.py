@@ -16,6 +16,7 @@ from vivero.core.partitions.routes import Routes, spread
 from vivero.core.partitions.tenants import EVERY_TENANT
 from vivero.core.records.catalogue import DeploymentReply
 from vivero.core.records.conditionals import ConditionalsReply
+from vivero.core.records.decision_evaluations import DecisionReply
 from vivero.core.records.instances import InstanceReply
 from vivero.core.records.messages import MessageReply
 from vivero.core.records.signals import SignalReply
@@ -44,6 +45,11 @@ NAMING: dict[str, Any] = {
     "/v2/messages/correlation": ("Correlate Message", {"name": "m"}, MessageReply("a", 1, 1)),
     "/v2/signals/broadcast": ("Broadcast Signal", {"signalName": "s"}, SignalReply("a", 1)),
     "/v2/conditionals/evaluation": ("Evaluate Conditional", {"variables": {"a": 1}}, ConditionalsReply(1, "a", ())),
+    "/v2/decision-definitions/evaluation": (
+        "Evaluate Decision",
+        {"decisionDefinitionId": "d"},
+        DecisionReply(1, 2, "d", "d", 1, 3, "f", "a", "1", ()),
+    ),
     "/v2/deployments": ("Deploy Resources", None, DeploymentReply(1, "a", ())),
 }
 """Routes whose requests name a tenant: the operation, a body, an answer of the engine."""

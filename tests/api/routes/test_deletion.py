@@ -149,3 +149,20 @@ async def test_a_form_has_no_history(engine, reader, rows):
     rows.form()
     answer = await reader("POST", f"/v2/resources/{KEY + 15}/deletion", {"deleteHistory": True})
     assert (answer.status, answer.json["batchOperation"]) == (200, None)
+
+
+async def test_decision_instances_of_another_tenant_are_unknown(client_of, rows):
+    client = client_of("a")
+    paths = [f"/v2/decision-instances/{key + 17}/deletion" for key in (OTHER, KEY + 5000, KEY)]
+    answers = [await client("POST", path) for path in paths]
+    assert [answer.status for answer in answers] == [404, 404, 204]
+    foreign, unknown = (answer.problem["detail"] for answer in answers[:2])
+    assert foreign.replace(str(OTHER + 17), "") == unknown.replace(str(KEY + 5017), "")
+    assert rows.execute("SELECT tenant_id FROM decision_instances").fetchall() == [("b",)]
+
+
+async def test_the_right_to_delete_decision_instances_may_be_for_one_decision(client_of):
+    path = f"/v2/decision-instances/{KEY + 17}/deletion"
+    for decision, status in (("decision-of-b", 403), ("decision-of-a", 204)):
+        allowed = rights((), [Grant("DECISION_DEFINITION", decision, ("DELETE_DECISION_INSTANCE",))])
+        assert (await client_of("ab", allowed)("POST", path)).status == status

@@ -44,7 +44,7 @@ WAYS = {
     "SCRIPT_TASK": ("job", "feel"),
     "USER_TASK": ("job", "native", "listened"),
     "SERVICE_TASK": ("job",),
-    "BUSINESS_RULE_TASK": ("job",),
+    "BUSINESS_RULE_TASK": ("job", "decision"),
     "AD_HOC_SUB_PROCESS": ("", "job"),
 }
 """How the same element may be done; what is published or thrown is added below."""
@@ -117,6 +117,8 @@ def _way(node):
         return "job"
     if node.script is not None:
         return "feel"
+    if node.decision is not None:
+        return "decision"
     if node.user_task is not None:
         return "listened" if "CREATING" in node.listeners else "native"
     thrown = node.type in ("SEND_TASK", "END_EVENT", "INTERMEDIATE_THROW_EVENT")

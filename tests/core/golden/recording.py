@@ -3,6 +3,7 @@
 A variant makes the content of a scope, with the input mappings (or other settings) of the element that it is about.
 """
 
+from tests.core.decision_models import one
 from tests.core.engine import Engine, raw
 from tests.core.event_models import call, loop, model
 from tests.core.listener_models import listening_everywhere
@@ -100,9 +101,17 @@ def listened(file):
     return listening_everywhere(file, {"x", "x-start", "t"})
 
 
-def traced(file, act, **variables):
+def deployed(file):
+    """An engine with the file, and the decision that business rule tasks call."""
     engine = Engine()
+    if b"calledDecision" in file:
+        engine.memory.deploy(one("Price", "1 + 1"), "prices.dmn")
     engine.deploy(file)
+    return engine
+
+
+def traced(file, act, **variables):
+    engine = deployed(file)
     act(engine, engine.start(**variables))
     assert not engine.state.elements
     lines = engine.trace
@@ -130,8 +139,7 @@ def stands(engine):
 
 def cancelled(file):
     """Cancelled as late as the element of the variant stands, or as late as possible; None for what never waits."""
-    engine = Engine()
-    engine.deploy(file)
+    engine = deployed(file)
     engine.start()
     standing = [stands(engine)]
     while play(engine, 1):

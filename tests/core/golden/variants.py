@@ -4,6 +4,7 @@ A variant takes input mappings (or other settings) for it: with some it is an in
 """
 
 from tests.core.compensation_models import CANCEL, as_handler, association, compensation, done, transaction
+from tests.core.decision_models import rule
 from tests.core.event_models import (
     TERMINATE,
     ad_hoc,
@@ -121,6 +122,7 @@ VARIANTS = {
     "service_task": job("serviceTask"),
     "send_task": job("sendTask"),
     "business_rule_task": job("businessRuleTask"),
+    "business_rule_task_decision": lambda inputs: alone(rule("x", inputs=inputs)),
     "script_task_job": job("scriptTask"),
     "script_task": lambda inputs: alone(script("x", "=1 + 1", "r", inputs=inputs)),
     "user_task_job": lambda inputs: alone(activity("userTask", '<zeebe:assignmentDefinition assignee="jo"/>', inputs)),

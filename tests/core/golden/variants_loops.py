@@ -4,6 +4,7 @@ A variant takes what makes each turn an incident until `ok` is true.
 """
 
 from tests.core.compensation_models import transaction
+from tests.core.decision_models import rule
 from tests.core.event_models import ad_hoc, call, loop, script
 from tests.core.golden.variants import activity
 from tests.core.golden.variants_waits import MAIL, PUBLISH, SEND_TASK, TASK_LISTENERS, person, receive, thrower
@@ -24,6 +25,7 @@ ACTIVITIES = {
     "script_task": lambda inputs: script("x", "=i + 1", "r", inputs=inputs),
     "script_task_job": job("scriptTask"),
     "business_rule_task": job("businessRuleTask"),
+    "business_rule_task_decision": lambda inputs: rule("x", inputs=inputs),
     "user_task": person,
     "user_task_listened": lambda inputs: person(inputs, TASK_LISTENERS),
     "user_task_job": lambda inputs: activity("userTask", '<zeebe:assignmentDefinition assignee="jo"/>', inputs),

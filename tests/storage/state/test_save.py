@@ -21,7 +21,15 @@ from vivero.storage.postgres import driver
 from vivero.storage.postgres.sql_files import Statement, beside
 from vivero.storage.state import save, saved_rows
 from vivero.storage.state.bulk_end import BulkEnd
-from vivero.storage.state.tables import CORRELATIONS, DEPLOYMENTS, ELEMENTS, JOBS, TABLES, USER_TASKS
+from vivero.storage.state.tables import (
+    CORRELATIONS,
+    DECISION_INSTANCES,
+    DEPLOYMENTS,
+    ELEMENTS,
+    JOBS,
+    TABLES,
+    USER_TASKS,
+)
 
 STATEMENTS = beside(save.__file__)
 ELSEWHERE = {
@@ -211,7 +219,7 @@ def test_documents_have_what_their_statements_take(kind):
 
 def named_by(document):
     """The names in the document that a function makes: of its record, or by its source, of its dictionary."""
-    for table in (CORRELATIONS, DEPLOYMENTS, *TABLES):
+    for table in (CORRELATIONS, DECISION_INSTANCES, DEPLOYMENTS, *TABLES):
         if document in (table.new, table.changed):
             return set((table.new_record if document is table.new else table.changed_record).__struct_fields__)
     record = get_type_hints(document)["return"]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from tests.core.decision_models import prices
 from tests.core.event_models import ad_hoc, model
 from tests.core.models import process, start, task
 from tests.core.task_listener_models import user_task
@@ -71,6 +72,21 @@ def test_a_message_waits_for_its_instance(run, waiting):
     assert (buffered["messageKey"], buffered["correlationKey"]) == (published.strip(), "B-1")
     key = waiting("B-1")
     assert "d\t" in good(run("show", key))
+
+
+def test_a_deployed_decision(run, tmp_path):
+    file = tmp_path / "shop.dmn"
+    file.write_bytes(prices())
+    good(run("deploy", str(file)))
+    variables = '{"total": 200, "customer": "gold"}'
+    assert good(run("evaluate", "Price", "--variables", variables)) == "180\n"
+    [document] = lines(good(run("evaluate", "Price", "--variables", variables, "--json")))
+    assert [each["output"] for each in document["evaluatedDecisions"]] == ["0.1", "180"]
+    failed = run("evaluate", "Price", "--variables", '{"total": 2000, "customer": "gold"}')
+    assert (failed.exit_code, failed.stdout, "(matched rules: 2, 3)" in failed.stderr) == (1, "", True)
+    unknown = run("evaluate", "Nope")
+    assert (unknown.exit_code, "no decision found for id 'Nope'" in unknown.stderr) == (1, True)
+    assert run("evaluate", "Price", "--batch", "-").exit_code == 2
 
 
 def test_a_user_task_from_claim_to_completion(run):

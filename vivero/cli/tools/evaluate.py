@@ -1,4 +1,4 @@
-"""The command `evaluate`: decisions of DMN files without a server, one by one or as a batch."""
+"""The command `evaluate`: decisions of DMN files without a server, one by one or as a batch, and deployed ones."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from vivero.cli.shared import streams
 from vivero.cli.shared.failures import Failure
 from vivero.cli.shared.files import shown_names
 from vivero.cli.shared.options import JSON_OBJECT, PATH, json_option, say
+from vivero.cli.shared.server_options import address_option, talk
 from vivero.config.files import Unreadable, read_bytes, read_text
 from vivero.config.json_input import parsed
 from vivero.core.dmn import (
@@ -37,12 +38,13 @@ CONTEXT_LIMITS = FeelLimits(source_length=4_000_000, steps=10_000_000)
 
 
 @click.command("evaluate")
-@click.argument("files", nargs=-1, required=True, metavar="FILES...", type=PATH)
+@click.argument("files", nargs=-1, required=True, metavar="FILES...|ID", type=PATH)
 @click.option("--decision", metavar="NAME", help="Id or name of the decision. Needed if the first file has several.")
 @click.option("--variables", type=JSON_OBJECT, help="Variables: a JSON object, @file, or @- for standard input.")
 @click.option("--context", "feel", metavar="FEEL", help="Variables as a FEEL context, or @file.")
 @click.option("--mode", type=click.Choice(MODES), help="Evaluate as this does. Default: by the file's origin.")
 @click.option("--batch", metavar="FILE", help="Evaluate each line of JSON in FILE; `-` is standard input.")
+@address_option
 @json_option
 def evaluate_(
     files: tuple[Path, ...],
@@ -51,13 +53,16 @@ def evaluate_(
     feel: str | None,
     mode: str | None,
     batch: str | None,
+    address: str | None,
     as_json: bool,
 ) -> None:
-    """Evaluate a decision of a DMN file without a server.
+    """Evaluate a decision of a DMN file without a server, or the deployed decision with an ID.
 
     Prints the result as JSON on stdout and warnings on stderr. The exit code is 1 if the file has problems, which are
     all shown, or if the evaluation fails. Further FILES are those that the first one imports. --json adds the decisions
     that were evaluated, the inputs of tables and the rules that matched.
+
+    With the ID of a decision instead of a file, a server evaluates its latest version with --variables.
 
     --batch takes lines such as {"decision": "Discount", "context": "{total: 30}"}, or with "service" the name of a
     decision service. It prints one line for each, in order: {"result": FEEL} or {"error": TEXT}. What has a problem in
@@ -68,7 +73,15 @@ def evaluate_(
       vivero evaluate discount.dmn --variables '{"total": 30}'
       vivero evaluate loan.dmn --decision Rate --context '{from: @"2026-01-31"}'
       vivero evaluate loan.dmn shared.dmn --batch - < cases.jsonl
+      vivero evaluate Price --variables '{"total": 30}'
     """
+    if len(files) == 1 and not files[0].suffix and not files[0].exists():
+        if any(each is not None for each in (decision, feel, mode, batch)):
+            raise click.UsageError("a server evaluates a decision by its id with --variables alone")
+        _evaluate_deployed(str(files[0]), variables or {}, address, as_json)
+        return
+    if address is not None:
+        raise click.UsageError("--address needs the id of a deployed decision, not files")
     if sum(each is not None for each in (variables, feel, batch)) > 1:
         raise click.UsageError("give one of --variables, --context and --batch")
     read = _read(files, mode)
@@ -80,6 +93,19 @@ def evaluate_(
         raise Failure(f"{files[0]} cannot be evaluated: see the problems above")
     given = _given(feel) if feel is not None else from_json(json.dumps(variables or {}))
     _evaluate_one(read.decisions, decision, given, as_json)
+
+
+def _evaluate_deployed(id: str, variables: dict[str, Any], address: str | None, as_json: bool) -> None:
+    """Print the result that a server gives. Raises Failure if the evaluation fails."""
+    answer = talk(address, lambda client: client.evaluate_decision(id, variables))
+    if as_json:
+        say(answer)
+    elif "output" not in answer:
+        click.echo(f"queued as command {answer['commandPosition']}")
+    elif answer["failureMessage"] is None:
+        click.echo(answer["output"])
+    if answer.get("failureMessage") is not None:
+        raise Failure(answer["failureMessage"])
 
 
 def _read(files: tuple[Path, ...], mode: str | None) -> ReadDecisions:

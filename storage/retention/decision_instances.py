@@ -1,0 +1,30 @@
+"""The deletion of decision instances. The engine never reads them, so none of it goes through the log.
+
+Those of business rule tasks are deleted with their trees (`history`), too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from vivero.storage.access.tenants import Tenants, TenantStatements
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.sql_files import beside
+
+_sql = beside(__file__)
+_of_tenants = TenantStatements(__file__)
+
+
+async def decisions_of(connection: Connection, evaluation: int, tenants: Tenants = None) -> list[str]:
+    """The ids of the decisions of an evaluation; empty if these tenants have no such evaluation."""
+    return [id for (id,) in (await _of_tenants.execute(connection, "decisions", tenants, evaluation)).rows]
+
+
+async def delete_evaluations(connection: Connection, keys: Sequence[int]) -> int:
+    """Delete all decision instances of evaluations; how many there were."""
+    return (await connection.execute(_sql["delete"], (list(keys),))).count
+
+
+async def purge(connection: Connection, age_ms: int, limit: int) -> int:
+    """Delete up to `limit` decision instances of no process instance that are older, the oldest first."""
+    return (await connection.execute(_sql["purge"], (age_ms, limit))).count
