@@ -29,27 +29,39 @@ def evict(state: State, limit: int) -> int:
 
     Message channels may take a quarter of the limit, and `MAX_MESSAGES_IN_MEMORY` each.
     """
-    state.registrations.forget_saved()
+    if state.registrations.by_key:
+        state.registrations.forget_saved()
     count = _evict_channels(state, limit // 4)
     limit -= state.channels_weight
     if state.weight > limit and state.paged:
         count += _evict_parts(state, limit)
     if state.weight > limit:
-        for tree in [tree for tree in state.trees.values() if not tree.commits_under_way]:
-            if state.weight <= limit:
-                break
-            evict_tree(state, tree)
-            count += 1
+        trees = _trees_to_evict(state, limit)
+        evict_trees(state, trees)
+        count += len(trees)
     return count
 
 
-def evict_tree(state: State, tree: InstanceTree) -> None:
-    """Evict a tree that has no changes."""
-    del state.trees[tree.key]
-    state.weight -= tree.weight
+def _trees_to_evict(state: State, limit: int) -> list[InstanceTree]:
+    """The least recently used trees without changes, as many as the limit asks for."""
+    chosen, weight = [], state.weight
+    for tree in state.trees.values():
+        if weight <= limit:
+            break
+        if not tree.commits_under_way:
+            chosen.append(tree)
+            weight -= tree.weight
+    return chosen
+
+
+def evict_trees(state: State, trees: list[InstanceTree]) -> None:
+    """Evict trees that have no changes."""
     if state.registrations.by_key:
-        state.registrations.forget_trees({tree})
-    _remove(state, tree.root)
+        state.registrations.forget_trees(set(trees))
+    for tree in trees:
+        del state.trees[tree.key]
+        state.weight -= tree.weight
+        _remove(state, tree.root)
 
 
 def evict_part(state: State, part: Part) -> None:
@@ -65,8 +77,7 @@ def evict_part(state: State, part: Part) -> None:
 
 def evict_catalogue(state: State) -> None:
     """Evict the catalogue, and the trees that depend on it. No commit may be under way."""
-    for tree in list(state.trees.values()):
-        evict_tree(state, tree)
+    evict_trees(state, list(state.trees.values()))
     for timers in state.catalogue.start_timers.values():
         for key in timers:
             del state.timers[key]

@@ -16,6 +16,9 @@ from vivero.core.state.instance_tree import Element, Instance, InstanceTree, Var
 from vivero.core.state.rows import Row
 
 OPEN, CLOSED = "OPEN", "CLOSED"
+RETAINED_ROWS = 1_000
+RETAINED_CHARACTERS = 4_000_000
+"""Rows that the database has stay in memory while there are at most so many, with so many characters of variables."""
 
 
 class Registration(Row, msgspec.Struct):  # the second base tells the linter that defaults are copied
@@ -84,7 +87,13 @@ class Registrations:
             self.of_activity.pop(row.activity, None)
 
     def forget_saved(self) -> None:
-        """Forget the rows that the database has. Of each group, the latest ones stay: loading relies on it."""
+        """Forget the rows that the database has, if there are too many to keep.
+
+        Without the limit, each handler that waits for a job would load its page again. Of each group, the latest ones
+        stay: loading relies on it.
+        """
+        if len(self.by_key) <= RETAINED_ROWS and self._weight() <= RETAINED_CHARACTERS:
+            return
         for scope, groups in list(self.of_scope.items()):
             for element, group in list(groups.items()):
                 self._forget_oldest(group)
@@ -94,6 +103,11 @@ class Registrations:
                 del self.of_scope[scope]
         for row in [row for row in self.by_key.values() if row.running and not row.commits_under_way]:
             self._forget(row)
+
+    def _weight(self) -> int:
+        """Characters of JSON in the variables of completed scopes."""
+        scopes = [row.variables for row in self.of_activity.values() if row.variables]
+        return sum(len(variable.value) for variables in scopes for variable in variables.values())
 
     def _forget_oldest(self, group: dict[int, Registration]) -> None:
         for row in list(group.values()):

@@ -252,8 +252,8 @@ BATCH: tuple[Mutant, ...] = (
         f"{OVERLAP_TESTS}::test_what_is_being_committed_is_not_evicted",
         "core/state/eviction.py",
         (
-            "for tree in [tree for tree in state.trees.values() if not tree.commits_under_way]:",
-            "for tree in list(state.trees.values()):",
+            "        if not tree.commits_under_way:\n            chosen.append(tree)",
+            "        if True:\n            chosen.append(tree)",
         ),
     ),
     mutant(

@@ -358,6 +358,12 @@ CORE: tuple[Mutant, ...] = (
         ("if view.node(inner).transaction is not None and not (found", "if False and not (found"),
     ),
     mutant(
+        "core: each handler loads its page of completed activities again",
+        "tests/engine/consumer/test_compensation.py::test_handlers_that_wait_for_jobs_load_a_page_once",
+        "core/state/registrations.py",
+        ("RETAINED_ROWS = 1_000", "RETAINED_ROWS = 0"),
+    ),
+    mutant(
         "core: a handler sees the scope of its throw event only",
         "tests/core/events/test_compensation.py::test_a_handler_reads_what_was_at_the_end_of_the_scope_and_writes_what_is",
         "core/state/instance_tree.py",

@@ -12,7 +12,7 @@ from tests.core.snapshots.test_snapshots import text_of
 from vivero.core.snapshots import codec
 from vivero.core.snapshots.codec import InvalidSnapshot, decode
 from vivero.core.snapshots.reader import add_tree
-from vivero.core.state.eviction import evict_tree
+from vivero.core.state.eviction import evict_trees
 
 MISSING_KEY = "9000000000000000001"
 
@@ -28,7 +28,7 @@ def document():
     key = engine.start(a=1)
     engine.fail("t", message="boom")
     text = text_of(engine, engine.state.trees[key])
-    evict_tree(engine.state, engine.state.trees[key])
+    evict_trees(engine.state, [engine.state.trees[key]])
     return engine, json.loads(text)
 
 
@@ -133,7 +133,7 @@ def test_every_byte_that_is_lost_is_noticed_or_does_no_harm(document):
             refused += 1
             clear(engine.state)
         else:
-            evict_tree(engine.state, tree)
+            evict_trees(engine.state, [tree])
     assert refused > len(text) // 2
 
 

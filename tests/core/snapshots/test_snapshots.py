@@ -16,7 +16,7 @@ from vivero.core.execution.step import StepLimits
 from vivero.core.snapshots.codec import decode, encode
 from vivero.core.snapshots.reader import add_tree
 from vivero.core.snapshots.writer import snapshot_of
-from vivero.core.state.eviction import evict_tree
+from vivero.core.state.eviction import evict_trees
 
 COUNT = 25
 GOLDEN = [
@@ -43,7 +43,7 @@ def restored(engine, whole=True):
     state, find = engine.state, engine.memory.find_model
     for tree in list(state.trees.values()):
         text, before = text_of(engine, tree), snapshot(state)
-        evict_tree(state, tree)
+        evict_trees(state, [tree])
         assert text_of(engine, add_tree(state, decode(text), find)) == text
         if whole:
             assert without_order(snapshot(state)) == without_order(before)

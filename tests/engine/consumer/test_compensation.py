@@ -114,6 +114,28 @@ async def test_one_command_may_need_several_pages(migrated, connection):
     assert 1 < consumer.stats.not_loaded < 10
 
 
+async def test_handlers_that_wait_for_jobs_load_a_page_once(migrated, connection):
+    """The rows that one handler has loaded stay for those after it."""
+    serial = Serial()
+    inner = sub("m", start("i"), done("b"), end("j"), "i > b > j").replace(task("b"), '<manualTask id="b"/>')
+    serial.deploy(in_line(loop(inner, item="item", collection="=for i in 1..1200 return i"), task("y"), T))
+    await pin_clock(connection)
+    consumer, observer = make_consumer(migrated, serial.resources, poll_s=5)
+    await append(connection, [*serial.commands, ("<default>", CreateInstance("p"))])
+    consumer.partition_duty.wake()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(consumer.run, beat())
+        await observer.until(lambda: "y" in observer.jobs, seconds=60)
+        for _ in range(30):
+            (key,) = (await connection.execute("SELECT job_key FROM jobs WHERE ended_at IS NULL")).rows[0]
+            last = await append(connection, [("<default>", CompleteJob(key))])
+            consumer.partition_duty.wake()
+            await observer.reached(last)
+        nursery.cancel_scope.cancel()
+    assert await counted(connection, "ub") == 29
+    assert consumer.stats.not_loaded <= 2
+
+
 async def test_many_compensations_can_be_cancelled(migrated, connection):
     serial = Serial()
     serial.deploy(many())

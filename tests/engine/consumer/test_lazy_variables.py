@@ -172,7 +172,7 @@ async def test_an_instance_that_was_not_cancelled_after_all_gets_its_variables(c
     root = processor.state.trees[key].root
     assert {name: variable.value for name, variable in root.variables.items()} == await values(connection, root)
     weight = processor.state.weight
-    eviction.evict_tree(processor.state, root.tree)
+    eviction.evict_trees(processor.state, [root.tree])
     assert (weight > 1000, processor.state.weight) == (True, 0)
 
 
