@@ -15,6 +15,7 @@ from copy import deepcopy
 from pathlib import Path
 from random import Random
 
+import msgspec
 import pytest
 
 from tests.console.conftest import CONSOLE, lacking
@@ -126,7 +127,7 @@ def folded(logs):
     node = shutil.which("node") or shutil.which("node", path=str(Path(sys.executable).parent))
     if node is None or not (CONSOLE / "node_modules" / "rolldown").is_dir():
         lacking("there is no Node, or the console's packages are not installed: make console")
-    lines = "".join(json.dumps(log) + "\n" for log in logs)
+    lines = "".join(msgspec.json.encode(log).decode() + "\n" for log in logs)
     done = subprocess.run([node, SCRIPT, CONSOLE], input=lines, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]

@@ -22,7 +22,11 @@ from vivero.core.replay import replay
 from vivero.core.state.instance_tree import ACTIVATED, MISSING, TERMINATING, Instance
 from vivero.core.state.state import State
 
-SCOPES = {"PROCESS", "SUB_PROCESS", "EVENT_SUB_PROCESS", "AD_HOC_SUB_PROCESS", "AD_HOC_SUB_PROCESS_INNER_INSTANCE"}
+SCOPES = {
+    *("PROCESS", "SUB_PROCESS", "EVENT_SUB_PROCESS", "TRANSACTION"),
+    *("AD_HOC_SUB_PROCESS", "AD_HOC_SUB_PROCESS_INNER_INSTANCE"),
+}
+JOINS = {"PARALLEL_GATEWAY", "INCLUSIVE_GATEWAY", "COMPLEX_GATEWAY"}
 MOST_EVENTS = 8_000
 """A run with more spins: it is cancelled at once, which may take as many again. Follow-ups count like commands."""
 EVENTS_OF_A_ROW = 10
@@ -99,8 +103,19 @@ class Run:
         self.pending.extendleft((CancelInstance(root), "<default>", None) for root in self.engine.state.trees)
         try:
             self.go_on()
+            while self.engine.state.jobs:
+                self._hear(next(iter(self.engine.state.jobs.values())))
         except Spins:
             raise AssertionError("it goes on though it is cancelled") from None
+
+    def _hear(self, job):
+        """The worker of a listener learns of the cancellation, which waits for it."""
+        assert job.listener_event == "CANCELING", f"{job.element.element} still has a job"
+        if job.retries == 0:
+            self.command(UpdateJob(job.key, retries=1))
+            for incident in list(job.element.waits.incidents):
+                self.command(ResolveIncident(incident))
+        self.command(CompleteJob(job.key))
 
 
 @contextmanager
@@ -180,15 +195,30 @@ def check(engine):
 
 
 def _check_element(element, engine):
-    """It rests: it is active, or an incident says why it is not; and it counts what is in it."""
+    """It rests: it is active, or an incident or a listener says why it is not; and it counts what is in it."""
     name = element.element
-    assert element.state is ACTIVATED or element.waits.incidents, f"{name} does not go on: {element.state}"
-    assert element.state is not TERMINATING, f"{name} does not end"
+    if element.state is TERMINATING:
+        assert _awaits_cancellation(element), f"{name} does not end"
+    else:
+        held = element.waits.incidents or _listener_of(element) is not None
+        assert element.state is ACTIVATED or held, f"{name} does not go on: {element.state}"
     assert element.scope is None or element.scope.key in engine.state.elements, f"{name} has lost its scope"
     if element.pages is None:
         assert element.live == len(element.children), f"{name} does not know how many live in it"
     if element.type in SCOPES and (element.is_inner or element.node.loop is None):
         _check_tokens(element, engine)
+
+
+def _listener_of(element):
+    return next((job for job in element.waits.jobs.values() if job.listener_event != "UNSPECIFIED"), None)
+
+
+def _awaits_cancellation(element):
+    """Whether a listener has to hear of the cancellation, of this element or of one in it."""
+    job = _listener_of(element)
+    heard = job is not None and job.listener_event == "CANCELING"
+    held = any(one.stage == "canceling listeners" for one in element.waits.incidents.values())
+    return heard or held or any(map(_awaits_cancellation, element.children.values()))
 
 
 def _check_tokens(scope, engine):
@@ -198,14 +228,15 @@ def _check_tokens(scope, engine):
     assert there == Counter(child.element for child in scope.children.values()), f"tokens of {scope.element}"
     for place in scope.tokens.keys() & model.flows.keys():
         target = model.nodes[model.flows[place].target]
-        assert target.type in ("PARALLEL_GATEWAY", "INCLUSIVE_GATEWAY"), place
-        assert len(target.incoming) > 1, place
+        if target.start_quantity == 1:
+            assert target.type in JOINS, place
+            assert len(target.incoming) > 1, place
     if scope.type == "AD_HOC_SUB_PROCESS":  # it may wait for requests
         return
     if scope.state is ACTIVATED and not scope.children and not scope.waits.incidents:
         waits = (*scope.waits.timers.values(), *scope.waits.subscriptions.values())
         assert scope.tokens, f"{scope.element} is empty"
-        assert any(wait.type == "EVENT_SUB_PROCESS" for wait in waits), f"{scope.element} is stuck"
+        assert any(wait.type != "BOUNDARY" for wait in waits), f"{scope.element} is stuck"
 
 
 def check_end(engine):

@@ -5,6 +5,7 @@ No oracle says what they come to; `random_model_checks.py` says what must hold w
 """
 
 from dataclasses import dataclass, field
+from xml.sax.saxutils import escape
 
 from tests.core.event_models import ROOTS, ad_hoc
 from tests.core.models import file, flow
@@ -17,6 +18,7 @@ WAITED_FOR = "".join(
     for name in NAMES
 )
 
+COMPENSATION = "<compensateEventDefinition/>"
 DEFINITIONS = {
     "message": '<messageEventDefinition messageRef="m-{name}"/>',
     "signal": '<signalEventDefinition signalRef="s-{name}"/>',
@@ -27,6 +29,7 @@ DEFINITIONS = {
     "escalation": '<escalationEventDefinition escalationRef="escalation-{code}"/>',
     "any escalation": "<escalationEventDefinition/>",
     "terminate": "<terminateEventDefinition/>",
+    "compensation": COMPENSATION,
     "condition": "<conditionalEventDefinition><condition>=v{number} = 1</condition></conditionalEventDefinition>",
 }
 """Every `{name}`, `{code}` and `{number}` is drawn."""
@@ -46,11 +49,20 @@ ACTIVITIES = {
 }
 EVENTS = {
     "catch": ("intermediateCatchEvent", CAUGHT),
-    "throw": ("intermediateThrowEvent", ("message", "signal", "escalation")),
-    "end": ("endEvent", ("", "message", "signal", "error", "escalation", "terminate")),
+    "throw": ("intermediateThrowEvent", ("message", "signal", "escalation", *("compensation",) * 3)),
+    "end": ("endEvent", ("", "message", "signal", "error", "escalation", "terminate", *("compensation",) * 2)),
 }
-GATEWAYS = {"exclusive": "exclusiveGateway", "inclusive": "inclusiveGateway", "parallel": "parallelGateway"}
-CHOOSE = ("exclusive", "inclusive")
+GATEWAYS = {
+    "exclusive": "exclusiveGateway",
+    "inclusive": "inclusiveGateway",
+    "parallel": "parallelGateway",
+    "complex": "complexGateway",
+}
+CHOOSE = ("exclusive", "inclusive", "complex")
+ACTIVATIONS = ("=activationCount >= 1", "=activationCount >= 2", "=v0 = 1", "=activationCount > v0 + v1", "=o")
+"""Activation conditions of complex gateways; the last one is no boolean."""
+QUANTITIES = ' startQuantity="2"', ' completionQuantity="2"', ' startQuantity="2" completionQuantity="3"'
+LISTENED = ("task", "manual", "script", "receive", "person")
 FORKS = (*ACTIVITIES, "sub", "ad-hoc", "call")
 """What may have conditional flows beside one without a condition."""
 KINDS = ("task",) * 4 + (
@@ -60,6 +72,7 @@ KINDS = ("task",) * 4 + (
     *GATEWAYS,
     *GATEWAYS,
     "parallel",
+    "complex",
     "sub",
     "sub",
     "ad-hoc",
@@ -113,11 +126,15 @@ class ModelBuilder:
         more = {"name": random.choice(NAMES), "code": random.choice(CODES), "number": random.randrange(3)}
         return text.format(**more, **given)
 
-    def scope(self, depth, begin="<startEvent id='{id}'/>"):
+    def scope(self, depth, begin="<startEvent id='{id}'/>", cancels=""):
         scope, id = Scope(), self.id("start")
         scope.add(id, "start", begin.format(id=id))
         for _ in range(self.random.randint(2, self.size)):
             self.node(scope, self.random.choice(KINDS), depth)
+        if cancels:
+            end = cancels.partition('id="')[2].partition('"')[0]
+            scope.add(end, "end", cancels)
+            scope.closed.add(end)
         self.connect(scope)
         taken = set()
         for _ in range(self.random.choice((0, 0, 1, 1, 2)) if depth else 0):
@@ -147,11 +164,13 @@ class ModelBuilder:
         ttl = self.random.choice(("", ' timeToLive="PT1H"'))
         extensions = PUBLISH.format(ttl=ttl) if thrown else ""
         content = self.drawn(DEFINITIONS[definition]) if definition else ""
+        if tag == "intermediateCatchEvent" and definition != "timer" and self.random.random() < 0.15:
+            return f'<{tag} id="{id}" parallelMultiple="true">{content}{DEFINITIONS["timer"]}</{tag}>'
         return f'<{tag} id="{id}">{extensions}{content}</{tag}>'
 
     def activity(self, scope, id, kind, depth):
         if kind == "sub" and depth:
-            xml = f'<subProcess id="{id}">{self.scope(depth - 1)}</subProcess>'
+            xml = self.transaction(scope, id, depth) if self.random.random() < 0.3 else self.sub_process(id, depth)
         elif kind == "ad-hoc" and depth:
             xml = self.ad_hoc(id, depth - 1)
         elif kind == "call" and self.process_id == "p":
@@ -160,9 +179,50 @@ class ModelBuilder:
         else:
             kind = kind if kind in ACTIVITIES else "task"
             xml = self.drawn(ACTIVITIES[kind], id=id)
+        if kind in LISTENED and self.random.random() < 0.1:
+            xml = self.listened(xml, kind)
+        if self.random.random() < 0.08:
+            xml = xml.replace(" id=", f"{self.random.choice(QUANTITIES)} id=", 1)
         scope.add(id, kind, self.looped(xml) if self.random.random() < 0.15 else xml)
         if kind not in ("script", "manual"):
             self.boundaries(scope, id, kind)
+        if self.random.random() < 0.3:
+            self.compensated(scope, id)
+
+    def sub_process(self, id, depth):
+        return f'<subProcess id="{id}">{self.scope(depth - 1)}</subProcess>'
+
+    def transaction(self, scope, id, depth):
+        """A transaction that may be cancelled in the end, with its boundary event."""
+        cancels = self.id("cancels")
+        inside = self.scope(depth - 1, cancels=f'<endEvent id="{cancels}"><cancelEventDefinition/></endEvent>')
+        self.boundary(scope, id, "true", "<cancelEventDefinition/>")
+        return f'<transaction id="{id}">{inside}</transaction>'
+
+    def listened(self, xml, kind):
+        """The activity with execution listeners, and task listeners of a user task."""
+        random = self.random
+        events = random.sample(("start", "end"), random.randint(1, 2))
+        added = "".join(f'<zeebe:executionListener eventType="{event}" type="t"/>' for event in events)
+        added = f"<zeebe:executionListeners>{added}</zeebe:executionListeners>"
+        if kind == "person":
+            events = random.sample(("creating", "completing", "canceling"), random.randint(1, 3))
+            listeners = "".join(f'<zeebe:taskListener eventType="{event}" type="t"/>' for event in events)
+            added += f"<zeebe:taskListeners>{listeners}</zeebe:taskListeners>"
+        if "<extensionElements>" in xml:
+            return xml.replace("<extensionElements>", f"<extensionElements>{added}", 1)
+        return xml.replace("></", f"><extensionElements>{added}</extensionElements></", 1)
+
+    def compensated(self, scope, host):
+        """A compensation boundary event and its handler, which no flow connects."""
+        event, handler = self.id("compensates"), self.id("handler")
+        kind = self.random.choice(("task", "manual", "script", "person"))
+        association = self.id("association")
+        scope.parts += [
+            f'<boundaryEvent id="{event}" attachedToRef="{host}">{COMPENSATION}</boundaryEvent>',
+            f'<association id="{association}" sourceRef="{event}" targetRef="{handler}"/>',
+            self.drawn(ACTIVITIES[kind], id=handler).replace(" id=", ' isForCompensation="true" id=', 1),
+        ]
 
     def ad_hoc(self, id, depth):
         """A block that begins with a collection, or with a job whose worker decides. No flow leads into it."""
@@ -209,10 +269,13 @@ class ModelBuilder:
         for _ in range(self.random.choice((0, 0, 1, 1, 2))):
             found = self.definition(AT_SCOPES if kind in ("sub", "ad-hoc", "call") else AT_TASKS, taken)
             if found is not None:
-                id, (cancels, definition) = self.id("boundary"), found
-                head = f'<boundaryEvent id="{id}" attachedToRef="{host}" cancelActivity="{cancels}">'
-                scope.add(id, "boundary", f"{head}{definition}</boundaryEvent>")
-                scope.entered.add(id)
+                self.boundary(scope, host, *found)
+
+    def boundary(self, scope, host, cancels, definition):
+        id = self.id("boundary")
+        head = f'<boundaryEvent id="{id}" attachedToRef="{host}" cancelActivity="{cancels}">'
+        scope.add(id, "boundary", f"{head}{definition}</boundaryEvent>")
+        scope.entered.add(id)
 
     def definition(self, kinds, taken):
         """Whether it interrupts, and the definition; None if what was drawn stands there already."""
@@ -262,13 +325,22 @@ class ModelBuilder:
         for id, kind in scope.order:
             if kind in GATEWAYS:
                 default = f' default="{id}-{last[id]}"' if kind in CHOOSE and id in last else ""
-                scope.parts.append(f'<{GATEWAYS[kind]} id="{id}"{default}/>')
+                tag, inside = GATEWAYS[kind], self.activation(scope, id, kind)
+                scope.parts.append(f'<{tag} id="{id}"{default}>{inside}</{tag}>')
         kinds = dict(scope.order)
         for source, target in scope.ways:
             chooses = kinds[source] in CHOOSE or (kinds[source] in FORKS and self.random.random() < 0.5)
             conditional = chooses and last[source] != target
             condition = f"=v{self.random.randrange(3)} = {self.random.randrange(2)}" if conditional else None
+            if kinds[source] == "complex" and conditional:
+                condition = self.random.choice((condition, None, "=waitingForStart", "=not(waitingForStart)"))
             scope.parts.append(flow(source, target, condition))
+
+    def activation(self, scope, id, kind):
+        if kind != "complex" or sum(target == id for _, target in scope.ways) < 2:
+            return ""
+        condition = escape(self.random.choice(ACTIVATIONS))
+        return f"<activationCondition>{condition}</activationCondition>"
 
 
 def _all_of(kind):
