@@ -17,11 +17,14 @@ export type Element = {
 };
 export type FoldedVariable = { name: string; value: string; scope: string; fresh: boolean };
 export type FoldedIncident = { key: string; element: string; elementId: string; type: string; message: string };
+/** A completed activity that can be compensated. `handler`: what undoes it, or did; `thrower`: the element that waits. */
+export type FoldedCompensation = { key: string; activity: string; handler: Element | null; thrower: string | null };
 export type View = {
   marks: Marks;
   elements: Map<string, Element>;
   variables: Map<string, FoldedVariable>;
   incidents: Map<string, FoldedIncident>;
+  compensations: Map<string, FoldedCompensation>;
 };
 
 export function stepsOf(history: History): Step[] {
@@ -37,6 +40,8 @@ type Draft = {
   elements: Map<string, Element>;
   variables: Map<string, FoldedVariable>;
   incidents: Map<string, FoldedIncident>;
+  /** By the key of the registration, those that began last at the end. */
+  compensations: Map<string, FoldedCompensation>;
   /** The results of loops by the key of their body, as JSON texts. */
   results: Map<string, string[]>;
 };
@@ -132,6 +137,23 @@ const APPLY: Record<string, (draft: Draft, event: LogEvent) => void> = {
     const before = draft.variables.get(`${text(event.scope)}/${text(event.name)}`)?.value ?? '[]';
     setVariable(draft, event, `${before.slice(0, -1)}${before === '[]' ? '' : ','}${text(event.value)}]`);
   },
+  CompensationRegistered(draft, event) {
+    const key = text(event.key);
+    const activity = draft.elements.get(text(event.element))?.id ?? '';
+    draft.compensations.set(key, { key, activity, handler: null, thrower: null });
+  },
+  CompensationStarted(draft, event) {
+    const of = draft.compensations.get(text(event.key));
+    if (!of) return;
+    draft.compensations.delete(of.key);
+    const thrower = event.thrower == null ? null : text(event.thrower);
+    draft.compensations.set(of.key, { ...of, handler: draft.elements.get(text(event.element)) ?? null, thrower });
+  },
+  CompensationHandedOver(draft, event) {
+    const handler = draft.elements.get(text(event.key)) ?? null;
+    for (const one of draft.compensations.values())
+      if (one.handler?.key === text(event.element)) draft.compensations.set(one.key, { ...one, handler });
+  },
   IncidentRaised(draft, event) {
     const key = text(event.key);
     const element = text(event.element);
@@ -179,6 +201,7 @@ export function fold(steps: readonly Step[], instance: string, upto = steps.leng
     elements: new Map(),
     variables: new Map(),
     incidents: new Map(),
+    compensations: new Map(),
     results: new Map(),
   };
   for (let i = 0; i < upto; i++) {
@@ -197,6 +220,7 @@ export function fold(steps: readonly Step[], instance: string, upto = steps.leng
     elements: draft.elements,
     variables: only(draft.variables, ({ scope }) => mine(scope)),
     incidents: only(draft.incidents, ({ element }) => mine(element)),
+    compensations: only(draft.compensations, ({ handler }) => handler?.instance === instance),
   };
 }
 

@@ -9,6 +9,7 @@ import { UPDATE_INSTANCE } from '../lib/session.ts';
 import type { ElementInstance, Page, Variable } from '../lib/shapes.ts';
 import { Act } from '../parts/act.tsx';
 import { ActionDialog } from '../parts/action.tsx';
+import { JsonArea } from '../parts/json_area.tsx';
 import { State } from '../parts/state.tsx';
 
 const ELEMENTS = 'adHocSubProcessElements';
@@ -77,6 +78,10 @@ function ActivationDialog({ of, title, first, onClose }: DialogProps) {
   const found = variablesOf(text.value);
   const variables = found.value ?? {};
   const ids = of.elements.map((one) => one.elementId).filter((id) => chosen.value.includes(id));
+  const toggle = (id: string): void => {
+    const others = chosen.value.filter((each) => each !== id);
+    chosen.value = others.length < chosen.value.length ? others : [...others, id];
+  };
   const command: Command = {
     method: 'POST',
     path: `/v2/element-instances/ad-hoc-activities/${of.key}/activation`,
@@ -101,28 +106,18 @@ function ActivationDialog({ of, title, first, onClose }: DialogProps) {
             <input
               type="checkbox"
               checked={chosen.value.includes(one.elementId)}
-              onChange={(event) => {
-                const others = chosen.value.filter((id) => id !== one.elementId);
-                chosen.value = event.currentTarget.checked ? [...others, one.elementId] : others;
-              }}
+              onChange={() => toggle(one.elementId)}
             />{' '}
             {one.elementName || one.elementId}
           </label>
         ))}
       </fieldset>
-      <label class="area">
-        {t('adHoc.variables')}
-        <textarea
-          class="json"
-          rows={4}
-          spellcheck={false}
-          placeholder={hintOf(of.elements.filter((one) => ids.includes(one.elementId)))}
-          value={text.value}
-          onInput={(event) => {
-            text.value = event.currentTarget.value;
-          }}
-        />
-      </label>
+      <JsonArea
+        label={t('adHoc.variables')}
+        text={text}
+        rows={4}
+        placeholder={hintOf(of.elements.filter((one) => ids.includes(one.elementId)))}
+      />
       <label class="check">
         <input
           type="checkbox"
@@ -180,7 +175,8 @@ export function AdHocCards({ of, selected, name }: { of: AdHoc[]; selected: stri
 }
 
 type Named = (id: string) => string;
-const stateOf = (element: Element): string =>
+/** The state of an element of the history, as a word of `State`. */
+export const stateOf = (element: Element): string =>
   element.open
     ? 'INCIDENT'
     : element.state === 'active'

@@ -7,6 +7,7 @@ import { variablesOf } from '../lib/json.ts';
 import { put, query } from '../lib/router.ts';
 import { CopyCommands } from '../parts/copy_commands.tsx';
 import { Head } from '../parts/head.tsx';
+import { JsonArea } from '../parts/json_area.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 
 type Evaluated = { result: unknown; warnings: { message?: string }[] | string[] };
@@ -59,19 +60,7 @@ export function Feel() {
           <input value={scope} onChange={(event) => put({ scope: event.currentTarget.value || null })} />
         </label>
         {!scope && (
-          <label class="area">
-            {t('variables.json')}
-            <textarea
-              class="json"
-              rows={6}
-              spellcheck={false}
-              placeholder='{"items": [{"price": 12}]}'
-              value={context.value}
-              onInput={(event) => {
-                context.value = event.currentTarget.value;
-              }}
-            />
-          </label>
+          <JsonArea label={t('variables.json')} text={context} rows={6} placeholder='{"items": [{"price": 12}]}' />
         )}
         {found.problem && !scope && (
           <p class="invalid" role="alert">

@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { View } from '../history/fold.ts';
 import { search } from '../lib/api.ts';
+import type { CompensationModel } from '../lib/compensation.ts';
 import { t } from '../lib/i18n.ts';
 import type { Now } from '../lib/instance.ts';
 import { useResource } from '../lib/resource.ts';
@@ -14,6 +15,7 @@ import { State } from '../parts/state.tsx';
 import { Copy, Time } from '../parts/time.tsx';
 import { type Row, Variables } from '../parts/variables.tsx';
 import { Activations, type AdHoc, AdHocCards } from './ad_hoc.tsx';
+import { Compensation } from './compensation.tsx';
 import { kindOf } from './incidents.tsx';
 import { Retry } from './instance_actions.tsx';
 import { JobCard } from './job_card.tsx';
@@ -169,12 +171,13 @@ type InspectorProps = {
   /** The state after the last event that the page knows, or at `view`. */
   history: View;
   adHocs: AdHoc[];
+  compensation: CompensationModel | null;
   selected: string | null;
   onSelect: (id: string | null) => void;
   name: (id: string) => string;
 };
 
-export function Inspector({ now, view, history, adHocs, selected, onSelect, name }: InspectorProps) {
+export function Inspector({ now, view, history, adHocs, compensation, selected, onSelect, name }: InspectorProps) {
   const key = now.instance.processInstanceKey;
   const past = view !== null;
   const waits = useResource(selected ? `waits ${key} ${selected}` : '', (abort) => loadWaits(key, selected!, abort), [
@@ -234,6 +237,17 @@ export function Inspector({ now, view, history, adHocs, selected, onSelect, name
       {!past && waits && <WaitCards waits={waits} />}
       {!past && <AdHocCards of={adHocs} selected={selected} name={name} />}
       {selected && <Activations view={history} selected={selected} name={name} />}
+      {compensation && (
+        <Compensation
+          key={selected}
+          instance={key}
+          model={compensation}
+          selected={selected}
+          live={!past && now.instance.state === 'ACTIVE'}
+          view={history}
+          name={name}
+        />
+      )}
       {local.length > 0 && <Variables title={t('variables.local')} rows={local} editable={editable} />}
       <Variables title={t('variables')} rows={global} editable={editable} />
       {others > 0 && <p class="dim">{t('variables.others', { n: others })}</p>}

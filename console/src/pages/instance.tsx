@@ -5,6 +5,7 @@ import { marksOf } from '../diagram/marks.ts';
 import { fold, type Shown, type Step, stepsOf, type View, visible } from '../history/fold.ts';
 import { Scrubber } from '../history/scrubber.tsx';
 import { get, Problem } from '../lib/api.ts';
+import { compensationIn } from '../lib/compensation.ts';
 import { t } from '../lib/i18n.ts';
 import { instanceOf, presentOf } from '../lib/instance.ts';
 import { pageKey } from '../lib/keys.ts';
@@ -104,6 +105,7 @@ export function Instance({ id }: { id: string }) {
   const { steps, shown, more } = past.data.value ?? NO_PAST;
   const [at, setAt] = useAt(steps);
   const view = at === null && !steps.length ? EMPTY : fold(steps, id, at ?? steps.length);
+  const compensation = useComputed(() => (xml.data.value ? compensationIn(xml.data.value) : null)).value;
   const present = useComputed(() => {
     if (!found.data.value) return EMPTY.marks;
     const offered = (adHocs.data.value ?? []).flatMap((one) => one.elements.map(({ elementId }) => elementId));
@@ -186,6 +188,7 @@ export function Instance({ id }: { id: string }) {
             view={at === null ? null : view}
             history={view}
             adHocs={adHocs.data.value ?? []}
+            compensation={compensation}
             selected={selected}
             onSelect={select}
             name={name}

@@ -12,6 +12,7 @@ import type { Instance, Variable } from '../lib/shapes.ts';
 import { Act } from '../parts/act.tsx';
 import { ActionDialog, type Checked } from '../parts/action.tsx';
 import { differences } from '../parts/conflict.tsx';
+import { JsonArea } from '../parts/json_area.tsx';
 
 type Props = { now: Now; onClose: () => void };
 
@@ -127,18 +128,7 @@ export function SetVariables({ instance, scope, initial = '{}', local = false, o
       check={check}
       onClose={onClose}
     >
-      <label class="area">
-        {t('variables.json')}
-        <textarea
-          class="json"
-          rows={8}
-          spellcheck={false}
-          value={text.value}
-          onInput={(event) => {
-            text.value = event.currentTarget.value;
-          }}
-        />
-      </label>
+      <JsonArea label={t('variables.json')} text={text} rows={8} />
     </ActionDialog>
   );
 }
@@ -163,19 +153,12 @@ export function Retry({ now, incidents, onClose }: Props & { incidents: Now['inc
           </li>
         ))}
       </ul>
-      <label class="area">
-        {t('incident.mend')}
-        <textarea
-          class="json"
-          rows={5}
-          spellcheck={false}
-          placeholder={argument(JSON.stringify({ [now.variables[0]?.name ?? 'name']: '…' })).slice(1, -1)}
-          value={text.value}
-          onInput={(event) => {
-            text.value = event.currentTarget.value;
-          }}
-        />
-      </label>
+      <JsonArea
+        label={t('incident.mend')}
+        text={text}
+        rows={5}
+        placeholder={argument(JSON.stringify({ [now.variables[0]?.name ?? 'name']: '…' })).slice(1, -1)}
+      />
     </ActionDialog>
   );
 }

@@ -8,6 +8,7 @@ import { go, href } from '../lib/router.ts';
 import { CREATE_INSTANCE, type Need, SEND_MESSAGE, UPDATE_INSTANCE } from '../lib/session.ts';
 import { Act } from '../parts/act.tsx';
 import { ActionDialog } from '../parts/action.tsx';
+import { JsonArea } from '../parts/json_area.tsx';
 import { firstTenant, TenantChoice, tenantOf } from '../parts/tenant.tsx';
 
 type SendProps = {
@@ -40,18 +41,7 @@ function Send({ title, isReady = true, commandOf, onDone, onClose, children }: S
           tenant.value = tenantId;
         }}
       />
-      <label class="area">
-        {t('variables.json')}
-        <textarea
-          class="json"
-          rows={4}
-          spellcheck={false}
-          value={text.value}
-          onInput={(event) => {
-            text.value = event.currentTarget.value;
-          }}
-        />
-      </label>
+      <JsonArea label={t('variables.json')} text={text} rows={4} />
     </ActionDialog>
   );
 }

@@ -12,6 +12,7 @@ import { Act } from '../parts/act.tsx';
 import { ActionDialog } from '../parts/action.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { FormView } from '../parts/form.tsx';
+import { JsonArea } from '../parts/json_area.tsx';
 import { tenantOf } from '../parts/tenant.tsx';
 import { StartBefore } from './start_before.tsx';
 
@@ -59,19 +60,7 @@ function StartByJson({ definition, onClose }: StartProps) {
       onClose={onClose}
       onDone={created}
     >
-      <label class="area">
-        {t('variables.json')}
-        <textarea
-          class="json"
-          rows={8}
-          spellcheck={false}
-          placeholder='{"orderId": "A-17"}'
-          value={text.value}
-          onInput={(event) => {
-            text.value = event.currentTarget.value;
-          }}
-        />
-      </label>
+      <JsonArea label={t('variables.json')} text={text} rows={8} placeholder='{"orderId": "A-17"}' />
       <label class="field">
         {t('businessId')}
         <input

@@ -15,6 +15,7 @@ import { CopyCommands } from '../parts/copy_commands.tsx';
 import { Divider } from '../parts/divider.tsx';
 import { FormView } from '../parts/form.tsx';
 import { Head } from '../parts/head.tsx';
+import { JsonArea } from '../parts/json_area.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { State } from '../parts/state.tsx';
 import { KeyText, Time } from '../parts/time.tsx';
@@ -79,19 +80,7 @@ function JsonCompletion({
   };
   return (
     <form class="stack" onSubmit={submit}>
-      <label class="area">
-        {t('task.result')}
-        <textarea
-          class="json"
-          rows={5}
-          spellcheck={false}
-          placeholder='{"approved": true}'
-          value={text.value}
-          onInput={(event) => {
-            text.value = event.currentTarget.value;
-          }}
-        />
-      </label>
+      <JsonArea label={t('task.result')} text={text} rows={5} placeholder='{"approved": true}' />
       {found.problem && (
         <p class="invalid" role="alert">
           {found.problem}

@@ -1,4 +1,4 @@
-"""Ad-hoc sub-processes and task listeners for people: activate elements, and see what a task waits for and why."""
+"""Ad-hoc sub-processes, task listeners and compensation for people: what can be done, what waits, and why."""
 
 import re
 
@@ -6,8 +6,9 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.console.conftest import MODELS
-from tests.core.event_models import ad_hoc, model
-from tests.core.models import end, start, task
+from tests.core.compensation_models import INSIDE, T, done, in_line
+from tests.core.event_models import ad_hoc, loop, model
+from tests.core.models import end, start, sub, task
 
 pytestmark = pytest.mark.process
 
@@ -122,3 +123,58 @@ def test_a_listener_without_retries_leads_to_its_incident(console, api, approval
     note.get_by_role("link", name="No retries left: resolve the incident").click()
     expect(console.page).to_have_url(re.compile(f"/instances/{approval}.element=approve"))
     expect(console.page.get_by_role("button", name="Retry …").first).to_be_visible()
+
+
+def test_what_a_compensation_would_undo_and_what_it_has_undone(console, api):
+    booking = in_line(done("book"), INSIDE, task("hold"), T, id="booking")
+    api.deploy("booking.bpmn", booking)
+    key = api.start("booking", "TRIP-1")
+    for job in ("book", "b", "c"):
+        api.complete(job)
+    aside = console.page.get_by_role("complementary")
+    for selected in ("", "?element=t"):
+        console.open(f"/instances/{key}{selected}")
+        expect(aside.get_by_role("heading", name="Compensation")).to_be_visible()
+        expect(aside.get_by_role("listitem")).to_have_text([re.compile("^in *2 inside"), "Task book ← Task ubook"])
+        aside.locator("summary", has_text="2 inside").click()
+        inside = aside.get_by_role("listitem").filter(has_text="inside").get_by_role("listitem")
+        expect(inside).to_have_text(["Task c ← Task uc", "Task b ← Task ub"])
+        assert console.violations() == []
+    api.complete("hold")
+    api.complete("uc")
+    expect(aside.get_by_role("list").first.get_by_role("listitem")).to_have_text(
+        [re.compile("Completed.*Task c ← Task uc"), re.compile("Active.*Task b ← Task ub")]
+    )
+    expect(aside).to_contain_text("Task book ← Task ubook")
+    api.complete("ub")
+    api.complete("ubook")
+    expect(console.page.locator("h1 .state")).to_contain_text("Completed")
+    expect(aside.get_by_role("listitem")).to_have_text(
+        [re.compile(f"Completed.*Task {id} ← Task u{id}") for id in ("c", "b", "book")]
+    )
+    events = console.page.get_by_role("list", name="Events")
+    expect(events.get_by_role("listitem").filter(has_text="compensation").first).to_be_visible()
+
+
+def test_what_can_be_undone_is_shown_page_by_page(console, api):
+    again = sub("often", start("i"), done("b"), end("j"), "i > b > j")
+    booking = in_line(loop(again, collection="=for i in 1..60 return i"), task("keep"), T, id="often-booking")
+    api.deploy("often.bpmn", booking)
+    key = api.start("often-booking", "TRIP-60")
+    for _ in range(60):
+        api.complete("b")
+    [body] = api.post(
+        "/element-instances/search",
+        {"filter": {"processInstanceKey": key, "elementId": "often", "type": "MULTI_INSTANCE_BODY"}},
+    )["items"]
+    console.open(f"/instances/{key}")
+    aside = console.page.get_by_role("complementary")
+    aside.locator("summary", has_text="60 inside").click()
+    assert body["state"] == "COMPLETED"
+    expect(aside.locator("ol ol > li")).to_have_count(50)
+    aside.get_by_role("button", name="Next").click()
+    expect(aside.locator("ol ol")).to_have_attribute("start", "51")
+    expect(aside.locator("ol ol > li")).to_have_count(10)
+    aside.get_by_role("button", name="From the beginning").click()
+    expect(aside.locator("ol ol > li")).to_have_count(50)
+    api.post(f"/process-instances/{key}/cancellation", {})
