@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from codecs import BOM_UTF8
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from contextlib import suppress
 from functools import partial
 from time import perf_counter
 from typing import Any
@@ -213,12 +214,10 @@ async def _allowed_by_any(
     try:
         return await _allowed(services, route, route.needs, caller, parameters)
     except Problem as problem:
-        if route.needs_for_part is None:
-            raise
-        try:
-            return await _allowed(services, route, route.needs_for_part, caller, parameters)
-        except Problem:
-            raise problem from None
+        for need in route.needs_for_parts:
+            with suppress(Problem):
+                return await _allowed(services, route, need, caller, parameters)
+        raise problem
 
 
 async def _allowed(

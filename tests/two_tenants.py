@@ -17,6 +17,8 @@ OFFSETS = {
     "processDefinitionKey": 0,
     "resourceKey": 15,
     "formKey": 15,
+    "decisionDefinitionKey": 17,
+    "decisionRequirementsKey": 18,
     "processInstanceKey": 0,
     "elementInstanceKey": 1,
     "adHocSubProcessInstanceKey": 1,
@@ -49,6 +51,8 @@ def fill(rows, key, tenant):
     rows.definition(key, process_id=process, sha256=process, tenant_id=tenant)
     rows.execute("INSERT INTO resources (sha256, bytes) VALUES (%s, '{}')", [f"form {process}"])
     rows.form(key + 15, form_id=process, sha256=f"form {process}", tenant_id=tenant)
+    rows.execute("INSERT INTO resources (sha256, bytes) VALUES (%s, '<x/>')", [f"decision {process}"])
+    rows.decision(key + 17, decision_id=process, sha256=f"decision {process}", tenant_id=tenant)
     rows.instance(key, **own)
     rows.instance(key + ENDED, **own, state="COMPLETED", ended_at=NOW)
     rows.element(key + 1, **own, **tree, scope_key=key, path=[key + 1, key], flows=["in"])

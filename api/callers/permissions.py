@@ -68,8 +68,9 @@ BATCH_TYPES = (
 _CRUD = ("CREATE", "READ", "UPDATE", "DELETE")
 _WATCHING = (
     _of("PROCESS_DEFINITION", "READ_PROCESS_DEFINITION", "READ_PROCESS_INSTANCE", "READ_USER_TASK")
+    | _of("DECISION_DEFINITION", "READ_DECISION_DEFINITION", "READ_DECISION_INSTANCE")
+    | _of("DECISION_REQUIREMENTS_DEFINITION", "READ")
     | _of("RESOURCE", "READ")
-    | _of("DECISION_DEFINITION", "READ_DECISION_INSTANCE")
     | _of("MESSAGE", "READ")
     | _of("SYSTEM", "READ", "READ_JOB_METRIC")
     | _of("EXPRESSION", "EVALUATE")
@@ -107,6 +108,7 @@ RESOURCES: Mapping[str, frozenset[str]] = {
     "DECISION_DEFINITION": frozenset(
         permission.action for permission in _WATCHING | _RUNNING if permission.resource == "DECISION_DEFINITION"
     ),
+    "DECISION_REQUIREMENTS_DEFINITION": frozenset({"READ"}),
     "EXPRESSION": frozenset({"EVALUATE"}),
     "GLOBAL_LISTENER": frozenset(f"{action}_TASK_LISTENER" for action in _CRUD),
     "GROUP": frozenset(_CRUD),
@@ -136,13 +138,7 @@ _WITHOUT_EFFECT: Mapping[str, frozenset[str]] = {
         )
     ),
     "CLUSTER_VARIABLE": frozenset(_CRUD),
-    "DECISION_DEFINITION": frozenset(
-        {
-            *("CREATE_DECISION_INSTANCE", "DELETE_DECISION_INSTANCE", "READ_DECISION_DEFINITION"),
-            "READ_DECISION_INSTANCE",
-        }
-    ),
-    "DECISION_REQUIREMENTS_DEFINITION": frozenset({"READ", "UPDATE", "DELETE"}),
+    "DECISION_REQUIREMENTS_DEFINITION": frozenset({"UPDATE", "DELETE"}),
     "DOCUMENT": frozenset({"CREATE", "READ", "DELETE"}),
     "EXPORTER": frozenset({"PAUSE"}),
     "PROCESS_DEFINITION": frozenset({"SUSPEND_PROCESS_INSTANCE"}),

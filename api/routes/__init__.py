@@ -14,9 +14,8 @@ from vivero.api.access.needs import (
     CANCEL_INSTANCE,
     CLAIM_TASK,
     COMPLETE_TASK,
-    CREATE_DECISION_INSTANCE,
     CREATE_INSTANCE,
-    DELETE_DECISION_INSTANCE,
+    DELETE_DECISIONS,
     DELETE_FORM,
     DELETE_INSTANCE,
     DELETE_PROCESS,
@@ -24,7 +23,6 @@ from vivero.api.access.needs import (
     EVALUATE,
     PUBLIC,
     READ_AUDIT_LOG,
-    READ_DECISION_INSTANCE,
     READ_DEFINITION,
     READ_INSTANCE,
     READ_MESSAGE,
@@ -51,7 +49,6 @@ from vivero.api.routes import (
     commands,
     compensations,
     conditionals,
-    decisions,
     deployments,
     directory,
     element_instances,
@@ -81,6 +78,7 @@ from vivero.api.routes import (
     variables,
 )
 from vivero.api.routes.batch_routes import BATCH_ROUTES
+from vivero.api.routes.decision_routes import DECISION_ROUTES
 from vivero.api.routes.directory import Entries
 from vivero.api.routes.route import Handler, Route, deployment_limit, of_key, variables_limit
 from vivero.api.routes.statistics_routes import STATISTICS_ROUTES
@@ -223,7 +221,7 @@ ROUTES = (
         resources.delete,
         DELETE_PROCESS,
         audited.DELETE_DEFINITION,
-        needs_for_part=DELETE_FORM,
+        needs_for_parts=(DELETE_FORM, DELETE_DECISIONS),
     ),
     Route("POST", "/v2/resources/search", resources.search, READ_RESOURCE, scope=Scope.RESULTS),
     of_key("GET", "/v2/resources/{resourceKey}", resources.get, READ_RESOURCE),
@@ -235,33 +233,7 @@ ROUTES = (
     of_key("GET", "/v2/process-definitions/{processDefinitionKey}", process_definitions.get, READ_DEFINITION),
     of_key("GET", "/v2/process-definitions/{processDefinitionKey}/xml", process_definitions.xml, READ_DEFINITION),
     of_key("GET", "/v2/process-definitions/{processDefinitionKey}/form", forms.of_process, READ_DEFINITION),
-    # decisions
-    Route(
-        "POST",
-        "/v2/decision-definitions/evaluation",
-        decisions.evaluate,
-        CREATE_DECISION_INSTANCE,
-        variables_limit,
-        is_new=True,
-        scope=Scope.BODY,
-        audited=audited.EVALUATE_DECISION,
-    ),
-    Route("POST", "/v2/decision-instances/search", decisions.search, READ_DECISION_INSTANCE, scope=Scope.RESULTS),
-    Route(
-        "GET",
-        "/v2/decision-instances/{decisionEvaluationInstanceKey}",
-        decisions.get,
-        READ_DECISION_INSTANCE,
-        scope=Scope.BODY,
-    ),
-    Route(
-        "POST",
-        "/v2/decision-instances/{decisionEvaluationKey}/deletion",
-        decisions.delete,
-        DELETE_DECISION_INSTANCE,
-        scope=Scope.BODY,
-        audited=audited.DELETE_DECISION,
-    ),
+    *DECISION_ROUTES,
     # process instances
     Route(
         "POST",
@@ -319,7 +291,7 @@ ROUTES = (
         user_tasks.assign,
         UPDATE_TASK,
         audited.ASSIGN_TASK,
-        needs_for_part=CLAIM_TASK,
+        needs_for_parts=(CLAIM_TASK,),
     ),
     of_key("DELETE", "/v2/user-tasks/{userTaskKey}/assignee", user_tasks.unassign, UPDATE_TASK, audited.UNASSIGN_TASK),
     of_key(

@@ -1,11 +1,12 @@
-"""Deployed resources: read and search forms, delete forms and process definitions."""
+"""Deployed resources: read and search forms, delete forms, process definitions and decision requirements."""
 
 from __future__ import annotations
 
 from functools import partial
 
-from vivero.api.access.needs import DELETE_FORM, DELETE_PROCESS
+from vivero.api.access.needs import DELETE_DECISIONS, DELETE_FORM, DELETE_PROCESS
 from vivero.api.access.scopes import require_by_key
+from vivero.api.callers.permissions import Permission
 from vivero.api.commands import submission
 from vivero.api.http.decoding import Body, Int64, check_reference, decode_optional, decoder
 from vivero.api.http.problems import not_found
@@ -20,8 +21,10 @@ from vivero.storage.access.tenants import Tenants
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.reads import single_reads
 from vivero.storage.search.candidates import INSTANCES_PATH
+from vivero.storage.search.decisions import DECISION_REQUIREMENTS
 from vivero.storage.search.deployed_resources import DEPLOYED_RESOURCES
 from vivero.storage.search.process_definitions import PROCESS_DEFINITIONS
+from vivero.storage.search.resources import Resource
 from vivero.storage.search.statements import process_of
 from vivero.storage.work.batch_operations import DELETE_PROCESS_INSTANCE
 
@@ -81,7 +84,7 @@ async def delete(request: Request, services: Services) -> Response:
 
 
 async def _delete_history(request: Request, services: Services, key: int) -> dict[str, str] | None:
-    """Create the batch operation that deletes the ended instances of a definition; None for a form.
+    """Create the batch operation that deletes the ended instances of a definition; None for other resources.
 
     It comes before the deletion of the definition: a client that repeats a request that was interrupted misses nothing.
     """
@@ -99,11 +102,16 @@ async def _delete_history(request: Request, services: Services, key: int) -> dic
 
 
 async def _check_permission(request: Request, services: Services, key: int) -> None:
-    """Raise Problem 403 unless the caller may delete this form, or this definition."""
-    if all(request.caller.rights.ids(need) is None for need in (DELETE_PROCESS, DELETE_FORM)):
-        return
-    form = await read_of(services, request.tenants, partial(_form_id, key))
-    await require_by_key(request, services, DELETE_PROCESS if form is None else DELETE_FORM)
+    """Raise Problem 403 unless the caller may delete this form, these decision requirements, or this definition."""
+    if any(request.caller.rights.ids(need) is not None for need in (DELETE_PROCESS, DELETE_FORM, DELETE_DECISIONS)):
+        await require_by_key(request, services, await _need(request, services, key))
+
+
+async def _need(request: Request, services: Services, key: int) -> Permission:
+    for resource, need in _OTHERS:
+        if await read_of(services, request.tenants, partial(_id_of, resource, key)) is not None:
+            return need
+    return DELETE_PROCESS
 
 
 async def _process_id(key: int, connection: Connection, tenants: Tenants) -> str | None:
@@ -111,6 +119,10 @@ async def _process_id(key: int, connection: Connection, tenants: Tenants) -> str
     return await process_of(connection, PROCESS_DEFINITIONS, key, tenants)
 
 
-async def _form_id(key: int, connection: Connection, tenants: Tenants) -> str | None:
-    """The id of the form with this key, None if there is none."""
-    return await process_of(connection, DEPLOYED_RESOURCES, key, tenants)
+async def _id_of(resource: Resource, key: int, connection: Connection, tenants: Tenants) -> str | None:
+    """The id of the form or of the decision requirements with this key, None if there is none."""
+    return await process_of(connection, resource, key, tenants)
+
+
+_OTHERS = ((DEPLOYED_RESOURCES, DELETE_FORM), (DECISION_REQUIREMENTS, DELETE_DECISIONS))
+"""What else than processes can be deleted."""

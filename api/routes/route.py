@@ -50,8 +50,8 @@ class Route:
     """Whether it counts for the rate limit of its client. Work that ends makes room for other work."""
     scope: Scope = Scope.EVERYTHING
     """The behaviour for a caller that has the permission for some resources only."""
-    needs_for_part: Permission | None = None
-    """A permission that is enough for some requests. The handler checks which (`require_by_key`)."""
+    needs_for_parts: tuple[Permission, ...] = ()
+    """Permissions that are enough for some requests. The handler checks which (`require_by_key`)."""
     audited: Audited | None = None
     """How the audit log shows what the route changes; None for a route that only reads, and for job activation."""
     of_no_tenant: bool = False
@@ -66,7 +66,7 @@ def of_key(
     audited: Audited | None = None,
     *,
     is_limited: bool = True,
-    needs_for_part: Permission | None = None,
+    needs_for_parts: tuple[Permission, ...] = (),
     max_body_bytes: Callable[[ApiSettings], int] = plain_limit,
 ) -> Route:
     """A route of the one resource whose key is in the path. The caller needs the permission for this resource only."""
@@ -78,6 +78,6 @@ def of_key(
         max_body_bytes,
         is_limited=is_limited,
         scope=Scope.KEY,
-        needs_for_part=needs_for_part,
+        needs_for_parts=needs_for_parts,
         audited=audited,
     )

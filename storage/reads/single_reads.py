@@ -51,7 +51,21 @@ async def cluster_id(connection: Connection) -> str:
 
 async def definition_xml(connection: Connection, key: int, tenants: Tenants = None) -> bytes | None:
     """The deployed file of a process definition, None if the definition does not exist."""
-    rows = (await _of_tenants.execute(connection, "definition_xml", tenants, key)).rows
+    return await _file(connection, "definition_xml", tenants, key)
+
+
+async def decision_xml(connection: Connection, key: int, tenants: Tenants = None) -> bytes | None:
+    """The deployed file of a decision, None if the decision does not exist."""
+    return await _file(connection, "decision_xml", tenants, key)
+
+
+async def decision_requirements_xml(connection: Connection, key: int, tenants: Tenants = None) -> bytes | None:
+    """The deployed file of decision requirements, None if they do not exist."""
+    return await _file(connection, "decision_requirements_xml", tenants, key)
+
+
+async def _file(connection: Connection, statement: str, tenants: Tenants, key: int) -> bytes | None:
+    rows = (await _of_tenants.execute(connection, statement, tenants, key)).rows
     return bytes(rows[0][0]) if rows else None
 
 

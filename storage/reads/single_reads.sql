@@ -15,6 +15,20 @@ SELECT decision_id FROM decision_definitions
 WHERE decision_definition_key = $1
     -- only tenants: AND tenant_id = ANY ($2::text[]);
 
+-- name: decision_xml
+-- The deployed file, unchanged.
+SELECT r.bytes
+FROM decision_definitions d JOIN resources r ON r.sha256 = d.sha256
+WHERE d.decision_definition_key = $1 AND d.state <> 'DELETED'
+    -- only tenants: AND d.tenant_id = ANY ($2::text[]);
+
+-- name: decision_requirements_xml
+-- The same for all of its decisions.
+SELECT r.bytes
+FROM decision_requirements d JOIN resources r ON r.sha256 = d.sha256
+WHERE d.decision_requirements_key = $1 AND d.state <> 'DELETED'
+    -- only tenants: AND d.tenant_id = ANY ($2::text[]);
+
 -- name: form
 -- By primary key, with the deployed file.
 SELECT f.form_key, f.form_id, f.version, f.tenant_id, r.bytes

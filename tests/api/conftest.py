@@ -280,6 +280,23 @@ class Rows:
         }
         self.put("forms", **(defaults | row))
 
+    def decision(self, key=KEY + 17, **row):
+        """A decision, with the version of decision requirements that has it."""
+        shared = {
+            "deployment_key": KEY,
+            "decision_requirements_key": key + 1,
+            "tenant_id": "<default>",
+            "version": 1,
+            "sha256": "dd",
+            "state": "ACTIVE",
+            "deployed_at": NOW,
+        } | row
+        id = shared.pop("decision_id", "rate")
+        tag = shared.pop("version_tag", None)
+        self.put("decision_requirements", requirements_id=id, name="Rates", resource_name="rate.dmn", **shared)
+        own = {"decision_definition_key": key, "decision_id": id, "name": "Rate", "version_tag": tag, "imports": []}
+        self.put("decision_definitions", **own, **shared)
+
     def instance(self, key=KEY, **row):
         defaults = {
             "process_instance_key": key,

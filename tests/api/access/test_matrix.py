@@ -73,6 +73,12 @@ dovw POST   /v2/process-definitions/search
 dovw GET    /v2/process-definitions/{processDefinitionKey}
 dovw GET    /v2/process-definitions/{processDefinitionKey}/xml
 dovw GET    /v2/process-definitions/{processDefinitionKey}/form
+dov  POST   /v2/decision-definitions/search
+dov  GET    /v2/decision-definitions/{decisionDefinitionKey}
+dov  GET    /v2/decision-definitions/{decisionDefinitionKey}/xml
+dov  POST   /v2/decision-requirements/search
+dov  GET    /v2/decision-requirements/{decisionRequirementsKey}
+dov  GET    /v2/decision-requirements/{decisionRequirementsKey}/xml
 dovw POST   /v2/process-definitions/{processDefinitionKey}/statistics/element-instances
 dovw GET    /v2/process-definitions/{processDefinitionKey}/statistics/element-durations
 dovw POST   /v2/process-definitions/statistics/process-instances

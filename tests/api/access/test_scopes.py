@@ -17,6 +17,8 @@ OFFSETS = {
     "processDefinitionKey": 0,
     "resourceKey": 15,
     "formKey": 15,
+    "decisionDefinitionKey": 17,
+    "decisionRequirementsKey": 18,
     "processInstanceKey": 0,
     "elementInstanceKey": 1,
     "adHocSubProcessInstanceKey": 1,
@@ -63,6 +65,7 @@ def fill(rows, key, process):
     more |= {"kind": "MESSAGE", "name": "paid", "correlation_key": "1", "state": "CREATED", "updated_at": NOW}
     rows.put("subscriptions", created_at=NOW, **own, **shared, **keys, **more)
     decision_instance(rows, key + 17, decision_id=process)
+    rows.decision(key + 17, decision_id=process, sha256=process)
 
 
 @pytest.fixture
