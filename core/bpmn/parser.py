@@ -27,6 +27,7 @@ from vivero.core.bpmn.model import DecisionFile, Form, Node, NodeId, Problem, Pr
 from vivero.core.bpmn.outline import Ids, check_children, outline, take_id
 from vivero.core.bpmn.reading.draft import Draft
 from vivero.core.bpmn.reading.extensions import Extensions, job_priority, properties, read_extensions, version_tag
+from vivero.core.bpmn.reading.global_tasks import make_processes
 from vivero.core.bpmn.reading.references import Roots, read_roots
 from vivero.core.bpmn.reading.report import Report, quote
 from vivero.core.bpmn.reading.shared_definitions import copy_shared_definitions
@@ -102,9 +103,10 @@ def _read_definitions(root: Element, report: Report) -> Parsed:
         return Parsed(report.resource, problems=report.problems())
     _check_definitions(root, report)
     copy_shared_definitions(root, report)
+    make_processes(root)
     executable, skipped = _sort_out(root, report)
     processes = _read_processes(executable, read_roots(root, report), report)
-    check_calls(root, processes, report)
+    check_calls(processes, report)
     for id in skipped if executable else ():
         report.warn_of_file(f"the process {quote(id)} is not marked executable (isExecutable), so it is not deployed")
     report_camunda7(root, report)

@@ -9,23 +9,15 @@ from collections.abc import Iterable, Iterator
 
 from vivero.core.bpmn.model import CalledElement, Node, Process
 from vivero.core.bpmn.reading.report import Report, quote
-from vivero.core.bpmn.reading.xml import Element, bpmn_children, split
-
-GLOBAL_TASKS = ("globalTask", "globalUserTask", "globalManualTask", "globalScriptTask", "globalBusinessRuleTask")
 
 
-def check_calls(definitions: Element, processes: Iterable[Process], report: Report) -> None:
-    """Report calls of global tasks, which are not executable, and of processes without a none start event."""
+def check_calls(processes: Iterable[Process], report: Report) -> None:
+    """Report calls of processes without a none start event."""
     by_id = {process.id: process for process in processes}
-    tasks = {task.get("id", ""): split(task)[1] for task in bpmn_children(definitions, *GLOBAL_TASKS)}
     for node, called, target in _static_calls(by_id.values()):
         process = by_id.get(target)
-        if process is not None:
-            if not process.root.has_none_start and _is_meant(called, process):
-                report.add_node_problem(node, f"calls the process {quote(target)}, which has no none start event")
-        elif target in tasks:
-            text = f"calls {quote(target)}, a {tasks[target]} of this file: a global task is not executable"
-            report.add_node_problem(node, text)
+        if process is not None and not process.root.has_none_start and _is_meant(called, process):
+            report.add_node_problem(node, f"calls the process {quote(target)}, which has no none start event")
 
 
 def _static_calls(processes: Iterable[Process]) -> Iterator[tuple[Node, CalledElement, str]]:

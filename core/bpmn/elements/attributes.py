@@ -60,7 +60,7 @@ WITHOUT_EFFECT: Mapping[str, Mapping[str, str]] = {
     "userTask": {"implementation": "zeebe:userTask says who manages the task"},
     "businessRuleTask": {"implementation": _BY_JOB},
     "scriptTask": {"scriptFormat": "zeebe:script is FEEL"},
-    "callActivity": {"calledElement": "zeebe:calledElement names the process"},
+    "callActivity": {"calledElement": "zeebe:calledElement names the process; without it, a global task of the file"},
     "multiInstanceLoopCharacteristics": dict.fromkeys(("oneBehaviorEventRef", "noneBehaviorEventRef"), _NO_EVENTS),
 }
 """Attributes that something else takes the place of, with the reason. They are warnings."""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from vivero.core.bpmn.elements import attributes, contents, loops
 from vivero.core.bpmn.events import EVENT_KINDS
+from vivero.core.bpmn.reading import global_tasks
 from vivero.core.bpmn.reading.shared_definitions import REFERENCE
 
 PAGE = Path(__file__).parents[3] / "docs" / "bpmn-support.md"
@@ -232,6 +233,8 @@ def becomes(tag):
     }
     if reason is not None:
         return f"refused: {reason}"
+    if tag in global_tasks.TASKS:
+        return "executed if an executable process of the file calls it"
     if tag in WARNED:
         return "warned"
     if tag in executed:

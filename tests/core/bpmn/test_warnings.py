@@ -143,15 +143,6 @@ def caller(called, attributes="", id="p"):
 AT_A_DATE = "<timerEventDefinition><timeDate>2030-01-01T00:00:00Z</timeDate></timerEventDefinition>"
 BY_EVENT = f'<startEvent id="t">{AT_A_DATE}</startEvent>'
 TAGGED = '<extensionElements><zeebe:versionTag value="v1" /></extensionElements>'
-TASKS = ["globalTask", "globalUserTask", "globalManualTask", "globalScriptTask", "globalBusinessRuleTask"]
-
-
-@pytest.mark.parametrize("tag", TASKS)
-def test_a_call_of_a_global_task_is_refused(tag):
-    parsed = read(caller("g"), f"<{tag} id='g' />")
-    assert told(parsed.problems) == [
-        ("c", 3, f"calls 'g', a {tag} of this file: a global task is not executable"),
-    ]
 
 
 @pytest.mark.parametrize(
