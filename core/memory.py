@@ -160,6 +160,8 @@ class MemoryEngine:
                 state.channels[need.key] = MessageChannel(*need.key)
         elif need.kind is NeedKind.STARTS and state.catalogue.starts is None:
             state.catalogue.starts = Starts()
+        elif need.kind is NeedKind.REGISTRATION:
+            state.registrations.gone.add(need.key)
         elif need.kind is NeedKind.TASK_LISTENERS:
             state.catalogue.task_listeners = {}
         elif need.kind is NeedKind.VALUE:

@@ -22,7 +22,7 @@ from vivero.core.records.instances import ElementActivating, ElementCompleting, 
 from vivero.core.shared.flows import enter
 from vivero.core.state.compensation import Compensation
 from vivero.core.state.instance_tree import ACTIVATED, ACTIVATING, TERMINATING, Element, Instance
-from vivero.core.state.registrations import Registration
+from vivero.core.state.registrations import OPEN, Registration
 from vivero.core.view import View
 
 ROLL_BACK = ("roll back",)
@@ -117,7 +117,7 @@ def after_handler(handler: Element, view: View) -> Effects:
     if compensation is None or scope is None or node.handler is not None or _ends_early(scope):
         return
     if node.type == "EVENT_SUB_PROCESS":
-        yield CompensationEnded(_registration(compensation.key, view).key)
+        yield CompensationEnded(compensation.key)
     yield from _next(compensation, scope, view)
 
 
@@ -142,7 +142,8 @@ def _next(at: Compensation, scope: Element, view: View) -> Effects:
         left = _latest(at, inside, ended, scope, view)
         if left is None and inside:
             key = inside.pop()
-            if _registration(key, view).state == "OPEN":
+            row = _registration(key, view)
+            if row is not None and row.state == OPEN:
                 ended.add(key)
                 yield CompensationEnded(key)
         elif left is None:
@@ -171,6 +172,8 @@ def _start(
     row: Registration, handler: str, inside: tuple[int, ...], at: Compensation, scope: Element, view: View
 ) -> Effects:
     node = view.model(scope.instance.definition_key).nodes[handler]
+    for key in inside:
+        _registration(key, view)  # the applier needs them
     for entered in enter(node, scope, view, occurred={}):
         yield entered
         place = at.thrower, at.scopes, inside, at.before, at.only
@@ -195,6 +198,8 @@ def _latest_of_each(
     """The latest open registration of each activity in a scope: a live one, or one that was registered itself."""
     live = view.element(key)
     place = _registration(key, view) if live is None else live
+    if place is None:
+        return []
     of_scope = place.activity if isinstance(place, Registration) else place.key
     found: list[Registration] = []
     missing: list[tuple[str, int]] = []
@@ -211,8 +216,9 @@ def _latest_of_each(
     return found
 
 
-def _registration(key: int, view: View) -> Registration:
+def _registration(key: int, view: View) -> Registration | None:
+    """The row; None if it has ended, as another compensation has begun the last handler in it."""
     found = view.state.registrations.by_key.get(key)
-    if found is None:
+    if found is None and key not in view.state.registrations.gone:
         raise NotLoaded(Need(NeedKind.REGISTRATION, key))
     return found

@@ -29,8 +29,7 @@ def evict(state: State, limit: int) -> int:
 
     Message channels may take a quarter of the limit, and `MAX_MESSAGES_IN_MEMORY` each.
     """
-    if state.registrations.by_key:
-        state.registrations.forget_saved()
+    state.registrations.forget_saved()
     count = _evict_channels(state, limit // 4)
     limit -= state.channels_weight
     if state.weight > limit and state.paged:

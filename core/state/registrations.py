@@ -52,11 +52,13 @@ class Registration(Row, msgspec.Struct):  # the second base tells the linter tha
 class Registrations:
     """The registrations of a state that are in memory."""
 
-    __slots__ = ("by_key", "of_activity", "of_scope")
+    __slots__ = ("by_key", "gone", "of_activity", "of_scope")
 
     def __init__(self) -> None:
         self.by_key: dict[int, Registration] = {}
         """With those whose end has yet to be saved."""
+        self.gone: set[int] = set()
+        """Keys that were looked for and not found: nothing of these completed scopes is left to compensate."""
         self.of_activity: dict[int, Registration] = {}
         """Completed scopes by their own key."""
         self.of_scope: dict[int, dict[str, dict[int, Registration]]] = {}
@@ -92,6 +94,7 @@ class Registrations:
         Without the limit, each handler that waits for a job would load its page again. Of each group, the latest ones
         stay: loading relies on it.
         """
+        self.gone.clear()
         if len(self.by_key) <= RETAINED_ROWS and self._weight() <= RETAINED_CHARACTERS:
             return
         for scope, groups in list(self.of_scope.items()):

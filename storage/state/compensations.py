@@ -38,9 +38,13 @@ Several of one activity are the pages that a command came to need one after the 
 
 
 async def load(reader: Connection, state: State, keys: Set[int], latest: Set[Latest]) -> None:
-    """Load registrations by key, and the next page of scopes. Rows in memory are newer, and stay."""
+    """Load registrations by key, and the next page of scopes. Rows in memory are newer, and stay.
+
+    A key without a row is remembered in `gone`.
+    """
     found = (await reader.execute(_sql["by_key"], (sorted(keys),))).rows if keys else []
     loaded = rows = _add(state, found)
+    state.registrations.gone |= keys - state.registrations.by_key.keys()
     pages = Counter(
         (instance, scope, element) for instance, scope, elements in sorted(latest) for element, _ in elements
     )

@@ -92,6 +92,7 @@ def of_each(id, *parts):
     return loop(transaction(id, *parts), item="item")
 
 
+TWICE = (throw("t1", compensation()), throw("t2", compensation()))
 BESIDE = (INSIDE, par("f"), task("n"), "f > no")
 
 MODELS = {
@@ -105,6 +106,7 @@ MODELS = {
     "body": (handled(loop(task("m")), "m"), T),
     "failed": (done("a"), failing(*THROWS), T),
     "beside": (done("a"), done("b"), throw("t", compensation(waits=False)), task("z")),
+    "shared": (done("a"), sub("q", start("qs"), INSIDE, par("f"), *TWICE, "qs > in > f > t1", "f > t2"), T),
     "cancelled": (cancelled(*BESIDE, flows="ts > v > w > in > f > n"), task("z")),
     "cancelled_items": (cancelled(host=of_each), task("z")),
     "nobody": (done("a"), INSIDE, task("z")),

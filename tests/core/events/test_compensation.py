@@ -250,6 +250,26 @@ def test_two_throws_share_the_work(engine):
     assert ended(engine, key) == "COMPLETED"
 
 
+def test_two_throws_share_what_is_inside_of_a_completed_scope(engine):
+    """The second one begins the last handler in it, while a handler of the first one runs there."""
+    key = run(
+        engine,
+        model(
+            *(start("s"), done("a"), INSIDE, par("f"), throw("t1", compensation()), end("e1")),
+            *(throw("t2", compensation()), end("e2"), "s > a > in > f > t1 > e1", "f > t2 > e2"),
+        ),
+    )
+    complete(engine, "a", "b", "c")
+    assert engine.jobs == ["ub", "uc"]
+    complete(engine, "ub")
+    assert engine.jobs == ["ua", "uc"]
+    complete(engine, "uc")
+    assert engine.states_of("t1", "t2") == ["COMPLETED", "ACTIVATED"]
+    complete(engine, "ua")
+    assert ended(engine, key) == "COMPLETED"
+    assert engine.state.registrations.by_key == {}
+
+
 def test_a_throw_leaves_what_completes_later(engine):
     run(
         engine,
