@@ -17,6 +17,7 @@ from vivero.api.admission.refusals import NotAdmitted
 from vivero.api.admission.waits import Waits
 from vivero.api.callers.audited import AuditSettings
 from vivero.api.callers.caller import Caller
+from vivero.api.commands.evaluation_turns import EvaluationTurns
 from vivero.api.commands.reply_pool import ReplyPool
 from vivero.api.http.deadlines import Deadlines
 from vivero.api.http.memory_budget import MemoryBudget
@@ -124,6 +125,8 @@ class CommandServices:
     waits: Waits = field(default_factory=lambda: Waits(ApiSettings().max_waiting))
     large_commands: MemoryBudget = field(default_factory=lambda: MemoryBudget(LARGE_COMMANDS_BYTES))
     """The bytes of large bodies whose commands are on their way through the log."""
+    evaluations: EvaluationTurns = field(default_factory=EvaluationTurns)
+    """The expensive evaluations of decisions that are on their way through the log."""
     replies: ReplyPool = field(default_factory=ReplyPool)
     """The memory channels of requests that wait for outcomes."""
     deadlines: Deadlines = field(default_factory=Deadlines)

@@ -1,23 +1,35 @@
-"""Decisions in the core: small tables, tables of 10,000 rules and 10 columns, and graphs."""
+"""Decisions: small tables, tables of 10,000 rules and 10 columns and graphs in the core, and evaluations over HTTP."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 from xml.sax.saxutils import escape
 
+import trio
+
 from benchmarks.feel import best_us
+from benchmarks.http import client
+from benchmarks.model import ONE_TASK
+from benchmarks.server import fresh_database, program
 from vivero.core.dmn import DecisionEvaluation, Decisions, evaluate, read_decisions
 
 HEAD = '<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" id="file" name="file" namespace="file">'
+CAMUNDAS = HEAD.replace(
+    " id=", ' xmlns:m="http://camunda.org/schema/modeler/1.0" m:executionPlatform="Camunda Cloud" id=', 1
+)
+"""The head of a file in Camunda's mode."""
 COLUMNS = 10
 RULES = 10_000
 CONSTANTS = 100
 """The values of the constant column: each is in 100 rules."""
 RUNGS = 30
 CALLS = 20
+WARM_S, ROUND_S, ROUNDS = 2.0, 4.0, 2
+PACED_S, PACE = 6.0, 50.0
 BUDGET = 10_000_000
 """Steps, so that the largest table is evaluated as a whole."""
 
@@ -34,7 +46,50 @@ def run() -> tuple[dict[str, float], dict[str, str]]:
     other = _read(_table([f">= {n}", *_intervals(n)] for n in range(RULES)))
     figures["10,000 rules, no constants: ms"] = _ms(other, "t", given | {"x0": RULES})
     figures["ladder of 30 diamonds: ms"] = _ms(_read(_ladder()), f"a{RUNGS}", {})
-    return figures, {"rules": f"{COLUMNS} columns; {CONSTANTS} constants"}
+    of_server, notes = trio.run(_over_http)
+    return figures | of_server, notes | {"rules": f"{COLUMNS} columns; {CONSTANTS} constants"}
+
+
+# A server -------------------------------------------------------------------------------------------------------------
+
+
+async def _over_http() -> tuple[dict[str, float], dict[str, str]]:
+    async with fresh_database() as (dsn, notes):
+        return await trio.to_thread.run_sync(_server, dsn), notes
+
+
+def _server(dsn: str) -> dict[str, float]:
+    """Evaluations beside creations of instances, which alternate; and creations beside endless evaluations."""
+    rows = "".join(_rule(number, [f"< {10 * number}"]) for number in range(1, 11))
+    columns = "<input><inputExpression><text>amount</text></inputExpression></input><output/>"
+    table = f'<decisionTable hitPolicy="FIRST">{columns}{rows}</decisionTable>'
+    endless = "<literalExpression><text>count(for i in 1..100000, j in 1..100000 return i)</text></literalExpression>"
+    decisions = _of_logic("measured-decision", table) + _of_logic("measured-endless", endless)
+    files = {"one.bpmn": ONE_TASK, "decisions.dmn": f"{CAMUNDAS}{decisions}</definitions>".encode()}
+    rates: dict[str, list[float]] = {"create": [], "decide": []}
+    with program(dsn, files) as (port, _process):
+        for mode in ("create", "decide"):
+            client(port, mode, WARM_S, 0)
+        for _ in range(ROUNDS):
+            for mode, found in rates.items():
+                found.append(client(port, mode, ROUND_S, 0)["created_per_s"])
+        alone = client(port, "create", PACED_S, PACE)
+        with ThreadPoolExecutor(1) as pool:
+            other = pool.submit(client, port, "endless", PACED_S + 1, 0)
+            beside = client(port, "create", PACED_S, PACE)
+            ended = other.result()["created_per_s"]
+    created, decided = (sum(found) / len(found) for found in rates.values())
+    return {
+        "http: evaluations/s": decided,
+        "http: evaluations per creation": decided / created,
+        "http: p99 of creations, ms": alone["create_p99_ms"],
+        "http: p99 of creations beside endless evaluations, ms": beside["create_p99_ms"],
+        "http: endless evaluations/s": ended,
+    }
+
+
+def _of_logic(id: str, logic: str) -> str:
+    return f'<decision id="{id}" name="{id}"><variable name="{id}"/>{logic}</decision>'
 
 
 def _intervals(rule: int) -> list[str]:

@@ -48,6 +48,9 @@ class Jobs(msgspec.Struct, gc=False):
     jobs: list[Job]
 
 
+DECISIONS = {"decide": "measured-decision", "endless": "measured-endless"}
+"""Mode → the decision that it evaluates."""
+
 _created, _jobs = msgspec.json.Decoder(Created).decode, msgspec.json.Decoder(Jobs).decode
 
 Answer = Callable[[int, bytes], None]
@@ -237,8 +240,11 @@ class Loop:
 
 
 def create_request(mode: str) -> bytes:
-    """Starts an instance of the measured process, or awaits one of the process without tasks."""
-    process = {"service": "measured", "await": "measured-empty"}[mode]
+    """Starts an instance of the measured process, awaits one of the process without tasks, or evaluates a decision."""
+    if mode in DECISIONS:
+        given = {"decisionDefinitionId": DECISIONS[mode], "variables": VARIABLES}
+        return post("/decision-definitions/evaluation", json.dumps(given).encode())
+    process = {"service": "measured", "create": "measured", "await": "measured-empty"}[mode]
     body = {"processDefinitionId": process, "variables": VARIABLES, "awaitCompletion": mode == "await"}
     return post("/process-instances", json.dumps(body).encode())
 

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import msgspec
+import trio
 
 from vivero.api.access import audit, tenants
 from vivero.api.access.needs import CREATE_DECISION_INSTANCE, DELETE_DECISION_INSTANCE, READ_DECISION_INSTANCE
@@ -63,10 +64,15 @@ async def evaluate(request: Request, services: Services) -> Response:
     else:
         await require_decision(request, services, CREATE_DECISION_INSTANCE, key)
     command = EvaluateDecision(body.decision_definition_id, key, variables_of(services, body.variables))
-    submitted = await submission.submit(request, services, command, tenant=tenant)
+    deadline = trio.current_time() + services.settings.response_timeout_s
+    decision, turns = (tenant, key or body.decision_definition_id or ""), services.commands.evaluations
+    async with turns.turn(decision, deadline):
+        submitted = await submission.submit(request, services, command, tenant=tenant, deadline=deadline)
     if submitted.outcome is None:
         return await submission.accepted(services, submitted.appended)
-    return _answer(submitted.outcome.reply_by(_reply_decoder), submitted)
+    reply = submitted.outcome.reply_by(_reply_decoder)
+    turns.note(decision, reply.steps)
+    return _answer(reply, submitted)
 
 
 def _check(body: DecisionEvaluationBody) -> None:

@@ -43,6 +43,7 @@ def evaluate_decision(command: EvaluateDecision, view: View) -> Effects:
             evaluated.decisions,
             evaluated.failed_id,
             evaluated.failure,
+            evaluated.steps,
         )
     )
 

@@ -80,7 +80,10 @@ class DecisionEvaluated(Event, frozen=True):
 
 
 class DecisionReply(msgspec.Struct, frozen=True, rename="camel", gc=False):
-    """The answer of an evaluation: the version that was asked for, its result as JSON text, and the failure."""
+    """The answer of an evaluation: the version that was asked for, its result as JSON text, its cost, and the failure.
+
+    `steps`: those of all expressions together.
+    """
 
     decision_evaluation_key: int
     decision_definition_key: int
@@ -94,3 +97,4 @@ class DecisionReply(msgspec.Struct, frozen=True, rename="camel", gc=False):
     decisions: tuple[EvaluatedDecision, ...]
     failed_decision_definition_id: str | None = None
     failure_message: str | None = None
+    steps: int = 0

@@ -27,6 +27,7 @@ class Evaluated(NamedTuple):
     decisions: tuple[EvaluatedDecision, ...]
     failure: str | None
     failed_id: str | None
+    steps: int = 0
 
 
 def expected(decision_id: str) -> str:
@@ -35,7 +36,7 @@ def expected(decision_id: str) -> str:
 
 
 def evaluate(decision: DecisionVersion, variables: Mapping[str, Any], view: View) -> Evaluated:
-    """Evaluate a version of a decision with the budget of the stage.
+    """Evaluate a version of a decision with at most half of the budget of the stage, as an expression may take.
 
     Raises:
         NotLoaded: its compiled file, or a decision that it requires, is not in memory.
@@ -48,19 +49,19 @@ def evaluate(decision: DecisionVersion, variables: Mapping[str, Any], view: View
         )
         return Evaluated(decision, "null", (unreadable,), failure, decision.decision_id)
     budget = view.budget
-    evaluation = evaluate_compiled(
-        compiled, Key(decision.sha256, decision.decision_id), variables, view.now, max(budget.steps_left, 0)
-    )
+    steps = max(min(budget.steps_left, budget.stage_steps // 2), 0)
+    evaluation = evaluate_compiled(compiled, Key(decision.sha256, decision.decision_id), variables, view.now, steps)
     budget.take_steps(evaluation.steps)
     of_all = audited(evaluation, {each.key: _version(each.key, decision, view) for each in evaluation.decisions})
     if evaluation.failure is not None:
         failure = _message(decision, evaluation.failure, evaluation)
-        return Evaluated(decision, "null", of_all, failure, evaluation.failure.key.id)
+        return Evaluated(decision, "null", of_all, failure, evaluation.failure.key.id, evaluation.steps)
     try:
         output = view.expressions.json_of(evaluation.value)
     except Fail as unfit:
-        return Evaluated(decision, "null", of_all, expected(decision.decision_id) + unfit.message, decision.decision_id)
-    return Evaluated(decision, output, of_all, None, None)
+        failure = expected(decision.decision_id) + unfit.message
+        return Evaluated(decision, "null", of_all, failure, decision.decision_id, evaluation.steps)
+    return Evaluated(decision, output, of_all, None, None, evaluation.steps)
 
 
 def evaluated_event(evaluated: Evaluated, view: View, element: int | None = None) -> DecisionEvaluated:

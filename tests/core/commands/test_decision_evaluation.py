@@ -93,7 +93,7 @@ def test_a_hostile_decision_ends_by_its_budget():
     engine = Engine(StepLimits(stage_steps=50_000))
     engine.memory.deploy(one("H", "for i in 1..100000, j in 1..100000 return i"), "h.dmn")
     reply = evaluate(engine, "H").response
-    assert "50000 steps" in reply.failure_message
+    assert "25000 steps" in reply.failure_message
     assert evaluate(engine, "H").response.failure_message == reply.failure_message
 
 

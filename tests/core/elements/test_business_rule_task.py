@@ -198,7 +198,7 @@ def test_an_endless_decision_ends_by_the_budget_of_the_stage():
     ((_, type_, message),) = engine.incidents
     assert type_ == "DECISION_EVALUATION_ERROR"
     assert message == (
-        "Expected to evaluate decision 'Price', but The evaluation takes more than the limit of 50000 steps"
+        "Expected to evaluate decision 'Price', but The evaluation takes more than the limit of 25000 steps"
     )
 
 

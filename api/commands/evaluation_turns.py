@@ -1,0 +1,68 @@
+"""The turns of expensive evaluations of decisions: few are in the log at a time, so that other commands do not wait.
+
+An evaluation cannot be cut. What the next one of a decision will cost is guessed from those before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import trio
+from cachetools import LRUCache
+
+from vivero.api.http.memory_budget import MemoryBudget
+from vivero.api.http.problems import LATER, Problem
+from vivero.core.rules import STAGE_STEPS
+
+MOST_STEPS = STAGE_STEPS // 2
+"""Steps of an evaluation at most, which is what evaluations on their way may take together."""
+CHEAP_STEPS = 2_000
+"""Steps of an evaluation that needs no turn: a fifth of a millisecond."""
+REST = 3.0
+"""The rest after the most expensive evaluation, in its durations: it blocks the loop of the node, and a request takes
+several turns of the loop."""
+DECISIONS = 10_000
+"""Decisions whose cost is remembered."""
+_FORGETS = 0.9
+"""The part of the known cost that remains after an evaluation that costs less."""
+
+Decision = tuple[str, str | int]
+"""The tenant, and the id or the key that a request names."""
+
+
+class EvaluationTurns:
+    """Steps of evaluations that are on their way through the log, up to `MOST_STEPS`."""
+
+    def __init__(self) -> None:
+        self.budget = MemoryBudget(MOST_STEPS)
+        self._rests_until = 0.0
+        self._known: LRUCache[Decision, int] = LRUCache(DECISIONS)
+
+    @asynccontextmanager
+    async def turn(self, decision: Decision, deadline: float) -> AsyncGenerator[None]:
+        """The block is the way of an evaluation. An unknown decision may cost as much as any.
+
+        Raises Problem 503 if other evaluations go until the deadline.
+        """
+        steps = self._known.get(decision, MOST_STEPS)
+        with self.budget.share() as share:
+            if steps > CHEAP_STEPS:
+                with trio.move_on_at(deadline) as waiting:
+                    await share.wait(steps)
+                    await trio.sleep_until(self._rests_until)
+                if waiting.cancelled_caught:
+                    detail = "Nothing was written: other expensive decisions are being evaluated; try again later"
+                    raise Problem(503, "RESOURCE_EXHAUSTED", detail, LATER)
+            began = trio.current_time()
+            try:
+                yield
+            finally:
+                if steps > CHEAP_STEPS:
+                    rest_s = REST * (trio.current_time() - began) * steps / MOST_STEPS
+                    self._rests_until = max(self._rests_until, trio.current_time() + rest_s)
+
+    def note(self, decision: Decision, steps: int) -> None:
+        """Remember the cost of an evaluation."""
+        known = self._known.get(decision, 0)
+        self._known[decision] = min(max(steps, int(known * _FORGETS)), MOST_STEPS)
