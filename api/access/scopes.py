@@ -17,7 +17,6 @@ from vivero.api.reading import read_of
 from vivero.api.services import Services
 from vivero.storage.access.tenants import Tenants
 from vivero.storage.postgres.driver import Connection
-from vivero.storage.reads import single_reads
 from vivero.storage.search.decisions import DECISION_DEFINITIONS, DECISION_REQUIREMENTS
 from vivero.storage.search.deployed_resources import DEPLOYED_RESOURCES
 from vivero.storage.search.element_instances import ELEMENT_INSTANCES
@@ -129,9 +128,7 @@ async def require_decision(request: Request, services: Services, need: Permissio
     """The same for the decision of a definition's key."""
     if request.allowed is None:
         return
-    found = await read_of(
-        services, request.tenants, lambda connection, tenants: single_reads.decision_id(connection, key, tenants)
-    )
+    found = await read_of(services, request.tenants, partial(_process_of, DECISION_DEFINITIONS, key))
     if found is not None:
         require(request, need, found)
 

@@ -69,12 +69,6 @@ async def _file(connection: Connection, statement: str, tenants: Tenants, key: i
     return bytes(rows[0][0]) if rows else None
 
 
-async def decision_id(connection: Connection, key: int, tenants: Tenants = None) -> str | None:
-    """The id of the decision of a definition's key, None if the definition does not exist."""
-    rows = (await _of_tenants.execute(connection, "decision_id", tenants, key)).rows
-    return rows[0][0] if rows else None
-
-
 async def form(connection: Connection, key: int, tenants: Tenants = None) -> StoredForm | None:
     """The form with this key, None if it does not exist."""
     return _form(await _of_tenants.execute(connection, "form", tenants, key))

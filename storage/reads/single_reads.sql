@@ -9,12 +9,6 @@ FROM process_definitions d JOIN resources r ON r.sha256 = d.sha256
 WHERE d.process_definition_key = $1 AND d.state <> 'DELETED'
     -- only tenants: AND d.tenant_id = ANY ($2::text[]);
 
--- name: decision_id
--- By primary key.
-SELECT decision_id FROM decision_definitions
-WHERE decision_definition_key = $1
-    -- only tenants: AND tenant_id = ANY ($2::text[]);
-
 -- name: decision_xml
 -- The deployed file, unchanged.
 SELECT r.bytes

@@ -182,6 +182,27 @@ async def test_creations(data, restricted, engine, body, status):
     assert len(engine.appended) == (status == 200)
 
 
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({"decisionDefinitionId": "order"}, 202),
+        ({"decisionDefinitionId": "secret"}, 403),
+        ({"decisionDefinitionKey": str(KEY + 17)}, 202),
+        ({"decisionDefinitionKey": str(OTHER + 17)}, 403),
+        ({"decisionDefinitionKey": "1"}, 202),
+    ],
+)
+async def test_evaluations_of_decisions(data, restricted, engine, body, status):
+    answer = await restricted("POST", "/v2/decision-definitions/evaluation?wait=false", body)
+    assert answer.status == status, answer.body
+    assert len(engine.appended) == (status == 202)
+
+
+@pytest.mark.parametrize(("key", "status"), [(KEY, 200), (OTHER, 403), (KEY + 5000, 404)])
+async def test_decision_instances(data, restricted, key, status):
+    assert (await restricted("GET", f"/v2/decision-instances/{key + 17}-1")).status == status
+
+
 @pytest.mark.parametrize("operation", ["publication", "correlation"])
 async def test_messages(restricted, engine, operation):
     body = {"name": "other", "correlationKey": "1"}

@@ -9,6 +9,8 @@ import pytest
 from tests.api.changed_services import changed
 from tests.api.conftest import Client
 from tests.chaos import replayed
+from tests.core.decision_models import file
+from tests.core.dmn.models import decision, literal, table
 from tests.core.models import ONE_TASK
 from tests.engine.whole_engine import TENANT, WholeEngine
 from tests.storage.personal_data import ESCAPED, PERSON, erase, places_of
@@ -19,6 +21,7 @@ from vivero.api.routes import erasures
 from vivero.core.records.codec import INTENTS
 from vivero.core.records.conditional_changes import ChangeIfMatch
 from vivero.core.records.conditionals import EvaluateConditionals
+from vivero.core.records.decision_evaluations import EvaluateDecision
 from vivero.core.records.instances import CancelInstance, CreateInstance, SetVariables
 from vivero.core.records.messages import CorrelateMessage, PublishMessage
 from vivero.core.records.signals import BroadcastSignal
@@ -76,11 +79,19 @@ def test_every_command_with_texts_is_sent():
     assert not {"MESSAGE:PUBLISH", "SIGNAL:BROADCAST", "USER_TASK:UPDATE", "JOB:FAIL"} - COMMANDS.keys()
 
 
+ECHO = file(
+    decision("Seen", table(["email"], ["seen"], [("-", "customer")])),
+    decision("Echo", literal("email"), decisions=["Seen"]),
+)
+"""Decisions whose inputs, outputs and results have the person."""
+
+
 @pytest.fixture
 async def engine(migrated):
     made = WholeEngine(migrated)
     async with made.running():
         await made.deploy(ONE_TASK, *MODELS)
+        await made.deploy_together({"echo.dmn": ECHO})
         yield made
 
 
@@ -111,6 +122,8 @@ async def write_everywhere(engine):
     given = variables()
     await engine.run(BroadcastSignal("nobody waits", given))
     await engine.run(EvaluateConditionals(given))
+    for id in ("Seen", "Echo"):
+        assert (await engine.run(EvaluateDecision(id, variables=given))).rejection is None
     await engine.run(PublishMessage("nobody waits", "k", message_id=PERSON, variables=given, business_id=PERSON))
     await engine.run(PublishMessage("later", PERSON, 3_600_000, PERSON, given, business_id=PERSON))
     await engine.run(CorrelateMessage("hello", PERSON, given))
