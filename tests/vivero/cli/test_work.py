@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -87,6 +89,16 @@ def test_a_deployed_decision(run, tmp_path):
     unknown = run("evaluate", "Nope")
     assert (unknown.exit_code, "no decision found for id 'Nope'" in unknown.stderr) == (1, True)
     assert run("evaluate", "Price", "--batch", "-").exit_code == 2
+
+
+def test_the_commands_of_the_example_of_decisions(run):
+    """As its README has them."""
+    folder = ROOT / "examples" / "decisions"
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    deploy, begin, evaluate = (shlex.split(line)[1:] for line in re.findall(r"^    (vivero (?!up).*)$", text, re.M))
+    good(run(*(str(ROOT / word) if word.startswith("examples/") else word for word in deploy)))
+    assert json.loads(good(run(*begin)))["price"] == 180
+    assert good(run(*evaluate)) == "180\n"
 
 
 def test_a_user_task_from_claim_to_completion(run):
