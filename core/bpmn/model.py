@@ -220,6 +220,17 @@ class Repetition:
 
 
 @dataclass(frozen=True, slots=True)
+class InnerEvent:
+    """An event that inner instances of a multi-instance activity throw as they complete."""
+
+    event: SignalEvent | EscalationEvent
+    first_only: bool = False
+    """Whether only the first inner instance that completes throws it."""
+    condition: Expression | None = None
+    """Evaluated as the completion condition is; None: it is always thrown."""
+
+
+@dataclass(frozen=True, slots=True)
 class Loop:
     """The loop of an activity: multi-instance, with a `collection` or a `cardinality`, or the standard loop."""
 
@@ -238,6 +249,7 @@ class Loop:
     """The variable that gets the list of results when the body completes."""
     until: Expression | None = None
     """The completion condition, evaluated when an inner instance completes."""
+    events: tuple[InnerEvent, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

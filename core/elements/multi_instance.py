@@ -5,7 +5,7 @@ instances have ended or the completion condition is true.
 The body has the boundary events; the inner instances have the mappings, jobs and listeners. Results have the order of
 the items, with null where there is none. Number and size of items and the size of results are limited.
 A model can give the number of inner instances instead of a collection. The body of a standard loop is one of these
-bodies, too, without items: `standard_loop`. Not here: `behavior`.
+bodies, too, without items: `standard_loop`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 from vivero.core.bpmn.model import Loop, Node, parts_of
 from vivero.core.elements import defaults
+from vivero.core.events import inner_events
 from vivero.core.events.table import EVENT_BEHAVIOURS
 from vivero.core.expressions.evaluation import need_results
 from vivero.core.feel import Expression, from_json, is_compact, scalars_to_json
@@ -178,9 +179,16 @@ def collect(body: Element, inner: Element, view: View) -> Effects:
 
 
 def proceed(body: Element, inner: Element, view: View) -> Effects:
-    """An inner instance has completed: the next iteration of a standard loop begins. A failure as of `collect`."""
-    repetition = None if body.interrupted else _loop(body, view).repetition
-    return () if repetition is None else standard_loop.proceed(repetition, body, inner, view)
+    """An inner instance has completed: the next iteration of a standard loop begins, or the instance throws events. A
+    failure as of `collect`."""
+    loop = _loop(body, view)
+    if body.interrupted:
+        return ()
+    if loop.repetition is not None:
+        return standard_loop.proceed(loop.repetition, body, inner, view)
+    if not loop.events or body.then is not None:
+        return ()
+    return inner_events.throw_all(loop.events, body, inner, _counters(loop, body), view)
 
 
 def _counters(loop: Loop, body: Element) -> dict[str, Any]:

@@ -26,6 +26,11 @@ def find_catcher(kind: Coded, code: str, thrower: Element, view: View, *, from_i
     return None
 
 
+def find_own_catcher(kind: Coded, code: str, host: Element, view: View) -> Catcher | None:
+    """The boundary event of `host` that catches `code`."""
+    return _best_match(kind, code, host, boundaries_of(host, view), view)
+
+
 def caught_codes(kind: Coded, thrower: Element, view: View, *, from_itself: bool) -> Iterator[str]:
     """The codes that are caught in the scopes around `thrower`."""
     for host, nodes in _hosts_around(thrower, view, from_itself):

@@ -225,6 +225,18 @@ CORE: tuple[Mutant, ...] = (
         ),
     ),
     mutant(
+        "core: every inner instance throws what the first one should",
+        "tests/core/elements/test_inner_events.py::test_the_first_inner_instance_throws_with_one",
+        "core/events/inner_events.py",
+        ('if one.first_only and seen["numberOfCompletedInstances"] > 1:', "if False:"),
+    ),
+    mutant(
+        "core: inner instances throw on after their activity has ended",
+        "tests/core/elements/test_inner_events.py::test_nothing_is_thrown_after_the_activity_has_ended",
+        "core/events/inner_events.py",
+        ("            if isinstance(effect, ElementTerminating):", "            if False:"),
+    ),
+    mutant(
         "core: a complex gateway never resets",
         "tests/core/elements/test_complex_gateway.py::test_two_of_three",
         "core/elements/complex_gateway.py",

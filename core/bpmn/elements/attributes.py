@@ -36,7 +36,9 @@ EXECUTED: Mapping[str, frozenset[str]] = {
     "escalationEventDefinition": frozenset({"escalationRef"}),
     "compensateEventDefinition": frozenset({"activityRef", "waitForCompletion"}),
     "linkEventDefinition": frozenset({"name"}),
-    "multiInstanceLoopCharacteristics": frozenset({"isSequential", "behavior"}),
+    "multiInstanceLoopCharacteristics": frozenset(
+        {"isSequential", "behavior", "oneBehaviorEventRef", "noneBehaviorEventRef"}
+    ),
     "standardLoopCharacteristics": frozenset({"testBefore", "loopMaximum"}),
 }
 """Attributes that are executed, or of which some values are refused."""
@@ -52,7 +54,6 @@ WITHOUT_MEANING: Mapping[str, frozenset[str]] = {
 
 _BY_JOB = "zeebe:taskDefinition says who does the work"
 _SERVICE = {"implementation": _BY_JOB, "operationRef": _BY_JOB}
-_NO_EVENTS = "with behavior='All' no inner instance throws an event"
 
 WITHOUT_EFFECT: Mapping[str, Mapping[str, str]] = {
     **dict.fromkeys(("serviceTask", "sendTask"), _SERVICE),
@@ -61,6 +62,5 @@ WITHOUT_EFFECT: Mapping[str, Mapping[str, str]] = {
     "businessRuleTask": {"implementation": _BY_JOB},
     "scriptTask": {"scriptFormat": "zeebe:script is FEEL"},
     "callActivity": {"calledElement": "zeebe:calledElement names the process; without it, a global task of the file"},
-    "multiInstanceLoopCharacteristics": dict.fromkeys(("oneBehaviorEventRef", "noneBehaviorEventRef"), _NO_EVENTS),
 }
 """Attributes that something else takes the place of, with the reason. They are warnings."""

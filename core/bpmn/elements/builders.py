@@ -47,7 +47,7 @@ def plain(member: Member, extensions: Extensions, draft: Draft, **more: Any) -> 
         outputs=outputs,
         boundaries=tuple(id for id in draft.attached.get(member.id, ()) if not _is_compensation(id, draft)),
         listeners=execution_listeners(element, member.kind.type, extensions, draft),
-        loop=loop_of(element, draft.report) if member.kind.activity else None,
+        loop=loop_of(member, draft) if member.kind.activity else None,
         compensated_by=draft.compensations.get(member.id),
         in_compensation=member.id in draft.in_compensation,
         properties=properties(element),

@@ -92,7 +92,6 @@ PARTS_NOT_YET: Mapping[str, str] = {
     "eventDefinition": "an event definition of no kind cannot be executed",
     "correlationSubscription": "correlation by a correlation subscription is not executable",
     "loopCharacteristics": "loop characteristics of no kind cannot be executed",
-    "complexBehaviorDefinition": "events of the inner instances of a multi-instance activity are not executable",
     "script": "a script of this kind is not executable; zeebe:script holds a FEEL expression",
 }
 """Children of flow nodes, of their parts and of processes that are not executable, with the reason."""
@@ -100,6 +99,7 @@ PARTS_NOT_YET: Mapping[str, str] = {
 PARTS: Mapping[str, frozenset[str]] = {
     **{tag: kind.children for tag, kind in EVENT_KINDS.items()},
     **LOOPS,
+    "complexBehaviorDefinition": frozenset({"condition", "event"}),
 }
 """Children of flow nodes that have children themselves, and which of those are executed or allowed."""
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from vivero.core.bpmn.elements.inner_events import inner_events
 from vivero.core.bpmn.model import Loop, Repetition
+from vivero.core.bpmn.reading.draft import Draft, Member
 from vivero.core.bpmn.reading.extensions import read_extensions
-from vivero.core.bpmn.reading.report import Report, quote
+from vivero.core.bpmn.reading.report import Report
 from vivero.core.bpmn.reading.values import feel, flag, variable_name, whole_number
 from vivero.core.bpmn.reading.xml import Element, bpmn_children, split, text_of
 from vivero.core.feel import Expression, named_variable
@@ -15,14 +19,15 @@ DATA = frozenset({"loopDataInputRef", "loopDataOutputRef", "inputDataItem", "out
 """Data of multi-instance activities. They are warnings, because `zeebe:loopCharacteristics` takes their place."""
 
 CHILDREN = {
-    MULTI_INSTANCE: frozenset({"loopCardinality", "completionCondition"}) | DATA,
+    MULTI_INSTANCE: frozenset({"loopCardinality", "completionCondition", "complexBehaviorDefinition"}) | DATA,
     STANDARD: frozenset({"loopCondition"}),
 }
 """The markers of loops, with the BPMN child elements that they may have."""
 
 
-def loop_of(activity: Element, report: Report) -> Loop | None:
+def loop_of(member: Member, draft: Draft) -> Loop | None:
     """The loop of an activity. None if it has none or a wrong one (reported)."""
+    activity, report = member.element, draft.report
     several, standard = bpmn_children(activity, MULTI_INSTANCE), bpmn_children(activity, STANDARD)
     if not several and not standard:
         return None
@@ -33,7 +38,10 @@ def loop_of(activity: Element, report: Report) -> Loop | None:
     if several and standard:
         report.add_problem(activity, "is multi-instance and has the standard loop", at=standard[0])
         return None
-    return _standard(activity, standard[0], report) if standard else _several(activity, several[0], report)
+    if standard:
+        return _standard(activity, standard[0], report)
+    loop, events = _several(activity, several[0], report), inner_events(member, several[0], draft)
+    return None if loop is None else replace(loop, events=events)
 
 
 def loops_of(element: Element) -> list[Element]:
@@ -72,7 +80,6 @@ def _only_child(activity: Element, marker: Element, tag: str, what: str, report:
 
 def _several(activity: Element, marker: Element, report: Report) -> Loop | None:
     """§10.3.9."""
-    _behaviour(activity, marker, report)
     for child in bpmn_children(marker, *DATA):
         text = f"{split(child)[1]} has no effect: zeebe:loopCharacteristics names collection and results"
         report.warn(activity, text, at=child)
@@ -118,13 +125,6 @@ def _cardinality(activity: Element, marker: Element, given: Element | None, repo
             report.add_problem(activity, f"loopCardinality and {name}: one of them is too much", at=given)
     text = text_of(found[0])
     return whole_number(text, "loopCardinality", activity, report, at=found[0], least=0)
-
-
-def _behaviour(activity: Element, marker: Element, report: Report) -> None:
-    """Events thrown by inner instances as they end. §10.3.9, table 10.30."""
-    if marker.get("behavior", "All") != "All":
-        text = f"multi-instance with behavior={quote(marker.get('behavior', ''))} is not executable: no inner instance"
-        report.add_problem(activity, f"{text} throws an event when it completes", at=marker)
 
 
 def _output(activity: Element, given: Element, report: Report) -> tuple[Expression | None, str | None]:

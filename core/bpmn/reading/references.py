@@ -17,6 +17,14 @@ from vivero.core.bpmn.reading.xml import Element, bpmn_children, line_of, split
 from vivero.core.feel import Expression
 
 ROOTS = ("message", "signal", "error", "escalation")
+SHARED_DEFINITIONS = tuple(
+    f"{name}EventDefinition"
+    for name in (
+        *("message", "signal", "error", "escalation", "timer", "conditional"),
+        *("terminate", "link", "compensate", "cancel"),
+    )
+)
+"""Event definitions at the top of a file that multi-instance activities name."""
 
 Roots = Mapping[tuple[str, str], Element]
 
@@ -24,7 +32,7 @@ Roots = Mapping[tuple[str, str], Element]
 def read_roots(definitions: Element, report: Report) -> Roots:
     """The targets of references, by tag and id."""
     roots: dict[tuple[str, str], Element] = {}
-    for element in bpmn_children(definitions, *ROOTS):
+    for element in bpmn_children(definitions, *ROOTS, *SHARED_DEFINITIONS):
         tag, key = split(element)[1], element.get("id", "")
         before = roots.setdefault((tag, key), element)
         if before is not element and key:

@@ -73,6 +73,7 @@ CONTENT = [
     "loopCondition",
     "loopCardinality",
     "activationCondition",
+    "complexBehaviorDefinition",
     "completionCondition",
 ]
 """Elements that hold an expression."""
@@ -93,7 +94,6 @@ OTHERS = [
     "choreography",
     "choreographyTask",
     "collaboration",
-    "complexBehaviorDefinition",
     "conversation",
     "conversationAssociation",
     "conversationLink",
@@ -206,12 +206,12 @@ REFUSED = {
     "default": ("nothing", "does not leave this element"),
     "instantiate": ("true", "that starts a process is not executable"),
     "eventGatewayType": ("Parallel", "an event-based gateway of type Parallel is not executable"),
-    "behavior": ("None", "is not executable: no inner instance throws an event when it completes"),
+    "behavior": ("Some", "is none of All, None, One, Complex"),
     "loopMaximum": ("0", "is not a whole number from 1 to"),
 }
 """Attributes of which some values are refused: one of them, and the reason."""
 
-MEANT = ("instantiate", "eventGatewayType", "behavior")
+MEANT = ("instantiate", "eventGatewayType")
 """Those of `REFUSED` whose refused values are correct BPMN."""
 
 WARNED = contents.DATA | contents.PEOPLE_ROLES | loops.DATA

@@ -206,7 +206,6 @@ JOB = "<zeebe:taskDefinition type='t' />"
 CALLED = "<zeebe:calledElement processId='=' />"
 PEOPLE = "<zeebe:assignmentDefinition assignee='=' /><zeebe:taskSchedule dueDate='soon' />"
 NO_NAME = "is not a variable name"
-NO_EVENTS = "is not executable: no inner instance throws an event when it completes"
 NO_FEEL = "is not an expression: '=' and FEEL behind it"
 
 REFUSED = {
@@ -383,14 +382,6 @@ REFUSED = {
     "standard loop twice": (
         standard_loop(attributes="loopMaximum='3'").replace("</task>", "\n<standardLoopCharacteristics /></task>"),
         [("x", 5, "has the standard loop twice")],
-    ),
-    "loop with a behaviour": (
-        loop(attributes="behavior='None'"),
-        [("x", 3, f"multi-instance with behavior='None' {NO_EVENTS}")],
-    ),
-    "loop with complex behaviour": (
-        loop(inside="<complexBehaviorDefinition />"),
-        [("x", 5, "events of the inner instances of a multi-instance activity are not executable")],
     ),
     "completion condition that is a text": (
         loop(inside="<completionCondition>true</completionCondition>"),

@@ -26,6 +26,7 @@ KEY = '<extensionElements><zeebe:subscription correlationKey="=k" /></extensionE
 TARGETS = (
     f'<message id="m" name="m">{KEY}</message><signal id="g" name="g" />'
     '<error id="r" errorCode="R" /><escalation id="c" escalationCode="C" />'
+    '<signalEventDefinition id="b" signalRef="g" />'
 )
 COLLECTION = '<extensionElements><zeebe:loopCharacteristics inputCollection="=i" /></extensionElements>'
 
@@ -53,7 +54,11 @@ BASES = {
 }
 """Element → the attributes and the content that it needs."""
 
+BESIDE = {"noneBehaviorEventRef": 'behavior="None"', "oneBehaviorEventRef": 'behavior="One"'}
+"""Attribute → another one without which it has no effect."""
 VALUES = {
+    "noneBehaviorEventRef": "b",
+    "oneBehaviorEventRef": "b",
     "activityRef": "t",
     "default": "d",
     "triggeredByEvent": "false",
@@ -89,6 +94,7 @@ HOLDERS = {
 
 def element(tag, name="", value=""):
     given, inside = BASES.get(tag, ("", ""))
+    given += BESIDE.get(name, "")
     if given.startswith(f"{name}="):
         given = ""
     attribute = f'{name}="{value}"' if name else ""
