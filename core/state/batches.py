@@ -116,7 +116,7 @@ def _retain_parts(state: State) -> list[Part | LoopItems | LoopResult]:
 def _retain_registrations(state: State) -> list[Registration]:
     changed = [row for row in state.dirty if type(row) is Registration]
     for row in changed:
-        row.commits_under_way += 1
+        state.registrations.retain(row)
     return changed
 
 

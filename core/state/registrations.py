@@ -52,11 +52,13 @@ class Registration(Row, msgspec.Struct):  # the second base tells the linter tha
 class Registrations:
     """The registrations of a state that are in memory."""
 
-    __slots__ = ("by_key", "gone", "of_activity", "of_scope")
+    __slots__ = ("by_key", "ended", "gone", "of_activity", "of_scope")
 
     def __init__(self) -> None:
         self.by_key: dict[int, Registration] = {}
         """With those whose end has yet to be saved."""
+        self.ended: set[int] = set()
+        """Keys of rows that a closed batch has ended. The database has them until its commit is known."""
         self.gone: set[int] = set()
         """Keys that were looked for and not found: nothing of these completed scopes is left to compensate."""
         self.of_activity: dict[int, Registration] = {}
@@ -81,10 +83,18 @@ class Registrations:
         group.clear()
         group.update(rows)
 
+    def retain(self, row: Registration) -> None:
+        """A batch that changed the row is closed."""
+        row.commits_under_way += 1
+        if row.state == CLOSED:
+            self.ended.add(row.key)
+
     def committed(self, row: Registration) -> None:
-        """A commit of the row is known."""
+        """A commit of the row is known. The next batch, which is half computed, may have ended the row meanwhile: the
+        database has the row for longer then, and would give it to a load if it were forgotten here."""
         row.commits_under_way -= 1
-        if row.state == CLOSED and not row.commits_under_way:
+        if row.key in self.ended and not row.commits_under_way:
+            self.ended.remove(row.key)
             self.by_key.pop(row.key, None)
             self.of_activity.pop(row.activity, None)
 
@@ -121,6 +131,7 @@ class Registrations:
 
     def _forget(self, row: Registration) -> None:
         del self.by_key[row.key]
+        self.ended.discard(row.key)
         self.of_activity.pop(row.activity, None)
 
     def forget_trees(self, trees: Set[InstanceTree]) -> None:

@@ -376,6 +376,12 @@ CORE: tuple[Mutant, ...] = (
         ("RETAINED_ROWS = 1_000", "RETAINED_ROWS = 0"),
     ),
     mutant(
+        "core: an ended completed activity is forgotten before its end is saved",
+        "tests/core/state/test_registrations.py::test_an_ended_row_is_there_until_the_commit_of_its_end_is_known",
+        "core/state/registrations.py",
+        ("if row.key in self.ended and not", "if row.state == CLOSED and not"),
+    ),
+    mutant(
         "core: a handler sees the scope of its throw event only",
         "tests/core/events/test_compensation.py::test_a_handler_reads_what_was_at_the_end_of_the_scope_and_writes_what_is",
         "core/state/instance_tree.py",
