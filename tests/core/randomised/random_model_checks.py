@@ -9,7 +9,7 @@ from traceback import format_exception
 from typing import Any
 
 from tests.core.engine import Engine, keep_rows, raw, recorded_batches
-from tests.core.randomised.random_models import CODES, NAMES, random_model
+from tests.core.randomised.random_models import CODES, DECISIONS, NAMES, random_model
 from vivero.core.records.ad_hoc import ActivateAdHocElements, AdHocResult, ElementToActivate
 from vivero.core.records.effects import RejectionCode
 from vivero.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
@@ -51,6 +51,7 @@ def play(random, size, limits, steps=20, keeps_rows=True, meanwhile=lambda engin
     `meanwhile` is called after each command.
     """
     engine = Engine(limits, keeps_rows)
+    engine.memory.deploy(DECISIONS, "decisions.dmn")
     engine.deploy(random_model(random, size))
     run = Run(engine)
     variables = {"k": "1", "o": None, "items": list(range(random.randrange(4)))}

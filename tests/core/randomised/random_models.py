@@ -7,6 +7,8 @@ No oracle says what they come to; `random_model_checks.py` says what must hold w
 from dataclasses import dataclass, field
 from xml.sax.saxutils import escape
 
+from tests.core.decision_models import file as decisions
+from tests.core.dmn.models import decision, table
 from tests.core.event_models import ROOTS, ad_hoc
 from tests.core.models import file, flow
 
@@ -46,7 +48,11 @@ ACTIVITIES = {
     "script": '<scriptTask id="{id}"><extensionElements><zeebe:script expression="=modulo(v0 + v1 + 1, 2)"'
     ' resultVariable="v{number}"/></extensionElements></scriptTask>',
     "manual": '<manualTask id="{id}"></manualTask>',
+    "rule": '<businessRuleTask id="{id}"><extensionElements><zeebe:calledDecision decisionId="D"'
+    ' resultVariable="v{number}"/></extensionElements></businessRuleTask>',
 }
+DECISIONS = decisions(decision("D", table(["v0", "v1"], ["r"], [("0", "-", "1"), ("-", "1", "0")])))
+"""The decision of business rule tasks. It fails if both of its rules match."""
 EVENTS = {
     "catch": ("intermediateCatchEvent", CAUGHT),
     "throw": ("intermediateThrowEvent", ("message", "signal", "escalation", *("compensation",) * 3)),
@@ -62,7 +68,7 @@ CHOOSE = ("exclusive", "inclusive", "complex")
 ACTIVATIONS = ("=activationCount >= 1", "=activationCount >= 2", "=v0 = 1", "=activationCount > v0 + v1", "=o")
 """Activation conditions of complex gateways; the last one is no boolean."""
 QUANTITIES = ' startQuantity="2"', ' completionQuantity="2"', ' startQuantity="2" completionQuantity="3"'
-LISTENED = ("task", "manual", "script", "receive", "person")
+LISTENED = ("task", "manual", "script", "receive", "person", "rule")
 FORKS = (*ACTIVITIES, "sub", "ad-hoc", "call")
 """What may have conditional flows beside one without a condition."""
 KINDS = ("task",) * 4 + (
