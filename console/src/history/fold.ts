@@ -253,6 +253,7 @@ const SHOWN = new Set([
   'AdHocOutputAdded',
   'CompensationStarted',
   'CompensationEnded',
+  'ComplexGatewayReset',
 ]);
 
 /**

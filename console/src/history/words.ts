@@ -34,6 +34,7 @@ const LOOKS: Record<string, Look> = {
   AdHocFulfilled: { icon: '✓', word: 'event.fulfilled', tone: 'ok' },
   AdHocOutputAdded: { icon: '=', word: 'event.output', tone: '' },
   CompensationStarted: { icon: '↶', word: 'event.compensates', tone: '' },
+  ComplexGatewayReset: { icon: '↺', word: 'event.gatewayReset', tone: '' },
   CompensationEnded: { icon: '↶', word: 'event.compensated', tone: 'ok' },
 };
 
@@ -46,7 +47,7 @@ const cut = (value: string): string => (value.length > 160 ? `${value.slice(0, 1
 export function elementOf({ event, place }: Shown, view: View): string | null {
   if (place) return view.elements.get(place)?.id ?? null;
   if (event.type === 'ElementActivating') return text(event.element);
-  if (event.type === 'EventTriggered') return text(event.target);
+  if (event.type === 'EventTriggered' || event.type === 'ComplexGatewayReset') return text(event.target);
   for (const field of ['element', 'key', 'scope']) {
     const found = view.elements.get(text(event[field]));
     if (found && found.key !== found.instance) return found.id;

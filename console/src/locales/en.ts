@@ -277,6 +277,7 @@ export const en = {
   'event.output': 'output',
   'event.compensates': 'compensation',
   'event.compensated': 'compensated',
+  'event.gatewayReset': 'gateway reset',
   compensation: 'Compensation',
   'compensation.inside': '{n} inside',
   'compensation.none': 'Nothing is left to undo.',

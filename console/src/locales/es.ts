@@ -278,6 +278,7 @@ export const es: Catalogue = {
   'event.output': 'salida',
   'event.compensates': 'compensación',
   'event.compensated': 'compensado',
+  'event.gatewayReset': 'compuerta restablecida',
   compensation: 'Compensación',
   'compensation.inside': '{n} dentro',
   'compensation.none': 'No queda nada que deshacer.',

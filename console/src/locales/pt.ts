@@ -278,6 +278,7 @@ export const pt: Catalogue = {
   'event.output': 'saída',
   'event.compensates': 'compensação',
   'event.compensated': 'compensado',
+  'event.gatewayReset': 'gateway reiniciado',
   compensation: 'Compensação',
   'compensation.inside': '{n} dentro',
   'compensation.none': 'Não resta nada a desfazer.',

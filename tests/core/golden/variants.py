@@ -106,6 +106,11 @@ def looped(**settings):
 
 
 RESULTS = {"output": "=done", "into": "all", "until": "=count(all) = 1"}
+THROWING = (
+    '<multiInstanceLoopCharacteristics behavior="Complex"><loopCardinality>2</loopCardinality>'
+    f"<complexBehaviorDefinition><condition>=numberOfCompletedInstances = 1</condition><event>{escalation('A')}</event>"
+    "</complexBehaviorDefinition></multiInstanceLoopCharacteristics>"
+)
 TWICE = '<standardLoopCharacteristics loopMaximum="2"/>'
 SEVERAL = "<multiInstanceLoopCharacteristics><loopCardinality>2</loopCardinality></multiInstanceLoopCharacteristics>"
 
@@ -139,6 +144,11 @@ VARIANTS = {
     "loop_parallel": looped(),
     "loop_sequential": looped(sequential=True),
     "loop_cardinality": lambda inputs: alone(marked(task("x", inputs=inputs), SEVERAL)),
+    "loop_throwing": lambda inputs: [
+        *(start("b"), boundary("told", "x", escalation("A"), interrupting=False), task("aside"), end("e")),
+        marked(sub("x", start("xb"), task("t"), "xb > t", inputs=inputs), THROWING),
+        *("b > x > e", "told > aside"),
+    ],
     "loop_standard": lambda inputs: alone(marked(task("x", inputs=inputs), TWICE)),
     "loop_until": looped(until="=numberOfCompletedInstances = 1"),
     "exclusive_gateway": chosen(xor("x")),

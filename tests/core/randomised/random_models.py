@@ -268,7 +268,17 @@ class ModelBuilder:
             inside = f"<loopCondition>=v{random.randrange(3)} = 1</loopCondition>"
         elif kind == "cardinality":
             inside = f"<loopCardinality>={random.choice(('v0 + 1', 'count(items)'))}</loopCardinality>{until}"
+        if kind != "standard" and random.random() < 0.4:
+            sequential += ' behavior="Complex"'
+            inside += "".join(self.thrown() for _ in range(random.randint(1, 2)))
         return f"{head}<{marker}{sequential}>{inside}</{marker}>{closing}{tail}"
+
+    def thrown(self):
+        """An event that inner instances throw, with its condition."""
+        event = self.drawn(DEFINITIONS[self.random.choice(("signal", "escalation"))])
+        condition = self.random.choice(("=true", "=v0 = 1", "=numberOfCompletedInstances = 2", "=o"))
+        inside = f"<condition>{condition}</condition><event>{event}</event>"
+        return f"<complexBehaviorDefinition>{inside}</complexBehaviorDefinition>"
 
     def boundaries(self, scope, host, kind):
         taken = _all_of("message") if kind == "receive" else set()  # which waits for one itself
