@@ -3,8 +3,10 @@
 import pytest
 
 from tests.api.official import decode
+from vivero.core.dispatch import ELEMENTS
 from vivero.core.records.catalogue import DeployedProcess, DeploymentReply
 from vivero.core.records.instances import InstanceReply
+from vivero.storage.search.element_instances import API_TYPES
 
 KEY = 2251799813685249
 PROCESS = b"""<?xml version="1.0"?><definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t">
@@ -109,3 +111,10 @@ async def test_what_goes_wrong(client):
     decoded = decode("ProblemDetail", answer.json)
     assert (decoded.status, decoded.title) == (400, "Bad Request")
     assert decoded.detail == "Failed to convert 'processInstanceKey' with value: 'meow'"
+
+
+@pytest.mark.parametrize("type_", ELEMENTS)
+async def test_every_type_of_an_element_is_one_that_the_client_knows(rows, reader, type_):
+    rows.element(element_type=type_)
+    answer = await reader("GET", f"/v2/element-instances/{KEY + 1}")
+    assert str(decode("ElementInstanceResult", answer.json).type_) == API_TYPES.get(type_, type_)

@@ -19,6 +19,7 @@ from tests.core.event_models import (
     states,
 )
 from tests.core.models import end, flow, par, start, sub, task, xor
+from vivero.core.execution.step import StepLimits
 
 ONE = "=activationCount >= 1"
 TWO = "=activationCount >= 2"
@@ -399,6 +400,18 @@ def test_each_inner_instance_of_a_loop_has_its_own_phases(engine):
     engine.complete("a")
     assert engine.jobs == ["after", "after", "b", "b"]
     for name in ("b", "b", "after", "after"):
+        engine.complete(name)
+    assert ended(engine, key) == "COMPLETED"
+
+
+@pytest.mark.parametrize(("activation", "paged"), [(ONE, True), ("=enough and activationCount >= 1", False)])
+def test_a_loop_around_one_that_watches_variables_is_not_paged(activation, paged):
+    """All that a changed variable may start is in memory."""
+    engine = Engine(StepLimits(paged_from=0))
+    inner = INNER.replace(ONE.replace(">", "&gt;"), activation.replace(">", "&gt;"))
+    key = run(engine, model(start(), loop(inner), end(), "start > s > end"), items=[1, 2], enough=True)
+    assert engine.element("s").loop.paged is paged
+    for name in ("a", "a", "b", "b", "after", "after"):
         engine.complete(name)
     assert ended(engine, key) == "COMPLETED"
 
