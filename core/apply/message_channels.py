@@ -12,7 +12,9 @@ from vivero.core.records.messages import (
     MessageCorrelated,
     MessageExpired,
     MessagePublished,
+    StartAwaited,
     StartClosed,
+    StartCollected,
     StartLocked,
     StartOpened,
     StartReleased,
@@ -133,6 +135,34 @@ def start_released(state: State, event: StartReleased) -> Row:
     return lock
 
 
+def start_awaited(state: State, event: StartAwaited) -> Row:
+    channel = _channel(state, event.tenant, event.correlation_key)
+    place = event.process_id, event.element
+    pending = channel.pending.get(place)
+    if pending is None:
+        pending = StartLock(event.key, channel, event.process_id, element=event.element)
+        state.add(pending)
+        state.link(channel.pending, place, pending)
+    else:
+        state.edit(pending)
+    kept = tuple(one for one in pending.kept or () if one.name in event.names)
+    pending.kept, pending.deadline = (*kept, *event.messages), event.deadline
+    state.written += sum(len(text) for one in event.messages for text in one.variables.values())
+    return pending
+
+
+def start_collected(state: State, event: StartCollected) -> Row:
+    channel = _channel(state, event.tenant, event.correlation_key)
+    place = event.process_id, event.element
+    pending = channel.pending.get(place)
+    if pending is None:  # as above
+        return Row(event.key)
+    state.edit(pending)
+    pending.state = CLOSED
+    state.unlink(channel.pending, place)
+    return pending
+
+
 def start_opened(state: State, event: StartOpened) -> Row:
     start = StartSubscription(
         event.key,
@@ -143,6 +173,7 @@ def start_opened(state: State, event: StartOpened) -> Row:
         event.kind,
         event.name,
         state.now,
+        together=event.together,
     )
     state.add(start)
     for where, key in _indexes(_starts(state), start):

@@ -363,6 +363,12 @@ class Node:
     start: NodeId | None = None
     """The none start event of a scope; None for a process that only events start. For an event sub-process, its only
     start event, whose `event` and `interrupting` say what starts it."""
+    starts_process: bool = False
+    """Whether its event starts the process, though it is no start event; true for an event-based gateway with such
+    events behind it, too."""
+    awaited_beside: tuple[NodeId, ...] = ()
+    """For an event that starts the process behind a parallel event-based gateway: the other ones, which the instance
+    awaits."""
     implicit_starts: tuple[NodeId, ...] = ()
     """The nodes with which a scope without any start event begins."""
     inputs: tuple[Mapping, ...] = ()

@@ -7,10 +7,11 @@ subscriptions until they expire, oldest first.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 
 import msgspec
 
+from vivero.core.commands import pending_starts
 from vivero.core.events.message import KIND
 from vivero.core.needs import Need, NeedKind, Needs, NotLoaded
 from vivero.core.records.base import Event
@@ -25,6 +26,7 @@ from vivero.core.records.messages import (
     CorrelateMessage,
     CorrelationAnswered,
     ExpireMessage,
+    KeptMessage,
     MessageCorrelated,
     MessageExpired,
     MessagePublished,
@@ -73,7 +75,7 @@ def publish(command: PublishMessage, view: View) -> Effects:
     )
     offer = Offer(command.name, variables, key, command.correlation_key, None, command.business_id)
     receivers = _receivers(command.name, channel, view, stored=deadline is not None).values()
-    yield from _send_to_all(offer, receivers, command.thrower if command.completes else None, view)
+    yield from _send_to_all(offer, receivers, command.thrower if command.completes else None, view, deadline or 0)
     if command.thrower is None:
         yield Reply(MessageReply(view.tenant, key))
 
@@ -122,7 +124,7 @@ def _receivers(
         if subscription.key != without and _can_take(subscription, stored):
             found.setdefault(subscription.process_id, subscription)
     for start in view.starts().named(view.tenant, KIND, name):
-        if start.process_id not in channel.locks:
+        if start.process_id not in channel.locks and pending_starts.can_take(start, channel, view):
             found.setdefault(start.process_id, start)
     return found
 
@@ -136,14 +138,18 @@ def _can_take(subscription: ChannelSubscription, stored: bool) -> bool:
 
 
 def _send_to_all(
-    offer: Offer, receivers: Iterable[ChannelSubscription | StartSubscription], thrower: int | None, view: View
+    offer: Offer,
+    receivers: Iterable[ChannelSubscription | StartSubscription],
+    thrower: int | None,
+    view: View,
+    until: int = 0,
 ) -> Effects:
     """Record the receivers in the channel and send them the offer. The first one answers a waiting client."""
     triggers: list[TriggerSubscription] = []
     starts: list[StartInstance] = []
     for receiver in receivers:
         if isinstance(receiver, StartSubscription):
-            starts.append((yield from _correlate_to_start(offer, receiver, view)))
+            starts += yield from _correlate_to_start([offer], receiver, view, until)
         else:
             triggers.append((yield from _correlate_to_subscription(offer, receiver)))
         offer = msgspec.structs.replace(offer, request=None)
@@ -164,30 +170,45 @@ def _correlate_to_subscription(
     return TriggerSubscription(subscription.key, msgspec.structs.replace(offer, process_id=subscription.process_id))
 
 
-def _send_to_start(offer: Offer, start: StartSubscription, view: View) -> Effects:
-    yield Send((yield from _correlate_to_start(offer, start, view)))
+def _send_to_start(offer: Offer, start: StartSubscription, view: View, until: int = 0) -> Effects:
+    yield from map(Send, (yield from _correlate_to_start([offer], start, view, until)))
 
 
-def _correlate_to_start(offer: Offer, start: StartSubscription, view: View) -> Generator[Event, None, StartInstance]:
-    """Start an instance. With a correlation key it locks its process until it ends: no other one starts meanwhile.
+def _correlate_to_start(
+    offers: Sequence[Offer], start: StartSubscription, view: View, until: int
+) -> Generator[Event, None, tuple[StartInstance, ...]]:
+    """Start an instance with the last of the offers; no instance if further messages start it together with them.
 
-    If the tenant is pinned to other partitions, the instance gets another key there, and names it (`ConfirmStart`).
+    With a correlation key the instance locks its process until it ends: no other one starts meanwhile. If the tenant is
+    pinned to other partitions, the instance gets another key there, and names it (`ConfirmStart`). `until`: the last
+    deadline of the offered messages (epoch ms); 0 if they are not stored.
     """
-    assert offer.message is not None
+    *_, offer = offers
     lock, key = offer.correlation_key or None, view.key()
-    yield MessageCorrelated(offer.message, start.tenant, offer.correlation_key, start.process_id)
+    kept: tuple[KeptMessage, ...] | None = ()
+    for one in offers:
+        assert one.message is not None, "signals are not offered by channels"
+        yield MessageCorrelated(one.message, start.tenant, offer.correlation_key, start.process_id)
+    if start.together:
+        kept = yield from pending_starts.take(offers, start, key, view, until)
+    if kept is None:
+        return ()
     if lock is not None:
         yield StartLocked(key, start.tenant, offer.correlation_key, start.process_id)
-    return StartInstance(
+    begun = StartInstance(
         *(key, start.definition, start.element, offer.variables, lock, start.key, offer, start.process_id),
         partition=view.partition_for_start(start.tenant, key) or 0,
+        kept=kept,
     )
+    return (begun,)
 
 
 def correlate(command: CorrelateMessage, view: View) -> Effects:
-    """Publish without storing. The answer names the first instance that gets the message."""
+    """Publish without storing. The answer names the first instance that gets the message. A process that awaits further
+    messages to start gets none, as there is no instance to name."""
     channel = view.channel(view.tenant, command.correlation_key)
     receivers = _receivers(command.name, channel, view, stored=False)
+    receivers = {id: one for id, one in receivers.items() if _begins(one, channel, view)}
     if not receivers:
         raise Reject(RejectionCode.NOT_FOUND, no_subscription(command.name, command.correlation_key).reason)
     key = view.key()
@@ -196,6 +217,13 @@ def correlate(command: CorrelateMessage, view: View) -> Effects:
     offer = Offer(command.name, variables, key, command.correlation_key, view.request, business_id)
     yield from _send_to_all(offer, receivers.values(), None, view)
     yield ReplyLater()
+
+
+def _begins(receiver: ChannelSubscription | StartSubscription, channel: MessageChannel, view: View) -> bool:
+    """Whether an instance gets the message that the receiver takes."""
+    return isinstance(receiver, ChannelSubscription) or pending_starts.would_begin(
+        receiver, channel, view, receiver.name
+    )
 
 
 def no_subscription(name: str, correlation_key: str) -> Rejection:
@@ -292,7 +320,7 @@ def reject(command: RejectCorrelation, view: View) -> Effects:
     receivers = _receivers(offer.name, channel, view, stored=stored, without=command.key)
     following = None if process_id is None else receivers.get(process_id)
     if isinstance(following, StartSubscription):
-        yield from _send_to_start(offer, following, view)
+        yield from _send_to_start(offer, following, view, channel.messages[offer.message].deadline if stored else 0)
     elif following is not None:
         yield from _send_to_subscription(offer, following)
     elif offer.request is not None:
@@ -353,12 +381,27 @@ def release(command: ReleaseStart, view: View) -> Effects:
     if lock is None or lock.key != command.key:
         return
     yield StartReleased(command.key, command.tenant, command.correlation_key, command.process_id)
+    yield from _start_next(command, channel, view)
+
+
+def _start_next(command: ReleaseStart, channel: MessageChannel, view: View) -> Effects:
+    """Give stored messages to the start events that await them, the oldest first, until an instance starts."""
     starts = view.starts().of_process(command.tenant, command.process_id, KIND)
-    by_name = {start.name: start for start in starts}
+    by_name = {start.name: start for start in starts if pending_starts.can_take(start, channel, view)}
     stored = [channel.oldest(name, command.process_id, view.now) for name in by_name]
-    message = min((one for one in stored if one is not None), key=lambda one: one.key, default=None)
-    if message is not None:
-        yield from _send_to_start(_offer_of(message), by_name[message.name], view)
+    taken: dict[str, list[Message]] = {}
+    for message in sorted((one for one in stored if one is not None), key=lambda one: one.key):
+        start = by_name[message.name]
+        of_start = taken.setdefault(start.element, [])
+        of_start.append(message)
+        if pending_starts.would_begin(start, channel, view, *(one.name for one in of_start)):
+            break
+    for messages in taken.values():
+        until = max(one.deadline for one in messages)
+        begun = yield from _correlate_to_start(
+            [_offer_of(one) for one in messages], by_name[messages[-1].name], view, until
+        )
+        yield from map(Send, begun)
 
 
 def release_rejected(command: ReleaseStart, _rejection: Rejection, view: View) -> Effects:

@@ -45,6 +45,8 @@ def _wrong(process: Process, node: Node) -> str | None:
     nodes, flows = process.nodes, process.flows
     if node.type in NOT_SUPPORTED:
         return f"the element with id '{node.id}' targets unsupported element type '{node.type}'."
+    if node.starts_process:
+        return f"the element with id '{node.id}' starts the process by an event (instantiate)."
     if any(nodes[flows[flow].source].type == "EVENT_BASED_GATEWAY" for flow in node.incoming):
         return (
             f"the element with id '{node.id}' belongs to an event-based gateway. "

@@ -109,6 +109,7 @@ def start(command: StartInstance, view: View) -> Effects:
         yield from start_rejected(command, no_subscription(name, key), view)
         return
     maps = bool(view.model(definition.key).nodes[command.element].outputs)
+    variables = _variables(command)
     instance = view.key() if command.partition else command.key
     yield InstanceCreated(
         instance,
@@ -118,13 +119,13 @@ def start(command: StartInstance, view: View) -> Effects:
         definition.version_tag,
         definition.name,
         definition.tenant,
-        None if offer is None else offer.business_id,
+        _business_id(command),
         (),
         None,
-        (command.element, command.variables if maps else {}),
+        (command.element, variables if maps else {}),
         command.start_lock,
     )
-    for name, value in () if maps else command.variables.items():
+    for name, value in () if maps else variables.items():
         yield VariableSet(view.key(), instance, name, value)
     if offer is not None:
         yield from _received(command, offer, instance, view)
@@ -132,10 +133,28 @@ def start(command: StartInstance, view: View) -> Effects:
         yield Send(ConfirmStart(command.key, instance, view.tenant, command.process_id, command.start_lock))
 
 
+def _variables(command: StartInstance) -> dict[str, str]:
+    """Those of all messages that start the instance together, of later ones over those of earlier ones."""
+    if not command.kept:
+        return command.variables
+    of_all = [*(one.variables for one in command.kept), command.variables]
+    return {name: value for variables in of_all for name, value in variables.items()}
+
+
+def _business_id(command: StartInstance) -> str | None:
+    """That of the latest message that has one."""
+    ids = [one.business_id for one in command.kept]
+    ids += [] if command.offer is None else [command.offer.business_id]
+    return next((id for id in reversed(ids) if id is not None), None)
+
+
 def _received(command: StartInstance, offer: Offer, instance: int, view: View) -> Effects:
-    """Record that the instance got the message that started it."""
+    """Record that the instance got the message that started it, or the messages that started it together."""
     assert offer.message is not None, "signals are not offered to start events"
     assert command.subscription is not None, "a message starts an instance through a subscription"
+    for one in command.kept:
+        of_one = one.message, one.subscription, one.name
+        yield MessageReceived(view.key(), *of_one, offer.correlation_key, instance, command.element)
     yield MessageReceived(
         view.key(),
         offer.message,

@@ -2,7 +2,8 @@
 occurs. The gateway itself holds the timers and subscriptions. The engine enters the winner as an event that has
 already occurred.
 
-Not here: instantiating and parallel event-based gateways.
+A gateway that starts the process (`instantiate`) is never entered: the process begins at the event behind it that has
+occurred, and awaits the others if the gateway is parallel (`process`).
 """
 
 from __future__ import annotations

@@ -1,10 +1,13 @@
-"""Process. BPMN 2.0.2 §13.5.1: it starts at its none start event, or at the start event that has occurred. It completes
-when all its tokens have ended.
+"""Process. BPMN 2.0.2 §13.5.1: it starts at its none start event, or at the start event that has occurred, or at the
+instantiating receive task or the event behind an instantiating gateway (§10.3.3, §10.6.6). It completes when all its
+tokens have ended.
 """
 
 from __future__ import annotations
 
+from vivero.core.bpmn.model import Node
 from vivero.core.elements import sub_process
+from vivero.core.events import subscriptions
 from vivero.core.records.effects import Effects
 from vivero.core.records.instances import ElementCompleted, ElementCompleting
 from vivero.core.shared.flows import enter
@@ -15,8 +18,22 @@ from vivero.core.view import View
 def activate(process: Element, view: View) -> Effects:
     if isinstance(process, Instance) and process.start is not None:
         element, variables = process.start
-        return enter(view.model(process.definition_key).nodes[element], process, view, occurred=variables)
+        node = view.model(process.definition_key).nodes[element]
+        if node.starts_process:
+            return _instantiated(process, node, variables, view)
+        return enter(node, process, view, occurred=variables)
     return sub_process.activate(process, view)
+
+
+def _instantiated(process: Instance, node: Node, variables: dict[str, str], view: View) -> Effects:
+    """Begin at an event that is no start event, and await those beside it behind a parallel gateway. §13.5.6.
+
+    No start event completes here, so that the process subscribes for its event sub-processes now."""
+    nodes = view.model(process.definition_key).nodes
+    yield from subscriptions.subscribe_event_sub_processes(process, view)
+    yield from enter(node, process, view, occurred=variables)
+    for other in node.awaited_beside:
+        yield from enter(nodes[other], process, view)
 
 
 def leave(process: Element, view: View) -> Effects:

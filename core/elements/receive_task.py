@@ -1,8 +1,7 @@
 """Receive task. BPMN 2.0.2 §10.3.3: it waits for a message and completes when the message arrives.
 
-Behind an event-based gateway the gateway waits, and the engine enters the task after the message has arrived.
-
-Not here: receive tasks that start a process.
+Behind an event-based gateway the gateway waits, and the engine enters the task after the message has arrived; likewise
+a receive task whose message starts the process.
 """
 
 from __future__ import annotations

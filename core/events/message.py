@@ -35,15 +35,20 @@ def subscribe(wait: Wait, event: MessageEvent, view: View) -> Effects:
 
     The key of a boundary event is evaluated in the scope around its host, as in Camunda before 8.10: the host's input
     mappings must not change the receiver of a message. All other expressions of a boundary event (names, dates,
-    durations, cycles) see the host's variables, as in every version of Camunda.
+    durations, cycles) see the host's variables, as in every version of Camunda. Behind a parallel event-based gateway
+    the key is that of the message that has started the instance.
     """
     element, target = wait.element, wait.target.id
     name = view.expressions.text(event.name, element)
-    assert event.correlation_key is not None, f"the parser rejects awaited messages without a correlation key: {target}"
     seen_from = element.scope if wait.type == "BOUNDARY" else element
     assert seen_from is not None, "a boundary event has a host, and a host has a scope"
-    correlation_key = key_of(event.correlation_key, seen_from, view)
-    instance, key = element.instance, view.key()
+    instance = element.instance
+    if event.correlation_key is not None:
+        correlation_key = key_of(event.correlation_key, seen_from, view)
+    else:
+        assert instance.start_lock is not None, "a message with a key has started the instance"
+        correlation_key = instance.start_lock
+    key = view.key()
     yield SubscriptionOpened(key, element.key, target, wait.type, KIND, name, correlation_key, wait.interrupting)
     yield Send(OpenSubscription(key, instance.tenant, name, correlation_key, instance.process_id, wait.interrupting))
 

@@ -12,9 +12,8 @@ from vivero.core.view import View
 
 
 def open_start(event: StartMetadata, latest: LatestVersion, view: View) -> Effects:
-    yield StartOpened(
-        view.key(), latest.definition, view.tenant, latest.process_id, event.element, event.kind, event.name
-    )
+    where = latest.definition, view.tenant, latest.process_id, event.element
+    yield StartOpened(view.key(), *where, event.kind, event.name, event.together)
 
 
 def static_name(expression: Expression, element: str) -> str:

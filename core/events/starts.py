@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
 from vivero.core.bpmn.model import Process, parts_of
 from vivero.core.events.behaviour import InvalidStart as InvalidStart
 from vivero.core.events.table import EVENT_BEHAVIOURS
@@ -38,8 +40,10 @@ def _start_form(process: Process) -> StartFormMetadata | None:
 def starts_of(process: Process) -> Iterator[StartMetadata]:
     """Evaluate the names of start events without variables, as there is no instance yet. Raises like `metadata_of`."""
     for node in process.nodes.values():
-        if node.type == "START_EVENT" and node.scope == process.id and node.event is not None:
+        if node.starts_process or (node.type == "START_EVENT" and node.scope == process.id):
             for event in parts_of(node.event):
                 start = EVENT_BEHAVIOURS[type(event)].start
                 if start is not None:
-                    yield start(node.id, event)
+                    found = start(node.id, event)
+                    together = node.awaits_all or bool(node.awaited_beside)
+                    yield msgspec.structs.replace(found, together=True) if together else found

@@ -14,12 +14,14 @@ from vivero.core.records.decisions import DeployedDecision, DeployedRequirements
 class StartMetadata(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """A start event of a process. For MESSAGE and SIGNAL (`kind`), `name` is the name of the message or signal.
 
-    For TIMER_DATE, TIMER_CYCLE and CONDITION, `name` is the text of the expression.
+    For TIMER_DATE, TIMER_CYCLE and CONDITION, `name` is the text of the expression. `together`: all messages of the
+    start event start one instance together, or the instance awaits others of the same correlation key.
     """
 
     element: str
     kind: str
     name: str
+    together: bool = False
 
 
 class StartFormMetadata(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):

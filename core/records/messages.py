@@ -143,12 +143,23 @@ class RejectCorrelation(Command, frozen=True):
     offer: Offer
 
 
+class KeptMessage(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """A message that starts an instance together with others. `subscription`: the key of its start subscription."""
+
+    message: int
+    name: str
+    subscription: int
+    variables: dict[str, str] = {}
+    business_id: str | None = None
+
+
 class StartInstance(Command, frozen=True):
     """Internal: start a process at its start event `element`. `key` is the key of the new instance.
 
     With `partition` the instance begins there, its key is assigned there, and `key` is that of its lock only.
     `start_lock`: the correlation key that is locked for the process while the instance runs. `variables` are JSON text.
-    `offer`: the message that starts it. `process_id`: the process id of the definition.
+    `offer`: the message that starts it. `process_id`: the process id of the definition. `kept`: the messages that have
+    come before, and start it together with this one.
     """
 
     intent: ClassVar[str] = "PROCESS_INSTANCE:START"
@@ -165,6 +176,7 @@ class StartInstance(Command, frozen=True):
     offer: Offer | None = None
     process_id: str = ""
     partition: int = 0
+    kept: tuple[KeptMessage, ...] = ()
 
 
 class DeliverEvent(Command, frozen=True):
@@ -337,8 +349,36 @@ class StartReleased(Event, frozen=True):
     process_id: str
 
 
+class StartAwaited(Event, frozen=True):
+    """Messages have come that start an instance together with others, which are still awaited.
+
+    `key` is the key of the pending start at the start event `element`. `names`: earlier messages that go on counting.
+    `deadline`: when it is given up (epoch ms).
+    """
+
+    key: int
+    tenant: str
+    correlation_key: str
+    process_id: str
+    element: str
+    messages: tuple[KeptMessage, ...]
+    names: tuple[str, ...]
+    deadline: int
+
+
+class StartCollected(Event, frozen=True):
+    """A pending start has ended: all of its messages have come, or its time was over."""
+
+    key: int
+    tenant: str
+    correlation_key: str
+    process_id: str
+    element: str
+
+
 class StartOpened(Event, frozen=True):
-    """Messages or signals called `name` start `definition` at its start event `element`."""
+    """Messages or signals called `name` start `definition` at its start event `element`. `together`: all messages of
+    the start event do, with the same correlation key, which none of them may lack."""
 
     key: int
     definition: int
@@ -347,6 +387,7 @@ class StartOpened(Event, frozen=True):
     element: str
     kind: str
     name: str
+    together: bool = False
 
 
 class StartClosed(Event, frozen=True):

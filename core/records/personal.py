@@ -23,6 +23,8 @@ from vivero.core.records.messages import (
     MessageCorrelated,
     MessageExpired,
     MessagePublished,
+    StartAwaited,
+    StartCollected,
     StartLocked,
     StartReleased,
 )
@@ -30,6 +32,7 @@ from vivero.core.records.signals import SignalBroadcast
 
 FREE: Mapping[type[Event], Mapping[str, Any]] = {
     MessagePublished: {"message_id": None, "variables": {}, "business_id": None},
+    StartAwaited: {"messages": (), "names": ()},
     SignalBroadcast: {"variables": {}},
     ConditionalsEvaluated: {"variables": {}},
     DecisionEvaluated: {"decisions": (), "failure": None},
@@ -44,6 +47,8 @@ NAMES: Mapping[type[Event], tuple[str, ...]] = {
     ChannelUnsubscribed: ("correlation_key",),
     StartLocked: ("correlation_key",),
     StartReleased: ("correlation_key",),
+    StartAwaited: ("correlation_key",),
+    StartCollected: ("correlation_key",),
     SignalBroadcast: ("name",),
 }
 """Event of no tree → fields with names and keys that clients choose."""

@@ -14,6 +14,7 @@ from typing import Annotated
 import msgspec
 
 from vivero.core.needs import Need, NeedKind, NotLoaded
+from vivero.core.records.messages import KeptMessage
 from vivero.core.state.columns import CHANGES, DEFINITION, DELETES, MEMORY, TENANT, Column, Time
 from vivero.core.state.rows import Row
 
@@ -46,6 +47,8 @@ class MessageChannel(msgspec.Struct, eq=False):
     subscriptions: dict[int, ChannelSubscription] = {}
     locks: dict[str, StartLock] = {}
     """By process id."""
+    pending: dict[tuple[str, str], StartLock] = {}
+    """Pending starts by process id and start event."""
     complete: bool = True
     """Whether `messages` has all messages. Otherwise `known` says which ones it has."""
     known: dict[tuple[str, str], int | None] = {}
@@ -69,7 +72,13 @@ class MessageChannel(msgspec.Struct, eq=False):
     def estimate(self) -> int:
         """Its memory in bytes."""
         rows = len(self.messages) + len(self.subscriptions) + len(self.locks) + len(self.asked) + len(self.sought)
-        return CHANNEL_WEIGHT + CHANNEL_ROW_WEIGHT * rows + self.bytes
+        pending = sum(CHANNEL_ROW_WEIGHT + one.size() for one in self.pending.values()) if self.pending else 0
+        return CHANNEL_WEIGHT + CHANNEL_ROW_WEIGHT * rows + self.bytes + pending
+
+    def kept_for(self, start: StartSubscription, now: int) -> tuple[KeptMessage, ...]:
+        """The messages that wait for others at a start event, unless their time is over."""
+        pending = self.pending.get((start.process_id, start.element))
+        return () if pending is None or (pending.deadline or 0) <= now else pending.kept or ()
 
     def oldest(self, name: str, process_id: str, now: int) -> Message | None:
         """The oldest message of this name that has not expired and that the process has not had.
@@ -161,11 +170,21 @@ class ChannelSubscription(Row):
 
 
 class StartLock(Row):
-    """A row of `start_locks`; `key` is the instance's. A row with state CLOSED is deleted."""
+    """A row of `start_locks`: an instance, whose key it has, locks a process for the correlation key. Or, with
+    `element`, messages wait for others that start an instance together with them: a pending start.
+
+    A row with state CLOSED is deleted."""
 
     channel: Annotated[MessageChannel, MEMORY]
     process_id: str
     state: Annotated[str, DELETES] = OPEN
+    element: Annotated[str | None, Column(stored="element_id")] = None
+    kept: Annotated[tuple[KeptMessage, ...] | None, CHANGES] = None
+    """The messages in order of arrival."""
+    deadline: Annotated[int | None, Column(stored="deadline_ms", time=True, changes=True)] = None
+
+    def size(self) -> int:
+        return sum(len(name) + len(value) for one in self.kept or () for name, value in one.variables.items())
 
 
 class StartSubscription(Row):
@@ -178,6 +197,8 @@ class StartSubscription(Row):
     kind: str
     name: str
     opened_at: Time
+    together: bool = False
+    """All messages of the start event start one instance together, those of one correlation key."""
     state: Annotated[str, DELETES] = OPEN
 
 

@@ -1002,9 +1002,13 @@ CREATE TABLE start_locks (
     tenant_id text NOT NULL,
     correlation_key text NOT NULL,
     process_id text NOT NULL,
+    element_id text,
+    kept json,
+    deadline_ms bigint,
     CONSTRAINT start_locks_pkey PRIMARY KEY (process_instance_key)
 );
 CREATE INDEX start_locks_channel ON start_locks USING btree (slot, tenant_id, md5(correlation_key));
+CREATE INDEX start_locks_deadline ON start_locks USING btree (deadline_ms) WHERE deadline_ms IS NOT NULL;
 
 -- table start_subscriptions
 CREATE TABLE start_subscriptions (
@@ -1016,6 +1020,7 @@ CREATE TABLE start_subscriptions (
     element_id text NOT NULL,
     kind text NOT NULL,
     name text NOT NULL,
+    together boolean DEFAULT false NOT NULL,
     CONSTRAINT start_subscriptions_kind_check CHECK (kind = ANY (ARRAY['MESSAGE'::text, 'SIGNAL'::text, 'CONDITION'::text])),
     CONSTRAINT start_subscriptions_pkey PRIMARY KEY (subscription_key)
 );

@@ -15,6 +15,7 @@ import msgspec
 from vivero.core.commands.signal import SUBSCRIPTIONS_PER_PAGE
 from vivero.core.needs import Need, NeedKind
 from vivero.core.partitions.keys import keys_of
+from vivero.core.records.messages import KeptMessage
 from vivero.core.state import batches
 from vivero.core.state.message_channels import (
     BODY_WITH_MESSAGE,
@@ -33,6 +34,7 @@ from vivero.storage.postgres.sql_files import beside
 
 _sql = beside(__file__)
 _texts = msgspec.json.Decoder(dict[str, str])
+_kept = msgspec.json.Decoder(tuple[KeptMessage, ...])
 
 _KINDS = frozenset(
     (
@@ -171,10 +173,13 @@ def _take_channels(state: State, plan: _LoadPlan, rows: dict[str, Rows]) -> None
         channel = fresh.get((tenant, correlation_key))
         if channel is not None:
             channel.subscriptions[key] = ChannelSubscription(key, channel, name, process_id, interrupting, status)
-    for tenant, correlation_key, key, process_id in rows.get("locks", []):
+    for tenant, correlation_key, key, process_id, element, kept, deadline in rows.get("locks", []):
         channel = fresh.get((tenant, correlation_key))
-        if channel is not None:
+        if channel is not None and element is None:
             channel.locks[process_id] = StartLock(key, channel, process_id)
+        elif channel is not None:
+            pending = StartLock(key, channel, process_id, element=element, kept=_kept.decode(kept), deadline=deadline)
+            channel.pending[process_id, element] = pending
     state.channels.update(fresh)
     _take_messages(state, plan, fresh, rows)
     for channel in fresh.values():

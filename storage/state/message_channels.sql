@@ -1,6 +1,6 @@
 -- name: starts
 -- All start subscriptions: one for each message or signal that starts a process.
-SELECT subscription_key, process_definition_key, tenant_id, process_id, element_id, kind, name, to_epoch_ms(opened_at)
+SELECT subscription_key, process_definition_key, tenant_id, process_id, element_id, kind, name, to_epoch_ms(opened_at), together
 FROM start_subscriptions ORDER BY subscription_key;
 
 -- name: subscriptions
@@ -16,8 +16,8 @@ FROM unnest($1::text[], $2::text[]) k(tenant, correlation_key), LATERAL (
 ORDER BY c.subscription_key;
 
 -- name: locks
--- The start locks of the channels: instances that a message has started.
-SELECT k.tenant, k.correlation_key, c.process_instance_key, c.process_id
+-- The start locks of the channels: instances that a message has started, and messages that start one together with others.
+SELECT k.tenant, k.correlation_key, c.process_instance_key, c.process_id, c.element_id, c.kept::text, c.deadline_ms
 FROM unnest($1::text[], $2::text[]) k(tenant, correlation_key), LATERAL (
     SELECT * FROM start_locks t
     WHERE t.slot = slot_of(k.tenant, k.correlation_key) AND t.tenant_id = k.tenant
@@ -97,9 +97,13 @@ FROM unnest($1::text[], $2::text[], $3::bigint[]) k(tenant, name, after), LATERA
 ORDER BY c.subscription_key;
 
 -- name: expire
--- Deletes the earliest expired messages, if the term ($3) of the partition has not ended. SKIP LOCKED: it does not wait for a
--- row that a batch is changing. The keys are an array, here and below: a plan that was made for an empty table would join, and
--- later read the whole table.
+-- Deletes the earliest expired messages, if the term ($3) of the partition has not ended, and pending starts of any partition
+-- whose time is over. SKIP LOCKED: it does not wait for a row that a batch is changing. The keys are an array, here and below: a
+-- plan that was made for an empty table would join, and later read the whole table.
+WITH given_up AS (DELETE FROM start_locks WHERE process_instance_key = ANY (ARRAY(
+    SELECT process_instance_key FROM start_locks
+    WHERE deadline_ms <= to_epoch_ms(clock_now()) AND EXISTS (SELECT FROM partitions p WHERE (p.id, p.epoch) = ($1, $3))
+    ORDER BY deadline_ms LIMIT $2 FOR UPDATE SKIP LOCKED)))
 DELETE FROM messages WHERE message_key = ANY (ARRAY(
     SELECT message_key FROM messages
     WHERE partition_id = (SELECT id FROM partitions WHERE id = $1 AND epoch = $3) AND deadline_ms <= to_epoch_ms(clock_now())

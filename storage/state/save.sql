@@ -358,10 +358,10 @@ WHERE t.subscription_key = x.key;
 -- name: new_start_subscriptions
 -- For the latest versions only.
 INSERT INTO start_subscriptions (subscription_key, process_definition_key, tenant_id, process_id, element_id, kind, name,
-    opened_at)
-SELECT x.key, x.definition, x.tenant, x.process_id, x.element, x.kind, x.name, from_epoch_ms(x.opened_at)
+    opened_at, together)
+SELECT x.key, x.definition, x.tenant, x.process_id, x.element, x.kind, x.name, from_epoch_ms(x.opened_at), x.together
 FROM json_to_recordset($1) AS x(key bigint, definition bigint, tenant text, process_id text, element text, kind text,
-    name text, opened_at bigint, state text)
+    name text, opened_at bigint, together boolean, state text)
 WHERE x.state <> 'CLOSED';
 
 -- name: start_subscriptions
@@ -400,16 +400,19 @@ UPDATE channel_subscriptions t SET state = x.state FROM changed x
 WHERE t.subscription_key = x.key AND x.state <> 'CLOSED';
 
 -- name: new_start_locks
--- The key is the instance's. There is one lock for each process and correlation key.
-INSERT INTO start_locks (process_instance_key, tenant_id, correlation_key, process_id)
-SELECT x.key, x.tenant, x.correlation_key, x.process_id
-FROM json_to_recordset($1) AS x(key bigint, tenant text, correlation_key text, process_id text, state text)
+-- The key is the instance's. There is one lock for each process and correlation key. A pending start has a key of its own.
+INSERT INTO start_locks (process_instance_key, tenant_id, correlation_key, process_id, element_id, kept, deadline_ms)
+SELECT x.key, x.tenant, x.correlation_key, x.process_id, x.element, x.kept, x.deadline
+FROM json_to_recordset($1) AS x(key bigint, tenant text, correlation_key text, process_id text, element text, kept json,
+    deadline bigint, state text)
 WHERE x.state <> 'CLOSED';
 
 -- name: start_locks
--- A start lock changes only when it is released.
-DELETE FROM start_locks t USING json_to_recordset($1) AS x(key bigint, state text)
-WHERE t.process_instance_key = x.key AND x.state = 'CLOSED';
+-- A start lock changes only when it is released, a pending start also when a message comes. It may have expired meanwhile.
+WITH changed AS (SELECT * FROM json_to_recordset($1) AS x(key bigint, state text, kept json, deadline bigint)),
+     gone AS (DELETE FROM start_locks t USING changed x WHERE t.process_instance_key = x.key AND x.state = 'CLOSED')
+UPDATE start_locks t SET kept = x.kept, deadline_ms = x.deadline FROM changed x
+WHERE t.process_instance_key = x.key AND x.state <> 'CLOSED';
 
 -- name: new_decision_instances
 -- Evaluated decisions. They never change.

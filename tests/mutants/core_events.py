@@ -184,7 +184,7 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "core: the lock of a process is not looked at",
         "tests/core/events/test_message_starts.py::test_one_instance_for_each_key_while_it_lives",
         "core/commands/message.py",
-        ("        if start.process_id not in channel.locks:\n", "        if True:\n"),
+        ("if start.process_id not in channel.locks and", "if"),
     ),
     mutant(
         "core: a message that was not taken is for nobody else",
@@ -316,6 +316,30 @@ CORE_EVENTS: tuple[Mutant, ...] = (
             "{**element.occurrences.get(node.id, {}), **variables}",
             "{**variables, **element.occurrences.get(node.id, {})}",
         ),
+    ),
+    mutant(
+        "core: the first message of several starts an instance",
+        "tests/core/events/test_pending_starts.py::test_messages_of_different_keys_do_not_meet",
+        "core/commands/pending_starts.py",
+        ("    begins = awaited <= {one.name for one in (*kept, *new)}", "    begins = True"),
+    ),
+    mutant(
+        "core: a pending start has no end",
+        "tests/core/events/test_pending_starts.py::test_it_is_given_up_after_its_time",
+        "core/state/message_channels.py",
+        ("or (pending.deadline or 0) <= now", "or not pending.deadline"),
+    ),
+    mutant(
+        "core: a start event takes a second message of the same name",
+        "tests/core/events/test_pending_starts.py::test_a_second_one_of_the_same_name_counts_for_the_next_instance",
+        "core/commands/pending_starts.py",
+        ("all(one.name != start.name for one in channel.kept_for(start, view.now))", "True"),
+    ),
+    mutant(
+        "core: a parallel gateway that starts a process awaits nothing more",
+        "tests/core/events/test_instantiating.py::test_it_does_not_complete_before_all_have_occurred",
+        "core/elements/process.py",
+        ("for other in node.awaited_beside:", "for other in ():"),
     ),
     mutant(
         "core: variables of an earlier round stay",

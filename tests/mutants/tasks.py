@@ -342,7 +342,7 @@ TASKS: tuple[Mutant, ...] = (
         "messages: a key starts any number of instances",
         f"{MESSAGE_START_TESTS}::test_one_instance_for_each_key_while_it_lives",
         "core/commands/message.py",
-        ("        if start.process_id not in channel.locks:\n", "        if True:\n"),
+        ("if start.process_id not in channel.locks and", "if"),
     ),
     mutant(
         "messages: a start that cannot be handled keeps its lock",
@@ -381,13 +381,13 @@ TASKS: tuple[Mutant, ...] = (
         "messages: expiry waits for what a batch holds",
         "tests/engine/jobs/test_expired_messages.py::test_a_batch_that_holds_a_message_is_not_waited_for",
         "storage/state/message_channels.sql",
-        ("ORDER BY deadline_ms LIMIT $2 FOR UPDATE SKIP LOCKED", "ORDER BY deadline_ms LIMIT $2 FOR UPDATE"),
+        ("ORDER BY deadline_ms LIMIT $2 FOR UPDATE SKIP LOCKED));", "ORDER BY deadline_ms LIMIT $2 FOR UPDATE));"),
     ),
     mutant(
         "messages: what expires first is deleted last",
         "tests/engine/jobs/test_expired_messages.py::test_each_statement_deletes_a_bounded_number_the_first_first",
         "storage/state/message_channels.sql",
-        ("ORDER BY deadline_ms LIMIT $2 FOR", "ORDER BY deadline_ms DESC LIMIT $2 FOR"),
+        ("ORDER BY deadline_ms LIMIT $2 FOR UPDATE SKIP LOCKED));", "ORDER BY deadline_ms DESC LIMIT $2 FOR UPDATE));"),
     ),
     mutant(
         "background jobs: two nodes see the same free place below a limit",

@@ -5,14 +5,23 @@ Part of `core.bpmn.checks.validate`. The file of an event definition checks what
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from vivero.core.bpmn.elements.implicit_starts import implicit_starts
+from vivero.core.bpmn.elements.implicit_starts import implicit_starts, instantiating
 from vivero.core.bpmn.elements.loops import loops_of
 from vivero.core.bpmn.event_definitions import multiple
+from vivero.core.bpmn.event_definitions.compensate import TAG
 from vivero.core.bpmn.events import EVENT_KINDS
 from vivero.core.bpmn.model import NodeId
-from vivero.core.bpmn.reading.draft import Draft, Member, Place, definition_of, event_definitions, is_none_event
+from vivero.core.bpmn.reading.draft import (
+    BEHIND_GATEWAYS,
+    Draft,
+    Member,
+    Place,
+    definition_of,
+    event_definitions,
+    is_none_event,
+)
 from vivero.core.bpmn.reading.references import find_root
 from vivero.core.bpmn.reading.report import quote
 from vivero.core.bpmn.reading.values import flag
@@ -27,7 +36,7 @@ def starts(draft: Draft) -> None:
         found = draft.starts.get(scope, [])
         if split(element)[1] == "adHocSubProcess":
             continue
-        if not found:
+        if not found and not instantiating(scope, draft):
             _without_start(scope, element, draft)
         if draft.is_event_sub_process(scope):
             _event_sub_process(found, draft)
@@ -84,14 +93,19 @@ def definitions(draft: Draft) -> None:
         for definition, problem in () if place is None or len(found) < 2 else multiple.problems_of(found, place):
             draft.report.add_problem(member.element, problem, at=definition)
         if flag(member.element, "parallelMultiple", draft.report):
-            _parallel(member, len(found), draft)
+            _parallel(member, found, draft)
 
 
-def _parallel(member: Member, definitions: int, draft: Draft) -> None:
-    if draft.place_of(member) is Place.PROCESS_START and definitions > 1:
-        draft.report.add_problem(member.element, "parallelMultiple is not executable where it starts a process")
-    elif definitions == 1:
+def _parallel(member: Member, definitions: Sequence[Element], draft: Draft) -> None:
+    """An event that occurs when all of its definitions have. Messages of one key start a process together."""
+    if len(definitions) == 1:
         draft.report.warn(member.element, "parallelMultiple means nothing: the event has one definition")
+    elif draft.place_of(member) is Place.PROCESS_START:
+        for definition in definitions:
+            tag = split(definition)[1]
+            if tag != "messageEventDefinition":
+                text = f"{tag}: only messages start a process together (parallelMultiple), by their key"
+                draft.report.add_problem(member.element, text, at=definition)
 
 
 def own_rules(draft: Draft) -> None:
@@ -118,15 +132,14 @@ def boundaries(draft: Draft) -> None:
 
 def duplicates(draft: Draft) -> None:
     """Two events at one place must not wait for the same thing, because only one could get it."""
-    for starts in draft.starts.values():
-        if starts and draft.place_of(starts[0]) is Place.PROCESS_START:
-            _each_once(starts, draft)
+    begin = [member for member in draft.members.values() if draft.starts_process(member)]
+    _each_once((*draft.starts.get(draft.id, ()), *begin), draft)
     for host, ids in draft.attached.items():
         _each_once((draft.members[node] for node in (host, *ids)), draft)  # a receive task waits, too
     for ids in draft.event_sub_processes.values():
         _each_once((start for node in ids for start in draft.starts.get(node, [])[:1]), draft)
     for gateway in draft.of_type("EVENT_BASED_GATEWAY"):
-        flows = draft.outgoing.get(gateway.id, ())
+        flows = () if draft.instantiates(gateway) else draft.outgoing.get(gateway.id, ())
         _each_once((draft.members[draft.flows[flow].target] for flow in flows), draft)
     for event in draft.of_type("INTERMEDIATE_CATCH_EVENT"):
         if definition_of(event.element) is None and not _stands_behind_gateway(event, draft):
@@ -179,10 +192,16 @@ def event_based_gateways(draft: Draft) -> None:
     """Several events wait behind an event-based gateway, and the first one takes the path. §10.6.6."""
     for gateway in draft.of_type("EVENT_BASED_GATEWAY"):
         element, flows = gateway.element, draft.outgoing.get(gateway.id, [])
-        if flag(element, "instantiate", draft.report):
-            draft.report.add_problem(element, "an event-based gateway that starts a process is not executable")
-        if element.get("eventGatewayType", "Exclusive") != "Exclusive":
-            draft.report.add_problem(element, "an event-based gateway of type Parallel is not executable")
+        if draft.instantiates(gateway):
+            _instantiating(gateway, draft)
+        kind = element.get("eventGatewayType", "Exclusive")
+        if kind not in ("Exclusive", "Parallel"):
+            draft.report.add_problem(element, f"eventGatewayType: {quote(kind)} is neither Exclusive nor Parallel")
+        elif kind == "Parallel" and not draft.instantiates(gateway):
+            text = 'an event-based gateway of type Parallel starts a process: it needs instantiate="true"'
+            draft.report.add_problem(element, text)
+        elif kind == "Parallel":
+            _messages_only(gateway, draft)
         if len(flows) < 2:
             draft.report.add_problem(
                 element, f"an event-based gateway needs two outgoing flows at least, and has {len(flows)}"
@@ -215,7 +234,43 @@ def _may_stand_behind(tag: str) -> bool:
     return kind is not None and kind.behind_gateway
 
 
+def _messages_only(gateway: Member, draft: Draft) -> None:
+    """All events behind a parallel gateway belong to one instance, which their correlation key says. §13.5.6."""
+    for flow in draft.outgoing.get(gateway.id, ()):
+        target = draft.members[draft.flows[flow].target]
+        if target.tag in BEHIND_GATEWAYS and [tag for tag, _ in _waits_of(target)] != ["messageEventDefinition"]:
+            text = (
+                f"{quote(target.id)} waits for something else than one message, which a parallel gateway cannot relate"
+            )
+            draft.report.add_problem(draft.flow_of[flow], text)
+
+
+def _instantiating(member: Member, draft: Draft) -> None:
+    """A receive task or a gateway that starts the process stands directly in it, without incoming flows. §10.3.3."""
+    if member.scope != draft.id:
+        draft.report.add_problem(member.element, "instantiate: it is in a sub-process, and cannot start the process")
+    for flow in draft.incoming.get(member.id, ()):
+        text = f"leads to {quote(member.id)}, which starts the process (instantiate)"
+        draft.report.add_problem(draft.flow_of[flow], text)
+
+
 def receive_tasks(draft: Draft) -> None:
+    """A receive task may start the process, once: the message that starts it completes it."""
     for task in draft.of_type("RECEIVE_TASK"):
-        if flag(task.element, "instantiate", draft.report):
-            draft.report.add_problem(task.element, "a receive task that starts a process is not executable")
+        if not draft.instantiates(task):
+            continue
+        _instantiating(task, draft)
+        for marker in loops_of(task.element):
+            draft.report.add_problem(
+                task.element, "a receive task that starts the process cannot have a loop", at=marker
+            )
+        if draft.is_handler(task):
+            draft.report.add_problem(task.element, "a receive task that starts the process compensates nothing")
+        if task.element.get("startQuantity", "1").strip() != "1":
+            text = "a receive task that starts the process cannot have a startQuantity: no flow leads to it"
+            draft.report.add_problem(task.element, text)
+        for boundary in draft.attached.get(task.id, ()):
+            found = definition_of(draft.members[boundary].element)
+            if found is None or found[0] != TAG:
+                text = f"it never occurs: the message that starts the process completes {quote(task.id)}"
+                draft.report.warn(draft.members[boundary].element, text)

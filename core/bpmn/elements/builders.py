@@ -8,7 +8,7 @@ from typing import Any
 from vivero.core.bpmn.elements import ad_hoc, complex_gateways
 from vivero.core.bpmn.elements.activities import called_decision, called_element, script
 from vivero.core.bpmn.elements.form_references import start_form
-from vivero.core.bpmn.elements.implicit_starts import implicit_starts
+from vivero.core.bpmn.elements.implicit_starts import implicit_starts, process_start
 from vivero.core.bpmn.elements.joins import join
 from vivero.core.bpmn.elements.listeners import execution_listeners, task_listeners
 from vivero.core.bpmn.elements.loops import loop_of
@@ -89,9 +89,9 @@ def send_task(member: Member, extensions: Extensions, draft: Draft) -> Node:
 def receive_task(member: Member, extensions: Extensions, draft: Draft) -> Node:
     """A task that waits for a message. §10.3.3."""
     draft.report.needs("receiveTask", member.element)
-    return plain(
-        member, extensions, draft, event=message.awaited(reading_of_task(member, Place.CATCH, extensions, draft))
-    )
+    place = Place.PROCESS_START if draft.starts_process(member) else Place.CATCH
+    event = message.awaited(reading_of_task(member, place, extensions, draft))
+    return plain(member, extensions, draft, event=event, **process_start(member, draft))
 
 
 def business_rule_task(member: Member, extensions: Extensions, draft: Draft) -> Node:
@@ -213,7 +213,7 @@ def complex_gateway(member: Member, extensions: Extensions, draft: Draft) -> Nod
 def event_based_gateway(member: Member, extensions: Extensions, draft: Draft) -> Node:
     """§10.6.6."""
     draft.report.needs("eventBasedGateway", member.element)
-    return plain(member, extensions, draft)
+    return plain(member, extensions, draft, starts_process=draft.instantiates(member))
 
 
 def event(member: Member, extensions: Extensions, draft: Draft) -> Node:
@@ -228,4 +228,5 @@ def event(member: Member, extensions: Extensions, draft: Draft) -> Node:
         host=draft.hosts.get(member.id),
         handler=draft.handlers.get(member.id),
         start_form=start_form(member, extensions, draft),
+        **process_start(member, draft),
     )

@@ -26,6 +26,11 @@ class Place(Enum):
     BOUNDARY = "be attached to an activity"
 
 
+INSTANTIATING = frozenset({"receiveTask", "eventBasedGateway"})
+"""The tags of elements that can start a process without a start event."""
+BEHIND_GATEWAYS = frozenset({"receiveTask", "intermediateCatchEvent"})
+"""The tags of elements that can stand behind event-based gateways."""
+
 Build = Callable[["Member", Extensions, "Draft"], Node]
 
 
@@ -130,6 +135,22 @@ class Draft:
             member.kind is not None and member.kind.activity and flag(member.element, "isForCompensation", self.report)
         )
 
+    def instantiates(self, member: Member) -> bool:
+        """Whether a receive task or an event-based gateway says that it starts the process."""
+        return member.tag in INSTANTIATING and flag(member.element, "instantiate", self.report)
+
+    def instantiating_gateway(self, member: Member) -> Member | None:
+        """The event-based gateway that starts the process with the event or receive task behind it."""
+        sources = (self.members[self.flows[flow].source] for flow in self.incoming.get(member.id, ()))
+        gateways = (one for one in sources if one.tag == "eventBasedGateway")
+        return next(filter(self.instantiates, gateways), None)
+
+    def starts_process(self, member: Member) -> bool:
+        """Whether the event of a receive task or of a catch event starts the process."""
+        if member.tag == "receiveTask" and self.instantiates(member):
+            return True
+        return member.tag in BEHIND_GATEWAYS and self.instantiating_gateway(member) is not None
+
     def inner_scope(self, ad_hoc: NodeId) -> NodeId:
         """The id of the inner instances of an ad-hoc sub-process: a scope between it and its elements."""
         return f"{ad_hoc}#innerInstance"
@@ -148,6 +169,8 @@ class Draft:
 
     def place_of(self, member: Member) -> Place | None:
         """The place of an event; None for other elements."""
+        if member.kind is not None and member.kind.place is Place.CATCH and self.instantiating_gateway(member):
+            return Place.PROCESS_START
         if member.kind is None or member.kind.place is not Place.PROCESS_START:
             return None if member.kind is None else member.kind.place
         if member.scope == self.id:

@@ -204,15 +204,11 @@ REFUSED = {
     "startQuantity": ("0", "is not a whole number from 1 to 1000"),
     "completionQuantity": ("0", "is not a whole number from 1 to 1000"),
     "default": ("nothing", "does not leave this element"),
-    "instantiate": ("true", "that starts a process is not executable"),
-    "eventGatewayType": ("Parallel", "an event-based gateway of type Parallel is not executable"),
+    "eventGatewayType": ("Some", "is neither Exclusive nor Parallel"),
     "behavior": ("Some", "is none of All, None, One, Complex"),
     "loopMaximum": ("0", "is not a whole number from 1 to"),
 }
 """Attributes of which some values are refused: one of them, and the reason."""
-
-MEANT = ("instantiate", "eventGatewayType")
-"""Those of `REFUSED` whose refused values are correct BPMN."""
 
 WARNED = contents.DATA | contents.PEOPLE_ROLES | loops.DATA
 
@@ -260,12 +256,10 @@ def of_attribute(tag, name):
 
 
 def _attributes_of(tag):
-    """The attributes of an element by what becomes of them, with the values that are refused."""
+    """The attributes of an element by what becomes of them."""
     groups = {}
     for name in ATTRIBUTES[tag]:
         groups.setdefault(of_attribute(tag, name), []).append(f"`{name}`")
-        if name in MEANT and not becomes(tag).startswith("refused"):
-            groups.setdefault("refused", []).append(f'`{name}="{REFUSED[name][0]}"`')
     return "; ".join(f"{', '.join(names)} {what}" for what, names in groups.items())
 
 

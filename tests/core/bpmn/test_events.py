@@ -325,6 +325,7 @@ def gateway(targets, attributes=""):
 TICK = f"<intermediateCatchEvent id='a'>{DURATION}</intermediateCatchEvent>"
 TOCK = f"<intermediateCatchEvent id='b'>{DURATION}</intermediateCatchEvent>"
 MAIL = f"<intermediateCatchEvent id='c'>{MESSAGE}</intermediateCatchEvent>"
+SOUND = f"<intermediateCatchEvent id='d'>{SIGNAL}</intermediateCatchEvent>"
 SUB = "<subProcess id='h'><startEvent id='hs' /></subProcess>"
 NOT_THERE = "needs an event definition: what it waits for"
 BEHIND = "is no message, timer or signal event and no receive task, as behind this gateway"
@@ -359,9 +360,31 @@ REFUSED = {
         f"{S}\n<receiveTask id='x' />",
         [("x", 3, "needs a messageRef: the message that is meant")],
     ),
-    "receive task that starts a process": (
-        f"{S}\n<receiveTask id='x' messageRef='m' instantiate='true' />",
-        [("x", 3, "a receive task that starts a process is not executable")],
+    "receive task that starts a process and is reached": (
+        f"{S}<receiveTask id='x' messageRef='m' instantiate='true' />"
+        "\n<sequenceFlow id='f' sourceRef='s' targetRef='x' />",
+        [("f", 3, "leads to 'x', which starts the process (instantiate)")],
+    ),
+    "receive task that starts a process from within": (
+        f"{S}<subProcess id='h'><startEvent id='hs' />"
+        "\n<receiveTask id='x' messageRef='m' instantiate='true' /></subProcess>",
+        [("x", 3, "instantiate: it is in a sub-process, and cannot start the process")],
+    ),
+    "receive task that starts a process and repeats": (
+        "\n<receiveTask id='x' messageRef='m' instantiate='true' startQuantity='2'>"
+        "\n<standardLoopCharacteristics><loopCondition>=true</loopCondition></standardLoopCharacteristics></receiveTask>",
+        [
+            ("x", 3, "a receive task that starts the process cannot have a startQuantity: no flow leads to it"),
+            ("x", 4, "a receive task that starts the process cannot have a loop"),
+        ],
+    ),
+    "receive task that starts a process and compensates": (
+        "\n<receiveTask id='x' messageRef='m' instantiate='true' isForCompensation='true' />",
+        [("x", 3, "a receive task that starts the process compensates nothing")],
+    ),
+    "two that start a process by one message": (
+        f"<startEvent id='s'>{MESSAGE}</startEvent>\n<receiveTask id='x' messageRef='m' instantiate='true' />",
+        [("x", 3, "'s' waits for the message 'M' already")],
     ),
     "signal without a name": (
         catch(definition("signal", signalRef="nameless-signal")),
@@ -435,7 +458,7 @@ REFUSED = {
     ),
     "parallel multiple that starts a process": (
         f"\n<startEvent id='s' parallelMultiple='true'>{MESSAGE}{SIGNAL}</startEvent>",
-        [("s", 3, "parallelMultiple is not executable where it starts a process")],
+        [("s", 3, "signalEventDefinition: only messages start a process together (parallelMultiple), by their key")],
     ),
     "flow to a boundary event": (
         f"{S}<task id='h' /><boundaryEvent id='x' attachedToRef='h'>{ERROR}</boundaryEvent>"
@@ -616,13 +639,25 @@ REFUSED = {
         gateway([TICK]),
         [("g", 3, "an event-based gateway needs two outgoing flows at least, and has 1")],
     ),
-    "gateway that starts a process": (
-        gateway([TICK, TOCK], "instantiate='true'"),
-        [("g", 3, "an event-based gateway that starts a process is not executable")],
+    "gateway that starts a process and is reached": (
+        gateway([MAIL, SOUND], "instantiate='true'") + "\n<sequenceFlow id='f' sourceRef='s' targetRef='g' />",
+        [("f", 6, "leads to 'g', which starts the process (instantiate)")],
     ),
-    "parallel event gateway": (
+    "gateway that starts a process by a duration": (
+        gateway([TICK, MAIL], "instantiate='true'"),
+        [("a", 5, "a duration cannot start a process; a date or a cycle can")],
+    ),
+    "parallel event gateway that starts no process": (
         gateway([TICK, TOCK], "eventGatewayType='Parallel'"),
-        [("g", 3, "an event-based gateway of type Parallel is not executable")],
+        [("g", 3, 'an event-based gateway of type Parallel starts a process: it needs instantiate="true"')],
+    ),
+    "event gateway of no type": (
+        gateway([TICK, TOCK], "eventGatewayType='Some'"),
+        [("g", 3, "eventGatewayType: 'Some' is neither Exclusive nor Parallel")],
+    ),
+    "signal behind a parallel gateway": (
+        gateway([MAIL, SOUND], "instantiate='true' eventGatewayType='Parallel'"),
+        [("fd", 4, "'d' waits for something else than one message, which a parallel gateway cannot relate")],
     ),
     "task behind the gateway": (gateway([TICK, "<task id='t' />"]), [("ft", 4, f"'t' {BEHIND}")]),
     "link behind the gateway": (

@@ -53,7 +53,7 @@ OF_MODELS = {
     ),
 }
 """Their texts come from files that were deployed."""
-OF_PROGRAM = {"tenant", "process_id"}
+OF_PROGRAM = {"tenant", "process_id", "element"}
 """Texts that an operator or a model has named."""
 
 

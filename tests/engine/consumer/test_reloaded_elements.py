@@ -9,7 +9,9 @@ from tests.core.elements.test_loop_cardinality import several
 from tests.core.elements.test_quantities import joined
 from tests.core.elements.test_standard_loop import looped
 from tests.core.event_models import boundary, model, on, together
+from tests.core.events.test_instantiating import TWO, gateway
 from tests.core.events.test_multiple import MESSAGE, OTHER, ROOTS, SIGNAL
+from tests.core.events.test_pending_starts import begun_by
 from tests.core.message_models import model as with_roots
 from tests.core.models import par, start, task
 from tests.engine.consumer.serial_runs import (
@@ -93,6 +95,25 @@ def complex_gateways(engine):
         engine.complete(job)
 
 
+def pending_start(engine):
+    """Each message comes when everything has been evicted; the second round is in the buffer."""
+    engine.deploy(begun_by("AB"))
+    for value in (1, 2):
+        for name in "BA":
+            engine.publish(name, "x", ttl_ms=3_600_000, **{name: value})
+    engine.publish("A", "y", lonely=True)
+    engine.complete("t")
+    engine.complete("t")
+
+
+def parallel_gateway(engine):
+    engine.deploy(gateway(*TWO, kind="Parallel"))
+    for name in "BA":
+        engine.publish(name, "x", **{name: 1})
+    for job in ("after-c", "after-d", "last"):
+        engine.complete(job)
+
+
 RUNS = (
     standard_loop,
     failing_loop,
@@ -100,6 +121,8 @@ RUNS = (
     quantities,
     implicit_start,
     parallel_multiple,
+    pending_start,
+    parallel_gateway,
     complex_gateways,
 )
 

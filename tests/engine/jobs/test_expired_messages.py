@@ -86,3 +86,22 @@ async def test_another_partition_and_an_earlier_term_delete_nothing(published, c
 def test_what_cannot_be_set(wrong):
     with pytest.raises(ValueError, match="messages must be at least 1"):
         ExpirySettings(**wrong)
+
+
+async def test_pending_starts_are_given_up_by_the_owner_of_a_partition(migrated, connection, do_chore):
+    """A start lock has no deadline, and stays."""
+    await pin_clock(connection, NOW_MS)
+    await connection.script(
+        "INSERT INTO start_locks (process_instance_key, tenant_id, correlation_key, process_id, element_id, kept,"
+        f" deadline_ms) VALUES (1, 't', 'k', 'p', 's', '[]', {NOW_MS}), (2, 't', 'k', 'q', 's', '[]', {NOW_MS + 1}),"
+        " (3, 't', 'k', 'r', NULL, NULL, NULL); UPDATE partitions SET epoch = 5 WHERE id = 1"
+    )
+    await message_channels.expire(connection, 1, 4, 2)
+    assert await locks(connection) == [1, 2, 3]
+    await message_channels.expire(connection, 1, 5, 2)
+    assert await locks(connection) == [2, 3]
+
+
+async def locks(connection):
+    rows = (await connection.execute("SELECT process_instance_key FROM start_locks ORDER BY 1")).rows
+    return [key for (key,) in rows]
