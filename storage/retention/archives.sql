@@ -150,7 +150,8 @@ UNION ALL SELECT 'timers', row_to_json(t)::text FROM timers t WHERE process_inst
 UNION ALL SELECT 'subscriptions', row_to_json(t)::text FROM subscriptions t WHERE process_instance_key = ANY ($1)
 UNION ALL SELECT 'message_correlations', row_to_json(t)::text FROM message_correlations t WHERE process_instance_key = ANY ($1)
 UNION ALL SELECT 'incidents', row_to_json(t)::text FROM incidents t WHERE process_instance_key = ANY ($1)
-UNION ALL SELECT 'user_tasks', row_to_json(t)::text FROM user_tasks t WHERE process_instance_key = ANY ($1);
+UNION ALL SELECT 'user_tasks', row_to_json(t)::text FROM user_tasks t WHERE process_instance_key = ANY ($1)
+UNION ALL SELECT 'decision_instances', row_to_json(t)::text FROM decision_instances t WHERE process_instance_key = ANY ($1);
 
 -- name: open_events
 -- By the index on the root, in the order of the log.

@@ -1,10 +1,14 @@
 """The schema can be distributed by partition: the catalogue of the real schema against a table of exceptions."""
 
+import re
+
 import pytest
 
 from tests.storage import distribution
 from tests.storage.distribution import BELONGS, CARRIES, EXCEPTIONS, GLOBAL, SLOT
 from vivero.storage.postgres import driver
+from vivero.storage.postgres.sql_files import beside
+from vivero.storage.retention import archives
 
 UNIQUE = """
     SELECT t.relname::text, i.relname::text, array_agg(a.attname::text ORDER BY k.n)
@@ -75,3 +79,9 @@ async def test_an_erasure_knows_every_table_with_texts(connection):
     )
     assert tables - set().union(*lists) == set(), "in no list"
     assert sum(map(len, lists)) == len(set().union(*lists)), "in two lists"
+
+
+def test_an_archive_has_every_table_that_is_deleted_with_a_tree():
+    """Without what is needed while a tree runs only: items of loops, and what could still be compensated."""
+    archived = set(re.findall(r"SELECT '(\w+)', row_to_json", beside(archives.__file__)["open_rows"].text))
+    assert archived == distribution.DELETED_WITH_TREES - {"loop_items", "paged_loop_items", "compensations"}
