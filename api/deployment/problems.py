@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 
 import msgspec
 
-from vivero.core.bpmn.model import Process, parts_of
+from vivero.core.bpmn.model import Problem, Process, parts_of
 from vivero.core.bpmn.packing import Packed, pack
 from vivero.core.bpmn.parser import Parsed
 from vivero.core.bpmn.reading.xml import XmlLimits
@@ -90,6 +90,7 @@ def problems_of(parsed: Sequence[Parsed]) -> list[str]:
     problems = [str(problem) for resource in parsed for problem in resource.deployment_problems]
     problems += _repeated_ids(parsed)
     problems += _repeated_decisions(parsed)
+    problems += _missing_decisions(parsed)
     problems += _start_problems(parsed)
     return problems
 
@@ -144,6 +145,20 @@ def _repeated_decisions(parsed: Sequence[Parsed]) -> Iterator[str]:
                     f"Expected the {what} ids to be unique within a deployment but found a duplicated id '{id}' in the"
                     f" resources '{first}' and '{resource.resource}'."
                 )
+
+
+def _missing_decisions(parsed: Sequence[Parsed]) -> Iterator[str]:
+    """A problem for each called decision of the same deployment that is not in it."""
+    here = {decision.id for each in parsed if each.decisions is not None for decision in each.decisions.decisions}
+    for resource in parsed:
+        for process in resource.processes:
+            for node in process.nodes.values():
+                called = node.decision
+                if called is None or called.binding != "deployment" or not called.decision_id.is_static:
+                    continue
+                if (id := str(called.decision_id.static_value)) not in here:
+                    text = f"Expected to find decision with id '{id}' in current deployment, but not found."
+                    yield str(Problem(resource.resource, node.id, node.line, text))
 
 
 def _start_problems(parsed: Sequence[Parsed]) -> Iterator[str]:

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from tests.core.dmn.models import decision, definitions, inputs, literal
 from tests.core.event_models import ad_hoc, boundary, call, catch, model, throw
 from tests.core.golden.recording import ROOTS
 from tests.core.models import end, start, task, xor
@@ -259,3 +260,11 @@ def test_an_ad_hoc_sub_process_is_decided_and_activated(made):
     run.expect_completed().expect_variables({"plan": 1, "xs": [1, 2]})
     with pytest.raises(AssertionError, match="There is no ad-hoc sub-process 'tools'"):
         run.activate("tools", "a")
+
+
+def test_a_business_rule_task_uses_the_decision_beside_it(made, tmp_path):
+    called = '<zeebe:calledDecision decisionId="rate" resultVariable="rate"/>'
+    rule = f'<businessRuleTask id="rule"><extensionElements>{called}</extensionElements></businessRuleTask>'
+    processes = made(start(), rule, end(), "start > rule > end")
+    (tmp_path / "rate.dmn").write_bytes(definitions(inputs("a") + decision("rate", literal("a * 2"), inputs=["a"])))
+    processes.use("rate.dmn").start("p", {"a": 21}).expect_completed().expect_variables(a=21, rate=42)

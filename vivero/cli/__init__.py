@@ -38,11 +38,11 @@ CLI_COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "database-url": ("server.migrate:database_url", "Print the URL of a running embedded PostgreSQL, for psql."),
     },
     "Processes": {
-        "deploy": ("processes.deploy:deploy", "Deploy BPMN files and forms, all or none."),
+        "deploy": ("processes.deploy:deploy", "Deploy BPMN files, forms and decisions, all or none."),
         "start": ("processes.start:start", "Start a process; with --await, wait for its result."),
         "validate": (
             "processes.validate:validate",
-            "Check BPMN files and forms as a deployment does, without a server.",
+            "Check files as a deployment does, without a server.",
         ),
         "message": (
             "processes.messages:message",

@@ -68,6 +68,11 @@ class Machine:
         for form in models.forms(tenant):
             self.state.catalogue.form_versions.setdefault((tenant, form.form_id), {})[form.version] = form
             self.state.catalogue.forms[form.key] = form
+        self.engine.decision_files.update(models.decision_files)
+        for decision in models.decisions(tenant):
+            versions = self.state.catalogue.decision_versions.setdefault((tenant, decision.decision_id), {})
+            versions[decision.version] = decision
+            self.state.catalogue.decisions[decision.key] = decision
         self.version = 0
         self.root: entries.ElementEntry | None = None
         self.places: dict[int, Place] = {}

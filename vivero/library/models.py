@@ -1,4 +1,4 @@
-"""The BPMN models that instances run, by the hash of their content, and the forms of their tasks."""
+"""The BPMN models that instances run, by the hash of their content, the forms of their tasks, and their decisions."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 
-from vivero.core.bpmn.model import Form, Problem, Process
-from vivero.core.resources.kinds import read_resource
+from vivero.core.bpmn.model import DecisionFile, Form, Problem, Process
+from vivero.core.resources.kinds import read_resources
 from vivero.core.snapshots.format import DefinitionEntry
-from vivero.core.state.catalogue import Definition, FormVersion
+from vivero.core.state.catalogue import DecisionVersion, Definition, FormVersion
 
 KEY_BYTES = 6
 """Bytes of a hash in the key of a definition: it is below all keys that an engine gives out."""
@@ -26,13 +26,13 @@ class InvalidModel(Exception):
 
 
 class Models:
-    """BPMN files and forms, parsed once. Of two files with the same process or form, the later is its newer version.
+    """BPMN files, forms and decisions, parsed once. Of two files with the same id, the later has its newer version.
 
     A running instance needs the file with which it began. Keep old versions as long as snapshots refer to them.
     """
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
-        """`files`: name → content; the name ends with `.bpmn` or `.form`.
+        """`files`: name → content; the name ends with `.bpmn`, `.form` or `.dmn`.
 
         Raises:
             InvalidModel: a file has problems.
@@ -42,11 +42,17 @@ class Models:
         """SHA-256 of a file → its processes by id."""
         self._names: dict[str, str] = {}
         self._forms: dict[str, Form] = {}
-        for name, content in self.files.items():
-            parsed = read_resource(name, content)
+        self._decisions: dict[str, DecisionFile] = {}
+        self.decision_files: dict[str, bytes] = {}
+        """SHA-256 of a file of decisions → its content."""
+        for parsed in read_resources(self.files):
+            name, content = parsed.resource, self.files[parsed.resource]
             if parsed.problems:
                 raise InvalidModel(parsed.problems)
             digest = sha256(content).hexdigest()
+            if parsed.decisions is not None:
+                self._decisions[digest] = parsed.decisions
+                self.decision_files[digest] = content
             if parsed.form is not None:
                 self._forms[digest] = parsed.form
             self.resources[digest] = {process.id: process for process in parsed.processes}
@@ -92,6 +98,31 @@ class Models:
             version = versions[form.id] = versions.get(form.id, 0) + 1
             key, name = _key_of(form.id, digest), self._names[digest]
             yield FormVersion(key, DEPLOYMENT, tenant, form.id, version, form.version_tag, name, digest, "ACTIVE", 0)
+
+    def decisions(self, tenant: str) -> Iterator[DecisionVersion]:
+        """A version of each decision for each file."""
+        digests = {name: digest for digest, name in self._names.items()}
+        versions: dict[str, int] = {}
+        for digest, file in self._decisions.items():
+            imports = tuple(digests[name] for name in file.imports)
+            requirements = _key_of(file.id, digest)
+            for decision in file.decisions:
+                id, tag = decision.id, decision.version_tag
+                version = versions[id] = versions.get(id, 0) + 1
+                yield DecisionVersion(
+                    _key_of(f"decision {id}", digest),
+                    DEPLOYMENT,
+                    tenant,
+                    id,
+                    version,
+                    decision.name,
+                    tag,
+                    requirements,
+                    digest,
+                    imports,
+                    "ACTIVE",
+                    0,
+                )
 
     def _definition(
         self, process: Process, digest: str, version: int, tenant: str, entry: DefinitionEntry | None

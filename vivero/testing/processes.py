@@ -57,7 +57,7 @@ class Processes:
         self.now = BEGIN
 
     def use(self, *paths: str | Path) -> Processes:
-        """Use BPMN files and forms. Relative paths begin at the folder of the test, or at pytest's root."""
+        """Use BPMN files, forms and decisions. Relative paths begin at the folder of the test, or at pytest's root."""
         for path in paths:
             self._files[str(path)] = find_file(self._folders, path).read_bytes()
         return self

@@ -122,7 +122,7 @@ def test_a_directory_stands_for_its_models_and_forms(file, tmp_path):
 @pytest.mark.parametrize(
     ("names", "argument", "complaint"),
     [
-        ((), "", "there are no .bpmn or .form files in the directory"),
+        ((), "", "there are no .bpmn or .form or .dmn files in the directory"),
         ((), "none.bpmn", "there is no file"),
         (("a.bpmn",), "*.form", "there is no file"),
     ],
@@ -155,3 +155,55 @@ def test_a_shell_completes_files(name):
     command = main.get_command(click.Context(main), name)
     files = next(each for each in command.params if each.name == "files")
     assert [each.type for each in files.shell_complete(click.Context(command), "exam")] == ["file"]
+
+
+DECISION = (
+    '<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" id="{id}" name="Rates" namespace="{id}">'
+    '<decision id="{decision}" name="Rate"><variable name="rate"/>'
+    "<literalExpression><text>{text}</text></literalExpression></decision></definitions>"
+)
+CALLS = (
+    START + '<businessRuleTask id="rate"><extensionElements>'
+    '<zeebe:calledDecision decisionId="rate" resultVariable="rate" bindingType="deployment"/>'
+    '</extensionElements></businessRuleTask><sequenceFlow id="f" sourceRef="s" targetRef="rate"/>'
+)
+
+
+@pytest.fixture
+def decision(tmp_path):
+    def write(name, id="rates", decision="rate", text="1"):
+        path = tmp_path / name
+        path.write_text(DECISION.format(id=id, decision=decision, text=text))
+        return path
+
+    return write
+
+
+def test_decisions_are_read_with_all_problems(decision):
+    assert validate(decision("good.dmn")).stdout == "good.dmn: decision rate\n"
+    bad = validate(decision("bad.dmn", id="", decision="a b", text="1 +"))
+    assert bad.exit_code == 1
+    for text in ("FEEL expression: failed to parse '1 +'", "the file has no id", "'a b' is not the id of a decision"):
+        assert text in bad.stderr
+
+
+def test_two_files_with_the_same_ids(decision):
+    found = validate(decision("a.dmn"), decision("b.dmn"))
+    assert (found.exit_code, found.stderr.splitlines()) == (
+        1,
+        [
+            f"Expected the {what} ids to be unique within a deployment but found a duplicated id '{id}' in the"
+            " resources 'a.dmn' and 'b.dmn'."
+            for what, id in (("decision requirements", "rates"), ("decision", "rate"))
+        ],
+    )
+
+
+def test_a_decision_of_the_same_deployment_is_in_it(file, decision):
+    calling = file(CALLS)
+    assert validate(calling, decision("rate.dmn")).exit_code == 0
+    found = validate(calling, decision("other.dmn", decision="other"))
+    assert found.exit_code == 1
+    assert (
+        "element 'rate': Expected to find decision with id 'rate' in current deployment, but not found." in found.stderr
+    )

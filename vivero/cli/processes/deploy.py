@@ -16,10 +16,10 @@ from vivero.cli.shared.server_options import address_option, talk
 @address_option
 @json_option
 def deploy(files: tuple[Path, ...], address: str | None, as_json: bool) -> None:
-    """Deploy all BPMN files and forms, or none if one has a problem.
+    """Deploy all BPMN files, forms and decisions, or none if one has a problem.
 
-    A directory stands for its files .bpmn and .form, also those in directories below. A process or form that did not
-    change since its last deployment keeps its version.
+    A directory stands for its files .bpmn, .form and .dmn, also those in directories below. What did not change since
+    its last deployment keeps its version.
 
     \b
     Examples:
@@ -42,6 +42,16 @@ def deploy(files: tuple[Path, ...], address: str | None, as_json: bool) -> None:
         elif (form := item["form"]) is not None:
             click.echo(
                 f"form {form['formId']} version {form['version']} (key {form['formKey']}) from {form['resourceName']}"
+            )
+        elif (decision := item["decisionDefinition"]) is not None:
+            click.echo(
+                f"decision {decision['decisionDefinitionId']} version {decision['version']}"
+                f" (key {decision['decisionDefinitionKey']})"
+            )
+        elif (requirements := item["decisionRequirements"]) is not None:
+            click.echo(
+                f"decision requirements {requirements['decisionRequirementsId']} version {requirements['version']}"
+                f" (key {requirements['decisionRequirementsKey']}) from {requirements['resourceName']}"
             )
     for warning in answer.get("warnings", ()):
         click.echo(f"warning: {warning}", err=True)

@@ -17,7 +17,7 @@ from vivero.config.files import Unreadable, read_bytes
 from vivero.config.sections import Config
 from vivero.core.bpmn.parser import Parsed
 from vivero.core.bpmn.reading.xml import LIMITS
-from vivero.core.resources.kinds import read_resource
+from vivero.core.resources.kinds import read_resources
 
 
 @click.command()
@@ -27,10 +27,10 @@ from vivero.core.resources.kinds import read_resource
 @json_option
 @click.pass_context
 def validate(context: click.Context, files: tuple[Path, ...], strict: bool, file: Path | None, as_json: bool) -> None:
-    """Check BPMN files and forms as a deployment does, without a server. The exit code is 1 if one has a problem.
+    """Check BPMN files, forms and decisions as a deployment does, without a server. The exit code is 1 for a problem.
 
-    A directory stands for its files .bpmn and .form, also those in directories below. The problems and warnings are
-    those of `vivero deploy`. With the --config of the server its limits hold, and its
+    A directory stands for its files .bpmn, .form and .dmn, also those in directories below. The problems and warnings
+    are those of `vivero deploy`. With the --config of the server its limits hold, and its
     connectors are known. What other deployments have is not known here: forms that are not among the files are
     warnings, and webhook paths of other processes are found by the deployment only.
 
@@ -40,7 +40,8 @@ def validate(context: click.Context, files: tuple[Path, ...], strict: bool, file
       vivero validate --strict models/
     """
     chosen = settings(file)
-    parsed = [_read(each, name, chosen) for each, name in zip(files, shown_names(files), strict=True)]
+    contents = {name: _content(each) for each, name in zip(files, shown_names(files), strict=True)}
+    parsed = read_resources(contents, replace(LIMITS, feel=chosen.feel.limits))
     problems, warnings = _problems(parsed, chosen), _warnings(parsed, chosen)
     valid = not problems and not (strict and warnings)
     if as_json:
@@ -50,12 +51,11 @@ def validate(context: click.Context, files: tuple[Path, ...], strict: bool, file
     context.exit(0 if valid else 1)
 
 
-def _read(file: Path, name: str, chosen: Config) -> Parsed:
+def _content(file: Path) -> bytes:
     try:
-        content = read_bytes(file)
+        return read_bytes(file)
     except Unreadable as error:
         raise Failure(str(error)) from error
-    return read_resource(name, content, replace(LIMITS, feel=chosen.feel.limits))
 
 
 def _problems(parsed: list[Parsed], chosen: Config) -> list[str]:
@@ -74,6 +74,7 @@ def _print(parsed: list[Parsed], problems: list[str], warnings: list[str]) -> No
     for resource in parsed if not problems else ():
         what = [f"process {process.id}" for process in resource.processes]
         what += [] if resource.form is None else [f"form {resource.form.id}"]
+        what += [] if resource.decisions is None else [f"decision {each.id}" for each in resource.decisions.decisions]
         click.echo(f"{resource.resource}: {', '.join(what)}")
     for problem in problems:
         click.echo(problem, err=True)

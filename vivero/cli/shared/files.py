@@ -10,12 +10,12 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
-SUFFIXES = (".bpmn", ".form")
+SUFFIXES = (".bpmn", ".form", ".dmn")
 """File types that a directory stands for. Other files must be named: an `.xml` need not be a model."""
 
 
 class Resources(click.ParamType[list[Path]]):
-    """A file; a directory, for all models and forms in it and below; or a pattern such as `models/*.bpmn`."""
+    """A file; a directory, for all models, forms and decisions in it and below; or a pattern, as `models/*.bpmn`."""
 
     name = "FILE"
 
@@ -38,7 +38,7 @@ class Resources(click.ParamType[list[Path]]):
 
 
 def _below(directory: Path) -> Iterator[Path]:
-    """The models and forms in a directory and below, without those in hidden directories."""
+    """The models, forms and decisions in a directory and below, without those in hidden directories."""
     for path in directory.rglob("*"):
         hidden = any(part.startswith(".") for part in path.relative_to(directory).parts)
         if path.suffix in SUFFIXES and path.is_file() and not hidden:
