@@ -49,7 +49,7 @@ FORMS: tuple[Mutant, ...] = (
         "forms: the permission to delete processes is enough for forms",
         "tests/api/routes/test_forms.py::test_the_permission_to_delete_depends_on_what_it_is",
         "api/routes/resources.py",
-        ("DELETE_PROCESS if form is None else DELETE_FORM)", "DELETE_PROCESS)"),
+        ("            return need\n", "            return DELETE_PROCESS\n"),
     ),
     mutant(
         "forms: a start form of any deployment",
