@@ -50,6 +50,8 @@ async def load(reader: Connection, state: State, keys: Set[int], latest: Set[Lat
     )
     groups = [(*group, number * REGISTRATIONS_A_PAGE) for group, number in pages.items()]
     most_inside = REGISTRATIONS_INSIDE * max(pages.values(), default=1)
+    if pages:
+        groups += (group for group in _groups_inside(_without_inside(state), most_inside) if group[:3] not in pages)
     while groups := [*groups, *_groups_inside(rows, most_inside)]:
         known = list(state.registrations.by_key)
         columns = [list(column) for column in zip(*groups, strict=True)]
@@ -58,6 +60,14 @@ async def load(reader: Connection, state: State, keys: Set[int], latest: Set[Lat
             state.registrations.sort(scope, element)
         loaded, groups = loaded + rows, []
     await load_variables(reader, loaded)
+
+
+def _without_inside(state: State) -> list[Registration]:
+    """Completed scopes in memory, the latest first, of which memory has nothing that is inside. Otherwise each of them
+    would need a load of its own."""
+    held = state.registrations
+    lacking = (row for row in held.by_key.values() if row.registered and row.activity not in held.of_scope)
+    return sorted(lacking, key=lambda row: -row.key)
 
 
 def _groups_inside(rows: list[Registration], most: int) -> Iterator[Group]:

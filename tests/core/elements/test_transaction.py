@@ -396,7 +396,8 @@ def test_a_loop_around_a_transaction_goes_on(engine):
     assert ended(engine, key) == "COMPLETED"
 
 
-def test_a_paged_multi_instance_transaction_is_cancelled_as_a_whole():
+def test_a_multi_instance_transaction_that_can_be_cancelled_is_not_paged():
+    """Its handlers run in the body, and a page holds inner instances only."""
     engine = Engine(StepLimits(quantum_items=50, paged_from=10))
     handler = script("ua", "=if done = null then [item] else append(done, item)", "done")
     parts = (start("i"), done("a", handler), task("c"), *DECIDES, "i > a > c > x > ok")
@@ -404,6 +405,7 @@ def test_a_paged_multi_instance_transaction_is_cancelled_as_a_whole():
     file = booking(*parts, host=each(collection="=for i in 1..40 return i"))
     key = run(engine, file, no=False, done=None)
     complete(engine, "c", "c")
+    assert engine.element("tx").loop.paged is False
     engine.complete("c", no=True)
     assert rest(engine) == ["cancelled"]
     assert ended(engine, key) == "COMPLETED"

@@ -1,12 +1,14 @@
 """Compensation on PostgreSQL: completed activities are saved, and loaded when something compensates them."""
 
+import json
 from functools import partial
 
 import pytest
 import trio
 
-from tests.core.compensation_models import T, all_models, done, in_line, play
-from tests.core.event_models import loop, script
+from tests.core.compensation_models import CANCEL, T, all_models, done, in_line, play, transaction
+from tests.core.engine import raw
+from tests.core.event_models import boundary, final, loop, model, script
 from tests.core.models import end, start, sub, task
 from tests.engine.consumer.serial_runs import (
     Serial,
@@ -134,6 +136,38 @@ async def test_handlers_that_wait_for_jobs_load_a_page_once(migrated, connection
         nursery.cancel_scope.cancel()
     assert await counted(connection, "ub") == 29
     assert consumer.stats.not_loaded <= 2
+
+
+async def test_a_loop_of_transactions_is_cancelled_and_compensated(migrated, connection):
+    """Other loops of this length are loaded in pages here. The node keeps nothing in memory between its batches."""
+    serial = Serial()
+    undo = script("ua", "=if undone = null then [item] else append(undone, item)", "undone")
+    parts = (start("i"), done("a", undo).replace(task("a"), '<manualTask id="a"/>'), task("c"), final("no", CANCEL))
+    inner = loop(transaction("tx", *parts, "i > a > c > no"), item="item", collection="=for i in 1..60 return i")
+    caught = (boundary("bc", "tx", CANCEL), task("z"), end("e"), "bc > z > e")
+    serial.deploy(model(start("s"), inner, *caught, end("k"), "s > tx > k"))
+    await pin_clock(connection)
+    settings = {"cache_bytes": 0, "poll_s": 0.05, "paged_from": 10, "quantum_items": 20}
+    consumer, observer = make_consumer(migrated, serial.resources, **settings)
+    await append(connection, [*serial.commands, ("<default>", CreateInstance("p", variables=raw({"undone": None})))])
+    count = "SELECT count(*) FROM jobs WHERE ended_at IS NULL"
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(consumer.run, beat())
+
+        async def all_wait():
+            return (await connection.execute(count)).rows[0][0] == 60
+
+        await eventually(all_wait, within_s=60)
+        (key,) = (await connection.execute("SELECT min(job_key) FROM jobs")).rows[0]
+        await append(connection, [("<default>", CompleteJob(key))])
+        await observer.until(lambda: "z" in observer.jobs, seconds=60)
+        nursery.cancel_scope.cancel()
+    assert await counted(connection, "ua") == 60
+    (undone,) = (await connection.execute("SELECT value FROM variables WHERE name = 'undone'")).rows[0]
+    assert sorted(json.loads(undone)) == list(range(1, 61))
+    assert (await connection.execute(LEFT)).rows == []
+    states = "SELECT DISTINCT state FROM element_instances WHERE element_id = 'tx'"
+    assert (await connection.execute(states)).rows == [("TERMINATED",)]
 
 
 async def test_many_compensations_can_be_cancelled(migrated, connection):
