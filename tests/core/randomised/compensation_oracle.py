@@ -140,6 +140,8 @@ class CompensationOracle:
         scope.live -= 1
         if place.id.startswith("w"):
             self._end(place)
+        if place.id.startswith("v"):
+            self._stop_before(self.nodes[place.id].handler, scope)
         if place.run is not None and place.is_handler:
             self._stop(place.run)
         if place.run is not None and place.cancelled:
@@ -219,6 +221,12 @@ class CompensationOracle:
 
     def _end(self, thrower):
         for run in [run for run in self.runs if run.thrower is thrower and run.waits]:
+            self._stop(run)
+
+    def _stop_before(self, handler, scope):
+        """The boundary event ends before its handler has begun."""
+        run = next((run for run in self.runs if run.expected == handler and run.scope is scope), None)
+        if run is not None:
             self._stop(run)
 
     def _stop(self, run):
