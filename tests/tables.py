@@ -41,6 +41,7 @@ LINKS = {
     "retention.archive": "operations/archive.md",
     "retention.failed_jobs_days": "background-jobs.md#attempts",
     "jobs.types": "background-jobs.md#settings-of-single-types",
+    "user_tasks.listeners": "task-listeners.md#in-the-settings-file",
     "tenants.enabled": "security.md#tenants",
     "audit.changes": "security.md#audit",
     "admin.port": "several-nodes.md#the-admin-port",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from vivero.api.access.audit import changing
 from vivero.api.http.decoding import Body, Int32, Violations, decode, decoder
 from vivero.api.http.problems import Problem, invalid_argument, not_found, unexpected_value
@@ -13,14 +11,14 @@ from vivero.api.reading import read
 from vivero.api.search.search_requests import searching
 from vivero.api.services import Services
 from vivero.core.bpmn.reading.text_limits import JOB_TYPE_BYTES
+from vivero.core.records.user_tasks import LISTENER_ID
+from vivero.storage.postgres.driver import Connection
 from vivero.storage.search.global_task_listeners import GLOBAL_TASK_LISTENERS
 from vivero.storage.search.statements import get_by
 from vivero.storage.state import task_listeners
-from vivero.storage.state.task_listeners import ALL, EVENT_TYPES, GlobalTaskListener
+from vivero.storage.state.task_listeners import ALL, API, EVENT_TYPES, GlobalTaskListener
 
 search = searching(GLOBAL_TASK_LISTENERS)
-
-ID = re.compile(r"[a-zA-Z0-9_~@.+\-]{1,256}")
 
 
 class GlobalTaskListenerBody(Body, frozen=True):
@@ -65,7 +63,7 @@ async def replace(request: Request, services: Services) -> Response:
     changed = _listener(request.params["id"], body)
     async with changing(request, services) as connection:
         if not await task_listeners.replace(connection, changed):
-            raise _unknown(changed.id)
+            raise await _unchanged(connection, changed.id)
     return json_response(_document(changed))
 
 
@@ -73,7 +71,7 @@ async def delete(request: Request, services: Services) -> Response:
     """DELETE /v2/global-task-listeners/{id}: delete a listener. Transitions under way keep it."""
     async with changing(request, services) as connection:
         if not await task_listeners.delete(connection, request.params["id"]):
-            raise _unknown(request.params["id"])
+            raise await _unchanged(connection, request.params["id"])
     return no_content()
 
 
@@ -85,7 +83,7 @@ def _listener(id: str, body: GlobalTaskListenerBody) -> GlobalTaskListener:
     found.require("eventTypes", body.event_types or None)
     found.largest("type", body.type, JOB_TYPE_BYTES)
     found.at_least("retries", body.retries, 1)
-    if id and ID.fullmatch(id) is None:
+    if id and LISTENER_ID.fullmatch(id) is None:
         found.add(f"The provided id '{id[:100]}' is not valid: it has up to 256 of the characters a-z A-Z 0-9 _~@.+-")
     found.check()
     events = list(dict.fromkeys(map(_event_type, body.event_types or ())))
@@ -113,8 +111,16 @@ def _document(listener: GlobalTaskListener) -> dict[str, object]:
         "afterNonGlobal": listener.after_non_global,
         "priority": listener.priority,
         "eventTypes": listener.event_types,
-        "source": "API",
+        "source": API,
     }
+
+
+async def _unchanged(connection: Connection, id: str) -> Problem:
+    """The answer to a change of a listener that the API may not change, or that is not there."""
+    if not await task_listeners.is_configured(connection, id):
+        return _unknown(id)
+    detail = f"{GLOBAL_TASK_LISTENERS.name} with id '{id}' is in the settings file, where alone it can be changed"
+    return Problem(409, "INVALID_STATE", detail)
 
 
 def _unknown(id: str) -> Problem:

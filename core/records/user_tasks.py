@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar, TypedDict
 
 import msgspec
@@ -44,6 +45,8 @@ class GlobalListeners(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 NO_LISTENERS = GlobalListeners()
+LISTENER_ID = re.compile(r"[a-zA-Z0-9_~@.+\-]{1,256}")
+"""The id of a listener of the whole cluster."""
 
 
 class Transition(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 from vivero.engine.jobs import schedules
@@ -92,10 +92,6 @@ class JobTypeSettings:
             stale_s=_seconds(self.stale_threshold) or job.stale_s,
             paused=self.paused or job.paused,
         )
-
-
-NAMES = tuple(item.name for item in fields(JobTypeSettings) if item.name != "origin")
-"""The settings of a type."""
 
 
 def unknown(name: str, known: Iterable[str], origin: str) -> str:

@@ -498,6 +498,7 @@ CREATE TABLE global_task_listeners (
     priority integer NOT NULL,
     after_non_global boolean NOT NULL,
     event_types text[] NOT NULL,
+    source text DEFAULT 'API'::text NOT NULL,
     CONSTRAINT global_task_listeners_id_key UNIQUE (id),
     CONSTRAINT global_task_listeners_pkey PRIMARY KEY (key)
 );

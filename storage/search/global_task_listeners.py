@@ -9,7 +9,7 @@ from vivero.storage.search.fields import ENUM, FLAG, NUMBER, OTHER, TEXT, Field,
 from vivero.storage.search.parameters import Parameters
 from vivero.storage.search.resources import Resource
 from vivero.storage.search.shared_filters import list_of
-from vivero.storage.state.task_listeners import EVENT_TYPES
+from vivero.storage.state.task_listeners import API, CONFIGURATION, EVENT_TYPES
 
 MAX_EVENT_TYPES = 20
 _EVENT_TYPE = filtered("eventType", "event", ENUM, values=EVENT_TYPES)
@@ -35,7 +35,7 @@ GLOBAL_TASK_LISTENERS = Resource(
         plain("afterNonGlobal", "x.after_non_global", FLAG, sort=True),
         filtered("priority", "x.priority", NUMBER, sort=True),
         Field("eventTypes", "x.event_types", OTHER),
-        filtered("source", "'API'::text", ENUM, sort=True, values=("API", "CONFIGURATION")),
+        filtered("source", "x.source", ENUM, sort=True, values=(API, CONFIGURATION)),
     ),
     special={"eventTypes": _event_types},
     of_tenants=False,

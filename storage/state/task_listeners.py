@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from vivero.core.records.user_tasks import TASK_EVENTS, GlobalListener, GlobalListeners
@@ -13,6 +14,8 @@ from vivero.storage.postgres.sql_files import beside
 _sql = beside(__file__)
 LISTENERS = _sql["listeners"]
 ALL = "all"
+API, CONFIGURATION = "API", "CONFIGURATION"
+"""The sources of listeners: requests, and the settings file."""
 EVENT_TYPES = (ALL, *map(str.lower, TASK_EVENTS))
 
 
@@ -33,13 +36,28 @@ async def create(connection: Connection, made: GlobalTaskListener) -> bool:
 
 
 async def replace(connection: Connection, changed: GlobalTaskListener) -> bool:
-    """Replace the listener with this id. False if there is none."""
+    """Replace the listener with this id. False if there is none that the API may change."""
     return await _change(connection, "replace", changed)
 
 
 async def delete(connection: Connection, id: str) -> bool:
-    """Delete a listener. False if there is none with this id."""
+    """Delete a listener. False if there is none with this id that the API may change."""
     return await _change(connection, "delete", (id,))
+
+
+async def is_configured(connection: Connection, id: str) -> bool:
+    """Whether the settings file has the listener with this id."""
+    return (await connection.execute(_sql["source_of"], (id,))).rows == [(CONFIGURATION,)]
+
+
+async def configure(connection: Connection, listeners: Sequence[GlobalTaskListener]) -> bool:
+    """Make the listeners of the settings file those of the cluster, in place of those before. Whether one differs."""
+    wanted = sorted(listeners)
+    if [GlobalTaskListener(*row) for row in (await connection.execute(_sql["of_file"])).rows] == wanted:
+        return False
+    async with connection.transaction():
+        await _change(connection, "configure", (json.dumps([each._asdict() for each in wanted]),))
+    return True
 
 
 async def _change(connection: Connection, name: str, values: Params) -> bool:

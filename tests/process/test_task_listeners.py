@@ -1,5 +1,6 @@
 """Task listeners through the whole program: requests wait for them, and learn of denials, also across new starts."""
 
+import json
 from contextlib import asynccontextmanager
 
 import pytest
@@ -239,6 +240,8 @@ async def test_a_listener_of_the_whole_cluster_hears_at_once_of_every_task(progr
             await worker.answer("check-result")
             assert (await worker.activate("later"))["retries"] == 1
             await program.kill()
+    configured = {"configured": {"type": "configured", "event_types": ["creating"]}}
+    program.environment["VIVERO_USER_TASKS_LISTENERS"] = json.dumps(configured)
     await program.restart()
     async with Caller(program.port) as caller:
         worker = TaskWorker(caller)
@@ -254,3 +257,16 @@ async def test_a_listener_of_the_whole_cluster_hears_at_once_of_every_task(progr
         assert (await caller.call("PUT", f"{path}/audit", changed)).status == 404
         audited = await worker.found("audit-logs", entityType="RESOURCE", entityKey="audit")
         assert {one["operationType"] for one in audited} == {"CREATE", "UPDATE", "DELETE"}
+
+        (found,) = await worker.found("global-task-listeners", source="CONFIGURATION")
+        assert (found["id"], found["type"], found["eventTypes"], found["priority"]) == (
+            *("configured", "configured"),
+            ["creating"],
+            50,
+        )
+        for method, more in (("PUT", changed), ("DELETE", None)):
+            refused = await caller.call(method, f"{path}/configured", more)
+            assert (refused.status, refused.title) == (409, "INVALID_STATE")
+        await begin(program, caller)
+        assert (await worker.answer("configured"))["listenerEventType"] == "CREATING"
+        assert (await worker.answer("prepare"))["listenerEventType"] == "CREATING"

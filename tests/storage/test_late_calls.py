@@ -845,6 +845,12 @@ CHANGES = [
         WITH_LISTENER,
     ),
     Case(
+        "task_listeners.configure",
+        lambda c: task_listeners.configure(c, [LISTENER]),
+        lambda c: task_listeners.configure(c, [LISTENER._replace(type="again")]),
+        LISTENERS,
+    ),
+    Case(
         "identities.create_user",
         lambda c: identities.create_user(c, "bob", "hash"),
         lambda c: directory.delete(c, directory.USER, "bob"),

@@ -1,5 +1,6 @@
 """Settings: where they come from, which one counts, and what is said about wrong ones."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from vivero.config.roles import Role
 from vivero.config.sections import Config, ConfigError, load
 from vivero.config.settings_lines import lines_of
 from vivero.engine.jobs.type_settings import JobTypeSettings
+from vivero.storage.state.task_listeners import GlobalTaskListener
 
 
 @pytest.fixture
@@ -180,6 +182,35 @@ def test_settings_of_a_section_change_together():
         ),
         ("[jobs.types.mail]\nmax_attempts = '3 times'", r"'jobs.types.mail.max_attempts' \(file .*, line 2\)"),
         ("[jobs]\ntypes = 1", r"'jobs.types' \(file .*, line 2\).*a table for each type"),
+        ("[user_tasks]\nlisteners = 1", r"'user_tasks.listeners' \(file .*, line 2\).*a table for each task listener"),
+        (
+            "[user_tasks.listeners.audit]\ntype = 'a'\nevent_type = ['all']",
+            r"'user_tasks.listeners.audit.event_type' \(file .*, line 3\): did you mean 'event_types'",
+        ),
+        (
+            "\n[user_tasks.listeners.audit]\nevent_types = ['all']",
+            r"'user_tasks.listeners.audit' \(file .*, line 2\) needs 'type'",
+        ),
+        (
+            "[user_tasks.listeners.audit]\ntype = 'a'\nevent_types = []",
+            r"'user_tasks.listeners.audit' \(file .*, line 1\) needs 'event_types'",
+        ),
+        (
+            "[user_tasks.listeners.audit]\ntype = 'a'\nevent_types = ['done']",
+            r"'user_tasks.listeners.audit.event_types' \(file .*, line 3\).*'done' is not an event.*completing",
+        ),
+        (
+            "[user_tasks.listeners.audit]\ntype = 'a'\nevent_types = 'all'",
+            r"'user_tasks.listeners.audit.event_types' \(file .*, line 3\).*a list of texts",
+        ),
+        (
+            "[user_tasks.listeners.audit]\ntype = 'a'\nevent_types = ['all']\nretries = 0",
+            r"'user_tasks.listeners.audit.retries' \(file .*, line 4\).*from 1 to",
+        ),
+        (
+            "[user_tasks.listeners.'a b']\ntype = 'a'\nevent_types = ['all']",
+            r"'user_tasks.listeners' \(file .*, line 1\).*the id 'a b' must have",
+        ),
     ],
 )
 def test_the_line_of_a_wrong_setting_is_told(file, text, reason):
@@ -194,6 +225,15 @@ def test_settings_of_single_types_of_jobs(file):
     assert loaded["vivero.x"].origin.endswith("line 1)")
     found = load(environment={"VIVERO_JOBS_TYPES": '{"mail": {"max_in_cluster": 2}}'})
     assert found.jobs.types == {"mail": JobTypeSettings(max_in_cluster=2)}
+
+
+def test_task_listeners_of_the_cluster(file):
+    text = "[user_tasks.listeners.audit]\ntype = 'a'\nevent_types = ['completing', 'ALL']\n"
+    [found] = load(file(text), {}).user_tasks.all_listeners()
+    assert found == GlobalTaskListener("audit", "a", 3, 50, False, ["all"])
+    given = {"b": {"type": "t", "event_types": ["updating"], "priority": -1, "after_non_global": True, "retries": 1}}
+    [found] = load(environment={"VIVERO_USER_TASKS_LISTENERS": json.dumps(given)}).user_tasks.all_listeners()
+    assert found == GlobalTaskListener("b", "t", 1, -1, True, ["updating"])
 
 
 def test_lines_of_settings():

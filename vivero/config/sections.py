@@ -28,6 +28,7 @@ from vivero.config.files import Unreadable, read_text
 from vivero.config.json_input import parsed
 from vivero.config.roles import ALL, Role, parse
 from vivero.config.settings_lines import lines_of, quoted
+from vivero.config.task_listeners import TaskListenerSettings, UserTaskSettings
 from vivero.core.feel import DEFAULT_LIMITS, FeelLimits
 from vivero.engine.appender.settings import AppenderSettings
 from vivero.engine.batch_operations.settings import BatchOperationSettings
@@ -38,7 +39,6 @@ from vivero.engine.connectors.settings import SECRET_PREFIX, ConnectorSettings
 from vivero.engine.consumer.settings import ConsumerSettings
 from vivero.engine.definitions.cache import DefinitionSettings
 from vivero.engine.jobs.settings import JobSettings
-from vivero.engine.jobs.type_settings import NAMES as OF_JOB_TYPES
 from vivero.engine.jobs.type_settings import JobTypeSettings
 from vivero.engine.log_levels import LEVELS as LOG_LEVELS
 from vivero.engine.retention.chore_settings import ExpirySettings, MaintenanceSettings, RetentionSettings
@@ -143,6 +143,7 @@ class Config:
     retention: RetentionSettings = field(default_factory=RetentionSettings)
     batch_operations: BatchOperationSettings = field(default_factory=BatchOperationSettings)
     jobs: JobSettings = field(default_factory=JobSettings)
+    user_tasks: UserTaskSettings = field(default_factory=UserTaskSettings)
     connectors: ConnectorSettings = field(default_factory=ConnectorSettings)
     outbox: OutboxSettings = field(default_factory=OutboxSettings)
     cluster: ClusterSettings = field(default_factory=ClusterSettings)
@@ -260,7 +261,13 @@ def _from_file(file: Path) -> tuple[dict[str, Any], Origin]:
         else:
             values[section] = value
     lines = lines_of(text)
-    return values, lambda name: f"file {file}, line {lines[name]}" if name in lines else f"file {file}"
+
+    def origin(name: str) -> str:
+        """The line of a setting, or else the first one of what it contains."""
+        found = lines.get(name) or min((lines[each] for each in lines if each.startswith(f"{name}.")), default=None)
+        return f"file {file}" if found is None else f"file {file}, line {found}"
+
+    return values, origin
 
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
@@ -327,10 +334,10 @@ def _changed(target: Any, section: str, items: Mapping[str, Any], origin: Origin
     typed: dict[str, Any] = {}
     for item, value in items.items():
         with _naming(section, item, value, origin):
-            if (section, item) == ("jobs", "types"):
-                typed[item] = _job_types(f"{section}.{item}", value, origin)
-            else:
-                typed[item] = _typed(kinds[item], value)
+            kind = _TABLES.get((section, item))
+            typed[item] = (
+                _typed(kinds[item], value) if kind is None else _tables(f"{section}.{item}", value, origin, kind)
+            )
     try:
         return replace(target, **typed)
     except (TypeError, ValueError):
@@ -339,20 +346,42 @@ def _changed(target: Any, section: str, items: Mapping[str, Any], origin: Origin
             return replace(target, **typed)
 
 
-def _job_types(section: str, value: Any, origin: Origin) -> dict[str, JobTypeSettings]:
-    """The settings of single types of jobs: a table in the file, a JSON object in the environment."""
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """The settings of single things of a kind, such as types of jobs. They need the items that are `required`."""
+
+    settings: type[Any]
+    what: str
+    required: tuple[str, ...] = ()
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(item.name for item in fields(self.settings) if item.name != "origin")
+
+
+_TABLES = {
+    ("jobs", "types"): _Kind(JobTypeSettings, "type of job"),
+    ("user_tasks", "listeners"): _Kind(TaskListenerSettings, "task listener", ("type", "event_types")),
+}
+
+
+def _tables(section: str, value: Any, origin: Origin, kind: _Kind) -> dict[str, Any]:
+    """The settings of single things: a table of tables in the file, a JSON object in the environment."""
     given = parsed(value) if isinstance(value, str) else value
     if not isinstance(given, dict) or not all(isinstance(items, dict) for items in given.values()):
-        raise TypeError("it must be a table with a table for each type of job")
-    return {name: _job_type(f"{section}.{quoted(name)}", items, origin) for name, items in given.items()}
+        raise TypeError(f"it must be a table with a table for each {kind.what}")
+    return {name: _table_of(f"{section}.{quoted(name)}", items, origin, kind) for name, items in given.items()}
 
 
-def _job_type(name: str, items: Mapping[str, Any], origin: Origin) -> JobTypeSettings:
+def _table_of(name: str, items: Mapping[str, Any], origin: Origin, kind: _Kind) -> Any:
+    known = kind.names()
     for item in items:
-        if item not in OF_JOB_TYPES:
-            hint = "".join(f": did you mean '{near}'?" for near in get_close_matches(item, OF_JOB_TYPES, 1))
+        if item not in known:
+            hint = "".join(f": did you mean '{near}'?" for near in get_close_matches(item, known, 1))
             raise ConfigError(f"there is no setting '{name}.{item}' ({origin(f'{name}.{item}')}){hint}")
-    changed: JobTypeSettings = _changed(JobTypeSettings(), name, items, origin) if items else JobTypeSettings()
+    for item in kind.required:
+        if not items.get(item):
+            raise ConfigError(f"the setting '{name}' ({origin(name)}) needs '{item}'")
+    changed = _changed(kind.settings(), name, items, origin) if items else kind.settings()
     return replace(changed, origin=f"{name} ({origin(name)})")
 
 
@@ -387,6 +416,8 @@ def _typed(kind: Any, value: Any) -> Any:
         if value is None:
             return None
         kind = next(option for option in typing.get_args(kind) if option is not types.NoneType)
+    if typing.get_origin(kind) is tuple:
+        return _texts(value)
     if typing.get_origin(kind) is dict:
         return _table(value)
     if kind is bool:
@@ -418,6 +449,12 @@ def _table(value: Any) -> dict[str, str]:
     if not isinstance(given, dict) or not all(isinstance(each, str) for each in given.values()):
         raise TypeError("it must be a table of texts")
     return given
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise TypeError("it must be a list of texts")
+    return tuple(value)
 
 
 def _boolean(value: Any) -> bool:

@@ -22,6 +22,7 @@ from vivero.api.serving.certificate import certificate_of
 from vivero.api.serving.server import Endpoint
 from vivero.config import budget, connection_budget
 from vivero.config.sections import Config
+from vivero.config.task_listeners import UserTaskSettings
 from vivero.engine.supervision.children import Child
 from vivero.logs import levels
 from vivero.node import background, tree
@@ -33,6 +34,7 @@ from vivero.storage.cluster import leadership
 from vivero.storage.postgres import driver
 from vivero.storage.schema.checks import Server
 from vivero.storage.schema.migration_files import Migration
+from vivero.storage.state import task_listeners
 
 log = structlog.get_logger(__name__)
 
@@ -171,6 +173,7 @@ async def up(
                 async with _unless(stop):
                     dsn, children = await held.enter_async_context(leased(config))
                     server = await prepare(dsn, config, migrating)
+                    await configure_task_listeners(dsn, config.user_tasks)
                     await access.make_first_admin(dsn, config.auth)
                     await access.warn_of_taken_names(dsn, config.auth)
                     if config.tenants.enabled:
@@ -220,6 +223,18 @@ async def separate_tenants(dsn: str, config: Config) -> Config:
     finally:
         connection.close()
     return replace(config, database=replace(config.database, reader_url=url))
+
+
+async def configure_task_listeners(dsn: str, settings: UserTaskSettings) -> None:
+    """Give the cluster the task listeners of the settings. The program that starts last decides."""
+    listeners = settings.all_listeners()
+    connection = await driver.connect(dsn, name="vivero:task-listeners")
+    try:
+        changed = await task_listeners.configure(connection, listeners)
+    finally:
+        connection.close()
+    if changed:
+        log.info("the cluster now has the task listeners of the settings")
 
 
 async def make_partitions(dsn: str, asked: int) -> int:
