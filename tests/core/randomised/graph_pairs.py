@@ -89,7 +89,8 @@ def perform(engine, key, place, action):
             engine.fire_at(key, f"{place}/{node}", event)
         case ("unstick", gateway, variable, value):
             engine.set(key, **{variable: value})
-            engine.resolve_at(key, f"{place}/{gateway}")
+            if key in engine.state.elements:
+                engine.resolve_at(key, f"{place}/{gateway}")
         case ("set", variable, value):
             engine.set(key, **{variable: value})
         case ("cancel",):

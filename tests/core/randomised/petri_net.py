@@ -321,7 +321,8 @@ class GraphRun:
                 oracle.fire(node, event)
             case ("unstick", gateway, variable, value):
                 oracle.set(variable, value)
-                oracle.resolve(gateway)
+                if oracle.state == "ACTIVATED":  # the variable may start a gateway, behind which everything ends
+                    oracle.resolve(gateway)
             case ("set", variable, value):
                 oracle.set(variable, value)
             case ("cancel",):
