@@ -28,6 +28,7 @@ TAKES_VARIABLES = {
     "/v2/signals/broadcast",
     "/v2/conditionals/evaluation",
     "/v2/expression/evaluation",
+    "/v2/decision-definitions/evaluation",
     "/inbound/{path}",
 }
 

@@ -166,7 +166,7 @@ def renamed_action(there, names, action):
 def test_a_message_may_come_before_who_waits_for_it(seeds):
     """Kept for a while, it shows the same as published later: before the action that makes somebody wait."""
     early = 0
-    for seed in range(seeds[0], seeds[0] + 4 * len(seeds)):
+    for seed in range(seeds[0], seeds[0] + 8 * len(seeds)):
         run = recorded(seed)
         for number in range(1, len(run.actions)):
             match run.actions[number]:
