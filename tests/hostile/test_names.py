@@ -219,8 +219,12 @@ async def test_incidents_that_quote_large_values(target):
         await target.canceled(key)
 
 
+STARTED_BY_MESSAGE = """<bpmn:message id="m" name="m"/><bpmn:process id="g" isExecutable="true">
+    <bpmn:startEvent id="by_message"><bpmn:messageEventDefinition messageRef="m"/></bpmn:startEvent></bpmn:process>"""
+
+
 async def test_deployments_that_call_what_cannot_be_called(target):
-    """Ten thousand calls of one global task: refused, with as many problems as are told."""
+    """Five thousand calls of one process that only a message starts: refused, with as many problems as are told."""
     calls = "".join(
         f'<bpmn:callActivity id="c{n}"><bpmn:extensionElements><zeebe:calledElement processId="g"/>'
         "</bpmn:extensionElements></bpmn:callActivity>"
@@ -228,9 +232,9 @@ async def test_deployments_that_call_what_cannot_be_called(target):
     )
     content = f'<bpmn:process id="calls" isExecutable="true"><bpmn:startEvent id="s"/>{calls}</bpmn:process>'
     async with target.attacked(terms=0):
-        answer = await target.deploy(content + '<bpmn:globalTask id="g"/>')
+        answer = await target.deploy(content + STARTED_BY_MESSAGE)
         assert answer.status == 400
-        assert "a global task is not executable" in answer.json["detail"]
+        assert "calls the process 'g', which has no none start event" in answer.json["detail"]
         assert answer.json["detail"].count("\n") <= 250
         warned = await target.deploy(content.replace('"calls"', '"lonely"'))
         assert warned.status == 200, warned
