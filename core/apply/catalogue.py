@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TypeVar
+
 from vivero.core.records.catalogue import (
     DefinitionAdded,
     DefinitionDeleted,
@@ -15,6 +18,9 @@ from vivero.core.records.catalogue import (
 from vivero.core.records.decisions import DecisionAdded, DecisionDeleted, RequirementsAdded, RequirementsDeleted
 from vivero.core.state.catalogue import DecisionVersion, Definition, Deployment, FormVersion, RequirementsVersion
 from vivero.core.state.state import State
+
+Version = TypeVar("Version", Definition, FormVersion, RequirementsVersion, DecisionVersion)
+"""A version of something deployed."""
 
 
 def deployment_created(state: State, event: DeploymentCreated) -> Deployment:
@@ -38,13 +44,7 @@ def definition_added(state: State, event: DefinitionAdded) -> Definition:
         "ACTIVE",
         state.now,
     )
-    family_key = (event.tenant, event.process_id)
-    if family_key not in state.catalogue.families:
-        state.link(state.catalogue.families, family_key, {})
-    state.link(state.catalogue.families[family_key], event.version, definition)
-    state.link(state.catalogue.definitions, event.key, definition)
-    state.add(definition)
-    return definition
+    return _add(state, state.catalogue.families, state.catalogue.definitions, event.process_id, definition)
 
 
 def start_form_set(state: State, event: StartFormSet) -> Definition:
@@ -63,18 +63,11 @@ def retention_set(state: State, event: RetentionSet) -> Definition:
 
 
 def definition_draining(state: State, event: DefinitionDraining) -> Definition:
-    return _move(state, event.key, "DRAINING")
+    return _move(state, state.catalogue.definitions, event.key, "DRAINING")
 
 
 def definition_deleted(state: State, event: DefinitionDeleted) -> Definition:
-    return _move(state, event.key, "DELETED")
-
-
-def _move(state: State, key: int, to: str) -> Definition:
-    definition = state.catalogue.definitions[key]
-    state.edit(definition)
-    definition.state = to
-    return definition
+    return _move(state, state.catalogue.definitions, event.key, "DELETED")
 
 
 def form_added(state: State, event: FormAdded) -> FormVersion:
@@ -90,20 +83,11 @@ def form_added(state: State, event: FormAdded) -> FormVersion:
         "ACTIVE",
         state.now,
     )
-    versions_key = (event.tenant, event.form_id)
-    if versions_key not in state.catalogue.form_versions:
-        state.link(state.catalogue.form_versions, versions_key, {})
-    state.link(state.catalogue.form_versions[versions_key], event.version, form)
-    state.link(state.catalogue.forms, event.key, form)
-    state.add(form)
-    return form
+    return _add(state, state.catalogue.form_versions, state.catalogue.forms, event.form_id, form)
 
 
 def form_deleted(state: State, event: FormDeleted) -> FormVersion:
-    form = state.catalogue.forms[event.key]
-    state.edit(form)
-    form.state = "DELETED"
-    return form
+    return _move(state, state.catalogue.forms, event.key, "DELETED")
 
 
 def requirements_added(state: State, event: RequirementsAdded) -> RequirementsVersion:
@@ -120,13 +104,7 @@ def requirements_added(state: State, event: RequirementsAdded) -> RequirementsVe
         state.now,
     )
     catalogue = state.catalogue
-    versions_key = (event.tenant, event.requirements_id)
-    if versions_key not in catalogue.requirements_versions:
-        state.link(catalogue.requirements_versions, versions_key, {})
-    state.link(catalogue.requirements_versions[versions_key], event.version, requirements)
-    state.link(catalogue.requirements, event.key, requirements)
-    state.add(requirements)
-    return requirements
+    return _add(state, catalogue.requirements_versions, catalogue.requirements, event.requirements_id, requirements)
 
 
 def decision_added(state: State, event: DecisionAdded) -> DecisionVersion:
@@ -144,25 +122,35 @@ def decision_added(state: State, event: DecisionAdded) -> DecisionVersion:
         "ACTIVE",
         state.now,
     )
-    catalogue = state.catalogue
-    versions_key = (event.tenant, event.decision_id)
-    if versions_key not in catalogue.decision_versions:
-        state.link(catalogue.decision_versions, versions_key, {})
-    state.link(catalogue.decision_versions[versions_key], event.version, decision)
-    state.link(catalogue.decisions, event.key, decision)
-    state.add(decision)
-    return decision
+    return _add(state, state.catalogue.decision_versions, state.catalogue.decisions, event.decision_id, decision)
 
 
 def requirements_deleted(state: State, event: RequirementsDeleted) -> RequirementsVersion:
-    requirements = state.catalogue.requirements[event.key]
-    state.edit(requirements)
-    requirements.state = "DELETED"
-    return requirements
+    return _move(state, state.catalogue.requirements, event.key, "DELETED")
 
 
 def decision_deleted(state: State, event: DecisionDeleted) -> DecisionVersion:
-    decision = state.catalogue.decisions[event.key]
-    state.edit(decision)
-    decision.state = "DELETED"
-    return decision
+    return _move(state, state.catalogue.decisions, event.key, "DELETED")
+
+
+def _add(
+    state: State,
+    versions: dict[tuple[str, str], dict[int, Version]],
+    by_key: dict[int, Version],
+    id: str,
+    added: Version,
+) -> Version:
+    name = added.tenant, id
+    if name not in versions:
+        state.link(versions, name, {})
+    state.link(versions[name], added.version, added)
+    state.link(by_key, added.key, added)
+    state.add(added)
+    return added
+
+
+def _move(state: State, by_key: Mapping[int, Version], key: int, to: str) -> Version:
+    version = by_key[key]
+    state.edit(version)
+    version.state = to
+    return version

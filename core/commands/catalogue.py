@@ -50,15 +50,17 @@ def needs_deploy(command: Deploy, tenant: str) -> Needs:
 def deploy(command: Deploy, view: View) -> Effects:
     """Deploy all resources or none. If all equal their latest versions, answer these; else all get new versions.
 
-    What binds by deployment, as imports of decisions do, differs if it was deployed together with others than now."""
+    A resource that binds by deployment, as imports of decisions do, differs if it was deployed together with others
+    than now."""
     deployment = view.key()
     processes = [(*one, _unchanged(*one, view)) for one in _processes(command)]
     of_forms = [(*one, forms.unchanged(*one, view)) for one in _forms(command)]
     of_decisions = [(*one, decisions.unchanged(*one, view)) for one in _requirements(command)]
     latest_versions: list[Definition | FormVersion | RequirementsVersion | None]
     latest_versions = [*(p[2] for p in processes), *(f[2] for f in of_forms), *(d[2] for d in of_decisions)]
-    bound = any(process.binds_by_deployment for _, process, _ in processes)
-    bound = bound or any(requirements.imports for _, requirements, _ in of_decisions)
+    bound = any(process.binds_by_deployment for _, process, _ in processes) or any(
+        requirements.imports for _, requirements, _ in of_decisions
+    )
     nothing_new = all(latest_versions) and not (bound and _is_another_bundle(latest_versions, view))
     yield DeploymentCreated(deployment, view.tenant)
     deployed = []

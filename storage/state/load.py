@@ -23,13 +23,12 @@ from vivero.storage.postgres.sql_files import beside
 from vivero.storage.postgres.values import whole_numbers
 from vivero.storage.state import (
     compensations,
-    decisions,
     families,
-    forms,
     message_channels,
     pages,
     row_bound,
     task_listeners,
+    versions,
 )
 from vivero.storage.state.load_plan import OF_TREES, LoadPlan
 from vivero.storage.state.row_bound import Reference, lacking
@@ -156,11 +155,13 @@ async def _references(reader: Connection, state: State, plan: LoadPlan) -> tuple
     if plan.families or plan.definitions or plan.timers or plan.deployments:
         calls += families.calls_for(state, plan.families, plan.definitions, plan.timers, plan.deployments)
     if plan.forms or plan.form_keys or plan.deployments:
-        calls.append(forms.call_for(plan.forms, plan.form_keys, plan.deployments))
+        calls.append(versions.call_for(versions.FORMS, plan.forms, plan.form_keys, plan.deployments))
     if plan.requirements or plan.requirements_keys or plan.deployments:
-        calls.append(decisions.requirements_call(plan.requirements, plan.requirements_keys, plan.deployments))
+        named = versions.REQUIREMENTS, plan.requirements
+        calls.append(versions.call_for(*named, plan.requirements_keys, plan.deployments))
     if plan.decisions or plan.decision_keys or plan.requirements_keys:
-        calls.append(decisions.decisions_call(plan.decisions, plan.decision_keys, plan.requirements_keys))
+        named = versions.DECISIONS, plan.decisions
+        calls.append(versions.call_for(*named, plan.decision_keys, plan.requirements_keys))
     if plan.task_listeners:
         calls.append((task_listeners.LISTENERS, ()))
     if not calls:
@@ -168,9 +169,9 @@ async def _references(reader: Connection, state: State, plan: LoadPlan) -> tuple
     results = await reader.pipeline(calls)
     answers = {call[0]: result.rows for call, result in zip(calls, results, strict=True)}
     families.add(state, plan.families, answers.get(families.FAMILIES, []), answers.get(families.START_TIMERS, []))
-    forms.add(state, plan.forms, answers.get(forms.FORMS, []))
-    decisions.add_requirements(state, plan.requirements, answers.get(decisions.REQUIREMENTS, []))
-    decisions.add_decisions(state, plan.decisions, answers.get(decisions.DECISIONS, []))
+    versions.add_forms(state, plan.forms, answers.get(versions.FORMS, []))
+    versions.add_requirements(state, plan.requirements, answers.get(versions.REQUIREMENTS, []))
+    versions.add_decisions(state, plan.decisions, answers.get(versions.DECISIONS, []))
     if plan.task_listeners:
         task_listeners.add(state, answers[task_listeners.LISTENERS])
     state.catalogue.deployments.update(dict.fromkeys(plan.deployments))
