@@ -62,7 +62,7 @@ QUANTUM_STEPS = 128_000
 """Limit of the steps that the expressions of a quantum take, about 10 ms. Texts and steps are charged to the same
 budget as items: a quantum that has used half of the texts and half of the steps has used all of its budget."""
 PENDING_START_MS = 30 * 24 * 60 * 60 * 1_000
-"""How long messages wait for those that start an instance together with them, after the latest one."""
+"""The time that messages wait for those that start an instance together with them, after the latest one."""
 QUANTUM_ROWS = 2_000
 """Variables that the receivers of one page of a signal get together."""
 STAGE_VALUES = 200_000

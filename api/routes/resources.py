@@ -125,4 +125,4 @@ async def _id_of(resource: Resource, key: int, connection: Connection, tenants: 
 
 
 _OTHERS = ((DEPLOYED_RESOURCES, DELETE_FORM), (DECISION_REQUIREMENTS, DELETE_DECISIONS))
-"""What else than processes can be deleted."""
+"""Resources that can be deleted, other than processes, and the permission for each."""

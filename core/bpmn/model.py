@@ -375,8 +375,8 @@ class Node:
     outputs: tuple[Mapping, ...] = ()
     job: JobDefinition | None = None
     event: EventDefinition | None = None
-    """What an event, a receive task or a send task waits for or throws. None for a none event. For a complex gateway,
-    its activation condition, if that depends on variables."""
+    """The event that an event, a receive task or a send task waits for or throws. None for a none event. For a complex
+    gateway, its activation condition, if that depends on variables."""
     interrupting: bool = True
     """For a boundary event and for the start event of an event sub-process."""
     host: NodeId | None = None

@@ -48,8 +48,8 @@ def register(activity: Element, view: View) -> Effects:
 def keep(scope: Element, view: View) -> Effects:
     """Register an active scope that ends with a cancelled transaction around it, if something in it is registered.
 
-    What has completed in it is compensated with the transaction. A transaction inside of the cancelled one ends without
-    compensation.
+    Completed activities in it are compensated with the transaction. A transaction inside of the cancelled one ends
+    without compensation.
     """
     if scope.registered and _is_rolled_back(scope, view):
         yield CompensationRegistered(view.key(), scope.key, None, True)

@@ -12,7 +12,7 @@ from vivero.core.feel import Expression
 ACTIVATION_CONDITION = "activationCondition"
 WAITING_FOR_START = "waitingForStart"
 ATTRIBUTES = frozenset({"activationCount", "activationCounts", WAITING_FOR_START})
-"""What the conditions of a gateway see beside variables."""
+"""Names that the conditions of a gateway see beside variables."""
 
 
 def activation_condition(member: Member, draft: Draft) -> Expression | None:

@@ -18,8 +18,8 @@ from vivero.cli.shared.server_options import address_option, talk
 def deploy(files: tuple[Path, ...], address: str | None, as_json: bool) -> None:
     """Deploy all BPMN files, forms and decisions, or none if one has a problem.
 
-    A directory stands for its files .bpmn, .form and .dmn, also those in directories below. What did not change since
-    its last deployment keeps its version.
+    A directory stands for its files .bpmn, .form and .dmn, also those in directories below. A file that did not
+    change since its last deployment keeps its version.
 
     \b
     Examples:
