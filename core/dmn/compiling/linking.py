@@ -49,13 +49,7 @@ class Linked(NamedTuple):
 
     def all_imported(self, resource: str) -> tuple[str, ...]:
         """The files that a file imports, directly or through others, without itself."""
-        found = {resource: None}
-        todo = [resource]
-        for each in todo:
-            new = [file.resource for _, file in self.imported(each) if file.resource not in found]
-            found |= dict.fromkeys(new)
-            todo += new
-        return tuple(found)[1:]
+        return tuple(found for found, _ in self._reached(resource) if found != resource)
 
     def name_of_import(self, resource: str, other: str) -> str:
         """The name under which a file sees another one; empty for itself."""
@@ -65,16 +59,18 @@ class Linked(NamedTuple):
 
     def path(self, root: str, resource: str) -> tuple[str, ...]:
         """The names of imports that lead from one file to another; empty from a file to itself."""
+        return next((path for found, path in self._reached(root) if found == resource), ())
+
+    def _reached(self, root: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """A file and all that it imports, nearest first, each with the names of imports that lead to it."""
         paths: dict[str, tuple[str, ...]] = {root: ()}
         todo = [root]
         for each in todo:
-            if each == resource:
-                break
+            yield each, paths[each]
             for imported, file in self.imported(each):
                 if file.resource not in paths:
                     paths[file.resource] = (*paths[each], imported.name)
                     todo.append(file.resource)
-        return paths.get(resource, ())
 
 
 _KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
