@@ -33,16 +33,11 @@ class DecisionCache:
     def __init__(self, size: int) -> None:
         self._found: LRUCache[Files, tuple[Decisions, int]] = LRUCache(size, getsizeof=lambda one: min(one[1], size))
         self._loading: SingleFlight[Files, Decisions] = SingleFlight()
-        self.hits = self.misses = 0
 
     def find_nowait(self, files: Files) -> Decisions | None:
         """The compiled decisions of a file, if they are in the cache."""
         found = self._found.get(files)
-        if found is None:
-            self.misses += 1
-            return None
-        self.hits += 1
-        return found[0]
+        return None if found is None else found[0]
 
     async def find(self, files: Files, connection: Connection) -> Decisions:
         """The compiled decisions of a deployed file, read and compiled if need be.
@@ -51,9 +46,12 @@ class DecisionCache:
             UnreadableDecisions: the file can no longer be read.
             StorageError: the files could not be read from the database.
         """
-        found = self._found.get(files) or (await self._loading.get(files, lambda: self._load(files, connection)), 0)
-        assert found[0] is not None
-        return found[0]
+        found = self._found.get(files)
+        if found is not None:
+            return found[0]
+        loaded = await self._loading.get(files, lambda: self._load(files, connection))
+        assert loaded is not None, "a load has a result or an error"
+        return loaded
 
     async def _load(self, files: Files, connection: Connection) -> Decisions:
         contents = [await definitions.resource(connection, sha256) for sha256 in files]
