@@ -16,7 +16,7 @@ from vivero.storage.postgres.driver import Connection
 from vivero.storage.search.global_task_listeners import GLOBAL_TASK_LISTENERS
 from vivero.storage.search.statements import get_by
 from vivero.storage.state import task_listeners
-from vivero.storage.state.task_listeners import ALL, API, EVENT_TYPES, GlobalTaskListener
+from vivero.storage.state.task_listeners import API, EVENT_TYPES, GlobalTaskListener, each_once
 
 search = searching(GLOBAL_TASK_LISTENERS)
 
@@ -86,14 +86,14 @@ def _listener(id: str, body: GlobalTaskListenerBody) -> GlobalTaskListener:
     if id and LISTENER_ID.fullmatch(id) is None:
         found.add(f"The provided id '{id[:100]}' is not valid: it has up to 256 of the characters a-z A-Z 0-9 _~@.+-")
     found.check()
-    events = list(dict.fromkeys(map(_event_type, body.event_types or ())))
+    events = each_once(map(_event_type, body.event_types or ()))
     return GlobalTaskListener(
         id,
         (body.type or "").strip(),
         3 if body.retries is None else body.retries,
         50 if body.priority is None else body.priority,
         bool(body.after_non_global),
-        [ALL] if ALL in events else events,
+        events,
     )
 
 

@@ -30,6 +30,12 @@ class GlobalTaskListener(NamedTuple):
     event_types: list[str]
 
 
+def each_once(event_types: Iterable[str]) -> list[str]:
+    """Lower-case types of events as a row has them: each once, and `all` alone."""
+    once = list(dict.fromkeys(event_types))
+    return [ALL] if ALL in once else once
+
+
 async def create(connection: Connection, made: GlobalTaskListener) -> bool:
     """Add a listener. False if there is one with its id."""
     return await _change(connection, "create", made)

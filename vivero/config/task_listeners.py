@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from vivero.core.bpmn.reading.text_limits import JOB_TYPE_BYTES, size
 from vivero.core.records.user_tasks import LISTENER_ID
-from vivero.storage.state.task_listeners import ALL, EVENT_TYPES, GlobalTaskListener
+from vivero.storage.state.task_listeners import EVENT_TYPES, GlobalTaskListener, each_once
 
 MAX_INT = 2**31 - 1
 
@@ -37,9 +37,8 @@ class TaskListenerSettings:
 
     def listener(self, id: str) -> GlobalTaskListener:
         """The listener, with each event once; `all` absorbs others."""
-        events = list(dict.fromkeys(map(str.lower, self.event_types)))
-        chosen = [ALL] if ALL in events else events
-        return GlobalTaskListener(id, self.type.strip(), self.retries, self.priority, self.after_non_global, chosen)
+        events = each_once(map(str.lower, self.event_types))
+        return GlobalTaskListener(id, self.type.strip(), self.retries, self.priority, self.after_non_global, events)
 
 
 @dataclass(frozen=True, slots=True)
