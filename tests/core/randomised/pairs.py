@@ -11,7 +11,7 @@ from random import Random
 from time import monotonic
 
 from tests.core.engine import Engine, rebuilt
-from tests.core.randomised.blocks import Many, Shout, awaited, inside
+from tests.core.randomised.blocks import Call, Many, Shout, awaited, inside
 from tests.core.randomised.blocks_bpmn import to_bpmn
 from tests.core.randomised.paths import LONG, Run, expected, observe, perform, random_block
 from tests.core.randomised.shrinking import smaller
@@ -51,12 +51,18 @@ def limits_of(seed):
 
 
 def is_cut(block):
-    """Whether the end may depend on how the work was cut: where a signal may be for several instances of a loop, and
-    where something is thrown that the tree hears, for then two of its ways go on at once, and may set the same."""
-    loops = (one for one in inside(block) if isinstance(one, Many) and not one.sequential)
+    """Whether the end may depend on how the work was cut.
+
+    It may where a signal is for several instances of a loop, where a message is for one of several called instances,
+    which open their subscriptions in any order, and where something is thrown that the tree hears: then two of its ways
+    go on at once, and may set the same.
+    """
+    loops = [one for one in inside(block) if isinstance(one, Many) and not one.sequential]
+    called = (call for one in loops for call in inside(one) if isinstance(call, Call))
     heard = {element for element, _ in awaited(block)}
     thrown = any(isinstance(one, Shout) and one.name in heard for one in inside(block))
-    return thrown or any(on == "signal" for one in loops for _, on in awaited(one))
+    ambiguous = any(on == "signal" for one in loops for _, on in awaited(one))
+    return thrown or ambiguous or any(on == "message" for call in called for _, on in awaited(call))
 
 
 def first_difference(block, seed, limits=DEFAULT_LIMITS, paths=PATHS, bench_of=Engine):

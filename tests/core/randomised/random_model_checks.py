@@ -114,8 +114,8 @@ class Run:
         assert job.listener_event == "CANCELING", f"{job.element.element} still has a job"
         if job.retries == 0:
             self.command(UpdateJob(job.key, retries=1))
-            for incident in list(job.element.waits.incidents):
-                self.command(ResolveIncident(incident))
+        for incident in list(job.element.waits.incidents):  # also of a job that was given retries alone
+            self.command(ResolveIncident(incident))
         self.command(CompleteJob(job.key))
 
 
