@@ -32,7 +32,7 @@ OFFSETS = {
     "batchOperationKey": 15,
     "decisionEvaluationInstanceKey": 17,
 }
-"""Parameter of a path → the distance of its key from the key of the instance."""
+"""Parameter of a path → the distance of its key from the key of the instance: of tests of tenants and of scopes."""
 
 
 def key_text(parameter, key):

@@ -503,10 +503,10 @@ async def test_a_change_of_tenants_or_rights_ends_the_waits_of_those_who_may_hav
     announcer: Any = SimpleNamespace(announce=None)
     poll = await start(long_polls)
     events = NodeEvents(announcer)
-    events.receive(CHANNEL, "")
+    events.channels.receive(CHANNEL, "")
     assert await settle(poll) == [None]
-    events.notified(CHANNEL, partial(identities_changed, access, long_polls))
-    events.receive(CHANNEL, "")
+    events.channels.notified(CHANNEL, partial(identities_changed, access, long_polls))
+    events.channels.receive(CHANNEL, "")
     assert await settle(poll) == [False]
     assert forgotten == [True]
     nursery.cancel_scope.cancel()

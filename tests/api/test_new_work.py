@@ -96,7 +96,7 @@ async def test_a_notification_makes_the_next_command_read_the_routes(autojump_cl
     moved = CommandRouting()
     announcer: Any = SimpleNamespace(announce=None)
     events = NodeEvents(announcer)
-    events.changed(moved.outdated, ROUTES_CHANNEL)
+    events.channels.changed(moved.outdated, ROUTES_CHANNEL)
 
     async def commands():
         for _ in range(3):
@@ -104,8 +104,8 @@ async def test_a_notification_makes_the_next_command_read_the_routes(autojump_cl
         return len(reads)
 
     assert await commands() == 1
-    events.receive(ROUTES_CHANNEL, "")
+    events.channels.receive(ROUTES_CHANNEL, "")
     assert await commands() == 2
     await trio.sleep(1.1)
     assert await commands() == 3
-    assert ROUTES_CHANNEL in events.channels
+    assert ROUTES_CHANNEL in events.channels.names

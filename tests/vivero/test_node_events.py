@@ -68,8 +68,8 @@ def test_requests_hear_of_a_commit_first_and_other_nodes_last(events, recorder):
 def test_progress_of_other_nodes_is_heard_and_not_told_again(events, recorder):
     events.progress.append(recorder.heard("progress"))
     events.leading.append(recorder.heard("leading"))
-    events.announced(PROCESSED, recorder.heard("elsewhere"))
-    events.receive(PROCESSED, json.dumps({"2": 7, "3": 8}))
+    events.channels.announced(PROCESSED, recorder.heard("elsewhere"))
+    events.channels.receive(PROCESSED, json.dumps({"2": 7, "3": 8}))
     assert recorder.calls == [("progress", 2, 7), ("elsewhere", "2", 7), ("progress", 3, 8), ("elsewhere", "3", 8)]
 
 
@@ -79,20 +79,20 @@ def test_jobs_are_heard_here_and_elsewhere_and_told_once(events, recorder):
     ((_, *heard), (_, channel, key, count)) = recorder.calls
     assert (heard, channel) == (["pay", "a", 3], AVAILABLE)
     recorder.calls.clear()
-    events.receive(channel, json.dumps({key: count}))
+    events.channels.receive(channel, json.dumps({key: count}))
     assert recorder.calls == [("jobs", "pay", "a", 3)]
 
 
 def test_after_a_connection_everybody_looks_once(events, recorder):
-    events.changed(lambda: recorder.calls.append("c1"), "c1")
-    events.notified("c2", recorder.heard("c2"))
-    events.announced("c3", recorder.heard("c3"))
-    events.reconnected.append(recorder.heard("reconnected"))
-    events.connected(False)
+    events.channels.changed(lambda: recorder.calls.append("c1"), "c1")
+    events.channels.notified("c2", recorder.heard("c2"))
+    events.channels.announced("c3", recorder.heard("c3"))
+    events.channels.reconnected.append(recorder.heard("reconnected"))
+    events.channels.connected(False)
     assert recorder.calls == []
-    events.connected(True)
+    events.channels.connected(True)
     assert recorder.calls == ["c1", ("c2", ""), ("reconnected",)]
-    assert {"c1", "c2", "c3"} <= set(events.channels)
+    assert {"c1", "c2", "c3"} <= set(events.channels.names)
 
 
 def test_without_a_part_that_leases_nothing_is_piggybacked(events):
@@ -101,9 +101,9 @@ def test_without_a_part_that_leases_nothing_is_piggybacked(events):
 
 def test_notifications_that_cannot_be_read_do_no_harm(events, recorder):
     events.progress.append(recorder.heard("progress"))
-    events.receive(PROCESSED, "{")
-    events.receive("vivero_unknown", "")
-    events.receive(PROCESSED, '{"1":2}')
+    events.channels.receive(PROCESSED, "{")
+    events.channels.receive("vivero_unknown", "")
+    events.channels.receive(PROCESSED, '{"1":2}')
     assert recorder.calls == [("progress", 1, 2)]
 
 
@@ -137,7 +137,7 @@ class Parts:
 
 
 async def test_only_the_owner_of_partition_1_works_on_batch_operations(engine, events, recorder):
-    events.receive(BATCHES_CHANNEL, "")
+    events.channels.receive(BATCHES_CHANNEL, "")
     events.leads(2, 5)
     events.leads(1, 6)
     assert recorder.calls == [
@@ -150,18 +150,18 @@ async def test_only_the_owner_of_partition_1_works_on_batch_operations(engine, e
 
 async def test_an_engine_hears_of_the_clock_and_of_nodes(engine, events, recorder):
     events.clock_changed()
-    events.receive(CLOCK_CHANNEL, "")
-    events.receive(NODES_CHANNEL, "")
+    events.channels.receive(CLOCK_CHANNEL, "")
+    events.channels.receive(NODES_CHANNEL, "")
     clock = [("timers 1.clock_changed",), ("timers 2.clock_changed",)]
     assert recorder.calls == [*clock, *clock, ("cluster.refresh_soon",)]
 
 
 async def test_commands_for_another_node_go_through_its_inbox(engine, events, recorder):
     events.inbox_filled(2)
-    events.receive(INBOX, '{"1":1}')
+    events.channels.receive(INBOX, '{"1":1}')
     assert recorder.calls == [("announced", INBOX, 2, 1)], "none is led here"
     recorder.calls.clear()
     engine.duties[1].term = SimpleNamespace(leading=True)
     events.inbox_filled(1)
-    events.receive(INBOX, '{"1":1}')
+    events.channels.receive(INBOX, '{"1":1}')
     assert recorder.calls == 2 * [("appender.inbox_filled", 1)]

@@ -103,7 +103,7 @@ class BackgroundJobs(NodePart):
     def hears(self, events: NodeEvents) -> None:
         """Look when executions were added or changed, or the clock changed, and when a partition has new events."""
         if (dispatcher := self.dispatcher) is not None:
-            events.changed(dispatcher.wake, JOBS_CHANNEL, CLOCK_CHANNEL)
+            events.channels.changed(dispatcher.wake, JOBS_CHANNEL, CLOCK_CHANNEL)
             events.progress.append(dispatcher.committed)
 
     async def close(self) -> None:

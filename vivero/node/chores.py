@@ -72,7 +72,7 @@ class Chores(NodePart):
 
     def hears(self, events: NodeEvents) -> None:
         """Look when executions were changed by hand, or the clock changed."""
-        events.changed(self._dispatcher.wake, JOBS_CHANNEL, CLOCK_CHANNEL)
+        events.channels.changed(self._dispatcher.wake, JOBS_CHANNEL, CLOCK_CHANNEL)
 
     async def close(self) -> None:
         """Close the idle connections, when the program ends."""

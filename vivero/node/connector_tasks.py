@@ -85,10 +85,10 @@ class ConnectorTasks(NodePart):
     def hears(self, events: NodeEvents) -> None:
         """Read the webhooks again after a deployment, and look when jobs may be available."""
         if self.webhooks is not None:
-            events.changed(self.webhooks.registry.outdated, DEFINITIONS_CHANNEL)
+            events.channels.changed(self.webhooks.registry.outdated, DEFINITIONS_CHANNEL)
         if (dispatcher := self.dispatcher) is not None:
             events.jobs.append(lambda type_, tenant, _count: dispatcher.available(type_, tenant))
-            events.changed(dispatcher.wake, JOBS_CHANNEL, CLOCK_CHANNEL)
+            events.channels.changed(dispatcher.wake, JOBS_CHANNEL, CLOCK_CHANNEL)
 
 
 def _secrets(config: Config) -> Mapping[str, str]:

@@ -135,13 +135,13 @@ class EngineTasks(NodePart):
         events.leads.append(self._term_began)
         events.timers_changed.append(lambda partition, changes: self.timers[partition].changed(changes))
         events.inbox_filled.append(self._inbox_filled)
-        events.announced(APPENDED, lambda key, _position: self.duties.wake(int(key)))
-        events.announced(INBOX, lambda key, _count: self._note_inbox(int(key)))
-        events.changed(self.warm_up.deployed, DEFINITIONS_CHANNEL)
-        events.changed(self._clock_changed, CLOCK_CHANNEL)
-        events.changed(self.batch_operations.wake, BATCHES_CHANNEL)
-        events.changed(self.cluster.refresh_soon, NODES_CHANNEL)
-        events.reconnected.append(self.duties.wake_all)
+        events.channels.announced(APPENDED, lambda key, _position: self.duties.wake(int(key)))
+        events.channels.announced(INBOX, lambda key, _count: self._note_inbox(int(key)))
+        events.channels.changed(self.warm_up.deployed, DEFINITIONS_CHANNEL)
+        events.channels.changed(self._clock_changed, CLOCK_CHANNEL)
+        events.channels.changed(self.batch_operations.wake, BATCHES_CHANNEL)
+        events.channels.changed(self.cluster.refresh_soon, NODES_CHANNEL)
+        events.channels.reconnected.append(self.duties.wake_all)
 
     def _appended(self, partition: int, position: int) -> None:
         """Tell the consumer of a partition that its log has new rows, on this node or on another."""

@@ -101,10 +101,10 @@ class HttpServer(NodePart):
         events.piggybacked = self.long_polls.piggybacked
         events.jobs.append(self.long_polls.available)
         events.progress += [self.routing.loads.processed, self.hub.processed]
-        events.changed(self.long_polls.wake_all, CLOCK_CHANNEL)
-        events.changed(self.routing.outdated, ROUTES_CHANNEL)
+        events.channels.changed(self.long_polls.wake_all, CLOCK_CHANNEL)
+        events.channels.changed(self.routing.outdated, ROUTES_CHANNEL)
         if self.access is not None:
-            events.notified(IDENTITIES_CHANNEL, partial(identities_changed, self.access, self.long_polls))
+            events.channels.notified(IDENTITIES_CHANNEL, partial(identities_changed, self.access, self.long_polls))
 
     def figures(self) -> Iterator[object]:
         yield self.long_polls

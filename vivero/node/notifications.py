@@ -29,10 +29,10 @@ class Notifications(NodePart):
 
     def children(self) -> Iterator[Child]:
         """The listener and the announcer, for the roles that hear or tell anything."""
-        config, events = self._config, self.events
+        config, channels = self._config, self.events.channels
         if config.has_role(Role.API, Role.ENGINE, Role.WEB) or config.works_connectors:
             connect = self._connections.by_deadline("listener")
-            listener = NotificationListener(connect, events.channels, events.receive, events.connected)
+            listener = NotificationListener(connect, channels.names, channels.receive, channels.connected)
             self._listener = listener
             yield Child("listener", listener.run, listener.abort)
         if config.has_role(Role.API, Role.ENGINE) or config.works_connectors:

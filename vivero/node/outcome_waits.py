@@ -26,8 +26,8 @@ class OutcomeWaits(NodePart):
         completions = self.completions
         events.outcomes.append(completions.committed)
         events.leads.append(lambda _partition, _epoch: completions.term_began())
-        events.announced(PROCESSED, lambda key, position: completions.processed(int(key), position))
-        events.reconnected.append(completions.sweep_soon)
+        events.channels.announced(PROCESSED, lambda key, position: completions.processed(int(key), position))
+        events.channels.reconnected.append(completions.sweep_soon)
 
     def figures(self) -> Iterator[object]:
         yield self.completions

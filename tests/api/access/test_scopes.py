@@ -4,31 +4,13 @@ import pytest
 
 from tests.api.changed_services import changed
 from tests.api.conftest import KEY, NOW, Client
-from tests.two_tenants import counted, counting_requests, decision_instance
+from tests.two_tenants import OFFSETS, OTHER, counted, counting_requests, decision_instance
 from vivero.api import app as api_app
 from vivero.api.access.scopes import OWNERS, Scope
 from vivero.api.callers.caller import Caller
 from vivero.api.callers.permissions import RESOURCES, rights
 from vivero.api.routes import ROUTES
 from vivero.storage.access.identities import Grant
-
-OTHER = KEY + 1000
-OFFSETS = {
-    "processDefinitionKey": 0,
-    "resourceKey": 15,
-    "formKey": 15,
-    "decisionDefinitionKey": 17,
-    "decisionRequirementsKey": 18,
-    "processInstanceKey": 0,
-    "elementInstanceKey": 1,
-    "adHocSubProcessInstanceKey": 1,
-    "variableKey": 2,
-    "jobKey": 3,
-    "incidentKey": 4,
-    "userTaskKey": 5,
-    "timerKey": 6,
-}
-"""Parameter → the distance of its key from the key of the instance."""
 
 
 class Restricted:
