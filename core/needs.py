@@ -58,6 +58,8 @@ class NeedKind(Enum):
     """An item of a paged loop that is in memory; key: (body, index)."""
     RESULTS = auto()
     """All results of a paged loop that is in memory; key: the body's."""
+    WHOLE = auto()
+    """The inner instances of all paged loops below an instance, without their variables; key: the instance's."""
     VARIABLES = auto()
     """The lazy variables of a part; key: the part's."""
     REGISTRATION = auto()

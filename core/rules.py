@@ -33,6 +33,8 @@ class TreeRules:
     """Rows that are loaded together. Beyond this limit no element begins there."""
     max_tree_rows: int = 1_000_000
     """Rows of a tree."""
+    max_whole_rows: int = 20_000
+    """Rows of a tree that an operation on the whole tree loads."""
 
 
 TREE_RULES = TreeRules()

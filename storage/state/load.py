@@ -53,6 +53,8 @@ Scope = tuple[ScopeTable, StoredRow]
 """The second and third columns are the keys of its root or process instance, and of the scope around it."""
 _OF_ALL_SCOPES = (JOBS, INCIDENTS, TIMERS, SUBSCRIPTIONS)
 """The tables of waits that are read for all scopes. Only parts with user tasks read theirs."""
+PARTS_A_TURN = 500
+"""Inner instances of a whole tree that are read together."""
 ROWS_A_TURN = 2_000
 """Rows that are added to the state before other tasks have a turn: about 3 ms."""
 
@@ -77,6 +79,8 @@ async def fill(reader: Connection, state: State, needs: Iterable[Need]) -> Loade
     loaded = await _load_references(reader, state, plan, needs, pages_of_signals)
     if plan.work:
         await _load_work(reader, state, plan.work)
+    if plan.whole:
+        await _load_whole(reader, state, plan.whole)
     if plan.variables:
         await pages.variables(reader, state, plan.variables)
     if plan.items:
@@ -139,6 +143,19 @@ async def _load_work(reader: Connection, state: State, roots: set[int]) -> None:
         if not state.parts.keys().isdisjoint(parts):
             break
     await pages.items(reader, state, roots, ())
+
+
+async def _load_whole(reader: Connection, state: State, instances: Set[int]) -> None:
+    """Loads the inner instances of all paged loops below instances. A loop in a loop takes another round.
+
+    The command has checked how many rows they are (`core.shared.whole_trees`)."""
+    while parts := await pages.absent(reader, state, instances):
+        keys = sorted(parts)
+        for first in range(0, len(keys), PARTS_A_TURN):
+            page = keys[first : first + PARTS_A_TURN]
+            await load_parts(reader, state, {key: parts[key] for key in page}, set(page))
+        if state.parts.keys().isdisjoint(parts):
+            break
 
 
 async def _references(reader: Connection, state: State, plan: LoadPlan) -> tuple[Rows, dict[int, str | None]]:

@@ -125,6 +125,10 @@ FROM element_instances child
 WHERE scope_key = $1 AND element_instance_key > $2 AND ended_at IS NULL
 ORDER BY element_instance_key LIMIT $3;
 
+-- name: children_of
+-- All inner instances of loops, for an operation on a whole tree. The command has checked how many they are.
+SELECT element_instance_key, scope_key FROM element_instances WHERE scope_key = ANY ($1::bigint[]) AND ended_at IS NULL;
+
 -- name: paged_loop_items
 -- The rows with the items of inner instances that are about to begin, or have not taken theirs yet.
 SELECT p.body_key, p.first, p.items

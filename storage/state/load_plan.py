@@ -47,7 +47,10 @@ def _only_ends(need: Need, row: Any) -> bool:
 
 
 class LoadPlan:
-    """The keys to ask the database for, by kind, without those that the state has."""
+    """The keys to ask the database for, by kind, without those that the state has.
+
+    `found` and `looked_up` are numbers of needed rows of instances, by whether the state has them.
+    """
 
     def __init__(self, state: State, needs: Iterable[Need]) -> None:
         self.jobs: set[int] = set()
@@ -73,15 +76,14 @@ class LoadPlan:
         self.items: set[tuple[int, int]] = set()
         self.results: set[int] = set()
         self.variables: set[int] = set()
+        self.whole: set[int] = set()
         self.registrations: set[int] = set()
         self.latest_registrations: set[Latest] = set()
         self.found = self.looked_up = 0
-        """Needed rows of instances, by whether the state has them."""
         known: dict[NeedKind, tuple[set[Any], Any]] = {
             NeedKind.JOB: (self.jobs, state.jobs),
             NeedKind.INCIDENT: (self.incidents, state.incidents),
-            NeedKind.ELEMENT: (self.elements, state.elements),
-            NeedKind.INSTANCE: (self.elements, state.elements),
+            **dict.fromkeys(ELEMENTS, (self.elements, state.elements)),
             NeedKind.TIMER: (self.timers, state.timers),
             NeedKind.SUBSCRIPTION: (self.subscriptions, state.subscriptions),
             NeedKind.USER_TASK: (self.user_tasks, state.user_tasks),
@@ -102,6 +104,7 @@ class LoadPlan:
             NeedKind.LOOP_ITEM: (self.items, ()),
             NeedKind.RESULTS: (self.results, ()),
             NeedKind.VARIABLES: (self.variables, ()),
+            NeedKind.WHOLE: (self.whole, ()),
             NeedKind.REGISTRATION: (self.registrations, state.registrations.by_key),
             NeedKind.REGISTRATIONS: (self.latest_registrations, ()),
         }

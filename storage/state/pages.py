@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from vivero.core.shared.deferred_work import next_work
+from vivero.core.shared.whole_trees import lacks_children, paged_bodies
 from vivero.core.state import batches
 from vivero.core.state.instance_tree import (
     ACTIVATING,
@@ -104,6 +105,17 @@ def _next_page(state: State, loop: LoopPages, gone: Set[int]) -> list[int]:
     if passed:
         loop.read_to, loop.ahead = loop.ahead[passed - 1][0], loop.ahead[passed:]
     return page
+
+
+async def absent(reader: Connection, state: State, instances: Iterable[int]) -> dict[int, int]:
+    """The live inner instances below instances that are not in memory: part → root. Some of them may have ended."""
+    known = [state.elements[key] for key in instances if key in state.elements]
+    bodies = {body.key: body for one in known for body in paged_bodies(one, state) if lacks_children(body)}
+    if not bodies:
+        return {}
+    gone = state.ended | batches.ended_in_batch(state)
+    found = (await reader.execute(_sql["children_of"], (sorted(bodies),))).rows
+    return {key: bodies[body].tree.key for key, body in found if key not in state.parts and key not in gone}
 
 
 def make_lazy(state: State, keys: Iterable[int]) -> None:
