@@ -259,7 +259,10 @@ def _attributes_of(tag):
     """The attributes of an element by what becomes of them."""
     groups = {}
     for name in ATTRIBUTES[tag]:
-        groups.setdefault(of_attribute(tag, name), []).append(f"`{name}`")
+        what = of_attribute(tag, name)
+        shared = "the four" if what == "executed" and name in _ACTIVITY and set(_ACTIVITY) <= {*ATTRIBUTES[tag]} else ""
+        groups.setdefault(what, []).append(shared or f"`{name}`")
+    groups = {what: list(dict.fromkeys(names)) for what, names in groups.items()}
     return "; ".join(f"{', '.join(names)} {what}" for what, names in groups.items())
 
 
