@@ -228,7 +228,7 @@ class Processor:
             self._work.limit, self._between_commands = self._max_cost, False
 
     def give_up_deferred(self, root: int) -> None:
-        """Leave the deferred work of a tree to the command that is on its way."""
+        """Leave the deferred work of a tree to the command that is on its way. It ends in progress or an incident."""
         self._deferred_trees.take(root)
 
     def resume_awaiting(

@@ -44,6 +44,8 @@ from vivero.storage.postgres.errors import DataPoison, StorageError
 
 LONG_S = 0.1
 """CPU time after which the step of an attempt counts as blocking the event loop."""
+MOST_LOADS = 1_000
+"""Loads for one command beyond those that it declares. A quantum may need one for each of its items."""
 
 
 class Term:
@@ -224,16 +226,16 @@ class Term:
     def _note_missing(self, missing: Need | None, stuck: Decoded | None) -> None:
         """Load `missing` first for the next batch, with what the same command lacked before: it may be evicted again.
 
-        A command that lacks the same thing twice will never get it.
+        A command that lacks the same thing twice will never get it. One that always lacks something else has a limit.
         """
         before = [] if stuck is None else self._missing
         if missing is not None:
             self._owner.stats.not_loaded += 1
             if stuck is not None and missing in before:
-                reason = f"{missing.kind.name} {missing.key}, which the command needs, cannot be loaded"
-                stuck.rejection = Rejection(RejectionCode.PROCESSING_ERROR, reason)
-                if stuck.command is not None and not stuck.command.has_waiter:
-                    stuck.command = None
+                _give_up(stuck, f"{missing.kind.name} {missing.key}, which the command needs, cannot be loaded")
+            elif stuck is not None and len(before) >= MOST_LOADS:
+                what = f"{missing.kind.name} {missing.key}"
+                _give_up(stuck, f"the command needs more than {MOST_LOADS} loads, the next one for {what}")
         self._missing = before if missing is None else [*before, missing]
 
     def _note_speed(self, work: BatchResult, seconds: float) -> None:
@@ -278,6 +280,9 @@ class Term:
         worked_s, used_up = thread_time() - began_s, self._processor.used_up
         if work is not None:
             await self._commit(work, nursery)
+        elif self._processor.lacks is not None:  # its command in the inbox was in no hurry
+            await self._committer.commit_done()
+            self._owner.observer.inbox_filled(self._claim.partition)
         now = trio.current_time()
         self._quanta.fit(now, worked_s, now - began, used_up)
         self._quanta.note_quantum(now - started, waited)
@@ -290,6 +295,13 @@ class Term:
         if self._traces is not None:
             work.traced = self._traces.take()
         await self._committer.start(work, self._is_deferred, nursery)
+
+
+def _give_up(stuck: Decoded, reason: str) -> None:
+    """Reject a command that cannot be loaded. The core quarantines one that something waits for."""
+    stuck.rejection = Rejection(RejectionCode.PROCESSING_ERROR, reason)
+    if stuck.command is not None and not stuck.command.has_waiter:
+        stuck.command = None
 
 
 def _limits(settings: ConsumerSettings, timer_rules: TimerRules) -> StepLimits:

@@ -4,6 +4,8 @@ Whatever is lost on the way, the work is done once: the event log gives the tabl
 serial run in memory.
 """
 
+from dataclasses import replace
+
 import pytest
 import trio
 
@@ -25,10 +27,12 @@ from tests.eventually import eventually
 from vivero.core.dispatch import COMMANDS
 from vivero.core.execution.outcomes import CommandRecord
 from vivero.core.execution.step import Processor, StepLimits
+from vivero.core.needs import Need, NeedKind, NotLoaded
 from vivero.core.records.base import DEFAULT_TENANT
 from vivero.core.records.codec import decode_events
 from vivero.core.records.instances import CancelInstance, ContinueWork, CreateInstance
 from vivero.core.replay import Recorded, replay
+from vivero.core.rules import FOLLOW_UP_ROUNDS
 from vivero.core.state import batches, eviction, loop_rows
 from vivero.core.state.state import State
 from vivero.engine.cluster import partition_duty
@@ -253,6 +257,48 @@ async def test_a_quantum_that_cannot_be_saved_is_found_and_harms_nobody_else(mig
     assert consumer.stats.poisoned > 2, "a quantum, and the command that goes on with it in company and alone"
     assert await count(connection, "element_instances WHERE loop_index > 16") == 0
     assert await count(connection, "jobs") > 10
+
+
+def lacking(monkeypatch, times):
+    """A core whose deferred work lacks one thing after the other, so many times."""
+    handler, tried = COMMANDS[ContinueWork], []
+
+    def handle(command, view):
+        tried.append(command)
+        if len(tried) <= times:
+            raise NotLoaded(Need(NeedKind.INSTANCE, len(tried)))
+        return handler.handle(command, view)
+
+    monkeypatch.setitem(COMMANDS, ContinueWork, replace(handler, handle=handle))
+
+
+@pytest.mark.parametrize(("times", "jobs"), [(2, len(ITEMS)), (12, len(ITEMS)), (10**9, 0)])
+async def test_work_that_lacks_one_thing_after_the_other_goes_on_or_is_an_incident(
+    migrated, connection, monkeypatch, times, jobs
+):
+    """A quantum that lacks too much leaves the work to its command, which is told to hurry."""
+    monkeypatch.setattr(term, "MOST_LOADS", 20)
+    serial = long_loop()
+    lacking(monkeypatch, times)
+    await pin_clock(connection)
+    consumer, observer = consuming(migrated, serial)
+
+    async def settled():
+        if observer.inbox_notices and await command_log.forward(connection, 1, 100):
+            consumer.partition_duty.wake()
+        return await count(connection, "jobs") == len(ITEMS) or await count(connection, "incidents") > 0
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(consumer.run, beat())
+        await append(connection, asked(serial))
+        consumer.partition_duty.wake()
+        await eventually(settled, every_s=0)
+        nursery.cancel_scope.cancel()
+    assert (observer.inbox_notices == 0) is (times < FOLLOW_UP_ROUNDS)
+    found = await connection.execute("SELECT process_instance_key, message FROM incidents")
+    key = serial.key
+    told = "the command needs more than 20 loads, the next one for INSTANCE"
+    assert [(instance, told in message) for instance, message in found.rows] == ([] if jobs else [(key, True)])
 
 
 async def test_commands_are_done_while_a_loop_without_end_goes_on(migrated, connection):
