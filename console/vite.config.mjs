@@ -32,6 +32,8 @@ function licences(root) {
 const AHEAD = {
   access: ['pages/access/access'],
   batches: ['pages/batches'],
+  decisions: ['pages/decisions'],
+  'decision-instances': ['pages/decision_instances'],
   deploy: ['pages/deploy'],
   feel: ['pages/feel'],
   jobs: ['pages/jobs'],
@@ -42,6 +44,8 @@ const AHEAD = {
   timers: ['pages/timers'],
   'access/*': ['pages/access/access'],
   'batches/*': ['pages/batches'],
+  'decision-instances/*': ['pages/decision_instance'],
+  'decisions/*': ['pages/decision'],
   'tasks/*': ['pages/tasks'],
   'instances/*': ['pages/instance', 'diagram/diagram'],
   'processes/*': ['pages/process', 'diagram/diagram'],

@@ -18,6 +18,10 @@ const access = async (): Promise<ComponentType<AccessProps>> => (await import('.
 const deploy = async () => (await import('./pages/deploy.tsx')).Deploy;
 const instance = async () => (await import('./pages/instance.tsx')).Instance;
 const process = async () => (await import('./pages/process.tsx')).Process;
+const decision = async () => (await import('./pages/decision.tsx')).Decision;
+const decisionInstance = async () => (await import('./pages/decision_instance.tsx')).DecisionInstance;
+const decisionInstances = async () => (await import('./pages/decision_instances.tsx')).DecisionInstances;
+const decisions = async () => (await import('./pages/decisions.tsx')).Decisions;
 const jobs = async () => (await import('./pages/jobs.tsx')).Jobs;
 const buffered = async () => (await import('./pages/buffered.tsx')).Buffered;
 const messages = async () => (await import('./pages/messages.tsx')).Messages;
@@ -56,6 +60,23 @@ const ROUTES: readonly [pattern: string, page: (values: Record<string, string>) 
   ['/incidents', () => <Incidents />],
   ['/tasks', () => <Lazy key="tasks" load={tasks} title={t('nav.tasks')} props={{}} />],
   ['/tasks/:id', ({ id }) => <Lazy key="tasks" load={tasks} title={t('nav.tasks')} props={{ id: id! }} />],
+  ['/decisions', () => <Lazy key="decisions" load={decisions} title={t('nav.decisions')} props={{}} />],
+  ['/decisions/:id', ({ id }) => <Lazy key={`decision ${id}`} load={decision} title={id!} props={{ id: id! }} />],
+  [
+    '/decision-instances',
+    () => <Lazy key="decision instances" load={decisionInstances} title={t('decision.instances')} props={{}} />,
+  ],
+  [
+    '/decision-instances/:id',
+    ({ id }) => (
+      <Lazy
+        key={`decision instance ${id}`}
+        load={decisionInstance}
+        title={t('decision.instance')}
+        props={{ id: id! }}
+      />
+    ),
+  ],
   ['/messages', () => <Lazy key="messages" load={messages} title={t('nav.messages')} props={{}} />],
   ['/messages/buffered', () => <Lazy key="buffered" load={buffered} title={t('message.buffered')} props={{}} />],
   ['/messages/match', () => <Lazy key="match" load={matching} title={t('match.title')} props={{}} />],

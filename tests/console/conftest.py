@@ -15,6 +15,7 @@ CONSOLE = Path(__file__).parents[2] / "console"
 MODELS = Path(__file__).parents[1] / "models"
 ORDER = Path(__file__).parents[2] / "examples" / "order" / "order.bpmn"
 CLAIM = Path(__file__).parents[2] / "examples" / "claim"
+DECISIONS = Path(__file__).parents[2] / "examples" / "decisions"
 
 
 def lacking(what: str) -> None:
@@ -117,6 +118,13 @@ def keys(api):
         api.post("/messages/publication", message)
     events = api.http.get(f"/process-instances/{stuck}/events").json()["items"]
     return {"stuck": stuck, "task": tasks[0]["userTaskKey"], "at": events[1]["commandPosition"]}
+
+
+@pytest.fixture(scope="module")
+def quoted(api):
+    """The key of an instance whose task has evaluated two decisions."""
+    api.deploy_all(DECISIONS / "discount.dmn", DECISIONS / "quote.bpmn")
+    return api.start("quote", "QUOTE-1", total=200, customer="gold")
 
 
 @pytest.fixture

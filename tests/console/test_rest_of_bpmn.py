@@ -6,9 +6,17 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.console.conftest import MODELS
+from tests.console.test_decisions import (
+    test_a_decision_instance_shows_values_and_the_rule_that_matched as test_a_decision_instance,
+)
+from tests.console.test_decisions import (
+    test_the_page_of_a_decision_has_its_graph_its_table_and_its_versions as test_a_decision,
+)
 from tests.core.compensation_models import INSIDE, T, done, in_line
 from tests.core.event_models import ad_hoc, loop, model
 from tests.core.models import end, start, sub, task
+
+__all__ = ["test_a_decision", "test_a_decision_instance"]
 
 pytestmark = pytest.mark.process
 

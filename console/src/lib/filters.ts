@@ -29,7 +29,8 @@ export function jsonText(text: string): string {
 
 const instant = (local: string): string => new Date(local).toISOString();
 
-function range(from: string | undefined, to: string | undefined): Record<string, unknown> | undefined {
+/** The condition on a time between two local times; undefined without any. */
+export function range(from: string | undefined, to: string | undefined): Record<string, unknown> | undefined {
   if (!from && !to) return undefined;
   return { ...(from && { $gte: instant(from) }), ...(to && { $lt: instant(to) }) };
 }

@@ -26,6 +26,7 @@ export const PLACES: Record<string, string> = {
   i: '/instances',
   e: '/incidents',
   t: '/tasks',
+  d: '/decisions',
   m: '/messages',
   j: '/jobs',
   r: '/timers',

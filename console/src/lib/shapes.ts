@@ -43,6 +43,44 @@ export type Definition = {
   hasStartForm: boolean;
   state: 'ACTIVE' | 'DRAINING' | 'DELETED';
 };
+export type DecisionDefinition = {
+  decisionDefinitionKey: string;
+  decisionDefinitionId: string;
+  name: string;
+  version: number;
+  versionTag: Nullable<string>;
+  tenantId: string;
+  decisionRequirementsKey: string;
+  decisionRequirementsId: string;
+  decisionRequirementsName: string;
+  decisionRequirementsVersion: number;
+};
+export type EvaluatedInput = { inputName: string; inputValue: string };
+export type MatchedRule = {
+  ruleId: string;
+  ruleIndex: number;
+  evaluatedOutputs: { outputName: string; outputValue: string }[];
+};
+export type DecisionInstance = {
+  decisionEvaluationInstanceKey: string;
+  decisionEvaluationKey: string;
+  state: 'EVALUATED' | 'FAILED';
+  evaluationDate: string;
+  evaluationFailure: Nullable<string>;
+  decisionDefinitionId: string;
+  decisionDefinitionKey: string;
+  decisionDefinitionName: string;
+  decisionDefinitionVersion: number;
+  decisionDefinitionType: string;
+  rootDecisionDefinitionKey: string;
+  processInstanceKey: Nullable<string>;
+  elementInstanceKey: Nullable<string>;
+  businessId: Nullable<string>;
+  result: string;
+  /** Only in the answer for a single one. */
+  evaluatedInputs?: EvaluatedInput[];
+  matchedRules?: MatchedRule[];
+};
 export type Incident = {
   incidentKey: string;
   processInstanceKey: string;

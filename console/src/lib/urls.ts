@@ -1,6 +1,13 @@
 // URLs of things with ids. A dot in the last part would be taken for a file, so a slash ends it.
 import { href } from './router.ts';
 
-export function processUrl(id: string, values: Record<string, string | number | null> = {}): string {
-  return href(`/processes/${encodeURIComponent(id)}${id.includes('.') ? '/' : ''}`, values);
-}
+type Values = Record<string, string | number | null>;
+
+const urlBelow =
+  (place: string) =>
+  (id: string, values: Values = {}): string =>
+    href(`${place}/${encodeURIComponent(id)}${id.includes('.') ? '/' : ''}`, values);
+
+export const processUrl = urlBelow('/processes');
+export const decisionUrl = urlBelow('/decisions');
+export const decisionInstanceUrl = urlBelow('/decision-instances');

@@ -9,6 +9,7 @@ import { UPDATE_INSTANCE } from '../lib/session.ts';
 import type { ElementInstance, Page, Variable } from '../lib/shapes.ts';
 import { Act } from '../parts/act.tsx';
 import { ActionDialog } from '../parts/action.tsx';
+import { Check } from '../parts/check.tsx';
 import { JsonArea } from '../parts/json_area.tsx';
 import { State } from '../parts/state.tsx';
 
@@ -118,16 +119,7 @@ function ActivationDialog({ of, title, first, onClose }: DialogProps) {
         rows={4}
         placeholder={hintOf(of.elements.filter((one) => ids.includes(one.elementId)))}
       />
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={cancels.value}
-          onChange={(event) => {
-            cancels.value = event.currentTarget.checked;
-          }}
-        />{' '}
-        {t('adHoc.cancelRemaining')}
-      </label>
+      <Check value={cancels}>{t('adHoc.cancelRemaining')}</Check>
     </ActionDialog>
   );
 }

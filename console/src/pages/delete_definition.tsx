@@ -6,6 +6,7 @@ import { DELETE_INSTANCE, DELETE_PROCESS } from '../lib/session.ts';
 import type { Definition } from '../lib/shapes.ts';
 import { Act, lackOf } from '../parts/act.tsx';
 import { ActionDialog } from '../parts/action.tsx';
+import { Check } from '../parts/check.tsx';
 
 type Answer = { batchOperation?: { batchOperationKey: string } | null } | '';
 
@@ -33,17 +34,9 @@ function Delete({ definition, onClose }: { definition: Definition; onClose: () =
       ]}
     >
       <p>{t('definition.deleteNote')}</p>
-      <label class="check">
-        <input
-          type="checkbox"
-          disabled={lack !== null}
-          checked={history.value}
-          onChange={(event) => {
-            history.value = event.currentTarget.checked;
-          }}
-        />{' '}
+      <Check value={history} disabled={lack !== null}>
         {t('definition.history')}
-      </label>
+      </Check>
       {lack && <p class="dim">{lack}</p>}
     </ActionDialog>
   );

@@ -10,7 +10,7 @@ import { t } from '../lib/i18n.ts';
 import { changed } from '../lib/live.ts';
 import { type Located, problemsOf } from '../lib/problems.ts';
 import { DEPLOY } from '../lib/session.ts';
-import { processUrl } from '../lib/urls.ts';
+import { decisionUrl, processUrl } from '../lib/urls.ts';
 import { lackOf } from '../parts/act.tsx';
 import { CopyCommands } from '../parts/copy_commands.tsx';
 import { Head } from '../parts/head.tsx';
@@ -20,6 +20,7 @@ import { firstTenant, TenantChoice, tenantOf } from '../parts/tenant.tsx';
 type Deployed = {
   deployments: {
     processDefinition: { processDefinitionId: string; processDefinitionVersion: number; resourceName: string } | null;
+    decisionDefinition: { decisionDefinitionId: string; name: string; version: number } | null;
     form: { formId: string; version: number; resourceName: string } | null;
   }[];
   warnings: string[];
@@ -61,11 +62,14 @@ async function deploy(files: File[], tenant: { tenantId?: string }): Promise<Out
   }
 }
 
+/** Whether the page draws a file with its problems. */
+const isDrawn = (file: string): boolean => !/\.(form|dmn)$/i.test(file);
+
 const badges: Badges = (mark) => ({ left: null, right: mark.incidents ? { text: '!', tone: 'bad' } : null });
 
 function Problems({ located, texts }: { located: Located[]; texts: Map<string, string> }) {
   const selected = useSignal<string | null>(null);
-  const first = located.find((one) => one.element) ?? located.find((one) => !one.file.endsWith('.form')) ?? located[0]!;
+  const first = located.find((one) => one.element) ?? located.find((one) => isDrawn(one.file)) ?? located[0]!;
   const of = located.filter((one) => one.file === first.file);
   const xml = texts.get(first.file);
   const marks = useComputed<Marks>(() => ({
@@ -106,7 +110,7 @@ function Problems({ located, texts }: { located: Located[]; texts: Map<string, s
           </li>
         ))}
       </ol>
-      {xml && !first.file.endsWith('.form') && (
+      {xml && isDrawn(first.file) && (
         <Canvas
           xml={xml}
           marks={marks}
@@ -126,8 +130,13 @@ function Done({ done }: { done: Deployed }) {
     <div class="done">
       <h2>{t('deploy.done')}</h2>
       <ul>
-        {done.deployments.map(({ processDefinition: d, form: f }) =>
-          f ? (
+        {done.deployments.map(({ processDefinition: d, decisionDefinition: decision, form: f }) =>
+          decision ? (
+            <li key={`decision ${decision.decisionDefinitionId}`}>
+              {t('decision')} <a href={decisionUrl(decision.decisionDefinitionId)}>{decision.decisionDefinitionId}</a>{' '}
+              <span class="dim">v{decision.version}</span>
+            </li>
+          ) : f ? (
             <li key={`form ${f.formId}`}>
               {t('deploy.form')} {f.formId}{' '}
               <span class="dim">

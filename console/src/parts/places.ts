@@ -7,6 +7,7 @@ export const NAVIGATION: readonly [string, Key][] = [
   ['/instances', 'nav.instances'],
   ['/incidents', 'nav.incidents'],
   ['/tasks', 'nav.tasks'],
+  ['/decisions', 'nav.decisions'],
   ['/messages', 'nav.messages'],
   ['/jobs', 'nav.jobs'],
   ['/timers', 'nav.timers'],
@@ -23,6 +24,7 @@ export const MINOR: readonly [string, Key][] = [
 export const PLACES: readonly [string, Key][] = [
   ...NAVIGATION,
   ...MINOR,
+  ['/decision-instances', 'decision.instances'],
   ['/messages/buffered', 'message.buffered'],
   ['/messages/match', 'match.title'],
   ['/access/users', 'access.users'],

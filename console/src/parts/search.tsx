@@ -11,7 +11,8 @@ import { type Column, List, sortOf } from './table.tsx';
 const SIZE = 50;
 
 export type Choice = readonly [value: string, label: string];
-/** `states`: a choice, or none; its first is what an URL without it means. `fields`: name in the URL, label. `way`: the page to go on with from an empty list. */
+export type FilterField = readonly [name: string, label: string, type?: 'datetime-local'];
+/** `states`: a choice, or none; its first is what an URL without it means. `fields`: name in the URL, label, what it takes beside texts. `way`: the page to go on with from an empty list. */
 export type SearchProps<T> = {
   resource: string;
   label: string;
@@ -21,7 +22,7 @@ export type SearchProps<T> = {
   topics: string[];
   empty: ComponentChildren;
   states: Choice[];
-  fields: Choice[];
+  fields: FilterField[];
   way?: ListedOn;
   filter: (state: string, values: Record<string, string>) => Record<string, unknown>;
 };
@@ -74,17 +75,26 @@ export function SearchPage<T>({
             ))}
           </fieldset>
         )}
-        {fields.map(([name, text], i) => (
-          <input
-            key={name}
-            type="search"
-            {...(i === 0 && { 'data-search': '' })}
-            placeholder={text}
-            aria-label={text}
-            value={values[name] ?? ''}
-            onChange={(event) => set(name, event.currentTarget.value)}
-          />
-        ))}
+        {fields.map(([name, text, type], i) => {
+          const field = (
+            <input
+              key={name}
+              type={type ?? 'search'}
+              {...(i === 0 && { 'data-search': '' })}
+              placeholder={text}
+              aria-label={text}
+              value={values[name] ?? ''}
+              onChange={(event) => set(name, event.currentTarget.value)}
+            />
+          );
+          return type ? (
+            <span key={name}>
+              <span aria-hidden="true">{text}</span> {field}
+            </span>
+          ) : (
+            field
+          );
+        })}
       </form>
       <List
         label={label}

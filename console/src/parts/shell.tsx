@@ -20,7 +20,9 @@ import { MINOR, NAVIGATION } from './places.ts';
 
 const palette = async () => (await import('./palette.tsx')).Palette;
 const here = (to: string): boolean =>
-  to === '/' ? path.value === '/' : path.value === to || path.value.startsWith(`${to}/`);
+  to === '/'
+    ? path.value === '/'
+    : `${path.value}/`.startsWith(`${to}/`) || (to === '/decisions' && path.value.startsWith('/decision-instances'));
 
 const BADGES: Record<string, { resource: string; state: string; need: Need; calm: boolean }> = {
   '/incidents': { resource: 'incidents', state: 'ACTIVE', need: READ_INSTANCE, calm: false },

@@ -14,6 +14,7 @@ const LOOKS: Record<string, Look> = {
   RESOLVED: { tone: 'ok', icon: '✓', text: 'state.resolved' },
   DRAINING: { tone: 'wait', icon: '◐', text: 'state.draining' },
   CREATED: { tone: 'run', icon: '○', text: 'state.created' },
+  EVALUATED: { tone: 'ok', icon: '✓', text: 'state.evaluated' },
   FAILED: { tone: 'bad', icon: '!', text: 'state.failed' },
   TIMED_OUT: { tone: 'wait', icon: '◔', text: 'state.timedOut' },
   RETRIES_UPDATED: { tone: 'wait', icon: '↻', text: 'state.retriesUpdated' },

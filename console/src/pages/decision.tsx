@@ -1,0 +1,152 @@
+// A decision: what it requires, its logic, and its versions.
+import '../decisions/decisions.css';
+import { useMemo } from 'preact/hooks';
+import { Boxed } from '../decisions/boxed.tsx';
+import { RequirementDiagram } from '../decisions/diagram.tsx';
+import { useGraph } from '../decisions/evaluated.tsx';
+import { type Graph, type Kind, logicOf } from '../decisions/model.ts';
+import { search } from '../lib/api.ts';
+import { decisionFile, decisionVersions } from '../lib/decisions.ts';
+import { t } from '../lib/i18n.ts';
+import { useResource } from '../lib/resource.ts';
+import { href, put, query, withQuery } from '../lib/router.ts';
+import type { DecisionDefinition } from '../lib/shapes.ts';
+import { decisionUrl } from '../lib/urls.ts';
+import { Head } from '../parts/head.tsx';
+import { ProblemBox } from '../parts/problem.tsx';
+import { KeyText } from '../parts/time.tsx';
+
+/** The decisions of the same file by id, with their versions. */
+async function siblingsOf(key: string, abort: AbortSignal): Promise<Map<string, DecisionDefinition>> {
+  const { items } = await search<DecisionDefinition>(
+    'decision-definitions',
+    { filter: { decisionRequirementsKey: key }, page: { limit: 1000 } },
+    abort,
+  );
+  return new Map(items.map((each) => [each.decisionDefinitionId, each]));
+}
+
+function Facts({ definition }: { definition: DecisionDefinition }) {
+  return (
+    <dl class="facts">
+      <dt>{t('decision.requirements')}</dt>
+      <dd>
+        {definition.decisionRequirementsName || definition.decisionRequirementsId}{' '}
+        <span class="dim">v{definition.decisionRequirementsVersion}</span>
+      </dd>
+      <dt>{t('key')}</dt>
+      <dd>
+        <KeyText of={definition.decisionDefinitionKey} />
+      </dd>
+      {definition.versionTag && (
+        <>
+          <dt>{t('versionTag')}</dt>
+          <dd>{definition.versionTag}</dd>
+        </>
+      )}
+    </dl>
+  );
+}
+
+/** The logic of the decision, or of the business knowledge model that the URL names. */
+function Shown({ graph, definition }: { graph: Graph; definition: DecisionDefinition }) {
+  const id = query.value.get('node') ?? definition.decisionDefinitionId;
+  const node = graph.nodes.get(id);
+  const logic = useMemo(() => (node ? logicOf(node) : null), [node]);
+  if (!node) return <p class="dim">{t('missing.text')}</p>;
+  return (
+    <>
+      <h2>
+        {t(`decision.kind.${node.kind}`)} {node.name}
+      </h2>
+      <p class="dim">
+        <code>
+          {node.variable}
+          {node.type && `: ${node.type}`}
+        </code>
+      </p>
+      <Boxed key={id} logic={logic} label={node.name} />
+    </>
+  );
+}
+
+function Version({ definition }: { definition: DecisionDefinition }) {
+  const { decisionDefinitionKey: key, decisionRequirementsKey: requirements } = definition;
+  const file = useResource(`dmn ${key}`, async () => ({ xml: await decisionFile(key) }));
+  const siblings = useResource(`siblings ${requirements}`, (abort) => siblingsOf(requirements, abort)).data.value;
+  const { graph, failure } = useGraph(file.data.value?.xml);
+  const hrefOf = (id: string, kind: Kind): string | null => {
+    if (kind === 'businessKnowledgeModel') return withQuery({ node: id });
+    const sibling = kind === 'decision' ? siblings?.get(id) : undefined;
+    return sibling ? decisionUrl(id, { version: sibling.version }) : null;
+  };
+  return (
+    <div class="stack decision" aria-busy={file.loading.value}>
+      <Facts definition={definition} />
+      {file.problem.value && <ProblemBox problem={file.problem.value} retry={file.reload} />}
+      {failure && <p class="problem">{failure}</p>}
+      {file.data.value?.xml === null && <p class="dim">{t('decision.noFile')}</p>}
+      {graph && (
+        <>
+          <RequirementDiagram
+            graph={graph}
+            selected={query.value.get('node') ?? definition.decisionDefinitionId}
+            hrefOf={hrefOf}
+          />
+          <Shown graph={graph} definition={definition} />
+        </>
+      )}
+    </div>
+  );
+}
+
+export function Decision({ id }: { id: string }) {
+  const found = useResource(`decision ${id}`, (abort) => decisionVersions(id, abort), ['definitions']);
+  const versions = found.data.value?.items;
+  const wanted = query.value.get('version');
+  const definition = versions?.find((one) => String(one.version) === wanted) ?? versions?.[0];
+  return (
+    <>
+      <Head
+        title={definition?.name || id}
+        crumbs={<a href={href('/decisions')}>{t('nav.decisions')}</a>}
+        note={<code>{id}</code>}
+        actions={
+          definition && (
+            <>
+              <label class="sr" for="version">
+                {t('version')}
+              </label>
+              <select
+                id="version"
+                value={String(definition.version)}
+                onChange={(event) => put({ version: event.currentTarget.value })}
+              >
+                {versions!.map((d) => (
+                  <option key={d.version} value={d.version}>
+                    v{d.version}
+                    {d.versionTag ? ` · ${d.versionTag}` : ''}
+                  </option>
+                ))}
+              </select>
+              <a class="button" href={href('/decision-instances', { decision: id, version: definition.version })}>
+                {t('decision.instances')}
+              </a>
+            </>
+          )
+        }
+      />
+      {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
+      {versions && !definition && (
+        <div class="empty">
+          <p>{t('empty.decision', { id })}</p>
+          <a class="button" href={href('/decisions')}>
+            {t('nav.decisions')}
+          </a>
+        </div>
+      )}
+      {!versions && !found.problem.value && <p class="dim loading">{t('loading')}</p>}
+      {definition && <Version key={definition.decisionDefinitionKey} definition={definition} />}
+    </>
+  );
+}

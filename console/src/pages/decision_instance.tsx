@@ -1,0 +1,112 @@
+// A decision instance: what the decision saw, which rules matched, what it gave, and where it belongs.
+import '../decisions/decisions.css';
+import { Evaluated, useGraph } from '../decisions/evaluated.tsx';
+import { get, ifAllowed } from '../lib/api.ts';
+import { decisionFile, evaluationOf, numberIn } from '../lib/decisions.ts';
+import { t } from '../lib/i18n.ts';
+import { useResource } from '../lib/resource.ts';
+import { href } from '../lib/router.ts';
+import type { DecisionInstance as Shape } from '../lib/shapes.ts';
+import { decisionInstanceUrl, decisionUrl } from '../lib/urls.ts';
+import { Head } from '../parts/head.tsx';
+import { ProblemBox } from '../parts/problem.tsx';
+import { State } from '../parts/state.tsx';
+import { KeyText, Time } from '../parts/time.tsx';
+
+type Found = { itself: Shape; others: Shape[]; xml: string | null; element: string | null };
+
+async function load(id: string, abort: AbortSignal): Promise<Found> {
+  const itself = await get<Shape>(`/v2/decision-instances/${encodeURIComponent(id)}`, abort);
+  const [others, xml, element] = await Promise.all([
+    evaluationOf(itself.decisionEvaluationKey, abort),
+    decisionFile(itself.decisionDefinitionKey),
+    itself.elementInstanceKey
+      ? ifAllowed(get<{ elementId: string }>(`/v2/element-instances/${itself.elementInstanceKey}`, abort))
+      : null,
+  ]);
+  return { itself, others, xml, element: element?.elementId ?? null };
+}
+
+/** The decisions of the evaluation in their order; the last one is what was asked for, or the one that failed. */
+function Others({ of, others }: { of: Shape; others: Shape[] }) {
+  return (
+    <>
+      <h2>{t('decision.sameEvaluation')}</h2>
+      <ol class="path">
+        {others.map((each) => (
+          <li key={each.decisionEvaluationInstanceKey}>
+            <a
+              href={decisionInstanceUrl(each.decisionEvaluationInstanceKey)}
+              aria-current={numberIn(each) === numberIn(of) ? 'page' : undefined}
+            >
+              {each.decisionDefinitionName || each.decisionDefinitionId}
+            </a>{' '}
+            <State of={each.state} />
+            <code class="cut">{each.evaluationFailure ?? each.result}</code>
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+function Shown({ found: { itself, others, xml, element } }: { found: Found }) {
+  const { graph, failure } = useGraph(xml);
+  const name = itself.decisionDefinitionName || itself.decisionDefinitionId;
+  return (
+    <>
+      <Head
+        title={
+          <>
+            {name} <State of={itself.state} />
+          </>
+        }
+        crumbs={
+          <>
+            <a href={href('/decision-instances', { decision: itself.decisionDefinitionId })}>
+              {t('decision.instances')}
+            </a>{' '}
+            /{' '}
+            <a href={decisionUrl(itself.decisionDefinitionId, { version: itself.decisionDefinitionVersion })}>{name}</a>{' '}
+            <span class="dim">v{itself.decisionDefinitionVersion}</span>
+          </>
+        }
+        note={
+          <>
+            {t('decision.evaluatedAt')} <Time at={itself.evaluationDate} /> ·{' '}
+            <KeyText of={itself.decisionEvaluationInstanceKey} />
+          </>
+        }
+        actions={
+          itself.processInstanceKey && (
+            <a class="button" href={href(`/instances/${itself.processInstanceKey}`, { element })}>
+              {t('decision.toTask')} {itself.businessId ?? itself.processInstanceKey}
+              {element && ` / ${element}`}
+            </a>
+          )
+        }
+      />
+      <div class="stack decision">
+        {failure && <p class="problem">{failure}</p>}
+        <Evaluated graph={graph} of={itself} name={name} output={itself.result} failure={itself.evaluationFailure} />
+        <Others of={itself} others={others} />
+      </div>
+    </>
+  );
+}
+
+export function DecisionInstance({ id }: { id: string }) {
+  const found = useResource(`decision instance ${id}`, (abort) => load(id, abort));
+  const problem = found.problem.value;
+  if (found.data.value) return <Shown key={id} found={found.data.value} />;
+  return (
+    <>
+      <Head title={t('decision.instance')} note={<KeyText of={id} />} />
+      {problem ? (
+        <ProblemBox problem={problem} retry={found.reload} of={['/decision-instances', 'decision.instances']} />
+      ) : (
+        <p class="dim loading">{t('loading')}</p>
+      )}
+    </>
+  );
+}

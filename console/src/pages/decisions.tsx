@@ -1,0 +1,81 @@
+// Decisions: the latest version of each.
+import { t } from '../lib/i18n.ts';
+import { href } from '../lib/router.ts';
+import type { DecisionDefinition } from '../lib/shapes.ts';
+import { decisionUrl } from '../lib/urls.ts';
+import { Head } from '../parts/head.tsx';
+import { SearchPage } from '../parts/search.tsx';
+import type { Column } from '../parts/table.tsx';
+
+const columns = (): Column<DecisionDefinition>[] => [
+  {
+    title: t('decision'),
+    sort: 'name',
+    wide: true,
+    cell: (d) => (
+      <a data-row href={decisionUrl(d.decisionDefinitionId, { version: d.version })}>
+        <b>{d.name || d.decisionDefinitionId}</b>
+        <small>
+          <code>{d.decisionDefinitionId}</code>
+        </small>
+      </a>
+    ),
+  },
+  {
+    title: t('version'),
+    cell: (d) => (
+      <>
+        v{d.version}
+        {d.versionTag && <span class="tag">{d.versionTag}</span>}
+      </>
+    ),
+  },
+  {
+    title: t('decision.requirements'),
+    wide: true,
+    cell: (d) => (
+      <>
+        {d.decisionRequirementsName || d.decisionRequirementsId}{' '}
+        <span class="dim">v{d.decisionRequirementsVersion}</span>
+      </>
+    ),
+  },
+];
+
+export function Decisions() {
+  return (
+    <>
+      <Head
+        title={t('nav.decisions')}
+        actions={
+          <a class="button" href={href('/decision-instances')}>
+            {t('decision.instances')}
+          </a>
+        }
+      />
+      <SearchPage<DecisionDefinition>
+        resource="decision-definitions"
+        label={t('nav.decisions')}
+        columns={columns()}
+        id={(d) => d.decisionDefinitionKey}
+        sort="name"
+        topics={['definitions', 'decisions']}
+        empty={t('empty.decisions')}
+        way={['/deploy', 'nav.deploy']}
+        states={[
+          ['latest', t('decision.latest')],
+          ['all', t('decision.allVersions')],
+        ]}
+        fields={[
+          ['name', t('decision.name')],
+          ['id', t('decision.id')],
+        ]}
+        filter={(state, { name, id }) => ({
+          ...(state !== 'all' && { isLatestVersion: true }),
+          ...(name && { name: { $like: `*${name}*` } }),
+          ...(id && { decisionDefinitionId: id }),
+        })}
+      />
+    </>
+  );
+}

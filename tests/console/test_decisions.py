@@ -1,0 +1,192 @@
+"""Decisions for people: lists, tables with the rules that matched, requirement diagrams, from a task and back.
+
+`test_rest_of_bpmn.py` has those of each run; the others are long.
+"""
+
+import json
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.console.test_hostile_texts import ATTACK, SHOWN
+from tests.core.decision_models import file, prices
+from tests.core.dmn.models import decision, definitions, function, inputs, literal, table
+
+pytestmark = [pytest.mark.process, pytest.mark.long]
+
+BOXED = """<context>
+  <contextEntry><variable name="rates" typeRef="number"/><relation><column name="zone"/><column name="price"/>
+    <row><literalExpression><text>"north"</text></literalExpression><literalExpression><text>7</text></literalExpression></row>
+  </relation></contextEntry>
+  <contextEntry><variable name="call"/><invocation><literalExpression><text>double</text></literalExpression>
+    <binding><parameter name="n"/><literalExpression><text>weight</text></literalExpression></binding>
+    </invocation></contextEntry>
+  <contextEntry><variable name="each"/><for iteratorVariable="r">
+    <in><literalExpression><text>rates</text></literalExpression></in>
+    <return><literalExpression><text>r.price</text></literalExpression></return></for></contextEntry>
+  <contextEntry><conditional><if><literalExpression><text>call > 10</text></literalExpression></if>
+    <then><list><literalExpression><text>"heavy"</text></literalExpression></list></then>
+    <else><literalExpression><text>"light"</text></literalExpression></else></conditional></contextEntry>
+</context>"""
+SHIPPING = (
+    inputs("weight", type="number")
+    + function("double", ["n"], literal("n * 2"))
+    + decision("Shipping", BOXED, inputs=["weight"], knowledge=["double"])
+)
+DRAWN = """<dmndi:DMNDI xmlns:dmndi="https://www.omg.org/spec/DMN/20191111/DMNDI/" xmlns:dc="http://www.omg.org/spec/DMN/20180521/DC/"
+  xmlns:di="http://www.omg.org/spec/DMN/20180521/DI/"><dmndi:DMNDiagram>
+  <dmndi:DMNShape dmnElementRef="Top"><dc:Bounds x="400" y="100" width="150" height="60"/></dmndi:DMNShape>
+  <dmndi:DMNShape dmnElementRef="size"><dc:Bounds x="430" y="300" width="90" height="40"/></dmndi:DMNShape>
+  <dmndi:DMNEdge dmnElementRef="needs">
+    <di:waypoint x="475" y="300"/><di:waypoint x="475" y="230"/><di:waypoint x="475" y="160"/></dmndi:DMNEdge>
+</dmndi:DMNDiagram></dmndi:DMNDI>"""
+
+
+def evaluate(api, id, **variables):
+    """The answer of an evaluation."""
+    return api.post("/decision-definitions/evaluation", {"decisionDefinitionId": id, "variables": variables})
+
+
+def open_instance(console, key, number):
+    console.open(f"/decision-instances/{key}-{number}")
+
+
+def test_a_decision_instance_shows_values_and_the_rule_that_matched(console, api, quoted):
+    console.open(f"/decision-instances?instance={quoted}")
+    expect(console.page.get_by_text("Found: 2")).to_be_visible()
+    console.row_to("Discount")
+    console.press("Enter")
+    console.settle()
+    rules = console.page.get_by_role("table", name="Discount")
+    expect(rules.get_by_role("columnheader", name="Customer")).to_contain_text('Value: "gold"')
+    expect(rules.locator("tr.matched")).to_have_text(re.compile(r'Matched: ?3"gold">= 1000.1= 0.1'))
+    expect(rules.locator("tbody tr")).to_have_count(3)
+    console.check("decision_instance")
+    others = console.page.get_by_role("main").get_by_role("listitem")
+    expect(others).to_have_text([re.compile("Discount.*0.1"), re.compile("Price.*180")])
+    others.get_by_role("link", name="Price").click()
+    expect(console.page.get_by_role("heading", name="Price")).to_be_visible()
+    console.tab_to("Go to the task: QUOTE-1 / find-price")
+    console.press("Enter")
+    expect(console.page).to_have_url(re.compile(f"/instances/{quoted}.element=find-price"))
+
+
+def test_the_page_of_a_decision_has_its_graph_its_table_and_its_versions(console, api, quoted):
+    api.deploy("discount.dmn", prices())
+    console.open("/decisions?id=price")
+    console.row_to("price")
+    console.press("Enter")
+    console.settle()
+    graph = console.page.get_by_role("region", name="Requirement diagram")
+    expect(graph.get_by_role("link")).to_have_text([re.compile("Discount"), re.compile("Price")])
+    expect(graph.locator("path.edge")).to_have_count(4)
+    expect(console.page.get_by_text("total * (1 - Discount)")).to_be_visible()
+    console.check("decision")
+    graph.get_by_role("link", name="Discount").press("Enter")
+    expect(console.page.get_by_role("table", name="Discount")).to_contain_text('not("gold")')
+    expect(console.page.get_by_role("columnheader", name="UNIQUE")).to_be_visible()
+    console.tab_to("Decision instances")
+    console.press("Enter")
+    expect(console.page).to_have_url(re.compile("decision-instances.decision=discount&version=1"))
+
+
+@pytest.mark.parametrize(("mode", "state"), [("camunda", "FAILED"), ("dmn", "EVALUATED")])
+def test_a_violated_hit_policy_shows_all_rules_that_matched(console, api, mode, state):
+    rules = [("< 100", "-", "0"), (">= 100", '"gold"', "0.1"), (">= 1000", '"gold"', "0.3")]
+    names = ("total", "customer")
+    discount = inputs(*names) + decision("Discount", table(names, ["rate"], rules), inputs=names)
+    api.deploy("prices.dmn", prices() if mode == "camunda" else definitions(discount))
+    done = evaluate(api, "Discount", total=2000, customer="gold")
+    assert (done["failureMessage"] is None) == (state == "EVALUATED")
+    open_instance(console, done["decisionEvaluationKey"], 1)
+    main = console.page.get_by_role("main")
+    expect(main.get_by_text("The hit policy UNIQUE is violated by 2 matching rules: 2, 3")).to_be_visible()
+    expect(main.locator("tr.matched")).to_have_count(2)
+    if state == "FAILED":
+        expect(main.get_by_text("multiple values aren't allowed for UNIQUE hit policy").first).to_be_visible()
+    console.go("/decision-instances?state=failed&decision=Discount")
+    expect(main.get_by_role("row", name="Failed")).to_have_count(1)  # of both runs of this test
+
+
+def test_boxed_expressions_can_be_read(console, api):
+    api.deploy("shipping.dmn", definitions(SHIPPING))
+    console.open("/decisions/Shipping")
+    rows = console.page.get_by_role("row")
+    for name, text in (("rates", "7"), ("call", "weight"), ("each", "r.price"), ("then", '"heavy"'), ("n", "weight")):
+        header = console.page.get_by_role("rowheader", name=re.compile(rf"^{name}\b"))
+        expect(rows.filter(has=header).last).to_contain_text(text)
+    assert console.violations() == []
+    console.page.get_by_role("link", name="Business knowledge model double").press("Enter")
+    expect(console.page.get_by_role("table", name="double")).to_contain_text("function(n)")
+
+
+def test_the_diagram_of_a_file_is_drawn_as_it_says(console, api):
+    top = decision("Top", literal("size"), inputs=["size"]).replace(
+        "<informationRequirement", '<informationRequirement id="needs"'
+    )
+    api.deploy("drawn.dmn", definitions(inputs("size") + top + DRAWN))
+    console.open("/decisions/Top")
+    expect(console.page.locator(".graph path.edge")).to_have_attribute("d", "M75 200L75 130L75 60")
+    place = console.page.get_by_role("link", name="Decision Top").evaluate(
+        "e => [e.offsetLeft, e.offsetTop, e.offsetWidth]"
+    )
+    assert place == [12, 12, 150]
+
+
+@pytest.mark.parametrize("bounds", ['x="1e308"', 'x="NaN"', 'x="-1e9"'])
+def test_a_diagram_with_impossible_places_is_laid_out_anew(console, api, bounds):
+    top = decision("Top", literal("size"), inputs=["size"])
+    api.deploy("drawn.dmn", definitions(inputs("size") + top + DRAWN.replace('x="400"', bounds)))
+    console.open("/decisions/Top")
+    expect(console.page.locator(".graph path.edge")).to_have_count(1)
+    assert console.page.locator(".graph svg").bounding_box()["width"] < 300
+
+
+def test_a_table_of_thousands_of_rules_is_shown_page_by_page(console, api):
+    rules = [(f"{n}", '"any"', f"{n * 2}") for n in range(1, 10_001)]
+    api.deploy("large.dmn", file(decision("Large", table(["total", "customer"], ["rate"], rules)), id="large"))
+    done = evaluate(api, "Large", total=7777, customer="any")
+    console.open("/decisions/Large")
+    expect(console.page.locator("table.rules tbody tr")).to_have_count(100)
+    expect(console.page.get_by_text("1 to 100 of 10,000")).to_be_visible()
+    console.page.get_by_role("button", name="Next").click()
+    expect(console.page.get_by_role("rowheader", name="101")).to_be_visible()
+    open_instance(console, done["decisionEvaluationKey"], 1)
+    expect(console.page.locator("table.rules tbody tr")).to_have_text([re.compile("7777.*15554= 15554")])
+    console.page.get_by_label("Only rules that matched").uncheck()
+    expect(console.page.locator("table.rules tbody tr")).to_have_count(100)
+
+
+def test_what_decisions_say_is_never_code(console, api):
+    """Names, cells, labels and values."""
+    name = json.dumps(ATTACK)
+    hostile = decision("hostile-decision", table(["x"], ["y"], [("-", name)])).replace(
+        'name="hostile-decision"',
+        f'name="{ATTACK.replace("&", "&amp;").replace("<", "&lt;").replace(chr(34), "&quot;")}"',
+    )
+    api.deploy("hostile.dmn", file(hostile, id="hostile-file"))
+    done = evaluate(api, "hostile-decision", x=ATTACK)
+    console.open("/about")
+    for path in (
+        "/decisions",
+        "/decisions/hostile-decision",
+        "/decision-instances",
+        f"/decision-instances/{done['decisionEvaluationKey']}-1",
+    ):
+        console.go(path)
+        expect(console.page.get_by_text(SHOWN).first).to_be_attached()
+    assert console.page.evaluate("document.querySelectorAll('img[src=x]').length") == 0
+
+
+def test_lists_of_decisions_are_accessible(console, api, quoted):
+    for path in ("/decisions", "/decision-instances"):
+        console.open(path)
+        console.check("decisions")
+
+
+def test_a_decision_instance_that_is_not_there_leads_to_the_list(console, api):
+    console.expected = "status of 4"
+    for key in ("1-1", "nonsense"):
+        console.open(f"/decision-instances/{key}")
+        expect(console.page.get_by_role("main").get_by_role("link", name="Decision instances")).to_be_visible()
