@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from vivero.core.bpmn.model import Problem
+from vivero.core.bpmn.reading.report import Report
 from vivero.core.bpmn.reading.xml import XmlLimits
 from vivero.core.dmn.compiling.graph import compile_graph
-from vivero.core.dmn.compiling.linking import Key, link
+from vivero.core.dmn.compiling.linking import Key, Linked, link
 from vivero.core.dmn.compiling.parts import Graph
 from vivero.core.dmn.model import Decision, Definitions, Service
 from vivero.core.dmn.reading.document import LIMITS, read_definitions
@@ -69,6 +70,15 @@ class ReadDecisions:
         return None if self.problems else self.usable
 
 
+@dataclass(frozen=True, slots=True)
+class CheckedDecisions:
+    """The result of checking files. `linked` is None if a file or a reference could not be read."""
+
+    linked: Linked | None
+    problems: tuple[Problem, ...]
+    warnings: tuple[Problem, ...]
+
+
 def read_decisions(
     files: Mapping[str, bytes],
     mode: str | None = None,
@@ -80,13 +90,33 @@ def read_decisions(
     `mode`, one of `core.dmn.model.MODES`, overrides what the origin of each file suggests. `steps` is the budget of one
     evaluation.
     """
+    linked, reports = _linked(files, mode, limits)
+    feel = replace(limits.feel, steps=steps)
+    graph = None if linked is None else compile_graph(linked, reports, feel)
+    return ReadDecisions(None if graph is None else Decisions(graph, feel), *_found(reports))
+
+
+def check_decisions(
+    files: Mapping[str, bytes], mode: str | None = None, limits: XmlLimits = LIMITS
+) -> CheckedDecisions:
+    """Read files like `read_decisions` for their problems alone. It keeps no compiled text, and takes less memory."""
+    linked, reports = _linked(files, mode, limits)
+    if linked is not None:
+        compile_graph(linked, reports, limits.feel, keeps=False)
+    return CheckedDecisions(linked, *_found(reports))
+
+
+def _linked(
+    files: Mapping[str, bytes], mode: str | None, limits: XmlLimits
+) -> tuple[Linked | None, Mapping[str, Report]]:
     read = {name: read_definitions(content, name, limits) for name, content in files.items()}
     found = {name: each.definitions for name, each in read.items() if each.definitions is not None}
     definitions = {name: each if mode is None else replace(each, mode=mode) for name, each in found.items()}
     reports = {name: each.report for name, each in read.items()}
-    feel = replace(limits.feel, steps=steps)
-    linked = link(definitions, reports) if len(definitions) == len(files) else None
-    graph = None if linked is None else compile_graph(linked, reports, feel)
+    return (link(definitions, reports) if len(definitions) == len(files) else None), reports
+
+
+def _found(reports: Mapping[str, Report]) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
+    """The problems and the warnings of all files."""
     problems = tuple(problem for report in reports.values() for problem in report.problems())
-    warnings = tuple(warning for report in reports.values() for warning in report.warnings())
-    return ReadDecisions(None if graph is None else Decisions(graph, feel), problems, warnings)
+    return problems, tuple(warning for report in reports.values() for warning in report.warnings())

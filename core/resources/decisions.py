@@ -9,7 +9,8 @@ from vivero.core.bpmn.model import DecisionFile, DecisionSummary, Problem
 from vivero.core.bpmn.parser import PROCESS_ID, Parsed
 from vivero.core.bpmn.reading.report import quote
 from vivero.core.bpmn.reading.xml import XmlLimits
-from vivero.core.dmn import Decisions, read_decisions
+from vivero.core.dmn import check_decisions
+from vivero.core.dmn.compiling.linking import Linked
 from vivero.core.dmn.model import Definitions
 from vivero.core.dmn.reading.document import LIMITS
 
@@ -22,14 +23,14 @@ def read_decision_files(files: Mapping[str, bytes], limits: XmlLimits) -> dict[s
     if not files:
         return {}
     own = replace(LIMITS, feel=limits.feel, problems=limits.problems, id_length=limits.id_length)
-    read = read_decisions(files, limits=own)
+    checked = check_decisions(files, limits=own)
     found: dict[str, Parsed] = {}
     for name in files:
-        problems = tuple(problem for problem in read.problems if problem.resource == name)
-        warnings = tuple(warning for warning in read.warnings if warning.resource == name)
-        file = None if read.usable is None else read.usable.graph.linked.files[name]
+        problems = tuple(problem for problem in checked.problems if problem.resource == name)
+        warnings = tuple(warning for warning in checked.warnings if warning.resource == name)
+        file = None if checked.linked is None else checked.linked.files[name]
         objections = () if file is None else tuple(_objections(file, own))
-        whole = None if read.decisions is None else _summary(name, read.decisions)
+        whole = None if checked.linked is None or checked.problems else _summary(name, checked.linked)
         found[name] = Parsed(name, (), problems, (), objections, warnings, decisions=whole)
     return found
 
@@ -53,7 +54,7 @@ def _is_name(id: str, limits: XmlLimits) -> bool:
     return PROCESS_ID.fullmatch(id) is not None and len(id) <= limits.id_length
 
 
-def _summary(name: str, read: Decisions) -> DecisionFile:
-    file = read.graph.linked.files[name]
+def _summary(name: str, linked: Linked) -> DecisionFile:
+    file = linked.files[name]
     decisions = tuple(DecisionSummary(each.id, each.name or each.id, each.version_tag) for each in file.decisions)
-    return DecisionFile(file.id, file.name or file.id, decisions, read.graph.linked.all_imported(name))
+    return DecisionFile(file.id, file.name or file.id, decisions, linked.all_imported(name))

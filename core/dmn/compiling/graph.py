@@ -18,13 +18,16 @@ from vivero.core.dmn.model import Decision, ElementReference, InputData, Knowled
 from vivero.core.feel.values import FeelLimits, Function
 
 
-def compile_graph(linked: Linked, reports: Mapping[str, Report], limits: FeelLimits) -> Graph:
-    """Compile the files of a deployment. Texts that cannot be parsed are problems of the reports."""
+def compile_graph(linked: Linked, reports: Mapping[str, Report], limits: FeelLimits, keeps: bool = True) -> Graph:
+    """Compile the files of a deployment. Texts that cannot be parsed are problems of the reports.
+
+    Without `keeps` nothing that was compiled is kept: the graph cannot be evaluated, and the problems are the result.
+    """
     graph = Graph(linked, {}, {}, {}, {})
     files = []
     for resource, file in linked.files.items():
         types = Types(resource, linked, reports[resource], limits)
-        files.append(_File(resource, FileContext(file.mode, types, reports[resource], limits), graph))
+        files.append(_File(resource, FileContext(file.mode, types, reports[resource], limits, keeps), graph))
         files[-1].compile()
     for each in files:
         each.connect_functions()

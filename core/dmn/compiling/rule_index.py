@@ -50,19 +50,20 @@ class RuleIndex:
         return sorted(found + best.others)
 
 
-def index_rules(checks: Sequence[Sequence[tuple[int, int]]], tests: Sequence[Test], columns: int) -> RuleIndex | None:
-    """The index of a table; None if it is short, or if no column decides half of the rules."""
-    if len(checks) < FEWEST_RULES:
-        return None
-    built = (_column(each, checks, tests) for each in range(columns))
+def index_rules(checks: Sequence[Sequence[int]], tests: Sequence[Test], columns: Sequence[int]) -> RuleIndex | None:
+    """The index of a long table; None if no column decides half of the rules.
+
+    `checks`: the cells of each rule. `columns`: the column of each cell.
+    """
+    built = (_column(each, checks, tests, columns) for each in sorted(set(columns)))
     useful = [each for each in built if len(each.others) * 2 <= len(checks)]
     return RuleIndex(useful) if useful else None
 
 
-def _column(column: int, checks: Sequence[Sequence[tuple[int, int]]], tests: Sequence[Test]) -> _Column:
+def _column(column: int, checks: Sequence[Sequence[int]], tests: Sequence[Test], columns: Sequence[int]) -> _Column:
     result = _Column(column)
-    for rule, of_rule in enumerate(checks):
-        cell = next((cell for each, cell in of_rule if each == column), None)
+    for rule, cells in enumerate(checks):
+        cell = next((cell for cell in cells if columns[cell] == column), None)
         constants = None if cell is None else tests[cell].constants
         if constants is None:
             result.others.append(rule)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any
 
 from vivero.core.bpmn.reading.report import Report, quote
 from vivero.core.dmn.compiling.types import Coercion, Types, coercion
 from vivero.core.dmn.model import CAMUNDA, Text
 from vivero.core.feel.closures import CAMUNDA as CAMUNDA_FEEL
+from vivero.core.feel.closures import constants
+from vivero.core.feel.closures.constants import TEST_STEPS, NotConstant, constant_test, constant_value
 from vivero.core.feel.closures.fragments import Names, Test, compile_fragment, compile_test, known_names
 from vivero.core.feel.closures.scope import Closure
 from vivero.core.feel.errors import EvaluationError, LimitExceeded, ParseError
@@ -30,28 +33,41 @@ def failing(message: str) -> Closure:
     return fail
 
 
+_CHECKED = Test(null, 1, 1, None)
+"""The test of a text that was compiled and not kept."""
+
+
+def _literal(value: Any) -> Closure:
+    def literal(run: Run) -> Any:
+        run.spend(1)
+        return value
+
+    return literal
+
+
 class FileContext:
-    """The mode, dialect, types and limits that all scopes of a file share."""
+    """The mode, dialect, types and limits that all scopes of a file share. `keeps`: compiled texts are kept."""
 
-    __slots__ = ("dialect", "is_camunda", "limits", "report", "tests", "types")
+    __slots__ = ("dialect", "is_camunda", "keeps", "limits", "report", "tests", "types")
 
-    def __init__(self, mode: str, types: Types, report: Report, limits: FeelLimits) -> None:
+    def __init__(self, mode: str, types: Types, report: Report, limits: FeelLimits, keeps: bool = True) -> None:
         self.is_camunda = mode == CAMUNDA
         self.dialect = CAMUNDA_FEEL if self.is_camunda else DMN_FEEL
-        self.types, self.report, self.limits = types, report, limits
+        self.types, self.report, self.limits, self.keeps = types, report, limits, keeps
         self.tests = types.tests
 
 
 class TextScope:
     """The names that texts of one place see. Scopes that see the same names share their compiled texts."""
 
-    __slots__ = ("_closures", "_names", "_tests", "place")
+    __slots__ = ("_closures", "_has_constants", "_names", "_tests", "place")
 
     def __init__(self, place: FileContext, names: Iterable[str]) -> None:
         self.place = place
         self._names = Names(known_names(names), place.tests)
         self._closures: dict[str, Closure] = {}
         self._tests: dict[str, Test] = {}
+        self._has_constants = constants.is_usable(self._names.known)
 
     @property
     def is_camunda(self) -> bool:
@@ -67,17 +83,34 @@ class TextScope:
         if text is None:
             return null
         if text.text not in self._closures:
-            self._closures[text.text] = self._compiled(text)
+            compiled = self._compiled(text)
+            self._closures[text.text] = compiled if self.place.keeps else null
         return self._closures[text.text]
 
     def _compiled(self, text: Text) -> Closure:
+        if self._has_constants:
+            with suppress(NotConstant):
+                return _literal(constant_value(text.text, self.place.limits))
         closure = self._attempt(text, "expression", compile_fragment)
         return closure if self.is_camunda else or_null(closure)
+
+    def constant_test(self, text: Text) -> Test | None:
+        """The unary test of an input entry against constants, in little memory; None if it is something else."""
+        if not self._has_constants:
+            return None
+        try:
+            test = constant_test(text.text, self.place.limits)
+        except NotConstant:
+            return None
+        if not self.place.keeps:
+            return _CHECKED
+        return Test(test, 1, TEST_STEPS, (test.value,) if test.sign == "=" else None)
 
     def test(self, text: Text) -> Test:
         """The unary tests of an input entry."""
         if text.text not in self._tests:
-            self._tests[text.text] = self._attempt(text, "unary-tests", compile_test)
+            compiled = self._attempt(text, "unary-tests", compile_test)
+            self._tests[text.text] = compiled if self.place.keeps else _CHECKED
         return self._tests[text.text]
 
     def _attempt(self, text: Text, what: str, compile: Callable[..., Any]) -> Any:

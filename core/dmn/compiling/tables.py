@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from vivero.core.dmn.compiling.hit_policies import POLICIES, Decide, HitPolicyViolated, Outputs
-from vivero.core.dmn.compiling.rule_index import index_rules
+from vivero.core.dmn.compiling.rule_filter import RuleFilter
+from vivero.core.dmn.compiling.rule_index import FEWEST_RULES, index_rules
 from vivero.core.dmn.compiling.scope import TextScope, or_null
 from vivero.core.dmn.model import OutputColumn, Table, Text
 from vivero.core.feel.closures.fragments import Test
@@ -16,8 +17,6 @@ from vivero.core.feel.values import INVALID_TYPE, Run
 
 _SPEND_AT = 1000
 """Steps of cells that are spent together."""
-Check = tuple[int, int]
-"""The column and the cell of an input entry."""
 
 
 class MatchedRule(NamedTuple):
@@ -37,11 +36,11 @@ class TableResult(NamedTuple):
 
 
 class CompiledTable:
-    """A table that can be evaluated. `_index` is None for a short table."""
+    """A table that can be evaluated. `_index` and `_filter` are None for a short table."""
 
     __slots__ = (
-        *("_cells", "_checks", "_costs", "_decide", "_first_only", "_index", "_inputs", "_is_camunda", "_outputs"),
-        *("_slots", "_values", "source"),
+        *("_cells", "_checks", "_columns", "_costs", "_decide", "_filter", "_first_only", "_index", "_inputs"),
+        *("_is_camunda", "_outputs", "_slots", "_values", "source"),
     )
 
     def __init__(self, source: Table, scope: TextScope) -> None:
@@ -49,12 +48,16 @@ class CompiledTable:
         self._is_camunda = scope.is_camunda
         self._inputs = [scope.typed(scope.expression(each.expression), each.type_ref) for each in source.inputs]
         self._values = [_allowed(each.values, scope) for each in source.inputs]
-        cells = _Cells(scope)
+        is_long = len(source.rules) >= FEWEST_RULES
+        cells = _Cells(scope, is_long or not scope.place.keeps)
         self._checks = [cells.checks(rule.inputs) for rule in source.rules]
+        self._columns = cells.columns
+        """The column of each cell."""
         self._cells = [test.closure for test in cells.tests]
         self._costs = [test.size for test in cells.tests]
         self._slots = max((test.slots for test in cells.tests), default=0)
-        self._index = index_rules(self._checks, cells.tests, len(source.inputs))
+        self._index = index_rules(self._checks, cells.tests, cells.columns) if is_long else None
+        self._filter = RuleFilter(self._checks, cells.tests, cells.columns) if is_long else None
         columns = _output_columns(source.outputs, scope)
         self._outputs = [
             tuple(column(text) for column, text in zip(columns, rule.outputs, strict=False)) for rule in source.rules
@@ -113,14 +116,17 @@ class CompiledTable:
     def _matching(self, run: Run, inputs: Sequence[Any], slots: list[Any]) -> list[int]:
         rules = range(len(self._checks)) if self._index is None else self._index.candidates(inputs)
         run.spend(1 + len(rules))
-        checks, cells, costs = self._checks, self._cells, self._costs
+        checks: Sequence[Sequence[int]] = self._checks
+        if self._filter is not None:
+            rules, checks = self._filter.passing(run, inputs, rules)
+        columns, cells, costs = self._columns, self._cells, self._costs
         verdicts: list[bool | None] = [None] * len(cells)
         hits, spent = [], 0
         for rule in rules:
-            for column, cell in checks[rule]:
+            for cell in checks[rule]:
                 verdict = verdicts[cell]
                 if verdict is None:
-                    slots[0] = inputs[column]
+                    slots[0] = inputs[columns[cell]]
                     spent += costs[cell]
                     verdicts[cell] = verdict = cells[cell](run) is True
                 if not verdict:
@@ -139,21 +145,30 @@ class CompiledTable:
 class _Cells:
     """The distinct input entries of a table: each text of a column once."""
 
-    def __init__(self, scope: TextScope) -> None:
-        self._scope = scope
+    def __init__(self, scope: TextScope, small: bool) -> None:
+        """`small`: tests against constants take little memory."""
+        self._scope, self._small = scope, small
         self._known: dict[tuple[int, str], int] = {}
         self.tests: list[Test] = []
+        self.columns: list[int] = []
+        """The column of each test."""
 
-    def checks(self, entries: Sequence[Text | None]) -> tuple[Check, ...]:
+    def checks(self, entries: Sequence[Text | None]) -> tuple[int, ...]:
         """The entries of a rule, without those that every input passes."""
-        return tuple((column, self._cell(column, text)) for column, text in enumerate(entries) if text is not None)
+        return tuple(self._cell(column, text) for column, text in enumerate(entries) if text is not None)
 
     def _cell(self, column: int, text: Text) -> int:
         key = column, text.text
         if key not in self._known:
             self._known[key] = len(self.tests)
-            self.tests.append(_quiet(self._scope.test(text), self._scope))
+            self.tests.append(self._test(text))
+            self.columns.append(column)
         return self._known[key]
+
+    def _test(self, text: Text) -> Test:
+        """The test of a text. Closures of the tree are faster, one by one, than tests against constants."""
+        plain = self._scope.constant_test(text) if self._small else None
+        return plain or _quiet(self._scope.test(text), self._scope)
 
 
 def _quiet(test: Test, scope: TextScope) -> Test:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from vivero.core.bpmn.reading.xml import Element, split
+from vivero.core.bpmn.reading.xml import Element
 from vivero.core.dmn.model import InformationItem
 
 MODELS = {
@@ -21,14 +21,19 @@ _PREFIXED = re.compile(r"feel:", re.IGNORECASE)
 
 def children(element: Element, *names: str) -> list[Element]:
     """Children of the file's own namespace with one of these local names, in document order."""
-    namespace = split(element)[0]
-    tags = {f"{{{namespace}}}{name}" for name in names}
-    return [child for child in element if child.tag in tags]
+    namespace = _namespace_of(element)
+    return list(element.iterchildren(*(namespace + name for name in names)))
 
 
 def child(element: Element, name: str) -> Element | None:
     """The first child with this local name."""
-    return next(iter(children(element, name)), None)
+    return next(element.iterchildren(_namespace_of(element) + name), None)
+
+
+def _namespace_of(element: Element) -> str:
+    """The part of a tag before the local name: `{namespace}`."""
+    tag = str(element.tag)
+    return tag[: tag.rfind("}") + 1]
 
 
 def child_text(element: Element, name: str) -> str | None:
@@ -39,6 +44,8 @@ def child_text(element: Element, name: str) -> str | None:
 
 def content_of(element: Element) -> str:
     """The text in an element, without surrounding space."""
+    if len(element) == 0:
+        return (element.text or "").strip()
     return "".join(str(part) for part in element.itertext()).strip()
 
 

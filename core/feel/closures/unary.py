@@ -113,14 +113,20 @@ def compile_in_range(c: Compiler, node: ast.InRange, scope: Scope) -> Closure:
         inside = None
         if (low is None) == (start is None) and (high is None) == (end is None):
             inside = in_range(a, Range(low, high, node.range.start_included, node.range.end_included))
-        if inside is None and run.may_warn():
-            texts = [message_text(run, value) for value in (a, low, high)]
-            run.warn(NOT_COMPARABLE, "Can't compare '{}' with '{}' and '{}'".format(*texts))
+        if inside is None:
+            warn_not_in_range(run, a, low, high)
         return inside
 
     if start is None or end is None or not c.is_constant(start, end):
         return test
     return _between_integers(value, c.constants[start], c.constants[end], node.range, test)
+
+
+def warn_not_in_range(run: Run, value: Any, low: Any, high: Any) -> None:
+    """Warn of a value that cannot be compared with the ends of an interval."""
+    if run.may_warn():
+        texts = [message_text(run, each) for each in (value, low, high)]
+        run.warn(NOT_COMPARABLE, "Can't compare '{}' with '{}' and '{}'".format(*texts))
 
 
 def _between_integers(value: Closure, low: Any, high: Any, interval: ast.RangeLiteral, otherwise: Closure) -> Closure:

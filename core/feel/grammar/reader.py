@@ -44,6 +44,11 @@ _GIVES_A_FUNCTION = (ast.Call, ast.Apply, ast.Filter, ast.FunctionLiteral)
 Rule: TypeAlias = "Callable[[Reader], ast.Node]"
 
 
+def number_of(text: str, limits: FeelLimits) -> int | Decimal:
+    """The value of a number without a sign. Raises DecimalException if its exponent is too large."""
+    return int(text) if len(text) <= 34 and text.isdigit() else limits.math.create_decimal(text)
+
+
 class Grammar(NamedTuple):
     """The rules that read a construct, by the sign or word that announces it."""
 
@@ -219,14 +224,10 @@ class Reader(Lexer):
         raise self.error("an expression")
 
     def _number(self) -> ast.Node:
-        text = self.value
-        if len(text) <= 34 and text.isdigit():
-            number: int | Decimal = int(text)
-        else:
-            try:
-                number = self.limits.math.create_decimal(text)
-            except decimal.DecimalException:
-                raise self.error(f"a number with an exponent of at most {self.limits.exponent}") from None
+        try:
+            number = number_of(self.value, self.limits)
+        except decimal.DecimalException:
+            raise self.error(f"a number with an exponent of at most {self.limits.exponent}") from None
         self.advance()
         return ast.Literal(number)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from vivero.core.dmn import DecisionEvaluation, evaluate, read_decisions
+from vivero.core.dmn import DecisionEvaluation, check_decisions, evaluate, read_decisions
 
 NAMESPACE = "https://www.omg.org/spec/DMN/20191111/MODEL/"
 
@@ -133,6 +133,9 @@ def value(content: str | bytes, name: str, mode: str | None = None, /, **variabl
 
 
 def problems(content: str | bytes, mode: str | None = None) -> list[tuple[int | None, str]]:
-    """The line and the text of each problem."""
-    file = content if isinstance(content, bytes) else definitions(content)
-    return [(problem.line, problem.message) for problem in read_decisions({"file.dmn": file}, mode).problems]
+    """The line and the text of each problem, which a check finds as well."""
+    file = {"file.dmn": content if isinstance(content, bytes) else definitions(content)}
+    read = read_decisions(file, mode)
+    checked = check_decisions(file, mode)
+    assert (checked.problems, checked.warnings) == (read.problems, read.warnings)
+    return [(problem.line, problem.message) for problem in read.problems]

@@ -168,20 +168,21 @@ def test_a_boolean_of_the_input_is_a_verdict():
 @pytest.mark.parametrize("rules", [10, 300])
 @pytest.mark.parametrize("mode", ["dmn", "camunda"])
 def test_an_index_finds_what_a_walk_finds(rules, mode, seed):
-    """Long tables have an index. Each one gives what the short table of each rule alone gives."""
+    """Long tables have an index and filters. Each one gives what the short table of each rule alone gives."""
     import random
 
     choose = random.Random(seed)
     cells = ['"a"', '"b"', '"a","b"', "1", "1.0", "true", "-", "null", "not(1)", "> 0", '"c", 1']
+    cells += ["[1..3)", "(0.5..1]", "<= 1", "< -0.5", '< "b"', '["a".."b")', "= 1", '>= "b"', "? != 1", "(3..1)"]
     many = [[choose.choice(cells), choose.choice(cells), str(number)] for number in range(rules)]
     content = inputs("x", "y") + decision("d", table(["x", "y"], ["out"], many, "COLLECT"), inputs=["x", "y"])
-    for x in ("a", "c", 1, Decimal("1.0"), True, None, [1]):
+    for x, y in zip(("a", "c", 1, Decimal("1.0"), Decimal("0.9"), -1, 3, True, None, [1]), ("b", 1) * 5, strict=True):
         alone = [
             number
             for number, (first, second, _) in enumerate(many)
-            if passes(mode, first, x) and passes(mode, second, "b")
+            if passes(mode, first, x) and passes(mode, second, y)
         ]
-        assert value(content, "d", mode, x=x, y="b") == (alone or None)
+        assert value(content, "d", mode, x=x, y=y) == (alone or None)
 
 
 def passes(mode, cell, x, known={}):  # noqa: B006  the verdicts that are known
