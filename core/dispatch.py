@@ -22,6 +22,7 @@ from vivero.core.commands import (
     instance,
     job,
     message,
+    migration,
     signal,
     slots,
     subscription,
@@ -87,6 +88,7 @@ from vivero.core.records.messages import (
     StartInstance,
     TriggerSubscription,
 )
+from vivero.core.records.migrations import MigrateInstance, MoveSubscription
 from vivero.core.records.signals import BroadcastSignal, DeliverSignal
 from vivero.core.records.slots import MoveSlots, ProbeSlots, ReleaseSlots, SwitchSlots
 from vivero.core.records.timers import FireTimer, MoveTimer, TriggerTimer
@@ -162,6 +164,7 @@ class Handler:
 COMMANDS: dict[type[Command], Handler] = {
     CreateInstance: Handler(instance.needs_create, instance.create),
     CancelInstance: Handler(instance.needs_cancel, instance.cancel),
+    MigrateInstance: Handler(migration.needs, migration.migrate),
     ContinueWork: Handler(instance.needs_continue, instance.continue_work),
     CompleteJob: Handler(job.needs, job.complete),
     FailJob: Handler(job.needs, job.fail),
@@ -181,6 +184,7 @@ COMMANDS: dict[type[Command], Handler] = {
     ExpireMessage: Handler(message.needs_channel, message.expire),
     OpenSubscription: Handler(message.needs_channel, message.open_subscription),
     CloseSubscription: Handler(message.needs_channel, message.close_subscription),
+    MoveSubscription: Handler(migration.needs_channel, migration.move_subscription),
     AcknowledgeCorrelation: Handler(message.needs_channel, message.acknowledge),
     RejectCorrelation: Handler(message.needs_channel, message.reject, message.reject_rejected),
     ConfirmStart: Handler(message.needs_channel, message.confirm, message.confirm_rejected),

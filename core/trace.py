@@ -31,6 +31,7 @@ from vivero.core.records.instances import (
 )
 from vivero.core.records.jobs import JobCreated
 from vivero.core.records.messages import MessagePublished, SubscriptionOpened
+from vivero.core.records.migrations import InstanceMigrated
 from vivero.core.records.signals import SignalBroadcast
 from vivero.core.records.user_tasks import UserTaskCreated
 
@@ -183,6 +184,11 @@ def _created(trace: Trace, event: InstanceCreated) -> str:
     return one_line(f"{trace.name(event.key)} v{event.version}{called}")
 
 
+def _migrated(trace: Trace, event: InstanceMigrated) -> str:
+    moved = (f"{before}:{after}" for before, after in event.ids.items() if before != after)
+    return one_line(f"{trace.name(event.key)} v{event.version} {' '.join(moved)}")
+
+
 def _variable(trace: Trace, event: VariableSet) -> str:
     return one_line(f"{trace.name(event.scope)}.{event.name} = {event.value}")
 
@@ -212,6 +218,7 @@ _FORMATS: dict[type[Event], Callable[[Trace, Any], str]] = {
     InstanceCreated: _created,
     ElementActivating: _activating,
     ElementCompleted: _completed,
+    InstanceMigrated: _migrated,
     VariableSet: _variable,
     CompensationStarted: _compensation,
     DecisionEvaluated: _evaluation,

@@ -133,7 +133,14 @@ def rejected(command: Command, rejection: Rejection, position: int) -> Problem:
         command = change_of(command)
     verb = command.intent.partition(":")[2]
     detail = f"Command '{verb}' rejected with code '{rejection.code}': {rejection.reason}"
-    return Problem(status, title, detail, position=position)
+    return Problem(status, title, detail, position=position, members=_all_problems(rejection))
+
+
+def _all_problems(rejection: Rejection) -> dict[str, object]:
+    """`detail` names the first problem only, as in Camunda."""
+    if not rejection.violations:
+        return {}
+    return {"problems": [{"elementId": one.element, "message": one.message} for one in rejection.violations]}
 
 
 def not_computed(error: NotComputed) -> Problem:

@@ -61,6 +61,7 @@ from vivero.api.routes import (
     job_activation,
     jobs,
     messages,
+    migrations,
     own_password,
     probes,
     process_definitions,
@@ -254,6 +255,13 @@ ROUTES = (
         CANCEL_INSTANCE,
         audited.CANCEL_INSTANCE,
         is_limited=False,
+    ),
+    of_key(
+        "POST",
+        "/v2/process-instances/{processInstanceKey}/migration",
+        migrations.migrate,
+        UPDATE_INSTANCE,
+        audited.MIGRATE_INSTANCE,
     ),
     of_key(
         "POST",

@@ -23,6 +23,7 @@ from vivero.core.apply import (
     incidents,
     jobs,
     message_channels,
+    migrations,
     slots,
     subscriptions,
     timers,
@@ -106,6 +107,7 @@ from vivero.core.records.messages import (
     SubscriptionOpened,
     SubscriptionTriggered,
 )
+from vivero.core.records.migrations import ChannelSubscriptionMoved, InstanceMigrated
 from vivero.core.records.signals import SignalBroadcast
 from vivero.core.records.slots import HeldCommandsSent, SlotsHeld, SlotsMoved, SlotsReleased
 from vivero.core.records.timers import TimerCanceled, TimerFailed, TimerMoved, TimerScheduled, TimerTriggered
@@ -131,6 +133,7 @@ APPLY: dict[type[Event], Callable[[State, Any], Row]] = {
     ScopeInterrupted: elements.scope_interrupted,
     ScopeEmptied: elements.scope_emptied,
     ScopeResumed: elements.scope_resumed,
+    InstanceMigrated: migrations.instance_migrated,
     EventTriggered: elements.event_triggered,
     EventDefinitionOccurred: elements.event_definition_occurred,
     TimerScheduled: timers.timer_scheduled,
@@ -148,6 +151,7 @@ APPLY: dict[type[Event], Callable[[State, Any], Row]] = {
     CorrelationAnswered: message_channels.correlation_answered,
     ChannelSubscribed: message_channels.channel_subscribed,
     ChannelUnsubscribed: message_channels.channel_unsubscribed,
+    ChannelSubscriptionMoved: migrations.channel_subscription_moved,
     StartLocked: message_channels.start_locked,
     StartReleased: message_channels.start_released,
     StartAwaited: message_channels.start_awaited,

@@ -79,7 +79,7 @@ def instance_created(state: State, event: InstanceCreated) -> Instance:
         _enter_scope(state, caller, instance)
     state.add(instance)
     state.link(state.elements, event.key, instance)
-    _count(state, event.definition_key, 1)
+    count_instances(state, event.definition_key, 1)
     state.add_size(instance, INSTANCE_WEIGHT, 1)
     return instance
 
@@ -285,7 +285,7 @@ def _end(state: State, key: int, to: ElementState, flows: tuple[str, ...] = ()) 
         _keep(state, element, {})
     weight = ELEMENT_WEIGHT
     if type(element) is Instance:
-        _count(state, element.definition_key, -1)
+        count_instances(state, element.definition_key, -1)
         if element.parent_instance is None:
             state.unlink(state.trees, key)
             state.add_weight(element.tree, -element.tree.weight)
@@ -311,7 +311,8 @@ def _end_part(state: State, element: Element) -> None:
         state.link(state.ended_parts, part.key, part)
 
 
-def _count(state: State, definition_key: int, by: int) -> None:
+def count_instances(state: State, definition_key: int, by: int) -> None:
+    """Change the number of running instances of a definition."""
     usage = state.catalogue.usage.get(definition_key)
     if usage is None:
         usage = Usage(definition_key, by)

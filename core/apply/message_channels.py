@@ -74,7 +74,9 @@ def message_correlated(state: State, event: MessageCorrelated) -> Row:
 def correlation_answered(state: State, event: CorrelationAnswered) -> Row:
     channel = _channel(state, event.tenant, event.correlation_key)
     subscription = channel.subscriptions.get(event.subscription)
-    process_id = event.process_id if subscription is None else subscription.process_id
+    process_id = event.process_id
+    if process_id is None and subscription is not None:
+        process_id = subscription.process_id
     if process_id is not None and not event.accepted:
         _take_back(state, channel, event.message, process_id)
     if subscription is None:  # closed while the message was on its way

@@ -308,13 +308,13 @@ def acknowledge(command: AcknowledgeCorrelation, view: View) -> Effects:
 def reject(command: RejectCorrelation, view: View) -> Effects:
     """Offer the message to the next receiver of the same process. Without one, the process has not got the message.
 
-    If the subscription was closed while the message was on its way, only the offer knows the process.
+    If the subscription was closed or migrated while the message was on its way, only the offer knows the process.
     """
     offer = command.offer
     assert offer.message is not None
     channel = view.channel(command.tenant, offer.correlation_key)
     gone = channel.subscriptions.get(command.key)
-    process_id = offer.process_id if gone is None else gone.process_id
+    process_id = offer.process_id or (None if gone is None else gone.process_id)
     stored = channel.is_here(offer.message)
     yield CorrelationAnswered(offer.message, command.tenant, offer.correlation_key, command.key, False, process_id)
     receivers = _receivers(offer.name, channel, view, stored=stored, without=command.key)

@@ -28,17 +28,17 @@ def subscribe_own(element: Element, awaits: Awaits, view: View) -> Effects:
     node = view.node(element)
     if node.boundaries:
         for boundary in boundaries_of(element, view):
-            yield from _subscribe(element, boundary, "BOUNDARY", view)
+            yield from subscribe_to(element, boundary, "BOUNDARY", view)
     if awaits is not None:
         for awaited in awaits(node, view.model(element.instance.definition_key)):
-            yield from _subscribe(element, awaited, "INTERMEDIATE", view)
+            yield from subscribe_to(element, awaited, "INTERMEDIATE", view)
 
 
 def subscribe_event_sub_processes(scope: Element, view: View) -> Effects:
     """Subscribe to the start events of the scope's event sub-processes."""
     if view.node(scope).event_sub_processes:
         for sub_process in event_sub_processes_of(scope, view):
-            yield from _subscribe(scope, sub_process, "EVENT_SUB_PROCESS", view)
+            yield from subscribe_to(scope, sub_process, "EVENT_SUB_PROCESS", view)
 
 
 def await_again(element: Element, target: str, view: View) -> Effects:
@@ -48,7 +48,7 @@ def await_again(element: Element, target: str, view: View) -> Effects:
     node = view.model(element.instance.definition_key).nodes[target]
     type_ = "EVENT_SUB_PROCESS" if node.host is None else "BOUNDARY"
     if can_happen(type_, element):
-        for effect in _subscribe(element, node, type_, view):
+        for effect in subscribe_to(element, node, type_, view):
             if not isinstance(effect, Check):
                 yield effect
 
@@ -69,7 +69,8 @@ def check(subscription: Subscription, view: View) -> Effects:
             yield from checks(subscription, definition, view)
 
 
-def _subscribe(element: Element, target: Node, type_: str, view: View) -> Effects:
+def subscribe_to(element: Element, target: Node, type_: str, view: View) -> Effects:
+    """Let the element wait for the event of one node. `type_`: BOUNDARY, EVENT_SUB_PROCESS or INTERMEDIATE."""
     node = event_node(target, element, view)
     subscribe = None if node.event is None else EVENT_BEHAVIOURS[type(node.event)].subscribe
     if subscribe is not None:

@@ -45,6 +45,7 @@ from vivero.core.records.jobs import (
     JobReleased,
 )
 from vivero.core.records.messages import ReleaseStart
+from vivero.core.records.migrations import InstanceMigrated
 from vivero.core.records.timers import TimerCanceled, TimerFailed, TimerMoved, TimerScheduled, TimerTriggered
 from vivero.core.records.user_tasks import UserTaskChanging
 from vivero.core.state.instance_tree import (
@@ -59,6 +60,7 @@ from vivero.core.state.instance_tree import (
     Timer,
     UserTask,
 )
+from vivero.core.state.migrations import Migration
 
 IN_SCOPES = {"arrive", "enter", "trigger"}
 """Stages that begin something in their element."""
@@ -104,9 +106,22 @@ def _ended(work: Work, row: Element, _event: Event) -> None:
         if row.start_lock is not None:
             released = ReleaseStart(row.key, row.tenant, row.process_id, row.start_lock)
             work.sends.append(Send(released))
-        definition = work.state.catalogue.definitions.get(row.definition_key)
-        if definition is not None and definition.state == "DRAINING" and not work.view.running(definition.key):
-            work.sends.append(Send(RetireDefinition(definition.key)))
+        _retire(work, row.definition_key)
+
+
+def _retire(work: Work, definition_key: int) -> None:
+    """Retire a draining definition whose last instance is gone."""
+    definition = work.state.catalogue.definitions.get(definition_key)
+    if definition is not None and definition.state == "DRAINING" and not work.view.running(definition.key):
+        work.sends.append(Send(RetireDefinition(definition.key)))
+
+
+def _migrated(work: Work, row: Migration, _event: Event) -> None:
+    """Joins may not have to wait for their tokens any more in the other model, or may wait for ever."""
+    for element in row.elements:
+        if sum(element.tokens.values()) > element.live:
+            work.settle_queue.add(element.key)
+    _retire(work, row.former)
 
 
 def _terminating(work: Work, row: Element, _event: Event) -> None:
@@ -221,6 +236,7 @@ FOLLOW: dict[type[Event], Callable[[Work, Any, Any], None]] = {
     ElementCompleted: _completed,
     ElementTerminating: _terminating,
     ElementTerminated: _ended,
+    InstanceMigrated: _migrated,
     ScopeInterrupted: _interrupted,
     ScopeResumed: _interrupted,
     LoopStarted: _settles,

@@ -21,19 +21,30 @@ class RejectionCode(StrEnum):
     PROCESSING_ERROR = "PROCESSING_ERROR"
 
 
-class Rejection(msgspec.Struct, frozen=True, gc=False):
-    """The command changed nothing. The caller is at fault; with PROCESSING_ERROR, a bug of the engine is."""
+class Violation(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """One of several reasons for a rejection. `element`: the id of the element that it is about."""
+
+    message: str
+    element: str | None = None
+
+
+class Rejection(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """The command changed nothing. The caller is at fault; with PROCESSING_ERROR, a bug of the engine is.
+
+    `violations`: all reasons, if the handler has looked for all. The first of them is `reason`.
+    """
 
     code: RejectionCode
     reason: str
+    violations: tuple[Violation, ...] = ()
 
 
 class Reject(Exception):
     """Raised by handlers to reject the command. The caller is at fault, and nothing has changed."""
 
-    def __init__(self, code: RejectionCode, reason: str) -> None:
+    def __init__(self, code: RejectionCode, reason: str, violations: tuple[Violation, ...] = ()) -> None:
         super().__init__(reason)
-        self.rejection = Rejection(code, reason)
+        self.rejection = Rejection(code, reason, violations)
 
 
 class IncidentType(StrEnum):

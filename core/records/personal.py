@@ -28,6 +28,7 @@ from vivero.core.records.messages import (
     StartLocked,
     StartReleased,
 )
+from vivero.core.records.migrations import ChannelSubscriptionMoved
 from vivero.core.records.signals import SignalBroadcast
 
 FREE: Mapping[type[Event], Mapping[str, Any]] = {
@@ -45,6 +46,7 @@ NAMES: Mapping[type[Event], tuple[str, ...]] = {
     CorrelationAnswered: ("correlation_key",),
     ChannelSubscribed: ("correlation_key", "name"),
     ChannelUnsubscribed: ("correlation_key",),
+    ChannelSubscriptionMoved: ("correlation_key",),
     StartLocked: ("correlation_key",),
     StartReleased: ("correlation_key",),
     StartAwaited: ("correlation_key",),

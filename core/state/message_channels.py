@@ -164,8 +164,8 @@ class ChannelSubscription(Row):
 
     channel: Annotated[MessageChannel, MEMORY]
     name: str
-    process_id: str
-    interrupting: bool
+    process_id: Annotated[str, CHANGES]
+    interrupting: Annotated[bool, CHANGES]
     state: Annotated[str, CHANGES] = OPEN
 
 

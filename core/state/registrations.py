@@ -31,7 +31,7 @@ class Registration(Row, msgspec.Struct):  # the second base tells the linter tha
     scope: Annotated[int, Column(stored="scope_key", key=True)]
     """The key of the flow scope, which may have completed since."""
     activity: Annotated[int, Column(stored="element_instance_key", key=True)]
-    element: Annotated[str, Column(stored="element_id")]
+    element: Annotated[str, Column(stored="element_id", changes=True)]
     is_scope: bool
     """Whether handlers see the variables of the activity."""
     handler: Annotated[str | None, CHANGES]

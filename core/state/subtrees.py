@@ -36,3 +36,12 @@ def break_cycles(element: Element) -> None:
     element.part = element.pages = element.past = None
     element.scope = None
     element.tree = element.instance = MISSING
+
+
+def of_instance(instance: Instance) -> Iterator[Element]:
+    """The process instance and its live elements, without those of called instances, parents first."""
+    pending: list[Element] = [instance]
+    while pending:
+        current = pending.pop()
+        pending.extend(child for child in current.children.values() if not isinstance(child, Instance))
+        yield current

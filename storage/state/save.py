@@ -20,6 +20,7 @@ from vivero.core.state.instance_tree import (
     Element,
     Instance,
 )
+from vivero.core.state.migrations import Migration
 from vivero.core.state.slot_moves import slot_moves
 from vivero.core.state.state import State
 from vivero.storage.cluster.routes import ROUTES_CHANNEL
@@ -140,10 +141,20 @@ def _counts(partition: int, rows: RowsByType) -> Iterator[Call]:
         for row in rows.changed.get(kind, ()):
             if row.ended_at is not None and (count := _count(row, counts)) is not None:
                 count[_ACTIVE] -= 1
+    for migration in rows.new.get(Migration, ()):
+        _count_moved(migration, counts)
     if counts:
         keys = sorted(counts)
         columns = ([counts[key][column] for key in keys] for column in range(4))
         yield _sql["element_count_changes"], (partition, *map(list, zip(*keys, strict=True)), *columns)
+
+
+def _count_moved(row: Migration, counts: dict[_Counted, list[int]]) -> None:
+    """Count the live elements of a migrated instance for its new definition instead of the former one."""
+    for moved, by in ((row.left, -1), (row.joined, 1)):
+        for (definition, element, type_), number in moved.items():
+            if type_ != "MULTI_INSTANCE_BODY":
+                counts.setdefault((definition, element, NO_DURATION), [0, 0, 0, 0])[_ACTIVE] += by * number
 
 
 _Counted = tuple[int, str, int]

@@ -57,6 +57,15 @@ FROM json_to_recordset($1) AS x(key bigint, state text, ended_at bigint, tokens 
     in_parts int)
 WHERE t.process_instance_key = x.key;
 
+-- name: migrated_instances
+-- A migration gives an instance another definition. It rewrites the entries of all indexes, and is rare.
+UPDATE process_instances t
+SET process_definition_key = x.definition, process_id = x.process_id, process_version = x.number, version_tag = x.version_tag,
+    process_name = x.name, start = x.start, terminate_after = x.terminate_after
+FROM json_to_recordset($1) AS x(key bigint, definition bigint, process_id text, number int, version_tag text, name text,
+    start json, terminate_after text[])
+WHERE t.process_instance_key = x.key;
+
 -- name: new_elements
 -- Most elements begin and end in one batch (events, gateways): one insert, no update.
 INSERT INTO element_instances (element_instance_key, root_key, part_key, process_instance_key, scope_key, path,
@@ -84,6 +93,14 @@ SET state = x.state, ended_at = from_epoch_ms(x.ended_at), tokens = coalesce(x.t
 FROM json_to_recordset($1) AS x(key bigint, state text, ended_at bigint, tokens json, live int, then_ json, interrupted boolean,
     loop json, ad_hoc json, request bigint, incidents int, incident bigint, registered json, awaiting_reset json,
     occurrences json, flows text[])
+WHERE t.element_instance_key = x.key;
+
+-- name: migrated_elements
+-- The live elements of migrated instances. Ended ones keep the definition by which they ran.
+UPDATE element_instances t
+SET process_definition_key = x.definition, process_id = x.process_id, element_id = x.element, element_name = x.name,
+    compensation = x.compensation
+FROM json_to_recordset($1) AS x(key bigint, definition bigint, process_id text, element text, name text, compensation json)
 WHERE t.element_instance_key = x.key;
 
 -- name: ended_elements
@@ -183,6 +200,13 @@ SELECT job_key >> 51, tenant_id, type, left(coalesce(worker, ''), 200), CASE sta
     count(*), max(updated_at)
 FROM changed WHERE state IN ('COMPLETED', 'FAILED', 'ERROR_THROWN') AND new_lease IS NOT NULL GROUP BY 1, 2, 3, 4, 5;
 
+-- name: migrated_jobs
+-- Leases stay: they belong to activation.
+UPDATE jobs t
+SET process_definition_key = x.definition, process_id = x.process_id, process_version = x.number, element_id = x.element_id
+FROM json_to_recordset($1) AS x(key bigint, definition bigint, process_id text, number int, element_id text)
+WHERE t.job_key = x.key;
+
 -- name: ended_jobs
 -- Bulk end: jobs that end identically. It sets what `jobs` sets, without documents.
 WITH ended AS (UPDATE jobs
@@ -200,6 +224,16 @@ FROM ended WHERE state IN ('COMPLETED', 'FAILED', 'ERROR_THROWN') GROUP BY 1, 2,
 UPDATE timers t
 SET state = x.state, due_at_ms = x.due_at, triggered_at = from_epoch_ms(x.triggered_at), ended_at = from_epoch_ms(x.ended_at)
 FROM json_to_recordset($1) AS x(key bigint, state text, due_at bigint, triggered_at bigint, ended_at bigint)
+WHERE t.timer_key = x.key;
+
+-- name: parted_timers
+-- Timers of migrated instances whose targets may change places: no two of an element have the same target meanwhile.
+UPDATE timers SET target_element_id = timer_key::text WHERE timer_key = ANY ($1::bigint[]);
+
+-- name: migrated_timers
+-- Due dates and repetitions stay.
+UPDATE timers t SET process_definition_key = x.definition, process_id = x.process_id, target_element_id = x.target
+FROM json_to_recordset($1) AS x(key bigint, definition bigint, process_id text, target text)
 WHERE t.timer_key = x.key;
 
 -- name: new_timers
@@ -239,6 +273,15 @@ FROM json_to_recordset($1) AS x(key bigint, state text, priority int, assignee t
     follow_up_at bigint, transition json, ended_at bigint)
 WHERE t.user_task_key = x.key;
 
+-- name: migrated_user_tasks
+-- What people have changed stays.
+UPDATE user_tasks t
+SET process_definition_key = x.definition, process_id = x.process_id, process_version = x.number,
+    process_name = x.process_name, element_id = x.element_id, name = x.name
+FROM json_to_recordset($1) AS x(key bigint, definition bigint, process_id text, number int, process_name text, element_id text,
+    name text)
+WHERE t.user_task_key = x.key;
+
 -- name: ended_user_tasks
 -- Bulk end: user tasks that end identically. It sets what `user_tasks` sets, without documents.
 UPDATE user_tasks
@@ -260,6 +303,13 @@ FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, instance b
 -- An incident changes only when it is resolved.
 UPDATE incidents t SET state = x.state, resolved_at = from_epoch_ms(x.resolved_at)
 FROM json_to_recordset($1) AS x(key bigint, state text, resolved_at bigint)
+WHERE t.incident_key = x.key;
+
+-- name: migrated_incidents
+-- The argument of the failed stage may name an element.
+UPDATE incidents t
+SET process_definition_key = x.definition, process_id = x.process_id, element_id = x.element_id, argument = x.argument
+FROM json_to_recordset($1) AS x(key bigint, definition bigint, process_id text, element_id text, argument json)
 WHERE t.incident_key = x.key;
 
 -- name: new_deployments
@@ -355,6 +405,15 @@ UPDATE subscriptions t SET state = x.state, updated_at = from_epoch_ms(x.updated
 FROM json_to_recordset($1) AS x(key bigint, state text, updated_at bigint, ended_at bigint)
 WHERE t.subscription_key = x.key;
 
+-- name: migrated_subscriptions
+-- Name and correlation key stay.
+UPDATE subscriptions t
+SET process_definition_key = x.definition, process_id = x.process_id, process_name = x.process_name,
+    process_version = x.number, target_element_id = x.target, interrupting = x.interrupting
+FROM json_to_recordset($1) AS x(key bigint, definition bigint, process_id text, process_name text, number int, target text,
+    interrupting boolean)
+WHERE t.subscription_key = x.key;
+
 -- name: new_start_subscriptions
 -- For the latest versions only.
 INSERT INTO start_subscriptions (subscription_key, process_definition_key, tenant_id, process_id, element_id, kind, name,
@@ -394,9 +453,12 @@ WHERE x.state <> 'CLOSED';
 
 -- name: channel_subscriptions
 -- Closed ones are deleted: their history is in `subscriptions`.
-WITH changed AS (SELECT * FROM json_to_recordset($1) AS x(key bigint, state text)),
-     gone AS (DELETE FROM channel_subscriptions t USING changed x WHERE t.subscription_key = x.key AND x.state = 'CLOSED')
-UPDATE channel_subscriptions t SET state = x.state FROM changed x
+WITH changed AS (
+    SELECT * FROM json_to_recordset($1) AS x(key bigint, process_id text, interrupting boolean, state text)
+), gone AS (
+    DELETE FROM channel_subscriptions t USING changed x WHERE t.subscription_key = x.key AND x.state = 'CLOSED'
+)
+UPDATE channel_subscriptions t SET process_id = x.process_id, interrupting = x.interrupting, state = x.state FROM changed x
 WHERE t.subscription_key = x.key AND x.state <> 'CLOSED';
 
 -- name: new_start_locks
@@ -440,11 +502,12 @@ WHERE x.state <> 'CLOSED';
 -- name: compensations
 -- A registration changes when something of it is compensated, and goes when nothing is left.
 WITH changed AS (
-    SELECT * FROM json_to_recordset($1) AS x(key bigint, state text, handler text, registered json, running boolean)
+    SELECT * FROM json_to_recordset($1)
+        AS x(key bigint, state text, element text, handler text, registered json, running boolean)
 ), gone AS (
     DELETE FROM compensations t USING changed x WHERE t.compensation_key = x.key AND x.state = 'CLOSED'
 )
-UPDATE compensations t SET handler = x.handler, registered = x.registered, running = x.running
+UPDATE compensations t SET element_id = x.element, handler = x.handler, registered = x.registered, running = x.running
 FROM changed x WHERE t.compensation_key = x.key AND x.state <> 'CLOSED';
 
 -- name: message_correlations

@@ -20,6 +20,7 @@ from vivero.core.state.instance_tree import (
 )
 from vivero.core.state.loop_rows import first_of
 from vivero.core.state.message_channels import Correlation
+from vivero.core.state.migrations import Migration
 from vivero.core.state.rows import Row
 from vivero.core.state.slot_moves import SlotMove
 from vivero.core.state.state import State
@@ -28,6 +29,7 @@ from vivero.storage.postgres.sql_files import Statement, load
 from vivero.storage.postgres.values import Params, Texts
 from vivero.storage.state import variable_documents as variables
 from vivero.storage.state.bulk_end import BulkEnd
+from vivero.storage.state.migrated_rows import documents_of
 from vivero.storage.state.tables import CORRELATIONS, DECISION_INSTANCES, DEPLOYMENTS, TABLES, Table
 
 _sql = load(Path(__file__).with_name("save.sql"))
@@ -66,6 +68,8 @@ def statements_for_rows(state: State, by_type: RowsByType | None = None) -> Iter
         if kind not in _OTHERWISE:
             written.add(kind, bulk_end.take(kind, some), new=False)
     ended = {_sql[name]: params for name, params in bulk_end.statements().items()}
+    if Migration in rows.new:
+        ended.update(_migrated(rows.new[Migration]))
     for row in bulk_end.others():
         written.add(type(row), [row], new=False)
     for job in (*rows.new.get(Job, ()), *rows.changed.get(Job, ())):
@@ -112,6 +116,14 @@ class _Written:
         return (encoded, state.partition) if statement in _WITH_PARTITION else (encoded,)
 
 
+def _migrated(rows: list[Migration]) -> Iterator[tuple[Statement, Params]]:
+    """The statements for the rows of migrated instances. Those of timers must not have one target meanwhile."""
+    for name, documents in documents_of(rows):
+        yield _sql[name], (_encode(documents),)
+        if name == "migrated_timers":
+            yield _sql["parted_timers"], ([document["key"] for document in documents],)
+
+
 def _paged_items(row: LoopItems) -> Call:
     """The items of a paged loop that begins, as columns: PostgreSQL would need long to read so many documents."""
     firsts = [first_of(number) for number in range(len(row.rows))]
@@ -130,7 +142,7 @@ _TABLES: dict[type[Row], _Saved] = {
     **{table.kind: _derived(table) for table in TABLES},
 }
 
-_OTHERWISE = (InstanceTree, LoopItems, Usage, SlotMove)
+_OTHERWISE = (InstanceTree, LoopItems, Usage, SlotMove, Migration)
 """Rows in the statement of another row, or with statements of their own, here and in `save`."""
 _WITH_PARTITION = {_sql["new_timers"], _sql["new_messages"]}
 _ORDER = {statement: place for place, statement in enumerate(_sql.values())}

@@ -49,6 +49,12 @@ BODIES: dict[str, Any] = {
     "POST /v2/resources/{resourceKey}/deletion": b"",
     "POST /v2/resources/{formKey}/deletion": b"",
     "POST /v2/process-instances/{processInstanceKey}/cancellation": b"",
+    "POST /v2/process-instances/{processInstanceKey}/migration": {
+        "targetProcessDefinitionKey": "{processDefinitionKey}",
+        "mappingInstructions": [
+            {"sourceElementId": id, "targetElementId": id} for id in ("work", "fails", "task", "wait", "tools")
+        ],
+    },
     "PATCH /v2/user-tasks/{userTaskKey}": {"changeset": {"priority": 1}},
     "POST /v2/user-tasks/{userTaskKey}/assignment": {"assignee": "ann"},
     "DELETE /v2/user-tasks/{userTaskKey}/assignee": b"",

@@ -89,6 +89,7 @@ dovw POST   /v2/process-instances/search
 dovw GET    /v2/process-instances/{processInstanceKey}
 do   POST   /v2/process-instances/{processInstanceKey}/cancellation
 do   POST   /v2/process-instances/{processInstanceKey}/deletion
+dow  POST   /v2/process-instances/{processInstanceKey}/migration
 do   POST   /v2/erasures
 do   POST   /v2/process-instances/cancellation
 do   POST   /v2/process-instances/deletion

@@ -1,0 +1,171 @@
+"""Migration of process instances: other ids and another definition for live rows. Keys and everything else stay."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from vivero.core.apply.elements import count_instances
+from vivero.core.records.instances import COMMAND_STAGE
+from vivero.core.records.migrations import ChannelSubscriptionMoved, InstanceMigrated
+from vivero.core.state import registrations
+from vivero.core.state.instance_tree import MISSING, NO_WAITS, Element, Instance
+from vivero.core.state.message_channels import CORRELATING
+from vivero.core.state.migrations import Counted, Migration
+from vivero.core.state.rows import Row
+from vivero.core.state.state import State
+from vivero.core.state.subtrees import of_instance
+
+Ids = Mapping[str, str]
+
+
+def instance_migrated(state: State, event: InstanceMigrated) -> Migration:
+    instance = state.elements[event.key]
+    assert isinstance(instance, Instance), f"{event.key} is no process instance"
+    row = Migration(event.key, instance, instance.definition_key, list(of_instance(instance)))
+    state.add(row)
+    counted = [element for element in row.elements if _is_counted(state, element)]
+    row.left = _numbers(counted)
+    _rename_instance(state, instance, event)
+    for element in row.elements:
+        _rename_element(state, element, event)
+        if element.waits is not NO_WAITS:
+            _rename_waits(state, element, event, row)
+    row.joined = _numbers(counted)
+    return row
+
+
+def _is_counted(state: State, element: Element) -> bool:
+    """Whether the database has counted the element. It counts new rows in their last state."""
+    return element not in state.fresh
+
+
+def _numbers(elements: list[Element]) -> dict[Counted, int]:
+    numbers: dict[Counted, int] = {}
+    for element in elements:
+        id = "" if element is element.instance else element.element
+        key = element.instance.definition_key, id, element.type
+        numbers[key] = numbers.get(key, 0) + 1
+    return numbers
+
+
+def _rename_instance(state: State, instance: Instance, event: InstanceMigrated) -> None:
+    state.edit(instance)
+    count_instances(state, instance.definition_key, -1)
+    count_instances(state, event.definition_key, 1)
+    caller, ids = instance.scope, {instance.process_id: event.process_id}
+    if caller is not None and event.process_id != instance.process_id:
+        state.edit(caller)
+        caller.tokens = _renamed_numbers(caller.tokens, ids)
+    instance.definition_key, instance.process_id = event.definition_key, event.process_id
+    instance.version_number, instance.version_tag, instance.name = event.version, event.version_tag, event.name
+    instance.terminate_after = tuple(event.ids.get(id, id) for id in instance.terminate_after)
+    if instance.start is not None:
+        element, variables = instance.start
+        instance.start = event.ids.get(element, element), variables
+
+
+def _rename_element(state: State, element: Element, event: InstanceMigrated) -> None:
+    ids = event.ids
+    state.edit(element)
+    element.node = MISSING
+    if element.registered:
+        _rename_registrations(state, element.key, element.registered, ids)
+        element.registered = _renamed_numbers(element.registered, ids)
+    element.element = ids.get(element.element, element.element)
+    if element is not element.instance:
+        element.label = event.labels.get(element.element)
+    if element.tokens:
+        element.tokens = _renamed_numbers(element.tokens, ids)
+    if element.occurrences:
+        before = element.weight_of_occurrences()
+        element.occurrences = {ids[id]: kept for id, kept in element.occurrences.items() if id in ids}
+        state.add_weight(element.tree, element.weight_of_occurrences() - before)
+    if element.ad_hoc is not None and element.ad_hoc.pending:
+        pending = tuple((_each(of_one, ids), variables) for of_one, variables in element.ad_hoc.pending)
+        element.ad_hoc = msgspec.structs.replace(element.ad_hoc, pending=pending)
+    if element.compensation is not None and element.compensation.only is not None:
+        only = ids.get(element.compensation.only, element.compensation.only)
+        element.compensation = msgspec.structs.replace(element.compensation, only=only)
+
+
+def _renamed_numbers(numbers: Mapping[str, int], ids: Ids) -> dict[str, int]:
+    """The numbers under other names. Those of names that become one are added."""
+    renamed: dict[str, int] = {}
+    for name, number in numbers.items():
+        now = ids.get(name, name)
+        renamed[now] = renamed.get(now, 0) + number
+    return renamed
+
+
+def _each(names: tuple[str, ...], ids: Ids) -> tuple[str, ...]:
+    return tuple(ids.get(name, name) for name in names)
+
+
+def _rename_waits(state: State, element: Element, event: InstanceMigrated, row: Migration) -> None:
+    ids, waits = event.ids, element.waits
+    for timer in waits.timers.values():
+        state.edit(timer)
+        timer.target = ids.get(timer.target, timer.target)
+        timer.definition, timer.process_id = event.definition_key, event.process_id
+    for subscription in waits.subscriptions.values():
+        state.edit(subscription)
+        subscription.target = ids.get(subscription.target, subscription.target)
+        subscription.interrupting = event.interrupting.get(subscription.target, subscription.interrupting)
+    for incident in waits.incidents.values():
+        argument = _renamed_argument(incident.stage, incident.argument, ids)
+        if argument != incident.argument:
+            state.edit(incident)
+            incident.argument = argument
+    row.timers += waits.timers.values()
+    row.subscriptions += waits.subscriptions.values()
+    row.incidents += waits.incidents.values()
+    row.jobs += waits.jobs.values()
+    row.user_tasks += waits.user_tasks.values()
+
+
+def _renamed_argument(stage: str, argument: Any, ids: Ids) -> Any:
+    """The argument of a failed stage: an id, ids, or an id with variables. That of a command has its own names."""
+    if stage == COMMAND_STAGE:
+        return argument
+    if isinstance(argument, str):
+        return ids.get(argument, argument)
+    if isinstance(argument, list | tuple):
+        renamed = [ids.get(one, one) if isinstance(one, str) else one for one in argument]
+        return tuple(renamed) if isinstance(argument, tuple) else renamed
+    return argument
+
+
+def _rename_registrations(state: State, scope: int, registered: Mapping[str, int], ids: Ids) -> None:
+    """Rename the completed activities of a scope, and those that are registered inside of them.
+
+    The handler has loaded all of them.
+    """
+    groups = state.registrations.of_scope.get(scope, {})
+    for row in [row for name in registered for row in groups.get(name, {}).values()]:
+        _rename_registrations(state, row.activity, row.registered, ids)
+        state.edit(row)
+        state.unlink(groups[row.element], row.key)
+        row.element = ids.get(row.element, row.element)
+        row.handler = None if row.handler is None else ids.get(row.handler, row.handler)
+        row.registered = _renamed_numbers(row.registered, ids)
+        registrations.link(state, row)
+
+
+def channel_subscription_moved(state: State, event: ChannelSubscriptionMoved) -> Row:
+    """A message that is on its way, and those that the process has had, are not for the new process again."""
+    channel = state.channels.get((event.tenant, event.correlation_key))
+    subscription = None if channel is None else channel.subscriptions.get(event.key)
+    if channel is None or subscription is None:  # an erasure has taken away its beginning, which only a replay sees
+        return Row(event.key)
+    if not event.interrupting or subscription.state == CORRELATING:
+        for message in channel.messages.values():
+            had = subscription.process_id in message.given and event.process_id not in message.given
+            if message.name == subscription.name and had:
+                state.edit(message)
+                message.given = (*message.given, event.process_id)
+    state.edit(subscription)
+    subscription.process_id, subscription.interrupting = event.process_id, event.interrupting
+    return subscription

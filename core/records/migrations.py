@@ -1,0 +1,66 @@
+"""Migration of process instances to another definition: commands and events."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from vivero.core.partitions import homes
+from vivero.core.records.base import Command, Event, Sender
+
+
+class MigrateInstance(Command, frozen=True):
+    """Let a running instance continue by `definition_key`. `mappings`: (source, target) ids of elements and flows."""
+
+    intent: ClassVar[str] = "PROCESS_INSTANCE:MIGRATE"
+    home = homes.of_key
+    sent_by = Sender.CLIENT
+    changes_tree = True
+
+    key: int
+    definition_key: int
+    mappings: tuple[tuple[str, str], ...]
+    again: bool = True
+    """Whether an instance that has this definition already is migrated all the same. An item of a batch is not."""
+
+
+class MoveSubscription(Command, frozen=True):
+    """Internal, to a message channel: the instance that waits was migrated. `key` is the key of its subscription."""
+
+    intent: ClassVar[str] = "MESSAGE_SUBSCRIPTION:MIGRATE"
+    home = homes.of_channel
+    sent_by = Sender.TREE
+    prompt = True
+
+    key: int
+    tenant: str
+    correlation_key: str
+    process_id: str
+    interrupting: bool
+
+
+class InstanceMigrated(Event, frozen=True):
+    """The instance continues by another definition.
+
+    `ids`: source id → target id of elements and flows. `labels`: target id → name of the live elements.
+    `interrupting`: target id → whether the waits for it that stay end when the event occurs.
+    """
+
+    key: int
+    definition_key: int
+    process_id: str
+    version: int
+    version_tag: str | None
+    name: str | None
+    ids: dict[str, str]
+    labels: dict[str, str | None] = {}
+    interrupting: dict[str, bool] = {}
+
+
+class ChannelSubscriptionMoved(Event, frozen=True):
+    """A subscription of a message channel belongs to another process from now on."""
+
+    key: int
+    tenant: str
+    correlation_key: str
+    process_id: str
+    interrupting: bool
