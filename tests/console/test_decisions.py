@@ -10,8 +10,10 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.console.test_hostile_texts import ATTACK, SHOWN
-from tests.core.decision_models import file, prices
+from tests.core.decision_models import file, prices, rule
 from tests.core.dmn.models import decision, definitions, function, inputs, literal, table
+from tests.core.event_models import model
+from tests.core.models import end, start
 
 pytestmark = [pytest.mark.process, pytest.mark.long]
 
@@ -89,6 +91,76 @@ def test_the_page_of_a_decision_has_its_graph_its_table_and_its_versions(console
     console.tab_to("Decision instances")
     console.press("Enter")
     expect(console.page).to_have_url(re.compile("decision-instances.decision=discount&version=1"))
+
+
+def test_a_decision_is_evaluated(console, api, quoted):
+    """With the values that it needs; the answer marks the rule, and leads to the decision instance."""
+    [found] = api.post("/decision-definitions/search", {"filter": {"decisionDefinitionId": "price"}})["items"]
+    console.open("/decisions/price")
+    console.tab_to("Evaluate …")
+    console.press("Enter")
+    form = console.page.get_by_role("form", name="Evaluate")
+    expect(form.get_by_role("textbox")).to_have_count(3)
+    for name in ("total", "customer"):
+        form.get_by_label(name).fill("200")
+    console.tab_to("More variables")
+    console.page.keyboard.type('{"unused": [1]}')
+    form.locator("summary").click()
+    variables = {"unused": [1], "total": 200, "customer": "200"}
+    told = f"vivero evaluate price --variables '{json.dumps(variables, separators=(',', ':'))}'"
+    expect(form).to_contain_text(told)
+    assert console.violations() == []
+    with console.page.expect_request("**/evaluation") as sent:
+        console.tab_to("Evaluate", exact=True)
+        console.press("Enter")
+    assert sent.value.post_data_json == {
+        "decisionDefinitionKey": found["decisionDefinitionKey"],
+        "variables": variables,
+    }
+    expect(console.page.get_by_text("Done at position")).to_be_visible()
+    expect(console.page.get_by_role("group", name="Result")).to_have_text("190")
+    assert console.violations() == []
+    console.page.get_by_role("listitem").get_by_role("link", name="Discount").press("Enter")
+    expect(console.page.locator("tr.matched")).to_contain_text("0.05")
+
+
+def test_an_evaluation_that_fails_says_why(console, api):
+    api.deploy("prices.dmn", prices())
+    console.open("/decisions/Price?evaluate=1")
+    console.page.get_by_label("total").fill("2000")
+    console.page.get_by_label("customer").fill("gold")
+    console.page.get_by_role("button", name="Evaluate", exact=True).click()
+    main = console.page.get_by_role("main")
+    expect(main.get_by_role("heading", name="Discount")).to_be_visible()
+    expect(main.get_by_text("multiple values aren't allowed for UNIQUE hit policy").first).to_be_visible()
+    expect(main.locator("tr.matched")).to_have_count(2)
+    expect(main.get_by_role("listitem")).to_have_text([re.compile("^Discount.*Failed")])
+
+
+def test_a_task_leads_to_its_evaluations(console, api, quoted):
+    console.open(f"/instances/{quoted}?element=find-price")
+    events = console.page.get_by_role("list", name="Events")
+    decided = events.get_by_role("listitem").filter(has_text="decision evaluated")
+    expect(decided).to_contain_text("Find the price · Price = 180")
+    aside = console.page.get_by_role("complementary")
+    expect(aside.get_by_role("heading", name="Decisions")).to_be_visible()
+    assert console.violations() == []
+    aside.get_by_role("link", name="Price").press("Enter")
+    expect(console.page.get_by_role("heading", name="Price")).to_be_visible()
+    expect(console.page.get_by_role("group", name="Result")).to_have_text("180")
+
+
+def test_an_incident_of_a_decision_leads_to_the_rules(console, api):
+    process = model(start(), rule("decide"), end(), "start > decide > end", id="pricing")
+    api.deploy("prices.dmn", prices())
+    api.deploy("pricing.bpmn", process)
+    key = api.start("pricing", "PRICE-1", total=2000, customer="gold")
+    console.open(f"/instances/{key}")
+    failed = console.page.get_by_role("list", name="Events").get_by_role("listitem").filter(has_text="decision failed")
+    expect(failed).to_contain_text("decide · Expected to evaluate decision 'Price', but decision 'Discount'")
+    aside = console.page.get_by_role("complementary")
+    aside.get_by_role("row").filter(has_text="Failed").get_by_role("link", name="Discount").press("Enter")
+    expect(console.page.locator("tr.matched")).to_have_count(2)
 
 
 @pytest.mark.parametrize(("mode", "state"), [("camunda", "FAILED"), ("dmn", "EVALUATED")])

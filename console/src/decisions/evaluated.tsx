@@ -2,7 +2,9 @@
 import { useMemo } from 'preact/hooks';
 import { number, t } from '../lib/i18n.ts';
 import { pretty } from '../lib/json.ts';
-import type { EvaluatedInput, MatchedRule } from '../lib/shapes.ts';
+import type { DecisionInstance, EvaluatedInput, MatchedRule } from '../lib/shapes.ts';
+import { decisionInstanceUrl } from '../lib/urls.ts';
+import { State } from '../parts/state.tsx';
 import { Boxed } from './boxed.tsx';
 import { type Graph, graphOf, type Logic, logicOf } from './model.ts';
 
@@ -54,6 +56,39 @@ function Plain({ inputs, matched }: { inputs: readonly EvaluatedInput[]; matched
         ))}
       </tbody>
     </table>
+  );
+}
+
+type Taken = Pick<
+  DecisionInstance,
+  | 'decisionEvaluationInstanceKey'
+  | 'decisionDefinitionId'
+  | 'decisionDefinitionName'
+  | 'state'
+  | 'result'
+  | 'evaluationFailure'
+>;
+
+/** The decisions of an evaluation in their order; the last one is what was asked for, or the one that failed. */
+export function Path({ decisions, current }: { decisions: readonly Taken[]; current?: string }) {
+  return (
+    <>
+      <h2>{t('decision.sameEvaluation')}</h2>
+      <ol class="path">
+        {decisions.map((each) => (
+          <li key={each.decisionEvaluationInstanceKey}>
+            <a
+              href={decisionInstanceUrl(each.decisionEvaluationInstanceKey)}
+              aria-current={each.decisionEvaluationInstanceKey === current ? 'page' : undefined}
+            >
+              {each.decisionDefinitionName || each.decisionDefinitionId}
+            </a>{' '}
+            <State of={each.state} />
+            <code class="cut">{each.evaluationFailure ?? each.result}</code>
+          </li>
+        ))}
+      </ol>
+    </>
   );
 }
 

@@ -242,6 +242,7 @@ const SHOWN = new Set([
   'TimerTriggered',
   'SubscriptionOpened',
   'SubscriptionTriggered',
+  'DecisionEvaluated',
   'UserTaskCreated',
   'UserTaskChanging',
   'UserTaskChanged',

@@ -24,6 +24,7 @@ const LOOKS: Record<string, Look> = {
   TimerTriggered: { icon: '◔', word: 'event.timerTriggered', tone: 'ok' },
   SubscriptionOpened: { icon: '✉', word: 'event.waits', tone: '' },
   SubscriptionTriggered: { icon: '✉', word: 'event.messageArrived', tone: 'ok' },
+  DecisionEvaluated: { icon: '⊞', word: 'event.decided', tone: 'ok' },
   UserTaskCreated: { icon: '○', word: 'event.taskCreated', tone: '' },
   UserTaskChanged: { icon: '○', word: 'event.taskChanged', tone: '' },
   UserTaskChanging: { icon: '◔', word: 'event.taskChanging', tone: '' },
@@ -38,7 +39,12 @@ const LOOKS: Record<string, Look> = {
   CompensationEnded: { icon: '↶', word: 'event.compensated', tone: 'ok' },
 };
 
-export const lookOf = (event: LogEvent): Look => LOOKS[event.type] ?? { icon: '·', word: 'event.other', tone: '' };
+const FAILED_DECISION: Look = { icon: '!', word: 'event.decisionFailed', tone: 'bad' };
+
+export const lookOf = (event: LogEvent): Look =>
+  event.type === 'DecisionEvaluated' && event.failure != null
+    ? FAILED_DECISION
+    : (LOOKS[event.type] ?? { icon: '·', word: 'event.other', tone: '' });
 
 const text = (value: unknown): string => (value === null || value === undefined ? '' : String(value));
 const cut = (value: string): string => (value.length > 160 ? `${value.slice(0, 160)}…` : value);
@@ -78,9 +84,18 @@ const changesOf = (changes: unknown): string =>
 
 type Transition = { event: string; action?: string; changes?: unknown };
 
+/** The decision that was asked for with its result, or why it failed. Nothing is left of it after an erasure. */
+function decidedOf({ decisions, failure }: LogEvent): string {
+  const last = (decisions as unknown[][]).at(-1);
+  if (!last || failure != null) return text(failure);
+  const [, id, name, , , result] = last;
+  return `${text(name) || text(id)} = ${text(result)}`;
+}
+
 /** What an event says beside its element. */
 function detailOf(event: LogEvent): string {
   if (event.type === 'IncidentRaised') return text(event.message);
+  if (event.type === 'DecisionEvaluated') return decidedOf(event);
   if (event.type === 'UserTaskDenied') return text(event.reason);
   if (event.type === 'UserTaskCorrected' || event.type === 'UserTaskChanged') return changesOf(event.changes);
   if (event.type === 'AdHocOutputAdded') return `${text(event.name)} + ${text(event.value)}`;

@@ -21,7 +21,7 @@ export async function decisionFile(key: string): Promise<string | null> {
   }
 }
 
-export const numberIn = ({ decisionEvaluationInstanceKey: key }: { decisionEvaluationInstanceKey: string }): number =>
+const numberIn = ({ decisionEvaluationInstanceKey: key }: { decisionEvaluationInstanceKey: string }): number =>
   Number(key.split('-')[1]);
 
 /** The decision instances of an evaluation in their order, without values; at most 1,000. */

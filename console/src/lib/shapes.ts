@@ -81,6 +81,20 @@ export type DecisionInstance = {
   evaluatedInputs?: EvaluatedInput[];
   matchedRules?: MatchedRule[];
 };
+/** The answer of an evaluation. */
+export type Evaluation = {
+  output: string;
+  failureMessage: Nullable<string>;
+  failedDecisionDefinitionId: Nullable<string>;
+  evaluatedDecisions: {
+    decisionDefinitionId: string;
+    decisionDefinitionName: string;
+    decisionEvaluationInstanceKey: string;
+    output: string;
+    evaluatedInputs: EvaluatedInput[];
+    matchedRules: MatchedRule[];
+  }[];
+};
 export type Incident = {
   incidentKey: string;
   processInstanceKey: string;

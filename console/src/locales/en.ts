@@ -538,4 +538,8 @@ export const en = {
   'rule.neverMatched': 'never',
   'rule.range': '{from} to {to} of {all}',
   'rule.cut': 'More rules matched than are kept. These are the first {n}.',
+  'decision.evaluate': 'Evaluate',
+  'decision.more': 'More variables (JSON)',
+  'event.decided': 'decision evaluated',
+  'event.decisionFailed': 'decision failed',
 };

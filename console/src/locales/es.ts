@@ -539,4 +539,8 @@ export const es: Catalogue = {
   'rule.neverMatched': 'nunca',
   'rule.range': '{from} a {to} de {all}',
   'rule.cut': 'Coincidieron más reglas de las que se guardan. Estas son las primeras {n}.',
+  'decision.evaluate': 'Evaluar',
+  'decision.more': 'Más variables (JSON)',
+  'event.decided': 'decisión evaluada',
+  'event.decisionFailed': 'decisión fallida',
 };

@@ -539,4 +539,8 @@ export const pt: Catalogue = {
   'rule.neverMatched': 'nunca',
   'rule.range': '{from} a {to} de {all}',
   'rule.cut': 'Mais regras corresponderam do que as guardadas. Estas são as primeiras {n}.',
+  'decision.evaluate': 'Avaliar',
+  'decision.more': 'Mais variáveis (JSON)',
+  'event.decided': 'decisão avaliada',
+  'event.decisionFailed': 'decisão falhou',
 };

@@ -1,5 +1,6 @@
 // A decision: what it requires, its logic, and its versions.
 import '../decisions/decisions.css';
+import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { Boxed } from '../decisions/boxed.tsx';
 import { RequirementDiagram } from '../decisions/diagram.tsx';
@@ -10,11 +11,12 @@ import { decisionFile, decisionVersions } from '../lib/decisions.ts';
 import { t } from '../lib/i18n.ts';
 import { useResource } from '../lib/resource.ts';
 import { href, put, query, withQuery } from '../lib/router.ts';
-import type { DecisionDefinition } from '../lib/shapes.ts';
+import type { DecisionDefinition, Evaluation } from '../lib/shapes.ts';
 import { decisionUrl } from '../lib/urls.ts';
 import { Head } from '../parts/head.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { KeyText } from '../parts/time.tsx';
+import { Evaluate } from './evaluate.tsx';
 
 /** The decisions of the same file by id, with their versions. */
 async function siblingsOf(key: string, abort: AbortSignal): Promise<Map<string, DecisionDefinition>> {
@@ -70,7 +72,9 @@ function Shown({ graph, definition }: { graph: Graph; definition: DecisionDefini
   );
 }
 
-function Version({ definition }: { definition: DecisionDefinition }) {
+function Version({ definition, latest }: { definition: DecisionDefinition; latest: boolean }) {
+  const outcome = useSignal<Evaluation | null>(null);
+  const evaluating = query.value.get('evaluate') !== null;
   const { decisionDefinitionKey: key, decisionRequirementsKey: requirements } = definition;
   const file = useResource(`dmn ${key}`, async () => ({ xml: await decisionFile(key) }));
   const siblings = useResource(`siblings ${requirements}`, (abort) => siblingsOf(requirements, abort)).data.value;
@@ -93,7 +97,8 @@ function Version({ definition }: { definition: DecisionDefinition }) {
             selected={query.value.get('node') ?? definition.decisionDefinitionId}
             hrefOf={hrefOf}
           />
-          <Shown graph={graph} definition={definition} />
+          {evaluating && <Evaluate definition={definition} latest={latest} graph={graph} outcome={outcome} />}
+          {!(evaluating && outcome.value) && <Shown graph={graph} definition={definition} />}
         </>
       )}
     </div>
@@ -103,6 +108,7 @@ function Version({ definition }: { definition: DecisionDefinition }) {
 export function Decision({ id }: { id: string }) {
   const found = useResource(`decision ${id}`, (abort) => decisionVersions(id, abort), ['definitions']);
   const versions = found.data.value?.items;
+  const evaluating = query.value.get('evaluate') !== null;
   const wanted = query.value.get('version');
   const definition = versions?.find((one) => String(one.version) === wanted) ?? versions?.[0];
   return (
@@ -129,6 +135,13 @@ export function Decision({ id }: { id: string }) {
                   </option>
                 ))}
               </select>
+              <button
+                type="button"
+                aria-pressed={evaluating}
+                onClick={() => put({ evaluate: evaluating ? null : 1, node: null })}
+              >
+                {t('decision.evaluate')} …
+              </button>
               <a class="button" href={href('/decision-instances', { decision: id, version: definition.version })}>
                 {t('decision.instances')}
               </a>
@@ -146,7 +159,9 @@ export function Decision({ id }: { id: string }) {
         </div>
       )}
       {!versions && !found.problem.value && <p class="dim loading">{t('loading')}</p>}
-      {definition && <Version key={definition.decisionDefinitionKey} definition={definition} />}
+      {definition && (
+        <Version key={definition.decisionDefinitionKey} definition={definition} latest={definition === versions![0]} />
+      )}
     </>
   );
 }

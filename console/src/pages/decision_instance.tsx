@@ -1,13 +1,13 @@
 // A decision instance: what the decision saw, which rules matched, what it gave, and where it belongs.
 import '../decisions/decisions.css';
-import { Evaluated, useGraph } from '../decisions/evaluated.tsx';
+import { Evaluated, Path, useGraph } from '../decisions/evaluated.tsx';
 import { get, ifAllowed } from '../lib/api.ts';
-import { decisionFile, evaluationOf, numberIn } from '../lib/decisions.ts';
+import { decisionFile, evaluationOf } from '../lib/decisions.ts';
 import { t } from '../lib/i18n.ts';
 import { useResource } from '../lib/resource.ts';
 import { href } from '../lib/router.ts';
 import type { DecisionInstance as Shape } from '../lib/shapes.ts';
-import { decisionInstanceUrl, decisionUrl } from '../lib/urls.ts';
+import { decisionUrl } from '../lib/urls.ts';
 import { Head } from '../parts/head.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { State } from '../parts/state.tsx';
@@ -25,29 +25,6 @@ async function load(id: string, abort: AbortSignal): Promise<Found> {
       : null,
   ]);
   return { itself, others, xml, element: element?.elementId ?? null };
-}
-
-/** The decisions of the evaluation in their order; the last one is what was asked for, or the one that failed. */
-function Others({ of, others }: { of: Shape; others: Shape[] }) {
-  return (
-    <>
-      <h2>{t('decision.sameEvaluation')}</h2>
-      <ol class="path">
-        {others.map((each) => (
-          <li key={each.decisionEvaluationInstanceKey}>
-            <a
-              href={decisionInstanceUrl(each.decisionEvaluationInstanceKey)}
-              aria-current={numberIn(each) === numberIn(of) ? 'page' : undefined}
-            >
-              {each.decisionDefinitionName || each.decisionDefinitionId}
-            </a>{' '}
-            <State of={each.state} />
-            <code class="cut">{each.evaluationFailure ?? each.result}</code>
-          </li>
-        ))}
-      </ol>
-    </>
-  );
 }
 
 function Shown({ found: { itself, others, xml, element } }: { found: Found }) {
@@ -89,7 +66,7 @@ function Shown({ found: { itself, others, xml, element } }: { found: Found }) {
       <div class="stack decision">
         {failure && <p class="problem">{failure}</p>}
         <Evaluated graph={graph} of={itself} name={name} output={itself.result} failure={itself.evaluationFailure} />
-        <Others of={itself} others={others} />
+        <Path decisions={others} current={itself.decisionEvaluationInstanceKey} />
       </div>
     </>
   );

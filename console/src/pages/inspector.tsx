@@ -21,6 +21,7 @@ import { Retry } from './instance_actions.tsx';
 import { JobCard } from './job_card.tsx';
 import { DECIDING, ListenerWait } from './listener_wait.tsx';
 import { PublishButton } from './message_actions.tsx';
+import { TaskDecisions } from './task_decisions.tsx';
 import { TimerActions } from './timers.tsx';
 
 type Waits = { elements: ElementInstance[]; timers: Timer[]; subscriptions: Subscription[]; tasks: UserTask[] };
@@ -236,6 +237,7 @@ export function Inspector({ now, view, history, adHocs, compensation, selected, 
           ))}
       {!past && waits && <WaitCards waits={waits} />}
       {!past && <AdHocCards of={adHocs} selected={selected} name={name} />}
+      {!past && <TaskDecisions instance={key} elements={elements} />}
       {selected && <Activations view={history} selected={selected} name={name} />}
       {compensation && (
         <Compensation
