@@ -23,6 +23,7 @@ from vivero.core.commands import (
     job,
     message,
     migration,
+    modification,
     signal,
     slots,
     subscription,
@@ -89,6 +90,7 @@ from vivero.core.records.messages import (
     TriggerSubscription,
 )
 from vivero.core.records.migrations import MigrateInstance, MoveSubscription
+from vivero.core.records.modifications import ModifyInstance
 from vivero.core.records.signals import BroadcastSignal, DeliverSignal
 from vivero.core.records.slots import MoveSlots, ProbeSlots, ReleaseSlots, SwitchSlots
 from vivero.core.records.timers import FireTimer, MoveTimer, TriggerTimer
@@ -165,6 +167,7 @@ COMMANDS: dict[type[Command], Handler] = {
     CreateInstance: Handler(instance.needs_create, instance.create),
     CancelInstance: Handler(instance.needs_cancel, instance.cancel),
     MigrateInstance: Handler(migration.needs, migration.migrate),
+    ModifyInstance: Handler(modification.needs, modification.modify),
     ContinueWork: Handler(instance.needs_continue, instance.continue_work),
     CompleteJob: Handler(job.needs, job.complete),
     FailJob: Handler(job.needs, job.fail),

@@ -32,6 +32,7 @@ from vivero.core.records.instances import (
 from vivero.core.records.jobs import JobCreated
 from vivero.core.records.messages import MessagePublished, SubscriptionOpened
 from vivero.core.records.migrations import InstanceMigrated
+from vivero.core.records.modifications import InstanceModified
 from vivero.core.records.signals import SignalBroadcast
 from vivero.core.records.user_tasks import UserTaskCreated
 
@@ -189,6 +190,11 @@ def _migrated(trace: Trace, event: InstanceMigrated) -> str:
     return one_line(f"{trace.name(event.key)} v{event.version} {' '.join(moved)}")
 
 
+def _modified(trace: Trace, event: InstanceModified) -> str:
+    begin, end = trace.places("activate", event.activated), trace.places("terminate", map(trace.name, event.terminated))
+    return one_line(f"{trace.name(event.key)}{begin}{end}")
+
+
 def _variable(trace: Trace, event: VariableSet) -> str:
     return one_line(f"{trace.name(event.scope)}.{event.name} = {event.value}")
 
@@ -216,6 +222,7 @@ def _compensation(trace: Trace, event: CompensationStarted) -> str:
 
 _FORMATS: dict[type[Event], Callable[[Trace, Any], str]] = {
     InstanceCreated: _created,
+    InstanceModified: _modified,
     ElementActivating: _activating,
     ElementCompleted: _completed,
     InstanceMigrated: _migrated,

@@ -108,6 +108,7 @@ from vivero.core.records.messages import (
     SubscriptionTriggered,
 )
 from vivero.core.records.migrations import ChannelSubscriptionMoved, InstanceMigrated
+from vivero.core.records.modifications import InstanceModified
 from vivero.core.records.signals import SignalBroadcast
 from vivero.core.records.slots import HeldCommandsSent, SlotsHeld, SlotsMoved, SlotsReleased
 from vivero.core.records.timers import TimerCanceled, TimerFailed, TimerMoved, TimerScheduled, TimerTriggered
@@ -124,6 +125,7 @@ from vivero.core.state.state import State
 
 APPLY: dict[type[Event], Callable[[State, Any], Row]] = {
     InstanceCreated: elements.instance_created,
+    InstanceModified: elements.instance_modified,
     ElementActivating: elements.element_activating,
     ElementActivated: elements.element_activated,
     ElementCompleting: elements.element_completing,

@@ -20,6 +20,7 @@ from vivero.core.records.instances import (
     WorkDeferred,
     WorkResumed,
 )
+from vivero.core.records.modifications import InstanceModified
 from vivero.core.state.catalogue import Usage
 from vivero.core.state.instance_tree import (
     ACTIVATED,
@@ -81,6 +82,13 @@ def instance_created(state: State, event: InstanceCreated) -> Instance:
     state.link(state.elements, event.key, instance)
     count_instances(state, event.definition_key, 1)
     state.add_size(instance, INSTANCE_WEIGHT, 1)
+    return instance
+
+
+def instance_modified(state: State, event: InstanceModified) -> Element:
+    """It is for the history: other events have the effects."""
+    instance = state.elements[event.key]
+    state.edit(instance)
     return instance
 
 

@@ -15,13 +15,14 @@ from vivero.core.needs import NeedKind, Needs
 from vivero.core.records.base import Command
 from vivero.core.records.codec import decode_command, encode_command
 from vivero.core.records.conditional_changes import ChangeIfMatch
-from vivero.core.records.effects import Effects, Reject, RejectionCode
+from vivero.core.records.effects import Effects, Reject, RejectionCode, Send
 from vivero.core.state import batches
 from vivero.core.state.instance_tree import InstanceTree
 from vivero.core.state.rows import Row
 from vivero.core.state.state import State
 from vivero.core.view import View
 
+BEING_CHANGED = "it is being changed"
 _ROWS: Mapping[NeedKind, Callable[[State], Mapping[int, Row]]] = {
     NeedKind.INSTANCE: lambda state: state.elements,
     NeedKind.ELEMENT: lambda state: state.elements,
@@ -55,7 +56,10 @@ def change_if_match(handlers: Mapping[type[Command], Any], command: ChangeIfMatc
     tree = _tree_of(handler.needs(change, view.tenant), view)
     if tree is not None:
         _check(tree, command.versions, view)
-    yield from handler.handle(change, view)
+    for effect in handler.handle(change, view):
+        if isinstance(effect, Send) and effect.again:  # until then, deferred work changes the version
+            raise Reject(RejectionCode.PRECONDITION_FAILED, _expected(command.key, command.versions, BEING_CHANGED))
+        yield effect
 
 
 def _tree_of(needs: Needs, view: View) -> InstanceTree | None:
@@ -70,13 +74,14 @@ def _tree_of(needs: Needs, view: View) -> InstanceTree | None:
 
 def _check(tree: InstanceTree, versions: tuple[int, ...], view: View) -> None:
     if tree in batches.changed_trees(view.state):
-        found = "it is being changed"
+        found = BEING_CHANGED
     elif tree.revision in versions:
         return
     else:
         found = f"its version is {tree.revision}"
+    raise Reject(RejectionCode.PRECONDITION_FAILED, _expected(tree.key, versions, found))
+
+
+def _expected(key: int, versions: tuple[int, ...], found: str) -> str:
     expected = " or ".join(map(str, versions)) or "of another form"
-    raise Reject(
-        RejectionCode.PRECONDITION_FAILED,
-        f"Expected to change process instance with key '{tree.key}' at version {expected}, but {found}",
-    )
+    return f"Expected to change process instance with key '{key}' at version {expected}, but {found}"

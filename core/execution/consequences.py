@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from vivero.core.execution.ending import ends_its_instance
 from vivero.core.execution.lifecycle import LISTENERS, STAGES, first_stage_of_activation, first_stage_of_completion
 from vivero.core.execution.outcomes import Ended
 from vivero.core.execution.work import Work
@@ -48,6 +47,7 @@ from vivero.core.records.messages import ReleaseStart
 from vivero.core.records.migrations import InstanceMigrated
 from vivero.core.records.timers import TimerCanceled, TimerFailed, TimerMoved, TimerScheduled, TimerTriggered
 from vivero.core.records.user_tasks import UserTaskChanging
+from vivero.core.shared.ending import ends_its_instance
 from vivero.core.state.instance_tree import (
     MISSING,
     TERMINATED,

@@ -53,6 +53,8 @@ class InboxCommand:
     audit: str | None = None
     """The record for the audit log of a client's command that another partition handles."""
     context: str | None = None
+    again: bool = False
+    """Whether it is a client's command that has to wait."""
 
 
 class FollowUp(msgspec.Struct, frozen=True, gc=False):

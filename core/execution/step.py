@@ -344,7 +344,7 @@ class Processor:
         context = self.state.context
         for send in self._work.sends:
             if send.later or (self.several and self._leaves(send.command)):
-                self._send_to_inbox(send.command, context)
+                self._send_to_inbox(send.command, context, send.again)
             else:
                 follow_ups.append(FollowUp(send.command, context))
         rows = self._rows(command, seq, request, rejection)
@@ -356,7 +356,7 @@ class Processor:
         here = self.state.partition
         return command.home_in(self.view.tenant, self.state.sending, here) != here
 
-    def _send_to_inbox(self, command: Command, context: str | None = None) -> None:
+    def _send_to_inbox(self, command: Command, context: str | None = None, again: bool = False) -> None:
         tenant, request = self.view.tenant, self.view.request
         between = self._between_commands
         if isinstance(command, ContinueWork) and not self._deferred_trees.note_sent(
@@ -365,7 +365,7 @@ class Processor:
             return
         here = self.state.partition
         home = command.home_in(tenant, self.state.sending, here) if self.several else here
-        self.notices.to_inbox.append(InboxCommand(command, tenant, request, home, context=context))
+        self.notices.to_inbox.append(InboxCommand(command, tenant, request, home, context=context, again=again))
 
     # ---- the frame of a command
 
@@ -432,8 +432,9 @@ class Processor:
             notices.incidents[happened] = notices.incidents.get(happened, 0) + 1
         own = Handled(seq, self._root(), request, self._work.events, rejection)
         own.answered = rejection is None and request is None and not self._work.later
-        if self.several and seq == 0 and request is not None and not self._work.later:
-            own.answered = command.answers_its_request()  # it was forwarded
+        moved = self.several or command.was_put_off()
+        if moved and seq == 0 and request is not None and not self._work.later:
+            own.answered = command.answers_its_request()  # it was forwarded, or had to wait
         rows = [own]
         for reply in self._work.replies:
             if reply.rejection is None and (reply.to is None or reply.to == self.view.request):

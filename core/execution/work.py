@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from vivero.core.execution.ending import Ending
 from vivero.core.execution.outcomes import Ended
 from vivero.core.execution.settle_queue import SettleQueue
 from vivero.core.records.base import Event
 from vivero.core.records.effects import Reply, Send
+from vivero.core.shared.ending import Ending
 from vivero.core.state.state import State
 from vivero.core.view import View
 

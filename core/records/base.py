@@ -53,6 +53,10 @@ class Command(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
         """The partition that handles the command; `here` for one that is handled where it is."""
         return type(self).home(self, tenant, routes) or here
 
+    def was_put_off(self) -> bool:
+        """Whether the command is handled again, because it had to wait. Its outcome answers its request."""
+        return False
+
     def answers_its_request(self) -> bool:
         """Whether the command is a client's. If it was forwarded, its outcome answers the request that it names."""
         return self.sent_by is Sender.CLIENT and getattr(self, "thrower", None) is None

@@ -108,10 +108,14 @@ class ReplyLater(msgspec.Struct, frozen=True, gc=False):
 
 
 class Send(msgspec.Struct, frozen=True, gc=False):
-    """A follow-up, handled next in the same transaction. With `later` it goes to the inbox, and runs between others."""
+    """A follow-up, handled next in the same transaction. With `later` it goes to the inbox, and runs between others.
+
+    `again`: it is the command itself, which has to wait. Its record in the audit log goes with it.
+    """
 
     command: Command
     later: bool = False
+    again: bool = False
 
 
 class Happens(msgspec.Struct, frozen=True, gc=False):

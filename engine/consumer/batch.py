@@ -242,13 +242,13 @@ def _collect(collected: _Collected, row: CommandRow, handled: list[Handled]) -> 
 
 def _audit(collected: _Collected, processor: Processor, one: Decoded, record: str, handled: list[Handled]) -> None:
     """Collect the record of a command, or send it along if another partition handles the command."""
+    first, row = handled[0], one.row
+    position = row.position if row.request is None else row.request
     for sent in processor.notices.to_inbox:
-        if sent.command is one.command:
+        if sent.command is one.command or (sent.again and sent.request == position):
             sent.audit = record
             return
-    first, row = handled[0], one.row
     response = next((msgspec.json.encode(each.response) for each in handled if each.response is not None), None)
-    position = row.position if row.request is None else row.request
     collected.audited.append(AuditedCommand(record, position, first.rejection is not None, response))
 
 

@@ -127,7 +127,7 @@ CORE: tuple[Mutant, ...] = (
     mutant(
         "instructions: an instance of a loop is enough",
         "tests/core/commands/test_terminate_instructions.py::test_of_a_loop_the_whole_and_not_an_instance",
-        "core/execution/ending.py",
+        "core/shared/ending.py",
         ("element.instance.terminate_after and not element.is_inner", "element.instance.terminate_after"),
     ),
     mutant(

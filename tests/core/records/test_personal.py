@@ -24,7 +24,7 @@ OF_TREES = {
         "WorkDeferred",
         "WorkResumed",
     ),
-    *("AdHocActivationsAdded", "AdHocOutputAdded"),
+    *("AdHocActivationsAdded", "AdHocOutputAdded", "InstanceModified"),
     *("VariableSet", "IncidentRaised", "JobCreated", "JobFailed", "JobErrorThrown"),
     *(
         "CompensationRegistered",

@@ -1,0 +1,221 @@
+"""The plan of a modification: all its checks, and then its effects: what begins, in order, and then what ends.
+
+Scopes that are left empty end, too, unless something begins in them. The last element ends the process instance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from vivero.core.bpmn.model import Node, NodeId
+from vivero.core.modifications import problems as texts
+from vivero.core.modifications.problems import SUPPORTED, Impossible, Problems
+from vivero.core.modifications.scopes import Scopes, levels_around
+from vivero.core.modifications.sources import Sources, ends_with, find_sources
+from vivero.core.records.effects import Effect, Effects, Fail, IncidentType
+from vivero.core.records.instances import ElementTerminating
+from vivero.core.records.modifications import (
+    INFERRED,
+    SOURCE_PARENT,
+    InstanceModified,
+    ModifyInstance,
+    MoveInstruction,
+    VariableInstruction,
+)
+from vivero.core.shared import row_limits
+from vivero.core.shared.ending import Ending
+from vivero.core.state.instance_tree import ACTIVATED, TERMINATING, Element, Instance
+from vivero.core.view import View
+
+MAX_CHANGES = 5_000
+"""Element instances that one modification activates and terminates: all of them begin and end in one step."""
+
+
+class Activation(NamedTuple):
+    """An element to activate below `ancestor`; None: in the live scopes."""
+
+    element_id: str
+    ancestor: int | None
+    variables: tuple[VariableInstruction, ...]
+
+
+def effects_of(command: ModifyInstance, instance: Instance, view: View) -> Effects:
+    """The effects of a modification of an instance whose live elements are in memory.
+
+    Raises:
+        Reject: it cannot be done, with all problems.
+    """
+    nodes = view.model(instance.definition_key).nodes
+    found = Problems(instance.process_id)
+    sources = find_sources(command, instance, nodes, found, view)
+    activations = list(_activations(command, sources, nodes, view))
+    _check_size(len(activations) + len(sources.terminated), instance, len(activations), found, view)
+    targets = _checked(activations, instance, nodes, found, view)
+    found.check()
+    scopes = Scopes(instance, nodes, view)
+    for target, ancestor, variables in targets:
+        try:
+            scopes.activate(target, ancestor, variables)
+        except Impossible as reason:
+            found.add(_reason(str(reason)), target.id)
+            continue
+        _check_scope_stays(target, scopes, sources.terminated, found)
+    ending = ends_with(sources.terminated, scopes.used.keys(), instance)
+    _check_ending(ending, sources, instance, found, view)
+    found.check()
+    yield InstanceModified(instance.key, tuple(one.element_id for one in activations), tuple(sources.terminated))
+    yield from scopes.effects
+    yield from _terminations(ending)
+
+
+def _activations(
+    command: ModifyInstance, sources: Sources, nodes: Mapping[NodeId, Node], view: View
+) -> Iterator[Activation]:
+    """One for each instruction, and for each source of a move."""
+    for one in command.activate:
+        yield Activation(one.element_id, one.ancestor, one.variables)
+    for move, elements in sources.moved:
+        for element in elements:
+            yield Activation(move.target, _ancestor(move, element, nodes), move.variables)
+
+
+def _ancestor(move: MoveInstruction, source: Element, nodes: Mapping[NodeId, Node]) -> int | None:
+    if move.scope_type not in (INFERRED, SOURCE_PARENT):
+        return move.ancestor
+    scope = source.scope
+    assert scope is not None, "the process instance is not moved"
+    if move.scope_type == SOURCE_PARENT:
+        return scope.key
+    target = nodes.get(move.target)
+    levels = [] if target is None else levels_around(target, nodes)
+    while scope is not source.instance and scope is not None:
+        if any(level.matches(scope) for level in levels):
+            return scope.key
+        scope = scope.scope
+    return None
+
+
+# ---- checks
+
+
+def _check_size(changes: int, instance: Instance, begins: int, found: Problems, view: View) -> None:
+    if changes > MAX_CHANGES:
+        found.add(texts.TOO_MANY.format(changes, MAX_CHANGES))
+    try:
+        row_limits.check(instance, view, IncidentType.UNKNOWN, begins, begins, row_limits.ORDINARY_FACTOR)
+    except Fail as failure:
+        found.add(failure.message)
+
+
+Target = tuple[Node, Element | None, tuple[VariableInstruction, ...]]
+
+
+def _checked(
+    activations: list[Activation], instance: Instance, nodes: Mapping[NodeId, Node], found: Problems, view: View
+) -> list[Target]:
+    """The activations whose element can be activated, whose variables have a scope, and whose ancestor is active."""
+    known = []
+    for one in dict.fromkeys(each.element_id for each in activations):
+        if one not in nodes:
+            found.add_to("activate", f"with an element that could not be found: '{one}'", one)
+    for one in dict.fromkeys(each.element_id for each in activations if each.element_id in nodes):
+        why = _unsupported(nodes[one], instance, view)
+        if why is not None:
+            found.add_to("activate", f"for elements that are unsupported: '{one}'. {why}.", one)
+    for each in activations:
+        if each.element_id in nodes:
+            known.append(each)
+            _check_variables(each, nodes, found)
+    return [
+        (nodes[each.element_id], ancestor, each.variables)
+        for each in known
+        if _has_ancestor(each, ancestor := _found(each.ancestor, view), instance, found)
+    ]
+
+
+def _unsupported(node: Node, instance: Instance, view: View) -> str | None:
+    model = view.model(instance.definition_key)
+    if node.type not in SUPPORTED:
+        return texts.unsupported_type(node.type)
+    if any(model.nodes[model.flows[flow].source].type == "EVENT_BASED_GATEWAY" for flow in node.incoming):
+        return texts.BEHIND_GATEWAY
+    return texts.STARTS_PROCESS if node.starts_process else None
+
+
+def _check_variables(activation: Activation, nodes: Mapping[NodeId, Node], found: Problems) -> None:
+    around = _ids_around(nodes[activation.element_id], nodes)
+    for instruction in activation.variables:
+        if instruction.scope and instruction.scope not in nodes:
+            text = f"with a scope element id that could not be found: '{instruction.scope}'"
+            found.add_to("variable", text, instruction.scope)
+        elif instruction.scope and instruction.scope not in around:
+            text = (
+                "with a scope element that doesn't belong to the activating element's flow scope: "
+                f"'{instruction.scope}'. These variables should be set before or after the modification."
+            )
+            found.add_to("variable", text, instruction.scope)
+
+
+def _ids_around(node: Node, nodes: Mapping[NodeId, Node]) -> set[str]:
+    ids = {node.id}
+    while node.scope is not None:
+        node = nodes[node.scope]
+        ids.add(node.id)
+    return ids
+
+
+def _found(key: int | None, view: View) -> Element | None:
+    return None if key is None else view.element(key)
+
+
+def _has_ancestor(activation: Activation, ancestor: Element | None, instance: Instance, found: Problems) -> bool:
+    """Whether the ancestor that an activation names is an active scope of the instance."""
+    if activation.ancestor is None:
+        return True
+    if ancestor is None or ancestor.state is not ACTIVATED or Ending().covers(ancestor):
+        what = texts.ANCESTOR_UNKNOWN
+    elif ancestor.instance is not instance:
+        what = texts.ANCESTOR_ELSEWHERE
+    else:
+        return True
+    found.add_to("activate", what.format(activation.ancestor), activation.element_id)
+    return False
+
+
+_OWN_TEXTS = ("for an element", "that would result", "with an ancestor")
+
+
+def _reason(text: str) -> str:
+    """The problem of an activation. The failure of an expression has a text of its own."""
+    return f"it contains one or more activate instructions {text}" if text.startswith(_OWN_TEXTS) else text
+
+
+def _check_scope_stays(target: Node, scopes: Scopes, terminated: Mapping[int, Element], found: Problems) -> None:
+    scope = scopes.latest
+    ends = None if scope is None else next((key for key in scope.path if key in terminated), None)
+    if ends is not None:
+        found.add_to("activate", texts.SCOPE_ENDS.format(target.id, ends), target.id)
+
+
+def _check_ending(
+    ending: Mapping[int, Element], sources: Sources, instance: Instance, found: Problems, view: View
+) -> None:
+    if instance.key in ending and instance.parent_instance is not None:
+        found.add(texts.CHILD_ENDS)
+    for element in sources.terminated.values():
+        compensation = element.compensation
+        thrower = None if compensation is None or compensation.thrower is None else view.element(compensation.thrower)
+        if thrower is not None and not any(key in ending for key in (*thrower.path, *element.path[1:])):
+            text = texts.HANDLER_ENDS.format(thrower.element, element.key)
+            found.add_to("terminate", text, element.element)
+
+
+# ---- what ends
+
+
+def _terminations(ending: Mapping[int, Element]) -> Iterator[Effect]:
+    """The outermost elements end. Those inside follow when they settle."""
+    for element in ending.values():
+        if element.state is not TERMINATING and not any(key in ending for key in element.path[1:]):
+            yield ElementTerminating(element.key)

@@ -1,0 +1,84 @@
+"""Modification of a process instance: the command, its instructions, and the event that records it."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import msgspec
+
+from vivero.core.partitions import homes
+from vivero.core.records.base import Command, Event, Sender, Variables
+
+DIRECT, INFERRED, SOURCE_PARENT = "direct", "inferred", "sourceParent"
+"""The ways in which a move finds the scope of its target (`MoveInstruction.scope_type`)."""
+
+
+class VariableInstruction(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """Variables that are set before the element begins. `scope`: the id of the element or of a flow scope around it;
+    empty for the process instance."""
+
+    variables: Variables
+    scope: str = ""
+
+
+class ActivateInstruction(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """Activate an element. `ancestor`: the key of a scope around it, below which all scopes are new; None: the live
+    ones are used."""
+
+    element_id: str
+    variables: tuple[VariableInstruction, ...] = ()
+    ancestor: int | None = None
+
+
+class TerminateInstruction(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """Terminate an element instance by its key, or all of an element by its id. Exactly one of both."""
+
+    key: int | None = None
+    element_id: str | None = None
+
+
+class MoveInstruction(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """For each source, activate the target and terminate the source. A source is named by its key, or all by their id.
+
+    `scope_type`: the scope of the target is below `ancestor` (`direct`), below the innermost scope that source and
+    target have in common (`inferred`), or below the parent of the source (`sourceParent`).
+    """
+
+    target: str
+    source_id: str | None = None
+    source_key: int | None = None
+    scope_type: str = DIRECT
+    ancestor: int | None = None
+    variables: tuple[VariableInstruction, ...] = ()
+
+
+class ModifyInstance(Command, frozen=True):
+    """Activate, move and terminate elements of a process instance: everything or nothing.
+
+    `attempt`: how often the command has waited for deferred work of the tree.
+    """
+
+    intent: ClassVar[str] = "PROCESS_INSTANCE_MODIFICATION:MODIFY"
+    home = homes.of_key
+    sent_by = Sender.CLIENT
+    changes_tree = True
+
+    key: int
+    activate: tuple[ActivateInstruction, ...] = ()
+    terminate: tuple[TerminateInstruction, ...] = ()
+    move: tuple[MoveInstruction, ...] = ()
+    attempt: int = 0
+
+    def was_put_off(self) -> bool:
+        return self.attempt > 0
+
+
+class InstanceModified(Event, frozen=True):
+    """A client has modified the process instance: elements (ids) that begin, and element instances (keys) that end.
+
+    It is for the history: other events have the effects.
+    """
+
+    key: int
+    activated: tuple[str, ...] = ()
+    terminated: tuple[int, ...] = ()
