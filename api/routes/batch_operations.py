@@ -117,7 +117,11 @@ def refusing(type: str, why: str) -> Handler:
 async def _create(
     request: Request, services: Services, type: str, resource: str, filter: Mapping[str, Any]
 ) -> Response:
-    key = await create_for(request, services, type, resource, filter)
+    return answer(await create_for(request, services, type, resource, filter), type)
+
+
+def answer(key: int, type: str) -> Response:
+    """The answer to the creation of a batch."""
     return json_response({"batchOperationKey": str(key), "batchOperationType": type})
 
 
@@ -129,19 +133,25 @@ async def create_for(
     filter: Mapping[str, Any],
     *,
     is_subject: bool = True,
+    plan: bytes | None = None,
 ) -> int:
-    """Create a batch for what a filter selects; its key. `is_subject`: the request is about it. Raises Problem."""
+    """Create a batch for what a filter selects; its key. `is_subject`: the request is about it. `plan`: JSON that the
+    commands of its items need. Raises Problem."""
     try:
         candidates.check(type, resource, filter)
     except BadQuery as error:
         raise problem_of(error) from error
     key, sha = await submission.idempotency_of(request, services, None) or (f" {uuid4()}", b"")
     text = _encode_filter(filter).decode()
-    new = NewOperation(type, resource, text, creator_of(request.caller), _bounds(request, type), key, sha)
+    new = NewOperation(type, resource, text, creator_of(request.caller), _bounds(request, type), key, sha, _text(plan))
     created = await _insert(request, services, new, is_subject)
     if not created.same_body:
         raise submission.key_was_used(None)
     return created.key
+
+
+def _text(plan: bytes | None) -> str | None:
+    return None if plan is None else plan.decode()
 
 
 async def _insert(request: Request, services: Services, new: NewOperation, is_subject: bool) -> Created:

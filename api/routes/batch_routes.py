@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from vivero.api.access.needs import CREATE_BATCH, READ_BATCH, UPDATE_BATCH
 from vivero.api.callers import audited
 from vivero.api.callers.permissions import Permission
-from vivero.api.routes import batch_operations
+from vivero.api.routes import batch_operations, migrations
 from vivero.api.routes.route import Route
 
 LATER = "the engine cannot do that with a single instance yet"
 CREATIONS = (
     ("process-instances/cancellation", "CANCEL_PROCESS_INSTANCE", batch_operations.cancel_instances),
     ("process-instances/deletion", "DELETE_PROCESS_INSTANCE", batch_operations.delete_instances),
+    ("process-instances/migration", "MIGRATE_PROCESS_INSTANCE", migrations.migrate_by_filter),
     ("process-instances/incident-resolution", "RESOLVE_INCIDENT", batch_operations.resolve_incidents_of_instances),
     ("incidents/resolution", "RESOLVE_INCIDENT", batch_operations.resolve_incidents),
     (
@@ -24,7 +25,6 @@ CREATIONS = (
     *(
         (f"process-instances/{path}", type, batch_operations.refusing(type, LATER))
         for path, type in (
-            ("migration", "MIGRATE_PROCESS_INSTANCE"),
             ("modification", "MODIFY_PROCESS_INSTANCE"),
             ("suspension", "SUSPEND_PROCESS_INSTANCE"),
             ("resumption", "SUSPEND_PROCESS_INSTANCE"),

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
+
+import msgspec
 
 from vivero.api.commands import submission
 from vivero.api.http.decoding import Body, Int64, Key, Violations, as_key, check_reference, decode, decoder
 from vivero.api.http.request import Request
 from vivero.api.http.response import Response
+from vivero.api.routes import batch_operations
 from vivero.api.services import Services
 from vivero.core.records.migrations import MigrateInstance
+from vivero.engine.batch_operations.items import MigrationPlan
+from vivero.storage.search.candidates import INSTANCES_PATH
+from vivero.storage.work.batch_operations import MIGRATE_PROCESS_INSTANCE
 
 MAX_ID = 1000
 MAX_MAPPINGS = 10_000
@@ -26,7 +33,19 @@ class MigrationBody(Body, frozen=True):
     operation_reference: Int64 | None = None
 
 
-_decoder = decoder(MigrationBody)
+class MigrationPlanBody(Body, frozen=True):
+    target_process_definition_key: Key | None = None
+    mapping_instructions: tuple[MappingInstruction, ...] | None = None
+
+
+class BatchMigrationBody(Body, frozen=True):
+    filter: dict[str, Any] | None = None
+    migration_plan: MigrationPlanBody | None = None
+    operation_reference: Int64 | None = None
+
+
+_decoder, _batch_decoder = decoder(MigrationBody), decoder(BatchMigrationBody)
+_encode = msgspec.json.Encoder().encode
 
 
 async def migrate(request: Request, services: Services) -> Response:
@@ -36,6 +55,27 @@ async def migrate(request: Request, services: Services) -> Response:
     target, mappings = plan_of(body.target_process_definition_key, body.mapping_instructions)
     check_reference(body.operation_reference)
     return await submission.command(request, services, MigrateInstance(key, target, mappings), key)
+
+
+async def migrate_by_filter(request: Request, services: Services) -> Response:
+    """POST /v2/process-instances/migration: a batch that migrates the active instances that a filter selects.
+
+    An instance that has the target already is left as it is, and its item is completed.
+    """
+    body = decode(request, _batch_decoder, services.settings)
+    check_reference(body.operation_reference)
+    found = Violations()
+    if body.filter is None:
+        found.add("No filter provided")
+    if body.migration_plan is None:
+        found.add("No migrationPlan provided")
+    found.check()
+    given = body.migration_plan or MigrationPlanBody()
+    plan = MigrationPlan(*plan_of(given.target_process_definition_key, given.mapping_instructions))
+    key = await batch_operations.create_for(
+        request, services, MIGRATE_PROCESS_INSTANCE, INSTANCES_PATH, body.filter or {}, plan=_encode(plan)
+    )
+    return batch_operations.answer(key, MIGRATE_PROCESS_INSTANCE)
 
 
 def plan_of(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from typing import Any
 
 import msgspec
@@ -11,7 +12,17 @@ from vivero.core.apply.elements import count_instances
 from vivero.core.records.instances import COMMAND_STAGE
 from vivero.core.records.migrations import ChannelSubscriptionMoved, InstanceMigrated
 from vivero.core.state import registrations
-from vivero.core.state.instance_tree import MISSING, NO_WAITS, Element, Instance
+from vivero.core.state.decision_instances import DecisionInstance
+from vivero.core.state.instance_tree import (
+    MISSING,
+    NO_WAITS,
+    Element,
+    Incident,
+    Instance,
+    Job,
+    Subscription,
+    UserTask,
+)
 from vivero.core.state.message_channels import CORRELATING
 from vivero.core.state.migrations import Counted, Migration
 from vivero.core.state.rows import Row
@@ -25,6 +36,8 @@ def instance_migrated(state: State, event: InstanceMigrated) -> Migration:
     instance = state.elements[event.key]
     assert isinstance(instance, Instance), f"{event.key} is no process instance"
     row = Migration(event.key, instance, instance.definition_key, list(of_instance(instance)))
+    if instance.tree in state.dirty:
+        _keep_ended(state, instance)
     state.add(row)
     counted = [element for element in row.elements if _is_counted(state, element)]
     row.left = _numbers(counted)
@@ -35,6 +48,34 @@ def instance_migrated(state: State, event: InstanceMigrated) -> Migration:
             _rename_waits(state, element, event, row)
     row.joined = _numbers(counted)
     return row
+
+
+def _keep_ended(state: State, instance: Instance) -> None:
+    """Let what has ended in this batch, and is not saved yet, keep the definition by which it ran."""
+    former = copy(instance)
+    elements: dict[int, Element] = {}
+    for row in list(state.dirty):
+        if isinstance(row, Element):
+            if row.instance is instance and row.ended_at is not None:
+                state.edit(row)
+                row.instance = former
+        elif isinstance(row, _HISTORY) and row in state.fresh and _has_ended(row):
+            element = row.element
+            if element is not None and element.instance is instance:
+                if element.key not in elements:
+                    elements[element.key] = copy(element)
+                    elements[element.key].instance = former
+                state.edit(row)
+                row.element = elements[element.key]
+
+
+_HISTORY = (Job, UserTask, Subscription, Incident, DecisionInstance)
+
+
+def _has_ended(row: Job | UserTask | Subscription | Incident | DecisionInstance) -> bool:
+    if isinstance(row, Incident):
+        return row.resolved_at is not None
+    return isinstance(row, DecisionInstance) or row.ended_at is not None
 
 
 def _is_counted(state: State, element: Element) -> bool:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import msgspec
+
 from vivero.core.migration import catching, checks
 from vivero.core.migration.plan import Plan, plan_of
 from vivero.core.needs import Need, NeedKind, Needs, NotLoaded
-from vivero.core.records.effects import Effects, Reject, RejectionCode, Send, Violation
+from vivero.core.records.effects import Effects, Reject, RejectionCode, ReplyLater, Send, Violation
 from vivero.core.records.migrations import (
     ChannelSubscriptionMoved,
     InstanceMigrated,
@@ -22,7 +24,11 @@ from vivero.core.rules import SEND_CHANGES, STAGE_CHANGES
 from vivero.core.shared.whole_trees import require_whole
 from vivero.core.state.catalogue import Definition
 from vivero.core.state.instance_tree import TERMINATING
+from vivero.core.state.subtrees import of_instance
 from vivero.core.view import View
+
+MAX_ATTEMPTS = 100
+"""How often a migration waits behind the next quantum of deferred work."""
 
 
 def needs(command: MigrateInstance, tenant: str) -> Needs:
@@ -38,7 +44,11 @@ def migrate(command: MigrateInstance, view: View) -> Effects:
             f"Expected to migrate process instance but no process instance found with key '{command.key}'",
         )
     definition = _target(command, view)
-    if definition.key == instance.definition_key and not command.again:
+    if definition.key == instance.definition_key and command.unless_there:
+        return
+    if command.attempt < MAX_ATTEMPTS and checks.has_deferred_work(instance, of_instance(instance)):
+        yield Send(msgspec.structs.replace(command, attempt=command.attempt + 1), later=True, again=True)
+        yield ReplyLater()
         return
     source, target = view.model(instance.definition_key), view.model(definition.key)
     _refuse(RejectionCode.INVALID_ARGUMENT, checks.wrong_mappings(command.mappings, source, target, instance.key))
@@ -58,8 +68,10 @@ def migrate(command: MigrateInstance, view: View) -> Effects:
 def _target(command: MigrateInstance, view: View) -> Definition:
     definition = view.definition(command.definition_key)
     if definition is None or definition.tenant != view.tenant or definition.state != "ACTIVE":
+        # the item of a batch fails: its instance is not gone
+        gone = RejectionCode.INVALID_STATE if command.unless_there else RejectionCode.NOT_FOUND
         raise Reject(
-            RejectionCode.NOT_FOUND,
+            gone,
             "Expected to migrate process instance to process definition but no process definition found with key "
             f"'{command.definition_key}'",
         )

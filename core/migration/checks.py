@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from vivero.core.bpmn.model import JobDefinition, Node, Process, parts_of
 from vivero.core.migration.plan import Plan
@@ -292,6 +292,13 @@ def _of_instance(plan: Plan) -> Iterator[str]:
     begun_by = None if instance.state is not ACTIVATING or instance.start is None else instance.start[0]
     if begun_by is not None and plan.ids.get(begun_by, begun_by) not in nodes:
         yield f"it begins at the start event with id '{begun_by}', which has no mapping instruction."
-    own = {element.key for element in plan.elements}
-    if any(key in own for key, _, _ in instance.tree.work):
+    if has_deferred_work(instance, plan.elements):
         yield CONCURRENT
+
+
+def has_deferred_work(instance: Instance, elements: Iterable[Element]) -> bool:
+    """Whether a later quantum goes on with something in the instance."""
+    if not instance.tree.work:
+        return False
+    own = {element.key for element in elements}
+    return any(key in own for key, _, _ in instance.tree.work)

@@ -19,8 +19,13 @@ class MigrateInstance(Command, frozen=True):
     key: int
     definition_key: int
     mappings: tuple[tuple[str, str], ...]
-    again: bool = True
-    """Whether an instance that has this definition already is migrated all the same. An item of a batch is not."""
+    unless_there: bool = False
+    """Leave an instance that has this definition already as it is. Items of batches do."""
+    attempt: int = 0
+    """How often the command has waited for deferred work of the instance."""
+
+    def was_put_off(self) -> bool:
+        return self.attempt > 0
 
 
 class MoveSubscription(Command, frozen=True):

@@ -5,10 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 
+import msgspec
+
 from vivero.core.partitions.keys import partition_of
 from vivero.core.records.base import Command
 from vivero.core.records.effects import Rejection, RejectionCode
 from vivero.core.records.instances import CancelInstance, ResolveIncident
+from vivero.core.records.migrations import MigrateInstance
 from vivero.engine.appender.calls import Append
 from vivero.storage.access import audit_log
 from vivero.storage.access.audit_log import DEPLOYED_RESOURCES, AuditRecord
@@ -17,6 +20,7 @@ from vivero.storage.retention import history
 from vivero.storage.work.batch_operations import (
     CANCEL_PROCESS_INSTANCE,
     DELETE_PROCESS_INSTANCE,
+    MIGRATE_PROCESS_INSTANCE,
     RESOLVE_INCIDENT,
     Item,
     ItemEnd,
@@ -29,29 +33,46 @@ RETRIES = 1
 AUDITED: Mapping[str, tuple[str, str]] = {
     CANCEL_PROCESS_INSTANCE: ("PROCESS_INSTANCE", "CANCEL"),
     DELETE_PROCESS_INSTANCE: ("PROCESS_INSTANCE", "DELETE"),
+    MIGRATE_PROCESS_INSTANCE: ("PROCESS_INSTANCE", "MIGRATE"),
     RESOLVE_INCIDENT: ("INCIDENT", "RESOLVE"),
 }
 """Type of the batch → entity and operation in the audit log."""
 ACTIONS: Mapping[str, str] = {
     CANCEL_PROCESS_INSTANCE: "CANCEL_PROCESS_INSTANCE",
     DELETE_PROCESS_INSTANCE: "DELETE_PROCESS_INSTANCE",
+    MIGRATE_PROCESS_INSTANCE: "UPDATE_PROCESS_INSTANCE",
     RESOLVE_INCIDENT: "UPDATE_PROCESS_INSTANCE",
 }
 """Type of the batch → the permission on process definitions that its creator needs for each item."""
 
 
-def command_of(type: str, key: int) -> Command:
+class MigrationPlan(msgspec.Struct, frozen=True, gc=False):
+    """The plan of a batch that migrates instances: the key of the target, and (source, target) ids."""
+
+    target: int
+    mappings: tuple[tuple[str, str], ...]
+
+
+PLANS: Mapping[str, msgspec.json.Decoder[MigrationPlan]] = {
+    MIGRATE_PROCESS_INSTANCE: msgspec.json.Decoder(MigrationPlan)
+}
+"""Type of the batch → the decoder of its plan."""
+
+
+def command_of(type: str, key: int, plan: MigrationPlan | None = None) -> Command:
     """The command of an item."""
+    if plan is not None:
+        return MigrateInstance(key, plan.target, plan.mappings, unless_there=True)
     return CancelInstance(key) if type == CANCEL_PROCESS_INSTANCE else ResolveIncident(key, RETRIES)
 
 
-def append_of(operation: Operation, item: Item) -> Append:
+def append_of(operation: Operation, item: Item, plan: MigrationPlan | None = None) -> Append:
     """The command of an item, as it is appended: with a key of its own, it happens once however often it is appended.
 
     The key begins with a space, which no client's key has.
     """
     return Append(
-        command_of(operation.type, item.key),
+        command_of(operation.type, item.key, plan),
         item.tenant,
         item.key,
         (f" batch {operation.key} {item.key}", hashlib.sha256(operation.type.encode()).digest()),

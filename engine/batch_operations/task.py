@@ -22,7 +22,15 @@ import structlog
 import trio
 
 from vivero.engine.appender.calls import BulkAppender
-from vivero.engine.batch_operations.items import append_of, denied, end_of, end_of_deletion, record_of
+from vivero.engine.batch_operations.items import (
+    PLANS,
+    MigrationPlan,
+    append_of,
+    denied,
+    end_of,
+    end_of_deletion,
+    record_of,
+)
 from vivero.engine.batch_operations.scan import scan
 from vivero.engine.batch_operations.settings import BatchOperationSettings
 from vivero.engine.outcomes.admission import NotAppended
@@ -113,6 +121,8 @@ class BatchOperations:
         self._after = 0
         self._purge_at = float("-inf")
         self._pace = TriggerPace(self.settings.in_flight, self.settings.delay_s)
+        self._plan: tuple[int, MigrationPlan] | None = None
+        """The latest plan, with the key of its batch."""
         self._appended_at: dict[int, float] = {}
         """Position of a command → when it was appended (Trio's clock)."""
 
@@ -296,7 +306,8 @@ class BatchOperations:
 
     async def _append(self, connection: Connection, operation: Operation, items: Sequence[Item], turn: _Turn) -> None:
         """Append the commands of items and note their positions. If that fails, the next turn repeats it."""
-        commands = [append_of(operation, item) for item in items]
+        plan = await self._plan_of(connection, operation)
+        commands = [append_of(operation, item, plan) for item in items]
         since = trio.current_time()
         try:
             appended = await self._appender.append_all(commands, deadline_s=self.settings.append_timeout_s)
@@ -310,6 +321,17 @@ class BatchOperations:
         self._appended_at.update((position, since) for _, position in positions)
         turn.moved |= bool(await batch_operations.mark(connection, self._epoch, operation.key, positions))
         turn.waiting += len(items)
+
+    async def _plan_of(self, connection: Connection, operation: Operation) -> MigrationPlan | None:
+        """The plan of a batch, which is read once as long as no other batch with a plan comes in between."""
+        decoder = PLANS.get(operation.type)
+        if decoder is None:
+            return None
+        if self._plan is None or self._plan[0] != operation.key:
+            plan = await batch_operations.plan_of(connection, operation.key)
+            assert plan is not None, "a batch of this type is created with a plan"
+            self._plan = operation.key, decoder.decode(plan)
+        return self._plan[1]
 
     async def _finish(self, connection: Connection, operation: Operation, turn: _Turn) -> None:
         state = await batch_operations.finish(connection, self._epoch, operation.key)

@@ -175,10 +175,10 @@ CREATE TABLE batch_operations (
     body_sha bytea NOT NULL,
     scan_at timestamp with time zone,
     actor_provider text,
+    plan json,
     CONSTRAINT batch_operations_pkey PRIMARY KEY (batch_operation_key),
     CONSTRAINT batch_operations_request_key_key UNIQUE (request_key),
-    CONSTRAINT batch_operations_state_check CHECK (state = ANY (ARRAY['CREATED'::text, 'ACTIVE'::text, 'SUSPENDED'::text, 'COMPLETED'::text, 'PARTIALLY_COMPLETED'::text, 'CANCELED'::text, 'FAILED'::text])),
-    CONSTRAINT batch_operations_type_check CHECK (type = ANY (ARRAY['CANCEL_PROCESS_INSTANCE'::text, 'RESOLVE_INCIDENT'::text, 'DELETE_PROCESS_INSTANCE'::text]))
+    CONSTRAINT batch_operations_state_check CHECK (state = ANY (ARRAY['CREATED'::text, 'ACTIVE'::text, 'SUSPENDED'::text, 'COMPLETED'::text, 'PARTIALLY_COMPLETED'::text, 'CANCELED'::text, 'FAILED'::text]))
 ) WITH (fillfactor=50);
 CREATE INDEX batch_operations_ended ON batch_operations USING btree (ended_at) WHERE NOT open;
 CREATE INDEX batch_operations_open ON batch_operations USING btree (batch_operation_key) WHERE open;

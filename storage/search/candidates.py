@@ -23,6 +23,7 @@ from vivero.storage.search.resources import Resource
 from vivero.storage.work.batch_operations import (
     CANCEL_PROCESS_INSTANCE,
     DELETE_PROCESS_INSTANCE,
+    MIGRATE_PROCESS_INSTANCE,
     RESOLVE_INCIDENT,
     CallerBounds,
     Candidate,
@@ -75,6 +76,9 @@ _SELECTIONS: Mapping[tuple[str, str], _Selection] = {
         "p.ended_at IS NOT NULL AND p.parent_process_instance_key IS NULL",
         "p.started_at",
     ),
+    (MIGRATE_PROCESS_INSTANCE, INSTANCES_PATH): _Selection(
+        PROCESS_INSTANCES, "p.process_instance_key", "process_instances p", "p.ended_at IS NULL", "p.started_at"
+    ),
     (RESOLVE_INCIDENT, INSTANCES_PATH): _Selection(
         PROCESS_INSTANCES,
         *_INCIDENTS,
@@ -82,7 +86,8 @@ _SELECTIONS: Mapping[tuple[str, str], _Selection] = {
     ),
     (RESOLVE_INCIDENT, INCIDENTS_PATH): _Selection(INCIDENTS, *_INCIDENTS),
 }
-"""Type of the batch and resource of its filter → what it selects. A called instance goes with its root."""
+"""Type of the batch and resource of its filter → what it selects. A called instance is cancelled and deleted with its
+root; it is migrated by itself."""
 
 
 def statement(type: str, resource: str, filter: Mapping[str, Any], limits: PortionLimits) -> tuple[str, list[Any]]:

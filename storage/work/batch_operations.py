@@ -23,6 +23,7 @@ BATCHES_CHANNEL = "vivero_batches"
 
 CANCEL_PROCESS_INSTANCE, RESOLVE_INCIDENT = "CANCEL_PROCESS_INSTANCE", "RESOLVE_INCIDENT"
 DELETE_PROCESS_INSTANCE = "DELETE_PROCESS_INSTANCE"
+MIGRATE_PROCESS_INSTANCE = "MIGRATE_PROCESS_INSTANCE"
 OPEN_STATES = ("CREATED", "ACTIVE", "SUSPENDED")
 MAX_ERROR = 4000
 """Characters of an error that are kept."""
@@ -54,7 +55,10 @@ class CallerBounds(msgspec.Struct, frozen=True, gc=False):
 
 
 class NewOperation(msgspec.Struct, frozen=True, gc=False):
-    """A batch to create. `resource` is what `filter` (JSON) selects. One `request_key`, one batch."""
+    """A batch to create. `resource` is what `filter` (JSON) selects. One `request_key`, one batch.
+
+    `plan`: JSON that the commands of all items take something from.
+    """
 
     type: str
     resource: str
@@ -63,6 +67,7 @@ class NewOperation(msgspec.Struct, frozen=True, gc=False):
     bounds: CallerBounds
     request_key: str
     body_sha: bytes
+    plan: str | None = None
 
 
 class Created(msgspec.Struct, frozen=True, gc=False):
@@ -136,7 +141,7 @@ async def create(connection: Connection, new: NewOperation) -> Created:
     rules = list(new.creator.mapping_rules)
     actor = (new.creator.kind, new.creator.id, rules)
     values = (new.type, new.resource, new.filter, *actor, *bounds, new.request_key, new.body_sha, BATCHES_CHANNEL)
-    values += (new.creator.provider,)
+    values += (new.creator.provider, new.plan)
     rows = (await connection.execute(_sql["create"], values)).rows
     if rows:
         return Created(rows[0][0])
@@ -185,6 +190,12 @@ async def filter_of(connection: Connection, key: int) -> bytes:
     """The filter of a batch, as JSON."""
     document: bytes = (await connection.execute(_sql["filter"], (key,))).rows[0][0]
     return document
+
+
+async def plan_of(connection: Connection, key: int) -> bytes | None:
+    """The plan of a batch, as JSON; None if its type needs none."""
+    plan: bytes | None = (await connection.execute(_sql["plan"], (key,))).rows[0][0]
+    return plan
 
 
 async def add_items(

@@ -2,8 +2,8 @@
 -- A repeated request with the same key creates no second batch. The notification wakes the owner of partition 1, on any node.
 WITH made AS (
     INSERT INTO batch_operations (type, resource, filter, actor_kind, actor_id, mapping_rules, tenants, processes, request_key,
-        body_sha, actor_provider)
-    VALUES ($1, $2, $3::json, $4, $5, $6, $7, $8, $9, $10, $12)
+        body_sha, actor_provider, plan)
+    VALUES ($1, $2, $3::json, $4, $5, $6, $7, $8, $9, $10, $12, $13::json)
     ON CONFLICT (request_key) DO NOTHING RETURNING batch_operation_key)
 SELECT batch_operation_key, pg_notify($11, '') FROM made;
 
@@ -39,6 +39,10 @@ ORDER BY batch_operation_key <= $1, batch_operation_key LIMIT $2;
 -- name: filter
 -- Apart from the other columns, because only the scan needs it, and it may be long.
 SELECT filter FROM batch_operations WHERE batch_operation_key = $1;
+
+-- name: plan
+-- Apart from the other columns, because it may be long. It never changes.
+SELECT plan FROM batch_operations WHERE batch_operation_key = $1;
 
 -- name: add_items
 -- The next portion of the scan, with the cursor behind it. It compares the cursor and the epoch, so that no portion comes twice.

@@ -14,7 +14,7 @@ from vivero.api.callers.caller import Caller
 from vivero.api.callers.permissions import ALL_RIGHTS
 from vivero.api.http.request import Request
 from vivero.api.http.response import json_response, position_header
-from vivero.core.records.effects import Rejection, RejectionCode
+from vivero.core.records.effects import Rejection, RejectionCode, Violation
 from vivero.core.records.instances import (
     CancelInstance,
     CreateInstance,
@@ -23,6 +23,7 @@ from vivero.core.records.instances import (
     SetVariables,
 )
 from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
+from vivero.core.records.migrations import MigrateInstance
 from vivero.engine.outcomes.admission import Draining, InDoubt, Lost, Overloaded, Unavailable, ValueRejected
 
 KEY = 2251799813685249
@@ -77,6 +78,16 @@ async def test_fractions_keep_their_digits_and_blanks_go(client, engine):
     [
         ("POST", f"/v2/process-instances/{KEY}/cancellation", None, CancelInstance(KEY)),
         ("POST", f"/v2/process-instances/{KEY}/cancellation", {"operationReference": 4}, CancelInstance(KEY)),
+        (
+            "POST",
+            f"/v2/process-instances/{KEY}/migration",
+            {
+                "targetProcessDefinitionKey": "7",
+                "mappingInstructions": [{"sourceElementId": "a", "targetElementId": "b"}],
+                "operationReference": 4,
+            },
+            MigrateInstance(KEY, 7, (("a", "b"),)),
+        ),
         ("POST", f"/v2/jobs/{KEY}/completion", None, CompleteJob(KEY)),
         ("POST", f"/v2/jobs/{KEY}/completion", {"variables": None, "result": None}, CompleteJob(KEY)),
         ("POST", f"/v2/jobs/{KEY}/completion", {"jobLeaseToken": "t"}, CompleteJob(KEY, lease="t")),
@@ -129,6 +140,17 @@ async def test_a_rejection_is_a_problem(client, engine, code, status, title):
         "instance": f"/v2/jobs/{KEY}/completion",
         "commandPosition": "1",
     }
+
+
+async def test_a_rejection_may_have_several_reasons(client, engine):
+    engine.rejection = Rejection(RejectionCode.INVALID_STATE, "one", (Violation("one", "a"), Violation("two")))
+    body = {
+        "targetProcessDefinitionKey": "7",
+        "mappingInstructions": [{"sourceElementId": "a", "targetElementId": "b"}],
+    }
+    answer = await client("POST", f"/v2/process-instances/{KEY}/migration", body)
+    assert answer.problem["detail"] == "Command 'MIGRATE' rejected with code 'INVALID_STATE': one"
+    assert answer.problem["problems"] == [{"elementId": "a", "message": "one"}, {"elementId": None, "message": "two"}]
 
 
 @pytest.mark.parametrize(

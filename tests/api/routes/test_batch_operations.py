@@ -248,7 +248,36 @@ async def test_the_filter_of_incidents_is_that_of_their_search(reader, rows):
     ]
 
 
-@pytest.mark.parametrize("what", ["migration", "modification", "suspension", "resumption"])
+PLAN = {"targetProcessDefinitionKey": "7", "mappingInstructions": [{"sourceElementId": "a", "targetElementId": "b"}]}
+
+
+async def test_a_migration_keeps_its_plan(reader, rows):
+    await create(reader, "/v2/process-instances/migration", FILTER | {"migrationPlan": PLAN})
+    stored = rows.execute("SELECT type, filter, plan FROM batch_operations").fetchone()
+    assert stored == ("MIGRATE_PROCESS_INSTANCE", FILTER["filter"], {"target": 7, "mappings": [["a", "b"]]})
+
+
+@pytest.mark.parametrize(
+    ("body", "detail"),
+    [
+        ({}, "No filter provided. No migrationPlan provided."),
+        ({"filter": {}, "migrationPlan": PLAN}, "No filter provided. To select everything, say so"),
+        (FILTER | {"migrationPlan": {}}, "No targetProcessDefinitionKey provided. No mappingInstructions provided."),
+        (
+            FILTER | {"migrationPlan": PLAN | {"mappingInstructions": [{"sourceElementId": "a"}]}},
+            "[sourceElementId, targetElementId] are required in mappingInstructions.",
+        ),
+        (FILTER | {"migrationPlan": PLAN, "operationReference": -1}, "must be greater than 0"),
+    ],
+)
+async def test_migrations_that_are_refused(reader, rows, body, detail):
+    answer = await reader("POST", "/v2/process-instances/migration", body)
+    assert answer.status == 400
+    assert detail in answer.problem["detail"]
+    assert rows.execute("SELECT count(*) FROM batch_operations").fetchone() == (0,)
+
+
+@pytest.mark.parametrize("what", ["modification", "suspension", "resumption"])
 async def test_what_the_engine_cannot_do_yet_is_refused(reader, rows, what):
     answer = await reader("POST", f"/v2/process-instances/{what}", FILTER)
     assert (answer.status, answer.problem["title"]) == (400, "INVALID_ARGUMENT")

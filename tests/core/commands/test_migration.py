@@ -13,6 +13,8 @@ from tests.core.models import end, flow, par, start, sub, task, xor
 from tests.core.task_listener_models import user_task
 from vivero.core.execution.step import StepLimits
 from vivero.core.records.catalogue import DeleteResource
+from vivero.core.records.instances import CreateInstance
+from vivero.core.records.migrations import MigrateInstance
 from vivero.core.records.timers import FireTimer, TriggerTimer
 from vivero.core.records.user_tasks import AssignUserTask, CompleteUserTask
 
@@ -530,3 +532,20 @@ def test_the_events_alone_give_the_same_rows_and_go_on():
     assert engine.trace == other.trace
     assert engine.state_of(engine.key) == other.state_of(other.key)
     assert engine.rows == other.rows
+
+
+def test_it_waits_for_deferred_work():
+    """In quanta of one item, a request that comes while the instance goes on is done when it has come to rest."""
+    engine = Migrating(line(task("a")), line(task("a"), task("b")), limits=StepLimits(quantum_items=1))
+    (other,) = engine.deploy(line(*(script(f"s{n}", "=1", "r") for n in range(5)), task("z"), id="slow"))
+    memory = engine.memory
+    memory.handle(CreateInstance("slow"), "<default>", None)
+    (key,) = engine.state.trees.keys() - {engine.key}
+    assert engine.state.trees[key].work
+    handled = engine.run(MigrateInstance(key, other, (("z", "z"),)))
+    assert handled.rejection is None
+    assert not handled.answered
+    answers = [row for logged in memory.log for row in logged.handled if isinstance(logged.command, MigrateInstance)]
+    assert [row.answered for row in answers][-1]
+    assert answers[-1].request == handled.request or answers[-1].rejection is None
+    assert engine.jobs == ["a", "z"]

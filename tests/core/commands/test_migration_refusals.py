@@ -264,12 +264,13 @@ def test_a_listener_that_is_elsewhere_in_the_target():
 
 
 def test_deferred_work():
-    """In quanta of one item, an instance that has not come to rest."""
-    engine = Migrating(PLAIN, PLAIN, limits=StepLimits(quantum_items=1))
+    """An instance that never comes to rest: the command has waited for it a hundred times."""
+    engine = Migrating(PLAIN, PLAIN)
     tree = engine.state.trees[engine.key]
-    engine.go("a")
     tree.work = ((engine.key, "settle", 0),)
-    code, reason = engine.refused("a")
+    handled = engine.run(MigrateInstance(engine.key, engine.target, (("a", "a"),), attempt=100))
+    assert handled.rejection is not None
+    code, reason = handled.rejection.code, handled.rejection.reason
     assert "a concurrent command was executed on the process instance. Please retry the migration" in reason
     assert code == "INVALID_STATE"
 
