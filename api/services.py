@@ -66,9 +66,11 @@ class ConnectionPool(Protocol):
 
 
 class DefinitionStore(Protocol):
-    """`engine.definitions.cache.DefinitionCache`: stores a parsed model, so that it need not be parsed again."""
+    """`engine.definitions.cache.DefinitionCache`: keeps what a deployment has read, so that no command waits for it."""
 
     def put(self, sha256: str, parsed: Parsed) -> None: ...
+
+    async def prepare_decisions(self, contents: Mapping[str, bytes]) -> None: ...
 
 
 class Access(Protocol):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import resource
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from time import perf_counter
 from uuid import uuid4
 
@@ -28,6 +29,7 @@ from vivero.engine.consumer.leadership import Consumer
 from vivero.engine.consumer.piggyback import PiggybackedStatement, Subject
 from vivero.engine.consumer.settings import ConsumerSettings
 from vivero.engine.definitions.decisions import DecisionCache
+from vivero.engine.definitions.file_cache import FileCache
 from vivero.engine.jobs.definitions import JobDefinition, JobRegistry, Runs
 from vivero.engine.jobs.dispatcher import JobDispatcher
 from vivero.engine.retention.chores import ChoreSettings, dispatcher_settings, of_database, of_partitions
@@ -48,11 +50,15 @@ LAG = 500
 CALL = 500
 
 
+def _no_connection() -> AbstractAsyncContextManager[Connection]:
+    raise AssertionError("no decisions are loaded ahead")
+
+
 class _Models:
     hits = 0
 
     def __init__(self) -> None:
-        self.decisions = DecisionCache(1)
+        self.decisions = DecisionCache(FileCache(1, 1), _no_connection)
         self._processes = {process.id: process for process in parse(ONE_TASK, "one_task.bpmn").processes}
 
     async def resource(self, sha256: str, _connection: Connection) -> Mapping[str, Process]:

@@ -48,6 +48,11 @@ async def create(request: Request, services: Services) -> Response:
     for digest, resource in zip(found.digests, parsed, strict=True):
         if resource.processes:
             services.files.definitions.put(digest, resource)
+    contents_by_digest = dict(stored)
+    for reference in found.references:
+        if reference.requirements is not None:
+            needed = (reference.sha256, *reference.requirements.imports)
+            await services.files.definitions.prepare_decisions({each: contents_by_digest[each] for each in needed})
     content = None if request.header(b"idempotency-key") is None else _content(parts)
     command = Deploy(found.references)
     submitted = await submission.submit(request, services, command, content=content, tenant=tenant)

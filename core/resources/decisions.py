@@ -18,11 +18,11 @@ from vivero.core.dmn.reading.document import LIMITS
 def read_decision_files(files: Mapping[str, bytes], limits: XmlLimits) -> dict[str, Parsed]:
     """The decisions of files, or the problems of each, by the names of the files. Never raises.
 
-    A file of decisions has limits of its own for its size. Others, as those of expressions, are those of `limits`.
+    `limits`: as of `limits_of_decisions`.
     """
     if not files:
         return {}
-    own = replace(LIMITS, feel=limits.feel, problems=limits.problems, id_length=limits.id_length)
+    own = limits_of_decisions(limits)
     checked = check_decisions(files, limits=own)
     found: dict[str, Parsed] = {}
     for name in files:
@@ -33,6 +33,11 @@ def read_decision_files(files: Mapping[str, bytes], limits: XmlLimits) -> dict[s
         whole = None if checked.linked is None or checked.problems else _summary(name, checked.linked)
         found[name] = Parsed(name, (), problems, (), objections, warnings, decisions=whole)
     return found
+
+
+def limits_of_decisions(limits: XmlLimits) -> XmlLimits:
+    """The limits of a file of decisions: its own for the size, and those of `limits` for all else."""
+    return replace(LIMITS, feel=limits.feel, problems=limits.problems, id_length=limits.id_length)
 
 
 def _objections(file: Definitions, limits: XmlLimits) -> Iterator[Problem]:

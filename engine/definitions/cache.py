@@ -10,7 +10,7 @@ The first caller that asks for a missing file loads it, and all others wait for 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
@@ -20,9 +20,11 @@ from cachetools import LRUCache
 
 from vivero.core.bpmn.model import Process
 from vivero.core.bpmn.parser import Parsed
+from vivero.core.dmn import read_decisions
 from vivero.engine.compute.models import ReadModel, UnreadableModel, read_here
 from vivero.engine.counters.buckets import Buckets
-from vivero.engine.definitions.decisions import DecisionCache
+from vivero.engine.definitions.decisions import DecisionCache, Files, ReadDecisionFiles
+from vivero.engine.definitions.file_cache import CachedFile, FileCache
 from vivero.engine.definitions.single_flight import SingleFlight
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.state import definitions
@@ -41,9 +43,9 @@ class DefinitionSettings:
     entries: int = 5_000
     """Parsed files in memory."""
     bytes: int = 100_000_000
-    """Memory of their models (an estimate): 60 KB for 20 elements, 300 KB for 100."""
+    """Memory of their models and decisions (an estimate): 60 KB for 20 elements, 300 KB for 100."""
     warm_up: int = 500
-    """Definitions that a node loads before they are needed, the busiest first; 0: none."""
+    """Definitions, and files of decisions, that a node loads before they are needed, the busiest first; 0: none."""
 
     def __post_init__(self) -> None:
         if self.entries < 1 or self.bytes < 1:
@@ -70,40 +72,8 @@ class CacheStats(msgspec.Struct, frozen=True, gc=False):
         return self.hits / asked if asked else 1.0
 
 
-class CachedFile(msgspec.Struct, frozen=True, gc=False):
-    """The models of a file and the bytes that they take."""
-
-    models: Models
-    memory: int
-
-
 class UnreadableResource(Exception):
     """This version of the program can no longer read a deployed file."""
-
-
-class ModelCache(LRUCache[str, CachedFile]):
-    """The least recently used files go when there are more than `entries`, or when they take more than `size` bytes.
-
-    A file whose models take more than that is kept alone.
-    """
-
-    def __init__(self, entries: int, size: int) -> None:
-        super().__init__(size, getsizeof=lambda cached: min(cached.memory, size))
-        self._entries = entries
-        self.evictions = 0
-
-    def __setitem__(self, sha256: str, cached: CachedFile) -> None:
-        if sha256 not in self and len(self) >= self._entries:
-            self.popitem()
-        super().__setitem__(sha256, cached)
-
-    def popitem(self) -> tuple[str, CachedFile]:
-        self.evictions += 1
-        return super().popitem()
-
-    def fits(self, memory: int) -> bool:
-        """Whether models of this size fit without an eviction."""
-        return len(self) < self._entries and self.currsize + memory <= self.maxsize
 
 
 class DefinitionCache:
@@ -114,15 +84,19 @@ class DefinitionCache:
         acquire: Callable[[], AbstractAsyncContextManager[Connection]],
         settings: DefinitionSettings | None = None,
         read: ReadModel = read_here,
+        read_decisions: ReadDecisionFiles = read_decisions,
+        evaluates: bool = True,
     ) -> None:
-        """`acquire()` lends a connection to read with. `read` parses a file (`compute.models.model_reader`)."""
-        self._acquire = acquire
-        self._read = read
+        """`acquire()` lends a connection to read with. `read` parses a file (`compute.models.model_reader`).
+
+        `evaluates`: this node evaluates decisions, so that those of a new deployment are compiled beforehand.
+        """
+        self._acquire, self._read, self._evaluates = acquire, read, evaluates
         self._settings = settings = settings or DefinitionSettings()
-        self._models = ModelCache(settings.entries, settings.bytes)
+        self._files = files = FileCache(settings.entries, settings.bytes)
         self._sources: LRUCache[tuple[str, int], tuple[str, str]] = LRUCache(MAX_SOURCES)
         """The file and the process id of definitions. They never change."""
-        self.decisions = DecisionCache(settings.bytes)
+        self.decisions = DecisionCache(files, acquire, read_decisions)
         self._loading: SingleFlight[str, Models | None] = SingleFlight()
         self._loading_for_consumers: SingleFlight[str, Models | None] = SingleFlight()
         self.hits = self.misses = 0
@@ -132,16 +106,26 @@ class DefinitionCache:
     def put(self, sha256: str, parsed: Parsed) -> None:
         """Keep a parsed file. Files with problems are not deployed, and not kept."""
         if not parsed.problems:
-            self._models[sha256] = CachedFile({process.id: process for process in parsed.processes}, parsed.memory)
+            models = {process.id: process for process in parsed.processes}
+            self._files[sha256] = CachedFile(models, parsed.memory)
+
+    async def prepare_decisions(self, contents: Mapping[str, bytes]) -> None:
+        """Compile a file of decisions that is about to be deployed: see `DecisionCache.prepare`."""
+        if self._evaluates:
+            await self.decisions.prepare(contents)
 
     def resource_nowait(self, sha256: str) -> Models | None:
         """The models of a deployed file, if they are in the cache."""
-        cached = self._models.get(sha256)
-        if cached is None:
+        models = self._find(sha256)
+        if models is None:
             self.misses += 1
             return None
         self.hits += 1
-        return cached.models
+        return models
+
+    def _find(self, sha256: str) -> Models | None:
+        cached = self._files.get(sha256)
+        return None if cached is None else cached.content
 
     async def resource(self, sha256: str, connection: Connection | None = None) -> Models | None:
         """The models of a deployed file, read and parsed if need be; None if there is no such file.
@@ -154,9 +138,9 @@ class DefinitionCache:
             UnreadableResource: the file can no longer be parsed.
             StorageError: the file could not be read.
         """
-        cached = self._models.get(sha256)
-        if cached is not None:
-            return cached.models
+        models = self._find(sha256)
+        if models is not None:
+            return models
         if connection is not None:
             return await self._loading_for_consumers.get(sha256, lambda: self._load(sha256, connection))
         return await self._loading.get(sha256, lambda: self._load_for_api(sha256))
@@ -198,22 +182,34 @@ class DefinitionCache:
 
     # -- warm-up ------------------------------------------------------------------------------------------------
 
-    async def files_to_load(self) -> list[str]:
-        """The files of definitions that run or were deployed last, as far as they are not cached; the busiest first."""
-        if self._settings.warm_up == 0:
+    async def files_to_load(self) -> list[str | Files]:
+        """Files that are not cached: those of definitions that run or were deployed last, the busiest first, and the
+        newest ones of decisions.
+        """
+        limit = self._settings.warm_up
+        if limit == 0:
             return []
         async with self._acquire() as connection:
-            found = await definitions.in_use(connection, self._settings.warm_up)
-        return list(dict.fromkeys(sha256 for sha256 in found if sha256 not in self._models))
+            models = await definitions.in_use(connection, limit)
+            decisions = await definitions.decisions_in_use(connection, limit)
+        found: Iterable[str | Files] = dict.fromkeys([*models, *decisions])
+        return [file for file in found if file not in self._files]
+
+    async def load(self, file: str | Files) -> None:
+        """Load a file ahead. Raises the errors of `resource`, and `UnreadableDecisions`."""
+        if isinstance(file, str):
+            await self.resource(file)
+        else:
+            await self.decisions.load(file)
 
     @property
     def fits_another(self) -> bool:
         """Whether the cache takes one more file, as large as the others, without an eviction."""
-        models = self._models
-        return models.fits(int(models.currsize) // max(1, len(models)))
+        files = self._files
+        return files.fits(int(files.currsize) // max(1, len(files)))
 
     @property
     def stats(self) -> CacheStats:
         """Counters so far."""
-        models = self._models
-        return CacheStats(self.hits, self.misses, models.evictions, len(models), int(models.currsize))
+        files = self._files
+        return CacheStats(self.hits, self.misses, files.evictions, len(files), int(files.currsize))

@@ -5,22 +5,25 @@ They are cached by the SHA-256 of their file and of those that it imports. An en
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 
 import trio
-from cachetools import LRUCache
 
 from vivero.core.bpmn.footprint import memory_of
-from vivero.core.dmn import Decisions, read_decisions
+from vivero.core.dmn import Decisions, ReadDecisions, read_decisions
+from vivero.engine.definitions.file_cache import CachedFile, FileCache
 from vivero.engine.definitions.single_flight import SingleFlight
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.state import definitions
 
 SMALL_BYTES = 16 * 1024
-"""Files up to this size are compiled at once: that takes a few milliseconds."""
+"""Files up to this size are compiled at once: that takes a few milliseconds. Others are compiled in a thread."""
 
 Files = tuple[str, ...]
 """The SHA-256 of a file of decisions, and of the files that it imports."""
+ReadDecisionFiles = Callable[[Mapping[str, bytes]], ReadDecisions]
+"""Reads and compiles files that belong together, by their SHA-256."""
 
 
 class UnreadableDecisions(Exception):
@@ -28,16 +31,24 @@ class UnreadableDecisions(Exception):
 
 
 class DecisionCache:
-    """The least recently used decisions go when all take more than `size` bytes (an estimate)."""
+    """Finds compiled decisions in the cache of files, and puts them into it."""
 
-    def __init__(self, size: int) -> None:
-        self._found: LRUCache[Files, tuple[Decisions, int]] = LRUCache(size, getsizeof=lambda one: min(one[1], size))
+    def __init__(
+        self,
+        files: FileCache,
+        acquire: Callable[[], AbstractAsyncContextManager[Connection]],
+        read: ReadDecisionFiles = read_decisions,
+    ) -> None:
+        self._files, self._acquire, self._read = files, acquire, read
         self._loading: SingleFlight[Files, Decisions] = SingleFlight()
+        self._ahead = trio.Semaphore(1)
+        """Only one file at a time is compiled before it is needed."""
 
     def find_nowait(self, files: Files) -> Decisions | None:
         """The compiled decisions of a file, if they are in the cache."""
-        found = self._found.get(files)
-        return None if found is None else found[0]
+        found = self._files.get(files)
+        decisions: Decisions | None = None if found is None else found.content
+        return decisions
 
     async def find(self, files: Files, connection: Connection) -> Decisions:
         """The compiled decisions of a deployed file, read and compiled if need be.
@@ -46,29 +57,58 @@ class DecisionCache:
             UnreadableDecisions: the file can no longer be read.
             StorageError: the files could not be read from the database.
         """
-        found = self._found.get(files)
-        if found is not None:
-            return found[0]
-        loaded = await self._loading.get(files, lambda: self._load(files, connection))
+        found = self.find_nowait(files)
+        return found if found is not None else await self._loaded(files, lambda: _contents(files, connection))
+
+    async def load(self, files: Files) -> None:
+        """Load a deployed file before it is needed. Raises the errors of `find`."""
+
+        async def contents() -> Mapping[str, bytes]:
+            async with self._acquire() as connection:
+                return await _contents(files, connection)
+
+        async with self._ahead:
+            if files not in self._files:
+                await self._loaded(files, contents)
+
+    async def prepare(self, contents: Mapping[str, bytes]) -> None:
+        """Compile a file that is about to be deployed, the first one, with those that it imports, by their SHA-256.
+
+        The partition need not wait for that when the first command needs a decision of the file.
+        """
+
+        async def known() -> Mapping[str, bytes]:
+            await trio.lowlevel.checkpoint()
+            return contents
+
+        files = tuple(contents)
+        async with self._ahead:
+            if files not in self._files:
+                await self._loaded(files, known)
+
+    async def _loaded(self, files: Files, contents: Callable[[], Awaitable[Mapping[str, bytes]]]) -> Decisions:
+        loaded = await self._loading.get(files, lambda: self._load(files, contents))
         assert loaded is not None, "a load has a result or an error"
         return loaded
 
-    async def _load(self, files: Files, connection: Connection) -> Decisions:
-        contents = [await definitions.resource(connection, sha256) for sha256 in files]
-        found, memory = await _compiled(files, contents)
-        self._found[files] = found, memory
-        return found
+    async def _load(self, files: Files, contents: Callable[[], Awaitable[Mapping[str, bytes]]]) -> Decisions:
+        named = await contents()
+        if sum(map(len, named.values())) <= SMALL_BYTES:
+            compiled = self._compile(named)
+        else:
+            compiled = await trio.to_thread.run_sync(self._compile, named)
+        self._files[files] = compiled
+        decisions: Decisions = compiled.content
+        return decisions
+
+    def _compile(self, contents: Mapping[str, bytes]) -> CachedFile:
+        read = self._read(contents)
+        if read.decisions is None:
+            raise UnreadableDecisions("; ".join(map(str, read.problems)))
+        return CachedFile(read.decisions, memory_of((read.decisions,)))
 
 
-async def _compiled(files: Files, contents: Sequence[bytes | None]) -> tuple[Decisions, int]:
-    named = {sha256: content for sha256, content in zip(files, contents, strict=True) if content is not None}
-    if sum(map(len, named.values())) <= SMALL_BYTES:
-        return _compile(named)
-    return await trio.to_thread.run_sync(_compile, named)
-
-
-def _compile(contents: dict[str, bytes]) -> tuple[Decisions, int]:
-    read = read_decisions(contents)
-    if read.decisions is None:
-        raise UnreadableDecisions("; ".join(map(str, read.problems)))
-    return read.decisions, memory_of((read.decisions,))
+async def _contents(files: Sequence[str], connection: Connection) -> Mapping[str, bytes]:
+    """The bytes of files that are in the database."""
+    found = [(sha256, await definitions.resource(connection, sha256)) for sha256 in files]
+    return {sha256: content for sha256, content in found if content is not None}

@@ -1,8 +1,8 @@
-"""Task: loads models before they are needed, so that a new leader does not parse files under load.
+"""Task: loads models and decisions before they are needed, so that a new leader does not parse files under load.
 
-At the start of a node it loads the models of the definitions with most running instances, and afterwards each process
-that any node deploys, while the cache has room. This happens while other nodes lead, or beside the first commands. No
-command waits for it.
+At the start of a node it loads the models of the definitions with most running instances and the newest files of
+decisions, and afterwards each file that any node deploys, while the cache has room. This happens while other nodes
+lead, or beside the first commands. No command waits for it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import structlog
 
 from vivero.engine.compute.problems import NotComputed
 from vivero.engine.definitions.cache import DefinitionCache, UnreadableResource
+from vivero.engine.definitions.decisions import Files, UnreadableDecisions
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.wake_up import WakeUp
 from vivero.storage.postgres.errors import describe
@@ -30,7 +31,7 @@ class WarmUp:
         """`done()` is called when everything that was in use at the start is loaded."""
         self._definitions = definitions
         self._tell_done = done
-        self._unreadable: set[str] = set()
+        self._unreadable: set[str | Files] = set()
         self._deployed = WakeUp()
         self.done = False
         """Whether everything that was in use at the start is loaded."""
@@ -38,7 +39,7 @@ class WarmUp:
         """Files that the task loaded, for metrics and tests."""
 
     def deployed(self) -> None:
-        """A process was deployed or deleted, perhaps on another node."""
+        """A process or a decision was deployed or deleted, perhaps on another node."""
         self._deployed.set()
 
     async def run(self, beat: Beat) -> None:
@@ -56,22 +57,23 @@ class WarmUp:
         self._deployed.clear()
         with beat.waiting(LOAD_TIMEOUT_S):
             files = await self._definitions.files_to_load()
-        for sha256 in [file for file in files if file not in self._unreadable]:
+        for file in [each for each in files if each not in self._unreadable]:
             beat.beat()
             if not self._definitions.fits_another:
                 return  # what is loaded ahead must not displace what is used
             with beat.waiting(LOAD_TIMEOUT_S):
-                await self._load(sha256)
+                await self._load(file)
 
-    async def _load(self, sha256: str) -> None:
+    async def _load(self, file: str | Files) -> None:
         """An unreadable file is logged and left out. Its instances get incidents when they are to go on. One that could
         not be read now is loaded when it is needed."""
         try:
-            await self._definitions.resource(sha256)
-        except UnreadableResource as error:
-            self._unreadable.add(sha256)
+            await self._definitions.load(file)
+        except (UnreadableResource, UnreadableDecisions) as error:
+            self._unreadable.add(file)
+            sha256 = file if isinstance(file, str) else file[0]
             log.error("a deployed file can no longer be read", sha256=sha256, problems=describe(error))
         except NotComputed as error:
-            log.warning("a model was not loaded ahead", sha256=sha256, detail=str(error))
+            log.warning("a model was not loaded ahead", sha256=file, detail=str(error))
         else:
             self.loaded += 1

@@ -13,6 +13,7 @@ from vivero.storage.postgres.sql_files import beside
 _sql = beside(__file__)
 _STORE, _RESOURCE = _sql["store_resources"], _sql["resource"]
 _SOURCE, _IN_USE = _sql["definition_source"], _sql["definitions_in_use"]
+_DECISIONS_IN_USE = _sql["decisions_in_use"]
 
 
 async def store_resources(connection: Connection, resources: Sequence[tuple[str, bytes]]) -> None:
@@ -42,3 +43,9 @@ async def in_use(connection: Connection, limit: int) -> list[str]:
     ones. By their SHA-256; a file may come several times.
     """
     return [row[0] for row in (await connection.execute(_IN_USE, (limit,))).rows]
+
+
+async def decisions_in_use(connection: Connection, limit: int) -> list[tuple[str, ...]]:
+    """Up to `limit` files of decisions, the newest first: the SHA-256 of each, and of those that it imports."""
+    rows = (await connection.execute(_DECISIONS_IN_USE, (limit,))).rows
+    return [(row[0], *row[1]) for row in rows]

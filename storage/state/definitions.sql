@@ -26,3 +26,17 @@ LEFT JOIN (
 WHERE u.running > 0 OR d.state = 'ACTIVE'
 ORDER BY u.running DESC NULLS LAST, d.process_definition_key DESC
 LIMIT $1;
+
+-- name: decisions_in_use
+-- The newest files of decisions, which a cache loads before commands need them. Old versions are loaded when they are needed.
+SELECT r.sha256, d.imports
+FROM (
+    SELECT decision_requirements_key, sha256 FROM decision_requirements
+    WHERE state = 'ACTIVE'
+    ORDER BY decision_requirements_key DESC LIMIT $1
+) r CROSS JOIN LATERAL (
+    SELECT imports FROM decision_definitions d
+    WHERE d.decision_requirements_key = r.decision_requirements_key
+    LIMIT 1
+) d
+ORDER BY r.decision_requirements_key DESC;

@@ -11,6 +11,7 @@ import trio.testing
 from tests.engine.consumer.serial_runs import beat
 from tests.eventually import eventually
 from vivero.core.bpmn.parser import Parsed, parse
+from vivero.core.dmn import ReadDecisions, read_decisions
 from vivero.engine.definitions.cache import DefinitionCache, DefinitionSettings, UnreadableResource
 from vivero.engine.definitions.single_flight import SingleFlight
 from vivero.engine.definitions.warm_up import WarmUp
@@ -300,6 +301,88 @@ async def test_the_warm_up_loads_what_another_node_deploys(cache, connection, co
         nursery.cancel_scope.cancel()
     assert counting.parsed == [file("a")[0], file("b")[0]]
     assert told == [True]
+
+
+# Decisions
+
+TABLE = """<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" id="{id}" name="f" namespace="n">
+<decision id="{id}" name="{id}"><literalExpression><text>{value}</text></literalExpression></decision></definitions>"""
+
+
+def decision_file(id, value="1"):
+    content = TABLE.format(id=id, value=value).encode()
+    return hashlib.sha256(content).hexdigest(), content
+
+
+class CountingDecisions:
+    """The reader of decisions, counting what it compiled."""
+
+    def __init__(self) -> None:
+        self.read = []
+
+    def __call__(self, contents) -> ReadDecisions:
+        self.read.append(tuple(contents))
+        return read_decisions(contents)
+
+
+async def deploy_decision(connection, key, id, imports=(), state="ACTIVE", value="1"):
+    sha256, content = decision_file(id, value)
+    await definitions.store_resources(connection, [(sha256, content)])
+    await connection.execute(
+        "INSERT INTO decision_requirements VALUES ($1, 1, 't', $2, 1, 'n', 'f.dmn', $3, $4, now())",
+        (key, id, sha256, state),
+    )
+    await connection.execute(
+        "INSERT INTO decision_definitions VALUES ($1, 1, 't', $2, 1, 'n', NULL, $3, $4, CAST($5 AS text[]), $6, now())",
+        (key + 1, id, key, sha256, "{" + ",".join(imports) + "}", state),
+    )
+    return (sha256, *imports)
+
+
+async def test_the_warm_up_loads_the_newest_decisions_and_survives_a_broken_one(acquire, connection):
+    counting = CountingDecisions()
+    cache = DefinitionCache(acquire, read_decisions=counting)
+    first = await deploy_decision(connection, 11, "first")
+    imported = decision_file("imported")
+    await definitions.store_resources(connection, [imported])
+    second = await deploy_decision(connection, 21, "second", [imported[0]])
+    broken = await deploy_decision(connection, 31, "broken", value="1 +")
+    await deploy_decision(connection, 41, "deleted", state="DELETED")
+    warm_up = WarmUp(cache)
+    for _ in range(2):
+        await warm_up.run_once(beat())
+    assert counting.read == [broken, second, first]
+    assert warm_up.loaded == 2
+    assert cache.decisions.find_nowait(second).find("imported") is not None
+    assert await cache.decisions.find(first, connection) is cache.decisions.find_nowait(first)
+    assert len(counting.read) == 3
+
+
+async def test_decisions_of_a_deployment_are_compiled_once_before_they_are_needed():
+    counting = CountingDecisions()
+    cache = DefinitionCache(None, read_decisions=counting)
+    contents = dict([decision_file("d", "1" + " + 1" * 4_500)])
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(cache.prepare_decisions, contents)
+        nursery.start_soon(cache.prepare_decisions, contents)
+    assert counting.read == [tuple(contents)]
+    assert cache.decisions.find_nowait(tuple(contents)).find("d") is not None
+
+
+async def test_a_node_without_an_engine_compiles_no_decisions():
+    cache = DefinitionCache(None, read_decisions=CountingDecisions(), evaluates=False)
+    contents = dict([decision_file("d")])
+    await cache.prepare_decisions(contents)
+    assert cache.decisions.find_nowait(tuple(contents)) is None
+
+
+async def test_models_and_decisions_share_one_budget():
+    cache = DefinitionCache(None, DefinitionSettings(entries=2))
+    cache.put(*parsed_file(1))
+    for id in ("a", "b"):
+        await cache.prepare_decisions(dict([decision_file(id)]))
+    assert (cache.stats.size, cache.stats.evictions) == (2, 1)
+    assert cache.resource_nowait(parsed_file(1)[0]) is None
 
 
 # One load at a time

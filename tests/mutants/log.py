@@ -352,7 +352,7 @@ LOG: tuple[Mutant, ...] = (
     mutant(
         "definitions: the memory of models is not bounded",
         f"{DEFINITIONS_TESTS}::test_the_memory_of_models_is_bounded_whatever_their_expressions_are",
-        "engine/definitions/cache.py",
+        "engine/definitions/file_cache.py",
         ("min(cached.memory, size)", "1"),
     ),
     mutant(

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
+from vivero.config.roles import Role
 from vivero.config.sections import Config
 from vivero.core.bpmn.reading.xml import LIMITS
+from vivero.core.dmn import read_decisions
+from vivero.core.resources.decisions import limits_of_decisions
 from vivero.engine.compute.models import model_reader
 from vivero.engine.compute.pool import ComputePool
 from vivero.engine.definitions.cache import DefinitionCache
@@ -22,7 +26,13 @@ class NodeModels(NodePart):
         self.limits = replace(LIMITS, feel=config.feel.limits)
         self.compute = ComputePool(config.compute, config.processes)
         reader = model_reader(self.compute, self.limits)
-        self.definitions = DefinitionCache(pools.reads.connection, config.definitions, reader)
+        self.definitions = DefinitionCache(
+            pools.reads.connection,
+            config.definitions,
+            reader,
+            partial(read_decisions, limits=limits_of_decisions(self.limits)),
+            evaluates=config.has_role(Role.ENGINE),
+        )
 
     def children(self) -> Iterator[Child]:
         """The task that keeps the compute processes."""

@@ -17,6 +17,7 @@ from vivero.core.records.codec import encode_command, encode_events
 from vivero.engine.consumer.leadership import Consumer
 from vivero.engine.consumer.settings import ConsumerSettings
 from vivero.engine.definitions.decisions import DecisionCache
+from vivero.engine.definitions.file_cache import FileCache
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.settings import SupervisionSettings
 from vivero.storage.log import command_log
@@ -105,6 +106,10 @@ def run_variables(runs):
     return {name for run in runs for name in run.variables}
 
 
+def _no_connection():
+    raise AssertionError("decisions are read with the connection of the consumer")
+
+
 class Models:
     """The definition cache, with all there is in it."""
 
@@ -113,7 +118,7 @@ class Models:
         self.cold = set()
         """What is not in memory until somebody waits for it."""
         self.hits = 0
-        self.decisions = DecisionCache(10_000_000)
+        self.decisions = DecisionCache(FileCache(100, 10_000_000), _no_connection)
 
     async def resource(self, sha256, _connection):
         await trio.lowlevel.checkpoint()
