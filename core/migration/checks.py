@@ -77,7 +77,7 @@ def _of_element(element: Element, plan: Plan) -> Iterator[str]:
         )
         return
     yield from _other_type(node, goal)
-    yield from _other_implementation(element, node, goal)
+    yield from _other_implementation(node, goal)
     yield from _other_scope(element, goal, plan)
     yield from _other_loop(element, node, goal)
     if not element.is_inner and signature(node) != signature(goal) and node.type != "EVENT_SUB_PROCESS":
@@ -99,13 +99,20 @@ def _other_type(node: Node, goal: Node) -> Iterator[str]:
         )
 
 
-def _other_implementation(element: Element, node: Node, goal: Node) -> Iterator[str]:
+def implementation_fits(node: Node, goal: Node) -> bool:
     """A user task may become one of the engine, and not the other way round. An ad-hoc sub-process keeps its kind."""
-    if node.type == "USER_TASK" and node.user_task is not None and goal.user_task is None:
-        yield _implementation("user task", node.id, "zeebe user task", goal.id, "job worker")
-    if node.ad_hoc is not None and (node.job is None) != (goal.job is None):
-        kinds = ["BPMN" if one.job is None else "job worker" for one in (node, goal)]
-        yield _implementation("ad-hoc sub-process", node.id, kinds[0], goal.id, kinds[1])
+    if node.type == "USER_TASK":
+        return node.user_task is None or goal.user_task is not None
+    return node.ad_hoc is None or (node.job is None) == (goal.job is None)
+
+
+def _other_implementation(node: Node, goal: Node) -> Iterator[str]:
+    if not implementation_fits(node, goal):
+        if node.ad_hoc is None:
+            yield _implementation("user task", node.id, "zeebe user task", goal.id, "job worker")
+        else:
+            kinds = ["BPMN" if one.job is None else "job worker" for one in (node, goal)]
+            yield _implementation("ad-hoc sub-process", node.id, kinds[0], goal.id, kinds[1])
 
 
 def _implementation(what: str, id: str, kind: str, goal: str, other: str) -> str:

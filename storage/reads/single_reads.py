@@ -54,6 +54,12 @@ async def definition_xml(connection: Connection, key: int, tenants: Tenants = No
     return await _file(connection, "definition_xml", tenants, key)
 
 
+async def process_source(connection: Connection, key: int, tenants: Tenants = None) -> tuple[str, bytes] | None:
+    """The id of a process and the file that defines it; None if the definition does not exist."""
+    rows = (await _of_tenants.execute(connection, "process_source", tenants, key)).rows
+    return (rows[0][0], bytes(rows[0][1])) if rows else None
+
+
 async def decision_xml(connection: Connection, key: int, tenants: Tenants = None) -> bytes | None:
     """The deployed file of a decision, None if the decision does not exist."""
     return await _file(connection, "decision_xml", tenants, key)

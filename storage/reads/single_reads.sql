@@ -9,6 +9,13 @@ FROM process_definitions d JOIN resources r ON r.sha256 = d.sha256
 WHERE d.process_definition_key = $1 AND d.state <> 'DELETED'
     -- only tenants: AND d.tenant_id = ANY ($2::text[]);
 
+-- name: process_source
+-- The id of a process and the file that defines it.
+SELECT d.process_id, r.bytes
+FROM process_definitions d JOIN resources r ON r.sha256 = d.sha256
+WHERE d.process_definition_key = $1 AND d.state <> 'DELETED'
+    -- only tenants: AND d.tenant_id = ANY ($2::text[]);
+
 -- name: decision_xml
 -- The deployed file, unchanged.
 SELECT r.bytes

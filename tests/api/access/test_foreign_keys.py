@@ -85,7 +85,7 @@ BATCHES = {
 """They append no command: tests/api/access/test_batches.py, tests/api/routes/test_deletion.py."""
 FORM = "POST /v2/resources/{formKey}/deletion"
 """The route for resources, with the key of a form."""
-READING = re.compile(r"/(search|statistics/[a-z-]+)$")
+READING = re.compile(r"/(search|statistics/[a-z-]+|migration-plan)$")
 
 
 async def nowhere():

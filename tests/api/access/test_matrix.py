@@ -73,6 +73,7 @@ dovw POST   /v2/process-definitions/search
 dovw GET    /v2/process-definitions/{processDefinitionKey}
 dovw GET    /v2/process-definitions/{processDefinitionKey}/xml
 dovw GET    /v2/process-definitions/{processDefinitionKey}/form
+dovw POST   /v2/process-definitions/{processDefinitionKey}/migration-plan
 dov  POST   /v2/decision-definitions/search
 dov  GET    /v2/decision-definitions/{decisionDefinitionKey}
 dov  GET    /v2/decision-definitions/{decisionDefinitionKey}/xml
@@ -341,7 +342,11 @@ OTHER_TENANT = {
     "a search finds own rows": named(test_tenant_reads.SEARCHES),
     "groups count own rows": named(test_tenant_reads.COUNTING),
     "another tenant's name is 403": {f"POST {path}" for path in test_tenants.NAMING} | {"POST /v2/jobs/activation"},
-    "own tests": {"POST /v2/expression/evaluation", "GET /v2/commands"},
+    "own tests": {
+        "POST /v2/expression/evaluation",
+        "GET /v2/commands",
+        "POST /v2/process-definitions/{processDefinitionKey}/migration-plan",
+    },
     "own tests of batches": test_batches.ROUTES,
     "own tests of deletions": {
         "POST /v2/process-instances/{processInstanceKey}/deletion",
