@@ -106,8 +106,8 @@ def fill(rows, key, tenant):
 
 def decision_instance(rows, evaluation, number=1, **more):
     """A decision that an evaluation took."""
-    decision = {"decision_definition_key": evaluation + 3, "decision_id": "d", "name": "D", "version": 1}
-    place = {"root_decision_definition_key": evaluation + 3, "decision_requirements_key": evaluation + 2}
+    decision = {"decision_definition_key": evaluation, "decision_id": "d", "name": "D", "version": 1}
+    place = {"root_decision_definition_key": evaluation, "decision_requirements_key": evaluation + 2}
     values = {"type": "DECISION_TABLE", "state": "EVALUATED", "result": "1", "inputs": "[]", "rules": "[]"}
     key = {"decision_instance_key": evaluation + number, "decision_evaluation_key": evaluation, "number": number}
     usual = {"tenant_id": "<default>", "evaluated_at": NOW}
@@ -126,6 +126,9 @@ def counting_requests(route):
         return [(route.path, {"filter": {"processDefinitionId": id}}) for id in processes]
     if route.path.endswith("-by-definition"):
         return [(route.path, {"filter": {"errorHashCode": ERROR}})]
+    if route.path.endswith("/decision-instances"):
+        keys = [str(key + OFFSETS["decisionDefinitionKey"]) for key in (KEY, OTHER)]
+        return [(route.path, {"decisionDefinitionKeys": keys})]
     return [(route.path, {})]
 
 
@@ -139,6 +142,7 @@ def counted(document):
         "activeInstancesWithErrorCount",
         "activeIncidentsCount",
         "activeSubscriptions",
+        "decisionInstances",
         "workers",
     )
     return sum(item[field] for item in items for field in fields if field in item)

@@ -62,6 +62,19 @@ DECISION_ROUTES = (
     ),
     Route(
         "POST",
+        "/v2/decision-definitions/statistics/decision-instances",
+        decision_definitions.evaluation_counts,
+        READ_DECISION_INSTANCE,
+        scope=Scope.RESULTS,
+    ),
+    of_key(
+        "GET",
+        "/v2/decision-definitions/{decisionDefinitionKey}/statistics/rules",
+        decision_definitions.rule_counts,
+        READ_DECISION_INSTANCE,
+    ),
+    Route(
+        "POST",
         "/v2/decision-requirements/search",
         decision_definitions.search_requirements,
         READ_REQUIREMENTS,

@@ -181,6 +181,26 @@ def test_a_violated_hit_policy_shows_all_rules_that_matched(console, api, mode, 
     expect(main.get_by_role("row", name="Failed")).to_have_count(1)  # of both runs of this test
 
 
+def test_rules_that_never_matched(console, api):
+    rules = [("1", '"one"'), ("2", '"two"'), ("3", '"three"')]
+    api.deploy("never.dmn", file(decision("Never", table(["x"], ["y"], rules)), id="never"))
+    for x in (1, 3, 3, 9):
+        evaluate(api, "Never", x=x)
+    console.open("/decisions?id=Never")
+    row = console.page.get_by_role("row").filter(has_text="Never")
+    expect(row.get_by_role("cell").nth(3)).to_have_text("4")
+    expect(row.get_by_role("cell").nth(4)).to_have_text("0")
+    console.row_to("Never")
+    console.press("Enter")
+    expect(console.page.get_by_text("Matches in all 4 decision instances that are kept.")).to_be_visible()
+    headers = console.page.locator("table.rules tbody th")
+    expect(headers).to_have_text(["1×1", "2never", "3×2"])
+    console.page.get_by_label("Only rules that never matched").check()
+    expect(headers).to_have_text(["2never"])
+    evaluate(api, "Never", x=2)
+    expect(headers).to_have_count(0)  # the page follows the server
+
+
 def test_boxed_expressions_can_be_read(console, api):
     api.deploy("shipping.dmn", definitions(SHIPPING))
     console.open("/decisions/Shipping")

@@ -1,7 +1,15 @@
 // What pages of decisions read.
-import { ifAllowed, Problem, search } from './api.ts';
+import { get, ifAllowed, Problem, search, send } from './api.ts';
+import { number } from './i18n.ts';
 import { modelOf } from './models.ts';
-import type { DecisionDefinition, DecisionInstance, Page } from './shapes.ts';
+import type {
+  DecisionDefinition,
+  DecisionInstance,
+  EvaluationCount,
+  Page,
+  RuleCounts,
+  SearchRequest,
+} from './shapes.ts';
 
 /** All versions of a decision, the newest first. */
 export const decisionVersions = (id: string, abort?: AbortSignal): Promise<Page<DecisionDefinition>> =>
@@ -33,3 +41,30 @@ export async function evaluationOf(key: string, abort?: AbortSignal): Promise<De
   );
   return items.sort((a, b) => numberIn(a) - numberIn(b));
 }
+
+export type Counted = DecisionDefinition & { count: EvaluationCount | null };
+
+/** A page of decisions, each with its evaluations if the user may see them. */
+export async function countedDecisions(body: SearchRequest, abort: AbortSignal): Promise<Page<Counted>> {
+  const page = await search<DecisionDefinition>('decision-definitions', body, abort);
+  const request = {
+    method: 'POST' as const,
+    path: '/v2/decision-definitions/statistics/decision-instances',
+    body: { decisionDefinitionKeys: page.items.map((each) => each.decisionDefinitionKey) },
+  };
+  type Counts = { items: (EvaluationCount & { decisionDefinitionKey: string })[] };
+  const found = await ifAllowed(send<Counts>(request, abort));
+  const counts = new Map(found?.body.items.map((each) => [each.decisionDefinitionKey, each]));
+  return {
+    ...page,
+    items: page.items.map((each) => ({ ...each, count: counts.get(each.decisionDefinitionKey) ?? null })),
+  };
+}
+
+/** How often each rule of a version matched; null if the user may not see it. */
+export const ruleCounts = (key: string, abort: AbortSignal): Promise<RuleCounts | null> =>
+  ifAllowed(get<RuleCounts>(`/v2/decision-definitions/${key}/statistics/rules`, abort));
+
+/** The number of decision instances that were looked at, with a + if there are others. */
+export const lookedAt = ({ decisionInstances, hasMore }: EvaluationCount): string =>
+  number(decisionInstances) + (hasMore ? '+' : '');

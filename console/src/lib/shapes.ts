@@ -55,6 +55,12 @@ export type DecisionDefinition = {
   decisionRequirementsName: string;
   decisionRequirementsVersion: number;
 };
+/** Among a bounded number of kept decision instances. `hasMore`: there are others. */
+export type EvaluationCount = { decisionInstances: number; failed: number; hasMore: boolean };
+export type RuleCounts = EvaluationCount & {
+  withoutAllRules: number;
+  rules: { ruleIndex: number; matches: number }[];
+};
 export type EvaluatedInput = { inputName: string; inputValue: string };
 export type MatchedRule = {
   ruleId: string;

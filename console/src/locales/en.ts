@@ -542,4 +542,11 @@ export const en = {
   'decision.more': 'More variables (JSON)',
   'event.decided': 'decision evaluated',
   'event.decisionFailed': 'decision failed',
+  'decision.evaluations': 'Evaluations',
+  'decision.failures': 'Failures',
+  'decision.bound': 'Among the {n} decision instances that were looked at',
+  'rule.lookedAtAll': 'Matches in all {n} decision instances that are kept.',
+  'rule.lookedAtSome': 'Matches in {n} of the newest decision instances. Older ones were not looked at.',
+  'rule.failed': 'Failed: {n}.',
+  'rule.withoutAll': 'In {n} of them more rules matched than are kept.',
 };

@@ -543,4 +543,11 @@ export const es: Catalogue = {
   'decision.more': 'Más variables (JSON)',
   'event.decided': 'decisión evaluada',
   'event.decisionFailed': 'decisión fallida',
+  'decision.evaluations': 'Evaluaciones',
+  'decision.failures': 'Fallos',
+  'decision.bound': 'Entre las {n} instancias de decisión examinadas',
+  'rule.lookedAtAll': 'Coincidencias en las {n} instancias de decisión guardadas.',
+  'rule.lookedAtSome': 'Coincidencias en {n} de las instancias de decisión más recientes. Las anteriores no se examinaron.',
+  'rule.failed': 'Fallidas: {n}.',
+  'rule.withoutAll': 'En {n} de ellas coincidieron más reglas de las que se guardan.',
 };

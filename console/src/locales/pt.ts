@@ -543,4 +543,11 @@ export const pt: Catalogue = {
   'decision.more': 'Mais variáveis (JSON)',
   'event.decided': 'decisão avaliada',
   'event.decisionFailed': 'decisão falhou',
+  'decision.evaluations': 'Avaliações',
+  'decision.failures': 'Falhas',
+  'decision.bound': 'Entre as {n} instâncias de decisão examinadas',
+  'rule.lookedAtAll': 'Correspondências em todas as {n} instâncias de decisão guardadas.',
+  'rule.lookedAtSome': 'Correspondências em {n} das instâncias de decisão mais recentes. As anteriores não foram examinadas.',
+  'rule.failed': 'Falharam: {n}.',
+  'rule.withoutAll': 'Em {n} delas corresponderam mais regras do que as guardadas.',
 };

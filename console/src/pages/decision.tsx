@@ -7,11 +7,11 @@ import { RequirementDiagram } from '../decisions/diagram.tsx';
 import { useGraph } from '../decisions/evaluated.tsx';
 import { type Graph, type Kind, logicOf } from '../decisions/model.ts';
 import { search } from '../lib/api.ts';
-import { decisionFile, decisionVersions } from '../lib/decisions.ts';
-import { t } from '../lib/i18n.ts';
+import { decisionFile, decisionVersions, ruleCounts } from '../lib/decisions.ts';
+import { number, t } from '../lib/i18n.ts';
 import { useResource } from '../lib/resource.ts';
 import { href, put, query, withQuery } from '../lib/router.ts';
-import type { DecisionDefinition, Evaluation } from '../lib/shapes.ts';
+import type { DecisionDefinition, Evaluation, RuleCounts } from '../lib/shapes.ts';
 import { decisionUrl } from '../lib/urls.ts';
 import { Head } from '../parts/head.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
@@ -52,9 +52,21 @@ function Facts({ definition }: { definition: DecisionDefinition }) {
 
 /** The logic of the decision, or of the business knowledge model that the URL names. */
 function Shown({ graph, definition }: { graph: Graph; definition: DecisionDefinition }) {
-  const id = query.value.get('node') ?? definition.decisionDefinitionId;
+  const own = definition.decisionDefinitionId;
+  const id = query.value.get('node') ?? own;
   const node = graph.nodes.get(id);
   const logic = useMemo(() => (node ? logicOf(node) : null), [node]);
+  const isCounted = id === own && logic?.kind === 'table';
+  const counts = useResource(
+    isCounted ? `rules ${definition.decisionDefinitionKey}` : '',
+    (abort) => ruleCounts(definition.decisionDefinitionKey, abort),
+    ['decisions'],
+  ).data.value;
+  const known = useMemo(
+    () =>
+      counts ? { counts: new Map(counts.rules.map(({ ruleIndex, matches }) => [ruleIndex, matches] as const)) } : {},
+    [counts],
+  );
   if (!node) return <p class="dim">{t('missing.text')}</p>;
   return (
     <>
@@ -67,8 +79,20 @@ function Shown({ graph, definition }: { graph: Graph; definition: DecisionDefini
           {node.type && `: ${node.type}`}
         </code>
       </p>
-      <Boxed key={id} logic={logic} label={node.name} />
+      {isCounted && counts && <Looked counts={counts} />}
+      <Boxed key={id} logic={logic} label={node.name} known={isCounted ? known : {}} />
     </>
+  );
+}
+
+/** What the counts of the rules are worth: how many evaluations were looked at, and of which not all rules are known. */
+function Looked({ counts }: { counts: RuleCounts }) {
+  return (
+    <p class="dim" role="status">
+      {t(counts.hasMore ? 'rule.lookedAtSome' : 'rule.lookedAtAll', { n: number(counts.decisionInstances) })}
+      {counts.failed > 0 && ` ${t('rule.failed', { n: number(counts.failed) })}`}
+      {counts.withoutAllRules > 0 && ` ${t('rule.withoutAll', { n: number(counts.withoutAllRules) })}`}
+    </p>
   );
 }
 

@@ -1,13 +1,15 @@
 // Decisions: the latest version of each.
-import { t } from '../lib/i18n.ts';
+import { type Counted, countedDecisions, lookedAt } from '../lib/decisions.ts';
+import { number, t } from '../lib/i18n.ts';
 import { href } from '../lib/router.ts';
-import type { DecisionDefinition } from '../lib/shapes.ts';
 import { decisionUrl } from '../lib/urls.ts';
 import { Head } from '../parts/head.tsx';
 import { SearchPage } from '../parts/search.tsx';
 import type { Column } from '../parts/table.tsx';
 
-const columns = (): Column<DecisionDefinition>[] => [
+const UNKNOWN = <span class="dim">–</span>;
+
+const columns = (): Column<Counted>[] => [
   {
     title: t('decision'),
     sort: 'name',
@@ -40,6 +42,34 @@ const columns = (): Column<DecisionDefinition>[] => [
       </>
     ),
   },
+  {
+    title: t('decision.evaluations'),
+    cell: (d) =>
+      d.count ? (
+        <a class="number" href={href('/decision-instances', { decision: d.decisionDefinitionId, version: d.version })}>
+          {lookedAt(d.count)}
+        </a>
+      ) : (
+        UNKNOWN
+      ),
+  },
+  {
+    title: t('decision.failures'),
+    cell: (d) =>
+      d.count?.failed ? (
+        <a
+          class="number bad"
+          title={d.count.hasMore ? t('decision.bound', { n: number(d.count.decisionInstances) }) : undefined}
+          href={href('/decision-instances', { decision: d.decisionDefinitionId, version: d.version, state: 'failed' })}
+        >
+          {number(d.count.failed)}
+        </a>
+      ) : d.count ? (
+        <span class="number dim">0</span>
+      ) : (
+        UNKNOWN
+      ),
+  },
 ];
 
 export function Decisions() {
@@ -53,8 +83,9 @@ export function Decisions() {
           </a>
         }
       />
-      <SearchPage<DecisionDefinition>
+      <SearchPage<Counted>
         resource="decision-definitions"
+        load={countedDecisions}
         label={t('nav.decisions')}
         columns={columns()}
         id={(d) => d.decisionDefinitionKey}

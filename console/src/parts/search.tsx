@@ -4,7 +4,7 @@ import { search } from '../lib/api.ts';
 import { t } from '../lib/i18n.ts';
 import { useResource } from '../lib/resource.ts';
 import { href, path, put, query } from '../lib/router.ts';
-import type { Page } from '../lib/shapes.ts';
+import type { Page, SearchRequest } from '../lib/shapes.ts';
 import type { ListedOn } from './problem.tsx';
 import { type Column, List, sortOf } from './table.tsx';
 
@@ -24,6 +24,8 @@ export type SearchProps<T> = {
   states: Choice[];
   fields: FilterField[];
   way?: ListedOn;
+  /** Loads a page that has more than the resource itself. */
+  load?: (body: SearchRequest, abort: AbortSignal) => Promise<Page<T>>;
   filter: (state: string, values: Record<string, string>) => Record<string, unknown>;
 };
 
@@ -43,6 +45,7 @@ export function SearchPage<T>({
   fields,
   filter,
   way = ['/processes', 'nav.processes'],
+  load = (body, abort) => search(resource, body, abort),
 }: SearchProps<T>) {
   const values = Object.fromEntries(query.value);
   const state = values.state ?? states[0]?.[0] ?? '';
@@ -53,7 +56,7 @@ export function SearchPage<T>({
     sort: [order],
     page: { limit: SIZE, ...(after && { after }), ...(before && { before }) },
   };
-  const found = useResource<Page<T>>(resource + JSON.stringify(body), (abort) => search(resource, body, abort), topics);
+  const found = useResource<Page<T>>(resource + JSON.stringify(body), (abort) => load(body, abort), topics);
   const isFiltered = Object.keys(values).some((name) => name !== 'sort');
   const set = (name: string, value: string) => put({ [name]: value || null, after: null, before: null });
   return (

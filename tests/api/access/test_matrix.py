@@ -77,6 +77,8 @@ dovw POST   /v2/process-definitions/{processDefinitionKey}/migration-plan
 dov  POST   /v2/decision-definitions/search
 dov  GET    /v2/decision-definitions/{decisionDefinitionKey}
 dov  GET    /v2/decision-definitions/{decisionDefinitionKey}/xml
+dov  POST   /v2/decision-definitions/statistics/decision-instances
+dov  GET    /v2/decision-definitions/{decisionDefinitionKey}/statistics/rules
 dov  POST   /v2/decision-requirements/search
 dov  GET    /v2/decision-requirements/{decisionRequirementsKey}
 dov  GET    /v2/decision-requirements/{decisionRequirementsKey}/xml

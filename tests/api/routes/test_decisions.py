@@ -13,6 +13,7 @@ from vivero.core.records.decision_evaluations import (
     EvaluatedRule,
 )
 from vivero.core.records.effects import Rejection, RejectionCode
+from vivero.storage.reads import decision_statistics
 
 EVALUATION = "/v2/decision-definitions/evaluation"
 SEARCH = "/v2/decision-instances/search"
@@ -250,3 +251,69 @@ async def test_a_deletion_deletes_all_of_an_evaluation_and_nothing_else(reader, 
     records = rows.execute("SELECT entity_type, operation, result FROM audit_log ORDER BY audit_log_key").fetchall()
     assert records == [("DECISION", "DELETE", "SUCCESS"), ("DECISION", "DELETE", "FAIL")]
     assert (await reader("POST", "/v2/decision-instances/x/deletion")).status == 400
+
+
+STATISTICS = "/v2/decision-definitions/statistics/decision-instances"
+
+
+def rules_of(*indexes):
+    """Rules that matched, as they are stored."""
+    return str([[f"r{index}", index, []] for index in indexes]).replace("'", '"')
+
+
+def stored(rows, key, *matched, **more):
+    """A decision instance of the version with a key for each list of matched rules."""
+    for number, indexes in enumerate(matched, 1):
+        put(rows, KEY + 100 + number * 10, 1, decision_definition_key=key, rules=rules_of(*indexes), **more)
+
+
+async def test_rules_are_counted_in_kept_instances(reader, rows):
+    rows.execute("INSERT INTO resources (sha256, bytes) VALUES ('dd', '<x/>')")
+    rows.decision(KEY + 17)
+    stored(rows, KEY + 17, (1, 3), (3,), (), (2, 0))
+    put(rows, KEY + 300, 1, decision_definition_key=KEY + 17, state="FAILED", failure="boom", rules="[]")
+    put(rows, KEY + 310, 1, decision_definition_key=KEY + 18, rules=rules_of(9))
+    answer = await reader("GET", f"/v2/decision-definitions/{KEY + 17}/statistics/rules")
+    assert answer.json == {
+        "decisionInstances": 5,
+        "failed": 1,
+        "hasMore": False,
+        "withoutAllRules": 1,
+        "rules": [{"ruleIndex": index, "matches": matches} for index, matches in ((1, 1), (2, 1), (3, 2))],
+    }
+    unknown = await reader("GET", f"/v2/decision-definitions/{KEY + 99}/statistics/rules")
+    assert unknown.status == 404
+
+
+@pytest.mark.parametrize(
+    ("limit", "most", "seen"),
+    [("LOOKED_AT", 2, [(3, 2)]), ("RULES_BYTES", 1, [(3, 1)]), ("LOOKED_AT", 3, [(1, 1), (3, 3)])],
+)
+async def test_counts_of_rules_are_bounded_and_say_so(reader, rows, monkeypatch, limit, most, seen):
+    """By the number of rows and by their bytes; the newest come first."""
+    monkeypatch.setattr(decision_statistics, limit, most)
+    rows.execute("INSERT INTO resources (sha256, bytes) VALUES ('dd', '<x/>')")
+    rows.decision(KEY + 17)
+    stored(rows, KEY + 17, (1, 3), (3,), (3,))
+    answer = await reader("GET", f"/v2/decision-definitions/{KEY + 17}/statistics/rules")
+    assert [(each["ruleIndex"], each["matches"]) for each in answer.json["rules"]] == seen
+    assert (answer.json["decisionInstances"], answer.json["hasMore"]) == (most, most < 3)
+
+
+async def test_evaluations_are_counted_by_version(reader, rows, monkeypatch):
+    monkeypatch.setattr(decision_statistics, "COUNTED", 3)
+    rows.execute("INSERT INTO resources (sha256, bytes) VALUES ('dd', '<x/>')")
+    rows.decision(KEY + 17)
+    rows.decision(KEY + 27, decision_id="other")
+    stored(rows, KEY + 17, (), (), ())
+    put(rows, KEY + 400, 1, decision_definition_key=KEY + 17, state="FAILED")
+    put(rows, KEY + 410, 1, decision_definition_key=KEY + 27, state="FAILED")
+    keys = [str(KEY + 27), str(KEY + 17), str(KEY + 17), str(KEY + 99)]
+    answer = await reader("POST", STATISTICS, {"decisionDefinitionKeys": keys})
+    assert answer.json["items"] == [
+        {"decisionDefinitionKey": str(KEY + 27), "decisionInstances": 1, "failed": 1, "hasMore": False},
+        {"decisionDefinitionKey": str(KEY + 17), "decisionInstances": 3, "failed": 1, "hasMore": True},
+    ]
+    assert (await reader("POST", STATISTICS)).json["items"] == []
+    many = await reader("POST", STATISTICS, {"decisionDefinitionKeys": ["1"] * 101})
+    assert (many.status, "must not have more than 100" in many.problem["detail"]) == (400, True)
