@@ -115,9 +115,10 @@ def vanishing(path: Path) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("path", sorted(CORE.rglob("*.py")), ids=lambda path: str(path.relative_to(CORE)))
-def test_no_effects_vanish(path):
-    assert vanishing(path) == []
+def test_no_effects_vanish():
+    files = sorted(CORE.rglob("*.py"))
+    assert len(files) > 300
+    assert [place for path in files for place in vanishing(path)] == []
 
 
 @pytest.mark.parametrize(

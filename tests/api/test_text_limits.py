@@ -15,6 +15,7 @@ OF_NAMES = ("t" * NAME_BYTES, "ü" * (NAME_BYTES // 2))
 
 @pytest.mark.parametrize("more", [0, 1])
 @pytest.mark.parametrize("type", OF_JOB_TYPES, ids=size)
+@pytest.mark.harmless
 async def test_a_job_type(rows, reader, type, more):
     type += "x" * more
     model = process(start(), task("work", type=type), "start > work")

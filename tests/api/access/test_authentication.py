@@ -34,9 +34,9 @@ async def who(client, headers):
 
 
 class TestWithoutCredentials:
-    @pytest.mark.parametrize(
-        "headers",
-        [
+    async def test_nobody_gets_in(self, people, secured):
+        people.user("ann")
+        for headers in [
             [],
             [(b"authorization", b"")],
             [(b"authorization", b"Basic")],
@@ -48,13 +48,10 @@ class TestWithoutCredentials:
             [(b"authorization", b"Bearer \xff")],
             [(b"authorization", b"Bearer " + b"x" * 20_000)],
             basic("ann") + basic("ann"),
-        ],
-    )
-    async def test_nobody_gets_in(self, people, secured, headers):
-        people.user("ann")
-        answer = await secured("GET", ME, headers=headers)
-        assert (answer.status, answer.problem["title"]) == (401, "Unauthorized")
-        assert answer.headers[b"www-authenticate"]
+        ]:
+            answer = await secured("GET", ME, headers=headers)
+            assert (answer.status, answer.problem["title"]) == (401, "Unauthorized")
+            assert answer.headers[b"www-authenticate"]
 
     async def test_health_and_licence_are_public(self, secured):
         assert (await secured("GET", "/v2/status")).status == 204
@@ -73,12 +70,10 @@ class TestPasswords:
         assert answer.json["displayName"] == "Ann"
         assert answer.json["roles"] == ["viewer"]
 
-    @pytest.mark.parametrize(
-        ("name", "password"), [("ann", "wrong"), ("ann", ""), ("bob", PASSWORD), ("", ""), ("ann", "x" * 5000)]
-    )
-    async def test_others_do_not(self, people, secured, name, password):
+    async def test_others_do_not(self, people, secured):
         people.user("ann")
-        assert await who(secured, basic(name, password)) == 401
+        for name, password in [("ann", "wrong"), ("ann", ""), ("bob", PASSWORD), ("", ""), ("ann", "x" * 5000)]:
+            assert await who(secured, basic(name, password)) == 401
 
     async def test_a_check_is_remembered(self, people, secured, authenticator, checked):
         people.user("ann")

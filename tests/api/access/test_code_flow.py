@@ -184,6 +184,7 @@ async def test_where_the_provider_sends_the_browser(make_visitor, origin, public
         {"error": "access_denied"},
     ],
 )
+@pytest.mark.harmless
 async def test_an_answer_that_does_not_fit(visitor, stand_in, changes):
     page = await go(visitor, stand_in, **changes)
     assert (page.status, stand_in.posted) == (401, [])
@@ -209,6 +210,7 @@ async def test_an_issuer_that_is_promised_must_be_there(visitor, stand_in):
         {"exp": None},
     ],
 )
+@pytest.mark.harmless
 async def test_an_identity_token_that_does_not_fit(visitor, stand_in, claims):
     stand_in.claims = claims
     assert (await go(visitor, stand_in)).status == 401
@@ -216,6 +218,7 @@ async def test_an_identity_token_that_does_not_fit(visitor, stand_in, claims):
 
 
 @pytest.mark.parametrize("answer", [b"", b"{}", b'{"id_token": 1}', b"<html>"])
+@pytest.mark.harmless
 async def test_an_answer_without_a_token(visitor, stand_in, answer):
     stand_in.answer = answer
     assert (await go(visitor, stand_in)).status == 503
@@ -235,6 +238,7 @@ async def test_another_browser_cannot_finish(visitor, make_visitor, stand_in):
 
 
 @pytest.mark.parametrize("cookie", ["", "x", "!!!", base64.urlsafe_b64encode(b"{}").decode()])
+@pytest.mark.harmless
 async def test_a_cookie_that_is_not_ours(visitor, cookie):
     visitor.jar["vivero_sign_in"] = cookie
     assert (await visitor("GET", "/console/login/return?code=x&state=")).headers["location"] == "/console/login"

@@ -84,9 +84,8 @@ class TestTokens:
         authenticator.forget()
         assert (await secured("GET", ME, headers=bearer(token))).status == 401
 
-    @pytest.mark.parametrize(
-        ("change", "told"),
-        [
+    async def test_what_is_wrong_is_named(self, secured):
+        changes: list[tuple[dict[str, object], str]] = [
             ({"name": None}, "name"),
             ({"name": "a b"}, "name 'a b'"),
             ({"roles": []}, "roles"),
@@ -95,11 +94,10 @@ class TestTokens:
             ({"lifetimeDays": 367}, "between 1 and 366"),
             ({"tenantIds": ["nowhere"]}, "tenant 'nowhere'"),
             ({"more": 1}, "more"),
-        ],
-    )
-    async def test_what_is_wrong_is_named(self, secured, change, told):
-        answer = await secured("POST", f"{ME}/tokens", LAPTOP | change, ANN)
-        assert (answer.status, told in answer.problem["detail"]) == (400, True), answer.problem
+        ]
+        for change, told in changes:
+            answer = await secured("POST", f"{ME}/tokens", LAPTOP | change, ANN)
+            assert (answer.status, told in answer.problem["detail"]) == (400, True), answer.problem
 
     async def test_names_and_numbers_are_bounded(self, secured, rows):
         assert (await secured("POST", f"{ME}/tokens", LAPTOP, ANN)).status == 201

@@ -153,6 +153,7 @@ async def test_a_repeated_creation_with_a_key_creates_one_batch(reader, rows):
         ({"filter": [1]}, "filter"),
     ],
 )
+@pytest.mark.harmless
 async def test_bad_filters_create_no_batch(reader, rows, body, says):
     for path in CREATIONS:
         if body and b"$or" in msgspec.json.encode(body) and path == "/v2/incidents/resolution":
@@ -167,6 +168,7 @@ async def test_bad_filters_create_no_batch(reader, rows, body, says):
 
 
 @pytest.mark.parametrize("branches", [[{}], [{"state": "ACTIVE"}, {}], [{"state": None}], [{"state": {"$in": []}}]])
+@pytest.mark.harmless
 async def test_no_alternative_of_a_filter_selects_everything(reader, rows, branches):
     answer = await reader("POST", CANCELLATION, {"filter": {"processDefinitionId": "order", "$or": branches}})
     assert answer.status == 400
@@ -278,6 +280,7 @@ async def test_migrations_that_are_refused(reader, rows, body, detail):
 
 
 @pytest.mark.parametrize("what", ["modification", "suspension", "resumption"])
+@pytest.mark.harmless
 async def test_what_the_engine_cannot_do_yet_is_refused(reader, rows, what):
     answer = await reader("POST", f"/v2/process-instances/{what}", FILTER)
     assert (answer.status, answer.problem["title"]) == (400, "INVALID_ARGUMENT")
@@ -286,6 +289,7 @@ async def test_what_the_engine_cannot_do_yet_is_refused(reader, rows, what):
 
 
 @pytest.mark.parametrize("key", ["77", "no-key", "9" * 30])
+@pytest.mark.harmless
 async def test_unknown_keys_are_404(reader, key):
     for method, path in (("GET", ""), ("POST", "/suspension"), ("POST", "/resumption"), ("POST", "/cancellation")):
         answer = await reader(method, f"/v2/batch-operations/{key}{path}")

@@ -123,6 +123,7 @@ async def test_levels_of_loggers_are_changed_at_a_node(rows, reader):
         ),
     ],
 )
+@pytest.mark.harmless
 async def test_wrong_levels_are_refused_with_the_reason(reader, body, told):
     answer = await reader("PUT", "/cluster/nodes/node/log-levels", body)
     assert (answer.status, answer.problem["title"]) == (400, "INVALID_ARGUMENT")

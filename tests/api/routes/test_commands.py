@@ -160,6 +160,7 @@ async def test_problems_on_the_way_are_warnings(rows, reader):
         ("=1" + "+1" * 9_000, 9_001),
     ],
 )
+@pytest.mark.harmless
 async def test_an_expression_that_takes_long_is_evaluated_elsewhere(rows, reader, services, expression, result):
     assert (await evaluate(reader, expression)).json["result"] == result
     assert services.files.compute.stats.done == 1
@@ -171,6 +172,7 @@ async def test_large_variables_of_an_expression_are_decoded_elsewhere(rows, read
 
 
 @pytest.mark.parametrize("expression", ["=1 + 1", "=missing", "=1 +", "text", '=matches("aaa", "a+")'])
+@pytest.mark.harmless
 async def test_a_short_expression_needs_no_compute_process(rows, reader, services, expression):
     await evaluate(reader, expression)
     assert services.files.compute.stats.started == 0
@@ -205,6 +207,7 @@ async def test_an_expression_has_the_engines_time(rows, reader):
         '=assert(1,2,"x")',
     ],
 )
+@pytest.mark.harmless
 async def test_expressions_that_fail_are_400(rows, reader, expression):
     answer = await evaluate(reader, expression)
     if answer.status == 200:  # a lone = is a text; an assertion with wrong arguments is null and a warning

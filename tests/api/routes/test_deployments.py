@@ -162,6 +162,7 @@ TASK = (
         ("=x", "deployment", "", False),
     ],
 )
+@pytest.mark.harmless
 async def test_a_form_that_is_not_deployed_with_its_process_is_a_warning(
     rows, reader, engine, native, form_id, binding, tag, warned
 ):
@@ -173,6 +174,7 @@ async def test_a_form_that_is_not_deployed_with_its_process_is_a_warning(
 
 
 @pytest.mark.parametrize("file_name", ["a b.bpmn", "ü.bpmn", 'q\\"uote.bpmn', "C:\\\\x.bpmn"])
+@pytest.mark.harmless
 async def test_file_names_are_kept(rows, reader, engine, file_name):
     await reader("POST", "/v2/deployments", body(part(process(), file_name=file_name)), [TYPE])
     assert engine.command.resources[0].name == file_name.replace('\\"', '"').replace("C:\\\\", "")
@@ -217,6 +219,7 @@ async def test_file_names_are_kept(rows, reader, engine, file_name):
         ("name=\"resources\"; x-filename=\"b.bpmn\"; filename=\"a.bpmn\"", "a.bpmn"),
     ],
 )  # fmt: skip
+@pytest.mark.harmless
 async def test_file_names_in_all_encodings(rows, reader, engine, disposition, name):
     head = f"Content-Disposition: form-data; {disposition}\r\n".encode()
     answer = await reader("POST", "/v2/deployments", body(part(process(), header=head)), [TYPE])
@@ -404,6 +407,7 @@ CALL = """<callActivity id="call"><extensionElements>
         ("=x", "deployment", False),
     ],
 )
+@pytest.mark.harmless
 async def test_a_call_of_what_is_not_deployed_with_it_is_a_warning(rows, reader, stored, engine, id, binding, warned):
     files = part(process(more=CALL.format(id, binding))), part(process("child"), file_name="child.bpmn")
     answer = await reader("POST", "/v2/deployments", body(*files), [TYPE])

@@ -224,5 +224,6 @@ async def test_while_the_archive_is_away_the_answer_says_so(rows, stored, archiv
         {"businessId": 5},
     ],
 )
+@pytest.mark.harmless
 async def test_bad_input(reader, body):
     assert (await reader("POST", "/v2/erasures", body)).status == 400

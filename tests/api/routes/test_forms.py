@@ -138,6 +138,7 @@ async def test_a_definition_is_no_such_resource(rows, reader):
 
 
 @pytest.mark.parametrize("path", ["forms/5", "user-tasks/5/form", "resources/5/content", "resources/5/content/binary"])
+@pytest.mark.harmless
 async def test_what_is_not_there_is_404(rows, reader, path):
     assert (await reader("GET", f"/v2/{path}")).problem["title"] == "NOT_FOUND"
 

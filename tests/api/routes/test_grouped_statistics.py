@@ -243,6 +243,7 @@ async def test_open_message_subscriptions(rows, reader):
         (ERRORS, {"page": {"after": "x"}}, "The cursor 'x' cannot be used"),
     ],
 )
+@pytest.mark.harmless
 async def test_requests_that_cannot_be_answered(reader, path, body, detail):
     answer = await reader("POST", f"/v2/{path}", body)
     assert answer.status == 400

@@ -133,6 +133,7 @@ async def test_errors(rows, reader):
         ("by-types", TIME | {"worker": "a"}, "[filter.worker] cannot be parsed"),
     ],
 )
+@pytest.mark.harmless
 async def test_requests_that_cannot_be_answered(reader, path, filter, detail):
     answer = await reader("POST", f"/v2/jobs/statistics/{path}", {"filter": filter})
     assert answer.status == 400

@@ -244,6 +244,7 @@ async def test_an_xml_is_served_as_it_was_deployed(rows, reader):
         ("/v2/incidents/5", "Incident"),
     ],
 )
+@pytest.mark.harmless
 async def test_what_is_not_there_is_404(rows, reader, path, what):
     answer = await reader("GET", path)
     assert (answer.status, answer.problem["title"]) == (404, "NOT_FOUND")

@@ -65,6 +65,7 @@ async def test_another_partition_has_its_own_log(commands, reader):
 
 
 @pytest.mark.parametrize("query", ["before=x", "limit=0", "limit=1001", "partitionId=-1", "before=" + "9" * 20])
+@pytest.mark.harmless
 async def test_what_is_wrong(reader, query):
     assert (await reader("GET", f"{PATH}?{query}")).problem["status"] == 400
 

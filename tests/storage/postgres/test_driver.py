@@ -120,6 +120,7 @@ async def test_times_are_utc_whatever_the_server_thinks(connection):
 
 
 @pytest.mark.parametrize("text", ["a\0b", "\ud800"])
+@pytest.mark.harmless
 async def test_text_that_postgresql_cannot_hold_is_data_poison_and_sends_nothing(connection, text):
     with pytest.raises(DataPoison):
         await connection.execute("SELECT $1::text", (text,))
@@ -189,6 +190,7 @@ async def test_an_error_names_statement_state_and_detail_and_leaves_the_connecti
 
 
 @pytest.mark.parametrize("sql", ["COPY (SELECT 1) TO STDOUT", ""])
+@pytest.mark.harmless
 async def test_what_is_no_plain_statement_is_a_bug(connection, sql):
     with pytest.raises(StorageBug):
         await connection.execute(sql)
@@ -767,6 +769,7 @@ class CancelAtStep(trio.abc.Instrument):
 
 
 @pytest.mark.parametrize("kind", ["execute", "pipeline", "transaction", "script"])
+@pytest.mark.harmless
 async def test_cancelled_at_any_step_a_connection_is_clean_or_closed(database, kind):
     """A later call never sees an answer, an error or a transaction of the cancelled one."""
     fresh = iter(range(1_000_000))
