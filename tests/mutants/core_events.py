@@ -273,7 +273,7 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "tests/core/events/test_stale_waits.py::test_a_kept_message_that_what_is_to_end_did_not_take_waits_on",
         "core/commands/message.py",
         (
-            "    process_id = offer.process_id if gone is None else gone.process_id\n",
+            "    process_id = offer.process_id or (None if gone is None else gone.process_id)\n",
             "    process_id = None if gone is None else gone.process_id\n",
         ),
     ),
