@@ -20,9 +20,9 @@ from vivero.api.callers.caller import Caller
 from vivero.api.commands.evaluation_turns import EvaluationTurns
 from vivero.api.commands.reply_pool import ReplyPool
 from vivero.api.http.deadlines import Deadlines
-from vivero.api.http.memory_budget import MemoryBudget
 from vivero.api.http.metrics import Metrics, RequestFigures
 from vivero.api.http.request import Headers
+from vivero.api.http.shared_budget import SharedBudget
 from vivero.api.settings import ApiSettings
 from vivero.core.bpmn.parser import Parsed
 from vivero.core.bpmn.reading.xml import LIMITS, XmlLimits
@@ -125,7 +125,7 @@ class CommandServices:
     """None: this node serves all writes itself."""
     refusals: NotAdmitted = field(default_factory=NotAdmitted)
     waits: Waits = field(default_factory=lambda: Waits(ApiSettings().max_waiting))
-    large_commands: MemoryBudget = field(default_factory=lambda: MemoryBudget(LARGE_COMMANDS_BYTES))
+    large_commands: SharedBudget = field(default_factory=lambda: SharedBudget(LARGE_COMMANDS_BYTES))
     """The bytes of large bodies whose commands are on their way through the log."""
     evaluations: EvaluationTurns = field(default_factory=EvaluationTurns)
     """The expensive evaluations of decisions that are on their way through the log."""
@@ -142,7 +142,7 @@ class ReadServices:
     pool: ConnectionPool
     readers: ConnectionPool | None = None
     """Connections of the role that row-level security holds, for callers with some tenants; None without tenants."""
-    pages: MemoryBudget = field(default_factory=lambda: MemoryBudget(ApiSettings().pages_bytes))
+    pages: SharedBudget = field(default_factory=lambda: SharedBudget(ApiSettings().pages_bytes))
     """The memory for large pages of searches."""
 
 

@@ -400,7 +400,7 @@ LOOKS_INSIDE: dict[str, int] = {
     "tests/api/routes/test_large_jobs.py": 2,
     "tests/api/test_deadlines.py": 1,
     "tests/api/test_long_polls.py": 2,
-    "tests/api/test_memory_budget.py": 1,
+    "tests/api/test_shared_budget.py": 1,
     "tests/core/engine.py": 2,
     "tests/core/cluster.py": 1,
     "tests/core/commands/test_incidents.py": 1,

@@ -20,7 +20,7 @@ from uuid import UUID, uuid4
 import trio
 
 from vivero.api.activation.job_turns import JobTurns
-from vivero.api.http.memory_budget import MemoryBudget
+from vivero.api.http.shared_budget import SharedBudget
 from vivero.engine.consumer.piggyback import Subject
 from vivero.engine.outcomes.admission import Overloaded
 from vivero.engine.outcomes.replies import received, tell
@@ -307,7 +307,7 @@ class LongPolls:
         self._count = 0
         self._closed = False
         self._turns = count()
-        self.budget = MemoryBudget(answers_bytes)
+        self.budget = SharedBudget(answers_bytes)
         """The memory for the answers that are being built."""
         self.bounds = ScanBounds()
         """The bounds where looks begin."""

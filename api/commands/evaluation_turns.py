@@ -11,17 +11,21 @@ from contextlib import asynccontextmanager
 import trio
 from cachetools import LRUCache
 
-from vivero.api.http.memory_budget import MemoryBudget
 from vivero.api.http.problems import LATER, Problem
+from vivero.api.http.shared_budget import SharedBudget
 from vivero.core.rules import STAGE_STEPS
 
 MOST_STEPS = STAGE_STEPS // 2
 """Steps of an evaluation at most, which is what evaluations on their way may take together."""
 CHEAP_STEPS = 2_000
 """Steps of an evaluation that needs no turn: a fifth of a millisecond."""
-REST = 3.0
-"""The rest after the most expensive evaluation, in its durations: it blocks the loop of the node, and a request takes
-several turns of the loop."""
+REST = 5.0
+"""The rest after an evaluation, in its durations: it blocks the loop of the node, and a request takes several turns of
+the loop."""
+MOST_REST_S = 2.0
+"""The rest at most. An evaluation may have waited for something else."""
+STEP_S = 0.4e-6
+"""The time of a step, for an evaluation whose end nobody waits for."""
 DECISIONS = 10_000
 """Decisions whose cost is remembered."""
 _FORGETS = 0.9
@@ -35,7 +39,7 @@ class EvaluationTurns:
     """Steps of evaluations that are on their way through the log, up to `MOST_STEPS`."""
 
     def __init__(self) -> None:
-        self.budget = MemoryBudget(MOST_STEPS)
+        self.budget = SharedBudget(MOST_STEPS)
         self._rests_until = 0.0
         self._known: LRUCache[Decision, int] = LRUCache(DECISIONS)
 
@@ -59,8 +63,13 @@ class EvaluationTurns:
                 yield
             finally:
                 if steps > CHEAP_STEPS:
-                    rest_s = REST * (trio.current_time() - began) * steps / MOST_STEPS
-                    self._rests_until = max(self._rests_until, trio.current_time() + rest_s)
+                    self._rest(steps, trio.current_time() - began)
+
+    def _rest(self, steps: int, took_s: float) -> None:
+        """Let the next expensive evaluation wait until this one has ended, and for the rest after it."""
+        likely_s = steps * STEP_S
+        rest_s = min(REST * max(took_s * steps / MOST_STEPS, likely_s), MOST_REST_S)
+        self._rests_until = max(self._rests_until, trio.current_time() + max(likely_s - took_s, 0) + rest_s)
 
     def note(self, decision: Decision, steps: int) -> None:
         """Remember the cost of an evaluation."""

@@ -18,10 +18,10 @@ from vivero.api.activation.long_polls import LongPolls, Poller, wait_for_any
 from vivero.api.commands import submission
 from vivero.api.http import tracing
 from vivero.api.http.decoding import Body, Int64, Violations, as_int64, decode, decoder
-from vivero.api.http.memory_budget import Share
 from vivero.api.http.problems import unexpected_value
 from vivero.api.http.request import Request
 from vivero.api.http.response import JSON, Response
+from vivero.api.http.shared_budget import Share
 from vivero.api.services import Services
 from vivero.api.settings import ApiSettings
 from vivero.core.bpmn.reading.text_limits import JOB_TYPE_BYTES

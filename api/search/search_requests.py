@@ -10,10 +10,10 @@ import msgspec
 import trio
 
 from vivero.api.http.decoding import Body, Int64, as_int64, decode_optional, decoder
-from vivero.api.http.memory_budget import Share
 from vivero.api.http.problems import Problem, bad_request, invalid_argument, not_found, unexpected_value, unparsable
 from vivero.api.http.request import Request
 from vivero.api.http.response import Response, encode, json_response
+from vivero.api.http.shared_budget import Share
 from vivero.api.reading import conditions, read_of
 from vivero.api.services import Services
 from vivero.api.settings import ApiSettings

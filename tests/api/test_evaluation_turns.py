@@ -4,7 +4,7 @@ import pytest
 import trio
 import trio.testing
 
-from vivero.api.commands.evaluation_turns import CHEAP_STEPS, MOST_STEPS, EvaluationTurns
+from vivero.api.commands.evaluation_turns import CHEAP_STEPS, MOST_REST_S, MOST_STEPS, REST, STEP_S, EvaluationTurns
 from vivero.api.http.problems import Problem
 
 COSTLY, CHEAP, NEW = ("t", "costly"), ("t", "cheap"), ("t", 7)
@@ -33,6 +33,8 @@ async def test_a_second_expensive_one_waits_and_cheap_ones_do_not(turns, mock_cl
         assert begun == ["first", "cheap"]
         for ended, next_one in (("first", "second"), ("second", "new")):
             ends[ended].set()
+            await trio.testing.wait_all_tasks_blocked()
+            mock_clock.jump(MOST_REST_S)
             await trio.testing.wait_all_tasks_blocked()
             assert begun[-1] == next_one
         ends["cheap"].set()
@@ -63,9 +65,21 @@ async def test_a_decision_that_was_expensive_once_is_forgiven_slowly(turns):
 async def test_the_engine_rests_after_an_expensive_one(turns, mock_clock):
     mock_clock.autojump_threshold = 0
     async with turns.turn(COSTLY, trio.current_time() + 60):
-        mock_clock.jump(2)
+        mock_clock.jump(0.2)
     began = trio.current_time()
     async with turns.turn(CHEAP, trio.current_time() + 60):
         assert trio.current_time() == began
     async with turns.turn(NEW, trio.current_time() + 60):
-        assert trio.current_time() - began == pytest.approx(6)
+        assert trio.current_time() - began == pytest.approx(0.2 * REST)
+
+
+async def test_a_rest_is_bounded_and_one_that_nobody_waits_for_has_its_time(turns, mock_clock):
+    mock_clock.autojump_threshold = 0
+    async with turns.turn(COSTLY, trio.current_time() + 60):
+        mock_clock.jump(9)
+    began = trio.current_time()
+    async with turns.turn(COSTLY, trio.current_time() + 60):
+        assert trio.current_time() - began == pytest.approx(MOST_REST_S)
+    began = trio.current_time()
+    async with turns.turn(COSTLY, trio.current_time() + 60):
+        assert trio.current_time() - began == pytest.approx((1 + REST) * MOST_STEPS * STEP_S)

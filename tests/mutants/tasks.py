@@ -602,8 +602,8 @@ TASKS: tuple[Mutant, ...] = (
     ),
     mutant(
         "activation: whoever comes late takes room before those who wait for it",
-        "tests/api/test_memory_budget.py::test_the_first_is_served_first_and_nobody_takes_before",
-        "api/http/memory_budget.py",
+        "tests/api/test_shared_budget.py::test_the_first_is_served_first_and_nobody_takes_before",
+        "api/http/shared_budget.py",
         ("0 if self._waiting else max", "max"),
     ),
     mutant(

@@ -18,8 +18,8 @@ from vivero.api.activation.long_polls import LongPolls
 from vivero.api.admission.command_routing import CommandRouting
 from vivero.api.admission.redirects import Redirects
 from vivero.api.admission.waits import Waits
-from vivero.api.http.memory_budget import MemoryBudget
 from vivero.api.http.request_ids import RequestIds, identified
+from vivero.api.http.shared_budget import SharedBudget
 from vivero.api.services import (
     AccessServices,
     CommandServices,
@@ -153,7 +153,7 @@ class HttpServer(NodePart):
                 waits=Waits(self._max_waiting),
             ),
             ReadServices(
-                pools.reads, pools.readers, MemoryBudget(max(config.api.pages_bytes, config.api.max_page_bytes))
+                pools.reads, pools.readers, SharedBudget(max(config.api.pages_bytes, config.api.max_page_bytes))
             ),
             JobServices(self.long_polls, pools.leasing, pools.large_jobs),
             FileServices(

@@ -8,7 +8,7 @@ import trio
 
 from tests.eventually import eventually
 from vivero.api.admission.waits import Waits
-from vivero.api.http.memory_budget import MemoryBudget
+from vivero.api.http.shared_budget import SharedBudget
 from vivero.api.search import search_requests
 from vivero.core.records.instances import InstanceReply
 from vivero.engine.outcomes.admission import Overloaded
@@ -281,7 +281,7 @@ def two_large(rows, monkeypatch):
 
 
 async def test_a_large_page_takes_a_share_of_the_memory(two_large, make_client, stored):
-    pages = MemoryBudget(10_000)
+    pages = SharedBudget(10_000)
     client = make_client(pool=stored.reads.pool, pages=pages)
     taken, take = [], pages.wait
 
@@ -296,7 +296,7 @@ async def test_a_large_page_takes_a_share_of_the_memory(two_large, make_client, 
 
 
 async def test_a_large_page_waits_for_its_share_and_is_refused_in_time(two_large, make_client, stored, settings):
-    pages = MemoryBudget(10_000)
+    pages = SharedBudget(10_000)
     client = make_client(pool=stored.reads.pool, pages=pages, settings=replace(settings, response_timeout_s=0.2))
     with pages.share() as share:
         share.take(10_000)
@@ -308,7 +308,7 @@ async def test_a_large_page_waits_for_its_share_and_is_refused_in_time(two_large
 
 
 async def test_a_page_that_grows_while_it_waits_takes_a_larger_share(two_large, make_client, stored, rows):
-    pages = MemoryBudget(10_000)
+    pages = SharedBudget(10_000)
     client = make_client(pool=stored.reads.pool, pages=pages)
     taken, take = [], pages.wait
 

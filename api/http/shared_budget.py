@@ -1,7 +1,7 @@
-"""The memory for large answers that are being built: one budget of bytes for activations, and one for searches.
+"""A budget that requests share: bytes of large answers that are being built, or steps of evaluations under way.
 
-Small answers need no share. A request that waits for memory holds neither jobs nor a connection. Waiting requests are
-served in their order, and later requests get nothing before them.
+Small answers need no share. A request that waits for its share holds neither jobs nor a connection. Waiting requests
+are served in their order, and later requests get nothing before them.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from contextlib import contextmanager
 import trio
 
 
-class MemoryBudget:
-    """A budget of `limit` bytes, of which `used` are taken."""
+class SharedBudget:
+    """A budget of `limit` units, bytes or steps, of which `used` are taken."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -23,7 +23,7 @@ class MemoryBudget:
 
     @contextmanager
     def share(self) -> Iterator[Share]:
-        """One answer's share, which starts empty. The end of the block returns it."""
+        """One request's share, which starts empty. The end of the block returns it."""
         share = Share(self)
         try:
             yield share
@@ -31,13 +31,13 @@ class MemoryBudget:
             share.shrink(0)
 
     def take(self, limit: int) -> int:
-        """Take as many bytes as are free, up to `limit`, and return their number."""
+        """Take as many units as are free, up to `limit`, and return their number."""
         taken = 0 if self._waiting else max(0, min(limit, self.limit - self.used))
         self.used += taken
         return taken
 
     async def wait(self, size: int) -> None:
-        """Wait until `size` bytes are taken for the caller. `size` must not exceed `limit`."""
+        """Wait until `size` units are taken for the caller. `size` must not exceed `limit`."""
         entry = (size, trio.Event())
         self._waiting.append(entry)
         self._serve()
@@ -70,12 +70,12 @@ class Share:
 
     __slots__ = ("_budget", "size")
 
-    def __init__(self, budget: MemoryBudget) -> None:
+    def __init__(self, budget: SharedBudget) -> None:
         self._budget = budget
         self.size = 0
 
     def take(self, limit: int) -> int:
-        """Take as many bytes as are free, up to `limit`, and return their number."""
+        """Take as many units as are free, up to `limit`, and return their number."""
         taken = self._budget.take(limit)
         self.size += taken
         return taken

@@ -6,12 +6,12 @@ import pytest
 import trio
 import trio.testing
 
-from vivero.api.http.memory_budget import MemoryBudget
+from vivero.api.http.shared_budget import SharedBudget
 
 
 @pytest.fixture
 def budget():
-    return MemoryBudget(100)
+    return SharedBudget(100)
 
 
 def test_as_much_is_taken_as_there_is(budget):
