@@ -39,13 +39,25 @@ class Changes:
 def changes(plan: Plan, view: View) -> Changes:
     """The waits that are closed and opened, and the user tasks that take the place of jobs."""
     found, after = Changes(), TargetView(view, plan)
+    catches: dict[str, bool] = {}
     for element in plan.elements:
+        id = element.element
+        if id not in catches:
+            catches[id] = _catches(plan.node(element)) or _catches(plan.target.nodes[plan.ids[id]])
+        if not (catches[id] or element.waits.timers or element.waits.subscriptions or element.pages is not None):
+            continue
         catching = _Catching(element, plan, after, found)
         try:
             catching.run()
         except Fail as failure:
-            catching.refuse(element.element, failure.message)
+            catching.refuse(id, failure.message)
     return found
+
+
+def _catches(node: Node) -> bool:
+    """Whether elements of the node catch events, or may need a user task. There may be thousands that do not."""
+    events = node.boundaries or node.event_sub_processes or node.type == "EVENT_BASED_GATEWAY"
+    return bool(events) or node.user_task is not None
 
 
 class _Catching:

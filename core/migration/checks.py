@@ -53,23 +53,29 @@ def wrong_mappings(given: Sequence[tuple[str, str]], source: Process, target: Pr
 
 
 def violations(plan: Plan) -> Iterator[Violation]:
-    """The first problem of each live element, and those of the joins that wait for tokens."""
+    """The first problem of each live element, and those of the joins that wait for tokens.
+
+    There may be thousands of elements of one node, whose problems are the same.
+    """
+    of_nodes: dict[str, str | None] = {}
     for element in plan.elements:
-        found = next(_of_element(element, plan), None)
+        id = element.element
+        if id not in of_nodes:
+            of_nodes[id] = next(_of_node(plan.node(element), plan.goal(element)), None)
+        found = of_nodes[id] or next(_of_element(element, plan), None)
         if found is not None:
-            yield Violation(begin(plan.instance) + found, element.element)
+            yield Violation(begin(plan.instance) + found, id)
     for scope in plan.elements:
-        for id, text in (*_of_joins(scope, plan), *_of_registered(scope, plan)):
-            yield Violation(begin(plan.instance) + text, id)
+        if scope.tokens or scope.awaiting_reset or scope.registered:
+            for id, text in (*_of_joins(scope, plan), *_of_registered(scope, plan)):
+                yield Violation(begin(plan.instance) + text, id)
     for text in _of_instance(plan):
         yield Violation(begin(plan.instance) + text)
 
 
-def _of_element(element: Element, plan: Plan) -> Iterator[str]:
-    node = plan.node(element)
+def _of_node(node: Node, goal: Node | None) -> Iterator[str]:
     if node.type not in SUPPORTED:
         yield _unsupported(node)
-    goal = plan.goal(element)
     if goal is None:
         yield (
             f"no mapping instruction defined for active element with id '{node.id}'. "
@@ -78,11 +84,16 @@ def _of_element(element: Element, plan: Plan) -> Iterator[str]:
         return
     yield from _other_type(node, goal)
     yield from _other_implementation(node, goal)
-    yield from _other_scope(element, goal, plan)
-    yield from _other_loop(element, node, goal)
-    if not element.is_inner and signature(node) != signature(goal) and node.type != "EVENT_SUB_PROCESS":
+    yield from _other_loop(node, goal)
+    if signature(node) != signature(goal) and node.type != "EVENT_SUB_PROCESS":
         yield _other_event(node, goal)
-    yield from _midway(element, node, goal)
+
+
+def _of_element(element: Element, plan: Plan) -> Iterator[str]:
+    node, goal = plan.node(element), plan.goal(element)
+    if goal is not None:
+        yield from _other_scope(element, goal, plan)
+        yield from _midway(element, node, goal)
 
 
 def _unsupported(node: Node) -> str:
@@ -135,7 +146,7 @@ def _other_scope(element: Element, goal: Node, plan: Plan) -> Iterator[str]:
         )
 
 
-def _other_loop(element: Element, node: Node, goal: Node) -> Iterator[str]:
+def _other_loop(node: Node, goal: Node) -> Iterator[str]:
     if loop_of(node) != loop_of(goal):
         yield (
             f"active element with id '{node.id}' has different loop characteristics than the target element with id "
