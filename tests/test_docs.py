@@ -95,7 +95,7 @@ COMMON = MANUAL.split("## Common options\n")[1].split("\n## ")[0]
 
 def section_of(name: str) -> str:
     """The manual's text about a command."""
-    [section] = re.findall(rf"^### `vivero {name}\b.*?(?=^##|\Z)", MANUAL, re.MULTILINE | re.DOTALL)
+    [section] = re.findall(rf"^### `vivero {name}[ `].*?(?=^##|\Z)", MANUAL, re.MULTILINE | re.DOTALL)
     return section
 
 

@@ -298,6 +298,22 @@ class Client:
         """End an instance and everything in it."""
         return await self.request("POST", f"/v2/process-instances/{path_part(instance_key)}/cancellation", {})
 
+    async def migrate(self, instance_key: str, target: str, mappings: Mapping[str, str]) -> Answer:
+        """Let an instance continue by another definition. `mappings`: source id → target id."""
+        path = f"/v2/process-instances/{path_part(instance_key)}/migration"
+        return await self.request("POST", path, self.migration_instructions(target, mappings))
+
+    @staticmethod
+    def migration_instructions(target: str, mappings: Mapping[str, str]) -> Document:
+        """The target and the mappings of a migration, as requests name them."""
+        pairs = [{"sourceElementId": one, "targetElementId": other} for one, other in mappings.items()]
+        return {"targetProcessDefinitionKey": target, "mappingInstructions": pairs}
+
+    async def migration_plan(self, source: str, target: str) -> Document:
+        """Suggested mappings from one definition to another."""
+        path = f"/v2/process-definitions/{path_part(source)}/migration-plan"
+        return (await self.request("POST", path, {"targetProcessDefinitionKey": target})).document
+
     async def instance(self, key: str) -> Document:
         """The process instance with a key."""
         return await self._get(f"/v2/process-instances/{path_part(key)}")
@@ -313,9 +329,13 @@ class Client:
 
     # ------------------------------------------------------------------------------------------- batch operations
 
-    async def create_batch_operation(self, path: str, filter: Mapping[str, Any]) -> str:
-        """Change everything that matches: process-instances/cancellation, incidents/resolution, … Returns the key."""
-        key: str = (await self.request("POST", f"/v2/{path}", {"filter": dict(filter)})).document["batchOperationKey"]
+    async def create_batch_operation(self, path: str, filter: Mapping[str, Any], more: Mapping[str, Any] = {}) -> str:
+        """Change everything that matches: process-instances/cancellation, incidents/resolution, … Returns the key.
+
+        `more`: further properties of the request.
+        """
+        body = {"filter": dict(filter), **more}
+        key: str = (await self.request("POST", f"/v2/{path}", body)).document["batchOperationKey"]
         return key
 
     async def batch_operation(self, key: str) -> Document:

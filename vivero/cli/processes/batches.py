@@ -59,10 +59,11 @@ def change_all(
     what: str,
     as_json: bool = False,
     of: Mapping[str, Any] = ACTIVE,
+    more: Mapping[str, Any] = {},
 ) -> None:
     """Create a batch operation for what a filter selects, and show its progress. Raises Failure if items failed.
 
-    `of`: what else counts when it asks, as the server selects it by itself.
+    `of`: what else counts when it asks, as the server selects it by itself. `more`: what else the request says.
     """
     chosen = {name: value for name, value in filter.items() if value not in (None, [])}
     if not chosen:
@@ -75,7 +76,7 @@ def change_all(
                 click.echo(f"no {searched.replace('-', ' ')} match: nothing to {what}", err=True)
                 return {}
             click.confirm(f"{what} {total(found)} {searched.replace('-', ' ')}?", abort=True, err=True)
-        key = await client.create_batch_operation(path, chosen)
+        key = await client.create_batch_operation(path, chosen, more)
         if detach:
             say({"batchOperationKey": key}) if as_json else click.echo(key)
             return {}
